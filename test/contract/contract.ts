@@ -4,6 +4,7 @@ import { endedAuthorityCases } from "./ended_authority_cases.ts";
 import { asSentCases, httpCases } from "./http_cases.ts";
 import { keepingCases } from "./keeping_cases.ts";
 import { monitorCases } from "./monitor_cases.ts";
+import { promiseCases } from "./promise_cases.ts";
 import { scanCases } from "./scan_cases.ts";
 import { sessionCases } from "./session_cases.ts";
 import { streamCases } from "./stream_cases.ts";
@@ -19,6 +20,7 @@ export const workersContract: readonly GatewayCase[] = [
   ...tenantCases,
   ...streamCases,
   ...endedAuthorityCases,
+  ...promiseCases,
 ];
 
 export const denoContract: readonly GatewayCase[] = [...workersContract, ...asSentCases];

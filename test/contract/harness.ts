@@ -1,7 +1,17 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
+import { call } from "../../gateway/library/contract_client.ts";
 import type { Role } from "../../shared/schemas/team.ts";
+
+export {
+  call,
+  eventually,
+  openStream,
+  refused,
+  type CallOptions,
+  type StreamReader,
+} from "../../gateway/library/contract_client.ts";
 
 /**
  * A running gateway, started by whoever runs the cases. They know an address and credentials, and nothing of the runtime; what cannot be
@@ -63,78 +73,6 @@ export function alone(name: string, run: GatewayCase["run"]): GatewayCase {
   return { name, run, isAlone: true };
 }
 
-export interface CallOptions {
-  readonly method?: string;
-  /** The whole `Authorization` header. */
-  readonly as?: string;
-  /** Bytes are JSON in gzip. */
-  readonly json?: unknown;
-  readonly body?: BodyInit;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-export async function call(
-  { url }: Pick<GatewayUnderTest, "url">,
-  path: string,
-  options: CallOptions = {},
-): Promise<Response> {
-  const { as, json, headers = {} } = options;
-  const isGzip = json instanceof Uint8Array;
-  const { body = isGzip ? new Uint8Array(json) : JSON.stringify(json) } = options;
-  return fetch(`${url}${path}`, {
-    method: options.method ?? (body === undefined ? "GET" : "POST"),
-    ...(body === undefined ? {} : { body }),
-    headers: {
-      ...(as === undefined ? {} : { authorization: as }),
-      ...(body === undefined ? {} : { "content-type": "application/json" }),
-      ...(isGzip && { "content-encoding": "gzip" }),
-      ...headers,
-    },
-    redirect: "manual",
-  });
-}
-
-const refusalCodes = {
-  400: "malformed",
-  401: "not_authenticated",
-  403: "permission_denied",
-  404: "not_found",
-  405: "method_not_allowed",
-  409: "conflict",
-  413: "too_large",
-  415: "unsupported_media_type",
-  422: "invalid",
-  429: "too_many",
-  503: "unavailable",
-} as const;
-
-/** Checks status, code and form of a refusal, and that it shows nothing of what was sent. Returns its detail. */
-export async function refused(
-  response: Response,
-  status: keyof typeof refusalCodes,
-  secrets: readonly string[] = [],
-): Promise<string> {
-  // A stream that was opened instead would be read indefinitely.
-  if (response.status === 200) await response.body?.cancel();
-  assert.notEqual(response.status, 200, `expected a refusal with ${status}, and it was answered`);
-  const text = await response.text();
-  assert.equal(response.status, status, `expected a refusal with ${status}: ${text.slice(0, 300)}`);
-  assert.match(response.headers.get("content-type") ?? "", /^application\/problem\+json/);
-  const problem = JSON.parse(text) as Record<string, unknown>;
-  assert.equal(problem["status"], status);
-  assert.equal(problem["code"], refusalCodes[status]);
-  for (const field of ["type", "title", "detail"]) assert.equal(typeof problem[field], "string", field);
-  for (const secret of secrets) assert.ok(!text.includes(secret), "a refusal shows a secret");
-  if (status === 401) {
-    const challenges = response.headers.get("www-authenticate") ?? "";
-    assert.match(challenges, /Bearer realm="scanstream"/);
-    assert.match(challenges, /Api-Key realm="scanstream"/);
-  }
-  if (status === 405) assert.notEqual(response.headers.get("allow"), null);
-  if (status === 429 || status === 503) assert.match(response.headers.get("retry-after") ?? "", /^[1-9]\d*$/);
-  return String(problem["detail"]);
-}
-
 export interface ContractScan {
   readonly id: string;
   readonly tenant_id: string;
@@ -147,10 +85,10 @@ export const keyOf = ({ apiKey }: Pick<ContractTenant, "apiKey">): string => `Ap
 
 /** Tries again, as a client does, where the gateway is overloaded and says when to come back. */
 export async function createScan(
-  gateway: GatewayUnderTest,
-  tenant: Pick<ContractTenant, "apiKey"> = gateway.tenant,
+  gateway: Pick<GatewayUnderTest, "url"> & { readonly tenant?: Pick<ContractTenant, "apiKey"> },
+  { apiKey = gateway.tenant?.apiKey ?? "" }: Partial<Pick<ContractTenant, "apiKey">> = {},
 ): Promise<ContractScan> {
-  const create = () => call(gateway, "/api/v1/scans", { as: keyOf(tenant), json: {} });
+  const create = () => call(gateway, "/api/v1/scans", { as: keyOf({ apiKey }), json: {} });
   let response = await create();
   for (let tries = 1; response.status === 503 && tries < 4; tries += 1) {
     const seconds = Number(response.headers.get("retry-after"));
@@ -176,84 +114,6 @@ export async function send(
   assert.equal(response.status, 202, await response.text());
 }
 
-/** Longer than any machine takes, and as long as S4 allows. */
-const maxWaitMs = 30_000;
-
-/** One open stream, read as it comes. */
-export interface StreamReader {
-  readonly response: Response;
-  /** Everything that was read so far and not taken. */
-  text(): string;
-  /** The same, and forgets it. */
-  take(): string;
-  /** Reads until the pattern is there; fails when the stream ends or nothing comes in time. */
-  until(pattern: RegExp | string): Promise<string>;
-  /** Reads to the end. */
-  untilEnd(): Promise<string>;
-  /** Leaves, as a client that closes its tab. */
-  leave(): void;
-}
-
-/** Opens an event stream; fails unless it is a 200. `credential` null: none but what the path holds. */
-export async function openStream(
-  gateway: GatewayUnderTest,
-  path: string,
-  credential: string | null,
-  headers: Readonly<Record<string, string>> = {},
-): Promise<StreamReader> {
-  const leaving = new AbortController();
-  const response = await fetch(`${gateway.url}${path}`, {
-    headers: { accept: "text/event-stream", ...(credential === null ? {} : { authorization: credential }), ...headers },
-    signal: leaving.signal,
-    redirect: "manual",
-  });
-  if (response.status !== 200 || response.body === null) {
-    assert.fail(`Cannot open the stream: ${response.status} ${await response.text()}`);
-  }
-  const reader = response.body.getReader();
-  const decoder = new TextDecoder();
-  let text = "";
-
-  async function read(until: () => boolean, wanted: string): Promise<boolean> {
-    const deadlineMs = Date.now() + maxWaitMs;
-    while (!until()) {
-      const chunk = await within(
-        reader.read(),
-        deadlineMs - Date.now(),
-        () => `${wanted} in ${JSON.stringify(tail())}`,
-      );
-      if (chunk.done) return true;
-      text += decoder.decode(chunk.value, { stream: true });
-    }
-    return false;
-  }
-
-  const tail = () => text.slice(-400);
-  return {
-    response,
-    text: () => text,
-    take() {
-      const taken = text;
-      text = "";
-      return taken;
-    },
-    async until(pattern) {
-      const isThere = () => (typeof pattern === "string" ? text.includes(pattern) : pattern.test(text));
-      const isOver = await read(isThere, `waited for ${pattern}`);
-      if (isOver && !isThere()) assert.fail(`The stream ended before ${pattern}: ${JSON.stringify(tail())}`);
-      return text;
-    },
-    async untilEnd() {
-      await read(() => false, "waited for the end");
-      return text;
-    },
-    leave() {
-      leaving.abort();
-      reader.closed.catch(() => undefined);
-    },
-  };
-}
-
 /** Opens an event stream on a socket and, once it is open, never takes another byte from it. Over plain HTTP only. */
 export async function openStuckReader({ url }: GatewayUnderTest, path: string, credential: string): Promise<Socket> {
   const { hostname, port, host } = new URL(url);
@@ -269,25 +129,4 @@ export async function openStuckReader({ url }: GatewayUnderTest, path: string, c
   }
   socket.pause();
   return socket;
-}
-
-/** Asks again and again until it is so. */
-export async function eventually(isSo: () => Promise<boolean> | boolean, what: string): Promise<void> {
-  const deadlineMs = Date.now() + maxWaitMs;
-  while (!(await isSo())) {
-    if (Date.now() > deadlineMs) assert.fail(`Not within ${maxWaitMs} ms: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
-
-async function within<Value>(promise: Promise<Value>, limitMs: number, what: () => string): Promise<Value> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new assert.AssertionError({ message: `Nothing came: ${what()}` })), limitMs);
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

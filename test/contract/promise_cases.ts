@@ -1,0 +1,25 @@
+import { promises } from "../../gateway/library/contract.ts";
+import { createScan, gatewayCase, type GatewayCase, type GatewayUnderTest } from "./harness.ts";
+
+/** What `runContract` asks of anybody's gateway, but S7: these gateways are still needed. */
+export const promiseCases: readonly GatewayCase[] = promises
+  .filter(({ needs }) => needs !== "stop")
+  .map(({ promise, says, run }) =>
+    gatewayCase(`${promise}: ${says}`, async (gateway) => run(await contextOf(gateway))),
+  );
+
+/** With tenants of their own: S4 revokes a key. */
+async function contextOf({ url, control }: GatewayUnderTest): Promise<Parameters<(typeof promises)[number]["run"]>[0]> {
+  const [own, other] = [await control.createTenant("Own"), await control.createTenant("Other")];
+  return {
+    gateway: {
+      url,
+      async createResource(apiKey) {
+        const { channel, event_stream: path } = await createScan({ url }, { apiKey });
+        return { channel, path };
+      },
+    },
+    keys: { own: own.apiKey, other: other.apiKey },
+    revoke: () => control.revokeApiKey(other.apiKeyId),
+  };
+}
