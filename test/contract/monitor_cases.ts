@@ -11,6 +11,7 @@ const change = (fingerprint: string) => ({
   from: { status: "PASS", reason: null },
   to: { status: "FAIL", reason: null },
   actual: "A password alone",
+  rule: { status: "FAIL", reason: null, severity: "high" },
   seen_at: "2026-11-22T14:03:12.000Z",
   cause: "log",
   explained_by: [{ uuid: "e1", event_type: "policy.rule.update", actor: { name: "Ada Admin" } }],

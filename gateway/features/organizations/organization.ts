@@ -1,6 +1,5 @@
 import type { organizations } from "../../../drizzle/schema.ts";
 import { isUnreadable, type RuleResult, type RunObservation } from "../../../shared/history/observation.ts";
-import { timelineOf } from "../../../shared/history/timeline.ts";
 import { countStates } from "../../../shared/rule_result.ts";
 import { stigRuleNames } from "../../../shared/rule_names.ts";
 import type { Organization, OrganizationResource } from "../../../shared/schemas/organization.ts";
@@ -51,12 +50,9 @@ export function toOrganization({ stored, monitor, seen }: OrganizationRow, nowMs
   };
 }
 
-/** What was known last of each rule, by its check. */
+/** The end of the timeline of each rule, by its check: the result that a run knew until the latest time. */
 function presentResults(runs: readonly RunObservation[]): ReadonlyMap<string, RuleResult> {
-  const results = new Map<string, RuleResult>();
-  for (const check of new Set(runs.flatMap((run) => Object.keys(run.results)))) {
-    const last = timelineOf(check, runs).at(-1);
-    if (last !== undefined) results.set(check, last.result);
-  }
-  return results;
+  const latestLast = runs.toSorted((one, other) => one.to - other.to || one.began - other.began);
+  const results = latestLast.flatMap((run) => Object.entries(run.results));
+  return new Map(results.filter(([, { reason }]) => reason !== "interrupted"));
 }

@@ -61,7 +61,7 @@ export function selectOrganizationRows(
     .limit(limit);
 }
 
-/** Scans before the last one are read where it did not evaluate every rule. */
+/** Scans before the last one are read where it did not evaluate every rule, and of them only the rules that it lacks. */
 const maxScans = 20;
 
 const ofKind = (kind: "scan" | "monitor") => sql`from observations where tenant_id = ${organizations.tenantId}
@@ -70,13 +70,16 @@ const everyRule = sql`${sql.param(stigRuleNames.map(({ check }) => check))}::tex
 
 /** JSON of `SeenRun`s: the newest observations of scans, the newest first, and the newest of monitors. */
 const seen = sql<string>`(
-  select coalesce(json_agg(json_build_object('runId', run_id, 'kind', kind, 'began', ${toMs(sql`began`)}, 'from', ${toMs(sql`known_from`)}, 'to', ${toMs(sql`known_to`)},
-    'results', results, 'isKept', exists (select from scans where scans.tenant_id = seen.tenant_id and scans.id = run_id))), '[]')::text
-  from (
-    (select * ${ofKind("scan")} limit
-      case when (select jsonb_exists_all(results, ${everyRule}) ${ofKind("scan")} limit 1) then 1 else ${maxScans}::integer end)
-    union all (select * ${ofKind("monitor")} limit 1)
-  ) as seen)`.as("seen");
+  with scan as (
+    select *, row_number() over (order by known_to desc) as place ${ofKind("scan")} limit
+      case when (select jsonb_exists_all(results, ${everyRule}) ${ofKind("scan")} limit 1) then 1 else ${maxScans}::integer end
+  ), newest as (select array(select jsonb_object_keys(results) from scan where place = 1) as rules)
+  select coalesce(json_agg(json_build_object('runId', run_id, 'kind', kind, 'began', ${toMs(sql`began`)},
+    'from', ${toMs(sql`known_from`)}, 'to', ${toMs(sql`known_to`)}, 'results', case place when 1 then results else results - rules end,
+    'isKept', exists (select from scans where scans.tenant_id = seen.tenant_id and scans.id = run_id)
+  ) order by kind desc, place) filter (where place = 1 or results - rules <> '{}'), '[]')::text
+  from (select * from scan union all (select *, 1 ${ofKind("monitor")} limit 1)) as seen, newest
+)`.as("seen");
 
 function toMs(time: SQL): SQL {
   return sql`(date_part('epoch', ${time}) * 1000)::bigint`;
