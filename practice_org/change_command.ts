@@ -9,7 +9,7 @@ import { UsageError } from "../shared/usage_error.ts";
 import { addressFileName } from "./auth/credentials.ts";
 import { isAppClick, serviceAppClicks } from "./auth/service_app.ts";
 import { readProblem } from "../shared/error_code.ts";
-import { signInName } from "./changes/org_changes.ts";
+import { signInName } from "./changes/admin_console.ts";
 import { settings } from "./changes/settings.ts";
 
 export interface ChangeFlags {

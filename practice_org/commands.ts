@@ -57,7 +57,7 @@ export function addPracticeOrgCommand(program: Command, run: RunCommand): void {
         new Argument("<name...>", "names of changes to make in this order; list shows all names"),
         "one",
         async () => {
-          const { signInName } = await import("./changes/org_changes.ts");
+          const { signInName } = await import("./changes/admin_console.ts");
           const { settings } = await import("./changes/settings.ts");
           const changes = settings.flatMap((setting) => setting.changes);
           return [...changes.map(({ name, label }) => ({ value: name, description: label })), signInName, "list"];

@@ -10,13 +10,11 @@ import { oktaId, serviceApp } from "./contents/new_objects.ts";
 import { profileContents, type Profile } from "./contents/profile.ts";
 import { createRateLimits, type RateLimit } from "./http/rate_limits.ts";
 import { adminOf } from "./log/admins.ts";
-import { createAdminConsole, type AdminConsole } from "./changes/admin_console.ts";
-import { createOrgState } from "./changes/org_changes.ts";
-import { createEventWriter } from "./log/event_writer.ts";
-import type { LogEvent, LogEventSpec } from "./log/log_events.ts";
-import { createSystemLog } from "./log/system_log.ts";
+import { createAdminConsole, createOrgState, type AdminConsole } from "./changes/admin_console.ts";
+import { createSystemLog, type LogEvent, type LogEventSpec } from "./log/system_log.ts";
 import type { IncomingMessage, Server } from "node:http";
-import { answer, type Caller, type Org } from "./api/answer.ts";
+import { answer } from "./api/answer.ts";
+import type { Caller, Org } from "./org.ts";
 import { everyScope } from "./api/routes.ts";
 import { manageScopes } from "./writes/write_routes.ts";
 import type { App, OrgContents, Site } from "./contents/org_contents.ts";
@@ -84,12 +82,11 @@ const defaultRateLimit: RateLimit = { perWindow: 600, windowSeconds: 60, buckets
 export async function createPracticeOrg(options: PracticeOrgOptions): Promise<PracticeOrg> {
   const keys = options.keyPair ?? (await createKeyPair());
   const terraformKeys = options.isWritable === true ? (options.terraformKeyPair ?? (await createKeyPair())) : null;
-  const faults = createFaults(options.faults ?? []);
   const log = createLog();
   const server = createServer();
   const listening = await listen(server, options.port ?? 0);
   const url = options.publicUrl ?? listening;
-  const org = await buildOrg(options, { url, keys, terraformKeys, faults }).catch((error: unknown) => {
+  const org = await buildOrg(url, options, { keys, terraformKeys }).catch((error: unknown) => {
     server.close();
     throw error;
   });
@@ -111,10 +108,10 @@ export async function createPracticeOrg(options: PracticeOrgOptions): Promise<Pr
     ...clientOf(scannerId, keys),
     terraform: terraformKeys === null ? null : clientOf(terraformId, terraformKeys),
     requests: log.requests,
-    setFaults: (next) => faults.set(next),
+    setFaults: (next) => org.faults.set(next),
     contents: () => org.state.contents(),
     ...org.console,
-    writeEvents: (specs) => org.events.write(specs, { actor: adminOf() }),
+    writeEvents: (specs) => org.log.write(specs, { actor: adminOf() }),
     stop() {
       stopping.abort();
       return new Promise((resolve) => {
@@ -133,15 +130,13 @@ const scanner = "Compliance scanner";
 const terraform = "Terraform";
 const [scannerId, terraformId] = [oktaId("0oa", scanner), oktaId("0oa", terraform)];
 
-interface Parts {
-  readonly url: string;
+interface Keys {
   readonly keys: PracticeKeyPair;
   readonly terraformKeys: PracticeKeyPair | null;
-  readonly faults: Org["faults"];
 }
 
-async function buildOrg(options: PracticeOrgOptions, parts: Parts): Promise<Org> {
-  const { url, keys, terraformKeys, faults } = parts;
+async function buildOrg(url: string, options: PracticeOrgOptions, { keys, terraformKeys }: Keys): Promise<Org> {
+  const faults = createFaults(options.faults ?? []);
   const { isFresh = false, grantedScopes = defaultGrantedScopes, dpop = "required" } = options;
   const app: ServiceAppState = {
     isCreated: !isFresh,
@@ -171,32 +166,21 @@ async function buildOrg(options: PracticeOrgOptions, parts: Parts): Promise<Org>
   const appOf = (label: string) => serviceApp(site, { label, orgId, policyId, requiresDpop: dpop === "required" });
   const contents = terraformKeys === null ? profile : withApp(profile, appOf(terraform));
   const state = createOrgState(contents, { site, clock });
-  const log = createSystemLog();
-  const events = createEventWriter({ log, clock, takeFaults: () => faults.takeForChange() });
-  const tokens = await createAccessTokens(url);
-  const proofReplays = createReplayGuard(600);
+  const log = createSystemLog(clock, () => faults.takeForChange());
   return {
     url,
     state,
-    console: createAdminConsole(state, events, { app, scopes: everyScope }),
+    console: createAdminConsole(state, log, { app, scopes: everyScope }),
     app,
-    events,
     log,
     serviceApp: appOf(scanner),
     callers: apps,
     isWritable: terraformKeys !== null,
-    tokenEndpoint: {
-      url,
-      clients: () => [...apps].flatMap(([id, caller]) => registered(caller.app, id) ?? []),
-      get dpop() {
-        return app.dpop;
-      },
-      tokens,
-      nonce: randomBytes(24).toString("base64url"),
-      assertionReplays: createReplayGuard(3600),
-      proofReplays,
-    },
-    resourceServer: { url, tokens, proofReplays },
+    clients: () => [...apps].flatMap(([id, caller]) => registered(caller.app, id) ?? []),
+    tokens: await createAccessTokens(url),
+    nonce: randomBytes(24).toString("base64url"),
+    assertionReplays: createReplayGuard(3600),
+    proofReplays: createReplayGuard(600),
     rateLimits: createRateLimits({ ...defaultRateLimit, ...options.rateLimit }),
     faults,
     cursorSecret: randomBytes(32),

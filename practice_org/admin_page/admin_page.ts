@@ -1,26 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { NotPossibleError } from "../not_possible_error.ts";
-import type { ServiceAppState } from "../auth/service_app.ts";
+import type { Org } from "../org.ts";
 import { isJsonObject } from "../../shared/json.ts";
-import { changes, type OrgState } from "../changes/org_changes.ts";
 import { admins } from "../log/admins.ts";
 import { json, type PracticeRequest, type PracticeResponse } from "../http/messages.ts";
 import { renderPage } from "./render_page.ts";
-import type { AdminConsole } from "../changes/admin_console.ts";
-import type { LogEvent } from "../log/log_events.ts";
-import type { SystemLog } from "../log/system_log.ts";
+import { changes } from "../changes/admin_console.ts";
+import type { LogEvent } from "../log/system_log.ts";
 
 /** Changes by a person on this machine: the page at the org's root, and its form for programs. No part of the provider's API. */
-
-export interface AdminPage {
-  readonly log: SystemLog;
-  readonly state: OrgState;
-  readonly console: AdminConsole;
-  readonly app: ServiceAppState;
-  readonly clientId: string;
-  /** Every scope that there is, without prefix. */
-  readonly scopes: readonly string[];
-}
 
 const changePath = "/practice/change";
 
@@ -28,14 +16,14 @@ export function isAdminPath(path: string): boolean {
   return path === "/" || path === changePath;
 }
 
-export function answerAdminPage(request: PracticeRequest, page: AdminPage): PracticeResponse {
+export function answerAdminPage(request: PracticeRequest, org: Org): PracticeResponse {
   if (!isLoopbackHost(request.headers.get("host") ?? "")) return refuse(403, "Only for this machine");
   if (request.path === changePath) {
     if (request.method !== "POST") return refuse(405, "Expected POST");
-    return isForeign(request) ? refuse(403, "Only for pages of this org") : answerChange(request, page);
+    return isForeign(request) ? refuse(403, "Only for pages of this org") : answerChange(request, org);
   }
   if (request.method !== "GET") return refuse(405, "Expected GET");
-  return showPage(request, page);
+  return showPage(request, org);
 }
 
 /** A page of another site can reach a port of this machine under its own name; it has another host then. */
@@ -54,21 +42,21 @@ function isForeign({ headers }: PracticeRequest): boolean {
 }
 
 /** A program sends JSON, the page its form. */
-function answerChange(request: PracticeRequest, page: AdminPage): PracticeResponse {
+function answerChange(request: PracticeRequest, org: Org): PracticeResponse {
   const contentType = (request.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase();
   if (contentType === "application/json") {
     const body = parseBody(request.body);
     if (body === null) return refuse(400, `Expected {"name": "…"}, and "actor" if you like`);
-    const made = makeChange(page, body);
+    const made = makeChange(org, body);
     if ("problem" in made) return refuse(made.status, made.problem);
-    const own = body.name === "app-created" ? { client_id: page.clientId } : {};
+    const own = body.name === "app-created" ? { client_id: org.serviceApp.id } : {};
     return json(200, { events: made.events.map(({ eventType }) => ({ event_type: eventType })), ...own });
   }
   if (contentType !== "application/x-www-form-urlencoded") return refuse(415, "Expected JSON or the page's form");
   const form = new URLSearchParams(request.body);
   const name = form.get("name") ?? "";
   const actor = form.get("actor") ?? undefined;
-  const made = makeChange(page, { name, actor, key: form.get("key") ?? undefined });
+  const made = makeChange(org, { name, actor, key: form.get("key") ?? undefined });
   const query = new URLSearchParams({
     ...(actor === undefined ? {} : { actor }),
     ...("problem" in made ? { problem: made.problem } : { done: name }),
@@ -85,7 +73,7 @@ interface Asked {
   readonly key: string | undefined;
 }
 
-function makeChange({ console }: AdminPage, { name, actor, key }: Asked): Made {
+function makeChange({ console }: Org, { name, actor, key }: Asked): Made {
   try {
     return { events: console.change(name, actor, key) };
   } catch (error) {
@@ -111,20 +99,12 @@ function parseBody(text: string): Asked | null {
   }
 }
 
-function showPage({ query }: PracticeRequest, { log, state, app, clientId, scopes }: AdminPage): PracticeResponse {
+function showPage({ query }: PracticeRequest, org: Org): PracticeResponse {
   const nonce = randomBytes(16).toString("base64url");
   const done = changes.find(({ name }) => name === query.get("done"));
   const actor = admins.find(({ alternateId }) => alternateId === query.get("actor"))?.alternateId ?? null;
-  const body = renderPage({
-    state,
-    app,
-    clientId,
-    scopes,
-    actor,
-    nonce,
-    message: done === undefined ? (query.get("problem") ?? "") : `Done: ${done.label}`,
-    entries: log.entries().slice(-20).toReversed(),
-  });
+  const message = done === undefined ? (query.get("problem") ?? "") : `Done: ${done.label}`;
+  const body = renderPage(org, { actor, nonce, message });
   const policy = [
     "default-src 'none'",
     `style-src 'nonce-${nonce}'`,

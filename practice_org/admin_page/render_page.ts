@@ -1,28 +1,24 @@
+import type { Org } from "../org.ts";
+import { everyScope } from "../api/routes.ts";
 import { clicksOf, type ServiceAppState } from "../auth/service_app.ts";
 import { NotPossibleError } from "../not_possible_error.ts";
-import { signInName, type OrgState } from "../changes/org_changes.ts";
+import { signInName, type OrgState } from "../changes/admin_console.ts";
 import { admins } from "../log/admins.ts";
 import { pageScript, pageStyle } from "./page_assets.ts";
 import { settings, type Change, type Setting } from "../changes/settings.ts";
 import type { LogEntry } from "../log/system_log.ts";
 import type { OrgContents } from "../contents/org_contents.ts";
 
-export interface PageModel {
-  readonly state: OrgState;
-  readonly app: ServiceAppState;
-  readonly clientId: string;
-  /** Every scope that there is, without prefix. */
-  readonly scopes: readonly string[];
+interface View {
   /** The login that is chosen; null: the first. */
   readonly actor: string | null;
   readonly nonce: string;
   readonly message: string;
-  /** The newest first. */
-  readonly entries: readonly LogEntry[];
 }
 
 /** The page works without its script: each button is part of one form. */
-export function renderPage({ state, app, clientId, scopes, actor, nonce, message, entries }: PageModel): string {
+export function renderPage({ state, app, serviceApp, log }: Org, { actor, nonce, message }: View): string {
+  const entries = log.entries().slice(-20).toReversed();
   const contents = state.contents();
   const areas = [...new Set(settings.map(({ area }) => area))];
   return `<!DOCTYPE html>
@@ -51,7 +47,7 @@ export function renderPage({ state, app, clientId, scopes, actor, nonce, message
 <a href="#app-title">To the scanner's service app</a></p>
 <p id="message" role="status">${escaped(message)}</p>
 ${areas.map((area) => renderArea(area, state, contents)).join("\n")}
-${renderApp(app, clientId, scopes)}
+${renderApp(app, serviceApp.id, everyScope)}
 </form>
 <section aria-labelledby="log-title" tabindex="0">
 <h2 id="log-title">System Log: the last 20 entries</h2>

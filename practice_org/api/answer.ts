@@ -1,53 +1,19 @@
 import { randomBytes } from "node:crypto";
-import type { KnownApp, ServiceAppState } from "../auth/service_app.ts";
-import { authorizeCall, type ResourceServer, type TokenScheme } from "../auth/authorize_call.ts";
-import { answerTokenRequest, tokenPath, type TokenEndpoint } from "../auth/token_endpoint.ts";
+import { authorizeCall, type TokenScheme } from "../auth/authorize_call.ts";
+import { answerTokenRequest, tokenPath } from "../auth/token_endpoint.ts";
 import { providerError, type Header, type PracticeRequest, type PracticeResponse } from "../http/messages.ts";
-import type { RateLimits } from "../http/rate_limits.ts";
 import type { Outcome } from "../http/server.ts";
-import type { App, OrgContents } from "../contents/org_contents.ts";
-import { truncated, withNullEntry, type Faults, type RequestFaults } from "./faults.ts";
+import type { OrgContents } from "../contents/org_contents.ts";
+import { truncated, withNullEntry, type RequestFaults } from "./faults.ts";
 import { answerAdminPage, isAdminPath } from "../admin_page/admin_page.ts";
-import type { AdminConsole } from "../changes/admin_console.ts";
-import type { OrgState } from "../changes/org_changes.ts";
 import { clientActor } from "../log/admins.ts";
-import type { EventWriter } from "../log/event_writer.ts";
-import type { SystemLog } from "../log/system_log.ts";
+import type { Org } from "../org.ts";
 import { answerPage } from "./paging.ts";
 import type { Endpoint } from "./call.ts";
-import { everyScope, routes } from "./routes.ts";
+import { routes } from "./routes.ts";
 import { findRoute, type FoundRoute } from "../http/route_table.ts";
 import type { Write } from "../writes/write_call.ts";
 import { bodyOf, writeRoutes } from "../writes/write_routes.ts";
-
-/** The org behind its HTTP server. */
-export interface Org {
-  readonly url: string;
-  readonly state: OrgState;
-  readonly console: AdminConsole;
-  readonly events: EventWriter;
-  readonly log: SystemLog;
-  /** The scanner's. */
-  readonly serviceApp: App;
-  /** Callers of the API, by client id. */
-  readonly callers: ReadonlyMap<string, Caller>;
-  /** The scanner's, as the Admin Console has it. */
-  readonly app: ServiceAppState;
-  /** Takes what the Terraform provider writes. */
-  readonly isWritable: boolean;
-  readonly tokenEndpoint: TokenEndpoint;
-  readonly resourceServer: ResourceServer;
-  readonly rateLimits: RateLimits;
-  readonly faults: Faults;
-  readonly cursorSecret: Uint8Array;
-  readonly clock: () => number;
-}
-
-/** A service application with its name. */
-export interface Caller {
-  readonly label: string;
-  readonly app: KnownApp;
-}
 
 /** A request that is being answered. */
 interface Exchange {
@@ -59,9 +25,7 @@ interface Exchange {
 
 export async function answer(org: Org, request: PracticeRequest): Promise<Outcome> {
   if (isAdminPath(request.path)) {
-    const { log, state, console, app, serviceApp } = org;
-    const page = { log, state, console, app, clientId: serviceApp.id, scopes: everyScope };
-    return { kind: "answer", response: answerAdminPage(request, page), isAtOnce: true };
+    return { kind: "answer", response: answerAdminPage(request, org), isAtOnce: true };
   }
   const faults = org.faults.take(request.path, request.query);
   if (faults.has("timeout")) return { kind: "silence" };
@@ -79,7 +43,7 @@ async function respondWithToken(exchange: Exchange): Promise<PracticeResponse> {
   const { org, request, nowMs } = exchange;
   if (request.method !== "POST") return providerError("E0000022");
   return withinLimits(exchange, { bucket: "token", scheme: "Bearer", scopes: [] }, () =>
-    answerTokenRequest(org.tokenEndpoint, request, nowMs),
+    answerTokenRequest(org, request, nowMs),
   );
 }
 
@@ -107,7 +71,7 @@ async function authorized<Action>(
     return withinLimits(exchange, anonymous, () => respond(exchange, route, org.serviceApp.id));
   }
   const scopes = [`okta.${scope}`];
-  const verdict = await authorizeCall(org.resourceServer, request, { scopes, nowMs });
+  const verdict = await authorizeCall(org, request, { scopes, nowMs });
   if (!verdict.isAuthorized) return verdict.response;
   return withinLimits(exchange, { bucket, scheme: verdict.scheme, scopes }, () =>
     respond(exchange, route, verdict.clientId),
@@ -141,7 +105,7 @@ function write(
   if (body === null) return providerError("E0000003");
   const { result, events } = org.state.edit((draft) => action({ draft, contents: draft.contents, segments, body }));
   if (events.length > 0) {
-    org.events.write(events, { actor: clientActor(clientId, caller.label), requestUri: request.path });
+    org.log.write(events, { actor: clientActor(clientId, caller.label), requestUri: request.path });
   }
   return result;
 }

@@ -13,7 +13,7 @@ import {
   type Resource,
   type User,
 } from "../contents/org_contents.ts";
-import { json, notFound, providerError } from "../http/messages.ts";
+import { invalid, json, notFound, providerError } from "../http/messages.ts";
 import { list, named, unpaged, type Answer, type Call, type Endpoint } from "./call.ts";
 import type { Paging } from "./paging.ts";
 
@@ -97,10 +97,7 @@ const policyTypes = new Set([
 
 export function policies(call: Call): Answer {
   const type = call.query.get("type");
-  if (type === null || !policyTypes.has(type)) {
-    const summary = "Api validation failed: type";
-    return providerError("E0000001", { summary, causes: ["type: The policy type is missing or unknown"] });
-  }
+  if (type === null || !policyTypes.has(type)) return invalid("type", "The policy type is missing or unknown");
   const status = call.query.get("status");
   const found = call.contents.policies
     .map(({ policy }) => policy)
@@ -112,10 +109,7 @@ export function policies(call: Call): Answer {
 export function brands(call: Call): Answer {
   const expanded = (call.query.get("expand") ?? "").split(",").filter((name) => name !== "");
   const unknown = expanded.find((name) => !["themes", "domains", "emailDomain"].includes(name));
-  if (unknown !== undefined) {
-    const summary = "Api validation failed: expand";
-    return providerError("E0000001", { summary, causes: [`expand: '${unknown}' is not supported`] });
-  }
+  if (unknown !== undefined) return invalid("expand", `'${unknown}' is not supported`);
   const hasDomains = expanded.includes("domains");
   return list(({ contents }) =>
     contents.brands.map(({ brand, domains }) => ({ ...brand, ...(hasDomains ? { _embedded: { domains } } : {}) })),

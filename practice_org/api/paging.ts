@@ -1,5 +1,12 @@
 import { openCursor, pageAddress, sealCursor } from "../http/cursors.ts";
-import { providerError, json, type Header, type PracticeRequest, type PracticeResponse } from "../http/messages.ts";
+import {
+  invalid,
+  json,
+  providerError,
+  type Header,
+  type PracticeRequest,
+  type PracticeResponse,
+} from "../http/messages.ts";
 import type { RequestFaults } from "./faults.ts";
 import type { Listing } from "../contents/org_contents.ts";
 
@@ -65,17 +72,13 @@ function limitOf(
   query: URLSearchParams,
   isFaulty: boolean,
 ): number | { readonly refusal: PracticeResponse } {
-  const halfOfIt = Math.max(1, Math.ceil(listing.length / 2));
-  if (isFaulty) return halfOfIt;
+  if (isFaulty) return Math.max(1, Math.ceil(listing.length / 2));
   const requested = query.get("limit");
   if (paging === null || requested === null || requested === "-1")
     return paging?.defaultLimit ?? Math.max(1, listing.length);
   const limit = /^[0-9]+$/.test(requested) ? Number(requested) : 0;
   if (limit >= 1 && limit <= paging.maxLimit) return limit;
-  const summary = "Api validation failed: limit";
-  return {
-    refusal: providerError("E0000001", { summary, causes: [`limit: The limit must be from 1 to ${paging.maxLimit}`] }),
-  };
+  return { refusal: invalid("limit", `The limit must be from 1 to ${paging.maxLimit}`) };
 }
 
 /** Finds one match more than the page holds: there is a next page only when it has a first item. */

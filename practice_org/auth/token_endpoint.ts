@@ -12,7 +12,7 @@ export interface TokenEndpoint {
   /** Those there are now. */
   readonly clients: () => readonly RegisteredClient[];
   /** `off` is the console's switch "Require Demonstrating Proof of Possession" turned off: proofs are ignored. */
-  readonly dpop: "required" | "off";
+  readonly app: { readonly dpop: "required" | "off" };
   readonly tokens: AccessTokens;
   /** One for a run of the org. */
   readonly nonce: string;
@@ -73,7 +73,7 @@ export async function answerTokenRequest(
 type Binding = { readonly thumbprint: string | null } | { readonly refusal: PracticeResponse };
 
 async function bind(endpoint: TokenEndpoint, request: PracticeRequest, now: number): Promise<Binding> {
-  if (endpoint.dpop === "off") return { thumbprint: null };
+  if (endpoint.app.dpop === "off") return { thumbprint: null };
   const proof = await verifyProof(request.headers.get("dpop"), {
     method: "POST",
     url: `${endpoint.url}${tokenPath}`,

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
-import type { LogEventSpec, LogTarget } from "../log/log_events.ts";
+import type { LogEventSpec, LogTarget } from "../log/system_log.ts";
 import { NotPossibleError } from "../not_possible_error.ts";
 import type { OrgContents, Resource, Site } from "../contents/org_contents.ts";
 

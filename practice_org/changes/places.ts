@@ -21,7 +21,7 @@ import {
   type Found,
   type Place,
 } from "./edit.ts";
-import type { LogTarget } from "../log/log_events.ts";
+import type { LogTarget } from "../log/system_log.ts";
 import type {
   App,
   ListName,

@@ -84,3 +84,11 @@ export function providerError(code: ProviderErrorCode, detail: ProviderErrorDeta
 export function notFound(id: string, kind: string): PracticeResponse {
   return providerError("E0000007", { summary: `Not found: Resource not found: ${id} (${kind})` });
 }
+
+/** 400 for a field or a parameter. */
+export function invalid(field: string, problem: string): PracticeResponse {
+  return providerError("E0000001", {
+    summary: `Api validation failed: ${field}`,
+    causes: [`${field}: ${problem}`],
+  });
+}

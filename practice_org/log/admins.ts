@@ -1,5 +1,5 @@
 import { oktaId } from "../contents/new_objects.ts";
-import type { LogActor } from "./log_events.ts";
+import type { LogActor } from "./system_log.ts";
 
 /** Those who can be signed in to the Admin Console: one of them makes each change. */
 export const admins: readonly LogActor[] = [

@@ -1,8 +1,14 @@
-import { json, providerError, type Header, type PracticeRequest, type PracticeResponse } from "../http/messages.ts";
+import {
+  invalid,
+  json,
+  providerError,
+  type Header,
+  type PracticeRequest,
+  type PracticeResponse,
+} from "../http/messages.ts";
 import { openCursor, pageAddress, sealCursor } from "../http/cursors.ts";
 import type { RequestFaults } from "../api/faults.ts";
-import type { LogEvent } from "./log_events.ts";
-import type { LogEntry, SystemLog } from "./system_log.ts";
+import type { LogEntry, LogEvent, SystemLog } from "./system_log.ts";
 
 export interface LogReading {
   readonly log: SystemLog;
@@ -56,12 +62,10 @@ export function answerLogRequest(request: PracticeRequest, reading: LogReading):
   );
 }
 
-interface LogPage {
-  readonly entries: readonly LogEntry[];
-  readonly next: Cursor;
-}
-
-function pollingPage(query: LogQuery, { log, faults }: LogReading): LogPage {
+function pollingPage(
+  query: LogQuery,
+  { log, faults }: LogReading,
+): { readonly entries: readonly LogEntry[]; readonly next: Cursor } {
   const all = log.entries();
   const { sinceMs } = query;
   const end = (all.at(-1)?.position ?? -1) + 1;
@@ -91,22 +95,18 @@ function parseQuery(query: URLSearchParams, reading: LogReading): LogQuery | { r
   const { nowMs, faults } = reading;
   const limitText = query.get("limit") ?? String(defaultLimit);
   const limit = /^[0-9]{1,6}$/.test(limitText) ? Number(limitText) : Number.NaN;
-  if (!(limit <= maxLimit)) {
-    const summary = "Api validation failed: limit";
-    const causes = [`limit: The limit must be from 0 to ${maxLimit}`];
-    return { refusal: providerError("E0000001", { summary, causes }) };
-  }
+  if (!(limit <= maxLimit)) return { refusal: invalid("limit", `The limit must be from 0 to ${maxLimit}`) };
   const sinceText = query.get("since");
   const afterText = query.get("after");
   if (sinceText !== null && afterText !== null)
-    return invalid("The since and after parameters cannot be used together.");
+    return badQuery("The since and after parameters cannot be used together.");
   const asked = sinceText === null ? nowMs - defaultSinceMs : parseTime(sinceText);
-  if (Number.isNaN(asked)) return invalid("The since and until parameters must be ISO 8601 timestamps.");
+  if (Number.isNaN(asked)) return badQuery("The since and until parameters must be ISO 8601 timestamps.");
   if (asked < nowMs - oldestSinceMs) {
-    return invalid("The since parameter can be at most 180 days from the present.");
+    return badQuery("The since parameter can be at most 180 days from the present.");
   }
   if (query.has("until") || query.has("q") || (query.get("sortOrder") ?? "ASCENDING") !== "ASCENDING") {
-    return invalid("The practice org answers polling requests only: no until, no q, sortOrder ASCENDING.");
+    return badQuery("The practice org answers polling requests only: no until, no q, sortOrder ASCENDING.");
   }
   const after = afterText === null ? null : unseal(afterText, reading.cursorSecret);
   if (afterText !== null && (after === null || faults.has("log-cursor-lost"))) {
@@ -146,7 +146,7 @@ function parseTime(text: string): number {
     : Number.NaN;
 }
 
-function invalid(detail: string): { readonly refusal: PracticeResponse } {
+function badQuery(detail: string): { readonly refusal: PracticeResponse } {
   return { refusal: providerError("E0000053", { summary: `Invalid LogEvents query: ${detail}` }) };
 }
 

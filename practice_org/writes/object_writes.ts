@@ -3,10 +3,10 @@ import { ofBrand } from "../api/endpoints.ts";
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import { createdNow, edit } from "../changes/edit.ts";
 import { listed, pagePlace } from "../changes/places.ts";
-import { json, providerError, type PracticeResponse } from "../http/messages.ts";
+import { invalid, json, providerError, type PracticeResponse } from "../http/messages.ts";
 import { defaultPage, newLogStream, newZone, type LogStreamSpec, type ZoneSpec } from "../contents/new_objects.ts";
 import { isSubdomainBrand, type ListName, type Resource, type Site } from "../contents/org_contents.ts";
-import { blankName, invalid, put, putStatus, textIn, withDefaults, type Write } from "./write_call.ts";
+import { blankName, put, putStatus, textIn, withDefaults, type Write } from "./write_call.ts";
 
 /** Everything but policies as clients of the API write it. */
 

@@ -1,10 +1,10 @@
 import { ofPolicy } from "../api/endpoints.ts";
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import { addRule, policyPlace, rulePlace } from "../changes/places.ts";
-import { json, notFound, providerError, type PracticeResponse } from "../http/messages.ts";
+import { invalid, json, notFound, providerError, type PracticeResponse } from "../http/messages.ts";
 import { defaults } from "../contents/new_objects.ts";
 import type { PolicyWithRules, Resource } from "../contents/org_contents.ts";
-import { blankName, invalid, put, putStatus, textIn, withDefaults, type Write, type WriteCall } from "./write_call.ts";
+import { blankName, put, putStatus, textIn, withDefaults, type Write, type WriteCall } from "./write_call.ts";
 
 /** Policies and their rules as clients of the API write them. */
 

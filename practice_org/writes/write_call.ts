@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import { edit, type Draft, type Found } from "../changes/edit.ts";
 import { NotPossibleError } from "../not_possible_error.ts";
-import { json, providerError, type PracticeResponse } from "../http/messages.ts";
+import { invalid, json, providerError, type PracticeResponse } from "../http/messages.ts";
 import type { OrgContents } from "../contents/org_contents.ts";
 
 /** A request that changes the org, with the org while it changes. */
@@ -55,13 +55,6 @@ export function withDefaults(defaults: JsonObject, sent: unknown): JsonObject {
 export function textIn(body: JsonObject, field: string): string | null {
   const value = body[field];
   return typeof value === "string" && value.trim() !== "" ? value : null;
-}
-
-export function invalid(field: string, problem: string): PracticeResponse {
-  return providerError("E0000001", {
-    summary: `Api validation failed: ${field}`,
-    causes: [`${field}: ${problem}`],
-  });
 }
 
 export function blankName(): PracticeResponse {

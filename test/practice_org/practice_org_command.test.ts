@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { changeCommand } from "../../practice_org/change_command.ts";
-import { changes } from "../../practice_org/changes/org_changes.ts";
+import { changes } from "../../practice_org/changes/admin_console.ts";
 import { practiceOrgCommand } from "../../practice_org/practice_org_command.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
 

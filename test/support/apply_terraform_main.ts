@@ -1,5 +1,5 @@
 import { createPracticeOrg } from "../../practice_org/create_practice_org.ts";
-import { changes, createOrgState } from "../../practice_org/changes/org_changes.ts";
+import { changes, createOrgState } from "../../practice_org/changes/admin_console.ts";
 import type { OrgContents, Site } from "../../practice_org/contents/org_contents.ts";
 import { profileContents } from "../../practice_org/contents/profile.ts";
 import { availableValue, type CollectedArtifacts } from "../../scanner/evidence/artifacts.ts";
