@@ -1,7 +1,5 @@
-import { readFile, writeFile } from "node:fs/promises";
-import { dirname, join, relative } from "node:path";
+import { dirname, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import * as v from "valibot";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
 import { printable, wrapText } from "../../command_line/terminal.ts";
@@ -11,7 +9,7 @@ import { readSettings, type Flags } from "../settings/read_settings.ts";
 import { parseClientId, parseOrgUrl } from "../settings/values.ts";
 import { parsePrivateKey } from "../okta/private_key.ts";
 import { consoleSteps } from "../setup/needs.ts";
-import { hostName, keyFolder, loadSetupKey, type SetupKey } from "../setup/key_pair.ts";
+import { loadSetupKey, type SetupKey } from "../setup/key_pair.ts";
 import { createLookout, type Lookout, type NeedState } from "../setup/look.ts";
 import { clientIdInConfig, writeSetupConfig } from "../setup/write_config.ts";
 import { scanCommand } from "./scan_command.ts";
@@ -35,25 +33,24 @@ export async function setupCommand(flags: Flags, io: CommandIo): Promise<number>
   };
   const orgUrl = settings.orgUrl ?? (await askOrgUrl({ ask, say }));
   if (orgUrl === null) return exitCodes.interrupted;
-  const known = settings.clientId ?? (await clientIdInConfig(file, orgUrl));
+  const clientId = settings.clientId ?? (await clientIdInConfig(file, orgUrl));
   const key = await loadSetupKey(orgUrl);
   say(
     `${key.isNew ? "Made" : "Using"} the key ${key.file}. The private half stays on this machine. The public half, for step 2:`,
   );
   io.stdout(`${key.publicJwk}\n`);
-  const clientId = known ?? (await readProgress(orgUrl));
   const { httpsProxy, noProxy } = settings;
   const signingKey = parsePrivateKey(pemOf(key), { keyId: key.kid });
   const connection = { ...settings, orgUrl, key: signingKey, proxy: { httpsProxy, noProxy } };
   const lookout = createLookout(connection, io.interrupted);
-  const walk: Walk = { say, io, lookout, orgUrl };
+  // Paths in the file are relative to its own folder.
+  const keyEntry = { private_key_file: relative(dirname(file), key.file), private_key_id: key.kid };
+  const save = (id: string) => writeSetupConfig(file, { org_url: orgUrl, client_id: id, ...keyEntry });
+  const walk: Walk = { say, io, lookout, save };
   try {
     const found = ask === null ? await lookOnce(walk, clientId) : await walkThrough({ ...walk, ask }, clientId);
     if (typeof found === "number") return found;
-    // Paths in the file are relative to its own folder.
-    const keyFile = relative(dirname(file), key.file);
-    const entry = { org_url: orgUrl, client_id: found, private_key_file: keyFile, private_key_id: key.kid };
-    const name = await writeSetupConfig(file, entry);
+    const name = await save(found);
     say(`Wrote ${file}${name === null ? "" : ` (organization "${name}")`}.`);
     if (ask === null) return exitCodes.ok;
     const answer = await ask("Run the first scan now? [Y/n] ");
@@ -81,7 +78,8 @@ interface Walk {
   readonly say: (text: string) => void;
   readonly io: CommandIo;
   readonly lookout: Lookout;
-  readonly orgUrl: string;
+  /** Writes the configuration, which is also what a run that continues this one knows. */
+  readonly save: (clientId: string) => Promise<string | null>;
 }
 
 /** Null: interrupted. */
@@ -122,7 +120,7 @@ async function lookOnce(walk: Walk, clientId: string | null): Promise<string | n
 
 /** The steps one after the other, each until it is seen to be done. */
 async function walkThrough(walk: Walk & { readonly ask: Ask }, known: string | null): Promise<string | number> {
-  const { ask, say, io, lookout } = walk;
+  const { ask, say, io, lookout, save } = walk;
   const shown = new Map<string, string>();
   let clientId = known;
   let step = -1;
@@ -153,10 +151,11 @@ async function walkThrough(walk: Walk & { readonly ask: Ask }, known: string | n
       if (answer === null) return interruptedCode(walk);
       try {
         clientId = parseClientId(answer.trim());
-        await saveProgress(walk.orgUrl, clientId);
       } catch (error) {
         say(`The Client ID ${error instanceof Error ? error.message : "cannot be used"}`);
+        continue;
       }
+      await save(clientId);
       continue;
     }
     await sleep(pollMs, undefined, { signal: io.interrupted });
@@ -188,24 +187,4 @@ function showStep({ say }: Walk, index: number): void {
   say("");
   say(`Step ${index + 1} of ${consoleSteps.length}: ${step.title}`);
   for (const [at, click] of step.clicks.entries()) say(`  ${at + 1}. ${click}`);
-}
-
-const progressSchema = v.object({ client_id: v.string() });
-
-function progressFile(orgUrl: string): string {
-  return join(keyFolder, `${hostName(orgUrl)}.json`);
-}
-
-/** The client id of a setup that was interrupted. */
-async function readProgress(orgUrl: string): Promise<string | null> {
-  const text = await readFile(progressFile(orgUrl), "utf8").catch(() => null);
-  try {
-    return text === null ? null : v.parse(progressSchema, JSON.parse(text)).client_id;
-  } catch {
-    return null;
-  }
-}
-
-async function saveProgress(orgUrl: string, clientId: string): Promise<void> {
-  await writeFile(progressFile(orgUrl), `${JSON.stringify({ client_id: clientId })}\n`, { mode: 0o600 });
 }

@@ -6,7 +6,7 @@ import { hasCode, readProblem } from "../../shared/error_code.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { parsePrivateKey, PrivateKeyError } from "../okta/private_key.ts";
 
-export const keyFolder = join(".scanstream", "keys");
+const keyFolder = join(".scanstream", "keys");
 
 export interface SetupKey {
   /** The private key, relative to the working directory. */
