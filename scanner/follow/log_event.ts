@@ -56,15 +56,20 @@ export function hasHappened({ outcome }: LogEvent): boolean {
   return outcome === null || outcome === "SUCCESS" || outcome === "ALLOW" || outcome === "UNKNOWN";
 }
 
-export function isApp({ type, id }: LogTarget): boolean {
-  return type === "AppInstance" || id.startsWith("0oa");
+export function isApp(target: LogTarget): boolean {
+  return isOf(target, /^AppInstance$/, "0oa");
+}
+
+/** By its type; by its id where the log names none, because ids of apps, log streams and identity providers begin alike. */
+function isOf({ type, id }: LogTarget, types: RegExp, prefix: string): boolean {
+  return type === null ? id.startsWith(prefix) : types.test(type);
 }
 
 const kinds: readonly ((target: LogTarget) => boolean)[] = [
-  ({ type, id }) => type?.includes("Rule") === true || id.startsWith("0pr"),
+  (target) => isOf(target, /Rule/, "0pr"),
   isApp,
-  ({ type, id }) => type === "User" || id.startsWith("00u"),
-  ({ type, id }) => type === "UserGroup" || id.startsWith("00g"),
+  (target) => isOf(target, /^User$/, "00u"),
+  (target) => isOf(target, /^UserGroup$/, "00g"),
 ];
 
 /** The targets that an event changed: of a rule and its policy the rule, of an app and the policy that it is bound to the app. */
