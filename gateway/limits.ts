@@ -37,7 +37,8 @@ export class Limits {
   /** Requests of an address, until it is known whose they are. */
   readonly arrivals: Limit;
   readonly bodyBytes: Limit;
-  readonly deliveries: DeliveryRate;
+  /** Undefined: one tenant may have all of them. */
+  readonly deliveries: DeliveryRate | undefined;
   readonly #transactions: Turns;
   readonly #lookups = new Turns(maxLookups, maxLookups);
 
@@ -53,7 +54,7 @@ export class Limits {
     this.requests = shared(maxRequests, "requests at the same time");
     this.arrivals = shared(maxRequests, "requests that are not authenticated yet", "address");
     this.bodyBytes = shared(bytes, "bytes of bodies");
-    this.deliveries = new DeliveryRate(partOf(maxDeliveriesPerSecond));
+    if (options.tenantPercent !== 100) this.deliveries = new DeliveryRate(partOf(maxDeliveriesPerSecond));
     const transactions = maxConnections - maxLookups;
     this.#transactions = new Turns(transactions, Math.max(1, partOf(transactions)));
   }

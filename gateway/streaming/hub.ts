@@ -16,7 +16,7 @@ export interface HubOptions {
   /** How long the broker may take to confirm. Default 15,000: with the rest of the request it stays within 20 s. */
   readonly confirmTimeoutMs?: number;
   /** Default: no limit. */
-  readonly deliveries?: DeliveryRate;
+  readonly deliveries?: DeliveryRate | undefined;
   readonly metrics?: StreamMetrics;
   readonly log?: Log;
   readonly now?: () => number;
