@@ -8,8 +8,11 @@ if (attack === undefined) throw new Error(`There is no attack ${name}`);
 // It stands for another machine: its own work is not to slow down the gateway.
 setPriority(15);
 const stopping = new AbortController();
+// A socket that reads nothing does not keep a process alive.
+setInterval(() => {}, 60_000);
 void attack.run({ url, key, address }, stopping.signal).catch((error: unknown) => console.error(error));
 process.once("SIGTERM", () => {
   stopping.abort();
   process.send?.(timesReached(), () => process.exit(0));
 });
+process.send?.(0);

@@ -32,9 +32,11 @@ export async function runAttacks(seconds: number, log: (line: string) => void): 
   }
   const [victim, ...hostile] = uses as [GatewayUse, ...GatewayUse[]];
   const problems: string[] = [];
+  // What is compiled and connected for the first time takes longer.
+  await useAsVictim(victim, 3000);
   log("| | attack | each of three tried | the fourth | the gateway |\n|---|---|---|---|---|");
   for (const { name, tries } of [...attacks, everything]) {
-    const attackers = hostile.map((use) => startAttacker(name, use));
+    const attackers = await Promise.all(hostile.map((use) => startAttacker(name, use)));
     const { requests, p99Ms, failed, lost } = await useAsVictim(victim, seconds * 1000);
     const { rssBytes } = await gateway.outside();
     const counts = await Promise.all(attackers.map(({ stop }) => stop()));
@@ -51,11 +53,14 @@ export async function runAttacks(seconds: number, log: (line: string) => void): 
   return problems;
 }
 
-function startAttacker(name: string, { url, key, address }: GatewayUse) {
+/** Resolves when it has begun. */
+async function startAttacker(name: string, { url, key, address }: GatewayUse) {
   const child = fork(join(import.meta.dirname, "hostile_tenant.ts"), [name, url, key, address]);
-  const reached = once(child, "message") as Promise<[number]>;
+  await once(child, "message");
   return {
+    /** Resolves with how often it came through. */
     async stop(): Promise<number> {
+      const reached = once(child, "message") as Promise<[number]>;
       child.kill("SIGTERM");
       return (await reached)[0];
     },
