@@ -207,15 +207,6 @@ test("a CSV reader gives every finding back, and no cell is a formula", () => {
 });
 
 describe("every format", () => {
-  // A plan of action has the open lines only.
-  const withDecisions = reportFormats.map((format) => format.name).filter((name) => !name.startsWith("poam"));
-
-  test.each(withDecisions)("%s shows waivers and attestations", (name) => {
-    const text = render(name);
-    expect(text).toMatch(/CHG\\?-1234/);
-    expect(text).toMatch(/Splunk pulls the log/);
-  });
-
   test.each(["ckl", "xccdf", "junit"])("%s is well-formed XML whatever a name holds", async (name) => {
     await promisify(execFile)(await requireProgram("xmllint"), ["--noout", await file(name)]);
     expect(render(name)).not.toContain("\u0007");
