@@ -27,9 +27,9 @@ export interface DoctorInput extends Pick<ConnectOptions, "signal" | "trace"> {
 export interface DoctorResult extends Omit<StepResult, "state" | "error"> {
   /** `skipped`: an earlier step failed that this one needs. */
   readonly state: StepResult["state"] | "skipped";
-  /** For the role: what this organization answers it where the provider's documents do not say. */
+  /** Answers of this organization to the role, where the provider's documents do not say. */
   readonly facts?: readonly string[];
-  /** For the rules: which of them a scan cannot decide, or only in part. */
+  /** Rules that a scan cannot decide, or only in part. */
   readonly limits?: readonly RuleLimit[];
 }
 

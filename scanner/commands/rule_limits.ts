@@ -85,7 +85,7 @@ function createSample(client: AuthorizedClient["client"]): Sample {
     return answer as Reading<Value>;
   };
   const getList = (request: IdpRequest): Promise<Reading<readonly JsonObject[]>> => {
-    // Of ten thousand apps the two that every organization has: a role that sees them sees every app.
+    // The two apps that every organization has stand for ten thousand: a role that sees them sees every app.
     if (request.path === artifactTable.apps.request.path) return builtInApps();
     // A list of one name ends with its first page.
     if (request.path.includes("?filter=name")) return once(request, () => client.getList(request));
@@ -142,7 +142,7 @@ function limitsOf(
   const open = findings.filter((finding) => !finding.advisory && isUnread(finding));
   const [first] = [...missing, ...open];
   if (first !== undefined) {
-    // Of `App "X": expected A, found B: why.` the last part, which is the same for every app.
+    // The last part of `App "X": expected A, found B: why.` is the same for every app.
     const why = first.detail.replace(/^.*?, found [^:]*: /, "").replace(/\.$/, "");
     return [{ outcome: "manual", why, remedy: remedyFor(first.reason, why) }];
   }

@@ -291,8 +291,8 @@ export function requestsText(name: ArtifactName): string {
 }
 
 /**
- * For a set of artifacts, requests that their collectors begin with: the probe makes one of them and the collector gets
- * its answer, so that the probe costs nothing.
+ * The requests that the collectors of a set of artifacts begin with: the probe makes one of them and the collector gets its answer, so
+ * that the probe costs nothing.
  */
 export function firstRequests(artifacts: Iterable<ArtifactName>): readonly IdpRequest[] {
   const wanted = new Set(artifacts);

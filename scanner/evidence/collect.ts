@@ -36,7 +36,7 @@ export interface Collection {
   readArtifacts(): CollectedArtifacts;
 }
 
-/** Is told of each artifact, and how long it took, by its own clock. */
+/** Callback for each artifact and how long it took, by its own clock. */
 export interface CollectionTrace {
   nowMs(): number;
   collected(artifact: ArtifactName, ms: number, outcome: "obtained" | MissingEvidence["reason"]): void;

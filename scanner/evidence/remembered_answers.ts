@@ -48,7 +48,7 @@ export interface RememberedAnswersOptions {
 }
 
 const appLists = "/api/v1/apps?";
-/** For the provider's list of apps. */
+/** Page size of the provider's list of apps. */
 const appsPerPage = 200;
 
 export function createRememberedAnswers(options: RememberedAnswersOptions): RememberedAnswers {
@@ -84,7 +84,7 @@ export function createRememberedAnswers(options: RememberedAnswersOptions): Reme
 
   async function ask<Value>({ path }: IdpRequest, read: () => Promise<Reading<Value>>): Promise<Reading<Value>> {
     const known = answers.get(path);
-    // For the same path, so of the same type.
+    // The same path has answers of the same type.
     if (known !== undefined && !forgotten.has(path)) return known.reading as Reading<Value>;
     const reading = await read();
     forgotten.delete(path);

@@ -8,7 +8,7 @@ export interface SavedLines {
   readonly unwritten: number;
 }
 
-/** For a kilobyte or so each. */
+/** Bound of the memory: a line takes a kilobyte or so. */
 const maxWaiting = 20_000;
 
 /**
@@ -52,7 +52,7 @@ export class ChangeOutbox {
     this.#hasOmitted = true;
   }
 
-  /** For the gateway only. */
+  /** Adds lines that only the gateway needs. */
   addWritten(lines: readonly ChangeLine[]): void {
     const written = this.#lines.length - this.#unwritten;
     this.#lines = [...this.#lines.slice(0, written), ...lines, ...this.#lines.slice(written)];
@@ -81,7 +81,7 @@ export class ChangeOutbox {
     if (this.#lines.length === 0) this.#hasOmitted = false;
   }
 
-  /** For the state that is written now. */
+  /** Returns the lines for the state that is written now. */
   toSave(): SavedLines {
     this.#isUnsaved = false;
     return { pending: this.#lines, unwritten: this.#unwritten };

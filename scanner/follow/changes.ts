@@ -96,7 +96,7 @@ export function compareFindings(
   return { moves, known };
 }
 
-/** For a finding that is gone, or that could not be read. */
+/** Texts of a finding that is gone, or that could not be read. */
 const unexpected = { expected: "", toPass: null };
 
 /** True for a finding that `--fail-on` names and did not name before: what ends the monitor. */

@@ -24,7 +24,7 @@ export function explainMoves(
     readonly events: readonly Relevant[];
     /** The evidence before and after. */
     readonly artifacts: readonly [before: CollectedArtifacts, after: CollectedArtifacts];
-    /** For what no event explains. */
+    /** Cause of a change that no event explains. */
     readonly otherCause: "reconciliation" | "start" | "org_policy";
     readonly seenAt: string;
     readonly newId: FollowParts["newId"];

@@ -69,7 +69,7 @@ export class FollowRecord {
     this.#lastSaveMs = 0;
   }
 
-  /** For an output that does not have the lines of the processes before. */
+  /** Writes every verdict to an output that does not have the lines of the processes before. */
   writeState(): void {
     this.#parts.writeState?.(this.#stateLines("as it was before this process began"));
   }

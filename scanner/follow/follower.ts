@@ -38,7 +38,7 @@ const endReasons = {
 
 interface Round {
   readonly events: readonly Relevant[];
-  /** For a change that no event explains. */
+  /** Cause of a change that no event explains. */
   readonly cause: "reconciliation" | "start" | "org_policy";
 }
 

@@ -60,7 +60,7 @@ export function isApp(target: LogTarget): boolean {
   return isOf(target, /^AppInstance$/, "0oa");
 }
 
-/** By its type; by its id where the log names none, because ids of apps, log streams and identity providers begin alike. */
+/** Compares the type, and the id where the log names no type: ids of apps, log streams and identity providers begin alike. */
 function isOf({ type, id }: LogTarget, types: RegExp, prefix: string): boolean {
   return type === null ? id.startsWith(prefix) : types.test(type);
 }

@@ -36,7 +36,7 @@ export interface LogReaderOptions {
 }
 
 const pageSize = 1000;
-/** For one look: an import of a hundred thousand users passes in bounded memory. */
+/** Pages of one poll: an import of a hundred thousand users passes in bounded memory. */
 const maxPages = 10;
 const maxSeen = 2000;
 

@@ -124,7 +124,7 @@ function shortFilter(): string {
   return [...roots].map((root) => `eventType sw "${root}"`).join(" or ");
 }
 
-/** Without those that a shorter one covers. */
+/** Beginnings that no shorter one covers. */
 function prefixes(): readonly string[] {
   const all = [...new Set(rows.flatMap(([, { events, eventsOfTargets = [] }]) => [...events, ...eventsOfTargets]))];
   return all.filter((prefix) => !all.some((other) => other !== prefix && prefix.startsWith(other)));

@@ -215,7 +215,7 @@ function probeError(
   return new IdpError(code, `Cannot read ${orgUrl}: ${failure.missing.detail}`, remedy);
 }
 
-/** By the HTTP status; `null`: there was no answer. */
+/** Codes and remedies, keyed by HTTP status; `null`: there was no answer. */
 const failures: Readonly<Record<string, readonly [IdpErrorCode, remedy: string]>> = {
   null: ["unreachable", "Check the network and try again; --timeout allows more time for one answer"],
   403: [

@@ -134,7 +134,7 @@ async function collected<Value>(
   }
 }
 
-/** What a scan only warns of is not as it should be. */
+/** The state of a need; a warning of the examination is something that is wrong here. */
 function toNeed(name: string, { state, detail, remedy }: StepResult): NeedState {
   return need(name, state === "ok" ? "done" : "wrong", remedy === null ? detail : `${detail}. ${remedy}`);
 }
@@ -144,7 +144,7 @@ function roleText(roles: readonly string[]): string {
   return roles.includes("SUPER_ADMIN") ? `${text}. Read-Only Administrator is enough for routine scans` : text;
 }
 
-/** What is wrong after a refused login; other errors are about the app. */
+/** Needs that a refused login shows to be wrong; other errors are about the app. */
 const needsOfErrors: Partial<Record<IdpErrorCode, string>> = {
   clock_skew: "clock",
   dpop_refused: "dpop",
