@@ -5,7 +5,7 @@ import { isUsableId } from "../checks/parsing/ids.ts";
 import { listTexts } from "../checks/parsing/names.ts";
 import { isBuiltIn } from "../checks/parsing/rule_order.ts";
 import type { ArtifactName, CollectedArtifacts } from "../evidence/artifacts.ts";
-import { objectLists, type OrgObject } from "../evidence/org_objects.ts";
+import { objectLists, type ObjectList, type OrgObject } from "../evidence/org_objects.ts";
 
 /** An object whose change can close a finding. */
 export interface ChangeableObject {
@@ -18,11 +18,7 @@ export interface ChangeableObject {
   readonly isBuiltIn: boolean;
 }
 
-const namesOfPolicies: Partial<Record<ArtifactName, string>> = {
-  global_session_policies: "global session policy",
-  password_policies: "password policy",
-};
-const appArtifacts = ["apps", "app_policy_rules", "admin_console_app", "dashboard_app"] as const;
+const appArtifacts: readonly ArtifactName[] = ["apps", "app_policy_rules", "admin_console_app", "dashboard_app"];
 
 /**
  * Every object in the evidence that can be a cause, also where a list broke off. Objects without a usable id are left out,
@@ -32,61 +28,55 @@ export function changeableObjects(
   artifacts: CollectedArtifacts,
   { withApps }: { readonly withApps: boolean },
 ): readonly ChangeableObject[] {
-  const names = (Object.keys(artifacts) as ArtifactName[]).filter(
-    (name) => withApps || !appArtifacts.some((one) => one === name),
-  );
+  const names = (Object.keys(artifacts) as ArtifactName[]).filter((name) => withApps || !appArtifacts.includes(name));
   const lists = objectLists(Object.fromEntries(names.map((name) => [name, artifacts[name]])));
-  const apps = new Map(
-    lists.flatMap(({ objects }) => objects.filter(({ type }) => type === "app").map((app) => [app.id, app] as const)),
-  );
-  const appPolicies = policiesOfApps(lists, [...apps.values()]);
-  const all = lists.flatMap(({ objects }) => objects.flatMap((object) => toChangeable(object, { apps, appPolicies })));
-  return [...all, ...appPolicies.values()];
+  const objects = lists.flatMap((list) => list.objects);
+  const apps = new Map(objects.filter(({ type }) => type === "app").map((app) => [app.id, app]));
+  const policies = new Map([
+    ...objects.flatMap(policyOf).map((policy) => [policy.id, policy] as const),
+    ...policiesOfApps(lists, [...apps.values()]),
+  ]);
+  const others = objects.flatMap((object): readonly ChangeableObject[] => {
+    const { type, name, parent } = object;
+    if (type === "policy") return [];
+    if (type !== "policy_rule") return changeable(object, `the ${type === "api_token" ? "API token" : type} "${name}"`);
+    const app = apps.get(parent?.id ?? "");
+    const policyId = app === undefined ? parent?.id : accessPolicyId(app.value);
+    const policy = typeof policyId === "string" ? policies.get(policyId) : undefined;
+    return policy === undefined ? [] : changeable(object, `rule "${name}" of ${policy.where}`);
+  });
+  return [...policies.values(), ...others];
+}
+
+const namesOfPolicies: Partial<Record<ArtifactName, string>> = {
+  global_session_policies: "global session policy",
+  password_policies: "password policy",
+};
+
+function policyOf(object: OrgObject): readonly ChangeableObject[] {
+  const kind = namesOfPolicies[object.artifact];
+  return kind === undefined || object.type !== "policy" ? [] : changeable(object, `the ${kind} "${object.name}"`);
 }
 
 /** Authentication policies, which the evidence knows by their id, their rules and their apps. */
 function policiesOfApps(
-  lists: ReturnType<typeof objectLists>,
+  lists: readonly ObjectList[],
   apps: readonly OrgObject[],
-): ReadonlyMap<string, ChangeableObject> {
+): readonly (readonly [string, ChangeableObject])[] {
   const active = apps.filter(({ value }) => activityOf(value) !== "inactive");
   const byPolicy = Map.groupBy(active, ({ value }) => accessPolicyId(value));
   const builtIn = apps.filter(({ artifact }) => artifact !== "apps").map(({ value }) => accessPolicyId(value));
   const read = lists.flatMap(({ artifact, parent }) => (artifact === "app_policy_rules" && parent ? [parent.id] : []));
-  const ids = new Set([...builtIn, ...read].filter((id) => typeof id === "string"));
-  return new Map(
-    [...ids].map((id) => {
-      const names = [...new Set((byPolicy.get(id) ?? []).map(({ name }) => `"${name}"`))];
-      const ofApps = `uthentication policy of ${listTexts(names)}`;
-      const name = names.length === 0 ? id : `A${ofApps}`;
-      const where = names.length === 0 ? `the authentication policy ${id}` : `the a${ofApps}`;
-      return [id, { type: "policy", id, name, where, isBuiltIn: false }];
-    }),
-  );
+  return [...new Set([...builtIn, ...read].filter((id) => typeof id === "string"))].map((id) => {
+    const names = [...new Set((byPolicy.get(id) ?? []).map(({ name }) => `"${name}"`))];
+    const whole = names.length === 0 ? `authentication policy ${id}` : `authentication policy of ${listTexts(names)}`;
+    const name = names.length === 0 ? id : whole.replace("a", "A");
+    return [id, { type: "policy", id, name, where: `the ${whole}`, isBuiltIn: false }];
+  });
 }
 
-function toChangeable(
-  { artifact, type, id, name, parent, value }: OrgObject,
-  {
-    apps,
-    appPolicies,
-  }: {
-    readonly apps: ReadonlyMap<string, OrgObject>;
-    readonly appPolicies: ReadonlyMap<string, ChangeableObject>;
-  },
-): readonly ChangeableObject[] {
+function changeable({ type, id, name, value }: OrgObject, where: string): readonly ChangeableObject[] {
   const known = causeTypes.find((one) => one === type);
   if (known === undefined || !isUsableId(id) || value["id"] !== id) return [];
-  const policy = namesOfPolicies[artifact];
-  const whereOf = (): string | undefined => {
-    if (type === "policy") return policy && `the ${policy} "${name}"`;
-    if (type !== "policy_rule" || parent === null) return `the ${type === "api_token" ? "API token" : type} "${name}"`;
-    if (policy !== undefined) return `rule "${name}" of the ${policy} "${parent.name}"`;
-    const app = apps.get(parent.id);
-    const policyId = app === undefined ? parent.id : accessPolicyId(app.value);
-    const ofApps = typeof policyId === "string" ? appPolicies.get(policyId)?.where : undefined;
-    return ofApps && `rule "${name}" of ${ofApps}`;
-  };
-  const where = whereOf();
-  return where === undefined ? [] : [{ type: known, id, name, where, isBuiltIn: isBuiltIn(value) === true }];
+  return [{ type: known, id, name, where, isBuiltIn: isBuiltIn(value) === true }];
 }
