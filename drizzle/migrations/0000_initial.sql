@@ -209,6 +209,7 @@ CREATE TABLE "memberships" (
 	"user_id" text NOT NULL,
 	"role" text DEFAULT 'operator' NOT NULL,
 	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	"seen_at" timestamp (3) with time zone,
 	CONSTRAINT "memberships_pkey" PRIMARY KEY("tenant_id","user_id"),
 	CONSTRAINT "memberships_role" CHECK ("memberships"."role" in ('viewer', 'operator', 'admin'))
 );
@@ -512,7 +513,7 @@ GRANT SELECT, INSERT (tenant_id, actor_kind, actor_id, action, target_type, targ
 -- The application reads who belongs to a tenant, and adds and removes its members.
 GRANT SELECT ON public.tenants, public.users, public.memberships TO scanstream_app;
 --> statement-breakpoint
-GRANT INSERT, UPDATE (role), DELETE ON public.memberships TO scanstream_app;
+GRANT INSERT, UPDATE (role, seen_at), DELETE ON public.memberships TO scanstream_app;
 --> statement-breakpoint
 GRANT UPDATE (name) ON public.tenants TO scanstream_app;
 --> statement-breakpoint

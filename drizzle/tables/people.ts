@@ -52,6 +52,8 @@ export const memberships = pgTable(
       .references(() => users.sub, { onDelete: "cascade" }),
     role: text("role").$type<Role>().notNull().default("operator"),
     createdAt: instant("created_at").notNull().defaultNow(),
+    /** When the member last left the page: what is newer is shown as new. Null: not yet. */
+    seenAt: instant("seen_at"),
   },
   (table) => [
     primaryKey({ name: "memberships_pkey", columns: [table.tenantId, table.userId] }),

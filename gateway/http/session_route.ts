@@ -1,14 +1,15 @@
 import { sql } from "drizzle-orm";
-import { Hono } from "hono";
+import { Hono, type Context } from "hono";
 import { describeRoute } from "hono-openapi";
 import { openTo } from "../auth/access.ts";
 import type { Database } from "../../drizzle/database.ts";
 import { readOne } from "../../drizzle/transactions.ts";
-import { sessionSchema } from "../../shared/schemas/session.ts";
+import { sessionSchema, type Session } from "../../shared/schemas/session.ts";
 import type { Role } from "../../shared/schemas/team.ts";
 import { notMember } from "../auth/membership.ts";
 import type { RequestVariables } from "./request_log.ts";
 import { tenantHeader, toPrincipal, type Identity } from "../auth/identity.ts";
+import type { Principal } from "../auth/principal.ts";
 import { component, json, refusals, tenantParameter } from "../description/operation.ts";
 import type { Dependencies } from "./dependencies.ts";
 
@@ -49,25 +50,31 @@ export function sessionRoute({
     const isOpen = identity.tenantIds.length > 1 && !c.req.raw.headers.has(tenantHeader);
     const principal = isOpen ? null : toPrincipal(identity, c.req.raw);
     if (principal !== null) c.set("principal", principal);
-    const chosenId = principal?.tenantId ?? null;
-    const found = await Promise.all(identity.tenantIds.map((id) => findTenant(database, id, identity)));
-    const tenants = found.filter((tenant) => tenant !== null);
-    const chosen = tenants.find(({ id }) => id === chosenId) ?? null;
-    if (tenants.length === 0 || (chosenId !== null && chosen === null)) {
-      throw notMember();
-    }
-    const { kind, id, name, scopes, expiresAtMs } = identity;
-    return c.json({
-      kind,
-      id,
-      name,
-      scopes,
-      expires_at: expiresAtMs === null ? null : new Date(expiresAtMs).toISOString(),
-      tenant: chosen,
-      tenants,
-    });
+    return c.json(await readSession(database, identity, principal));
   });
   return routes;
+}
+
+/** The session of an allowed caller, for a route of a feature. Rejects as the session's own route does. */
+export async function sessionOf(c: Context, principal: Pick<Principal, "tenantId">): Promise<Session> {
+  const { authenticator, database } = c.get("dependencies") as Pick<Dependencies, "authenticator" | "database">;
+  return readSession(database, await authenticator.identify(c.req.raw), principal);
+}
+
+/** Rejects with `PermissionDenied` for a caller who is a member of none of the tenants, or not of the chosen one. */
+async function readSession(
+  database: Database,
+  identity: Identity,
+  principal: Pick<Principal, "tenantId"> | null,
+): Promise<Session> {
+  const chosenId = principal?.tenantId ?? null;
+  const found = await Promise.all(identity.tenantIds.map((id) => findTenant(database, id, identity)));
+  const tenants = found.filter((tenant) => tenant !== null);
+  const chosen = tenants.find(({ id }) => id === chosenId) ?? null;
+  if (tenants.length === 0 || (chosenId !== null && chosen === null)) throw notMember();
+  const { kind, id, name, scopes, expiresAtMs } = identity;
+  const expiresAt = expiresAtMs === null ? null : new Date(expiresAtMs).toISOString();
+  return { kind, id, name, scopes, expires_at: expiresAt, tenant: chosen, tenants };
 }
 
 interface FoundTenant {

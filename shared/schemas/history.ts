@@ -8,7 +8,7 @@ import { time, uuid, type Output } from "./primitives.ts";
 const nullableTime = v.nullable(time);
 const day = v.pipe(v.string(), v.isoDate());
 
-const actorSchema = v.pipe(
+export const actorSchema = v.pipe(
   v.object({ id: v.nullable(v.string()), login: v.nullable(v.string()), name: v.nullable(v.string()) }),
   v.description("Who changed the configuration, as the provider's log named them then"),
 );

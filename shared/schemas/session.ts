@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { uuid } from "./primitives.ts";
+import { uuid, type Output } from "./primitives.ts";
 import { roleSchema, scopeSchema } from "./team.ts";
 
 const tenantSchema = v.object({
@@ -17,3 +17,5 @@ export const sessionSchema = v.object({
   tenant: v.nullable(v.pipe(tenantSchema, v.description("Null: the token is for several, and none was named"))),
   tenants: v.pipe(v.array(tenantSchema), v.description("Those of the token that the caller is a member of")),
 });
+
+export type Session = Output<typeof sessionSchema>;

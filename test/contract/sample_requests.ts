@@ -102,6 +102,7 @@ function reportOf(path: string): unknown {
 
 /** By method and path, as the gateway's table has them. */
 const samples: Readonly<Record<string, MakeSample>> = {
+  "PUT /api/v1/seen": at("/api/v1/seen"),
   "PATCH /api/v1/tenant": at("/api/v1/tenant", { name: walkName }),
   "DELETE /api/v1/tenant": async () => ({
     path: "/api/v1/tenant",

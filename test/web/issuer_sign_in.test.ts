@@ -6,7 +6,7 @@ import { openSignInStage } from "../support/sign_in_stage.ts";
 import { freePort } from "../support/free_port.ts";
 import { startWebGateway } from "../support/web_gateway.ts";
 import { expectAccessible } from "./accessible.ts";
-import { openPage, type WatchedPage } from "./watched_page.ts";
+import { openPage, signOut, type WatchedPage } from "./watched_page.ts";
 
 /** The page signs in at an issuer, in a browser that reports every violation of the content security policy. */
 const browser = await launchChromium();
@@ -48,7 +48,7 @@ test("signs in with code and PKCE, leaves nothing in storage or in an address, a
   expect(authorize.searchParams.get("code_challenge_method")).toBe("S256");
   for (const url of requestUrls) expect(url).not.toMatch(/access_token|eyJ|code_verifier/);
 
-  await page.getByRole("button", { name: "Sign out" }).click();
+  await signOut(page);
   await page.getByRole("button", { name: /^Sign in at / }).waitFor();
   expect(page.url()).toBe(`${gateway.url}/`);
   expect(await storageOf(page)).toEqual(emptyStorage);
@@ -76,10 +76,10 @@ test("a person with two tenants switches between them, and sees each one's scans
   const tenants = page.getByLabel("Tenant");
   await tenants.waitFor();
   expect(await tenants.locator("option").allTextContents()).toEqual(["Acme (viewer)", "Globex (admin)"]);
-  await page.locator(".scan-link").filter({ hasText: "only-acme" }).waitFor();
+  await page.locator(".organization-link").filter({ hasText: "only-acme" }).waitFor();
   expect(await page.getByText("only-globex").count()).toBe(0);
   await tenants.selectOption("Globex (admin)");
-  await page.locator(".scan-link").filter({ hasText: "only-globex" }).click();
+  await page.locator(".organization-link").filter({ hasText: "only-globex" }).click();
   await watched.untilConnection("live");
   expect(await page.getByText("only-acme").count()).toBe(0);
   await page.getByRole("link", { name: "Settings" }).click();

@@ -1,4 +1,4 @@
-import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import type { Browser, BrowserContextOptions, Locator, Page } from "playwright-core";
 import { afterAll, expect } from "vitest";
 import type { Environment } from "../../shared/environment_reader.ts";
 import { launchChromium } from "../support/chromium.ts";
@@ -33,7 +33,7 @@ export interface WatchedPage extends AsyncDisposable {
   /** Every request, in order. */
   readonly requestUrls: readonly string[];
   connection(): Promise<string>;
-  /** Waits until the connection of what is open is in this state. */
+  /** Waits until the page's connection is in this state. */
   untilConnection(state: string): Promise<void>;
 }
 
@@ -77,12 +77,12 @@ export async function openPage(
   page.on("request", (request) => requestUrls.push(request.url()));
   await beforeOpen?.(page);
   await page.goto(url);
-  const connection = page.locator("main .connection");
+  const connection = page.locator(".connection");
   return {
     page,
     requestUrls,
     connection: async () => (await connection.getAttribute("data-state")) ?? "",
-    untilConnection: (state) => page.locator(`main .connection[data-state="${state}"]`).waitFor(),
+    untilConnection: (state) => page.locator(`.connection[data-state="${state}"]`).waitFor({ state: "attached" }),
     async [Symbol.asyncDispose]() {
       await context.close();
       const { origin } = new URL(url);
@@ -96,11 +96,21 @@ export async function openPage(
   };
 }
 
-/** From what is open to the list of everything, without reading the page again. */
-export async function openOverview(page: Page): Promise<void> {
-  await page.evaluate(() => {
-    location.hash = "#/";
-  });
+/** The rows of the rules that fail. */
+export const failingRule = ".rule:has(> summary .state-fail)";
+
+/** Opens the row of a rule, by a part of what it says or by its selector. */
+export async function openRule(page: Page, textOrSelector: string): Promise<Locator> {
+  const rule = textOrSelector.startsWith(".")
+    ? page.locator(textOrSelector)
+    : page.locator(".rule", { hasText: textOrSelector });
+  await rule.locator("summary").first().click();
+  return rule;
+}
+
+export async function signOut(page: Page): Promise<void> {
+  await page.locator(".account").click();
+  await page.getByRole("button", { name: "Sign out" }).click();
 }
 
 export async function signIn(page: Page, pasted: string): Promise<void> {

@@ -26,9 +26,7 @@ export function toOrganizationResource(row: OrganizationRow, nowMs: number): Org
 export function toOrganization({ stored, monitor, seen }: OrganizationRow, nowMs: number): Organization {
   const runs: readonly SeenRun[] = JSON.parse(seen);
   const monitorStatus = monitor === null ? null : presentStatus(monitor, nowMs);
-  const liveId = monitorStatus === "running" ? monitor?.id : null;
-  // A monitor that runs knows the present, and a scan no more than the time until its end.
-  const results = presentResults(runs.map((run) => (run.runId === liveId ? { ...run, to: Infinity } : run)));
+  const results = presentResults({ monitor, seen }, nowMs);
   const known = [...results.values()];
   const lastScan = runs.find(({ kind }) => kind === "scan");
   const openOf = (severity: RuleResult["severity"]) =>
@@ -51,7 +49,15 @@ export function toOrganization({ stored, monitor, seen }: OrganizationRow, nowMs
 }
 
 /** The end of the timeline of each rule, by its check: the result that a run knew until the latest time. */
-function presentResults(runs: readonly RunObservation[]): ReadonlyMap<string, RuleResult> {
+export function presentResults(
+  { monitor, seen }: Pick<OrganizationRow, "monitor" | "seen">,
+  nowMs: number,
+): ReadonlyMap<string, RuleResult> {
+  const liveId = monitor !== null && presentStatus(monitor, nowMs) === "running" ? monitor.id : null;
+  // A monitor that runs knows the present, and a scan no more than the time until its end.
+  const runs = (JSON.parse(seen) as readonly SeenRun[]).map((run) =>
+    run.runId === liveId ? { ...run, to: Infinity } : run,
+  );
   const latestLast = runs.toSorted((one, other) => one.to - other.to || one.began - other.began);
   const results = latestLast.flatMap((run) => Object.entries(run.results));
   return new Map(results.filter(([, { reason }]) => reason !== "interrupted"));

@@ -1,5 +1,6 @@
 import { Hono } from "hono";
 import * as v from "valibot";
+import { overviewSchema, seenSchema } from "../../../shared/schemas/overview.ts";
 import { tenantNameSchema, tenantSchema, type ExportHeader } from "../../../shared/schemas/tenant.ts";
 import { answer, component, json, problem } from "../../description/operation.ts";
 import type { Allowed } from "../../http/allowed.ts";
@@ -7,6 +8,7 @@ import { accountOf } from "../../limits.ts";
 import { pulledStream, slicesOf } from "../../http/pulled_stream.ts";
 import type { FeatureDependencies } from "../features.ts";
 import { defineResource } from "../../http/resource.ts";
+import { sessionOf } from "../../http/session_route.ts";
 import { deleteInBatches } from "../delete_in_batches.ts";
 import type { Feature } from "../features.ts";
 import { deletingByAge, type Keeping } from "../retention.ts";
@@ -14,6 +16,7 @@ import { tenantEventStream } from "./channels.ts";
 import { tenantPrefix } from "../tenant_events.ts";
 import { exportTenant, readExportPage } from "./export_tenant.ts";
 import { requireExportedTable } from "./exported_tables.ts";
+import { readOverview, storeSeen } from "./overview.ts";
 import { deleteTenantStep, renameTenant, selectTenant } from "./tenant_store.ts";
 
 const Tenant = component("Tenant", tenantSchema);
@@ -23,6 +26,7 @@ const tenantExample = {
   created_at: "2026-11-22T09:30:00.000Z",
   retention_days: 365,
 };
+const seenExample = "2026-11-22T09:30:00.000Z";
 const wasDeleted = { 404: problem("The tenant was deleted") };
 const nameBody = { schema: tenantNameSchema, example: { name: tenantExample.name } };
 
@@ -42,6 +46,35 @@ function tenantRoutes(dependencies: FeatureDependencies, { retentionDays }: Keep
   const { log, nowMs } = dependencies;
   const routes = new Hono<Allowed>();
   const resource = defineResource(routes, { tag: "tenant", what: "tenant" });
+
+  resource.on(
+    "GET /overview",
+    {
+      allow: "read",
+      operationId: "getOverview",
+      summary: "Read what the first view of the page shows, with the session, in one request",
+      answers: { 200: json(component("Overview", overviewSchema), "The tenant now") },
+    },
+    async ({ c, principal, read }) => {
+      const overview = await read((db) => readOverview(db, principal, nowMs()));
+      return c.json({ session: await sessionOf(c, principal), ...overview });
+    },
+  );
+
+  resource.on(
+    "PUT /seen",
+    {
+      allow: "read",
+      operationId: "putSeen",
+      summary: "Store that the member has seen what there is now",
+      description: "The page sends it when it is left. An API key has no membership to store it in.",
+      answers: { 200: json(component("Seen", seenSchema), "When that was", { example: { seen_at: seenExample } }) },
+    },
+    async ({ c, principal, write }) => {
+      const seenAt = await write((db) => storeSeen(db, principal));
+      return c.json({ seen_at: seenAt?.toISOString() ?? null });
+    },
+  );
 
   resource.on(
     "GET /tenant",

@@ -14,7 +14,7 @@ import { announceSignOut, onSignOutElsewhere } from "../model/sign_out.ts";
 import { fetchOffer, type SignInOffer } from "../model/sign_in/provider.ts";
 import { SignInError } from "../model/sign_in/tokens.ts";
 import { Message } from "./basics.tsx";
-import { Dashboard } from "./dashboard.tsx";
+import { Shell } from "./shell.tsx";
 import { SignIn } from "./sign_in.tsx";
 
 type View =
@@ -153,9 +153,7 @@ export function App() {
       );
     };
     const { tenant } = session.caller;
-    return (
-      <Dashboard key={tenant?.id} session={session} onSignOut={onSignOut} onRefused={onRefused} onTenant={onTenant} />
-    );
+    return <Shell key={tenant?.id} session={session} onSignOut={onSignOut} onRefused={onRefused} onTenant={onTenant} />;
   }
   return (
     <main class="center">

@@ -1,17 +1,25 @@
-import type { StatusCounts } from "../../../shared/report.ts";
-import { ruleStates, type RuleState } from "../../../shared/rule_result.ts";
-import { useState } from "preact/hooks";
-import { formatAgo, formatClock, formatCount, formatTime, stateNames, statusWords } from "../model/format.ts";
-import type { ScanStatus } from "../scan_wire.ts";
-import { useZone } from "./hooks.ts";
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Connection } from "../model/connection.ts";
+import { formatAgo, formatClock, formatTime, stateNames } from "../model/format.ts";
+import type { ShownState, TrendDay } from "../model/rules.ts";
+import { useNow, useZone } from "./hooks.ts";
 
 /** Drawn in `index.html`; decoration only: words next to it say the same. */
-export type IconName = "pass" | "fail" | "manual" | "not-applicable" | "chevron" | "search" | "back" | "close";
+export type IconName = "pass" | "fail" | "manual" | "not-applicable" | "chevron" | "search" | "back";
+
+export function Icon({ name }: { readonly name: IconName }) {
+  return (
+    <svg class={`icon icon-${name}`} aria-hidden="true" focusable="false">
+      <use href={`#icon-${name}`} />
+    </svg>
+  );
+}
 
 /** From one thing to the list of all. */
 export function BackLink() {
   return (
-    <a class="back row strong" href="#/">
+    <a class="back row" href="#/">
       <Icon name="back" />
       All organizations
     </a>
@@ -49,7 +57,7 @@ export function CopyButton({ label, getText }: { readonly label: string; readonl
     }
   }
   return (
-    <button type="button" class="button button-small" onClick={() => void copy()}>
+    <button type="button" class="button small" onClick={() => void copy()}>
       {label}
       <span role="status" class="fine">
         {state}
@@ -58,99 +66,20 @@ export function CopyButton({ label, getText }: { readonly label: string; readonl
   );
 }
 
-export function Icon({ name, tone = "" }: { readonly name: IconName; readonly tone?: string }) {
-  return (
-    <svg class={`icon icon-${name} ${tone}`.trim()} aria-hidden="true" focusable="false">
-      <use href={`#icon-${name}`} />
-    </svg>
-  );
-}
-
-/** The tones are in `styles/tones.css`. */
-export const stateTones: Readonly<Record<RuleState, string>> = {
-  fail: "tone-fail",
-  manual: "tone-manual",
-  pass: "tone-pass",
-  not_applicable: "tone-not-applicable",
-};
-
-const stateIcons = {
+const stateIcons: Readonly<Record<ShownState, IconName>> = {
   fail: "fail",
   manual: "manual",
   pass: "pass",
   not_applicable: "not-applicable",
-} as const satisfies Record<RuleState, IconName>;
-
-const scanTones: Readonly<Record<ScanStatus, string>> = {
-  pending: "tone-none",
-  running: "tone-accent",
-  completed: "tone-pass",
-  cancelled: "tone-manual",
-  failed: "tone-fail",
-  expired: "tone-fail",
+  none: "not-applicable",
 };
 
-export function StateLabel({ state }: { readonly state: RuleState }) {
+/** The result as icon and word. Only a failure that counts as CAT I is in the strong color. */
+export function StateMark({ state, isStrong = false }: { readonly state: ShownState; readonly isStrong?: boolean }) {
   return (
-    <>
-      <Icon name={stateIcons[state]} tone={`inked ${stateTones[state]}`} />
+    <span class={`mark row state-${state}${isStrong ? " strong-fail" : ""}`}>
+      <Icon name={stateIcons[state]} />
       {stateNames[state]}
-    </>
-  );
-}
-
-export function StateTag({ state }: { readonly state: RuleState }) {
-  return (
-    <span class={`tag row tinted ${stateTones[state]}`}>
-      <StateLabel state={state} />
-    </span>
-  );
-}
-
-export function ScanBadge({ status }: { readonly status: ScanStatus }) {
-  return <span class={`badge tinted ${scanTones[status]}`}>{statusWords[status]}</span>;
-}
-
-/** Counts of rules. */
-export function Tiles({ counts }: { readonly counts: StatusCounts }) {
-  return (
-    <dl class="tiles row wrap" aria-label="Rules by result">
-      {ruleStates.map((state) => (
-        <div key={state} class={`tile row tinted ${stateTones[state]}`}>
-          <dt class="row">
-            <StateLabel state={state} />
-          </dt>
-          <dd>{formatCount(counts[state])}</dd>
-        </div>
-      ))}
-    </dl>
-  );
-}
-
-interface BarCounts {
-  readonly pass: number;
-  readonly fail: number;
-  readonly manual: number;
-  readonly notApplicable: number;
-  readonly checksTotal: number;
-}
-
-/** Decoration: the words below it say the same. */
-export function MiniBar({ counts }: { readonly counts: BarCounts }) {
-  const { pass, fail, manual, notApplicable, checksTotal } = counts;
-  const rest = Math.max(0, checksTotal - pass - fail - manual - notApplicable);
-  const sizes = {
-    "tone-fail": fail,
-    "tone-manual": manual,
-    "tone-pass": pass,
-    "tone-not-applicable": notApplicable,
-    "tone-none": rest,
-  };
-  return (
-    <span class="mini-bar" aria-hidden="true">
-      {Object.entries(sizes).map(([tone, flexGrow]) => (
-        <span key={tone} class={`filled ${tone}`} style={{ flexGrow: String(flexGrow) }} />
-      ))}
     </span>
   );
 }
@@ -159,23 +88,19 @@ export function MiniBar({ counts }: { readonly counts: BarCounts }) {
 export function Message(props: {
   readonly title: string;
   readonly text: string;
-  readonly code?: string;
   readonly action?: { readonly label: string; readonly run: () => void };
+  readonly children?: ComponentChildren;
   /** For its heading. */
-  readonly level: 1 | 2 | 3;
+  readonly level: 1 | 2;
 }) {
   const Heading = `h${props.level}` as const;
   return (
     <div class="message stack">
-      <Heading class="message-title">{props.title}</Heading>
+      <Heading>{props.title}</Heading>
       <p>{props.text}</p>
-      {props.code !== undefined && (
-        <pre>
-          <code>{props.code}</code>
-        </pre>
-      )}
+      {props.children}
       {props.action !== undefined && (
-        <button type="button" class="button button-primary" onClick={props.action.run}>
+        <button type="button" class="button primary" onClick={props.action.run}>
           {props.action.label}
         </button>
       )}
@@ -183,23 +108,115 @@ export function Message(props: {
   );
 }
 
-/** What reads a list's older entries, where it has some. */
-export function MoreButton({
-  list,
-  label = "Load more",
-}: {
-  readonly list: { readonly hasMore: boolean; readonly isLoadingMore: boolean; readonly loadMore: () => void };
-  readonly label?: string;
+/** A native dialog that is open as long as it is there. The browser keeps the focus inside, and gives it back. */
+export function Dialog(props: {
+  readonly titleId: string;
+  readonly onClose: () => void;
+  readonly children: (close: () => void) => ComponentChildren;
 }) {
-  if (!list.hasMore) return null;
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => dialog.current?.showModal(), []);
   return (
-    <button
-      type="button"
-      class="button button-quiet more"
-      disabled={list.isLoadingMore}
-      onClick={() => list.loadMore()}
-    >
-      {list.isLoadingMore ? "Loading…" : label}
-    </button>
+    <dialog ref={dialog} {...{ closedby: "any" }} aria-labelledby={props.titleId} onClose={props.onClose}>
+      {props.children(() => dialog.current?.close())}
+    </dialog>
+  );
+}
+
+/** Asks before something is taken away for good. */
+export function ConfirmDialog(props: {
+  readonly title: string;
+  readonly text: string;
+  readonly confirm: string;
+  readonly onConfirm: () => void;
+  readonly onClose: () => void;
+}) {
+  return (
+    <Dialog titleId="confirm-title" onClose={props.onClose}>
+      {(close) => (
+        <div class="stack">
+          <h2 id="confirm-title">{props.title}</h2>
+          <p>{props.text}</p>
+          <div class="row end">
+            <button type="button" class="button" onClick={close}>
+              Keep
+            </button>
+            <button
+              type="button"
+              class="button danger"
+              onClick={() => {
+                close();
+                props.onConfirm();
+              }}
+            >
+              {props.confirm}
+            </button>
+          </div>
+        </div>
+      )}
+    </Dialog>
+  );
+}
+
+/** Says that the page is not connected, why, and when it tries again; nothing while it is. */
+export function ConnectionNotice(props: { readonly connection: Connection; readonly retryNow: () => void }) {
+  const { state, problem, retryAtMs } = props.connection;
+  useNow();
+  const isShown = state === "reconnecting" || state === "failed";
+  const seconds = retryAtMs === null ? null : Math.max(1, Math.ceil((retryAtMs - performance.now()) / 1000));
+  const details = [problem, seconds === null ? null : `next try in ${seconds} s`].filter((part) => part !== null);
+  return (
+    <div class="connection notice row wrap" data-state={state} hidden={!isShown}>
+      <strong role="status">{isShown ? "not live" : state}</strong>
+      <span>{details.join(" · ")}</span>
+      {(state === "failed" || retryAtMs !== null) && (
+        <button type="button" class="button small" onClick={props.retryNow}>
+          Try now
+        </button>
+      )}
+    </div>
+  );
+}
+
+const announcementPauseMs = 4000;
+
+/** For screen readers: at most one announcement within the pause, and of many only the last: they would never stop. */
+export function Announcement({ text }: { readonly text: string }) {
+  const [announced, setAnnounced] = useState("");
+  const notBeforeMs = useRef(0);
+  useEffect(() => {
+    if (text === announced) return undefined;
+    const announce = () => {
+      notBeforeMs.current = performance.now() + announcementPauseMs;
+      setAnnounced(text);
+    };
+    const timer = setTimeout(announce, notBeforeMs.current - performance.now());
+    return () => clearTimeout(timer);
+  }, [text, announced]);
+  return (
+    <p class="visually-hidden" role="status" aria-live="polite">
+      {announced}
+    </p>
+  );
+}
+
+/** A bar a day, as high as rules failed; a line where nobody looked. */
+export function Trend({ days }: { readonly days: readonly TrendDay[] }) {
+  const most = Math.max(1, ...days.map(({ fail }) => fail ?? 0));
+  const known = days.filter(({ fail }) => fail !== null);
+  const last = known.at(-1);
+  const text =
+    last === undefined
+      ? `No scan or monitor in ${days.length} days`
+      : `Failed rules in ${days.length} days: ${known[0]?.fail ?? 0} to ${last.fail ?? 0}; ${known.length} days known`;
+  return (
+    <svg class="trend" viewBox={`0 0 ${Math.max(1, days.length) * 4} 20`} role="img" aria-label={text}>
+      <title>{text}</title>
+      {days.map(({ day, fail }, index) => {
+        const height = fail === null ? 1 : Math.max(2, (fail / most) * 20);
+        const tone = fail === null ? "unknown" : fail === 0 ? "pass" : "fail";
+        return <rect key={day} class={`bar-${tone}`} x={index * 4} y={20 - height} width={3} height={height} />;
+      })}
+    </svg>
   );
 }

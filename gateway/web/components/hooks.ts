@@ -1,8 +1,7 @@
 import { createElement, type Component, type FunctionComponent } from "preact";
 import { useCallback, useEffect, useLayoutEffect, useState } from "preact/hooks";
-import { parseFindingAddress, toFindingAddress, type FindingAddress } from "../model/finding_address.ts";
-import type { FindingsFilter } from "../model/findings_filter.ts";
 import { currentZone, onZoneChange, type Zone } from "../model/format.ts";
+import { parseRulesView, toAddress, type RulesView } from "../model/route.ts";
 
 /**
  * A store that lives as long as the component, and a number that changes with each frame in which the component shows
@@ -78,19 +77,6 @@ export function useNow(): void {
   }, []);
 }
 
-/** Of a gateway that answers slowly, what is there by then is shown, even if what comes later pushes it down. */
-const maxWaitMs = 5000;
-
-/** Whether the component has waited long enough for what stands above its long lists. */
-export function useIsLate(): boolean {
-  const [isLate, setLate] = useState(false);
-  useEffect(() => {
-    const timer = setTimeout(() => setLate(true), maxWaitMs);
-    return () => clearTimeout(timer);
-  }, []);
-  return isLate;
-}
-
 /** Renders again when times are to be shown in another zone. */
 export function useZone(): Zone {
   const [zone, update] = useState(currentZone);
@@ -98,24 +84,29 @@ export function useZone(): Zone {
   return zone;
 }
 
-/** The filter of the findings and the one that is open, kept in the address: a link shows the same, and reloading keeps it. */
-export function useFindingAddress() {
-  const [address, setAddress] = useState(() => parseFindingAddress(location.hash));
+/** What is shown of an organization, kept in the address: a link shows the same, and reloading keeps it. */
+export function useRulesView() {
+  const [view, setView] = useState(() => parseRulesView(location.hash));
   useEffect(() => {
-    const read = () => setAddress(parseFindingAddress(location.hash));
+    const read = () => setView(parseRulesView(location.hash));
     addEventListener("hashchange", read);
     return () => removeEventListener("hashchange", read);
   }, []);
-  const change = useCallback((changed: Partial<FindingAddress>) => {
-    setAddress((before) => {
+  const change = useCallback((changed: Partial<RulesView>) => {
+    setView((before) => {
       const next = { ...before, ...changed };
-      history.replaceState(null, "", toFindingAddress(location.hash, next));
+      history.replaceState(null, "", toAddress(location.hash, next));
       return next;
     });
   }, []);
-  const setFilter = useCallback((filter: FindingsFilter) => change({ filter }), [change]);
-  const setFinding = useCallback((finding: string | null) => change({ finding }), [change]);
-  return { ...address, setFilter, setFinding };
+  return [view, change] as const;
+}
+
+/** Aborts when the component is gone. */
+export function useLifetime(): AbortSignal {
+  const [closing] = useState(() => new AbortController());
+  useEffect(() => () => closing.abort(), [closing]);
+  return closing.signal;
 }
 
 /** `null` leaves the title of the document as it is. */

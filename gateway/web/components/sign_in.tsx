@@ -24,14 +24,14 @@ export function SignIn(props: SignInProps) {
     <main class="center">
       <div class="card sign-in stack">
         <h1 id="sign-in-title">Sign in to watch scans</h1>
-        <p class="note">scanstream checks Okta organizations against DISA's STIG, and shows the findings here.</p>
+        <p class="fine">scanstream checks Okta organizations against DISA's STIG, and shows the findings here.</p>
         {notice !== null && (
           <p class="notice row wrap" role="status">
             {notice}
           </p>
         )}
         {provider !== null && (
-          <button type="button" class="button button-primary" onClick={() => onLeave()}>
+          <button type="button" class="button primary" onClick={() => onLeave()}>
             {`Sign in at ${new URL(provider.issuer).host}`}
           </button>
         )}
@@ -41,7 +41,7 @@ export function SignIn(props: SignInProps) {
           </button>
         )}
         {unreachableIssuer !== null && (
-          <p class="problem tinted tone-fail" role="alert">
+          <p class="problem" role="alert">
             {`The gateway cannot reach the issuer ${unreachableIssuer}, so nobody can sign in there now.`}
           </p>
         )}
@@ -104,7 +104,7 @@ function CredentialForm(props: Pick<SignInProps, "signIn">) {
         />
         <button
           type="button"
-          class="button button-quiet"
+          class="button quiet"
           aria-pressed={isShown}
           aria-controls="credential"
           aria-label="Show what is typed"
@@ -113,13 +113,13 @@ function CredentialForm(props: Pick<SignInProps, "signIn">) {
           {isShown ? "Hide" : "Show"}
         </button>
       </div>
-      <p class="note" id="credential-hint">
+      <p class="fine" id="credential-hint">
         This tab keeps it in memory only: it is never stored or put into an address, and a reload forgets it.
       </p>
-      <p class="problem tinted tone-fail" id="credential-problem" role="alert">
+      <p class="problem" id="credential-problem" role="alert">
         {problem}
       </p>
-      <button type="submit" class="button button-primary" disabled={isSubmitting}>
+      <button type="submit" class="button primary" disabled={isSubmitting}>
         {isSubmitting ? "Signing in…" : "Sign in"}
       </button>
     </form>

@@ -1,17 +1,5 @@
 import { useEffect } from "preact/hooks";
-import { toAttention, type Attention } from "../model/attention.ts";
-import { toOverview } from "../model/overview.ts";
-import type { Session } from "../model/session.ts";
-import type { TenantFollower } from "../model/tenant_follower.ts";
-import { useNow } from "./hooks.ts";
-
-/** Calls a person by the title and the icon of the tab; shows nothing itself. */
-export function TabMark({ session, tenant }: { readonly session: Session; readonly tenant: TenantFollower }): null {
-  useNow();
-  const rows = toOverview(tenant, session.api.nowMs()) ?? [];
-  useTabMark(toAttention(rows, tenant.connection));
-  return null;
-}
+import type { toAttention } from "../model/needs_you.ts";
 
 const mark = "⚠ ";
 
@@ -20,8 +8,8 @@ function plainTitle(): string {
   return title.startsWith(mark) ? title.slice(title.indexOf(" · ") + 3) : title;
 }
 
-/** Puts the worst state before the title, whatever page sets it, and into the icon, until nobody is signed in. */
-function useTabMark({ level, words }: Attention): void {
+/** Puts what needs somebody before the title, whatever page sets it, and into the icon, until nobody is signed in. */
+export function useTabMark({ level, words }: ReturnType<typeof toAttention>): void {
   useEffect(() => {
     const prefix = words === "" ? "" : `${mark}${words} · `;
     const apply = () => {

@@ -1,39 +1,30 @@
-import { parseCaller, type Caller } from "../caller_wire.ts";
-import { parseChange, parseMonitor, type Change, type Monitor } from "../monitor_wire.ts";
-import {
-  parseFinding,
-  parsePage,
-  parseScan,
-  toRecord,
-  toText,
-  type FindingRecord,
-  type Page,
-  type Scan,
-} from "../scan_wire.ts";
+import * as v from "valibot";
+import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
 
-/** The gateway's REST resources as the page uses them. Every call rejects with `ApiError`, or the signal's reason. */
+/** The gateway's REST resources. Every call rejects with `ApiError`, with `TypeError` for an answer of another form, or with the signal's reason. */
 export interface Api {
-  /** Who the credential is of, in the tenant that was chosen. */
-  getCaller(signal: AbortSignal): Promise<Caller>;
-  listScans(request: PageRequest): Promise<Page<Scan>>;
-  getScan(scanId: string, signal: AbortSignal): Promise<Scan>;
-  listFindings(scanId: string, request: PageRequest): Promise<Page<FindingRecord>>;
-  cancelScan(scanId: string, signal: AbortSignal): Promise<Scan>;
-  deleteScan(scanId: string, signal: AbortSignal): Promise<void>;
-  /** The finished report as its scanner stored it. */
-  getReport(scanId: string, signal: AbortSignal): Promise<unknown>;
-  listMonitors(request: PageRequest): Promise<Page<Monitor>>;
-  getMonitor(monitorId: string, signal: AbortSignal): Promise<Monitor>;
-  /** Newest first; with a fingerprint, the history of one finding. */
-  listChanges(monitorId: string, request: PageRequest & { readonly fingerprint?: string }): Promise<Page<Change>>;
-  /** The newest change of every finding that is there now. */
-  listVerdicts(monitorId: string, request: PageRequest): Promise<Page<Change>>;
-  /** Any other resource, unchecked; `body` is sent as JSON. Null: the answer has no body. */
-  request(method: string, path: string, options: RequestOptions): Promise<unknown>;
+  get<Schema extends v.GenericSchema>(
+    path: string,
+    schema: Schema,
+    signal: AbortSignal,
+  ): Promise<v.InferOutput<Schema>>;
+  /** One page of a list; `path` may have a query. */
+  list<Schema extends v.GenericSchema>(
+    path: string,
+    schema: Schema,
+    request: PageRequest,
+  ): Promise<Page<v.InferOutput<Schema>>>;
+  /** `body` is sent as JSON. Null: the answer has no body. */
+  send(method: string, path: string, options: RequestOptions): Promise<unknown>;
   /** `fetch` with the credential, for an event stream. */
   readonly fetchStream: typeof fetch;
-  /** By the gateway's clock, no matter what this machine's says. */
+  /** By the gateway's clock, as its last answer told it, no matter what this machine's says. */
   readonly nowMs: () => number;
+}
+
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  readonly nextCursor: string | null;
 }
 
 export interface PageRequest {
@@ -45,6 +36,8 @@ export interface PageRequest {
 export interface RequestOptions {
   readonly signal: AbortSignal;
   readonly body?: unknown;
+  /** The request outlives the page that sends it. */
+  readonly keepalive?: boolean;
 }
 
 export class ApiError extends Error {
@@ -67,17 +60,13 @@ export interface ApiOptions {
   readonly onRefused: () => Promise<boolean>;
 }
 
-/** What the date of an answer, in whole seconds and some time under way, cannot tell. */
+/** The date of an answer is in whole seconds, and it was some time under way. */
 const clockToleranceMs = 3000;
-const clockAskedEveryMs = 10_000;
 const answerTimeoutMs = 20_000;
 
 export function createApi(options: ApiOptions): Api {
   let clockSkewMs = 0;
-  let offsetMs = clockOffset();
-  let askedAtMs = -clockAskedEveryMs;
   const onDate = (dateMs: number) => {
-    offsetMs = clockOffset();
     const skewMs = dateMs - Date.now();
     clockSkewMs = Math.abs(skewMs) > clockToleranceMs ? skewMs : 0;
   };
@@ -88,92 +77,68 @@ export function createApi(options: ApiOptions): Api {
     return headers;
   }
 
-  async function request(method: string, path: string, given: RequestOptions): Promise<unknown> {
+  async function send(method: string, path: string, given: RequestOptions): Promise<unknown> {
     try {
-      return await send(method, path, given);
+      return await sendOnce(method, path, given);
     } catch (error) {
       if (!(error instanceof ApiError && error.status === 401) || !(await options.onRefused())) throw error;
-      return send(method, path, given);
+      return sendOnce(method, path, given);
     }
   }
 
-  function send(method: string, path: string, { signal, body }: RequestOptions): Promise<unknown> {
+  function sendOnce(method: string, path: string, { signal, body, keepalive = false }: RequestOptions) {
     const headers = withCredential(new Headers());
     if (body !== undefined) headers.set("content-type", "application/json");
-    const init = body === undefined ? { method, headers } : { method, headers, body: JSON.stringify(body) };
+    const init = { method, headers, keepalive, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
     return fetchJson(path, init, { signal, timeoutMs: answerTimeoutMs, onDate });
   }
 
-  const call = (method: string, path: string, signal: AbortSignal) => request(method, path, { signal });
-
-  /** The clock of this machine was set, or it slept: only the gateway knows what time it is. */
-  function askAfterJump(): void {
-    const isJump = Math.abs(clockOffset() - offsetMs) > clockToleranceMs;
-    if (!isJump || performance.now() - askedAtMs < clockAskedEveryMs) return;
-    askedAtMs = performance.now();
-    call("GET", "api/v1/session", AbortSignal.timeout(clockAskedEveryMs)).catch(() => undefined);
-  }
-
   return {
-    getCaller: async (signal) => parseCaller(await call("GET", "api/v1/session", signal)),
-    listScans: async ({ limit, cursor, signal }) =>
-      parsePage(await call("GET", `api/v1/scans?${toQuery(limit, cursor)}`, signal), parseScan),
-    getScan: async (scanId, signal) => parseScan(await call("GET", toPath(scanId), signal)),
-    listFindings: async (scanId, { limit, cursor, signal }) =>
-      parsePage(await call("GET", `${toPath(scanId)}/findings?${toQuery(limit, cursor)}`, signal), parseFinding),
-    cancelScan: async (scanId, signal) => parseScan(await call("POST", `${toPath(scanId)}/cancel`, signal)),
-    listMonitors: async ({ limit, cursor, signal }) =>
-      parsePage(await call("GET", `api/v1/monitors?${toQuery(limit, cursor)}`, signal), parseMonitor),
-    getMonitor: async (monitorId, signal) => parseMonitor(await call("GET", toMonitorPath(monitorId), signal)),
-    async listChanges(monitorId, { limit, cursor, signal, fingerprint }) {
-      const one = fingerprint === undefined ? "" : `&fingerprint=${encodeURIComponent(fingerprint)}`;
-      const path = `${toMonitorPath(monitorId)}/changes?${toQuery(limit, cursor)}${one}`;
-      return parsePage(await call("GET", path, signal), parseChange);
+    get: async (path, schema, signal) => parseAnswer(schema, await send("GET", path, { signal })),
+    async list(path, schema, { limit, cursor, signal }) {
+      const query = new URLSearchParams({ limit: String(limit), ...(cursor === null ? {} : { cursor }) });
+      const answer = await send("GET", `${path}${path.includes("?") ? "&" : "?"}${query}`, { signal });
+      const page = v.object({ items: v.array(schema), next_cursor: v.nullable(v.string()) });
+      const { items, next_cursor: nextCursor } = parseAnswer(page, answer);
+      return { items, nextCursor };
     },
-    listVerdicts: async (monitorId, { limit, cursor, signal }) =>
-      parsePage(
-        await call("GET", `${toMonitorPath(monitorId)}/findings?${toQuery(limit, cursor)}`, signal),
-        parseChange,
-      ),
-    getReport: (scanId, signal) => call("GET", `${toPath(scanId)}/report`, signal),
-    async deleteScan(scanId, signal) {
-      await call("DELETE", toPath(scanId), signal);
-    },
-    request,
+    send,
     async fetchStream(input, init) {
-      const open = () => {
-        const headers = withCredential(new Headers(init?.headers));
-        return fetch(input, { ...init, headers });
-      };
+      const open = () => fetch(input, { ...init, headers: withCredential(new Headers(init?.headers)) });
       const response = await open();
       return response.status === 401 && (await options.onRefused()) ? open() : response;
     },
-    nowMs() {
-      askAfterJump();
-      return Date.now() + clockSkewMs;
-    },
+    nowMs: () => Date.now() + clockSkewMs,
   };
 }
 
-/** Rejects with `ApiError`, or the signal's reason. */
-export async function listAllFindings(
-  api: Api,
-  scanId: string,
-  signal: AbortSignal,
-): Promise<readonly FindingRecord[]> {
-  const found: FindingRecord[] = [];
+/** Reads a list to its end, or up to `maxPages` pages of 200. Rejects as `Api` does. */
+export async function listAll<Schema extends v.GenericSchema>(
+  api: Pick<Api, "list">,
+  path: string,
+  {
+    schema,
+    signal,
+    maxPages = 250,
+  }: { readonly schema: Schema; readonly signal: AbortSignal; readonly maxPages?: number },
+): Promise<readonly v.InferOutput<Schema>[]> {
+  const found: v.InferOutput<Schema>[] = [];
   let cursor: string | null = null;
-  do {
-    const page = await api.listFindings(scanId, { limit: 200, cursor, signal });
+  for (let pages = 0; pages < maxPages; pages += 1) {
+    const page: Page<v.InferOutput<Schema>> = await api.list(path, schema, { limit: 200, cursor, signal });
     found.push(...page.items);
     cursor = page.nextCursor;
-  } while (cursor !== null);
+    if (cursor === null) break;
+  }
   return found;
 }
 
-/** Another one when the clock jumps. */
-function clockOffset(): number {
-  return Date.now() - performance.now();
+/** Throws `TypeError` for an answer that is not the gateway's. */
+export function parseAnswer<Schema extends v.GenericSchema>(schema: Schema, answer: unknown): v.InferOutput<Schema> {
+  const result = v.safeParse(schema, answer);
+  if (result.success) return result.output;
+  const [issue] = result.issues;
+  throw new TypeError(`Cannot read the gateway's answer: ${issue.message} at ${v.getDotPath(issue) ?? "its top"}`);
 }
 
 /** Paths are relative to the page, so that it also works behind a path of a proxy. */
@@ -209,23 +174,19 @@ export async function fetchJson(
   throw new ApiError(response.status, detail ?? words);
 }
 
-export function toPath(scanId: string): string {
-  return `api/v1/scans/${encodeURIComponent(scanId)}`;
+export function toRecord(value: unknown): JsonObject {
+  return isJsonObject(value) ? value : {};
 }
 
-export function toMonitorPath(monitorId: string): string {
-  return `api/v1/monitors/${encodeURIComponent(monitorId)}`;
-}
-
-function toQuery(limit: number, cursor: string | null): string {
-  return new URLSearchParams({ limit: String(limit), ...(cursor === null ? {} : { cursor }) }).toString();
+export function toText(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
 }
 
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // A proxy's page; the status says what there is to say.
+    // It is a proxy's page; the status says what there is to say.
     return undefined;
   }
 }

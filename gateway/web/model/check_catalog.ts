@@ -1,6 +1,5 @@
 import type { Severity } from "../../../shared/report.ts";
 import { categoryNames } from "../../../shared/severity.ts";
-import { formatCheckName } from "./format.ts";
 
 /** What the page says of a check next to its findings. */
 export interface CheckText {
@@ -22,32 +21,51 @@ export function findCheck(check: string): CheckText | null {
   return Object.hasOwn(CHECK_CATALOG, check) ? (CHECK_CATALOG[check] ?? null) : null;
 }
 
-/** The name of the check of a rule by any of the rule's names; null: there is none. */
+/** All checks of the catalog. */
+export function checkNames(): readonly string[] {
+  return Object.keys(CHECK_CATALOG);
+}
+
+/** The name of the check of a rule by any of the rule's names; null: none has it. */
 export function findRule(name: string): string | null {
   if (findCheck(name) !== null) return name;
   const wanted = name.toUpperCase();
-  const [check = null] =
-    Object.entries(CHECK_CATALOG).find(([, { vulnId, stigId }]) => vulnId === wanted || stigId === wanted) ?? [];
-  return check;
+  const entries = Object.entries(CHECK_CATALOG);
+  return entries.find(([, { vulnId, stigId }]) => vulnId === wanted || stigId === wanted)?.[0] ?? null;
 }
 
-/** `STIG V1R2` for `okta-idaas-stig-v1r2`; null where the producer did not say. */
+/** `AC-11 a` and `IA-2 (1)` count for `AC-11` and `IA-2`. */
+export function controlsOf(check: string): readonly string[] {
+  const controls = findCheck(check)?.controls ?? [];
+  return [...new Set(controls.map((control) => control.split(" ")[0] ?? control))];
+}
+
+/** `V1R2` for `okta-idaas-stig-v1r2`; null where the producer did not say. */
 export function revisionText(benchmark: string | null): string | null {
-  const name = /-(v\d+r\d+)$/.exec(benchmark ?? "")?.[1];
-  return name === undefined ? null : `STIG ${name.toUpperCase()}`;
+  return /-(v\d+r\d+)$/.exec(benchmark ?? "")?.[1]?.toUpperCase() ?? null;
 }
 
-/** `V-273186 · CAT II`; empty for a check that the catalog does not have. */
+/** `CAT I V-273186`; the check's name where the catalog does not have it. */
 export function ruleIds(check: string): string {
   const rule = findCheck(check);
-  return rule === null ? "" : `${rule.vulnId} · ${categoryNames[rule.severity]}`;
+  return rule === null ? check : `${categoryNames[rule.severity]} ${rule.vulnId}`;
 }
 
-/** `V-273186 · CAT II · title`. */
-export function ruleName(check: string): string {
-  return [ruleIds(check), checkTitle(check)].filter((part) => part !== "").join(" · ");
-}
-
+/** DISA's title, as a part of a sentence. */
 export function checkTitle(check: string): string {
-  return findCheck(check)?.title ?? formatCheckName(check);
+  return findCheck(check)?.title.replace(/\.$/, "") ?? formatCheckName(check);
+}
+
+const maxFixLength = 150;
+
+/** The first steps of DISA's fix. */
+export function shortFix(check: string): string {
+  const fix = (findCheck(check)?.fix ?? "").replace(/^From the Admin Console:\s*/, "").replaceAll(/\s+/g, " ");
+  return fix.length <= maxFixLength ? fix : `${fix.slice(0, maxFixLength).trimEnd()}…`;
+}
+
+/** `signon_global_session_lifetime_18h` as words, for a check whose title is not known. */
+function formatCheckName(check: string): string {
+  const words = check.replaceAll("_", " ");
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }

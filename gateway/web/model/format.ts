@@ -1,5 +1,6 @@
-import { stateOf, type RuleState, type Verdict } from "../../../shared/rule_result.ts";
-import type { Scan, ScanStatus } from "../scan_wire.ts";
+import { stateOf, type Verdict } from "../../../shared/rule_result.ts";
+import type { ScanStatus } from "../../../shared/schemas/scan.ts";
+import type { ShownState } from "./rules.ts";
 
 /** In which zone times are shown: this machine's, or UTC. */
 export type Zone = "local" | "utc";
@@ -47,7 +48,7 @@ const toFormats = (timeZone?: string) => {
   return {
     clock: of(clock),
     day: of(date),
-    weekday: of({ ...date, weekday: "long", month: "long" }),
+    short: of({ month: "short", day: "numeric" }),
     full: of({ ...date, ...clock, timeZoneName: "short" }),
   };
 };
@@ -69,25 +70,16 @@ export function formatTime(timeMs: number): string {
   return formats[zone].full.format(timeMs);
 }
 
-/** `Wednesday, November 25, 2026`. */
-export function formatDay(timeMs: number): string {
-  return formats[zone].weekday.format(timeMs);
-}
-
-/** `UTC` or `GMT+1`. */
-export function zoneName(timeMs: number): string {
-  return formats[zone].full.formatToParts(timeMs).find(({ type }) => type === "timeZoneName")?.value ?? "";
-}
-
 export function formatVerdict(verdict: Verdict): string {
   return stateNames[stateOf(verdict)];
 }
 
-export const stateNames: Readonly<Record<RuleState, string>> = {
-  fail: "Fail",
-  manual: "Manual",
-  pass: "Pass",
+export const stateNames: Readonly<Record<ShownState, string>> = {
+  fail: "FAIL",
+  manual: "MANUAL",
+  pass: "PASS",
   not_applicable: "N/A",
+  none: "Not evaluated",
 };
 
 export function formatAgo(timeMs: number, nowMs: number): string {
@@ -99,6 +91,14 @@ export function formatAgo(timeMs: number, nowMs: number): string {
   return seconds > -7 * 86_400
     ? relative.format(Math.round(seconds / 86_400), "day")
     : formats[zone].day.format(timeMs);
+}
+
+/** `05:02` for today, else `Nov 26`, with the year where it is another one. */
+export function formatSince(timeMs: number, nowMs: number): string {
+  const { short, day } = formats[zone];
+  if (short.format(timeMs) === short.format(nowMs) && nowMs - timeMs < 2 * 86_400_000)
+    return formatClock(timeMs).slice(0, 5);
+  return nowMs - timeMs < 300 * 86_400_000 ? short.format(timeMs) : day.format(timeMs);
 }
 
 export function formatDuration(ms: number): string {
@@ -116,10 +116,10 @@ function inTwo(large: readonly [number, string], small: readonly [number, string
   return [large, small].flatMap(([count, unit]) => (count === 0 ? [] : [`${count} ${unit}`])).join(" ");
 }
 
-/** The org's host, which is how people call it; the whole address where it is no address. */
-export function formatOrg(scan: Pick<Scan, "orgUrl">): string {
-  if (scan.orgUrl === null || scan.orgUrl === "") return "Unnamed organization";
-  return URL.canParse(scan.orgUrl) ? new URL(scan.orgUrl).host : scan.orgUrl;
+/** The org's host, which is how people call it; the whole text where it is no address. */
+export function formatOrg(orgUrl: string | null): string {
+  if (orgUrl === null || orgUrl === "") return "Unnamed organization";
+  return URL.canParse(orgUrl) ? new URL(orgUrl).host : orgUrl;
 }
 
 export const statusWords: Readonly<Record<ScanStatus, string>> = {
@@ -130,9 +130,3 @@ export const statusWords: Readonly<Record<ScanStatus, string>> = {
   failed: "Failed",
   expired: "Expired",
 };
-
-/** `signon_global_session_lifetime_18h` as words, for a check whose title is not known. */
-export function formatCheckName(check: string): string {
-  const words = check.replaceAll("_", " ");
-  return words.charAt(0).toUpperCase() + words.slice(1);
-}

@@ -1,4 +1,5 @@
 import type { Api } from "./api.ts";
+import { toScanPath } from "./tenant_store.ts";
 
 /** The formats that the page writes, with what each is for. The command line has more. */
 export const reportChoices = [
@@ -28,15 +29,20 @@ interface ReportWriters {
 
 /** The stored report of a scan as a file. Rejects with `ApiError`. */
 export async function readReportFile(
-  api: Pick<Api, "getReport">,
+  api: Pick<Api, "send">,
   scanId: string,
   { format, signal }: { readonly format: ReportFormatName; readonly signal: AbortSignal },
 ): Promise<{ readonly name: string; readonly file: Blob }> {
-  const [report, { reportWriters }] = await Promise.all([api.getReport(scanId, signal), loadWriters()]);
+  const [report, { reportWriters }] = await Promise.all([readReport(api, scanId, signal), loadWriters()]);
   const writer = reportWriters.find(({ name }) => name === format);
   if (writer === undefined) throw new TypeError(`Cannot write a report: there is no format ${JSON.stringify(format)}`);
   const file = new Blob([writer.write(report)], { type: mediaTypes[format] });
   return { name: `scan-${scanId}.${writer.extension}`, file };
+}
+
+/** The stored report of a scan, unchecked. Rejects with `ApiError`. */
+export function readReport(api: Pick<Api, "send">, scanId: string, signal: AbortSignal): Promise<unknown> {
+  return api.send("GET", `${toScanPath(scanId)}/report`, { signal });
 }
 
 /** Large, and of no use to most visits: loaded with the first report. */

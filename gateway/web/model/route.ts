@@ -1,9 +1,10 @@
-/** What an address of the page names. Everything after `?` is about what is shown there, see `finding_address.ts`. */
+import { findCheck, findRule } from "./check_catalog.ts";
+import type { RulesFilter, ShownState } from "./rules.ts";
+
+/** What an address of the page names. */
 export type Route =
   | { readonly page: "overview" }
-  | { readonly page: "organization"; readonly id: string }
-  | { readonly page: "scan"; readonly id: string }
-  | { readonly page: "monitor"; readonly id: string }
+  | { readonly page: "organization" | "scan" | "monitor"; readonly id: string }
   | { readonly page: "decisions" }
   /** Empty: the first section. */
   | { readonly page: "settings"; readonly section: string }
@@ -11,7 +12,7 @@ export type Route =
 
 const onePattern = /^#\/(organization|scan|monitor)s\/([0-9a-zA-Z-]{1,64})$/;
 
-/** A query string, which mail and chat clients append, is ignored. */
+/** The query says what is shown there, see `parseRulesView`. */
 export function parseRoute(address: string): Route {
   const [hash = ""] = address.split("?");
   if (/^#?\/?$/.test(hash)) return { page: "overview" };
@@ -21,4 +22,45 @@ export function parseRoute(address: string): Route {
   const [, kind, one] = onePattern.exec(hash) ?? [];
   if (one === undefined) return { page: "unknown" };
   return { page: kind as "organization" | "scan" | "monitor", id: one };
+}
+
+/** What is shown of an organization: `…?status=&q=&rule=&as-of=`. */
+export interface RulesView extends RulesFilter {
+  /** The check of the rule that is open. */
+  readonly rule: string | null;
+  /** A scan's id, or a day; null: now. */
+  readonly asOf: string | null;
+}
+
+const states: readonly (ShownState | "waived")[] = ["fail", "manual", "pass", "not_applicable", "none", "waived"];
+const maxTextLength = 200;
+
+/** Leaves out what cannot be understood. */
+export function parseRulesView(hash: string): RulesView {
+  const query = new URLSearchParams(hash.includes("?") ? hash.slice(hash.indexOf("?") + 1) : "");
+  const rule = query.get("rule");
+  return {
+    state:
+      states.find((state) => state === query.get("status")?.toLowerCase().replace("n/a", "not_applicable")) ?? null,
+    text: (query.get("q") ?? "").slice(0, maxTextLength),
+    rule: rule === null ? null : (findRule(rule) ?? rule),
+    asOf: query.get("as-of"),
+  };
+}
+
+/** The address with another view; what else is in its query is dropped. */
+export function toAddress(hash: string, { state, text, rule, asOf }: RulesView): string {
+  const [place = ""] = hash.split("?");
+  const query = new URLSearchParams({
+    ...(state === null ? {} : { status: state }),
+    ...(text === "" ? {} : { q: text }),
+    ...(rule === null ? {} : { rule: findCheck(rule)?.vulnId ?? rule }),
+    ...(asOf === null ? {} : { "as-of": asOf }),
+  }).toString();
+  return query === "" ? place : `${place}?${query}`;
+}
+
+/** `2026-11-28`, as opposed to a scan's id. */
+export function isDay(text: string | null): boolean {
+  return text !== null && /^\d{4}-\d{2}-\d{2}$/.test(text);
 }

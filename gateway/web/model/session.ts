@@ -1,6 +1,6 @@
-import { ApiError, createApi, fetchJson, type Api } from "./api.ts";
-import type { Caller } from "../caller_wire.ts";
-import { toRecord, toText } from "../scan_wire.ts";
+import { overviewSchema, type Overview } from "../../../shared/schemas/overview.ts";
+import { sessionSchema, type Session as Caller } from "../../../shared/schemas/session.ts";
+import { ApiError, createApi, fetchJson, toRecord, toText, type Api } from "./api.ts";
 import { beginSignIn } from "./sign_in/authorization.ts";
 import type { Provider } from "./sign_in/provider.ts";
 import { keepTokens } from "./sign_in/token_keeper.ts";
@@ -14,6 +14,8 @@ export interface Session {
   readonly kind: "demo" | "pasted" | "issuer";
   readonly api: Api;
   readonly caller: Caller;
+  /** What the first view shows, which came with the caller; null: it has to be read. */
+  readonly overview: Overview | null;
   /** When the session ends unless the person signs in again; null: it is renewed by itself, or nobody knows. */
   readonly endsAtMs: number | null;
   /** The same person in another of their tenants. */
@@ -59,7 +61,7 @@ export async function openDemoSession(options: SessionOptions, signal: AbortSign
     // Many calls may be refused at once; one new token serves them all.
     onRefused: () => (renewing ??= renew()),
   });
-  return { kind: "demo", api, caller: await api.getCaller(signal), ...nothingToEnd };
+  return { kind: "demo", api, ...(await readFirst(api, signal)), ...nothingToEnd };
 }
 
 /** Signs in with what a person pasted: an API key, or an access token of the platform. Rejects with `ApiError`. */
@@ -76,14 +78,25 @@ export async function openSession(pasted: string, options: SessionOptions, signa
         return false;
       },
     });
-    const caller = await api.getCaller(signal);
+    const read = await readFirst(api, signal);
     isAccepted = true;
-    const [first] = caller.tenants;
-    if (caller.tenant === null && first !== undefined) return open(first.id);
-    return { kind: "pasted", api, caller, ...nothingToEnd, switchTenant: open };
+    const [first] = read.caller.tenants;
+    if (read.caller.tenant === null && first !== undefined) return open(first.id);
+    return { kind: "pasted", api, ...read, ...nothingToEnd, switchTenant: open };
   }
 
   return open(null);
+}
+
+/** Reads caller and first view in one request. A token for several tenants has to name one first, and some keys may not read. */
+async function readFirst(api: Api, signal: AbortSignal): Promise<Pick<Session, "caller" | "overview">> {
+  try {
+    const overview = await api.get("api/v1/overview", overviewSchema, signal);
+    return { caller: overview.session, overview };
+  } catch (error) {
+    if (!(error instanceof ApiError && [400, 403].includes(error.status))) throw error;
+    return { caller: await api.get("api/v1/session", sessionSchema, signal), overview: null };
+  }
 }
 
 /** For sessions that no issuer has a part in. */
@@ -131,14 +144,14 @@ export async function openIssuerSession(
   async function open(chosenId: string | null): Promise<Session> {
     const getAuthorization = () => `Bearer ${keeper.current.accessToken}`;
     const api = createApi({ getAuthorization, tenantId: chosenId, onRefused });
-    const caller = await api.getCaller(signal);
-    const [first] = caller.tenants;
-    if (caller.tenant === null && first !== undefined) return open(first.id);
-    const here = caller.tenant?.id ?? null;
+    const read = await readFirst(api, signal);
+    const [first] = read.caller.tenants;
+    if (read.caller.tenant === null && first !== undefined) return open(first.id);
+    const here = read.caller.tenant?.id ?? null;
     return {
       kind: "issuer",
       api,
-      caller,
+      ...read,
       get endsAtMs() {
         return keeper.endsAtMs;
       },
@@ -173,7 +186,7 @@ function toSignOutAddress({ endSessionEndpoint, clientId }: Provider, { idToken 
 }
 
 /** Throws `ApiError` for text that cannot be a credential; a whole `Authorization` value may be pasted too. */
-export function toAuthorization(pasted: string): string {
+function toAuthorization(pasted: string): string {
   const [, scheme, value = ""] = /^\s*(?:(bearer|api-key)\s+)?(.*?)\s*$/is.exec(pasted) ?? [];
   if (value === "") throw new ApiError(0, "Paste an access token or an API key");
   if (!/^[\x21-\x7e]+$/.test(value)) {

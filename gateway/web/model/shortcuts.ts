@@ -25,11 +25,11 @@ function focusSearch(): boolean {
 }
 
 function moveBy(step: 1 | -1): boolean {
-  const rows = [...document.querySelectorAll<HTMLElement>(".organization-link, .finding > summary")].filter((row) =>
+  const rows = [...document.querySelectorAll<HTMLElement>(".organization-link, .rule > summary")].filter((row) =>
     row.checkVisibility(),
   );
   const { activeElement } = document;
-  const current = activeElement?.closest(".organization, .finding") ?? null;
+  const current = activeElement?.closest(".organization, .rule") ?? null;
   const index = current === null ? -1 : rows.findIndex((row) => current.contains(row));
   const row = rows[index === -1 ? 0 : index + step];
   row?.focus();

@@ -1,3 +1,4 @@
+import { parse } from "valibot";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { CheckContext } from "../../../scanner/checks/check.ts";
 import type { FindingNote } from "../../../shared/schemas/finding_notes.ts";
@@ -43,7 +44,7 @@ test("a note that is only described is in the event, in the database, in the RES
   const { recordEvents } = await import("../../../gateway/library/record_events.ts");
   const { scanEvents } = await import("../../../shared/scan_events.ts");
   const { createOutbox } = await import("../../../scanner/streaming/outbox.ts");
-  const { parseFinding } = await import("../../../gateway/web/scan_wire.ts");
+  const { findingSchema } = await import("../../../gateway/web/model/finding.ts");
   const { createScan } = await import("../../support/test_gateway.ts");
   const { labelledNotes } = await import("../../../shared/schemas/finding_notes.ts");
   const scan = await createScan(gateway, gateway.acme, {});
@@ -60,7 +61,7 @@ test("a note that is only described is in the event, in the database, in the RES
   expect((await gateway.request(path, { method: "POST", json: { findings }, as })).status).toBe(200);
   const { items } = (await (await gateway.request(path, { as })).json()) as { readonly items: readonly unknown[] };
   expect(items).toMatchObject([{ example_note: text, to_pass: null }]);
-  expect(labelledNotes(parseFinding(items[0]))).toMatchObject([{ label: "Example", text }]);
+  expect(labelledNotes(parse(findingSchema, items[0]) as object)).toMatchObject([{ label: "Example", text }]);
 });
 
 test("it is in the reports, and in their schema", async () => {

@@ -1,13 +1,14 @@
 import type { TargetedSubmitEvent } from "preact";
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { AttestedStatus, Decision, DecisionKind } from "../../../../shared/schemas/decision.ts";
 import type { Api } from "../../model/api.ts";
-import { ruleName } from "../../model/check_catalog.ts";
+import { checkTitle, ruleIds } from "../../model/check_catalog.ts";
 import { toProblem } from "../../model/connection.ts";
 import { toOrigin, toResource, type DecidedFinding } from "../../model/decisions/decision_index.ts";
-import { createDecision } from "../../model/decisions/decision_store.ts";
+import { createDecision } from "../../model/decisions/decision_requests.ts";
 import { countOf } from "../../../../shared/outcome_text.ts";
 import { formatOrg } from "../../model/format.ts";
+import { Dialog } from "../basics.tsx";
 
 /** What is to be decided. */
 export interface DecisionDraft {
@@ -45,7 +46,6 @@ const texts = {
 /** Asks for the reason and the end of a decision; what was typed stays until the gateway has taken it. */
 export function DecideDialog(props: DecideDialogProps) {
   const { api, kind, finding, orgUrl, failing, onDecided, onClose } = props;
-  const dialog = useRef<HTMLDialogElement>(null);
   const resource = toResource(finding);
   const [isWhole, setWhole] = useState(resource === null);
   const [status, setStatus] = useState<AttestedStatus | "">("");
@@ -54,11 +54,10 @@ export function DecideDialog(props: DecideDialogProps) {
   const [isForever, setForever] = useState(false);
   const [isSending, setSending] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
-  useLayoutEffect(() => dialog.current?.showModal(), []);
   const { title, button, effect } = texts[kind];
   const name = finding.resource_name === "" ? "this resource" : finding.resource_name;
 
-  async function submit(event: TargetedSubmitEvent<HTMLFormElement>): Promise<void> {
+  async function submit(event: TargetedSubmitEvent<HTMLFormElement>, close: () => void): Promise<void> {
     event.preventDefault();
     if (!event.currentTarget.reportValidity()) return;
     setSending(true);
@@ -69,7 +68,7 @@ export function DecideDialog(props: DecideDialogProps) {
       const body = { kind, check: finding.check, ...about, reason: reason.trim() };
       const terms = { expires: isForever ? "never" : expires, org_url: toOrigin(orgUrl) };
       onDecided(await createDecision(api, { ...body, ...terms }, new AbortController().signal));
-      dialog.current?.close();
+      close();
     } catch (error) {
       setProblem(toProblem(error));
       setSending(false);
@@ -77,118 +76,120 @@ export function DecideDialog(props: DecideDialogProps) {
   }
 
   return (
-    <dialog ref={dialog} class="dialog card" aria-labelledby="decide-title" onClose={onClose}>
-      <form class="stack" noValidate onSubmit={(event) => void submit(event)}>
-        <h2 id="decide-title">{title}</h2>
-        <p class="strong">{ruleName(finding.check)}</p>
-        <p class="note">
-          {`Later scans of ${orgUrl === null ? "every organization" : formatOrg({ orgUrl })} with `}
-          <code>--decisions-from-gateway</code>
-          {` ${effect}`}
-        </p>
-        {kind === "waiver" && resource !== null && (
-          <fieldset class="stack">
-            <legend class="strong">Scope</legend>
-            <label class="row">
-              <input type="radio" name="scope" checked={!isWhole} onChange={() => setWhole(false)} />
-              <span class="grow">{`Only ${name}`}</span>
+    <Dialog titleId="decide-title" onClose={onClose}>
+      {(close) => (
+        <form class="stack" noValidate onSubmit={(event) => void submit(event, close)}>
+          <h2 id="decide-title">{title}</h2>
+          <p class="strong">{`${ruleIds(finding.check)} ${checkTitle(finding.check)}`}</p>
+          <p class="fine">
+            {`Later scans of ${orgUrl === null ? "every organization" : formatOrg(orgUrl)} with `}
+            <code>--decisions-from-gateway</code>
+            {` ${effect}`}
+          </p>
+          {kind === "waiver" && resource !== null && (
+            <fieldset class="stack">
+              <legend class="strong">Scope</legend>
+              <label class="row">
+                <input type="radio" name="scope" checked={!isWhole} onChange={() => setWhole(false)} />
+                <span class="grow">{`Only ${name}`}</span>
+              </label>
+              <label class="row">
+                <input type="radio" name="scope" checked={isWhole} onChange={() => setWhole(true)} />
+                <span class="grow">Every finding of this check</span>
+              </label>
+            </fieldset>
+          )}
+          {kind === "attestation" && (
+            <label class="stack strong">
+              What you found
+              <select
+                required
+                value={status}
+                onChange={({ currentTarget }) => setStatus(currentTarget.value as AttestedStatus)}
+              >
+                <option value="">Choose what you found</option>
+                <option value="PASS">Pass: the rule is met</option>
+                <option value="NOT_APPLICABLE">Not applicable here</option>
+                <option value="FAIL">Fail: the rule is not met</option>
+              </select>
             </label>
-            <label class="row">
-              <input type="radio" name="scope" checked={isWhole} onChange={() => setWhole(true)} />
-              <span class="grow">Every finding of this check</span>
-            </label>
-          </fieldset>
-        )}
-        {kind === "attestation" && (
+          )}
+          {kind === "attestation" && failing > 0 && (status === "PASS" || status === "NOT_APPLICABLE") && (
+            <p class="problem" role="alert">
+              {`This rule fails now (${countOf(failing, "finding")}). The next scan that finds a failure ends the attestation.`}
+            </p>
+          )}
           <label class="stack strong">
-            What you found
-            <select
+            Reason
+            <textarea
+              rows={3}
               required
-              value={status}
-              onChange={({ currentTarget }) => setStatus(currentTarget.value as AttestedStatus)}
-            >
-              <option value="">Choose what you found</option>
-              <option value="PASS">Pass: the rule is met</option>
-              <option value="NOT_APPLICABLE">Not applicable here</option>
-              <option value="FAIL">Fail: the rule is not met</option>
-            </select>
-          </label>
-        )}
-        {kind === "attestation" && failing > 0 && (status === "PASS" || status === "NOT_APPLICABLE") && (
-          <p class="problem tinted tone-fail" role="alert">
-            {`This rule fails now (${countOf(failing, "finding")}). The next scan that finds a failure ends the attestation.`}
-          </p>
-        )}
-        <label class="stack strong">
-          Reason
-          <textarea
-            rows={3}
-            required
-            maxLength={maxReasonLength}
-            value={reason}
-            onInput={({ currentTarget }) => {
-              setReason(currentTarget.value);
-              currentTarget.setCustomValidity(currentTarget.value.trim() === "" ? "Enter a reason" : "");
-            }}
-          />
-        </label>
-        <div class="stack" role="group" aria-label="How long">
-          <label class="strong" for="decide-expires">
-            Until the end of
-          </label>
-          <div class="row wrap">
-            <input
-              id="decide-expires"
-              type="date"
-              required
-              disabled={isForever}
-              min={toDay(api.nowMs())}
-              max="9999-12-30"
-              value={expires}
-              aria-describedby="expires-note"
-              onInput={({ currentTarget }) => setExpires(currentTarget.value)}
+              maxLength={maxReasonLength}
+              value={reason}
+              onInput={({ currentTarget }) => {
+                setReason(currentTarget.value);
+                currentTarget.setCustomValidity(currentTarget.value.trim() === "" ? "Enter a reason" : "");
+              }}
             />
-            {presetDays.map((days) => {
-              const day = toDay(api.nowMs() + days * dayMs);
-              return (
-                <button
-                  key={days}
-                  type="button"
-                  class="button button-small"
-                  disabled={isForever}
-                  aria-pressed={expires === day}
-                  onClick={() => setExpires(day)}
-                >
-                  {`${days} days`}
-                </button>
-              );
-            })}
+          </label>
+          <div class="stack" role="group" aria-label="How long">
+            <label class="strong" for="decide-expires">
+              Until the end of
+            </label>
+            <div class="row wrap">
+              <input
+                id="decide-expires"
+                type="date"
+                required
+                disabled={isForever}
+                min={toDay(api.nowMs())}
+                max="9999-12-30"
+                value={expires}
+                aria-describedby="expires-note"
+                onInput={({ currentTarget }) => setExpires(currentTarget.value)}
+              />
+              {presetDays.map((days) => {
+                const day = toDay(api.nowMs() + days * dayMs);
+                return (
+                  <button
+                    key={days}
+                    type="button"
+                    class="button small"
+                    disabled={isForever}
+                    aria-pressed={expires === day}
+                    onClick={() => setExpires(day)}
+                  >
+                    {`${days} days`}
+                  </button>
+                );
+              })}
+            </div>
+            <label class="row">
+              <input
+                type="checkbox"
+                checked={isForever}
+                onChange={({ currentTarget }) => setForever(currentTarget.checked)}
+              />
+              Never expires
+            </label>
+            <p id="expires-note" class="fine">
+              In UTC. A decision that never expires holds until somebody withdraws it.
+            </p>
           </div>
-          <label class="row">
-            <input
-              type="checkbox"
-              checked={isForever}
-              onChange={({ currentTarget }) => setForever(currentTarget.checked)}
-            />
-            Never expires
-          </label>
-          <p id="expires-note" class="fine">
-            In UTC. A decision that never expires holds until somebody withdraws it.
+          <p class="problem" role="alert">
+            {problem}
           </p>
-        </div>
-        <p class="problem tinted tone-fail" role="alert">
-          {problem}
-        </p>
-        <div class="dialog-actions row wrap">
-          <button type="button" class="button" onClick={() => dialog.current?.close()}>
-            Cancel
-          </button>
-          <button type="submit" class="button button-primary" disabled={isSending}>
-            {isSending ? "Sending…" : button}
-          </button>
-        </div>
-      </form>
-    </dialog>
+          <div class="row end">
+            <button type="button" class="button" onClick={close}>
+              Cancel
+            </button>
+            <button type="submit" class="button primary" disabled={isSending}>
+              {isSending ? "Sending…" : button}
+            </button>
+          </div>
+        </form>
+      )}
+    </Dialog>
   );
 }
 

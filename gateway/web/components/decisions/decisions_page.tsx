@@ -1,224 +1,186 @@
-import { useEffect, useLayoutEffect, useState } from "preact/hooks";
-import type { Decision, DecisionKind } from "../../../../shared/schemas/decision.ts";
-import type { Api } from "../../model/api.ts";
+import type { ComponentChildren } from "preact";
+import { useCallback, useState } from "preact/hooks";
+import { endOfExpiry } from "../../../../shared/decisions/expiry.ts";
+import { decisionSchema, type Decision } from "../../../../shared/schemas/decision.ts";
 import { checkTitle, ruleIds } from "../../model/check_catalog.ts";
 import { toProblem } from "../../model/connection.ts";
-import { listDecisions, withdrawDecision, type DecisionStore } from "../../model/decisions/decision_store.ts";
-import { findUnneeded } from "../../model/decisions/unneeded_waivers.ts";
-import { formatTime } from "../../model/format.ts";
-import type { Scan } from "../../scan_wire.ts";
-import { BackLink, Message, MoreButton } from "../basics.tsx";
-import { useTitle, useZone } from "../hooks.ts";
-import { toScope, toUntil, toVerb } from "./decision_words.tsx";
+import { decisionsPath, withdrawDecision } from "../../model/decisions/decision_requests.ts";
+import { formatDuration, formatOrg, formatTime } from "../../model/format.ts";
+import { endsSoon } from "../../model/needs_you.ts";
+import { mayDo } from "../../model/permissions.ts";
+import type { Session } from "../../model/session.ts";
+import type { TenantStore } from "../../model/tenant_store.ts";
+import { BackLink, ConfirmDialog, Message } from "../basics.tsx";
+import { useLifetime, useTitle } from "../hooks.ts";
+import { usePages } from "../use_pages.ts";
+import { toVerb } from "./decision_words.ts";
 
-interface DecisionsPageProps {
-  readonly api: Api;
-  readonly store: DecisionStore;
-  /** The newest of each organization tells which waivers are not needed any more. */
-  readonly scans: readonly Scan[];
-  readonly mayDecide: boolean;
-}
-
-interface Filter {
-  readonly active: boolean | null;
-  readonly kind: DecisionKind | null;
-}
-
-/** Everything that was decided about findings, with what came of it. */
-export function DecisionsPage({ api, store, scans, mayDecide }: DecisionsPageProps) {
-  const [filter, setFilter] = useState<Filter>({ active: true, kind: null });
-  const list = useDecisions(api, store, filter);
-  const unneeded = useUnneeded(api, store, scans);
+/** What was decided about findings: the ones that hold by their end, and the ones that ended. */
+export function DecisionsPage({ session, tenant }: { readonly session: Session; readonly tenant: TenantStore }) {
+  const { api, caller } = session;
+  const [shown, setShown] = useState<"hold" | "ended">("hold");
+  const [asked, setAsked] = useState<Decision | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
-  useZone();
+  const signal = useLifetime();
+  const ended = usePages(
+    useCallback(
+      (request) =>
+        shown === "hold" ? emptyPage() : api.list(`${decisionsPath}?active=false`, decisionSchema, request),
+      [api, shown],
+    ),
+  );
+  const now = api.nowMs();
   useTitle("Decisions");
-  useLayoutEffect(() => scrollTo(0, 0), []);
+  const holding = tenant.decisions.toSorted((a, b) => endMs(a) - endMs(b));
+  const soon = holding.filter((decision) => endsSoon(decision, now)).length;
+  const items = shown === "hold" ? holding : ended.items;
 
   async function withdraw(decision: Decision): Promise<void> {
     setProblem(null);
     try {
-      await withdrawDecision(api, decision, new AbortController().signal);
-      store.put({ ...decision, state: "withdrawn" });
+      await withdrawDecision(api, decision, signal);
+      tenant.put({ ...decision, state: "withdrawn" });
     } catch (error) {
       setProblem(toProblem(error));
     }
   }
 
   return (
-    <article class="scan decisions" aria-labelledby="decisions-title">
-      <header class="scan-head">
+    <article class="stack" aria-labelledby="decisions-title">
+      <header class="head row wrap">
         <BackLink />
-        <div class="scan-title row wrap">
-          <h1 id="decisions-title">Decisions</h1>
-        </div>
-        <p class="scan-meta text">
-          Waivers and attestations of this tenant. They apply to every later scan with{" "}
-          <code>--decisions-from-gateway</code>.
+        <h1 id="decisions-title">Decisions</h1>
+        <p class={`grow ${soon > 0 ? "strong" : "fine"}`} role="status">
+          {soon > 0 ? `${soon} ${soon === 1 ? "ends" : "end"} within 14 days` : `${holding.length} hold`}
         </p>
+        <div class="segments" role="group" aria-label="Show">
+          <button type="button" aria-pressed={shown === "hold"} onClick={() => setShown("hold")}>
+            {`hold ${holding.length}`}
+          </button>
+          <button type="button" aria-pressed={shown === "ended"} onClick={() => setShown("ended")}>
+            ended
+          </button>
+        </div>
       </header>
-      <div class="filters row wrap" role="group" aria-label="Filter the decisions">
-        <select
-          aria-label="State"
-          value={String(filter.active)}
-          onChange={({ currentTarget: { value } }) =>
-            setFilter({ ...filter, active: value === "null" ? null : value === "true" })
-          }
-        >
-          <option value="true">Active</option>
-          <option value="false">Ended</option>
-          <option value="null">All</option>
-        </select>
-        <select
-          aria-label="Kind"
-          value={filter.kind ?? ""}
-          onChange={({ currentTarget: { value } }) =>
-            setFilter({ ...filter, kind: value === "" ? null : (value as DecisionKind) })
-          }
-        >
-          <option value="">Waivers and attestations</option>
-          <option value="waiver">Waivers</option>
-          <option value="attestation">Attestations</option>
-        </select>
-      </div>
-      <p class="problem tinted tone-fail" role="alert">
-        {problem ?? list.problem}
+      <p class="problem" role="alert">
+        {problem ?? ended.problem}
       </p>
-      {list.items === null && list.problem === null && <p role="status">Loading…</p>}
-      {list.items?.length === 0 && (
+      {items.length === 0 && (shown === "hold" || ended.isLoaded) && (
         <Message
           level={2}
           title="No decisions"
           text={
-            mayDecide
-              ? "Open a finding of a scan to waive it, or to attest its check."
+            mayDo(caller, "decide")
+              ? "Open a rule of an organization to waive one of its findings, or to attest the rule."
               : "Waivers and attestations by operators and admins of this tenant appear here."
           }
         />
       )}
-      <ul class="stack">
-        {list.items?.map((decision) => (
-          <DecisionRow
-            key={decision.id}
-            decision={decision}
-            isUnneeded={unneeded.has(decision.id)}
-            withdraw={mayDecide && decision.state === "active" ? () => void withdraw(decision) : null}
-          />
-        ))}
-      </ul>
-      <MoreButton list={list} />
+      {items.length > 0 && (
+        <table class="decisions">
+          <caption class="visually-hidden">Decisions by the time at which they end</caption>
+          <thead class="fine">
+            <tr>
+              <th scope="col">Ends</th>
+              <th scope="col">Rule</th>
+              <th scope="col">Resource</th>
+              <th scope="col">Decision and reason</th>
+              <th scope="col">
+                <span class="visually-hidden">Withdraw</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {items.map((decision) => (
+              <tr key={decision.id} class="decision">
+                <td data-label="Ends" class={decision.state === "active" && endsSoon(decision, now) ? "strong" : ""}>
+                  {endText(decision, now)}
+                </td>
+                <th scope="row">
+                  <span class="fine">{ruleIds(decision.check)}</span>
+                  <span class="decision-title">{checkTitle(decision.check)}</span>
+                </th>
+                <td data-label="Resource">
+                  {resourceText(decision, tenant)}
+                  <span class="fine">
+                    {` · ${decision.org_url === null ? "every organization" : formatOrg(decision.org_url)}`}
+                  </span>
+                </td>
+                <td data-label="Decision">
+                  {`${toVerb(decision)} by ${decision.by}: `}
+                  <Linked text={decision.reason} />
+                </td>
+                <td>
+                  {decision.state === "active" && mayDo(caller, "decide") && (
+                    <button type="button" class="button small" onClick={() => setAsked(decision)}>
+                      Withdraw
+                    </button>
+                  )}
+                  {decision.ended_scan_id !== null && <a href={`#/scans/${decision.ended_scan_id}`}>scan</a>}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {shown === "ended" && ended.hasMore && (
+        <button type="button" class="button more" disabled={ended.isLoadingMore} onClick={() => ended.loadMore()}>
+          Load more
+        </button>
+      )}
+      {asked !== null && (
+        <ConfirmDialog
+          title="Withdraw this decision?"
+          text={`${checkTitle(asked.check)} The next scan with --decisions-from-gateway judges it by what it finds.`}
+          confirm="Withdraw"
+          onConfirm={() => void withdraw(asked)}
+          onClose={() => setAsked(null)}
+        />
+      )}
     </article>
   );
 }
 
-function DecisionRow(props: {
-  readonly decision: Decision;
-  readonly isUnneeded: boolean;
-  readonly withdraw: (() => void) | null;
-}) {
-  const { decision, isUnneeded, withdraw } = props;
-  const { check, reason, by, expires, state, created_at: createdAt } = decision;
-  const [isAsked, setAsked] = useState(false);
-  return (
-    <li class="card decision stack">
-      <div class="row wrap">
-        <span class={`badge tinted ${state === "active" ? "tone-accent" : "tone-none"}`}>{toVerb(decision)}</span>
-        {state !== "active" && <span class="badge tinted tone-manual">{endWords[state]}</span>}
-        {isUnneeded && <span class="badge tinted tone-pass">No longer needed</span>}
-      </div>
-      <h2>{checkTitle(check)}</h2>
-      <p class="fine">{[ruleIds(check), toScope(decision)].filter(Boolean).join(" · ")}</p>
-      <p class="decision-reason">{reason}</p>
-      <div class="row spread wrap">
-        <p class="fine">{`By ${by}, ${formatTime(Date.parse(createdAt))}${toUntil(expires)}${expires === null ? "" : " (UTC)"}`}</p>
-        {withdraw !== null && (
-          <button
-            type="button"
-            class={isAsked ? "button button-small inked tone-fail" : "button button-small"}
-            onClick={() => (isAsked ? withdraw() : setAsked(true))}
-            onBlur={() => setAsked(false)}
-          >
-            {isAsked ? "Confirm withdrawal" : "Withdraw"}
-          </button>
-        )}
-        {decision.ended_at !== null && <p class="fine">{toEnd(decision)}</p>}
-        {decision.ended_scan_id !== null && (
-          <a class="button button-small" href={`#/scans/${decision.ended_scan_id}`}>
-            Scan that contradicts it
-          </a>
-        )}
-      </div>
-    </li>
-  );
+async function emptyPage() {
+  return { items: [] as readonly Decision[], nextCursor: null };
 }
 
-const endWords = { withdrawn: "Withdrawn", contradicted: "Contradicted by a scan", expired: "Expired" } as const;
-
-function toEnd({ ended_by: endedBy, ended_at: endedAt }: Decision): string {
-  return `Ended${endedBy === null ? "" : ` by ${endedBy}`}, ${formatTime(Date.parse(endedAt ?? ""))}`;
+function endMs({ expires }: Decision): number {
+  return expires === null ? Number.POSITIVE_INFINITY : endOfExpiry(expires);
 }
 
-interface DecisionList {
-  /** Null: not read yet. */
-  readonly items: readonly Decision[] | null;
-  readonly problem: string | null;
-  readonly hasMore: boolean;
-  readonly isLoadingMore: boolean;
-  loadMore(): void;
-}
+const endWords = { expired: "expired", withdrawn: "withdrawn", contradicted: "contradicted by a scan", active: "" };
 
-/** The list by the filter, read again from its beginning whenever a decision of the tenant changed. */
-function useDecisions(api: Api, store: DecisionStore, { active, kind }: Filter): DecisionList {
-  const [items, setItems] = useState<readonly Decision[] | null>(null);
-  const [problem, setProblem] = useState<string | null>(null);
-  const [cursor, setCursor] = useState<string | null>(null);
-  const [isLoadingMore, setLoadingMore] = useState(false);
-  useEffect(() => store.use(), [store]);
-  const { version } = store;
-  const query = { ...(active === null ? {} : { active }), ...(kind === null ? {} : { kind }) };
-
-  useEffect(() => {
-    const closing = new AbortController();
-    listDecisions(api, query, closing.signal).then(
-      (page) => {
-        setItems(page.items);
-        setCursor(page.nextCursor);
-        setProblem(null);
-      },
-      (error: unknown) => {
-        if (!closing.signal.aborted) setProblem(toProblem(error));
-      },
-    );
-    return () => closing.abort();
-    // oxlint-disable-next-line react-hooks/exhaustive-deps -- the query is made of the filter, the version of what changed
-  }, [api, active, kind, version]);
-
-  async function readMore(): Promise<void> {
-    setLoadingMore(true);
-    try {
-      const page = await listDecisions(api, { ...query, cursor }, new AbortController().signal);
-      setItems([...(items ?? []), ...page.items]);
-      setCursor(page.nextCursor);
-    } catch (error) {
-      setProblem(toProblem(error));
-    }
-    setLoadingMore(false);
+function endText(decision: Decision, now: number): string {
+  const { state, expires, ended_at: endedAt, ended_by: endedBy } = decision;
+  if (state !== "active") {
+    const when = endedAt === null ? "" : ` ${formatTime(Date.parse(endedAt))}`;
+    return `${endWords[state]}${when}${endedBy === null ? "" : ` by ${endedBy}`}`;
   }
-
-  return { items, problem, hasMore: cursor !== null, isLoadingMore, loadMore: () => void readMore() };
+  if (expires === null) return "never";
+  return `${expires} (in ${formatDuration(endMs(decision) - now)})`;
 }
 
-/** The ids of waivers that nothing open needs; none while that is not known. */
-function useUnneeded(api: Api, store: DecisionStore, scans: readonly Scan[]): ReadonlySet<string> {
-  const [unneeded, setUnneeded] = useState<ReadonlySet<string>>(new Set());
-  const waivers = store.items.filter(({ kind }) => kind === "waiver");
-  const newest = scans.filter(({ status }) => status === "completed").map(({ id }) => id);
-  useEffect(() => {
-    if (waivers.length === 0) return undefined;
-    const closing = new AbortController();
-    // Without it the list is shown as it is.
-    findUnneeded(api, { waivers, scans }, closing.signal).then(setUnneeded, () => undefined);
-    return () => closing.abort();
-    // oxlint-disable-next-line react-hooks/exhaustive-deps -- the lists are made anew with each rendering
-  }, [api, store.items, newest.join()]);
-  return unneeded;
+/** The name that changes or findings give the resource; else what was decided about it. */
+function resourceText({ resource, kind }: Decision, tenant: TenantStore): string {
+  if (resource === null) return kind === "waiver" ? "every finding" : "the whole rule";
+  const plain = resource.replaceAll(/\\([*?\\])/g, "$1");
+  for (const own of tenant.changes.values()) {
+    const known = own.find((change) => change.resource.id === plain);
+    if (known !== undefined && known.resource.name !== "") return known.resource.name;
+  }
+  return plain;
+}
+
+/** A text in which the addresses of tickets are links. */
+function Linked({ text }: { readonly text: string }): ComponentChildren {
+  return text.split(/(https?:\/\/[^\s<>"]+)/).map((part, index) =>
+    index % 2 === 1 && URL.canParse(part) ? (
+      <a key={index} href={part} rel="noreferrer noopener" target="_blank">
+        {part}
+      </a>
+    ) : (
+      part
+    ),
+  );
 }

@@ -6,10 +6,10 @@ import {
   type ResourceIndex,
 } from "../../../../shared/decisions/resource_index.ts";
 import type { Decision } from "../../../../shared/schemas/decision.ts";
-import type { FindingRecord } from "../../scan_wire.ts";
+import type { Finding } from "../finding.ts";
 
 /** What a decision is found by. */
-export type DecidedFinding = Pick<FindingRecord, "check" | "status" | "resource_id" | "resource_name">;
+export type DecidedFinding = Pick<Finding, "check" | "status" | "resource_id" | "resource_name">;
 
 /** Which decisions are about the findings of one organization, as the next scan with `--decisions-from-gateway` applies them. */
 export interface DecisionIndex {
@@ -47,7 +47,7 @@ export function indexDecisions(
   function waiverOf({ check, status, resource_id, resource_name }: DecidedFinding): Decision | null {
     const index = waivers.get(check);
     if (index === undefined || status === "PASS") return null;
-    return findDecision({ id: resource_id ?? "", name: resource_name }, index, budget) ?? null;
+    return findDecision({ id: resource_id, name: resource_name }, index, budget) ?? null;
   }
 
   return {
@@ -59,7 +59,7 @@ export function indexDecisions(
 
 /** What names this resource alone, also where its name has characters that are a pattern; null: nothing does. */
 export function toResource({ resource_id, resource_name }: DecidedFinding): string | null {
-  const text = resource_id === null || resource_id === "" ? resource_name : resource_id;
+  const text = resource_id === "" ? resource_name : resource_id;
   return text === "" ? null : text.replaceAll(/[*?\\]/g, "\\$&");
 }
 

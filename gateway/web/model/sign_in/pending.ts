@@ -1,5 +1,5 @@
 import { isJsonObject } from "../../../../shared/json.ts";
-import { toText } from "../../scan_wire.ts";
+import { toText } from "../api.ts";
 
 /** A sign-in that is under way at the issuer: what the answer is checked against, and where to go on afterwards. */
 export interface PendingSignIn {

@@ -1,5 +1,4 @@
-import { toRecord, toText } from "../../scan_wire.ts";
-import { fetchJson } from "../api.ts";
+import { fetchJson, toRecord, toText } from "../api.ts";
 
 /** Where people sign in here, as the gateway says it. */
 export interface Provider {

@@ -1,0 +1,147 @@
+import { and, desc, eq, getTableColumns, ne, sql } from "drizzle-orm";
+import { changes, findings, memberships, monitors, scans } from "../../../drizzle/schema.ts";
+import type { TenantDatabase } from "../../../drizzle/transactions.ts";
+import type { Overview } from "../../../shared/schemas/overview.ts";
+import type { Principal } from "../../auth/principal.ts";
+import { toDecision } from "../decisions/decision.ts";
+import { selectDecisions } from "../decisions/decision_store.ts";
+import { toChange, toMonitor } from "../monitors/monitor.ts";
+import { presentResults, toOrganization, type OrganizationRow } from "../organizations/organization.ts";
+import { selectOrganizations } from "../organizations/organization_store.ts";
+import { toScan } from "../scans/scan.ts";
+import { selectScans } from "../scans/scan_store.ts";
+
+const newest = (limit: number) => ({ limit, after: null });
+const maxOrganizations = 500;
+const maxMonitors = 1000;
+const maxScans = 50;
+const maxDecisions = 200;
+const changesOfMonitor = 20;
+const maxExposed = 20;
+const maxFailing = 500;
+
+/** Reads what the first view of the page shows, in the transaction's tenant. */
+export async function readOverview(
+  db: TenantDatabase,
+  principal: Principal,
+  nowMs: number,
+): Promise<Omit<Overview, "session">> {
+  const seenAt = await selectSeenAt(db, principal);
+  const organizations = (await selectOrganizations(db, newest(maxOrganizations - 1))).slice(0, maxOrganizations);
+  const monitorRows = await db
+    .select()
+    .from(monitors)
+    .orderBy(desc(monitors.createdAt), desc(monitors.id))
+    .limit(maxMonitors);
+  const running = await db
+    .select()
+    .from(scans)
+    .where(sql`${scans.status} in ('pending', 'running')`)
+    .orderBy(desc(scans.createdAt), desc(scans.id))
+    .limit(maxMonitors);
+  const scanRows = new Map([...running, ...(await selectScans(db, newest(maxScans - 1)))].map((row) => [row.id, row]));
+  const holding = { isActive: true, kind: null, check: null, orgUrl: null };
+  const decisionRows = await selectDecisions(db, newest(maxDecisions - 1), holding);
+  return {
+    seen_at: seenAt?.toISOString() ?? null,
+    organizations: organizations.map((row) => toOrganization(row, nowMs)),
+    monitors: monitorRows.map((row) => toMonitor(row, nowMs)),
+    scans: [...scanRows.values()].map(toScan),
+    decisions: decisionRows.map((row) => toDecision(row, nowMs)),
+    changes: await selectNewestChanges(db),
+    cat1: await readFailingCat1(db, organizations, nowMs),
+  };
+}
+
+/** Stores that the member has seen everything until now; null for an API key. */
+export async function storeSeen(db: TenantDatabase, { kind, tenantId, id }: Principal): Promise<Date | null> {
+  if (kind !== "user") return null;
+  const [row] = await db
+    .update(memberships)
+    .set({ seenAt: sql`now()` })
+    .where(and(eq(memberships.tenantId, tenantId), eq(memberships.userId, id)))
+    .returning({ seenAt: memberships.seenAt });
+  return row?.seenAt ?? null;
+}
+
+async function selectSeenAt(db: TenantDatabase, { kind, tenantId, id }: Principal): Promise<Date | null> {
+  if (kind !== "user") return null;
+  const [row] = await db
+    .select({ seenAt: memberships.seenAt })
+    .from(memberships)
+    .where(and(eq(memberships.tenantId, tenantId), eq(memberships.userId, id)));
+  return row?.seenAt ?? null;
+}
+
+async function selectNewestChanges(db: TenantDatabase): Promise<Overview["changes"]> {
+  const own = db
+    .select(getTableColumns(changes))
+    .from(changes)
+    .where(and(eq(changes.tenantId, monitors.tenantId), eq(changes.monitorId, monitors.id)))
+    .orderBy(desc(changes.number))
+    .limit(changesOfMonitor)
+    .as("own");
+  const rows = await db
+    .select({ ...own._.selectedFields })
+    .from(monitors)
+    .innerJoinLateral(own, sql`true`)
+    .where(ne(monitors.status, "ended"))
+    .orderBy(desc(own.seenAt));
+  // The first state is one line for each finding, and no change.
+  return rows.flatMap((row) => (row.cause === "start" ? [] : [{ monitor_id: row.monitorId, ...toChange(row) }]));
+}
+
+/** The present verdicts of a monitor are newer than those of the last scan. */
+async function readFailingCat1(
+  db: TenantDatabase,
+  rows: readonly OrganizationRow[],
+  nowMs: number,
+): Promise<Overview["cat1"]> {
+  const failing: Overview["cat1"][number][] = [];
+  for (const row of rows) {
+    const results = [...presentResults(row, nowMs)].filter(
+      ([, { status, severity }]) => status === "FAIL" && severity === "high",
+    );
+    if (results.length === 0) continue;
+    const { id } = row.stored;
+    const { last_scan_id: lastScanId } = toOrganization(row, nowMs);
+    const findings = await (row.monitor === null ? selectScanned(db, lastScanId) : selectWatched(db, row.monitor.id));
+    for (const [check, { actor = null }] of results) {
+      const own = findings.filter((finding) => finding.check === check);
+      const named = own.map(({ resource_id, resource_name }) => ({ resource_id, resource_name }));
+      failing.push({ organization_id: id, check, actor, findings: named });
+    }
+    if (new Set(failing.map(({ organization_id }) => organization_id)).size >= maxExposed) break;
+  }
+  return failing;
+}
+
+async function selectScanned(db: TenantDatabase, scanId: string | null) {
+  if (scanId === null) return [];
+  const { check, resourceId, resourceName, status, severity, advisory } = findings;
+  return db
+    .select({ check, resource_id: resourceId, resource_name: resourceName })
+    .from(findings)
+    .where(and(eq(findings.scanId, scanId), eq(status, "FAIL"), eq(severity, "high"), eq(advisory, false)))
+    .limit(maxFailing);
+}
+
+async function selectWatched(db: TenantDatabase, monitorId: string) {
+  const { check, fingerprint, number, resourceId, resourceName, toStatus, ruleSeverity } = changes;
+  const newest = db
+    .selectDistinctOn([fingerprint], {
+      check,
+      resource_id: resourceId,
+      resource_name: resourceName,
+      status: toStatus,
+    })
+    .from(changes)
+    .where(and(eq(changes.monitorId, monitorId), eq(ruleSeverity, "high")))
+    .orderBy(fingerprint, desc(number))
+    .as("newest");
+  return db
+    .select({ check: newest.check, resource_id: newest.resource_id, resource_name: newest.resource_name })
+    .from(newest)
+    .where(eq(newest.status, "FAIL"))
+    .limit(maxFailing);
+}

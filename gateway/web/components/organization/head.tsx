@@ -1,0 +1,162 @@
+import { useEffect } from "preact/hooks";
+import { subscribe } from "../../../../shared/client/subscribe.ts";
+import type { ScanEvents } from "../../../../shared/scan_events.ts";
+import type { Scan } from "../../../../shared/schemas/scan.ts";
+import type { Api } from "../../model/api.ts";
+import { checkTitle, revisionText, ruleIds } from "../../model/check_catalog.ts";
+import { formatDuration, formatTime, stateNames, statusWords } from "../../model/format.ts";
+import type { toView } from "../../model/needs_you.ts";
+import type { OrganizationStore } from "../../model/organization_store.ts";
+import type { RuleCounts, TrendDay } from "../../model/rules.ts";
+import { hasEnded, toScanPath } from "../../model/tenant_store.ts";
+import { isWatchProblem, watchText } from "../../model/watch_state.ts";
+import { Trend } from "../basics.tsx";
+import { useLifetime } from "../hooks.ts";
+
+interface FreshnessProps {
+  readonly view: ReturnType<typeof toView> | null;
+  readonly scan: Scan | null;
+  readonly now: number;
+}
+
+/** The one line that says how far what is shown can be trusted. */
+export function Freshness({ view, scan, now }: FreshnessProps) {
+  const revision = revisionText(view?.monitor?.benchmark ?? scan?.benchmark ?? null);
+  const watch = view?.watch ?? null;
+  const isBad = isWatchProblem(watch) || watch === "unknown";
+  const problem = view?.monitor?.error_detail ?? null;
+  const text =
+    watch !== null
+      ? watchText(watch, view?.monitor ?? null, now)
+      : scan === null
+        ? "not scanned yet"
+        : scan.status !== "completed"
+          ? progressText(scan)
+          : `scanned ${formatDuration(now - Date.parse(scan.ended_at ?? scan.updated_at))} ago`;
+  return (
+    <>
+      <span class={`dot dot-${watch ?? "none"}`} aria-hidden="true" />
+      <span class={isBad ? "strong" : "fine"} data-watch={watch ?? "none"}>
+        {text}
+      </span>
+      {revision !== null && <span class="fine">{` · ${revision}`}</span>}
+      {problem !== null && <span class="problem">{problem}</span>}
+    </>
+  );
+}
+
+/** `cancelled after 11 of 29 rules`. */
+function progressText({ status, checks_done: done, checks_total: total }: Scan): string {
+  const words = statusWords[status].toLowerCase();
+  return hasEnded(status) ? `${words} after ${done} of ${total} rules` : words;
+}
+
+/** Which moment is shown, and how far a scan came that did not complete. */
+export function AsOf({
+  scan,
+  day,
+  now,
+}: {
+  readonly scan: Scan | null;
+  readonly day: string | null;
+  readonly now: number;
+}) {
+  if (scan === null) return <strong>{day === null ? "an earlier scan" : `as of ${day} (UTC)`}</strong>;
+  const { status, created_at: createdAt, ended_at: endedAt, client_id: client } = scan;
+  const took = endedAt === null ? null : `took ${formatDuration(Date.parse(endedAt) - Date.parse(createdAt))}`;
+  const facts = [took, revisionText(scan.benchmark), client === null ? null : `client ${client}`]
+    .filter(Boolean)
+    .join(" · ");
+  const isPart = hasEnded(status) && status !== "completed";
+  return (
+    <>
+      <strong>{`scan of ${formatTime(Date.parse(createdAt))}`}</strong>
+      {isPart && <strong>{` · ${progressText(scan)}; it changes nothing else`}</strong>}
+      {!hasEnded(status) && ` · running for ${formatDuration(now - Date.parse(createdAt))}`}
+      <span class="fine">{` · ${facts}`}</span>
+    </>
+  );
+}
+
+interface RunningProps {
+  readonly api: Api;
+  readonly scan: Scan;
+  readonly store: OrganizationStore;
+  readonly now: number;
+}
+
+/** How far a scan is, on its own stream. */
+export function Running({ api, scan, store, now }: RunningProps) {
+  const { id, checks_done: done, checks_total: total } = scan;
+  const signal = useLifetime();
+  useEffect(() => {
+    subscribe<ScanEvents>(new URL(`${toScanPath(id)}/event-stream`, document.baseURI), {
+      signal,
+      fetch: api.fetchStream,
+      refetch: async () => store.retryNow(),
+      onEvent: ({ type, data }) => store.applyScanEvent(id, type, { ...data }),
+    });
+  }, [api, id, store, signal]);
+  const elapsedMs = now - Date.parse(scan.started_at ?? scan.created_at);
+  const leftMs = done === 0 ? null : (elapsedMs / done) * (total - done);
+  const { lastCheck } = store;
+  return (
+    <section class="card running stack" aria-labelledby="running-title">
+      <p class="row wrap">
+        <strong id="running-title">{scan.cancel_requested ? "Scan is being cancelled" : "Scan running"}</strong>
+        <span>{`${done} of ${total} rules`}</span>
+        {lastCheck !== null && <span class="one-line grow">{`${ruleIds(lastCheck)} ${checkTitle(lastCheck)}`}</span>}
+        {leftMs !== null && <span class="fine">{`about ${formatDuration(leftMs)} left`}</span>}
+      </p>
+      <progress aria-labelledby="running-title" max={Math.max(1, total)} value={done} />
+    </section>
+  );
+}
+
+type CountedState = "fail" | "pass" | "manual" | "not_applicable";
+
+interface CountsProps {
+  readonly counts: RuleCounts;
+  readonly trend: readonly TrendDay[];
+  readonly choose: (state: CountedState) => void;
+}
+
+/** The counts of rules by DISA's own categories; a waived failure stays one, and is named next to it. */
+export function Counts({ counts, trend, choose }: CountsProps) {
+  const { cat, waived } = counts;
+  const parts = [
+    cat.high > 0 ? <span key="high" class="strong-fail">{`${cat.high} CAT I`}</span> : null,
+    cat.medium > 0 ? `${cat.medium} CAT II` : null,
+    cat.low > 0 ? `${cat.low} CAT III` : null,
+  ].filter((part) => part !== null);
+  const tile = (state: CountedState) => (
+    <button type="button" class={`count count-${state}`} onClick={() => choose(state)}>
+      <span class="figure">{counts[state]}</span>
+      {` ${stateNames[state]}`}
+    </button>
+  );
+  return (
+    <div class="counts row wrap" role="group" aria-label="Rules by result">
+      {tile("fail")}
+      {counts.fail > 0 && (
+        <span class="count-parts">
+          {"= "}
+          {parts.map((part, index) => (
+            <span key={index}>
+              {index > 0 && " · "}
+              {part}
+            </span>
+          ))}
+          {waived > 0 && <span class="fine">{` (${waived} waived)`}</span>}
+        </span>
+      )}
+      {tile("pass")}
+      {tile("manual")}
+      {counts.automatedPass > 0 && <span class="fine">{`(${counts.automatedPass} pass as far as automated)`}</span>}
+      {tile("not_applicable")}
+      {counts.none > 0 && <span class="fine">{`${counts.none} not evaluated`}</span>}
+      <span class="grow" />
+      {trend.length > 0 && <Trend days={trend} />}
+    </div>
+  );
+}

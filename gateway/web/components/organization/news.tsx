@@ -1,0 +1,55 @@
+import { countOf } from "../../../../shared/outcome_text.ts";
+import { categoryNames } from "../../../../shared/severity.ts";
+import { checkTitle } from "../../model/check_catalog.ts";
+import { formatVerdict } from "../../model/format.ts";
+import { byWhom, remedyOf, type NewsItem } from "../../model/news.ts";
+import { Icon, Time } from "../basics.tsx";
+
+interface NewsLineProps {
+  readonly item: NewsItem;
+  /** The organization's, where it is not said already. */
+  readonly name?: string;
+  readonly href: string;
+  readonly nowMs: number;
+}
+
+const icons = { worse: "fail", better: "pass", other: "manual" } as const;
+
+/** One act or discovery: the rule, the time, who did it, what it moved, and the way to the fix. */
+export function NewsLine({ item, name, href, nowMs }: NewsLineProps) {
+  const { kind, severity, change, changes, atMs } = item;
+  const isCatI = kind === "worse" && severity === "high";
+  const rules = new Set(changes.map(({ check }) => check)).size;
+  const what = change.to === null ? "gone" : formatVerdict(change.to);
+  const isDay = nowMs - atMs < 86_400_000;
+  return (
+    <li class={`news-line news-${kind}${isCatI ? " news-worst" : ""}`}>
+      <Icon name={icons[kind]} />
+      <span class={isCatI ? "strong-fail" : "fine"}>{categoryNames[severity]}</span>
+      <a href={href}>
+        {name !== undefined && <span>{`${name}: `}</span>}
+        {checkTitle(change.check)}
+      </a>
+      <span>
+        <Time atMs={atMs} {...(isDay ? { isClockOnly: true } : {})} />
+      </span>
+      <span class="news-who">
+        {`${what} · ${byWhom(item)}`}
+        {change.resource.name !== "" && ` · ${change.resource.name}`}
+        {changes.length > 1 && ` · ${countOf(changes.length, "result")} of ${countOf(rules, "rule")}`}
+      </span>
+      <span class="news-values">
+        <span class="fine">{change.actual.slice(0, 300)}</span>
+        {isCatI && remedyOf(item) !== null && (
+          <span>{`${change.actual === "" ? "" : " · "}Fix: ${remedyOf(item)}`}</span>
+        )}
+      </span>
+      {kind === "worse" && (
+        <a class="fix" href={href}>
+          fix
+          <Icon name="chevron" />
+        </a>
+      )}
+    </li>
+  );
+}

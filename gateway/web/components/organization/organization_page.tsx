@@ -1,0 +1,115 @@
+import { useEffect, useState } from "preact/hooks";
+import type { Scan } from "../../../../shared/schemas/scan.ts";
+import { toProblem } from "../../model/connection.ts";
+import { toOrigin } from "../../model/decisions/decision_index.ts";
+import { formatOrg } from "../../model/format.ts";
+import { findByOrigin } from "../../model/needs_you.ts";
+import { isDay, type Route } from "../../model/route.ts";
+import type { Session } from "../../model/session.ts";
+import { hasEnded, type TenantStore } from "../../model/tenant_store.ts";
+import { BackLink, Message } from "../basics.tsx";
+import { useLifetime, useRulesView } from "../hooks.ts";
+import { OrganizationView } from "./organization_view.tsx";
+
+interface OrganizationPageProps {
+  readonly session: Session;
+  readonly tenant: TenantStore;
+  readonly route: Extract<Route, { readonly id: string }>;
+}
+
+/** Finds the organization that the address names by its own id, by a scan or by a monitor, and shows it. */
+export function OrganizationPage({ session, tenant, route }: OrganizationPageProps) {
+  const { api } = session;
+  const signal = useLifetime();
+  const [view, change] = useRulesView();
+  const [problem, setProblem] = useState<string | null>(null);
+  const [, setFound] = useState(0);
+  const scanId = route.page === "scan" ? route.id : isDay(view.asOf) ? null : view.asOf;
+  const named = scanId === null ? null : (tenant.scans.find(({ id }) => id === scanId) ?? null);
+  const isMissing = scanId !== null && named === null && !tenant.deletedScans.has(scanId);
+  useEffect(() => {
+    setProblem(null);
+    if (!isMissing || scanId === null) return;
+    tenant.findScan(scanId, signal).then(
+      () => setFound((count) => count + 1),
+      (error: unknown) => setProblem(toProblem(error)),
+    );
+  }, [scanId, isMissing, tenant, signal]);
+  const organization = findOrganization(tenant, route, named);
+  if (scanId !== null && tenant.deletedScans.has(scanId)) {
+    return <Gone title="This scan was deleted" text="Its findings and its report were deleted with it." />;
+  }
+  if (problem !== null && named === null) return <Gone title="This scan cannot be shown" text={`${problem}.`} />;
+  if (!tenant.isRead || isMissing) {
+    const { problem: reason } = tenant.connection;
+    return <p role="status">{reason === null ? "Loading…" : `This organization could not be read yet: ${reason}.`}</p>;
+  }
+  if (organization === null && named === null) {
+    return (
+      <Gone
+        title="This organization cannot be shown"
+        text="No such organization in this tenant. It may have been deleted."
+      />
+    );
+  }
+  const newest = organization === null ? null : newestCompleted(tenant.scans, organization.org_url);
+  const running = tenant.scans.find(
+    ({ status, org_url: url }) => !hasEnded(status) && organization !== null && toOrigin(url) === organization.org_url,
+  );
+  const monitorId = scanId === null ? (organization?.monitor_id ?? null) : null;
+  const last = newest ?? tenant.scans.find(({ id }) => id === organization?.last_scan_id) ?? null;
+  const isFirst = monitorId === null && last === null && (organization?.last_scan_id ?? null) === null;
+  // Until one has completed, the newest says how far it came.
+  const scan = named ?? (isFirst ? newestOf(tenant.scans, organization?.org_url) : last);
+  const shownScanId = scan?.id ?? organization?.last_scan_id ?? null;
+  const target = {
+    organizationId: organization?.id ?? null,
+    monitorId,
+    scanId: shownScanId,
+  };
+  return (
+    <OrganizationView
+      // Another source begins anew.
+      key={[target.organizationId, monitorId, shownScanId].join(" ")}
+      session={session}
+      tenant={tenant}
+      organization={organization}
+      name={organization?.name ?? formatOrg(named?.org_url ?? null)}
+      target={target}
+      scan={scan}
+      running={running ?? null}
+      isNow={scanId === null}
+      view={view}
+      change={(next) => {
+        // A scan's own address names it already.
+        if (route.page === "scan" && organization !== null && "asOf" in next) {
+          location.hash = `#/organizations/${organization.id}${next.asOf === null ? "" : `?as-of=${next.asOf ?? ""}`}`;
+        } else change(next);
+      }}
+      now={api.nowMs()}
+    />
+  );
+}
+
+function findOrganization(tenant: TenantStore, route: OrganizationPageProps["route"], named: Scan | null) {
+  if (route.page === "organization") return tenant.organizations.find(({ id }) => id === route.id) ?? null;
+  return findByOrigin(tenant, (route.page === "scan" ? named : tenant.monitors.get(route.id))?.org_url ?? null);
+}
+
+function newestOf(scans: readonly Scan[], orgUrl: string | undefined): Scan | null {
+  return scans.find(({ org_url: url }) => toOrigin(url) === orgUrl) ?? null;
+}
+
+/** Only a completed scan says how the organization is. */
+function newestCompleted(scans: readonly Scan[], orgUrl: string): Scan | null {
+  return scans.find(({ status, org_url: url }) => status === "completed" && toOrigin(url) === orgUrl) ?? null;
+}
+
+function Gone({ title, text }: { readonly title: string; readonly text: string }) {
+  return (
+    <>
+      <BackLink />
+      <Message level={1} title={title} text={text} />
+    </>
+  );
+}

@@ -1,0 +1,210 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import { countOf } from "../../../../shared/outcome_text.ts";
+import type { ManualReason } from "../../../../shared/report.ts";
+import { stateOf } from "../../../../shared/rule_result.ts";
+import type { RuleHistory } from "../../../../shared/schemas/history.ts";
+import { labelledNotes } from "../../../../shared/schemas/finding_notes.ts";
+import type { Decision, DecisionKind } from "../../../../shared/schemas/decision.ts";
+import { checkTitle, findCheck } from "../../model/check_catalog.ts";
+import type { DecisionIndex } from "../../model/decisions/decision_index.ts";
+import type { Finding } from "../../model/finding.ts";
+import { formatCount, formatVerdict, stateNames } from "../../model/format.ts";
+import { byWhom, toNews } from "../../model/news.ts";
+import type { OrganizationStore } from "../../model/organization_store.ts";
+import { passingDays, type RuleRow } from "../../model/rules.ts";
+import { CopyButton, StateMark, Time } from "../basics.tsx";
+import { toVerb, toTerms } from "../decisions/decision_words.ts";
+import { memo, useLifetime } from "../hooks.ts";
+import { Days, sinceText } from "./days.tsx";
+
+const rowsAtOnce = 50;
+const shownChanges = 20;
+
+interface RuleDetailsProps {
+  readonly rule: RuleRow;
+  readonly store: OrganizationStore;
+  readonly decisions: DecisionIndex;
+  /** Undefined: nothing can be decided here. */
+  readonly onDecide: ((kind: DecisionKind, finding: Finding) => void) | undefined;
+  readonly now: number;
+}
+
+/** The findings of a rule, what would make it pass, and how long it has been as it is. */
+export function RuleDetails(props: RuleDetailsProps) {
+  const { rule, store, decisions, onDecide, now } = props;
+  const { check, findings, attestation } = rule;
+  const [limit, setLimit] = useState(rowsAtOnce);
+  const [history, setHistory] = useState<RuleHistory | null>(rule.history);
+  const signal = useLifetime();
+  useEffect(() => {
+    // The row says it of 90 days, which are known already.
+    store.readHistory(check, signal).then(setHistory, () => undefined);
+  }, [store, check, signal]);
+  const info = findCheck(check);
+  const passing = passingDays(history);
+  const changes = store.changes.filter((change) => change.check === check);
+  const since =
+    rule.state === "pass" && passing !== null ? { atMs: passing.fromMs, actor: null, days: passing } : rule.since;
+  return (
+    <div class="rule-inside stack">
+      <p class="rule-name">{checkTitle(check)}</p>
+      <div class="row wrap">
+        <strong>{sinceText({ state: rule.state, since }, now) || `${stateNames[rule.state]} now`}</strong>
+        {rule.isAutomatedPass && passing !== null && (
+          <span class="fine">{`automated part passing for ${countOf(passing.known, "day")}`}</span>
+        )}
+        {history !== null && <Days days={history.days} />}
+      </div>
+      {attestation !== null && <p class="fine">{`${toVerb(attestation)} ${toTerms(attestation)}`}</p>}
+      <ul class="findings">
+        {findings.slice(0, limit).map((finding) => (
+          <FindingLine
+            key={finding.fingerprint}
+            finding={finding}
+            decision={decisions.ofFinding(finding)}
+            onDecide={onDecide}
+          />
+        ))}
+      </ul>
+      {findings.length > limit && <ShowMore rest={findings.length - limit} onShow={() => setLimit(limit + 100)} />}
+      {info !== null && ["fail", "manual"].includes(rule.state) && <Fix text={info.fix} />}
+      {changes.length > 0 && (
+        <section>
+          <h3>Changes</h3>
+          <ol>
+            {toNews(changes.slice(0, shownChanges), null).map((item) => (
+              <li key={item.id}>
+                <Time atMs={item.atMs} />
+                {` · ${item.change.to === null ? "gone" : formatVerdict(item.change.to)} · ${byWhom(item)}`}
+                <span class="fine">{` · ${item.change.actual.slice(0, 300)}`}</span>
+              </li>
+            ))}
+          </ol>
+          {store.hasMore && (
+            <button type="button" class="button small" onClick={() => store.loadMore()}>
+              Older changes
+            </button>
+          )}
+        </section>
+      )}
+      {info !== null && (
+        <p class="fine">
+          {[info.stigId, ...info.controls, ...info.scopes.map((scope) => `okta.${scope}`)].join(" · ")}
+        </p>
+      )}
+    </div>
+  );
+}
+
+interface FindingLineProps {
+  readonly finding: Finding;
+  /** The waiver of it, else the attestation of its check. */
+  readonly decision: Decision | null;
+  readonly onDecide: RuleDetailsProps["onDecide"];
+}
+
+/** What was expected and what is there, on one line; who decides; how it was read. */
+const FindingLine = memo(({ finding, decision, onDecide }: FindingLineProps) => {
+  const { resource_name: name, expected, actual, detail, reason, evaluation, read_from } = finding;
+  const state = stateOf(finding);
+  const isFailing = state === "fail";
+  const waiver = decision?.kind === "waiver" ? decision : null;
+  return (
+    <li class="finding" id={`finding-${finding.fingerprint}`}>
+      <p class="row wrap">
+        <StateMark state={state} isStrong={isFailing && finding.severity === "high" && waiver === null} />
+        <strong class="finding-name">{name === "" ? "Unnamed resource" : name}</strong>
+        {finding.advisory && <span class="badge">advice</span>}
+        {waiver !== null && <span class="badge">waived</span>}
+      </p>
+      <p class="finding-values">
+        {isFailing && expected !== "" && (
+          <>
+            <del>{expected}</del>
+            {" → "}
+          </>
+        )}
+        <span class={isFailing ? "strong" : ""}>{actual === "" ? detail : actual}</span>
+      </p>
+      {labelledNotes(finding).map(({ label, text }) => (
+        <p key={label}>{`${label}: ${text}`}</p>
+      ))}
+      {reason !== null && <p class="fine">{reasonWords[reason]}</p>}
+      {!isFailing && detail !== "" && detail !== actual && <p class="fine">{detail}</p>}
+      {decision !== null && <p class="fine">{`${toVerb(decision)} ${toTerms(decision)}`}</p>}
+      {evaluation !== null && (
+        <details>
+          <summary>Rules that decide, in the order in which Okta evaluates them</summary>
+          <pre>{evaluation}</pre>
+        </details>
+      )}
+      <div class="row wrap">
+        {onDecide !== undefined && isFailing && waiver === null && (
+          <button type="button" class="button small" onClick={() => onDecide("waiver", finding)}>
+            Waive…
+          </button>
+        )}
+        {onDecide !== undefined && finding.status === "MANUAL" && decision === null && (
+          <button type="button" class="button small" onClick={() => onDecide("attestation", finding)}>
+            Attest…
+          </button>
+        )}
+        {decision !== null && (
+          <a class="button small" href="#/decisions">
+            All decisions
+          </a>
+        )}
+        <CopyButton label="Copy link" getText={() => location.href} />
+        <span class="fine">
+          {[finding.resource_type, finding.resource_id, read_from]
+            .filter((part) => part !== null && part !== "")
+            .join(" · ")}
+        </span>
+      </div>
+    </li>
+  );
+});
+
+/** DISA's own text; it is found by the browser's search also while it is folded. */
+function Fix({ text }: { readonly text: string }) {
+  const box = useRef<HTMLDivElement>(null);
+  const [isShown, setShown] = useState(false);
+  useEffect(() => {
+    const node = box.current;
+    const show = () => setShown(true);
+    node?.addEventListener("beforematch", show);
+    return () => node?.removeEventListener("beforematch", show);
+  }, []);
+  return (
+    <section>
+      <button type="button" class="button small" aria-expanded={isShown} onClick={() => setShown(!isShown)}>
+        DISA's fix text
+      </button>
+      <div ref={box} class="fix-text" {...(isShown ? {} : { hidden: "until-found" })}>
+        {text}
+      </div>
+    </section>
+  );
+}
+
+function ShowMore({ rest, onShow }: { readonly rest: number; readonly onShow: () => void }) {
+  return (
+    <button type="button" class="button small more" onClick={onShow}>
+      {`Show more (${formatCount(rest)} not shown yet)`}
+    </button>
+  );
+}
+
+const reasonWords: Readonly<Record<ManualReason, string>> = {
+  missing_scope: "The service application was not granted a scope that this check needs",
+  missing_role: "The service application's admin role does not allow reading this",
+  not_available: "The organization does not have this feature",
+  provider_error: "Okta did not answer, or answered with an error",
+  unreadable: "Okta's answer was not in a form that the check understands",
+  interrupted: "The scan was interrupted before the check was evaluated",
+  not_applicable: "The check does not apply to this organization",
+  needs_review: "The API shows too little to decide: a person has to review it",
+  rule_changed: "This revision of the STIG words the rule in a new way: a person has to decide",
+  not_automated: "scanstream has no check for this rule: a person has to decide",
+  partly_automated: "What the API shows meets the rule: a person verifies the rest",
+};

@@ -1,0 +1,146 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { DecisionKind } from "../../../../shared/schemas/decision.ts";
+import { categoryNames } from "../../../../shared/severity.ts";
+import { checkTitle, findCheck } from "../../model/check_catalog.ts";
+import type { DecisionIndex } from "../../model/decisions/decision_index.ts";
+import type { Finding } from "../../model/finding.ts";
+import { stateNames } from "../../model/format.ts";
+import type { OrganizationStore } from "../../model/organization_store.ts";
+import type { RulesView } from "../../model/route.ts";
+import { filterRules, type RuleCounts, type RuleRow, type RulesFilter, type ShownState } from "../../model/rules.ts";
+import type { TenantStore } from "../../model/tenant_store.ts";
+import { Icon, StateMark } from "../basics.tsx";
+import { Days, sinceText } from "./days.tsx";
+import { RuleDetails } from "./rule_details.tsx";
+
+interface RulesTableProps {
+  readonly rules: readonly RuleRow[];
+  readonly counts: RuleCounts;
+  /** By check: the present state of the rules that differ now; null: now is shown. */
+  readonly compared: ReadonlyMap<string, ShownState> | null;
+  readonly store: OrganizationStore;
+  readonly tenant: TenantStore;
+  readonly orgUrl: string | null;
+  readonly decisions: DecisionIndex;
+  /** Undefined: nothing can be decided here. */
+  readonly onDecide: ((kind: DecisionKind, finding: Finding) => void) | undefined;
+  readonly view: RulesView;
+  readonly change: (changed: Partial<RulesView>) => void;
+  readonly now: number;
+  /** Next to the filters. */
+  readonly children?: ComponentChildren;
+}
+
+/** One line for each rule; it opens into its findings, its fix and its history. */
+export function RulesTable(props: RulesTableProps) {
+  const { rules, counts, compared, store, view, change } = props;
+  const shown = filterRules(rules, view);
+  const segments: readonly (readonly [state: RulesFilter["state"], label: string, count: number])[] = [
+    ["fail", stateNames.fail, counts.fail],
+    ["manual", stateNames.manual, counts.manual],
+    ["pass", stateNames.pass, counts.pass],
+    ["not_applicable", stateNames.not_applicable, counts.not_applicable],
+    ["waived", "waived", counts.waived],
+    [null, "all", rules.length],
+  ];
+  return (
+    <section class="rules" aria-labelledby="rules-title">
+      <header class="row wrap">
+        <h2 id="rules-title" class="visually-hidden">
+          Rules
+        </h2>
+        <div class="segments" role="group" aria-label="Rules by result">
+          {segments
+            .filter(([state, , count]) => count > 0 || state === null || state === view.state)
+            .map(([state, label, count]) => (
+              <button
+                key={label}
+                type="button"
+                aria-pressed={view.state === state}
+                onClick={() => change({ state, rule: null })}
+              >
+                {`${label} ${count}`}
+              </button>
+            ))}
+        </div>
+        <search class="search row grow">
+          <Icon name="search" />
+          <input
+            type="search"
+            aria-label="Filter the rules"
+            placeholder="Filter by rule, resource, value or person  /"
+            value={view.text}
+            onInput={({ currentTarget }) => change({ text: currentTarget.value })}
+          />
+        </search>
+        {props.children}
+        {compared !== null && (
+          <p class="fine" role="status">
+            {compared.size === 0
+              ? "No rule differs now"
+              : `${compared.size} ${compared.size === 1 ? "rule differs" : "rules differ"} now`}
+          </p>
+        )}
+      </header>
+      {!store.isRead && store.findings.size === 0 && (
+        <p role="status">{store.problem === null ? "Loading the findings…" : "The findings could not be read yet."}</p>
+      )}
+      {shown.map((rule) => (
+        <RuleLine key={rule.check} {...props} rule={rule} other={compared?.get(rule.check) ?? null} />
+      ))}
+      {shown.length === 0 && <p class="fine">No rule matches.</p>}
+    </section>
+  );
+}
+
+type RuleLineProps = RulesTableProps & { readonly rule: RuleRow; readonly other: ShownState | null };
+
+function RuleLine(props: RuleLineProps) {
+  const { rule, other, view, change, now } = props;
+  const { check, state, severity, findings, deciding, history } = rule;
+  const isLinked = view.rule === check;
+  const [isOpen, setOpen] = useState(isLinked);
+  const row = useRef<HTMLDetailsElement>(null);
+  const id = findCheck(check)?.vulnId ?? check;
+  useEffect(() => {
+    if (!isLinked) return;
+    setOpen(true);
+    row.current?.scrollIntoView({ block: "nearest" });
+  }, [isLinked]);
+  const isStrong = state === "fail" && severity === "high" && !rule.isWaived;
+  return (
+    <details
+      ref={row}
+      class={`rule${isStrong ? " rule-worst" : ""}`}
+      name="rule"
+      open={isOpen}
+      onToggle={({ currentTarget: { open } }) => {
+        if (open === isOpen) return;
+        setOpen(open);
+        if (open) change({ rule: check });
+        else if (view.rule === check) change({ rule: null });
+      }}
+    >
+      <summary>
+        <StateMark state={state} isStrong={isStrong} />
+        <span class={isStrong ? "strong-fail" : "fine"}>{categoryNames[severity].slice(4)}</span>
+        <span class="rule-id">{id}</span>
+        <span class="rule-title one-line" title={checkTitle(check)}>
+          {checkTitle(check)}
+        </span>
+        <span class="rule-badge">
+          {rule.isWaived && <span class="badge">waived</span>}
+          {rule.attestation !== null && <span class="badge">attested</span>}
+          {rule.isAutomatedPass && <span class="badge">automated part passes</span>}
+          {other !== null && <span class="badge">{`now ${stateNames[other]}`}</span>}
+        </span>
+        <span class="rule-count fine">{findings.length > 0 ? `${deciding} of ${findings.length}` : ""}</span>
+        <Days days={history?.days ?? []} />
+        <span class="rule-since fine one-line">{sinceText(rule, now)}</span>
+        <Icon name="chevron" />
+      </summary>
+      {isOpen && <RuleDetails {...props} />}
+    </details>
+  );
+}

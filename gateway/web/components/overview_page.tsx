@@ -1,0 +1,269 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { countOf } from "../../../shared/outcome_text.ts";
+import { createdApiKeySchema } from "../../../shared/schemas/team.ts";
+import { categoryNames } from "../../../shared/severity.ts";
+import { parseAnswer } from "../model/api.ts";
+import { checkTitle, ruleIds, shortFix } from "../model/check_catalog.ts";
+import { hasTried, toProblem } from "../model/connection.ts";
+import { toOrigin } from "../model/decisions/decision_index.ts";
+import { formatAgo, formatTime } from "../model/format.ts";
+import { filterViews, isEnded, sinceOf, type OrganizationView } from "../model/needs_you.ts";
+import { byWhom, remedyOf, type NewsItem } from "../model/news.ts";
+import { mayDo } from "../model/permissions.ts";
+import { nameOf } from "../model/rules.ts";
+import type { Session } from "../model/session.ts";
+import { hasEnded, type TenantStore } from "../model/tenant_store.ts";
+import { isWatchProblem, watchText } from "../model/watch_state.ts";
+import { CopyButton, Icon, Message, Time } from "./basics.tsx";
+import { useLifetime, useTitle } from "./hooks.ts";
+import { NewsLine } from "./organization/news.tsx";
+
+interface OverviewProps {
+  readonly session: Session;
+  readonly tenant: TenantStore;
+  readonly views: readonly OrganizationView[];
+}
+
+/** All organizations of the tenant, those that need somebody first, each with the reason. */
+export function OverviewPage({ session, tenant, views }: OverviewProps) {
+  const [text, setText] = useState("");
+  const [isNeedingOnly, setNeedingOnly] = useState(false);
+  const nowMs = session.api.nowMs();
+  useTitle("Organizations");
+  const [only] = views;
+  useEffect(() => {
+    // Whoever comes without an address, and has one organization, comes for it.
+    if (location.hash === "" && views.length === 1 && only !== undefined) {
+      location.replace(`#/organizations/${only.organization.id}`);
+    }
+  }, [views.length, only]);
+  const needing = views.filter(({ needs }) => needs.length > 0);
+  const shown = filterViews(isNeedingOnly ? needing : views, text);
+  const current = shown.filter((view) => !isEnded(view, nowMs));
+  const ended = shown.filter((view) => isEnded(view, nowMs));
+  const news = views.flatMap((view) => view.news.map((item) => ({ item, view })));
+  if (!tenant.isRead) {
+    const { connection } = tenant;
+    const text = hasTried(connection) ? `The organizations could not be read yet: ${connection.problem}.` : "Loading…";
+    return <p role="status">{text}</p>;
+  }
+  if (views.length === 0) return <FirstScan session={session} />;
+  return (
+    <article class="stack" aria-labelledby="overview-title">
+      <header class="row wrap">
+        <h1 id="overview-title">Organizations</h1>
+        <p class={`grow ${needing.length > 0 ? "strong" : "fine"}`} role="status">
+          {needing.length > 0
+            ? `${needing.length} of ${views.length} ${needing.length === 1 ? "needs" : "need"} you`
+            : `None of ${views.length} needs you`}
+        </p>
+        <search class="row wrap">
+          <span class="search row">
+            <Icon name="search" />
+            <input
+              type="search"
+              aria-label="Search organizations"
+              placeholder="Search  /"
+              value={text}
+              onInput={({ currentTarget }) => setText(currentTarget.value)}
+            />
+          </span>
+          <div class="segments" role="group" aria-label="Show">
+            <button type="button" aria-pressed={isNeedingOnly} onClick={() => setNeedingOnly(true)}>
+              {`needs you ${needing.length}`}
+            </button>
+            <button type="button" aria-pressed={!isNeedingOnly} onClick={() => setNeedingOnly(false)}>
+              {`all ${views.length}`}
+            </button>
+          </div>
+        </search>
+      </header>
+      {current.length > 0 && <OrganizationTable views={current} tenant={tenant} nowMs={nowMs} />}
+      {shown.length === 0 && <p class="fine">No organization matches.</p>}
+      {news.length > 0 && (
+        <details class="card news-all">
+          <summary>{`${countOf(news.length, "change")} since ${formatTime(sinceOf(tenant, nowMs))}`}</summary>
+          <ol class="news">
+            {news.slice(0, 100).map(({ item, view: { organization } }) => (
+              <NewsLine
+                key={item.id}
+                item={item}
+                name={organization.name}
+                href={toRuleAddress(organization.id, item)}
+                nowMs={nowMs}
+              />
+            ))}
+          </ol>
+        </details>
+      )}
+      {ended.length > 0 && (
+        <details>
+          <summary>{`${countOf(ended.length, "organization")} without a monitor or a scan in the last 30 days`}</summary>
+          <OrganizationTable views={ended} tenant={tenant} nowMs={nowMs} />
+        </details>
+      )}
+    </article>
+  );
+}
+
+function toRuleAddress(organizationId: string, { change }: Pick<NewsItem, "change">): string {
+  return `#/organizations/${organizationId}?rule=${encodeURIComponent(change.check)}`;
+}
+
+interface TableProps {
+  readonly views: readonly OrganizationView[];
+  readonly tenant: TenantStore;
+  readonly nowMs: number;
+}
+
+function OrganizationTable({ views, tenant, nowMs }: TableProps) {
+  const running = new Map(
+    tenant.scans.flatMap((scan) => (hasEnded(scan.status) ? [] : [[toOrigin(scan.org_url), scan] as const])),
+  );
+  return (
+    <table class="organizations">
+      <caption class="visually-hidden">Organizations, those that need you first</caption>
+      <thead class="fine">
+        <tr>
+          <th scope="col">Organization</th>
+          <th scope="col">CAT I</th>
+          <th scope="col">CAT II</th>
+          <th scope="col">Why</th>
+          <th scope="col">New</th>
+        </tr>
+      </thead>
+      <tbody>
+        {views.map((view) => {
+          const { organization, watch, news, needs, cat1Open } = view;
+          const { id, name, cat1_open: cat1, cat2_open: cat2 } = organization;
+          const scan = running.get(organization.org_url);
+          const worse = news.filter(({ kind }) => kind === "worse").length;
+          const better = news.filter(({ kind }) => kind === "better").length;
+          return (
+            <tr key={id} class={`organization${needs.length > 0 ? " needs" : ""}${cat1Open > 0 ? " worst" : ""}`}>
+              <th scope="row">
+                <span class={`dot dot-${watch ?? "none"}`} aria-hidden="true" />
+                <a class="organization-link" href={`#/organizations/${id}`} title={name}>
+                  {name.slice(0, 200)}
+                </a>
+              </th>
+              <td data-label="CAT I" class={cat1Open > 0 ? "strong-fail" : ""}>
+                {cat1 === 0 ? "–" : cat1}
+                {cat1 > cat1Open && <span class="fine">{` ${cat1 - cat1Open} waived`}</span>}
+              </td>
+              <td data-label="CAT II">{cat2 === 0 ? "–" : cat2}</td>
+              <td class="organization-why">
+                {scan === undefined ? (
+                  <Reason view={view} nowMs={nowMs} />
+                ) : (
+                  `scanning, ${scan.checks_done} of ${scan.checks_total} rules`
+                )}
+              </td>
+              <td data-label="New" class="fine">
+                {worse > 0 ? `+${worse}` : ""}
+                {better > 0 ? ` −${better}` : ""}
+                {worse + better === 0 ? "–" : ""}
+              </td>
+            </tr>
+          );
+        })}
+      </tbody>
+    </table>
+  );
+}
+
+/** The one thing that a person should know of it now: what got worse and who did it, else what is not watched, else what was last. */
+function Reason({ view, nowMs }: { readonly view: OrganizationView; readonly nowMs: number }): ComponentChildren {
+  const { organization, monitor, watch, news, cat1, needs } = view;
+  const worst = news.find(({ kind }) => kind === "worse");
+  const [exposure] = cat1;
+  if (worst !== undefined && (worst.severity === "high" || exposure === undefined)) {
+    return (
+      <>
+        <span class={worst.severity === "high" ? "strong-fail" : "strong"}>
+          {`${categoryNames[worst.severity]} ${checkTitle(worst.change.check)}`}
+        </span>
+        {` · ${byWhom(worst)} · `}
+        <Time atMs={worst.atMs} isClockOnly />
+        {worst.severity === "high" && <span class="fine">{` · Fix: ${remedyOf(worst) ?? ""}`}</span>}
+      </>
+    );
+  }
+  if (exposure !== undefined) {
+    const who = nameOf(exposure.actor);
+    return (
+      <>
+        <span class="strong-fail">{`${ruleIds(exposure.check)} ${checkTitle(exposure.check)}`}</span>
+        {who === null ? " fails" : ` fails since a change by ${who}`}
+        <span class="fine">{` · Fix: ${shortFix(exposure.check)}`}</span>
+      </>
+    );
+  }
+  if (watch !== null && (isWatchProblem(watch) || watch === "unknown")) return watchText(watch, monitor, nowMs);
+  const [newest] = news;
+  if (newest !== undefined) return `${checkTitle(newest.change.check)} · ${byWhom(newest)}`;
+  if (needs.includes("decision ends")) return "a decision ends within 14 days";
+  if (watch !== null) return <span class="fine">{watchText(watch, monitor, nowMs)}</span>;
+  const { last_scan_at: scannedAt } = organization;
+  return (
+    <span class="fine">
+      {scannedAt === null ? "not scanned yet" : `scanned ${formatAgo(Date.parse(scannedAt), nowMs)}`}
+    </span>
+  );
+}
+
+const keyDays = 90;
+
+/** Leads to the first scan: a key, the command, and the wait for what it finds. */
+function FirstScan({ session: { api, caller } }: { readonly session: Session }) {
+  const [key, setKey] = useState<string | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  const signal = useLifetime();
+  const isAllowed = mayDo(caller, "appoint");
+
+  async function makeKey(): Promise<void> {
+    const expires_at = new Date(api.nowMs() + keyDays * 86_400_000).toISOString();
+    try {
+      const body = { name: "scanner", scopes: ["read", "publish"], expires_at };
+      const answer = await api.send("POST", "api/v1/api-keys", { signal, body });
+      setKey(parseAnswer(createdApiKeySchema, answer).api_key);
+    } catch (error) {
+      setProblem(`The key was not made: ${toProblem(error)}`);
+    }
+  }
+
+  const command = `SCANSTREAM_URL=${new URL(".", document.baseURI).href} SCANSTREAM_API_KEY=${key ?? "…"} scanstream scan`;
+  return (
+    <Message
+      level={1}
+      title="No scans yet"
+      text={
+        isAllowed
+          ? "Make a key, copy the command, and start it where Okta can be reached."
+          : "Ask an admin of this tenant for an API key, then start a scan of your Okta org:"
+      }
+    >
+      {isAllowed && key === null && (
+        <button type="button" class="button primary" onClick={() => void makeKey()}>
+          Make a key
+        </button>
+      )}
+      <pre>
+        <code>{command}</code>
+      </pre>
+      {key !== null && (
+        <>
+          <CopyButton label="Copy the command" getText={() => command} />
+          <p class="fine">{`The key is valid for ${keyDays} days and is not shown again.`}</p>
+        </>
+      )}
+      {problem !== null && (
+        <p class="problem" role="alert">
+          {problem}
+        </p>
+      )}
+      <p role="status">Waiting for the first scan…</p>
+    </Message>
+  );
+}

@@ -1,0 +1,186 @@
+import type { TargetedSubmitEvent } from "preact";
+import { useCallback, useRef, useState } from "preact/hooks";
+import { memberSchema, roleSchema, type Member, type Role } from "../../../../shared/schemas/team.ts";
+import { parseAnswer } from "../../model/api.ts";
+import { mayDo } from "../../model/permissions.ts";
+import type { Session } from "../../model/session.ts";
+import { ConfirmDialog, Time } from "../basics.tsx";
+import { usePages } from "../use_pages.ts";
+import { EditedList, useChanges } from "./edited_list.tsx";
+
+const roles = roleSchema.options;
+
+const roleTexts: Readonly<Record<Role, string>> = {
+  viewer: "viewer: reads and follows",
+  operator: "operator: also cancels scans, waives and attests",
+  admin: "admin: also manages members and keys",
+};
+
+/** Who belongs to the tenant, and what they may do. */
+export function Members({ session: { api, caller } }: { readonly session: Session }) {
+  const pages = usePages(useCallback((request) => api.list("api/v1/members", memberSchema, request), [api]));
+  const changes = useChanges(() => pages.reload());
+  const [removing, setRemoving] = useState<Member | null>(null);
+  const nowMs = api.nowMs();
+  const admins = pages.items.filter(({ role }) => role === "admin");
+  const isOnlyAdmin = ({ role }: Member) => role === "admin" && admins.length === 1 && !pages.hasMore;
+  const isSelf = ({ sub }: Member) => caller.kind === "user" && caller.id === sub;
+  const pathOf = (sub: string) => `api/v1/members/${encodeURIComponent(sub)}`;
+  const add = (sub: string, role: Role) =>
+    changes.run("add the member", async (signal) => {
+      const answer = await api.send("POST", "api/v1/members", { signal, body: { sub, role } });
+      const member = parseAnswer(memberSchema, answer);
+      return `Added ${member.sub} as ${member.role}`;
+    });
+
+  return (
+    <>
+      <EditedList
+        label="Members"
+        form={mayDo(caller, "appoint") ? <MemberForm isBusy={changes.isBusy} add={add} /> : null}
+        pages={pages}
+        changes={changes}
+        emptyText="No members yet. Only the subjects listed here can sign in."
+        row={(member) => {
+          const { sub, role } = member;
+          const isFixed = isSelf(member) || isOnlyAdmin(member) || !mayDo(caller, "appoint");
+          return (
+            <li key={sub} class="row wrap">
+              <span class="grow">
+                <strong>{sub}</strong>
+                <span class="fine">
+                  {" since "}
+                  <Time atMs={Date.parse(member.created_at)} nowMs={nowMs} />
+                </span>
+              </span>
+              {isFixed ? (
+                <span class="fine">
+                  {`${role}${isSelf(member) ? " · you: another admin can change it" : isOnlyAdmin(member) ? " · the last admin cannot be changed" : ""}`}
+                </span>
+              ) : (
+                <MemberRole
+                  key={role}
+                  member={member}
+                  isBusy={changes.isBusy}
+                  save={(next) =>
+                    void changes.run("change the role", async (signal) => {
+                      await api.send("PATCH", pathOf(sub), { signal, body: { role: next } });
+                      return `${sub} is ${next} now`;
+                    })
+                  }
+                />
+              )}
+              {!isSelf(member) && !isOnlyAdmin(member) && (
+                <button
+                  type="button"
+                  class="button small"
+                  disabled={changes.isBusy}
+                  aria-label={`Remove ${sub}`}
+                  onClick={() => setRemoving(member)}
+                >
+                  Remove
+                </button>
+              )}
+            </li>
+          );
+        }}
+      />
+      {removing !== null && (
+        <ConfirmDialog
+          title={`Remove ${removing.sub}?`}
+          text="They lose access immediately; open streams close within 30 seconds."
+          confirm="Remove"
+          onClose={() => setRemoving(null)}
+          onConfirm={() =>
+            void changes.run("remove the member", async (signal) => {
+              await api.send("DELETE", pathOf(removing.sub), { signal });
+              return `Removed ${removing.sub}`;
+            })
+          }
+        />
+      )}
+    </>
+  );
+}
+
+interface MemberFormProps {
+  readonly isBusy: boolean;
+  readonly add: (sub: string, role: Role) => Promise<boolean>;
+}
+
+function MemberForm({ isBusy, add }: MemberFormProps) {
+  const field = useRef<HTMLInputElement>(null);
+  const [role, setRole] = useState<Role>("viewer");
+  async function submit(event: TargetedSubmitEvent<HTMLFormElement>): Promise<void> {
+    event.preventDefault();
+    const input = field.current;
+    if (input === null || input.value.trim() === "") return input?.focus();
+    if (await add(input.value.trim(), role)) input.value = "";
+  }
+  return (
+    <form class="row wrap fields" aria-label="Add a member" onSubmit={(event) => void submit(event)}>
+      <label class="stack grow">
+        Subject
+        <input
+          ref={field}
+          name="sub"
+          autocomplete="off"
+          autocapitalize="off"
+          spellcheck={false}
+          maxLength={255}
+          required
+          aria-describedby="sub-hint"
+        />
+      </label>
+      <label class="stack">
+        Role
+        <RoleSelect value={role} setValue={setRole} />
+      </label>
+      <button type="submit" class="button primary" disabled={isBusy}>
+        Add member
+      </button>
+      <p class="fine" id="sub-hint">
+        The subject is the <code>sub</code> claim of the person’s tokens, as your issuer sends it.
+      </p>
+    </form>
+  );
+}
+
+interface MemberRoleProps {
+  readonly member: Member;
+  readonly isBusy: boolean;
+  readonly save: (role: Role) => void;
+}
+
+/** A role that is saved by a button: with the keyboard a list changes with each arrow. */
+function MemberRole({ member, isBusy, save }: MemberRoleProps) {
+  const [role, setRole] = useState(member.role);
+  return (
+    <>
+      <RoleSelect label={`Role of ${member.sub}`} value={role} setValue={setRole} />
+      {role !== member.role && (
+        <button type="button" class="button small primary" disabled={isBusy} onClick={() => save(role)}>
+          Save
+        </button>
+      )}
+    </>
+  );
+}
+
+interface RoleSelectProps {
+  readonly value: Role;
+  readonly setValue: (role: Role) => void;
+  readonly label?: string;
+}
+
+function RoleSelect({ value, setValue, label }: RoleSelectProps) {
+  return (
+    <select aria-label={label} value={value} onChange={({ currentTarget }) => setValue(currentTarget.value as Role)}>
+      {roles.map((role) => (
+        <option key={role} value={role}>
+          {roleTexts[role]}
+        </option>
+      ))}
+    </select>
+  );
+}

@@ -1,0 +1,185 @@
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { formatTime, setZone } from "../model/format.ts";
+import { endsSoon, toAttention, toViews } from "../model/needs_you.ts";
+import { mayDo } from "../model/permissions.ts";
+import { parseRoute } from "../model/route.ts";
+import type { Session } from "../model/session.ts";
+import { handleShortcut } from "../model/shortcuts.ts";
+import { createTenantStore } from "../model/tenant_store.ts";
+import { ConnectionNotice, Message } from "./basics.tsx";
+import { DecisionsPage } from "./decisions/decisions_page.tsx";
+import { useNow, useStore, useZone } from "./hooks.ts";
+import { useTabMark } from "./tab_mark.ts";
+import { OrganizationPage } from "./organization/organization_page.tsx";
+import { OverviewPage } from "./overview_page.tsx";
+import { SettingsPage } from "./settings/settings_page.tsx";
+
+export interface AccountActions {
+  readonly onSignOut: () => void;
+  /** The gateway shows this person nothing of the tenant any more. */
+  readonly onRefused: () => void;
+  readonly onTenant: (tenantId: string) => void;
+}
+
+/** For a tenant whose scans and monitors change many times a second. */
+const pauseMs = 100;
+
+/** The signed-in page: all organizations, or what the address names. */
+export function Shell({ session, ...account }: AccountActions & { readonly session: Session }) {
+  const { api, caller } = session;
+  const [tenant] = useStore(
+    (onChange) => createTenantStore(api, { overview: session.overview, onChange, onRefused: account.onRefused }),
+    () => pauseMs,
+  );
+  const main = useRef<HTMLElement>(null);
+  const [route, setRoute] = useState(() => parseRoute(location.hash));
+  useNow();
+  useEffect(() => {
+    const onHashChange = () => setRoute(parseRoute(location.hash));
+    addEventListener("hashchange", onHashChange);
+    document.addEventListener("keydown", handleShortcut);
+    return () => {
+      removeEventListener("hashchange", onHashChange);
+      document.removeEventListener("keydown", handleShortcut);
+    };
+  }, []);
+  const target = JSON.stringify(route);
+  const shownTarget = useRef(target);
+  useEffect(() => {
+    // A followed link leads to its target also with a screen reader.
+    if (target !== shownTarget.current) main.current?.focus({ preventScroll: true });
+    shownTarget.current = target;
+    scrollTo(0, 0);
+  }, [target]);
+  const views = toViews(tenant, api.nowMs());
+  useTabMark(toAttention(views, tenant.connection));
+  const ending = tenant.decisions.filter((decision) => endsSoon(decision, api.nowMs())).length;
+  const shared = { session, tenant };
+
+  function shownPage() {
+    switch (route.page) {
+      case "overview":
+        return <OverviewPage {...shared} views={views} />;
+      case "organization":
+      case "scan":
+      case "monitor":
+        return <OrganizationPage key={`${route.page} ${route.id}`} {...shared} route={route} />;
+      case "decisions":
+        return <DecisionsPage {...shared} />;
+      case "settings":
+        return <SettingsPage session={session} section={route.section} />;
+      case "unknown":
+        break;
+    }
+    return (
+      <Message
+        level={1}
+        title="Page not found"
+        text={`The address ${location.hash.slice(0, 200)} is not a page of this site. Part of it may be missing.`}
+        action={{ label: "All organizations", run: () => (location.hash = "#/") }}
+      />
+    );
+  }
+
+  return (
+    <div class="shell">
+      <header class="top row">
+        <button type="button" class="skip button" onClick={() => main.current?.focus()}>
+          Skip to the content
+        </button>
+        <a class="brand row" href="#/">
+          <img src={useIconUrl()} alt="" width={22} height={22} />
+          scanstream
+        </a>
+        <nav class="row grow" aria-label="Pages">
+          <a href="#/decisions" aria-current={route.page === "decisions" ? "page" : undefined}>
+            Decisions
+            {ending > 0 && <span class="badge">{`${ending} ${ending === 1 ? "ends" : "end"} soon`}</span>}
+          </a>
+          {mayDo(caller, "manage") && (
+            <a href="#/settings" aria-current={route.page === "settings" ? "page" : undefined}>
+              Settings
+            </a>
+          )}
+        </nav>
+        <Account session={session} {...account} />
+      </header>
+      <SessionEnd session={session} />
+      <ConnectionNotice connection={tenant.connection} retryNow={() => tenant.retryNow()} />
+      <main ref={main} id="main" tabIndex={-1}>
+        {shownPage()}
+      </main>
+    </div>
+  );
+}
+
+/** Who it is, in which tenant, and the way out. */
+function Account({ session, onSignOut, onTenant }: AccountActions & { readonly session: Session }) {
+  const { kind, caller } = session;
+  const { tenant, tenants } = caller;
+  const zone = useZone();
+  const name = caller.name ?? caller.id;
+  return (
+    <>
+      {tenants.length > 1 && tenant !== null && (
+        <select
+          aria-label="Tenant"
+          value={tenant.id}
+          onChange={({ currentTarget }) => {
+            onTenant(currentTarget.value);
+            // Until the other one is open, this one is.
+            currentTarget.value = tenant.id;
+          }}
+        >
+          {tenants.map(({ id, name, role }) => (
+            <option key={id} value={id}>
+              {role === null ? name : `${name} (${role})`}
+            </option>
+          ))}
+        </select>
+      )}
+      <button type="button" class="button quiet account one-line" {...{ popovertarget: "account" }} title={name}>
+        {kind === "demo" ? "Demo session" : name}
+      </button>
+      <div id="account" popover="auto" class="menu stack">
+        <p class="one-line">{tenant?.name}</p>
+        <p class="fine one-line">{kind === "demo" ? "The gateway signed you in by itself" : caller.id}</p>
+        <button
+          type="button"
+          class="button"
+          aria-pressed={zone === "utc"}
+          onClick={() => setZone(zone === "utc" ? "local" : "utc")}
+        >
+          Show all times in UTC
+        </button>
+        {kind !== "demo" && (
+          <button type="button" class="button" onClick={onSignOut}>
+            Sign out
+          </button>
+        )}
+      </div>
+    </>
+  );
+}
+
+/** Some minutes before a session ends that cannot be renewed: what is open stays, and is open again afterwards. */
+function SessionEnd({ session }: { readonly session: Session }) {
+  const { endsAtMs } = session;
+  return (
+    <p class="notice row wrap" role="status" hidden={endsAtMs === null}>
+      {endsAtMs !== null && (
+        <>
+          <span>{`Your session ends at ${formatTime(endsAtMs)}. To continue, sign in again at the issuer.`}</span>
+          <button type="button" class="button small primary" onClick={() => void session.signInAgain()}>
+            Sign in again
+          </button>
+        </>
+      )}
+    </p>
+  );
+}
+
+/** The icon of the document, so that its address is written only once. */
+function useIconUrl(): string {
+  return useMemo(() => document.querySelector<HTMLLinkElement>('link[rel="icon"]')?.href ?? "", []);
+}

@@ -1,0 +1,51 @@
+import type { Change, Explanation } from "../../../shared/schemas/change.ts";
+import { storedFindingSchema, type StoredFinding } from "../../../shared/schemas/finding.ts";
+import { mapNotes } from "../../../shared/schemas/finding_notes.ts";
+
+export const findingSchema = storedFindingSchema;
+
+/** A finding of a scan, or the present verdict that a monitor knows. */
+export interface Finding extends StoredFinding {
+  /** Since when a monitor knows this verdict; null: since it began to look. */
+  readonly sinceMs: number | null;
+}
+
+/** The present verdict as a finding, with what the last scan said of it; null where it is gone. */
+export function toFinding(change: Change, scanned: StoredFinding | undefined): Finding | null {
+  const { to, from, check, fingerprint, resource, cause, seen_at, created_at } = change;
+  if (to === null) return null;
+  const isSame = scanned?.status === to.status;
+  const { expected, to_pass } = change;
+  const before = isLost(change) && from !== null ? `${from.status} before` : "";
+  return {
+    fingerprint,
+    check,
+    status: to.status,
+    reason: to.reason,
+    severity: change.rule.severity,
+    resource_type: resource.type,
+    resource_id: resource.id,
+    resource_name: resource.name,
+    expected: expected === "" ? (scanned?.expected ?? "") : expected,
+    actual: change.actual,
+    detail: isSame ? scanned.detail : before,
+    automated: to.reason === "partly_automated" ? "PASS" : null,
+    cause: isSame ? scanned.cause : null,
+    ...mapNotes((name) => (isSame ? scanned[name] : null)),
+    to_pass: to_pass ?? scanned?.to_pass ?? null,
+    advisory: scanned?.advisory ?? false,
+    created_at,
+    // A decision changes no verdict, so how long it has held is not known from its change.
+    sinceMs: ["start", "decision", "org_policy"].includes(cause) ? null : Date.parse(seen_at),
+  };
+}
+
+/** What was known is known no more. */
+function isLost({ from, to }: Pick<Change, "from" | "to">): boolean {
+  return to?.status === "MANUAL" && from !== null && from.status !== "MANUAL";
+}
+
+/** Who it was, as the log names them; null where it does not. */
+export function actorOf({ actor }: Pick<Explanation, "actor">): string | null {
+  return actor?.name ?? actor?.login ?? actor?.id ?? null;
+}

@@ -1,0 +1,137 @@
+import { endOfExpiry } from "../../../shared/decisions/expiry.ts";
+import type { Decision } from "../../../shared/schemas/decision.ts";
+import type { Monitor } from "../../../shared/schemas/monitor.ts";
+import type { Organization } from "../../../shared/schemas/organization.ts";
+import { indexDecisions, toOrigin, type DecisionIndex } from "./decisions/decision_index.ts";
+import { toNews, type NewsItem } from "./news.ts";
+import type { FailingRule, TenantStore } from "./tenant_store.ts";
+import { isWatchProblem, watchStateOf, type WatchState } from "./watch_state.ts";
+
+/** One organization as the overview, the title, the icon and the filter see it. */
+export interface OrganizationView {
+  readonly organization: Organization;
+  readonly monitor: Monitor | null;
+  /** Null: nobody watches it. */
+  readonly watch: WatchState | null;
+  /** Newer than what the member has seen, worst first. */
+  readonly news: readonly NewsItem[];
+  /** The rules of CAT I that fail without a waiver, as far as they are known by name. */
+  readonly cat1: readonly FailingRule[];
+  /** How many they are. */
+  readonly cat1Open: number;
+  readonly needs: readonly Need[];
+}
+
+export type Need = "cat1" | "regression" | "unexplained" | "not watched" | "decision ends";
+
+const soonMs = 14 * 86_400_000;
+/** Without a time that was stored, the last day is new. */
+const firstVisitMs = 86_400_000;
+
+type Source = Pick<
+  TenantStore,
+  "organizations" | "monitors" | "decisions" | "changes" | "cat1" | "seenAtMs" | "connection"
+>;
+
+/** All organizations, those that need somebody first, then the worst. */
+export function toViews(tenant: Source, nowMs: number): readonly OrganizationView[] {
+  return tenant.organizations.map((organization) => toView(tenant, organization, nowMs)).toSorted(byWorst);
+}
+
+export function toView(tenant: Source, organization: Organization, nowMs: number): OrganizationView {
+  const { monitor_id: monitorId, org_url: orgUrl } = organization;
+  const monitor = tenant.monitors.get(monitorId ?? "") ?? null;
+  const isLive = tenant.connection.state === "live" || tenant.connection.refetchedAtMs === null;
+  const watch = monitorId === null ? null : monitor === null || !isLive ? "unknown" : watchStateOf(monitor, nowMs);
+  const news = toNews(tenant.changes.get(monitorId ?? "") ?? [], sinceOf(tenant, nowMs));
+  const decisions = tenant.decisions.filter(({ org_url: of }) => of === null || of === orgUrl);
+  const index = indexDecisions(decisions, { orgUrl, nowMs });
+  const open = tenant.cat1.get(organization.id) ?? [];
+  const cat1 = open.filter((rule) => !isRuleWaived(rule, index));
+  const cat1Open = Math.max(0, organization.cat1_open - (open.length - cat1.length));
+  const view = { organization, monitor, watch, news, cat1, cat1Open };
+  return { ...view, needs: needsYou({ ...view, decisions }, nowMs) };
+}
+
+/** The one definition of what calls for a person, for title, icon, filter and overview. */
+export function needsYou(
+  {
+    watch,
+    news,
+    cat1Open,
+    decisions,
+  }: Pick<OrganizationView, "watch" | "news" | "cat1Open"> & { readonly decisions: readonly Decision[] },
+  nowMs: number,
+): readonly Need[] {
+  const needs: Need[] = [];
+  if (cat1Open > 0) needs.push("cat1");
+  if (news.some(({ kind }) => kind === "worse")) needs.push("regression");
+  if (news.some(({ isUnexplained }) => isUnexplained)) needs.push("unexplained");
+  if (isWatchProblem(watch)) needs.push("not watched");
+  if (decisions.some((decision) => decision.org_url !== null && endsSoon(decision, nowMs))) needs.push("decision ends");
+  return needs;
+}
+
+export function endsSoon({ expires }: Pick<Decision, "expires">, nowMs: number): boolean {
+  return expires !== null && endOfExpiry(expires) - nowMs < soonMs;
+}
+
+/** From when on changes are new. */
+export function sinceOf({ seenAtMs }: Pick<TenantStore, "seenAtMs">, nowMs: number): number {
+  return seenAtMs ?? nowMs - firstVisitMs;
+}
+
+/** Every finding of it that fails is waived; without findings only a waiver of the whole rule says so. */
+function isRuleWaived({ check, findings }: FailingRule, index: DecisionIndex): boolean {
+  const own = findings.length > 0 ? findings : [{ resource_id: "", resource_name: "" }];
+  return own.every((finding) => index.waiverOf({ ...finding, check, status: "FAIL" }) !== null);
+}
+
+/** Nobody has looked at it for a month. */
+export function isEnded(
+  { organization, watch }: Pick<OrganizationView, "organization" | "watch">,
+  nowMs: number,
+): boolean {
+  const { last_scan_at: scannedAt, monitor_status: status } = organization;
+  const isWatched = watch !== null && status !== "ended";
+  return !isWatched && (scannedAt === null ? status === "ended" : nowMs - Date.parse(scannedAt) > 30 * 86_400_000);
+}
+
+function byWorst(a: OrganizationView, b: OrganizationView): number {
+  const [one, other] = [a.organization, b.organization];
+  return (
+    b.cat1Open - a.cat1Open ||
+    Number(b.needs.length > 0) - Number(a.needs.length > 0) ||
+    other.cat1_open - one.cat1_open ||
+    other.cat2_open - one.cat2_open ||
+    other.cat3_open - one.cat3_open ||
+    (one.name < other.name ? -1 : 1)
+  );
+}
+
+/** Restricts by name or address, each word of it. */
+export function filterViews(views: readonly OrganizationView[], text: string): readonly OrganizationView[] {
+  const words = text.toLowerCase().split(/\s+/);
+  return views.filter(({ organization: { name, org_url: url } }) => {
+    const haystack = `${name} ${url}`.toLowerCase();
+    return words.every((word) => haystack.includes(word));
+  });
+}
+
+/** The worst thing that is known now, for the title and the icon. Not being connected is worse than anything known before. */
+export function toAttention(
+  views: readonly OrganizationView[],
+  { state }: Pick<TenantStore["connection"], "state">,
+): { readonly level: "off" | "fail" | "warn" | "none"; readonly words: string } {
+  if (state === "reconnecting" || state === "failed") return { level: "off", words: "not live" };
+  const needing = views.filter(({ needs }) => needs.length > 0);
+  if (needing.length === 0) return { level: "none", words: "" };
+  const words = `${needing.length} ${needing.length === 1 ? "needs" : "need"} you`;
+  return { level: needing.some(({ needs }) => needs.includes("cat1")) ? "fail" : "warn", words };
+}
+
+/** The organization that an address belongs to. */
+export function findByOrigin(tenant: Pick<TenantStore, "organizations">, orgUrl: string | null): Organization | null {
+  const origin = toOrigin(orgUrl);
+  return origin === null ? null : (tenant.organizations.find(({ org_url: url }) => url === origin) ?? null);
+}

@@ -1,0 +1,110 @@
+import { decisionText, groupChanges, orgPolicyText } from "../../../shared/change_groups.ts";
+import type { Severity } from "../../../shared/report.ts";
+import { isHolding } from "../../../shared/rule_result.ts";
+import type { Change } from "../../../shared/schemas/change.ts";
+import { shortFix } from "./check_catalog.ts";
+import { actorOf } from "./finding.ts";
+import { isWorse } from "./rules.ts";
+
+/** What one act moved, or what moved without one: a line for a person. */
+export interface NewsItem {
+  /** Of its newest change. */
+  readonly id: string;
+  readonly kind: "worse" | "better" | "other";
+  readonly isUnexplained: boolean;
+  readonly atMs: number;
+  readonly severity: Severity;
+  /** The worst of what moved. */
+  readonly change: Change;
+  /** All that moved with it, newest first. */
+  readonly changes: readonly Change[];
+  /** The names of who did it; empty: the log names nobody. */
+  readonly actors: readonly string[];
+  /** The objects that the events were about, as the log names them. */
+  readonly objects: readonly string[];
+}
+
+const rank: Readonly<Record<Severity, number>> = { high: 0, medium: 1, low: 2 };
+/** Changes that nobody explained and that one full scan found are one line. */
+const sameScanMs = 60_000;
+
+/** The changes after this time, worst first. Null: all that are given. */
+export function toNews(changes: readonly Change[], sinceMs: number | null): readonly NewsItem[] {
+  const fresh = changes.filter(({ seen_at }) => sinceMs === null || Date.parse(seen_at) > sinceMs);
+  const explained = groupChanges(fresh.filter((change) => !isUnexplained(change)));
+  const unexplained: Change[][] = [];
+  for (const change of fresh.filter(isUnexplained)) {
+    const last = unexplained.at(-1);
+    const isSame =
+      last?.[0] !== undefined &&
+      Date.parse(last[0].seen_at) - Date.parse(change.seen_at) < sameScanMs &&
+      kindOf(last[0]) === kindOf(change);
+    if (isSame) last.push(change);
+    else unexplained.push([change]);
+  }
+  return [...explained, ...unexplained].flatMap(toItem).toSorted(byWorst);
+}
+
+function toItem(group: readonly Change[]): readonly NewsItem[] {
+  const [newest] = group;
+  const [change] = group.toSorted((a, b) => weightOf(a) - weightOf(b));
+  if (newest === undefined || change === undefined) return [];
+  const events = change.explained_by;
+  return [
+    {
+      id: newest.id,
+      kind: kindOf(change),
+      isUnexplained: isUnexplained(change),
+      atMs: Date.parse(newest.seen_at),
+      severity: change.rule.severity,
+      change,
+      changes: group,
+      actors: [...new Set(events.flatMap((event) => actorOf(event) ?? []))],
+      objects: [
+        ...new Set(events.flatMap(({ object }) => (object ? [`${wordsOf(object.type)} "${object.name}"`] : []))),
+      ],
+    },
+  ];
+}
+
+/** Found by a full scan, and by no event of the log. */
+function isUnexplained({ cause, explained_by: events }: Change): boolean {
+  return ["log", "reconciliation"].includes(cause) && events.length === 0;
+}
+
+/** A waived failure is no news for the worse, and what is only no longer known none for the better. */
+function kindOf({ from, to, to_waived: isWaived }: Pick<Change, "from" | "to" | "to_waived">): NewsItem["kind"] {
+  if (isWorse(from, to)) return isWaived ? "other" : "worse";
+  return from !== null && to !== null && !isHolding(from) && isHolding(to) ? "better" : "other";
+}
+
+/** What to do about it, as the check says it, else as DISA does. */
+export function remedyOf({ kind, change }: NewsItem): string | null {
+  if (kind !== "worse") return null;
+  return change.to_pass || shortFix(change.check) || null;
+}
+
+/** Who or what did it, in words. */
+export function byWhom({ change, actors, objects, isUnexplained: isUnknown }: NewsItem): string {
+  if (change.cause === "decision") return decisionText(change);
+  if (change.cause === "org_policy") return orgPolicyText;
+  if (isUnknown) return "found by a full scan; the log names nobody";
+  return [actors.join(", ") || "someone the log does not name", ...objects.slice(0, 2)].join(", ");
+}
+
+function weightOf(change: Change): number {
+  return (kindOf(change) === "worse" ? 0 : 10) + rank[change.rule.severity];
+}
+
+function byWorst(a: NewsItem, b: NewsItem): number {
+  const first = ({ kind, severity }: NewsItem) => Number(!(kind === "worse" && severity === "high"));
+  return first(a) - first(b) || b.atMs - a.atMs;
+}
+
+/** The log's `PolicyRule` and `AppInstance` as people call them. */
+function wordsOf(type: string): string {
+  return type
+    .replace(/(?:Entity|Instance)$/, "")
+    .replaceAll(/(?<=[a-z])(?=[A-Z])/g, " ")
+    .toLowerCase();
+}

@@ -1,0 +1,62 @@
+import { causesHeadline, closesText, joinChanges, rankCauses } from "../../../shared/causes.ts";
+import { findCheck, shortFix } from "./check_catalog.ts";
+import type { RuleRow } from "./rules.ts";
+import type { DecisionIndex } from "./decisions/decision_index.ts";
+
+/** One change of the plan, in the words of the reports. */
+export interface PlannedChange {
+  readonly id: string;
+  /** Null: no scan has named the object to change yet. */
+  readonly number: number | null;
+  /** The place, and what to change there. */
+  readonly change: string;
+  readonly closes: string;
+  /** Closed by it alone or with others, CAT I first. */
+  readonly checks: readonly string[];
+  readonly isCatI: boolean;
+}
+
+export interface Plan {
+  readonly headline: string;
+  readonly changes: readonly PlannedChange[];
+}
+
+/** From the failing findings that decide their rules. What closes a rule of CAT I comes first, then what closes most. */
+export function toPlan(rules: readonly RuleRow[], { waiverOf }: Pick<DecisionIndex, "waiverOf">): Plan {
+  const failing = rules.flatMap(({ findings }) =>
+    findings.filter(({ status, advisory }) => status === "FAIL" && !advisory),
+  );
+  const ranked = rankCauses(
+    failing.map((finding) => ({
+      ...finding,
+      vuln_id: findCheck(finding.check)?.vulnId ?? finding.check,
+      waived: waiverOf(finding) !== null,
+    })),
+  );
+  const known = new Set(ranked.causes.flatMap(({ checks }) => checks));
+  const unnamed = rules
+    .filter(({ check, state, isWaived }) => state === "fail" && !isWaived && !known.has(check))
+    .map(({ check, severity, findings }) => ({
+      id: check,
+      number: null,
+      change: joinChanges(findings.flatMap(({ to_pass }) => to_pass ?? [])) || shortFix(check),
+      closes: "",
+      checks: [check],
+      isCatI: severity === "high",
+    }));
+  return {
+    headline: causesHeadline(ranked) || (unnamed.length === 0 ? "" : "What fails has to be fixed rule by rule"),
+    changes: [
+      ...unnamed.filter(({ isCatI }) => isCatI),
+      ...ranked.causes.map((cause) => ({
+        id: cause.id,
+        number: cause.number,
+        change: joinChanges(cause.findings.flatMap(({ to_pass }) => to_pass ?? [])),
+        closes: closesText(cause),
+        checks: cause.checks,
+        isCatI: cause.findings.some(({ severity }) => severity === "high"),
+      })),
+      ...unnamed.filter(({ isCatI }) => !isCatI),
+    ],
+  };
+}

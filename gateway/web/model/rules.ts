@@ -1,0 +1,236 @@
+import type { Severity } from "../../../shared/report.ts";
+import {
+  automatedOf,
+  isHolding,
+  isWaived,
+  ruleStates,
+  stateOf,
+  worstVerdict,
+  type RuleState,
+} from "../../../shared/rule_result.ts";
+import type { Change } from "../../../shared/schemas/change.ts";
+import type { Decision } from "../../../shared/schemas/decision.ts";
+import type { HistoryActor, RuleHistory } from "../../../shared/schemas/history.ts";
+import { categoryNames } from "../../../shared/severity.ts";
+import { checkNames, checkTitle, controlsOf, findCheck } from "./check_catalog.ts";
+import type { DecisionIndex } from "./decisions/decision_index.ts";
+import { actorOf, type Finding } from "./finding.ts";
+
+/** The rules of an organization as its page, its counts and its filters show them. */
+
+/** `none`: no finding of the rule is known. */
+export type ShownState = RuleState | "none";
+
+export interface RuleRow {
+  readonly check: string;
+  readonly severity: Severity;
+  readonly state: ShownState;
+  /** Needs a person, and what is automated passes. */
+  readonly isAutomatedPass: boolean;
+  /** Everything of it that fails is waived; it stays FAIL in every count. */
+  readonly isWaived: boolean;
+  readonly attestation: Decision | null;
+  /** Worst first. */
+  readonly findings: readonly Finding[];
+  /** How many decide its state. */
+  readonly deciding: number;
+  readonly since: Since | null;
+  readonly history: RuleHistory | null;
+}
+
+/** Since when the state holds, as far as it is known. */
+export interface Since {
+  readonly atMs: number;
+  readonly actor: string | null;
+  /** With a pass: days that are known to pass, and days in between of which nothing is known. */
+  readonly days: { readonly known: number; readonly unknown: number } | null;
+}
+
+interface RulesInput {
+  readonly findings: Iterable<Finding>;
+  readonly changes: readonly Change[];
+  readonly history: ReadonlyMap<string, RuleHistory> | null;
+  readonly decisions: DecisionIndex;
+}
+
+const severityRank: Readonly<Record<Severity, number>> = { high: 0, medium: 1, low: 2 };
+const shownStates: readonly ShownState[] = [...ruleStates, "none"];
+
+/** All rules of the catalog and all that have findings, worst first. */
+export function toRules({ findings, changes, history, decisions }: RulesInput): readonly RuleRow[] {
+  const byCheck = Map.groupBy(findings, ({ check }) => check);
+  const lastChanges = new Map(changes.toReversed().map((change) => [change.check, change]));
+  const rows = [...new Set([...checkNames(), ...byCheck.keys()])].map((check): RuleRow => {
+    const own = (byCheck.get(check) ?? []).toSorted(byState);
+    const deciding = own.filter(({ advisory }) => !advisory);
+    const weighed = deciding.length > 0 ? deciding : own;
+    const verdict = worstVerdict(weighed);
+    const attestation = verdict.status === "FAIL" ? null : decisions.attestationOf(check);
+    const state: ShownState =
+      own.length === 0 ? "none" : stateOf({ ...verdict, attestation: asAttestation(attestation) });
+    const ruleHistory = history?.get(check) ?? null;
+    return {
+      check,
+      severity: own[0]?.severity ?? findCheck(check)?.severity ?? "medium",
+      state,
+      isAutomatedPass: state === "manual" && automatedOf(weighed) === "PASS",
+      isWaived:
+        state === "fail" &&
+        isWaived({ findings: weighed.map((one) => ({ ...one, waived: decisions.waiverOf(one) !== null })) as never }),
+      attestation,
+      findings: own,
+      deciding: weighed.filter((one) => stateOf(one) === state).length,
+      since: toSince(state, ruleHistory, lastChanges.get(check)),
+      history: ruleHistory,
+    };
+  });
+  return rows.toSorted(byWorst);
+}
+
+function asAttestation(decision: Decision | null) {
+  const status = decision?.status ?? null;
+  return status === null ? null : { status };
+}
+
+function byState(a: Finding, b: Finding): number {
+  return (
+    Number(a.advisory) - Number(b.advisory) ||
+    ruleStates.indexOf(stateOf(a)) - ruleStates.indexOf(stateOf(b)) ||
+    (a.resource_name < b.resource_name ? -1 : 1)
+  );
+}
+
+function byWorst(a: RuleRow, b: RuleRow): number {
+  return (
+    shownStates.indexOf(a.state) - shownStates.indexOf(b.state) ||
+    Number(a.isWaived) - Number(b.isWaived) ||
+    severityRank[a.severity] - severityRank[b.severity] ||
+    (ruleId(a.check) < ruleId(b.check) ? -1 : 1)
+  );
+}
+
+function ruleId(check: string): string {
+  return findCheck(check)?.vulnId ?? check;
+}
+
+/** The newest change of the rule, else its open exposure, else the days of its history. */
+function toSince(state: ShownState, history: RuleHistory | null, change: Change | undefined): Since | null {
+  if (state === "none") return null;
+  const changed = change?.to !== null && change !== undefined && stateOf(change.to) === state ? change : null;
+  const days = state === "pass" || state === "manual" ? passingDays(history) : null;
+  if (changed !== null && changed.cause !== "decision") {
+    const [event] = changed.explained_by;
+    return { atMs: Date.parse(changed.seen_at), actor: event === undefined ? null : actorOf(event), days: null };
+  }
+  if (state === "fail") {
+    const open = history?.exposures.find(({ closed }) => closed === null);
+    return open === undefined
+      ? null
+      : { atMs: Date.parse(open.opened.known_at), actor: nameOf(open.actor), days: null };
+  }
+  return days === null || state !== "pass" ? null : { atMs: days.fromMs, actor: null, days };
+}
+
+export function nameOf(actor: HistoryActor | null): string | null {
+  return actor?.name ?? actor?.login ?? actor?.id ?? null;
+}
+
+/** The unbroken run of days up to today on which the rule was not seen but passing; null: today it is not. */
+export function passingDays(
+  history: Pick<RuleHistory, "days"> | null,
+): { readonly fromMs: number; readonly known: number; readonly unknown: number } | null {
+  let [known, unknown, pending] = [0, 0, 0];
+  let fromMs = 0;
+  for (const { day, status } of history?.days.toReversed() ?? []) {
+    if (status === "UNKNOWN") pending += 1;
+    else if (status !== "PASS") break;
+    else {
+      known += 1;
+      unknown += pending;
+      pending = 0;
+      fromMs = Date.parse(day);
+    }
+  }
+  return known === 0 ? null : { fromMs, known, unknown };
+}
+
+export interface TrendDay {
+  readonly day: string;
+  /** Rules that failed on that day; null: nothing was known of any. */
+  readonly fail: number | null;
+}
+
+/** How many rules failed on each day of the history. */
+export function toTrend(history: ReadonlyMap<string, RuleHistory> | null): readonly TrendDay[] {
+  const days = [...(history?.values() ?? [])].flatMap((rule) => rule.days);
+  return [...Map.groupBy(days, ({ day }) => day)].map(([day, own]) => ({
+    day,
+    fail: own.every(({ status }) => status === "UNKNOWN") ? null : own.filter(({ status }) => status === "FAIL").length,
+  }));
+}
+
+export interface RuleCounts extends Readonly<Record<ShownState, number>> {
+  readonly waived: number;
+  /** Of those that fail. */
+  readonly cat: Readonly<Record<Severity, number>>;
+  /** Of those that need a person. */
+  readonly automatedPass: number;
+}
+
+export function countRules(rules: readonly RuleRow[]): RuleCounts {
+  const of = (state: ShownState) => rules.filter((rule) => rule.state === state);
+  const failing = of("fail");
+  const cat = (severity: Severity) => failing.filter((rule) => rule.severity === severity).length;
+  return {
+    fail: failing.length,
+    manual: of("manual").length,
+    pass: of("pass").length,
+    not_applicable: of("not_applicable").length,
+    none: of("none").length,
+    waived: failing.filter((rule) => rule.isWaived).length,
+    cat: { high: cat("high"), medium: cat("medium"), low: cat("low") },
+    automatedPass: rules.filter(({ isAutomatedPass }) => isAutomatedPass).length,
+  };
+}
+
+export interface RulesFilter {
+  /** `waived` is a part of `fail`. */
+  readonly state: ShownState | "waived" | null;
+  readonly text: string;
+}
+
+/** The rules that the filter lets through, each word of the text anywhere in the rule or its findings. */
+export function filterRules(rules: readonly RuleRow[], { state, text }: RulesFilter): readonly RuleRow[] {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  return rules.filter((rule) => {
+    if (state === "waived" ? !rule.isWaived : state !== null && rule.state !== state) return false;
+    return words.every((word) => haystackOf(rule).includes(word));
+  });
+}
+
+function haystackOf({ check, severity, findings, since }: RuleRow): string {
+  const rule = findCheck(check);
+  const ofRule = [check, checkTitle(check), rule?.vulnId, rule?.stigId, categoryNames[severity], ...controlsOf(check)];
+  const ofFindings = findings.flatMap(({ resource_name, resource_id, actual }) => [resource_name, resource_id, actual]);
+  return [...ofRule, since?.actor, ...ofFindings].join("\n").toLowerCase();
+}
+
+/** The rules whose state differs between two moments. A rule that one of them did not evaluate is no difference. */
+export function compareRules(then: readonly RuleRow[], now: readonly RuleRow[]): ReadonlyMap<string, ShownState> {
+  const states = new Map(now.map(({ check, state }) => [check, state]));
+  return new Map(
+    then.flatMap(({ check, state }) => {
+      const other = states.get(check) ?? "none";
+      return other === state || other === "none" || state === "none" ? [] : [[check, other] as const];
+    }),
+  );
+}
+
+/** The worse of the two is the later one: what held does not hold any more. */
+export function isWorse(
+  from: Pick<Finding, "status" | "reason"> | null,
+  to: Pick<Finding, "status" | "reason"> | null,
+): boolean {
+  if (to === null) return false;
+  return to.status === "FAIL" ? from?.status !== "FAIL" : from !== null && isHolding(from) && !isHolding(to);
+}

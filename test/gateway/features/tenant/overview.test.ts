@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { parse } from "valibot";
+import { overviewSchema, type Overview } from "../../../../shared/schemas/overview.ts";
+import { aChange } from "../../../support/change_builders.ts";
+import { produceMonitor } from "../../../support/monitor_producer.ts";
+import { buildFinding, createScanProducer } from "../../../support/scan_producer.ts";
+import { startTestGateway, type TestGateway, type TestTenant } from "../../../support/test_gateway.ts";
+
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+});
+afterAll(() => gateway.stop());
+
+async function readOverview(as: string): Promise<Overview> {
+  const response = await gateway.request("/api/v1/overview", { as });
+  expect(response.status).toBe(200);
+  return parse(overviewSchema, await response.json());
+}
+
+async function putSeen(as: string): Promise<unknown> {
+  const response = await gateway.request("/api/v1/seen", { method: "PUT", as });
+  expect(response.status).toBe(200);
+  return (await response.json()) as unknown;
+}
+
+const orgUrl = "https://acme.okta.com";
+
+/** A scan and a monitor, each with a finding of CAT I that fails. */
+async function fill(tenant: TestTenant): Promise<void> {
+  const scan = await createScanProducer(gateway.url, tenant.apiKey).register({ org_url: "https://scanned.okta.com" });
+  await scan.store([buildFinding({ severity: "high", resource_name: "Scanned" }), buildFinding()]);
+  await scan.end("completed", { pass: 0, fail: 1, manual: 0 });
+  const monitor = await produceMonitor(gateway.url, tenant.apiKey, { org_url: orgUrl });
+  const resource = { type: "app", id: "0oa1", name: "Watched" };
+  const rule = { status: "FAIL", reason: null, severity: "high" } as const;
+  const to = { status: "FAIL", reason: null } as const;
+  await monitor.store([
+    aChange({ fingerprint: "start", resource, from: null, to, rule, cause: "start", explained_by: [] }),
+    aChange({ fingerprint: "moved", resource, to, rule }),
+  ]);
+}
+
+test("the overview has session, organizations, runs, changes and what fails in CAT I, of the caller's tenant only", async () => {
+  await fill(gateway.acme);
+  const overview = await readOverview(`Bearer ${gateway.acme.token}`);
+  expect(overview.session).toMatchObject({ kind: "user", tenant: { id: gateway.acme.id } });
+  expect(overview.organizations.map(({ name }) => name).toSorted()).toEqual(["acme.okta.com", "scanned.okta.com"]);
+  expect([overview.monitors.length, overview.scans.length]).toEqual([1, 1]);
+  // The first state is no change.
+  expect(overview.changes.map(({ fingerprint }) => fingerprint)).toEqual(["moved"]);
+  const resources = overview.cat1.flatMap(({ findings }) => findings.map(({ resource_name: name }) => name));
+  expect(resources.toSorted()).toEqual(["Scanned", "Watched", "Watched"]);
+  const other = await readOverview(`Bearer ${gateway.globex.token}`);
+  const { organizations, monitors, scans, changes, cat1 } = other;
+  expect([organizations, monitors, scans, changes, cat1].flat()).toEqual([]);
+});
+
+test("what a member has seen is kept for that member in that tenant, and a key keeps nothing", async () => {
+  const [acme, globex] = [`Bearer ${gateway.acme.token}`, `Bearer ${gateway.globex.token}`];
+  expect((await readOverview(acme)).seen_at).toBeNull();
+  const seen = await putSeen(acme);
+  expect(seen).toEqual({ seen_at: expect.any(String) as string });
+  expect(await readOverview(acme)).toMatchObject(seen as object);
+  expect((await readOverview(globex)).seen_at).toBeNull();
+  const key = `Api-Key ${gateway.acme.apiKey}`;
+  expect(await putSeen(key)).toEqual({ seen_at: null });
+  expect((await readOverview(key)).seen_at).toBeNull();
+});

@@ -1,0 +1,230 @@
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { aChange, anExplanation } from "../support/change_builders.ts";
+import { produceMonitor, type ProducedMonitor } from "../support/monitor_producer.ts";
+import { buildFinding } from "../support/scan_producer.ts";
+import type { WebTenant } from "../support/web_gateway.ts";
+import { failingRule, openPage, openRule, openStage } from "./watched_page.ts";
+
+/** An organization as it is scanned, watched, broken and mended, over the gateway's own scans and monitors. */
+
+const { browser, gateway, demoTenant } = await openStage();
+
+const orgUrl = "https://acme.okta.com";
+const pass = { status: "PASS", reason: null } as const;
+const fail = { status: "FAIL", reason: null } as const;
+const mfa = {
+  check: "application_admin_console_mfa_required",
+  fingerprint: "mfa",
+  resource: { type: "app", id: "0oa1", name: "Okta Admin Console" },
+} as const;
+const idle = { fingerprint: "idle", resource: { type: "policy", id: "00p1", name: "Default Policy" } } as const;
+const first = { from: null, cause: "start", explained_by: [] } as const;
+const alex = { actor: { id: "00u1", type: "User", login: "alex@acme.example", name: "Alex Admin" } } as const;
+const screens = [
+  { width: 1440, height: 900 },
+  { width: 960, height: 700 },
+  { width: 390, height: 844 },
+] as const;
+
+/** Two rules, of which the one of CAT II fails. */
+async function watchOrg(tenant: WebTenant): Promise<ProducedMonitor> {
+  const monitor = await produceMonitor(gateway.url, tenant.apiKey, { org_url: orgUrl });
+  await monitor.store([
+    aChange({ ...mfa, ...first, to: pass, actual: "two factors", rule: { ...pass, severity: "high" } }),
+    aChange({ ...idle, ...first, to: fail, actual: "120 minutes", rule: { ...fail, severity: "medium" } }),
+  ]);
+  return monitor;
+}
+
+function breakMfa(changes: object = {}) {
+  return aChange({
+    ...mfa,
+    from: pass,
+    to: fail,
+    actual: '1FA in rule "Catch-all Rule"',
+    rule: { ...fail, severity: "high" },
+    explained_by: [anExplanation({ ...alex, object: { type: "PolicyRule", name: "Catch-all Rule" } })],
+    ...changes,
+  });
+}
+
+/** True: everything of the element is on the first screen. */
+async function isOnScreen(page: Page, text: string | RegExp): Promise<boolean> {
+  const box = await page.getByText(text).first().boundingBox();
+  const height = page.viewportSize()?.height ?? 0;
+  return box !== null && box.y >= 0 && box.y + box.height <= height;
+}
+
+test("a broken CAT I rule is on the first screen of its organization, with actor, time and remedy, and in its row", async () => {
+  const tenant = await demoTenant();
+  const monitor = await watchOrg(tenant);
+  await using overview = await openPage(browser, `${gateway.url}/#/`);
+  await using watched = await openPage(browser, `${gateway.url}/#/monitors/${monitor.id}`);
+  const { page } = watched;
+  await page.locator('[data-watch="live"]').waitFor();
+  await page.getByText("1 FAIL", { exact: true }).waitFor();
+  expect(await page.locator(".news-line").count()).toBe(0);
+  await monitor.store([breakMfa()]);
+  const news = page.locator(".news-worst");
+  await news.filter({ hasText: "Alex Admin" }).waitFor();
+  await page.getByText("2 FAIL", { exact: true }).waitFor();
+  const parts = [
+    "multifactor authentication",
+    /Alex Admin, policy rule "Catch-all Rule"/,
+    /\d\d:\d\d:\d\d/,
+    /^ · Fix: /,
+  ];
+  for (const screen of screens) {
+    await page.setViewportSize(screen);
+    for (const part of parts) {
+      await expect.poll(() => isOnScreen(page, part), { message: `${part} at ${screen.width}` }).toBe(true);
+    }
+  }
+  const row = overview.page.locator(".organization.needs", { hasText: "acme.okta.com" });
+  await row.filter({ hasText: "multifactor authentication" }).filter({ hasText: "Alex Admin" }).waitFor();
+  await row
+    .filter({ hasText: "Fix: " })
+    .filter({ hasText: /\d\d:\d\d:\d\d/ })
+    .waitFor();
+  await expect.poll(() => overview.page.title()).toMatch(/^⚠ 1 needs you · /);
+
+  // What was seen is news no more, also in another browser; the rule still fails.
+  await page.getByRole("button", { name: "Seen" }).click();
+  await expect.poll(() => page.locator(".news-line").count()).toBe(0);
+  await using later = await openPage(browser, `${gateway.url}/#/`);
+  await later.page.locator(".organization.worst", { hasText: "fails since a change by Alex Admin" }).waitFor();
+
+  await monitor.store([
+    aChange({ ...mfa, from: fail, to: pass, actual: "two factors", rule: { ...pass, severity: "high" } }),
+  ]);
+  await page.getByText("1 FAIL", { exact: true }).waitFor();
+});
+
+test("a change that no event explains says so, and what moved with it is in the rule's own list", async () => {
+  const tenant = await demoTenant();
+  const monitor = await watchOrg(tenant);
+  await monitor.store([breakMfa({ cause: "reconciliation", explained_by: [] })]);
+  await using watched = await openPage(browser, `${gateway.url}/#/monitors/${monitor.id}`);
+  const { page } = watched;
+  await page.locator(".news-line", { hasText: "found by a full scan; the log names nobody" }).waitFor();
+  const rule = await openRule(page, "V-273193");
+  await rule.getByRole("heading", { name: "Changes" }).waitFor();
+  await rule.locator("li", { hasText: "FAIL · found by a full scan" }).waitFor();
+});
+
+test("live, delayed, without reports and blind are told apart in the row", async () => {
+  const tenant = await demoTenant();
+  for (const [name, fields] of [
+    ["live", {}],
+    ["delayed", { last_look_at: new Date(Date.now() - 61_000).toISOString() }],
+    ["stale", {}],
+    ["blind", { log_status: "unreadable", error_code: "forbidden", error_detail: "No scope" }],
+    ["stopped", { status: "stopped" }],
+  ] as const) {
+    const monitor = await produceMonitor(gateway.url, tenant.apiKey, { org_url: `https://${name}.okta.com` });
+    await monitor.update(fields);
+    if (name === "stale") await gateway.silenceMonitor(tenant, monitor.id);
+  }
+  await using watched = await openPage(browser, gateway.url);
+  const { page } = watched;
+  for (const [name, words] of [
+    ["live", /^live, read \d+ s ago$/],
+    ["delayed", /^not live: the monitor is .* behind the org$/],
+    ["stale", /^not watched for /],
+    ["blind", /log cannot be read/],
+    ["stopped", /^not watched: the monitor stopped/],
+  ] as const) {
+    const row = page.locator(".organization", { hasText: `${name}.okta.com` });
+    await row.locator(".organization-why", { hasText: words }).waitFor();
+  }
+  await page.getByText("4 of 5 need you").waitFor();
+  await page.getByRole("button", { name: "needs you 4" }).click();
+  expect(await page.locator(".organization").count()).toBe(4);
+});
+
+test("a running scan shows the check and its findings, and a cancelled one changes nothing else", async () => {
+  const tenant = await demoTenant();
+  const scan = await tenant.producer.register({ org_url: orgUrl, checks_total: 2 });
+  // Whoever comes without an address, and has one organization, comes for it.
+  await using watched = await openPage(browser, gateway.url);
+  const { page } = watched;
+  await page.getByText("Scan running").waitFor();
+  const check = "signon_global_session_idle_timeout_15min";
+  await scan.check(check, [buildFinding({ check, resource_name: "Weak Policy" })], { done: 1, total: 2 });
+  await page.locator(".running", { hasText: "1 of 2 rules" }).filter({ hasText: "CAT II V-273186" }).waitFor();
+  const rule = await openRule(page, "V-273186");
+  await rule.locator(".finding", { hasText: "Weak Policy" }).waitFor();
+  const mfaFinding = buildFinding({ check: mfa.check, status: "PASS", severity: "high" });
+  await scan.check(mfa.check, [mfaFinding], { done: 2, total: 2 });
+  await scan.end("completed", { pass: 1, fail: 1, manual: 0 });
+  await page.locator(".running").waitFor({ state: "detached" });
+  await page.getByText(/^scanned .* ago$/).waitFor();
+
+  const other = await tenant.producer.register({ org_url: orgUrl, checks_total: 2 });
+  await other.check(check, [buildFinding({ check, status: "PASS" })], { done: 1, total: 2 });
+  await page.getByRole("button", { name: "Cancel scan" }).click();
+  await page.getByRole("button", { name: "Cancelling…" }).waitFor();
+  await other.end("cancelled", { pass: 1, fail: 0, manual: 0 });
+  await page.locator(".running").waitFor({ state: "detached" });
+  await page.getByText("1 FAIL", { exact: true }).waitFor();
+  await using cancelled = await openPage(browser, `${gateway.url}/#/scans/${other.id}`);
+  await cancelled.page.getByText("cancelled after 1 of 2 rules; it changes nothing else").waitFor();
+  await cancelled.page.getByText("28 not evaluated").waitFor();
+});
+
+test("a monitor and a scan of one untouched organization do not differ, and a part that passes is no plain pass", async () => {
+  const tenant = await demoTenant();
+  const [auto, plain] = [
+    { check: "idp_smart_card_dod_approved_ca", status: "MANUAL", reason: "partly_automated" },
+    { check: "signon_global_session_idle_timeout_15min", status: "FAIL", reason: null },
+  ] as const;
+  const scan = await tenant.producer.register({ org_url: orgUrl, checks_total: 2 });
+  const findings = [auto, plain].map((one) =>
+    buildFinding({ ...one, fingerprint: one.check, ...(one === auto ? { automated: "PASS" } : {}) }),
+  );
+  await scan.store(findings);
+  await scan.end("completed", { pass: 0, fail: 1, manual: 1 });
+  const monitor = await produceMonitor(gateway.url, tenant.apiKey, { org_url: orgUrl });
+  await monitor.store(
+    [auto, plain].map(({ check, status, reason }) =>
+      aChange({ check, fingerprint: check, ...first, to: { status, reason } }),
+    ),
+  );
+  await using watched = await openPage(browser, `${gateway.url}/#/monitors/${monitor.id}`);
+  const { page } = watched;
+  await page.getByText("(1 pass as far as automated)").waitFor();
+  await page.locator(".rule", { hasText: "MANUAL" }).filter({ hasText: "automated part passes" }).waitFor();
+  await page.getByLabel("As of").selectOption({ index: 1 });
+  await page.getByText("No rule differs now").waitFor();
+  expect(new URL(page.url()).hash).toContain(`as-of=${scan.id}`);
+  await monitor.store([aChange({ check: plain.check, fingerprint: plain.check, from: fail, to: pass })]);
+  await page.getByText("1 rule differs now").waitFor();
+  await page.locator(".rule", { hasText: "now PASS" }).waitFor();
+  await page.getByLabel("As of").selectOption("now");
+  await page.getByText("0 FAIL", { exact: true }).waitFor();
+});
+
+test("a rule's row leads to the finding, its remedy, the document that it rests on, and the decision", async () => {
+  const tenant = await demoTenant();
+  const check = "network_zone_block_anonymized_proxies";
+  const scan = await tenant.producer.register({ org_url: orgUrl, checks_total: 1 });
+  const cited = { rests_on: "Access Control 3.1, approved by Dana CISO on 2026-03-01" } as object;
+  await scan.store([
+    buildFinding({ check, resource_name: "Zones", to_pass: "Blocked zones: add anonymizers", cause: "nzo1", ...cited }),
+  ]);
+  await scan.end("completed", { pass: 0, fail: 1, manual: 0 });
+  await using watched = await openPage(browser, `${gateway.url}/#/scans/${scan.id}`);
+  const { page } = watched;
+  await page
+    .locator(".policy", { hasText: "approved by Dana CISO" })
+    .filter({ hasText: "1 rule rests on it" })
+    .waitFor();
+  const rule = await openRule(page, failingRule);
+  await rule.getByText("To pass: Blocked zones: add anonymizers").waitFor();
+  await rule.getByText(/^120 minutes$/).waitFor();
+  const fix = rule.locator(".fix-text");
+  expect(await fix.getAttribute("hidden")).toBe("until-found");
+  await rule.getByRole("button", { name: "DISA's fix text" }).click();
+  await fix.filter({ hasText: /\w/ }).waitFor();
+});

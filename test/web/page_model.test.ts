@@ -1,0 +1,318 @@
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { indexDecisions } from "../../gateway/web/model/decisions/decision_index.ts";
+import { toFinding, type Finding } from "../../gateway/web/model/finding.ts";
+import { needsYou, toAttention, toView } from "../../gateway/web/model/needs_you.ts";
+import { toNews } from "../../gateway/web/model/news.ts";
+import { toPlan } from "../../gateway/web/model/plan.ts";
+import { parseRoute, parseRulesView, toAddress } from "../../gateway/web/model/route.ts";
+import { compareRules, countRules, filterRules, passingDays, toRules } from "../../gateway/web/model/rules.ts";
+import { watchStateOf } from "../../gateway/web/model/watch_state.ts";
+import type { Change } from "../../shared/schemas/change.ts";
+import type { Decision } from "../../shared/schemas/decision.ts";
+import { mapNotes } from "../../shared/schemas/finding_notes.ts";
+import type { HistoryDay } from "../../shared/schemas/history.ts";
+import type { Monitor } from "../../shared/schemas/monitor.ts";
+import { organizationExample } from "../../gateway/features/organizations/examples.ts";
+import { monitorExample } from "../../gateway/features/monitors/examples.ts";
+import { aChange as aNewChange } from "../support/change_builders.ts";
+
+const text = { stigId: "OKTA-APP-000560", controls: ["IA-2 (1)"], scopes: [], fix: "Require two factors." };
+
+// Written into the page by its build.
+beforeAll(() => {
+  vi.stubGlobal("CHECK_CATALOG", {
+    mfa: { ...text, vulnId: "V-273193", title: "Admin Console MFA.", severity: "high" },
+    idle: { ...text, vulnId: "V-273186", title: "Idle time.", severity: "medium" },
+  });
+});
+afterAll(() => {
+  vi.unstubAllGlobals();
+});
+
+const nowMs = Date.parse("2026-11-22T10:00:00.000Z");
+const ago = (ms: number) => new Date(nowMs - ms).toISOString();
+const minuteMs = 60_000;
+const dayMs = 86_400_000;
+const [pass, fail] = [
+  { status: "PASS", reason: null },
+  { status: "FAIL", reason: null },
+] as const;
+const open = { status: "MANUAL", reason: "partly_automated" } as const;
+const unread = { status: "MANUAL", reason: "provider_error" } as const;
+
+function aFinding(changes: Partial<Finding> = {}): Finding {
+  return {
+    ...mapNotes(() => null),
+    fingerprint: `${changes.check ?? "mfa"} ${changes.resource_name ?? ""}`,
+    check: "mfa",
+    ...fail,
+    severity: "high",
+    resource_type: "app",
+    resource_id: "0oa1",
+    resource_name: "Admin Console",
+    expected: "two factors",
+    actual: "1FA",
+    detail: "",
+    automated: null,
+    cause: null,
+    advisory: false,
+    created_at: ago(0),
+    sinceMs: null,
+    ...changes,
+  };
+}
+
+function aChange(changes: Partial<Change> = {}): Change {
+  const { check = "mfa", to = fail } = changes;
+  const rule = { ...(to ?? pass), severity: check === "mfa" ? ("high" as const) : ("medium" as const) };
+  return {
+    schema: "scanstream.change/1",
+    ...aNewChange({ check, rule, seen_at: ago(0) }),
+    created_at: ago(0),
+    ...changes,
+  };
+}
+
+function aDecision(changes: Partial<Decision> = {}): Decision {
+  return {
+    id: "d1",
+    decision_id: "d1",
+    tenant_id: "t1",
+    kind: "waiver",
+    check: "mfa",
+    resource: null,
+    status: null,
+    reason: "accepted",
+    by: "ada",
+    by_kind: "user",
+    expires: null,
+    org_url: null,
+    state: "active",
+    created_at: ago(0),
+    ended_at: null,
+    ended_by: null,
+    ended_scan_id: null,
+    ...changes,
+  };
+}
+
+function decided(...decisions: readonly Decision[]) {
+  return indexDecisions(decisions, { orgUrl: "https://acme.okta.com", nowMs });
+}
+
+function rulesOf(findings: readonly Finding[], decisions = decided(), changes: readonly Change[] = []) {
+  return toRules({ findings, changes, history: null, decisions });
+}
+
+test.each<[string, readonly Partial<Finding>[], readonly Decision[], object]>([
+  ["a rule fails where one finding fails", [pass, fail], [], { state: "fail", isWaived: false, deciding: 1 }],
+  ["advice decides nothing", [pass, { ...fail, advisory: true }], [], { state: "pass" }],
+  ["a rule without findings was not evaluated", [], [], { state: "none" }],
+  ["a waived failure stays one", [fail], [aDecision()], { state: "fail", isWaived: true }],
+  [
+    "a failure next to a waived one is none",
+    [fail, { ...fail, resource_id: "0oa2" }],
+    [aDecision({ resource: "0oa1" })],
+    { isWaived: false },
+  ],
+  ["what is automated passes", [pass, { ...open, automated: "PASS" }], [], { state: "manual", isAutomatedPass: true }],
+  ["a person has attested it", [unread], [aDecision({ kind: "attestation", status: "PASS" })], { state: "pass" }],
+  ["a failure is not attested away", [fail], [aDecision({ kind: "attestation", status: "PASS" })], { state: "fail" }],
+  ["it does not apply", [{ status: "MANUAL", reason: "not_applicable" }], [], { state: "not_applicable" }],
+])("%s", (_, findings, decisions, expected) => {
+  const all = findings.map((finding, index) => aFinding({ resource_name: `App ${index}`, ...finding }));
+  expect(rulesOf(all, decided(...decisions)).find(({ check }) => check === "mfa")).toMatchObject(expected);
+});
+
+test("a waived failure stays in the count of failures and of its category, and has its own filter", () => {
+  const rules = rulesOf([aFinding(), aFinding({ check: "idle", severity: "medium" })], decided(aDecision()));
+  expect(countRules(rules)).toMatchObject({ fail: 2, waived: 1, cat: { high: 1, medium: 1 } });
+  expect(filterRules(rules, { state: "waived", text: "" }).map(({ check }) => check)).toEqual(["mfa"]);
+  expect(filterRules(rules, { state: "fail", text: "" })).toHaveLength(2);
+});
+
+test.each([
+  ["V-273193", ["mfa"]],
+  ["admin CONSOLE 1fa", ["mfa", "idle"]],
+  ["IA-2", ["mfa", "idle"]],
+  ["nothing has this", []],
+])("the filter %j finds rules by any of their words", (words, checks) => {
+  const rules = rulesOf([aFinding(), aFinding({ check: "idle", severity: "medium" })]);
+  expect(filterRules(rules, { state: null, text: words }).map(({ check }) => check)).toEqual(checks);
+});
+
+test("a monitor and a scan of one untouched organization have the same rules, and comparing them shows no difference", () => {
+  const scanned = [aFinding(), aFinding({ check: "idle", severity: "medium", ...open, automated: "PASS" })];
+  const watched = scanned.map(({ check, fingerprint, status, reason, actual }) =>
+    toFinding(
+      aChange({ check, fingerprint, from: null, to: { status, reason }, actual, cause: "start", explained_by: [] }),
+      undefined,
+    ),
+  );
+  const [then, now] = [rulesOf(scanned), rulesOf(watched.filter((finding) => finding !== null))];
+  expect(countRules(now)).toEqual(countRules(then));
+  expect([...compareRules(then, now)]).toEqual([]);
+});
+
+test("comparing shows what changed, and no rule that one of both did not evaluate", () => {
+  const then = rulesOf([aFinding(pass), aFinding({ check: "idle", severity: "medium" })]);
+  expect([...compareRules(then, rulesOf([aFinding()]))]).toEqual([["mfa", "fail"]]);
+});
+
+test.each<[string, readonly HistoryDay["status"][], object | null]>([
+  ["fails today", ["PASS", "FAIL"], null],
+  ["passes since the last failure", ["FAIL", "PASS", "PASS"], { known: 2, unknown: 0 }],
+  ["was not looked at in between", ["PASS", "UNKNOWN", "UNKNOWN", "PASS"], { known: 2, unknown: 2 }],
+  ["was not looked at before", ["UNKNOWN", "PASS"], { known: 1, unknown: 0 }],
+  ["was not looked at today", ["PASS", "UNKNOWN"], { known: 1, unknown: 1 }],
+  ["was never seen", ["UNKNOWN"], null],
+])("days of passing of a rule that %s", (_, statuses, expected) => {
+  const days = statuses.map((status, index) => ({ day: `2026-11-0${index + 1}`, status, known_seconds: 0 }));
+  const found = passingDays({ days });
+  if (expected === null) expect(found).toBeNull();
+  else expect(found).toMatchObject(expected);
+});
+
+test("the newest change says since when a rule fails, and who did it", () => {
+  const [rule] = rulesOf([aFinding()], decided(), [aChange({ seen_at: ago(5 * minuteMs) })]);
+  expect(rule?.since).toEqual({ atMs: nowMs - 5 * minuteMs, actor: "Ada Admin", days: null });
+});
+
+test("news: what one act moved is one line, CAT I for the worse is first, and what was seen is left out", () => {
+  const act = aNewChange().explained_by;
+  const news = toNews(
+    [
+      aChange({ id: "3", check: "idle", from: fail, to: pass, explained_by: aNewChange().explained_by }),
+      aChange({ id: "2", check: "idle", explained_by: act, seen_at: ago(minuteMs) }),
+      aChange({ id: "1", explained_by: act, seen_at: ago(minuteMs) }),
+      aChange({ id: "0", seen_at: ago(dayMs) }),
+    ],
+    nowMs - 2 * minuteMs,
+  );
+  expect(news.map(({ kind, severity, changes }) => [kind, severity, changes.length])).toEqual([
+    ["worse", "high", 2],
+    ["better", "medium", 1],
+  ]);
+  expect(news[0]?.actors).toEqual(["Ada Admin"]);
+});
+
+test.each<[string, Partial<Change>, string]>([
+  ["a failure", { from: pass, to: fail }, "worse"],
+  ["a failure that is waived", { from: pass, to: fail, to_waived: true }, "other"],
+  ["lost evidence", { from: open, to: unread }, "worse"],
+  ["a failure that is not known any more", { from: fail, to: unread }, "other"],
+  ["a new finding that passes", { from: null, to: pass }, "other"],
+  ["a pass", { from: fail, to: pass }, "better"],
+  ["a finding that is gone", { from: pass, to: null }, "other"],
+])("news: %s", (_, change, kind) => {
+  expect(toNews([aChange(change)], null)[0]?.kind).toBe(kind);
+});
+
+test.each<[string, object, readonly Decision[], readonly string[]]>([
+  ["nothing", {}, [], []],
+  ["a CAT I failure", { cat1Open: 1 }, [], ["cat1"]],
+  ["a change for the worse", { news: toNewsOf({ cause: "log" }) }, [], ["regression"]],
+  [
+    "a change nobody explained",
+    { news: toNewsOf({ from: fail, to: pass, cause: "reconciliation", explained_by: [] }) },
+    [],
+    ["unexplained"],
+  ],
+  ["a change for the better", { news: toNewsOf({ from: fail, to: pass }) }, [], []],
+  ["a monitor without reports", { watch: "stale" }, [], ["not watched"]],
+  [
+    "a decision about it that ends",
+    {},
+    [aDecision({ expires: "2026-12-01", org_url: "https://acme.okta.com" })],
+    ["decision ends"],
+  ],
+  ["a decision that holds longer", {}, [aDecision({ expires: "2027-12-01", org_url: "https://acme.okta.com" })], []],
+])("needs you: %s", (_, changed, decisions, needs) => {
+  expect(needsYou({ watch: "live", news: [], cat1Open: 0, decisions, ...changed }, nowMs)).toEqual(needs);
+});
+
+function toNewsOf(change: Partial<Change>) {
+  vi.stubGlobal("CHECK_CATALOG", {});
+  return toNews([aChange(change)], null);
+}
+
+test("a waived rule of CAT I needs nobody, and an unwaived one is in the tab's title", () => {
+  const organization = { ...organizationExample, cat1_open: 1, monitor_id: null } as never;
+  const findings = [{ resource_id: "0oa1", resource_name: "App" }];
+  const rule = { organization_id: organizationExample.id, check: "mfa", actor: null, findings };
+  const tenant = {
+    organizations: [],
+    monitors: new Map(),
+    changes: new Map(),
+    cat1: new Map([[organizationExample.id, [rule]]]),
+    decisions: [] as readonly Decision[],
+    seenAtMs: null,
+    connection: { state: "live", problem: null, retryAtMs: null, refetchedAtMs: nowMs, openCount: 1 },
+  } as const;
+  const view = toView(tenant, organization, nowMs);
+  expect(view.needs).toEqual(["cat1"]);
+  for (const [resource, needs] of [
+    [null, []],
+    ["0oa1", []],
+    ["0oa2", ["cat1"]],
+  ] as const) {
+    expect(toView({ ...tenant, decisions: [aDecision({ resource })] }, organization, nowMs).needs).toEqual(needs);
+  }
+  expect(toAttention([view], { state: "live" })).toEqual({ level: "fail", words: "1 needs you" });
+  expect(toAttention([view], { state: "reconnecting" }).level).toBe("off");
+});
+
+test("the plan names what fails before a scan has named the object, CAT I first", () => {
+  const rules = rulesOf([
+    aFinding(),
+    aFinding({ check: "idle", severity: "medium", cause: "00p1", to_pass: 'In policy "A": set it to 15' }),
+  ]);
+  const { changes } = toPlan(rules, decided());
+  expect(changes.map(({ checks, number }) => [checks, number])).toEqual([
+    [["mfa"], null],
+    [["idle"], 1],
+  ]);
+  expect(changes[0]?.change).toBe("Require two factors.");
+});
+
+test.each<[Partial<Monitor>, string]>([
+  [{}, "live"],
+  [{ last_look_at: null }, "starting"],
+  [{ last_look_at: ago(61_000) }, "delayed"],
+  [{ lag_seconds: 61 }, "delayed"],
+  [{ updated_at: ago(61_000) }, "stale"],
+  [{ status: "stale" }, "stale"],
+  [{ log_status: "unreadable" }, "blind"],
+  [{ status: "stopped", log_status: "unreadable" }, "stopped"],
+  [{ status: "ended" }, "ended"],
+])("a monitor with %j is %s", (changes, state) => {
+  const monitor = {
+    ...monitorExample,
+    status: "running",
+    log_status: "reading",
+    interval_seconds: 10,
+    lag_seconds: 1,
+    last_look_at: ago(0),
+    updated_at: ago(0),
+    ...changes,
+  } as Monitor;
+  expect(watchStateOf(monitor, nowMs)).toBe(state);
+});
+
+test.each([
+  ["", { page: "overview" }],
+  ["#/?utm_source=mail", { page: "overview" }],
+  ["#/scans/8b9d?rule=V-1", { page: "scan", id: "8b9d" }],
+  ["#/settings/keys", { page: "settings", section: "keys" }],
+  ["#/scans/../x", { page: "unknown" }],
+])("the address %j", (hash, route) => {
+  expect(parseRoute(hash)).toEqual(route);
+});
+
+test("an address keeps what is shown of an organization", () => {
+  const view = { state: "waived", text: "console", rule: "mfa", asOf: "2026-11-01" } as const;
+  const address = toAddress("#/organizations/1?old=1", view);
+  expect(address).toBe("#/organizations/1?status=waived&q=console&rule=V-273193&as-of=2026-11-01");
+  expect(parseRulesView(address)).toEqual(view);
+  expect(parseRulesView("#/organizations/1?status=N/A&rule=x")).toMatchObject({ state: "not_applicable", rule: "x" });
+});

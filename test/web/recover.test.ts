@@ -1,0 +1,137 @@
+import { expect, test } from "vitest";
+import { buildFinding } from "../support/scan_producer.ts";
+import { failingRule, openPage, openRule, openStage } from "./watched_page.ts";
+
+/** What a gateway, a proxy before it, a broker or a browser may do wrong, and sizes that are large. */
+
+const { browser, gateway, demoTenant } = await openStage();
+
+const orgUrl = "https://acme.okta.com";
+
+test("a gateway that restarts is told, what is known stays, and what happened meanwhile is read", async () => {
+  const tenant = await demoTenant();
+  const scan = await tenant.producer.register({ org_url: orgUrl, checks_total: 2 });
+  await scan.check("first_check", [buildFinding({ check: "first_check" })], { done: 1, total: 2 });
+  await using watched = await openPage(browser, gateway.url);
+  const { page } = watched;
+  await watched.untilConnection("live");
+  await page.locator(".rule", { hasText: "First check" }).waitFor();
+  await gateway.stop();
+  await watched.untilConnection("reconnecting");
+  await page.locator(".connection", { hasText: /^not live.*next try in/ }).waitFor();
+  await expect.poll(() => page.title()).toMatch(/^⚠ not live · /);
+  expect(await page.locator(".rule", { hasText: "First check" }).isVisible()).toBe(true);
+  await gateway.start();
+  await scan.store([buildFinding({ check: "second_check" })]);
+  await scan.end("failed", { pass: 0, fail: 2, manual: 0 });
+  await watched.untilConnection("live");
+  await page.locator(".rule", { hasText: "Second check" }).waitFor();
+  await page.locator(".running").waitFor({ state: "detached" });
+});
+
+test("a refused stream says why and when it is tried again, and 'Try now' ends the pause", async () => {
+  const tenant = await demoTenant();
+  await tenant.producer.register({ org_url: orgUrl, checks_total: 1 });
+  let isFull = true;
+  await using watched = await openPage(browser, gateway.url, {
+    beforeOpen: async (page) => {
+      await page.route(
+        (url) => url.pathname.endsWith("/event-stream"),
+        (route) => {
+          if (!isFull) return route.fallback();
+          const detail = "This tenant has as many open streams as it may";
+          const body = JSON.stringify({ type: "about:blank", title: "Too many", status: 429, detail });
+          const headers = { "retry-after": "600" };
+          return route.fulfill({ status: 429, contentType: "application/problem+json", headers, body });
+        },
+      );
+    },
+  });
+  const { page } = watched;
+  await page.locator(".connection", { hasText: "as many open streams as it may · next try in" }).waitFor();
+  await page.getByRole("heading", { level: 1, name: "acme.okta.com" }).waitFor();
+  isFull = false;
+  await page.getByRole("button", { name: "Try now" }).click();
+  await watched.untilConnection("live");
+});
+
+test("findings that a proxy's error page hides are said to be missing, and read again", async () => {
+  const tenant = await demoTenant();
+  const scan = await tenant.producer.register({ org_url: orgUrl, checks_total: 1 });
+  await scan.store([buildFinding()]);
+  await scan.end("completed", { pass: 0, fail: 1, manual: 0 });
+  let isBroken = true;
+  await using watched = await openPage(browser, gateway.url, {
+    beforeOpen: async (page) => {
+      await page.route("**/findings?*", (route) =>
+        isBroken ? route.fulfill({ status: 502, contentType: "text/html", body: "<h1>Bad</h1>" }) : route.fallback(),
+      );
+    },
+  });
+  const { page } = watched;
+  await page.getByRole("alert").filter({ hasText: "answered with status 502" }).waitFor();
+  await page.getByText("The findings could not be read yet.").waitFor();
+  isBroken = false;
+  await page.getByText("1 FAIL", { exact: true }).waitFor();
+});
+
+test("the first row needs one request, and a hidden tab gives its stream back and catches up when it is shown", async () => {
+  const tenant = await demoTenant();
+  for (const org of [orgUrl, "https://other.okta.com"]) {
+    await tenant.producer.register({ org_url: org, checks_total: 1 });
+  }
+  await using watched = await openPage(browser, gateway.url, {
+    beforeOpen: async (page) => {
+      await page.clock.install();
+      // Headless, every tab is visible.
+      await page.addInitScript(() => {
+        const get = () => Reflect.get(globalThis, "shown") ?? "visible";
+        Object.defineProperty(document, "visibilityState", { get });
+      });
+    },
+  });
+  const { page, requestUrls } = watched;
+  await page.locator(".organization").first().waitFor();
+  await watched.untilConnection("live");
+  const [firstRead] = requestUrls.filter((url) => url.includes("/api/v1/"));
+  expect(firstRead).toContain("/api/v1/overview");
+  const show = (shown: string) =>
+    page.evaluate((value) => {
+      Reflect.set(globalThis, "shown", value);
+      document.dispatchEvent(new Event("visibilitychange"));
+    }, shown);
+  await expect.poll(() => gateway.openStreams()).toBe(1);
+  const seen = page.waitForRequest(/\/api\/v1\/seen$/);
+  await show("hidden");
+  await seen;
+  await page.clock.fastForward(35_000);
+  await expect.poll(() => gateway.openStreams()).toBe(0);
+  await tenant.producer.register({ org_url: "https://unseen.okta.com", checks_total: 1 });
+  await show("visible");
+  await page.locator(".organization", { hasText: "unseen.okta.com" }).waitFor();
+});
+
+test("10,000 findings of one scan are counted and filtered, and are drawn a part at a time", async () => {
+  const tenant = await demoTenant();
+  const scan = await tenant.producer.register({ org_url: orgUrl, checks_total: 20 });
+  const findings = Array.from({ length: 10_000 }, (_finding, index) =>
+    buildFinding({
+      check: `check_${index % 20}`,
+      resource_name: `resource n${index}n`,
+      status: index % 20 === 3 ? "FAIL" : "PASS",
+    }),
+  );
+  await scan.store(findings);
+  await scan.end("completed", { pass: 19, fail: 1, manual: 0 });
+  await using watched = await openPage(browser, gateway.url);
+  const { page } = watched;
+  await page.locator(".rule", { hasText: "500 of 500" }).first().waitFor();
+  await page.getByText("1 FAIL", { exact: true }).waitFor();
+  await page.getByText("19 PASS", { exact: true }).waitFor();
+  await page.getByLabel("Filter the rules").fill("n9983n");
+  await expect.poll(() => page.locator(".rule").count()).toBe(1);
+  await openRule(page, failingRule);
+  await expect.poll(() => page.locator(".finding").count()).toBe(50);
+  await page.getByRole("button", { name: /^Show more \(450 not shown yet\)/ }).click();
+  await expect.poll(() => page.locator(".finding").count()).toBe(150);
+});

@@ -1,0 +1,265 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Locator, Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { aChange, anExplanation } from "../support/change_builders.ts";
+import { startCommandOrg } from "../support/command_gateway.ts";
+import { runCommand, temporaryFolder } from "../support/command_line.ts";
+import { produceMonitor } from "../support/monitor_producer.ts";
+import { buildFinding } from "../support/scan_producer.ts";
+import { member } from "../support/test_gateway.ts";
+import { tabTo } from "./accessible.ts";
+import { failingRule, openPage, openRule, openStage } from "./watched_page.ts";
+
+/** The five tasks of a person, each in as many clicks as it may take, and the page without a pointer. */
+
+const { browser, gateway, demoTenant } = await openStage();
+
+const orgUrl = "https://acme.okta.com";
+const [pass, fail] = [
+  { status: "PASS", reason: null },
+  { status: "FAIL", reason: null },
+] as const;
+const idle = "signon_global_session_idle_timeout_15min";
+
+/** Clicks, and counts. */
+function counted(): { readonly click: (target: Locator) => Promise<void>; readonly count: () => number } {
+  let count = 0;
+  return {
+    async click(target) {
+      count += 1;
+      await target.click();
+    },
+    count: () => count,
+  };
+}
+
+test("why a CAT I rule fails, and how to fix it: two clicks", async () => {
+  const tenant = await demoTenant();
+  const check = "application_admin_console_mfa_required";
+  for (const [org, status] of [
+    [orgUrl, "FAIL"],
+    ["https://other.okta.com", "PASS"],
+  ] as const) {
+    const scan = await tenant.producer.register({ org_url: org, checks_total: 1 });
+    const to_pass = 'Rule "Catch-all Rule": require two factors';
+    await scan.store([buildFinding({ check, status, severity: "high", cause: "rul1", to_pass, actual: "1FA" })]);
+    await scan.end("completed", { pass: status === "PASS" ? 1 : 0, fail: status === "FAIL" ? 1 : 0, manual: 0 });
+  }
+  await using watched = await openPage(browser, gateway.url);
+  const { page } = watched;
+  const { click, count } = counted();
+  await click(page.locator(".organization.worst .organization-link"));
+  await page.locator(".plan-change", { hasText: "require two factors" }).filter({ hasText: "CAT I" }).waitFor();
+  await click(page.locator(".rule-worst summary"));
+  await page.locator(".finding-values", { hasText: "at most 15 minutes → 1FA" }).waitFor();
+  await page.locator(".finding").getByText('To pass: Rule "Catch-all Rule": require two factors').waitFor();
+  expect(count()).toBe(2);
+});
+
+test("who changed what overnight, over six organizations: one click", async () => {
+  const tenant = await demoTenant();
+  for (const [index, name] of ["Ada", "Ben", "Cyd", "Dan", "Eve", "Fay"].entries()) {
+    const monitor = await produceMonitor(gateway.url, tenant.apiKey, { org_url: `https://org${index}.okta.com` });
+    const actor = { id: name, type: "User", login: null, name };
+    await monitor.store([aChange({ from: pass, to: fail, explained_by: [anExplanation({ actor })] })]);
+  }
+  await using watched = await openPage(browser, gateway.url);
+  const { page } = watched;
+  const { click, count } = counted();
+  await click(page.getByText(/^6 changes since /));
+  await expect.poll(() => page.locator(".news-all .news-line").count()).toBe(6);
+  for (const [index, name] of ["Ada", "Ben", "Cyd", "Dan", "Eve", "Fay"].entries()) {
+    await page
+      .locator(".news-line", { hasText: `org${index}.okta.com` })
+      .filter({ hasText: name })
+      .waitFor();
+  }
+  expect(count()).toBe(1);
+});
+
+test("how long a rule has been passing, and the file to hand over: two clicks", async () => {
+  const tenant = await demoTenant();
+  const scan = await tenant.producer.register({ org_url: orgUrl, checks_total: 1 });
+  await scan.store([buildFinding({ status: "PASS" })]);
+  await scan.end("completed", { pass: 1, fail: 0, manual: 0 });
+  await tenant.producer.register({ org_url: "https://other.okta.com", checks_total: 1 });
+  await using watched = await openPage(browser, `${gateway.url}/#/`);
+  const { page } = watched;
+  const { click, count } = counted();
+  await click(page.locator(".organization-link", { hasText: "acme" }));
+  const rule = page.locator(".rule", { hasText: "passing since" });
+  await rule.filter({ hasText: "(1 day)" }).waitFor();
+  await click(rule.locator("summary"));
+  await rule
+    .locator(".rule-inside .days title", { hasText: "400 days: 0 failing, 399 unknown" })
+    .waitFor({ state: "attached" });
+  expect(count()).toBe(2);
+  await page.getByRole("button", { name: "Download" }).click();
+  await expect
+    .poll(() => page.locator("#download .button").allTextContents())
+    .toEqual([/HTML/, /CKLB/, /CSV/, /JSON/].map((format) => expect.stringMatching(format)));
+});
+
+test("a waiver with reason and end takes four clicks, and holds in every format of the next scan, which exits with 0", async () => {
+  const tenant = await demoTenant();
+  await using folder = await temporaryFolder();
+  await using org = await startCommandOrg(folder.path);
+  const env = { ...org.env, SCANSTREAM_URL: gateway.url, SCANSTREAM_API_KEY: tenant.apiKey };
+  const scan = (...args: readonly string[]) =>
+    runCommand(["scan", "--check", idle, "--quiet", ...args], { cwd: folder.path, env });
+  expect((await scan()).code).toBe(1);
+
+  await using watched = await openPage(browser, gateway.url);
+  const { page } = watched;
+  const { click, count } = counted();
+  const rule = page.locator(failingRule);
+  await click(rule.locator("summary"));
+  await click(rule.getByRole("button", { name: "Waive…" }).first());
+  // Two findings of the rule fail here; a waiver of one of them needs no choice.
+  await page.getByLabel("Every finding of this check").check();
+  await page.getByLabel("Reason").fill("Moves in January, see https://tickets.example/42");
+  await click(page.getByRole("button", { name: "30 days" }));
+  const until = await page.getByLabel("Until the end of").inputValue();
+  await click(page.getByRole("dialog").getByRole("button", { name: "Waive", exact: true }));
+  expect(count()).toBe(4);
+  await rule.locator(".finding .badge", { hasText: "waived" }).first().waitFor();
+  // It stays a failure in the count.
+  await page.getByText("1 FAIL", { exact: true }).waitFor();
+
+  const again = await scan("--decisions-from-gateway", "--format", "all", "--output", "reports");
+  expect(again.stderr).toBe("");
+  expect(again.code).toBe(0);
+  const reports = join(folder.path, "reports");
+  // A plan of action lists what no waiver covers.
+  const files = (await readdir(reports)).filter((name) => !name.includes("poam"));
+  expect(files.length).toBeGreaterThan(10);
+  for (const file of files) {
+    const text = await readFile(join(reports, file), "utf8");
+    for (const part of ["Moves in January", member, "gateway", until]) expect(text, file).toContain(part);
+  }
+
+  await page.getByRole("link", { name: "Decisions", exact: true }).click();
+  const decision = page.locator(".decision", { hasText: "Moves in January" });
+  expect(await decision.getByRole("link").getAttribute("href")).toBe("https://tickets.example/42");
+  await decision.getByRole("button", { name: "Withdraw" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Withdraw" }).click();
+  await page.getByRole("heading", { name: "No decisions" }).waitFor();
+  expect((await scan("--decisions-from-gateway")).code).toBe(1);
+});
+
+test("an attestation ends with the scan that contradicts it, and says so", async () => {
+  const tenant = await demoTenant();
+  const manual = buildFinding({ check: idle, status: "MANUAL" });
+  const scanned = async (finding: typeof manual) => {
+    const scan = await tenant.producer.register({ org_url: orgUrl, checks_total: 1 });
+    await scan.store([finding]);
+    await scan.end("completed", { pass: 0, fail: 1, manual: 0 });
+    return scan;
+  };
+  await scanned(manual);
+  await using watched = await openPage(browser, gateway.url);
+  const { page } = watched;
+  const rule = await openRule(page, "V-273186");
+  await rule.getByRole("button", { name: "Attest…" }).click();
+  await page.getByLabel("What you found").selectOption("Not applicable here");
+  await page.getByLabel("Never expires").check();
+  await page.getByLabel("Reason").fill("No session ends here");
+  await page.getByRole("dialog").getByRole("button", { name: "Attest", exact: true }).click();
+  await rule.locator("summary", { hasText: "N/A" }).filter({ hasText: "attested" }).waitFor();
+  const contradicting = await scanned({ ...manual, status: "FAIL", reason: null });
+  await page.locator(failingRule, { hasText: "V-273186" }).waitFor();
+  await page.getByRole("link", { name: "Decisions", exact: true }).click();
+  await page.getByRole("heading", { name: "No decisions" }).waitFor();
+  await page.getByRole("button", { name: "ended" }).click();
+  await page.locator(".decision", { hasText: "contradicted by a scan" }).getByRole("link", { name: "scan" }).click();
+  await expect.poll(() => page.url()).toBe(`${gateway.url}/#/scans/${contradicting.id}`);
+});
+
+test("read access for a colleague takes at most four clicks, and a key is shown once", async () => {
+  const tenant = await demoTenant();
+  await gateway.addMember(tenant, member, "admin");
+  await using watched = await openPage(browser, gateway.url);
+  const { page } = watched;
+  const { click, count } = counted();
+  await click(page.getByRole("link", { name: "Settings" }));
+  await page.getByLabel("Subject").fill("colleague@acme.test");
+  await click(page.getByRole("button", { name: "Add member" }));
+  await page.getByText("Added colleague@acme.test as viewer").waitFor();
+  expect(count()).toBeLessThanOrEqual(4);
+  const list = page.getByRole("list", { name: "Members" });
+  await list.getByLabel("Role of colleague@acme.test").selectOption("operator: also cancels scans, waives and attests");
+  await list.getByRole("button", { name: "Save" }).click();
+  await page.getByText("colleague@acme.test is operator now").waitFor();
+  await page.getByRole("button", { name: "Remove colleague@acme.test" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+  await page.getByText("Removed colleague@acme.test").waitFor();
+  // Nobody locks themselves out.
+  await expect.poll(() => list.getByRole("combobox").count()).toBe(0);
+
+  await page.getByRole("link", { name: "API keys" }).click();
+  await page.getByLabel("Name").fill("pipeline");
+  await page.getByRole("button", { name: "Create key" }).click();
+  const secret = await page.getByLabel("API key pipeline").inputValue();
+  const session = await fetch(`${gateway.url}/api/v1/session`, { headers: { authorization: `Api-Key ${secret}` } });
+  expect(await session.json()).toMatchObject({ kind: "api_key", name: "pipeline", scopes: ["read", "publish"] });
+  await page.getByRole("button", { name: /^Revoke pipeline/ }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+  await page.getByText("The key pipeline was revoked").waitFor();
+  expect(await page.content()).not.toContain(secret);
+});
+
+test("a viewer sees what is decided, and nothing to decide with; a first visitor gets a key and the command", async () => {
+  const tenant = await demoTenant();
+  await gateway.addMember(tenant, member, "admin");
+  await using first = await openPage(browser, gateway.url);
+  await first.page.getByRole("button", { name: "Make a key" }).click();
+  await first.page.getByText(/SCANSTREAM_API_KEY=\w{20,} scanstream scan/).waitFor();
+  const scan = await tenant.producer.register({ org_url: orgUrl, checks_total: 1 });
+  // It turns live by itself.
+  await first.page.getByRole("heading", { level: 1, name: "acme.okta.com" }).waitFor();
+  await scan.store([buildFinding({ check: idle })]);
+  await scan.end("completed", { pass: 0, fail: 1, manual: 0 });
+  await gateway.addMember(tenant, member, "viewer");
+  await using watched = await openPage(browser, gateway.url);
+  const rule = await openRule(watched.page, failingRule);
+  await rule.getByRole("button", { name: "Copy link" }).waitFor();
+  expect(await watched.page.getByRole("button", { name: /Waive|Attest/ }).count()).toBe(0);
+  expect(await watched.page.getByRole("link", { name: "Settings" }).count()).toBe(0);
+});
+
+test("everything works with the keyboard; / searches, j and k go through the rows, not in a field or a dialog", async () => {
+  const tenant = await demoTenant();
+  for (const org of [orgUrl, "https://other.okta.com"]) {
+    const scan = await tenant.producer.register({ org_url: org, checks_total: 1 });
+    await scan.store([buildFinding({ check: idle })]);
+    await scan.end("completed", { pass: 0, fail: 1, manual: 0 });
+  }
+  await using watched = await openPage(browser, gateway.url);
+  const { page } = watched;
+  await page.locator(".organization-link").first().waitFor();
+  await tabTo(page, ".organization-link");
+  await page.keyboard.press("Enter");
+  await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe("main");
+  await page.locator(failingRule).waitFor();
+  await page.keyboard.press("j");
+  await expect.poll(() => focusedRule(page)).toContain("V-273186");
+  await page.keyboard.press("j");
+  await page.keyboard.press("Alt+k");
+  expect(await focusedRule(page)).not.toContain("V-273186");
+  await page.keyboard.press("k");
+  await page.keyboard.press("Enter");
+  await page.locator(".rule[open]").getByRole("button", { name: "Waive…" }).click();
+  await page.getByRole("dialog").waitFor();
+  await page.keyboard.press("/");
+  expect(await page.evaluate(() => document.activeElement?.closest("dialog") !== null)).toBe(true);
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await page.keyboard.press("/");
+  await page.keyboard.type("jk");
+  await page.getByText("No rule matches.").waitFor();
+});
+
+function focusedRule(page: Page): Promise<string> {
+  return page.evaluate(() => document.activeElement?.closest(".rule")?.textContent ?? "");
+}
