@@ -9,7 +9,7 @@ import { UsageError } from "../shared/usage_error.ts";
 import { addressFileName } from "./auth/credentials.ts";
 import { isAppClick, serviceAppClicks } from "./auth/service_app.ts";
 import { readProblem } from "../shared/error_code.ts";
-import { signInName } from "./changes/admin_console.ts";
+import { findChange, signInName, unknownChange } from "./changes/admin_console.ts";
 import { settings } from "./changes/settings.ts";
 
 export interface ChangeFlags {
@@ -24,15 +24,8 @@ export async function changeCommand(names: readonly string[], flags: ChangeFlags
     for (const line of listLines()) io.stdout(`${line}\n`);
     return exitCodes.ok;
   }
-  const known = new Set<string>([signInName, ...settings.flatMap(({ changes }) => changes.map(({ name }) => name))]);
-  const unknown = names.filter((name) => !known.has(name) && !isAppClick(name));
-  if (unknown.length > 0) {
-    throw new UsageError(
-      unknown.map(
-        (name) => `Unknown change ${JSON.stringify(name)}: run \`scanstream practice-org change list\` for the names`,
-      ),
-    );
-  }
+  const unknown = names.filter((name) => name !== signInName && !isAppClick(name) && findChange(name) === undefined);
+  if (unknown.length > 0) throw new UsageError(unknown.map(unknownChange));
   const address = parseAddress(flags.url ?? (await readAddress()) ?? defaultAddress);
   for (const name of names) {
     const [base, file] = name.startsWith("key-saved") ? ["key-saved", name.slice("key-saved:".length)] : [name, ""];

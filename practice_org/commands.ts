@@ -3,6 +3,14 @@ import type { RunCommand } from "../command_line/command_io.ts";
 import { offering } from "../command_line/completion/offered_values.ts";
 import { addExamples } from "../command_line/examples.ts";
 
+const profiles = ["typical", "compliant", "directory", "empty", "classic", "edge", "large:1000"];
+const roles = ["read-only", "custom", "super", "none"];
+
+/** An option that completion offers these values for; the first one is the default. */
+function choice(flags: string, description: string, values: readonly string[]): Option {
+  return offering(new Option(flags, description).default(values[0]), "one", () => Promise.resolve(values));
+}
+
 /** `practice-org`: it loads its own code, so that `--help` is there at once. */
 export function addPracticeOrgCommand(program: Command, run: RunCommand): void {
   const practiceOrg = program
@@ -10,24 +18,13 @@ export function addPracticeOrgCommand(program: Command, run: RunCommand): void {
     .description("start a local Okta simulator")
     .option("--port <n>", "port on 127.0.0.1, where practice-org change finds it; 0: any free port", "8788")
     .addOption(
-      offering(
-        new Option(
-          "--profile <name>",
-          "org to simulate: typical, compliant, directory, empty, classic, edge or large:N",
-        ).default("typical"),
-        "one",
-        () => Promise.resolve(["typical", "compliant", "directory", "empty", "classic", "edge", "large:1000"]),
+      choice(
+        "--profile <name>",
+        "org to simulate: typical, compliant, directory, empty, classic, edge or large:N",
+        profiles,
       ),
     )
-    .addOption(
-      offering(
-        new Option("--role <role>", "what the service application may see: read-only, custom, super or none").default(
-          "read-only",
-        ),
-        "one",
-        () => Promise.resolve(["read-only", "custom", "super", "none"]),
-      ),
-    )
+    .addOption(choice("--role <role>", "what the service application may see: read-only, custom, super or none", roles))
     .addOption(
       offering(
         new Option("--fault <fault...>", "inject a fault, as NAME or NAME:/path; --fault help lists them"),

@@ -12,6 +12,14 @@ export const changes: readonly Change[] = settings.flatMap(({ changes: pair }) =
 
 export const signInName = "sign-in";
 
+export function findChange(name: string): Change | undefined {
+  return changes.find((change) => change.name === name);
+}
+
+export function unknownChange(name: string): string {
+  return `Unknown change ${JSON.stringify(name)}: run \`scanstream practice-org change list\` for the names`;
+}
+
 /** The org's contents, which people change while it runs. */
 export interface OrgState {
   contents(): OrgContents;
@@ -33,12 +41,8 @@ export function createOrgState(initial: OrgContents, { site, clock }: { site: Si
   return {
     contents: () => contents,
     change(name) {
-      const wanted = changes.find((change) => change.name === name);
-      if (wanted === undefined) {
-        throw new RangeError(
-          `Unknown change ${JSON.stringify(name)}: run \`scanstream practice-org change list\` for the names`,
-        );
-      }
+      const wanted = findChange(name);
+      if (wanted === undefined) throw new RangeError(unknownChange(name));
       const draft = attempt(wanted);
       ({ contents } = draft);
       return draft.events;
