@@ -287,7 +287,7 @@ test.each<[string, Reply, string, string]>([
     "kid is invalid",
     oauthError(401, "invalid_client", "The client_assertion JWT kid is invalid."),
     "bad_key",
-    "activate the key",
+    "not an active key",
   ],
   [
     "unknown client",
