@@ -21,7 +21,7 @@ export interface GatewayBrokerOptions {
 
 interface Closable {
   /** Gives up what was not sent yet. */
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 export type GatewayBroker = MessagePublisher & Closable;
 export type GatewayPublisher = Publisher & Closable;

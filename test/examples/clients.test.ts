@@ -1,12 +1,17 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { denoProgram } from "../support/runtime_programs.ts";
 import { launchChromium } from "../support/chromium.ts";
+import { produceMonitor } from "../support/monitor_producer.ts";
+import { changeOf } from "../support/monitor_requests.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
 import { buildFinding, createScanProducer, type ScanProducer } from "../support/scan_producer.ts";
 import { installTarball, packTarball } from "../support/tarball.ts";
@@ -103,6 +108,56 @@ test("a plain page shows a scan from its present state to its end", async () => 
   await page.getByRole("listitem").filter({ hasText: "FAIL A policy" }).waitFor();
   await scan.end("completed", counts);
   await page.getByRole("status").filter({ hasText: "ended" }).waitFor();
+});
+
+test("a producer publishes a job's progress and its end, each with its type", async () => {
+  const jobId = crypto.randomUUID();
+  const received: string[] = [];
+  const handlers = { onMessage: (message: string) => void received.push(message), onLost() {} };
+  const listening = new AbortController();
+  const channel = `job:${tenant.id}:${jobId}`;
+  await gateway.gateway.parts.broker.subscribe(channel, handlers, listening.signal);
+  await run(process.execPath, [path("publish.ts"), tenant.id, jobId], { env: environment });
+  const events = received.map((message) => JSON.parse(message) as { readonly type: string; readonly data: object });
+  expect(events.map(({ type, data }) => ({ type, data }))).toEqual([
+    ...[1, 2, 3].map((done) => ({ type: "job.progress", data: { job_id: jobId, done, total: 3 } })),
+    { type: "job.end", data: { job_id: jobId, status: "succeeded" } },
+  ]);
+  listening.abort();
+});
+
+test("a notifier posts what got worse with rule, CAT and actor, and nothing else", async () => {
+  const posts: string[] = [];
+  const slack = createServer((request, response) => {
+    void text(request).then((body) => posts.push(body));
+    response.end("ok");
+  }).listen(0, "127.0.0.1");
+  await once(slack, "listening");
+  const { port } = slack.address() as AddressInfo;
+  const isOpen = await untilOpen();
+  const client = spawn(process.execPath, [path("notify.ts")], {
+    env: { ...environment, SLACK_URL: `http://127.0.0.1:${port}/` },
+    stdio: "ignore",
+  });
+  onTestFinished(() => {
+    client.kill();
+    slack.close();
+  });
+  await isOpen();
+  const monitor = await produceMonitor(gateway.url, tenant.apiKey);
+  const fail = { status: "FAIL", reason: null } as const;
+  const pass = { status: "PASS", reason: null } as const;
+  await monitor.store([
+    changeOf({ from: null, to: fail, cause: "start" }),
+    changeOf({ from: fail, to: pass }),
+    changeOf({ from: pass, to: fail, to_waived: true }),
+    changeOf({ from: pass, to: fail, resource: { type: "policy", id: "1", name: "<Admins> & co" } }),
+    changeOf({ from: fail, from_waived: true, to: fail, resource: { type: "policy", id: "2", name: "Lapsed" } }),
+  ]);
+  await expect.poll(() => posts.length).toBe(2);
+  const [worse = "", lapsed = ""] = posts.map((body) => (JSON.parse(body) as { readonly text: string }).text);
+  expect(worse).toMatch(/^mfa-for-admins \(CAT II\): PASS → FAIL: &lt;Admins&gt; &amp; co: .* \(Ada Admin .*\)$/);
+  expect(lapsed).toContain("FAIL → FAIL: Lapsed");
 });
 
 /** A page whose own server, at the gateway's address, has these files and gives a member's token. */
