@@ -163,18 +163,22 @@ async function requireFile(path: string): Promise<void> {
 
 /**
  * Writes a file, or leaves the one that was there: never a half of it. Resolves with null, or with one line for a person
- * that says why it could not be written; rejects when the error is not the system's.
+ * that says why it could not be written; rejects when the error is not the system's. `mode`: permissions of a new file.
  */
-export function writeWhole(target: NamedFile, content: string | Uint8Array): Promise<string | null> {
-  return problemOf(target, () => replaceFile(target.file, content));
+export function writeWhole(
+  target: NamedFile,
+  content: string | Uint8Array,
+  mode: number = 0o666,
+): Promise<string | null> {
+  return problemOf(target, () => replaceFile(target.file, content, mode));
 }
 
-async function replaceFile(path: string, content: string | Uint8Array): Promise<void> {
+async function replaceFile(path: string, content: string | Uint8Array, mode: number): Promise<void> {
   const entry = await statOrNull(lstat(path));
   if (entry !== null && !entry.isFile()) return writeInPlace(path, content);
   const temporary = join(dirname(path), `.scanstream-${randomUUID()}`);
   try {
-    await writeFile(temporary, content, { flag: "wx", flush: true, mode: entry?.mode ?? 0o666 });
+    await writeFile(temporary, content, { flag: "wx", flush: true, mode: entry?.mode ?? mode });
     await rename(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true });

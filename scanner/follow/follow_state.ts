@@ -66,7 +66,8 @@ export function createFollowStore(directory: string): FollowStore {
   async function save(state: FollowState): Promise<void> {
     isSaved = false;
     await makeDirectory(directory, 0o700);
-    const problem = await writeWhole({ option: "--state", file: path }, `${JSON.stringify({ schema, ...state })}\n`);
+    const text = `${JSON.stringify({ schema, ...state })}\n`;
+    const problem = await writeWhole({ option: "--state", file: path }, text, 0o600);
     if (problem !== null) throw new Error(problem);
     isSaved = true;
   }

@@ -1,7 +1,7 @@
 import type { OrgPolicy } from "../../../scanner/org_policy/document.ts";
 import { aDocument } from "../../support/org_policy_builder.ts";
 import { randomUUID } from "node:crypto";
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { catalog } from "../../../scanner/catalog/catalog.ts";
@@ -168,10 +168,11 @@ describe("a follower", () => {
     expect(fifth.calls.filter((call) => call.startsWith("changed"))).toEqual([]);
   });
 
-  it("begins with a new state where the one of before is damaged, and says so", async () => {
+  it("begins with a new state where the one of before is damaged, and says so; only its owner may read it", async () => {
     const { directory, start } = await setUpOrg();
     await start({ once: true }).finished;
     const path = join(directory, "state.json");
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
     const text = await readFile(path, "utf8");
     await writeFile(path, text.slice(0, text.length / 2));
     const second = start({ once: true });
