@@ -147,8 +147,7 @@ export function createTenantStore(api: Api, { overview, onChange, onRefused }: T
     else if (type === "organization.updated") putOrganization(data as Organization);
     else if (type === "organization.deleted") organizations.delete(text("organization_id"));
     else if (type.startsWith("monitor.")) applyToMonitor(type, text("monitor_id"), fields);
-    const monitorId = text("monitor_id");
-    if (monitorId !== "" && (type as string) === "finding.updated") readChanges(monitorId);
+    if (type === "finding.updated") readChanges(text("monitor_id"));
     for (const listener of listeners) listener(type, data);
     onChange();
   }

@@ -76,7 +76,10 @@ export function RuleDetails(props: RuleDetailsProps) {
               <li key={item.id}>
                 <Time atMs={item.atMs} />
                 {` · ${item.change.to === null ? "gone" : formatVerdict(item.change.to)} · ${byWhom(item)}`}
-                <span class="fine">{` · ${item.change.actual.slice(0, 300)}`}</span>
+                <span class="fine">
+                  {` · ${item.change.actual.slice(0, 300)}`}
+                  {item.change.also.length > 0 && ` · also in this interval: ${item.change.also.join(", ")}`}
+                </span>
               </li>
             ))}
           </ol>
