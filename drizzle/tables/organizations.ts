@@ -37,7 +37,7 @@ export const observations = pgTable(
     knownFrom: instant("known_from").notNull(),
     /** Grows while a monitor polls and no result moves. */
     knownTo: instant("known_to").notNull(),
-    /** Of each rule that the run has evaluated, also of those that did not move. */
+    /** Results of all rules that the run has evaluated, whether they moved or not. */
     results: jsonb("results").$type<Results>().notNull(),
     /** When a result of the run moved last: one that arrives late counts from then on. */
     movedAt: instant("moved_at").notNull(),

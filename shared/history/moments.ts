@@ -18,7 +18,7 @@ export function momentsOf(lines: readonly MovedFinding[]): readonly { readonly a
     });
 }
 
-/** Of two lines about one rule at one moment the worse counts, so that their order does not matter. */
+/** The worse of two lines about one rule at one moment, so that their order does not matter. */
 function resultOf(lines: readonly MovedFinding[]): RuleResult {
   const stated = lines.map(({ rule, cause }) => toRuleResult(rule, { severity: rule.severity, cause }));
   const worst = stated.reduce((one, other) => (rankOf(other) > rankOf(one) ? other : one));

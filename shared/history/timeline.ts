@@ -13,7 +13,7 @@ interface Known extends Pick<RunObservation, "runId" | "began" | "from" | "to"> 
   readonly result: RuleResult;
 }
 
-/** Of a rule, by its check. The order of the observations does not matter. */
+/** The timeline of a rule, by its check. The order of the observations does not matter. */
 export function timelineOf(check: string, observations: readonly RunObservation[]): readonly Segment[] {
   const known = knownOf(check, observations);
   const times = [...new Set(known.flatMap(({ from, to }) => [from, to]))].sort((one, other) => one - other);
@@ -36,7 +36,7 @@ export function timelineOf(check: string, observations: readonly RunObservation[
   return segments;
 }
 
-/** By time, one entry for neighbors of one run that say the same. */
+/** Results by time, one for neighbors of one run that say the same. */
 function knownOf(check: string, observations: readonly RunObservation[]): readonly Known[] {
   const known: Known[] = [];
   const last = new Map<string, number>();

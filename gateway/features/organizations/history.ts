@@ -49,7 +49,7 @@ export interface ExposureQuery extends Pick<HistoryQuery, "id" | "period" | "che
   readonly isOpen: boolean | null;
 }
 
-/** By rule, and of each rule the newest first. Rejects with `NotFound`. */
+/** Exposures by rule, the newest of each rule first. Rejects with `NotFound`. */
 export async function readExposures(
   db: TenantDatabase,
   { isOpen, ...query }: ExposureQuery,

@@ -58,41 +58,6 @@ function intervals(observations: readonly RunObservation[], to = 100) {
 }
 
 describe("intervalsOf", () => {
-  it("knows a scan's time and nothing else", () => {
-    expect(intervals(scan("a", 10, 20, pass))).toEqual(["0-10 UNKNOWN", "10-20 PASS", "20-100 UNKNOWN"]);
-  });
-
-  it("begins a monitor's result when it was seen, ends it with the last poll, and goes on with it after a gap", () => {
-    const polls = [
-      ...alive(0, 9),
-      { at: 10, result: pass },
-      ...alive(11, 20),
-      ...alive(30, 39),
-      { at: 40, result: fail },
-    ];
-    expect(intervals(monitor("m", [...polls, ...alive(41, 50)]), 50)).toEqual([
-      "0-10 UNKNOWN",
-      "10-20 PASS",
-      "20-30 UNKNOWN",
-      "30-40 PASS",
-      "40-50 FAIL",
-    ]);
-  });
-
-  it("lets the run that began last decide, and the worse of two that began together", () => {
-    const watched = monitor("m", [{ at: 0, result: pass }, ...alive(1, 100)]);
-    expect(intervals([...watched, ...scan("s", 40, 50, fail)])).toEqual(["0-40 PASS", "40-50 FAIL", "50-100 PASS"]);
-    const scans = [...scan("a", 0, 100, pass), ...scan("b", 0, 50, fail)];
-    expect(intervals(scans)).toEqual(["0-50 FAIL", "50-100 PASS"]);
-  });
-
-  it("lets a run that could not read the rule, or did not reach it, decide nothing where another knows it", () => {
-    const known = scan("m", 0, 50, pass);
-    const end = ["50-60 missing_scope", "60-100 UNKNOWN"];
-    expect(intervals([...known, ...scan("s", 40, 60, unreadable)])).toEqual(["0-50 PASS", ...end]);
-    expect(intervals([...known, ...scan("s", 40, 60, interrupted)])).toEqual(["0-50 PASS", "50-100 UNKNOWN"]);
-  });
-
   it("puts a result that arrives after later polls where it was seen", () => {
     const polls = [{ at: 0, result: pass }, ...alive(1, 10), ...alive(30, 40)];
     expect(intervals(monitor("m", [...polls, { at: 8, result: fail }]), 40)).toEqual([
@@ -178,7 +143,7 @@ describe("daysOf", () => {
   });
 });
 
-const someResult = fc.constantFrom(pass, fail, manual, notApplicable, unreadable);
+const someResult = fc.constantFrom(pass, fail, manual, notApplicable, unreadable, interrupted);
 /** Some pauses are longer than a monitor may be silent. */
 const someMoments = fc
   .array(fc.tuple(fc.integer({ min: 1, max: 8 }), fc.option(someResult, { nil: undefined })), { maxLength: 12 })
@@ -198,7 +163,8 @@ function resultAt(runs: readonly (readonly Moment[])[], at: number): RuleResult 
     const isWatched = next !== undefined && next.at - (moments[index]?.at ?? -Infinity) <= longest;
     const result = moments.slice(0, index + 1).findLast((one) => one.result !== undefined)?.result;
     const began = moments.find((one) => one.result !== undefined)?.at ?? 0;
-    return isWatched && result !== undefined && !isUnreadable(result) ? [{ began, result }] : [];
+    const isKnown = result !== undefined && !isUnreadable(result) && result !== interrupted;
+    return isWatched && isKnown ? [{ began, result }] : [];
   });
   return known.sort((one, other) => other.began - one.began || rankOf(other.result) - rankOf(one.result))[0]?.result;
 }
