@@ -114,9 +114,10 @@ async function gaplessOrClosed(context: Context): Promise<void> {
   for (let n = 0; n < count; n += 10) {
     await publish(context, resource, ...Array.from({ length: 10 }, (_, index) => ({ n: n + index, filler })));
   }
-  await Promise.race([stream.untilEnd().catch(() => undefined), stream.until(`"n":${count - 1},`)]).catch(
-    () => undefined,
-  );
+  await stream.until(new RegExp(`"n":${count - 1},|: close `)).catch((error: unknown) => {
+    // Cut off where its last bytes could not be sent: closed as well. An open stream that stays silent has lost events.
+    if (error instanceof assert.AssertionError && error.message.startsWith("Nothing came")) throw error;
+  });
   const numbers = Array.from(stream.text().matchAll(/^data: \{.*?"n":(\d+),/gm), ([, n]) => Number(n));
   stream.leave();
   assert.deepEqual(
