@@ -2,7 +2,7 @@ import * as v from "valibot";
 import type { CommandIo } from "./command_io.ts";
 import { exitCodes } from "./exit_code.ts";
 import type { GatewayAccess } from "./gateway_access.ts";
-import { createGatewayCall, GatewayRefusal, parseResource, problemOf } from "./gateway_call.ts";
+import { createGatewayCall, GatewayRefusal, parseResource, problemOf } from "../shared/client/gateway_client.ts";
 import { printable } from "./terminal.ts";
 import { isUuid } from "../shared/channel_name.ts";
 import { UsageError } from "../shared/usage_error.ts";

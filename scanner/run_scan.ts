@@ -12,7 +12,7 @@ import { ownValues, type OrgPolicy } from "./org_policy/document.ts";
 import { evaluateCheck, unevaluatedResult, type EvaluationContext } from "./evaluate.ts";
 import type { RequestTrace } from "./okta/request_trace.ts";
 import type { Connection, ConnectOptions } from "./okta/connection.ts";
-import type { ScanCounts } from "./streaming/outbox.ts";
+import type { ScanCounts } from "./streaming/scan_publisher.ts";
 
 /** Callbacks for the timing of `--verbose`. */
 export interface ScanTrace extends RequestTrace, CollectionTrace {

@@ -1,7 +1,7 @@
 import { vulnIdOf } from "./rule_names.ts";
 import type { Explanation, NewChange } from "./schemas/change.ts";
 import type { FindingUpdated } from "./schemas/monitor.ts";
-import { categoryNames } from "./severity.ts";
+import { categoryNames, parseSeverity } from "./severity.ts";
 import { toLine } from "./text.ts";
 
 /** In UTF-16 units, of at most three bytes each: six texts and five lists of 20 fit into the 64 KiB of an event. */
@@ -40,6 +40,45 @@ export function toFindingUpdated(monitorId: string, change: NewChange): FindingU
     actors: list(events.map(actorOf)),
     also: list(change.also),
   };
+}
+
+/** The change of such an event, with what the event has of the log's events. */
+export function toChange(update: FindingUpdated): NewChange {
+  const { from, to, cat, event_types: types, event_objects: objects, actors } = update;
+  return {
+    id: update.id,
+    check: update.check,
+    fingerprint: update.fingerprint,
+    resource: { type: update.resource_type, id: update.resource_id, name: update.resource_name },
+    from: from === null ? null : { status: from, reason: update.from_reason },
+    to: to === null ? null : { status: to, reason: update.to_reason },
+    from_waived: update.from_waived,
+    to_waived: update.to_waived,
+    expected: update.expected,
+    actual: update.actual,
+    to_pass: update.to_pass,
+    rule: { status: update.rule_status, reason: update.rule_reason, severity: parseSeverity(cat) ?? "medium" },
+    seen_at: update.seen_at,
+    cause: update.cause,
+    explained_by: update.event_ids.map((uuid, index) => ({
+      uuid,
+      event_type: types[index] ?? "",
+      published: null,
+      actor: toActor(actors[index]),
+      transaction_id: null,
+      object: toObject(objects[index]),
+    })),
+    also: update.also,
+  };
+}
+
+function toActor(name = ""): Explanation["actor"] {
+  return name === "" ? null : { id: null, type: null, login: null, name };
+}
+
+function toObject(text = ""): NonNullable<Explanation["object"]> | null {
+  const [type = "", ...name] = text.split(" ");
+  return type === "" ? null : { type, name: name.join(" ") };
 }
 
 function text(value: string): string {

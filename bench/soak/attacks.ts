@@ -59,11 +59,12 @@ export const attacks: readonly Attack[] = [
     name: "bodies without an end",
     tries: "140 bodies of 1 MiB that lack a byte",
     async run(use, signal) {
-      const { id } = await registerScan(use);
-      const path = `/api/v1/scans/${id}/findings`;
+      const { channel } = await registerScan(use);
+      const path = `/api/v1/channels/${channel}/events`;
+      const headers = `content-type: application/json\r\ncontent-length: ${mebibyte}\r\n`;
       await sockets(140, use, signal, async (socket) => {
         socket.resume();
-        socket.write(head(use, "POST", path, `content-type: application/json\r\ncontent-length: ${mebibyte}\r\n`));
+        socket.write(head(use, "POST", path, headers));
         socket.write(Buffer.alloc(mebibyte - 1, " "));
         await closed(socket, signal);
       });
@@ -73,10 +74,10 @@ export const attacks: readonly Attack[] = [
     name: "hostile bodies",
     tries: "4 senders of 1 MiB of brackets and of keys",
     async run(use, signal) {
-      const { id } = await registerScan(use);
+      const { channel } = await registerScan(use);
       const bodies = ["[".repeat(mebibyte - 1), `{${Array.from({ length: 70_000 }, (_, n) => `"k${n}":1`).join(",")}}`];
       await together(4, signal, async (index) => {
-        await send(use, "POST", `/api/v1/scans/${id}/findings`, bodies[index % bodies.length] ?? "");
+        await send(use, "POST", `/api/v1/channels/${channel}/events`, bodies[index % bodies.length] ?? "");
       });
     },
   },
@@ -84,18 +85,25 @@ export const attacks: readonly Attack[] = [
     name: "large lists",
     tries: "100 readers of lists of findings with 4,000 characters a text",
     async run(use, signal) {
-      const { id } = await registerScan(use);
+      const { id, channel } = await registerScan(use);
       const text = "x".repeat(4000);
-      for (let from = 0; from < 200; from += 50) {
-        const findings = Array.from({ length: 50 }, (_, n) => ({
-          fingerprint: String(from + n),
-          check: "c",
-          status: "FAIL",
-          expected: text,
-          actual: text,
-          detail: text,
+      for (let start = 0; start < 200; start += 50) {
+        const events = Array.from({ length: 50 }, (_, n) => ({
+          type: "finding.created",
+          data: {
+            scan_id: id,
+            fingerprint: String(start + n),
+            check: "c",
+            status: "FAIL",
+            severity: "medium",
+            resource_name: "",
+            expected: text,
+            actual: text,
+            detail: text,
+          },
+          delivery_id: `lists.${start + n + 1}`,
         }));
-        await send(use, "POST", `/api/v1/scans/${id}/findings`, JSON.stringify({ findings }));
+        await send(use, "POST", `/api/v1/channels/${channel}/events`, JSON.stringify({ events }));
       }
       await together(100, signal, () => send(use, "GET", `/api/v1/scans/${id}/findings?limit=200`));
     },

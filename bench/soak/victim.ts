@@ -1,6 +1,7 @@
 import { request } from "undici";
 import { pause } from "../../shared/abortable.ts";
 import { subscribe } from "../../shared/client/subscribe.ts";
+import { randomUUID } from "node:crypto";
 
 /** A gateway, and a tenant that uses it: its key, and the address that a proxy has seen. */
 export interface GatewayUse {
@@ -62,7 +63,10 @@ export async function useAsVictim(use: GatewayUse, durationMs: number): Promise<
   const over = AbortSignal.timeout(durationMs);
   const reading = repeat(requestEveryMs, over, () => send("GET", "/api/v1/scans?limit=20").then(undefined, note));
   const publishing = repeat(eventEveryMs, over, () =>
-    send("POST", events, { type: "scan.progress", data: {} }).then(() => (counts.published += 1), note),
+    send("POST", events, { type: "scan.progress", data: {}, delivery_id: `${randomUUID()}.1` }).then(
+      () => (counts.published += 1),
+      note,
+    ),
   );
   await Promise.all([reading, publishing]);
   for (let waitedMs = 0; counts.received < counts.published && waitedMs < graceMs; waitedMs += 50) await pause(50, []);

@@ -3,7 +3,7 @@ import type { CheckResult } from "../../shared/report.ts";
 import { stateOf } from "../../shared/rule_result.ts";
 import { stateLabels } from "../reports/result_text.ts";
 import { outcomeText } from "../../shared/outcome_text.ts";
-import type { ScanCounts } from "../streaming/outbox.ts";
+import type { ScanCounts } from "../streaming/scan_publisher.ts";
 import { shorten } from "../../shared/text.ts";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { paintStatus, printable, textWidth, type Terminal } from "../../command_line/terminal.ts";

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { GatewayAccess } from "../../command_line/gateway_access.ts";
-import { createGatewayCall, parseResource, problemOf, readPages } from "../../command_line/gateway_call.ts";
+import { createGatewayCall, parseResource, problemOf, readPages } from "../../shared/client/gateway_client.ts";
 import { endOfExpiry, expiryMessage } from "../../shared/decisions/expiry.ts";
 import { pageOf } from "../../shared/schemas/page.ts";
 import { decisionSchema } from "../../shared/schemas/decision.ts";

@@ -8,7 +8,7 @@ import type { Connection, ConnectOptions } from "../okta/connection.ts";
 import type { ScanTrace } from "../run_scan.ts";
 import type { ChangeLine } from "./changes.ts";
 import type { FollowStore } from "./follow_state.ts";
-import type { RegisteredMonitor } from "../streaming/gateway_client.ts";
+import type { RegisteredMonitor } from "../../shared/client/gateway_client.ts";
 import type { MonitorFacts, MonitorPublisher } from "../streaming/monitor_publisher.ts";
 
 export interface FollowPlan {

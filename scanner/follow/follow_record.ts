@@ -2,7 +2,7 @@ import { ChangeOutbox } from "./change_outbox.ts";
 import { toStateLines, type ChangeLine } from "./changes.ts";
 import type { FollowParts, FollowPlan } from "./follow_plan.ts";
 import type { FollowState } from "./follow_state.ts";
-import type { RegisteredMonitor } from "../streaming/gateway_client.ts";
+import type { RegisteredMonitor } from "../../shared/client/gateway_client.ts";
 
 /** How often the state is written when nothing but the time moved. */
 const saveMs = 60_000;

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { createGatewayCall, parseResource, readPages, type GatewayCall } from "../../command_line/gateway_call.ts";
+import { createGatewayCall, parseResource, readPages, type GatewayCall } from "../../shared/client/gateway_client.ts";
 import type { GatewayAccess } from "../../command_line/gateway_access.ts";
 import type { Span } from "../../shared/history/observation.ts";
 import { historySchema, type History, type RuleHistory } from "../../shared/schemas/history.ts";

@@ -3,20 +3,19 @@ import { randomUUID } from "node:crypto";
 import { pause } from "../../shared/abortable.ts";
 import type { NewChange } from "../../shared/schemas/change.ts";
 import type { MonitorUpdate, NewMonitor } from "../../shared/schemas/monitor_requests.ts";
-import { retryDelayMs } from "./event_queue.ts";
-import { GatewayRefusal, isTimeout, problemOf } from "../../command_line/gateway_call.ts";
 import {
-  createRetry,
-  isMissing,
-  isRefusedBody,
-  storeAccepted,
+  GatewayRefusal,
+  isTimeout,
+  problemOf,
   type GatewayClient,
   type RegisteredMonitor,
-} from "./gateway_client.ts";
-import { stateOf, toEnded, toStored, toUpdate, type PollResult } from "./monitor_updates.ts";
+} from "../../shared/client/gateway_client.ts";
+import { toFindingUpdated } from "../../shared/finding_updated.ts";
+import { createDelivery, createRetry, isMissing, isRefusedBody, retryDelayMs, type EventQueue } from "./delivery.ts";
+import { stateOf, toEnded, toUpdate, type PollResult } from "./monitor_updates.ts";
 
 /**
- * Registers a monitor at the gateway, stores its changes there in order, and keeps it alive.
+ * Registers a monitor at the gateway, publishes its changes there in order, and keeps it alive.
  *
  * Nothing here slows or fails the follower (V5): the methods queue and return, an outage costs the live view until the
  * gateway answers again, and `stopped` and `ended` give up after `endTimeoutMs`.
@@ -27,7 +26,7 @@ export interface MonitorPublisher {
   /** After each look at the org, whether it brought anything or not. */
   polled(look: PollResult): void;
   /** There are changes to store; the same queue each time. What was stored before may be in it again: the gateway stores each once by its id. */
-  changed(changes: ChangesToStore): void;
+  changed(changes: EventQueue<NewChange>): void;
   /** The process ends, and the monitor goes on with the next one. Resolves when it was accepted or given up. */
   stopped(): Promise<void>;
   /** The monitor has done what it was for; the reason is one line for a person. */
@@ -40,14 +39,6 @@ export interface MonitorFacts {
   readonly benchmark: string;
   readonly intervalSeconds: number;
   readonly checksTotal: number;
-}
-
-/** The follower's queue, which is bounded and outlives the process. */
-export interface ChangesToStore {
-  /** The oldest. */
-  first(max: number): readonly NewChange[];
-  /** Takes them out: the gateway has stored them, or will never. */
-  settle(changes: readonly NewChange[]): void;
 }
 
 export interface MonitorPublisherOptions {
@@ -63,8 +54,6 @@ export interface MonitorPublisherOptions {
   readonly endTimeoutMs?: number;
 }
 
-/** What the gateway accepts at once. */
-const maxBatch = 500;
 /** After a refusal, which a person must mend: a key, a proxy. */
 const refusedPauseMs = 60_000;
 /** This many failures in a row are an outage, with calmer retries. */
@@ -79,7 +68,8 @@ export function createMonitorPublisher(options: MonitorPublisherOptions): Monito
   /** Aborts when the end was requested: it cuts a pause short. */
   const ending = new AbortController();
   let isRegistered = false;
-  let queue: ChangesToStore | null = null;
+  let queue: EventQueue<NewChange> | null = null;
+  let deliverChanges: ((changes: EventQueue<NewChange>) => Promise<void>) | null = null;
   let update: MonitorUpdate = {};
   let isUpdateDue = false;
   let end: MonitorUpdate | null = null;
@@ -190,12 +180,20 @@ export function createMonitorPublisher(options: MonitorPublisherOptions): Monito
     if (!isRegistered) {
       const monitor = await retryUntilAccepted((signal) => gateway.putMonitor(monitorId, body, signal));
       isRegistered = true;
+      deliverChanges = createDelivery<NewChange>({
+        toEvent: (change) => ({ type: "finding.updated", payload: toFindingUpdated(monitor.id, change) }),
+        publish: (batch) => retryUntilAccepted((signal) => gateway.publish(monitor.channel, batch, signal)),
+        onRefused({ check }, problem) {
+          warn(`A change of ${vulnIdOf(check)} was not stored at the gateway: ${problem}`);
+        },
+      });
       options.onRegistered?.(monitor);
     }
     for (;;) {
       // Read before the changes are taken: nothing follows the end, but more may arrive while requests are in flight.
       const last = end;
-      await storePending();
+      // Before the counts: a client that reads the monitor finds what explains them.
+      if (queue !== null) await deliverChanges?.(queue);
       if (isUpdateDue) await sendUpdate({ status: "running", ...update });
       if (last !== null) {
         // On its own: the gateway takes a detail back where no error comes with it.
@@ -210,25 +208,6 @@ export function createMonitorPublisher(options: MonitorPublisherOptions): Monito
 
   function hasChanges(): boolean {
     return queue !== null && queue.first(1).length > 0;
-  }
-
-  /** Changes are stored before the counts are PATCHed: a client that reads the monitor finds what explains it. */
-  async function storePending(): Promise<void> {
-    for (;;) {
-      const batch = queue?.first(maxBatch) ?? [];
-      if (batch.length === 0) return;
-      await storeAccepted(
-        batch,
-        async (changes) => {
-          await retryUntilAccepted((signal) => gateway.storeChanges(monitorId, changes.map(toStored), signal));
-          queue?.settle(changes);
-        },
-        (change, problem) => {
-          queue?.settle([change]);
-          warn(`A change of ${vulnIdOf(change.check)} was not stored at the gateway: ${problem}`);
-        },
-      );
-    }
   }
 
   /** One that the gateway does not take is left out: the next look makes another. */

@@ -1,5 +1,4 @@
 import type { StatusCounts } from "../../shared/report.ts";
-import type { NewChange } from "../../shared/schemas/change.ts";
 import type { MonitorUpdate } from "../../shared/schemas/monitor_requests.ts";
 import { toLine } from "../../shared/text.ts";
 
@@ -24,9 +23,7 @@ export interface PollError {
 
 /** Bounds of the gateway's fields, in characters. */
 const maxCodeChars = 100;
-const maxNameChars = 1000;
 const maxTextChars = 2048;
-const maxExplanations = 20;
 
 /** Part of an update that is sent at once when it changes; the rest waits for the heartbeat. */
 export function stateOf({
@@ -55,17 +52,4 @@ export function toUpdate({ at, lagSeconds, counts, logStatus, error }: PollResul
 
 export function toEnded(reason: string): MonitorUpdate {
   return { status: "ended", error_detail: toLine(reason, maxTextChars) };
-}
-
-/** Within the gateway's bounds, regardless of the evidence held. */
-export function toStored(change: NewChange): NewChange {
-  const { type, id, name } = change.resource;
-  return {
-    ...change,
-    resource: { type: toLine(type, maxNameChars), id: toLine(id, maxNameChars), name: toLine(name, maxNameChars) },
-    expected: toLine(change.expected, maxTextChars),
-    actual: toLine(change.actual, maxTextChars),
-    to_pass: change.to_pass === null ? null : toLine(change.to_pass, maxTextChars),
-    explained_by: change.explained_by.slice(0, maxExplanations),
-  };
 }

@@ -4,25 +4,23 @@ import { pause } from "../../shared/abortable.ts";
 import type { MessagePublisher } from "../../shared/broker.ts";
 import type { CheckResult, Report } from "../../shared/report.ts";
 import { countStates } from "../../shared/rule_result.ts";
-import type { ScanUpdate } from "../../shared/schemas/scan_requests.ts";
+import type { NewScan, ScanUpdate } from "../../shared/schemas/scan_requests.ts";
 import { maxStoredReportBytes } from "../../shared/schemas/report.ts";
-import { scanEvents } from "../../shared/scan_events.ts";
-import { createPublisher } from "../../shared/send_event.ts";
-import { createEventQueue, retryDelayMs } from "./event_queue.ts";
-import { GatewayRefusal, problemOf } from "../../command_line/gateway_call.ts";
+import type { StatusCounts } from "../../shared/report.ts";
 import {
-  createRetry,
-  isMissing,
-  storeAccepted,
+  GatewayRefusal,
+  problemOf,
   type GatewayClient,
+  type NumberedEvent,
   type RegisteredScan,
-  type ScanBody,
-  type FindingBody,
-} from "./gateway_client.ts";
-import { createOutbox, type ScanCounts } from "./outbox.ts";
+} from "../../shared/client/gateway_client.ts";
+import { toMessage, encodeEvent, withDeliveryId, type CheckedEvent } from "../../shared/event.ts";
+import { toLine } from "../../shared/text.ts";
+import { createDelivery, createRetry, isMissing, MemoryQueue, retryDelayMs } from "./delivery.ts";
+import { toFindingCreated } from "./finding_created.ts";
 
 /**
- * Registers, stores and publishes the scan at the gateway while it runs.
+ * Registers the scan at the gateway, and publishes there what happens while it runs: the gateway stores what it is sent.
  *
  * Nothing here slows or fails a scan (V5): the methods queue and return, an outage costs the live view and a warning
  * line, and `end` gives up once the gateway has accepted nothing for `endTimeoutMs`.
@@ -31,8 +29,7 @@ export interface ScanPublisher {
   checkEvaluated(result: CheckResult, counts: ScanCounts): void;
   error(code: string, detail: string): void;
   /**
-   * Stores what is not stored yet, then the end; the gateway publishes `scan.end`. Events that are not accepted soon
-   * after the last result was stored are dropped: the end never waits for them. Resolves when it was accepted or given up.
+   * Sends what is not stored yet, then the end; the gateway publishes `scan.end`. Resolves when it was accepted or given up.
    */
   end(status: ScanOutcome, results: readonly CheckResult[]): Promise<void>;
   /**
@@ -46,14 +43,20 @@ export interface ScanPublisher {
   readonly cancelRequested: AbortSignal;
 }
 
+export interface ScanCounts extends StatusCounts {
+  readonly checks_done: number;
+  readonly checks_total: number;
+}
+
 export type ScanOutcome = "completed" | "cancelled" | "failed";
 
 export interface ScanPublisherOptions {
   readonly gateway: GatewayClient;
-  readonly broker: MessagePublisher;
+  /** Given: events go to it directly, and nobody stores them. */
+  readonly broker?: MessagePublisher;
   /** A UUID; sent with the registration, so that its retry registers no second scan. */
   readonly scanId: string;
-  readonly scan: ScanBody;
+  readonly scan: Required<NewScan>;
   /**
    * Called with one line for a person: once at the first retry, once when the gateway was given up, and for each finding
    * that it refused.
@@ -63,26 +66,25 @@ export interface ScanPublisherOptions {
   readonly heartbeatMs?: number;
   /** While ending: how long the gateway may accept nothing. Longer than one call's timeout, so that a call is retried. */
   readonly endTimeoutMs?: number;
-  /** After the last result was stored: how long events may still be queued. */
-  readonly eventGraceMs?: number;
 }
 
 /** At the end of a scan: failures in a row after which a gateway that never responded is given up. */
 const maxRegistrationFailures = 3;
 
+/** After so many failures in a row a batch is dropped that goes to a broker directly. */
+const maxBrokerFailures = 6;
+const maxErrorLength = 2048;
+
 export function createScanPublisher(options: ScanPublisherOptions): ScanPublisher {
-  const { gateway, warn } = options;
-  const outbox = createOutbox();
+  const { gateway, broker, scanId, warn } = options;
   const cancelRequest = new AbortController();
   const abandoned = new AbortController();
-  const queue = createEventQueue({
-    broker: options.broker,
-    producerId: options.scanId,
-    onFailure: (error, failures) => {
-      if (failures > 1) warnOfRetry(error);
-    },
-  });
-  const events = scanEvents(createPublisher(queue));
+  /** Aborts when the scan ends: no batch that goes to a broker is tried again then. */
+  const ending = new AbortController();
+  const queue = new MemoryQueue<CheckedEvent>();
+  /** The newest only: an outage leaves no backlog of progress. */
+  let progress: CheckedEvent | null = null;
+  let counts: ScanCounts | null = null;
   let scan: RegisteredScan | null = null;
   let end: ScanUpdate | null = null;
   let isEndAccepted = false;
@@ -92,6 +94,7 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
   let hasWarnedOfRetry = false;
   let wake = Promise.withResolvers<void>();
   const evaluatedChecks = new Set<string>();
+  push("scan.start", { scan_id: scanId, checks_total: options.scan.checks_total ?? 0 });
   const retryUntilAccepted = createRetry(abandoned.signal, {
     onAccepted() {
       lastSuccessMs = Date.now();
@@ -102,6 +105,13 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
       await pause(retryDelayMs(failures), [abandoned.signal]);
     },
   });
+  const deliverQueue = createDelivery<CheckedEvent>({
+    toEvent: (event) => event,
+    publish,
+    onRefused: ({ payload }, problem) => {
+      warn(`A finding of ${vulnIdOf(String(payload["check"]))} was not stored: ${problem}`);
+    },
+  });
 
   const heartbeat = setInterval(() => {
     isHeartbeatDue = true;
@@ -110,7 +120,6 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
   heartbeat.unref();
   const delivered = deliver().finally(() => {
     clearInterval(heartbeat);
-    queue.close();
   });
 
   return {
@@ -118,11 +127,11 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
     registered: () => scan,
     checkEvaluated,
     error(code, detail) {
-      outbox.error(code, detail);
+      push("scan.error", { scan_id: scanId, code, detail: toLine(detail, maxErrorLength) });
       wake.resolve();
     },
     async end(status, results) {
-      const checks_total = options.scan.checks_total;
+      const checks_total = options.scan.checks_total ?? 0;
       // A cancelled scan's report has a result for every check, also for the ones that were never evaluated.
       for (const [index, result] of results.entries()) {
         if (evaluatedChecks.has(result.check)) continue;
@@ -130,6 +139,7 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
         checkEvaluated(result, { checks_done: checksDone + 1, checks_total, ...counts });
       }
       end = { status, checks_done: checksDone, ...countStates(results) };
+      ending.abort();
       wake.resolve();
       lastSuccessMs = Date.now();
       const timeoutMs = endTimeoutMs(status);
@@ -157,7 +167,7 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
         },
       });
       try {
-        await retryUntilDeadline((signal) => gateway.storeReport(options.scanId, body, signal));
+        await retryUntilDeadline((signal) => gateway.storeReport(scanId, body, signal));
       } catch (error) {
         warn(`The report was not stored at the gateway: ${problemOf(error)}`);
       }
@@ -169,11 +179,22 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
     return options.endTimeoutMs ?? (status === "cancelled" ? 4000 : 6000);
   }
 
-  function checkEvaluated(result: CheckResult, counts: ScanCounts): void {
+  function checkEvaluated(result: CheckResult, state: ScanCounts): void {
     evaluatedChecks.add(result.check);
-    checksDone = counts.checks_done;
-    outbox.checkEvaluated(result, counts);
+    counts = state;
+    const { checks_done, checks_total } = state;
+    checksDone = checks_done;
+    for (const finding of result.findings) push("finding.created", toFindingCreated(scanId, result, finding));
+    const { check, status, reason } = result;
+    progress = {
+      type: "scan.progress",
+      payload: { scan_id: scanId, checks_done, checks_total, check, status, reason },
+    };
     wake.resolve();
+  }
+
+  function push(type: CheckedEvent["type"], payload: CheckedEvent["payload"]): void {
+    queue.push({ type, payload });
   }
 
   /** Never rejects: a permanent failure is one warning. */
@@ -194,28 +215,51 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
   }
 
   async function deliverAll(): Promise<void> {
-    scan = await retryUntilAccepted((signal) => gateway.putScan(options.scanId, options.scan, signal));
+    scan = await retryUntilAccepted((signal) => gateway.putScan(scanId, options.scan, signal));
     options.onRegistered?.(scan);
-    void events.publishScanStart(scan.channel, { scan_id: scan.id, checks_total: options.scan.checks_total });
     for (;;) {
-      // Read before `take`: nothing follows the end, but more results may arrive while requests are in flight.
+      // Read before the queue: nothing follows the end, but more results may arrive while requests are in flight.
       const isEnding: boolean = end !== null;
-      const { findings, counts, publish } = outbox.take();
-      if (findings.length > 0) await storeFindings(scan.id, findings);
-      if (counts !== null || (isHeartbeatDue && !isEnding)) await updateScan(scan.id, { ...counts });
-      for (const each of publish) void each(events, scan);
-      if (publish.length > 0) continue;
+      await deliverQueue(queue);
+      if (progress !== null) {
+        queue.push(progress);
+        progress = null;
+        continue;
+      }
       if (isEnding) break;
+      if (isHeartbeatDue) await updateScan({ ...counts });
       await wake.promise;
       wake = Promise.withResolvers<void>();
     }
-    if (queue.droppedCount > 0) {
-      const detail = `${queue.droppedCount} findings were stored without a separate event`;
-      void events.publishScanError(scan.channel, { scan_id: scan.id, code: "events_omitted", detail });
-    }
-    await queue.drained(AbortSignal.any([abandoned.signal, AbortSignal.timeout(options.eventGraceMs ?? 1000)]));
-    await updateScan(scan.id, end ?? {});
+    await updateScan({ ...counts, ...end });
     isEndAccepted = true;
+  }
+
+  async function publish(batch: readonly NumberedEvent[]): Promise<void> {
+    const channel = scan?.channel ?? "";
+    if (broker === undefined) await retryUntilAccepted((signal) => gateway.publish(channel, batch, signal));
+    else await publishDirectly(broker, channel, batch);
+  }
+
+  /** Never rejects: without a store, the end waits for no event. */
+  async function publishDirectly(
+    to: MessagePublisher,
+    channel: string,
+    batch: readonly NumberedEvent[],
+  ): Promise<void> {
+    for (let failures = 1; ; failures += 1) {
+      try {
+        const messages = batch.map((event) =>
+          withDeliveryId(toMessage(encodeEvent(event.type, event.data)), event.delivery_id),
+        );
+        await Promise.all(messages.map((message) => to.publish(channel, message)));
+        return;
+      } catch (error) {
+        if (failures > 1) warnOfRetry(error);
+        if (failures >= maxBrokerFailures || ending.signal.aborted) return;
+        await pause(retryDelayMs(failures), [abandoned.signal, ending.signal]);
+      }
+    }
   }
 
   /** A scan that runs is ended as cancelled just before it is deleted. */
@@ -229,7 +273,7 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
     }
   }
 
-  async function updateScan(scanId: string, update: ScanUpdate): Promise<void> {
+  async function updateScan(update: ScanUpdate): Promise<void> {
     isHeartbeatDue = false;
     const answer = await retryUntilAccepted(async (signal) => {
       try {
@@ -243,14 +287,6 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
       }
     });
     if (answer.cancel_requested && end === null) cancelRequest.abort();
-  }
-
-  async function storeFindings(scanId: string, findings: readonly FindingBody[]): Promise<void> {
-    await storeAccepted(
-      findings,
-      (batch) => retryUntilAccepted((signal) => gateway.storeFindings(scanId, batch, signal)),
-      ({ check }, problem) => warn(`A finding of ${vulnIdOf(check)} was not stored: ${problem}`),
-    );
   }
 
   function warnOfRetry(error: unknown): void {

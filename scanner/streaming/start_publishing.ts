@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import type { MessagePublisher } from "../../shared/broker.ts";
 import type { MonitorPort } from "../follow/follow_plan.ts";
-import { createGatewayClient, type ScanBody } from "./gateway_client.ts";
+import { createGatewayClient } from "../../shared/client/gateway_client.ts";
+import type { NewScan } from "../../shared/schemas/scan_requests.ts";
 import { createMonitorPublisher, type MonitorPublisher } from "./monitor_publisher.ts";
 import { createScanPublisher, type ScanPublisher } from "./scan_publisher.ts";
 import type { BrokerConfig } from "../../shared/brokers/broker_config.ts";
 import { openBroker } from "../../shared/brokers/open_broker.ts";
 import type { StreamConfig } from "./stream_config.ts";
-import { createGatewayBroker } from "../../shared/brokers/gateway_broker.ts";
 
 /** For one call: a gateway that takes longer counts as unavailable, and the call is retried. */
 const callTimeoutMs = 4000;
@@ -15,7 +15,7 @@ const callTimeoutMs = 4000;
 /** Registers the scan in the background and publishes it from then on; the scan never waits for it. */
 export function startPublishing(
   config: StreamConfig,
-  scan: ScanBody,
+  scan: Required<NewScan>,
   log: {
     /** Also with `--quiet`. */
     readonly warn: (message: string) => void;
@@ -25,10 +25,7 @@ export function startPublishing(
   const { gatewayUrl, apiKey, broker } = config;
   return createScanPublisher({
     gateway: createGatewayClient({ url: gatewayUrl, apiKey, timeoutMs: callTimeoutMs }),
-    broker:
-      broker.kind === "memory"
-        ? createGatewayBroker({ url: gatewayUrl, apiKey, timeoutMs: callTimeoutMs })
-        : lazyBroker(broker),
+    ...(broker.kind !== "memory" && { broker: lazyBroker(broker) }),
     scanId: randomUUID(),
     scan,
     warn: log.warn,

@@ -2,7 +2,7 @@ import { readRefusal } from "../read_bounded.ts";
 import type { AppError } from "../app_error.ts";
 import type { MessagePublisher } from "../broker.ts";
 import { problemDetail } from "../problem_detail.ts";
-import { parseMessage } from "../event.ts";
+import { parseMessage, withDeliveryId } from "../event.ts";
 import { parseRetryAfterMs } from "../retry_after.ts";
 import { createPublisher, type Publisher } from "../send_event.ts";
 import { createSendQueue, type SendQueue } from "./send_queue.ts";
@@ -32,6 +32,8 @@ const maxBatchEvents = 500;
 const maxBatchBytes = 1_000_000;
 const encoder = new TextEncoder();
 const maxDetailChars = 300;
+/** Channels whose numbers go on; the least recent begins anew. */
+const maxNumberings = 1000;
 
 /** A publisher for producers outside the gateway: `const { sendEvent } = createGatewayPublisher({ url, apiKey })`. */
 export function createGatewayPublisher(options: GatewayBrokerOptions): GatewayPublisher {
@@ -43,7 +45,8 @@ export function createGatewayPublisher(options: GatewayBrokerOptions): GatewayPu
  * The gateway as a broker, for producers that hold an API key and no broker credentials: a scan in a CI pipeline.
  *
  * It carries events only: a message that is invalid is refused with `TypeError`. A publish that timed out may still have been
- * taken; one that was refused or could not connect was not.
+ * taken; one that was refused or could not connect was not. It numbers the events of each channel, as the gateway requires
+ * where it stores them.
  */
 export function createGatewayBroker(options: GatewayBrokerOptions): GatewayBroker {
   const { apiKey, timeoutMs = 8000 } = options;
@@ -55,6 +58,7 @@ export function createGatewayBroker(options: GatewayBrokerOptions): GatewayBroke
   const secrets = [apiKey];
   const closing = new AbortController();
   const queues = new Map<string, SendQueue<string>>();
+  const numberings = new Map<string, Numbering>();
 
   return {
     async publish(channel, message) {
@@ -88,19 +92,27 @@ export function createGatewayBroker(options: GatewayBrokerOptions): GatewayBroke
 
   /** For each event the gateway's refusal, or null; rejects when the gateway is unavailable. A batch is taken as a whole or not at all. */
   async function postAll(channel: string, messages: readonly string[]): Promise<readonly (AppError | null)[]> {
-    const [only = "", ...others] = messages;
-    // A message already is the `{"type", "data"}` of the route.
-    if (others.length === 0) return [await post(channel, only)];
-    const refusal = await post(channel, `{"events":[${messages.join(",")}]}`);
-    if (refusal === null) return messages.map(() => null);
+    const refusal = await post(channel, messages);
+    if (messages.length === 1 || refusal === null) return messages.map(() => refusal);
     // One of them was refused: sent one by one, so that the others are still published.
     const refusals: (AppError | null)[] = [];
-    for (const message of messages) refusals.push(await post(channel, message));
+    for (const message of messages) refusals.push(await post(channel, [message]));
     return refusals;
   }
 
   /** The gateway's refusal, or null; rejects when the gateway is unavailable. */
-  async function post(channel: string, body: string): Promise<AppError | null> {
+  async function post(channel: string, messages: readonly string[]): Promise<AppError | null> {
+    const numbering = numberings.get(channel) ?? { producer: crypto.randomUUID(), count: 0 };
+    // Until there is an answer nobody knows how far these numbers were used: a failure begins others.
+    numberings.delete(channel);
+    const refusal = await postBody(channel, `{"events":[${numbered(messages, numbering).join(",")}]}`);
+    numberings.set(channel, { ...numbering, count: numbering.count + (refusal === null ? messages.length : 0) });
+    const [oldest = ""] = numberings.keys();
+    if (numberings.size > maxNumberings) numberings.delete(oldest);
+    return refusal;
+  }
+
+  async function postBody(channel: string, body: string): Promise<AppError | null> {
     const response = await send(`${url}/api/v1/channels/${encodeURIComponent(channel)}/events`, {
       method: "POST",
       body,
@@ -138,6 +150,21 @@ export function createGatewayBroker(options: GatewayBrokerOptions): GatewayBroke
       ...(retryAfterMs > 0 ? { retryAfterSeconds: retryAfterMs / 1000 } : isTemporary ? {} : { retryAfterSeconds: 30 }),
     });
   }
+}
+
+/** How far the events of a channel were numbered. */
+interface Numbering {
+  readonly producer: string;
+  readonly count: number;
+}
+
+/** A message is the `{"type", "data"}` of the route already. One that its producer has numbered keeps its number. */
+function numbered(messages: readonly string[], { producer, count }: Numbering): readonly string[] {
+  return messages.map((message, index) =>
+    parseMessage(message)?.deliveryId === undefined
+      ? withDeliveryId(message, `${producer}.${count + 1 + index}`)
+      : message,
+  );
 }
 
 function meaningOf(status: number): string {

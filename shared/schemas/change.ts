@@ -1,8 +1,8 @@
 import * as v from "valibot";
 import { findingEntries, manualReasonSchema, severitySchema, statusSchema } from "./finding.ts";
-import { count, fieldMessage, instant, text, time, uuid, type Output } from "./primitives.ts";
+import { fieldMessage, instant, text, time, uuid, type Output } from "./primitives.ts";
 
-/** A verdict that moved, `scanstream.change/1`: a line of `follow`, what it posts, and what the gateway lists. */
+/** A verdict that moved, `scanstream.change/1`: a line of `follow`, and what the gateway lists. */
 
 /**
  * `log`: seen after an event of the log. `start`: the first state of a monitor. `reconciliation`: found by a full scan, and by no event of the log. `decision`: the verdict
@@ -84,7 +84,7 @@ const entries = {
 const schemaName = "scanstream.change/1";
 const schemaMessage = `expected ${schemaName}`;
 
-/** What a line names when it stands in a file. A gateway knows both from where the line was posted. */
+/** What a line names when it stands in a file. */
 const ofLine = {
   org_url: v.pipe(v.exactOptional(text(1, 2048)), v.description("The organization that is followed")),
   monitor_id: v.exactOptional(text(1, 200)),
@@ -93,36 +93,11 @@ const ofLine = {
 /** A line of `follow --format ndjson`, with fields that a later version may add. */
 export const changeLineSchema = v.object({ schema: v.literal(schemaName, schemaMessage), ...ofLine, ...entries });
 
-const newChangeSchema = v.pipe(
-  v.strictObject(
-    { schema: v.exactOptional(v.literal(schemaName, schemaMessage)), ...ofLine, ...entries },
-    fieldMessage,
-  ),
-  v.check(({ from, to }) => from !== null || to !== null, "says that from and to are both null"),
-  v.metadata({ not: { properties: { from: { type: "null" }, to: { type: "null" } } } }),
-);
-
-const maxChanges = 500;
-const changesMessage = `expected an array of 1 to ${maxChanges} changes`;
-
-export const newChangesSchema = v.strictObject(
-  {
-    changes: v.pipe(
-      v.array(newChangeSchema, changesMessage),
-      v.minLength(1, changesMessage),
-      v.maxLength(maxChanges, changesMessage),
-    ),
-  },
-  fieldMessage,
-);
-
-/** As stored and listed: the line, and when it was stored. */
+/** A change as the gateway lists it: the line, and when it was stored. */
 export const changeSchema = v.object({ schema: v.literal(schemaName), ...entries, created_at: time });
 
-export const storedChangesSchema = v.object({ received: count, created: count });
-
 export type ChangeLineInput = Output<typeof changeLineSchema>;
-export type NewChange = Output<typeof newChangeSchema>;
+export type NewChange = Omit<Change, "created_at" | "schema">;
 export type Change = Output<typeof changeSchema>;
 export type ChangeCause = Output<typeof changeCauseSchema>;
 export type Explanation = Output<typeof explanationSchema>;

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { changeCauseSchema } from "./change.ts";
 import { findingEntries, statusSchema } from "./finding.ts";
 import { intervalSeconds, lagSeconds, logStatusSchema } from "./monitor_requests.ts";
-import { count, text, time, uuid, type Output } from "./primitives.ts";
+import { count, instant, text, time, uuid, type Output } from "./primitives.ts";
 import { statusCountsEntries } from "./scan.ts";
 
 /** `stale`: it runs, and its last report is older than three intervals and than a minute. */
@@ -80,7 +80,7 @@ export const monitorEventSchemas = {
     actual: findingEntries.actual,
     to_pass: findingEntries.to_pass,
     cause: changeCauseSchema,
-    seen_at: time,
+    seen_at: instant,
     event_ids: v.pipe(
       eventTexts,
       v.description("The log's events that explain it; the next three lists have an entry for each"),

@@ -38,22 +38,22 @@ async function openSocket(): Promise<Socket & { text: string }> {
 }
 
 test("bodies that never end hold the tenant's quarter, and nobody else's", async () => {
-  const { id } = await createScan(gateway, gateway.acme);
-  const { id: other } = await createScan(gateway, gateway.globex);
-  const head = `POST /api/v1/scans/${id}/findings HTTP/1.1\r\nhost: gateway\r\nauthorization: ${attacker()}\r\ncontent-type: application/json\r\ncontent-length: ${mebibyte}\r\n\r\n{`;
+  const { channel } = await createScan(gateway, gateway.acme);
+  const { channel: other } = await createScan(gateway, gateway.globex);
+  const head = `POST /api/v1/channels/${channel}/events HTTP/1.1\r\nhost: gateway\r\nauthorization: ${attacker()}\r\ncontent-type: application/json\r\ncontent-length: ${mebibyte}\r\n\r\n{`;
   const sockets = await Promise.all(Array.from({ length: 40 }, openSocket));
   for (const socket of sockets) socket.write(head);
   const refused = () => sockets.filter(({ text }) => text.startsWith("HTTP/1.1 429"));
   // A quarter of 128 MiB are 32 of them.
   await expect.poll(() => refused().length).toBe(8);
   expect(refused()[0]?.text).toMatch(/\r\nretry-after: \d+\r\n/i);
-  const store = async (scan: string, as: string) =>
-    (await gateway.request(`/api/v1/scans/${scan}/findings`, { as, json: { more: "x".repeat(mebibyte / 2) } })).status;
+  const store = async (to: string, as: string) =>
+    (await gateway.request(`/api/v1/channels/${to}/events`, { as, json: { more: "x".repeat(mebibyte / 2) } })).status;
   // It is read, and refused for its field.
   expect(await store(other, victim())).toBe(422);
-  expect(await store(id, attacker())).toBe(429);
+  expect(await store(channel, attacker())).toBe(429);
   for (const socket of sockets) socket.destroy();
-  await expect.poll(() => store(id, attacker())).toBe(422);
+  await expect.poll(() => store(channel, attacker())).toBe(422);
 });
 
 test("reports that nobody reads hold the tenant's quarter, and nobody else's", async () => {

@@ -17,6 +17,7 @@ import {
   type TestGateway,
   type TestScan,
 } from "../support/test_gateway.ts";
+import { numbered } from "../support/published.ts";
 
 /** What strangers try on the gateway's own port. What forged tokens do is in gateway/jwt.test.ts, and not repeated here. */
 
@@ -269,7 +270,7 @@ test("a tenant that opens all the streams it may, and asks for more without end,
   const heard = readStream(stream, "scan.start");
   await gateway.request(`/api/v1/channels/${other.channel}/events`, {
     as,
-    json: { type: "scan.start", data: { scan_id: other.id, checks_total: 1 } },
+    json: numbered([{ type: "scan.start", data: { scan_id: other.id, checks_total: 1 } }]),
   });
   expect(await heard).toContain("event: scan.start");
   for (const { body } of streams) await body?.cancel();

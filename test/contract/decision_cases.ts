@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { call, createScan, gatewayCase, keyOf, openStream, refused, type GatewayCase } from "./harness.ts";
+import { findingEvents } from "../support/published.ts";
 
 type Decision = Readonly<Record<string, unknown>>;
 
@@ -35,8 +36,8 @@ export const decisionCases: readonly GatewayCase[] = [
     assert.equal((await call(gateway, "/api/v1/decisions", { as, json: attestation })).status, 201);
     const scan = await createScan(gateway);
     const path = `/api/v1/scans/${scan.id}`;
-    const findings = [{ fingerprint: "f1", check, status: "FAIL" }];
-    assert.equal((await call(gateway, `${path}/findings`, { as, json: { findings } })).status, 200);
+    const json = findingEvents(scan.id, [{ fingerprint: "f1", check, status: "FAIL" }]);
+    assert.equal((await call(gateway, `/api/v1/channels/${scan.channel}/events`, { as, json })).status, 202);
     assert.equal((await call(gateway, path, { method: "PATCH", as, json: { status: "completed" } })).status, 200);
     const listed = await call(gateway, `/api/v1/decisions?check=${check}`, { as });
     const { items } = (await listed.json()) as { readonly items: readonly Decision[] };

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { call } from "../../gateway/library/contract_client.ts";
 import type { Role } from "../../shared/schemas/team.ts";
+import { numbered } from "../support/published.ts";
 
 export {
   call,
@@ -110,7 +111,7 @@ export async function send(
   tenant: Pick<ContractTenant, "apiKey"> = gateway.tenant,
 ): Promise<void> {
   const path = `/api/v1/channels/${scan.channel}/events`;
-  const response = await call(gateway, path, { as: keyOf(tenant), json: event });
+  const response = await call(gateway, path, { as: keyOf(tenant), json: numbered([event]) });
   assert.equal(response.status, 202, await response.text());
 }
 

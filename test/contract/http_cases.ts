@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { call, createScan, gatewayCase, keyOf, refused, type GatewayCase } from "./harness.ts";
+import { findingEvents } from "../support/published.ts";
 
 const nowhere = "00000000-0000-4000-8000-000000000000";
 
@@ -58,8 +59,9 @@ export const httpCases: readonly GatewayCase[] = [
       fingerprint: crypto.randomUUID(),
     };
     for (let time = 0; time < 2; time += 1) {
-      const stored = await call(gateway, `${path}/findings`, { as, json: { findings: [finding] } });
-      assert.equal(stored.status, 200, await stored.text());
+      const json = findingEvents(scan.id, [finding]);
+      const stored = await call(gateway, `/api/v1/channels/${scan.channel}/events`, { as, json });
+      assert.equal(stored.status, 202, await stored.text());
     }
     const findings = (await (await call(gateway, `${path}/findings`, { as })).json()) as { items: unknown[] };
     assert.equal(findings.items.length, 1, "a finding is stored once for each fingerprint");

@@ -1,21 +1,15 @@
 import assert from "node:assert/strict";
 import { call, gatewayCase, keyOf, openStream, refused, type GatewayCase, type GatewayUnderTest } from "./harness.ts";
+import { aChange, anExplanation } from "../support/change_builders.ts";
+import { changeEvents } from "../support/published.ts";
 
 const newMonitor = { org_url: "https://acme.okta.com", client_id: "0oa1", interval_seconds: 10 };
 
-const change = (fingerprint: string) => ({
-  id: crypto.randomUUID(),
-  check: "mfa-for-admins",
-  fingerprint,
-  resource: { type: "policy", id: "00p1", name: "Okta Admin Console" },
-  from: { status: "PASS", reason: null },
-  to: { status: "FAIL", reason: null },
-  actual: "A password alone",
-  rule: { status: "FAIL", reason: null, severity: "high" },
-  seen_at: "2026-11-22T14:03:12.000Z",
-  cause: "log",
-  explained_by: [{ uuid: "e1", event_type: "policy.rule.update", actor: { name: "Ada Admin" } }],
-});
+const change = (fingerprint: string) =>
+  aChange({
+    fingerprint,
+    explained_by: [anExplanation({ actor: { id: null, type: null, login: null, name: "Ada Admin" } })],
+  });
 
 async function startMonitor(gateway: GatewayUnderTest) {
   const as = keyOf(gateway.tenant);
@@ -55,14 +49,13 @@ export const monitorCases: readonly GatewayCase[] = [
     async (gateway) => {
       const { as, path, send, read } = await startMonitor(gateway);
       const stream = await openStream(gateway, `${path}/event-stream`, as);
-      const changes = [change("f1"), change("f2")];
-      for (const created of [2, 0]) {
-        const stored = await send("POST", "/changes", { changes });
-        assert.deepEqual(await stored.json(), { received: 2, created });
-      }
-      await refused(await send("POST", "/changes", { changes: [{ ...change("f3"), from: null, to: null }] }), 422);
-      const gone = { ...change("f1"), from: { status: "FAIL" }, to: null };
-      assert.equal((await send("POST", "/changes", { changes: [gone] })).status, 200);
+      const { channel, monitor_id: id } = (await read()) as { readonly channel: string; readonly monitor_id: string };
+      const publish = (json: unknown) => call(gateway, `/api/v1/channels/${channel}/events`, { as, json });
+      const batch = changeEvents(id, [change("f1"), change("f2")]);
+      for (const stored of [2, 0]) assert.deepEqual(await (await publish(batch)).json(), { stored, live: true });
+      await refused(await publish(changeEvents(id, [{ ...change("f3"), from: null, to: null }])), 422);
+      const gone = { ...change("f1"), from: { status: "FAIL", reason: null }, to: null } as const;
+      assert.equal((await publish(changeEvents(id, [gone]))).status, 202);
       assert.deepEqual(fingerprintsIn(await read("/changes")), ["f1", "f2", "f1"]);
       assert.deepEqual(fingerprintsIn(await read("/changes?fingerprint=f2")), ["f2"]);
       assert.deepEqual(fingerprintsIn(await read("/findings")), ["f2"]);

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { aChange } from "../support/change_builders.ts";
 import { reportUpload } from "../support/report_builders.ts";
 import { call, type GatewayUnderTest } from "./harness.ts";
 import { walkName, type Cast, type ProtectedRoute } from "./callers.ts";
@@ -49,7 +48,6 @@ function at(path: string, json?: unknown): MakeSample {
   return async () => (json === undefined ? { path } : { path, json });
 }
 
-const finding = { fingerprint: "f", check: "c", status: "FAIL" };
 const event = { type: "scan.progress", data: { n: 1 } };
 const monitor = { org_url: "https://acme.okta.com", interval_seconds: 10 };
 
@@ -110,7 +108,7 @@ const samples: Readonly<Record<string, MakeSample>> = {
     instead: { json: { name: "another name" }, status: 422 },
   }),
   "POST /api/v1/channels/:channel/events": async ({ tenant }) => ({
-    path: `/api/v1/channels/scan:${tenant.id}:${randomUUID()}/events`,
+    path: `/api/v1/channels/job:${tenant.id}:${randomUUID()}/events`,
     json: event,
   }),
   "POST /api/v1/stream-tokens": at("/api/v1/stream-tokens", { event_stream: "/api/v1/event-stream" }),
@@ -121,7 +119,6 @@ const samples: Readonly<Record<string, MakeSample>> = {
   "DELETE /api/v1/scans/:id": ofScan(""),
   "POST /api/v1/scans/:id/cancel": ofScan("/cancel", {}),
   "GET /api/v1/scans/:id/findings": ofScan("/findings"),
-  "POST /api/v1/scans/:id/findings": ofScan("/findings", { findings: [finding] }),
   "PUT /api/v1/scans/:id/report": async (world) => {
     const path = await scan(world);
     return { path: `${path}/report`, json: reportOf(path) };
@@ -136,10 +133,6 @@ const samples: Readonly<Record<string, MakeSample>> = {
   "GET /api/v1/monitors/:id": ofMonitor(""),
   "PATCH /api/v1/monitors/:id": ofMonitor("", { lag_seconds: 1 }),
   "DELETE /api/v1/monitors/:id": ofMonitor(""),
-  "POST /api/v1/monitors/:id/changes": async (world) => ({
-    path: `${await aMonitor(world)}/changes`,
-    json: { changes: [aChange()] },
-  }),
   "GET /api/v1/monitors/:id/changes": ofMonitor("/changes"),
   "GET /api/v1/monitors/:id/findings": ofMonitor("/findings"),
   "GET /api/v1/monitors/:id/event-stream": ofMonitor("/event-stream"),

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { call, createScan, gatewayCase, keyOf, openStream, refused, type GatewayCase } from "./harness.ts";
+import { numbered } from "../support/published.ts";
 
 const progress = (n: number) => ({ type: "scan.progress", data: { n } });
 const numbersIn = (text: string) => [...text.matchAll(/data: \{"n":(\d+)\}/g)].map(([, n]) => Number(n));
@@ -32,34 +33,57 @@ export const scanCases: readonly GatewayCase[] = [
     const scan = await createScan(gateway);
     const stream = await openStream(gateway, scan.event_stream, as);
     const path = `/api/v1/channels/${scan.channel}/events`;
-    const bad = { events: [progress(1000), { type: "scan.begin", data: {} }] };
+    const bad = numbered([progress(1000), { type: "scan.begin", data: {} }]);
     await refused(await call(gateway, path, { as, json: bad }), 422);
     await refused(await call(gateway, path, { as, json: { events: [] } }), 422);
-    const tooMany = { events: Array.from({ length: 501 }, (_, n) => progress(n)) };
+    const tooMany = numbered(Array.from({ length: 501 }, (_, n) => progress(n)));
     await refused(await call(gateway, path, { as, json: tooMany }), 422);
-    const good = { events: Array.from({ length: 500 }, (_, n) => progress(n)) };
+    const sent = Array.from({ length: 500 }, (_, n) => progress(n));
+    const good = numbered(sent);
     assert.equal((await call(gateway, path, { as, json: good })).status, 202);
     await stream.until('{"n":499}');
     stream.leave();
     assert.deepEqual(
       numbersIn(stream.text()),
-      good.events.map(({ data }) => data.n),
+      sent.map(({ data }) => data.n),
     );
   }),
-  gatewayCase("passes an event on once that its producer sent again under the same delivery id", async (gateway) => {
-    const as = keyOf(gateway.tenant);
-    const scan = await createScan(gateway);
-    const stream = await openStream(gateway, scan.event_stream, as);
-    const path = `/api/v1/channels/${scan.channel}/events`;
-    const numbered = (n: number) => ({ ...progress(n), delivery_id: `producer.${n}` });
-    for (const events of [[1, 2], [1, 2, 3], [3], [4]]) {
-      const sent = await call(gateway, path, { as, json: { events: events.map(numbered) } });
-      assert.equal(sent.status, 202);
-    }
-    await stream.until('{"n":4}');
-    stream.leave();
-    assert.deepEqual(numbersIn(stream.text()), [1, 2, 3, 4]);
-  }),
+  gatewayCase(
+    "stores and passes on an event once that its producer sent again under the same delivery id",
+    async (gateway) => {
+      const as = keyOf(gateway.tenant);
+      const scan = await createScan(gateway);
+      const stream = await openStream(gateway, scan.event_stream, as);
+      const path = `/api/v1/channels/${scan.channel}/events`;
+      const withId = (n: number) => ({ ...progress(n), delivery_id: `producer.${n}` });
+      for (const events of [[1, 2], [1, 2, 3], [3], [4]]) {
+        const sent = await call(gateway, path, { as, json: { events: events.map(withId) } });
+        assert.equal(sent.status, 202, await sent.text());
+      }
+      await stream.until('{"n":4}');
+      stream.leave();
+      assert.deepEqual(numbersIn(stream.text()), [1, 2, 3, 4]);
+    },
+  ),
+  gatewayCase(
+    "refuses events of a scan that has ended, or is not there, and says which come first",
+    async (gateway) => {
+      const as = keyOf(gateway.tenant);
+      const scan = await createScan(gateway);
+      const publish = (channel: string, events: readonly ReturnType<typeof progress>[]) =>
+        call(gateway, `/api/v1/channels/${channel}/events`, { as, json: numbered(events) });
+      const early = { ...progress(1), delivery_id: "producer.3" };
+      const detail = await refused(
+        await call(gateway, `/api/v1/channels/${scan.channel}/events`, { as, json: { events: [early] } }),
+        409,
+      );
+      assert.match(detail, /expected producer\.1/);
+      await refused(await publish(scan.channel.replace(scan.id, crypto.randomUUID()), [progress(1)]), 404);
+      const end = { method: "PATCH", as, json: { status: "failed" } };
+      assert.equal((await call(gateway, `/api/v1/scans/${scan.id}`, end)).status, 200);
+      await refused(await publish(scan.channel, [progress(1)]), 409);
+    },
+  ),
   gatewayCase(
     "publishes the end of a scan itself, with the stored counts, and refuses counts that cannot be",
     async (gateway) => {

@@ -12,6 +12,8 @@ import {
   type GatewayCase,
   type GatewayUnderTest,
 } from "./harness.ts";
+import { aChange, anExplanation } from "../support/change_builders.ts";
+import { changeEvents } from "../support/published.ts";
 
 const tenantStream = "/api/v1/event-stream";
 const streamOf = (scans: readonly Pick<ContractScan, "id">[], more = "") =>
@@ -86,20 +88,13 @@ export const tenantCases: readonly GatewayCase[] = [
     const path = `/api/v1/monitors/${id}`;
     const monitor = { org_url: "https://acme.okta.com", interval_seconds: 10 };
     assert.equal((await call(gateway, path, { method: "PUT", as, json: monitor })).status, 201);
-    const change = {
-      id: crypto.randomUUID(),
-      check: "mfa-for-admins",
-      fingerprint: "f1",
-      resource: { type: "policy", id: "00p1", name: "Okta Admin Console" },
-      from: null,
-      to: { status: "FAIL", reason: null },
-      actual: "",
-      seen_at: "2026-11-22T14:03:12.000Z",
+    const actor = { id: null, type: null, login: null, name: "Ada Admin" };
+    const change = aChange({
       rule: { status: "FAIL", reason: null, severity: "high" },
-      cause: "log",
-      explained_by: [{ uuid: "e1", event_type: "policy.rule.update", actor: { name: "Ada Admin" } }],
-    };
-    assert.equal((await call(gateway, `${path}/changes`, { as, json: { changes: [change] } })).status, 200);
+      explained_by: [anExplanation({ actor })],
+    });
+    const channel = `/api/v1/channels/monitor:${gateway.tenant.id}:${id}/events`;
+    assert.equal((await call(gateway, channel, { as, json: changeEvents(id, [change]) })).status, 202);
     const update = { error_code: "rate_limit", error_detail: "later", status: "ended" };
     assert.equal((await call(gateway, path, { method: "PATCH", as, json: update })).status, 200);
     await stream.until(new RegExp(`event: monitor.end\\ndata: \\{"monitor_id":"${id}"`));
@@ -108,8 +103,8 @@ export const tenantCases: readonly GatewayCase[] = [
     const types = typesOf(stream.text(), id).filter((type) => type !== "organization.updated");
     assert.deepEqual(types, ["monitor.start", "finding.updated", "monitor.updated", "monitor.error", "monitor.end"]);
     const [, data = "{}"] = /event: finding.updated\ndata: (.*)/.exec(stream.text()) ?? [];
-    const { check, cat, actors } = JSON.parse(data) as Readonly<Record<string, unknown>>;
-    assert.deepEqual([check, cat, actors], ["mfa-for-admins", "CAT I", ["Ada Admin"]]);
+    const { vuln_id: rule, cat, actors } = JSON.parse(data) as Readonly<Record<string, unknown>>;
+    assert.deepEqual([rule, cat, actors], ["V-273186", "CAT I", ["Ada Admin"]]);
   }),
   gatewayCase("S3: the tenant's stream and its snapshot show nothing of another tenant", async (gateway) => {
     const stranger = { apiKey: gateway.strangerApiKey };
@@ -132,8 +127,6 @@ export const tenantCases: readonly GatewayCase[] = [
     await send(gateway, second, { type: "scan.progress", data: { scan_id: second.id, n: 2 } });
     await patch(gateway, first, { status: "completed" });
     await stream.until(`event: scan.end\ndata: {"scan_id":"${first.id}"`);
-    // The scan has ended, and its channel is still there.
-    await send(gateway, first, { type: "scan.progress", data: { scan_id: first.id, n: 4 } });
     await send(gateway, second, { type: "scan.progress", data: { scan_id: second.id, n: 3 } });
     await patch(gateway, second, { status: "cancelled" });
     const text = await stream.untilEnd();

@@ -7,6 +7,7 @@ import type { ServerProcess } from "../support/server_process.ts";
 import { startWranglerDev } from "../support/wrangler_dev.ts";
 import { describeGateway, smallBounds, toGatewayUnderTest } from "./gateway_under_test.ts";
 import { runtimeComplaints } from "./runtime_complaints.ts";
+import { numbered } from "../support/published.ts";
 
 let backends: EdgeBackends;
 let worker: ServerProcess;
@@ -45,7 +46,7 @@ test("a batch of events is one request to the broker, and so keeps its order", a
   const events = numbers.map((n) => ({ type: "scan.progress", data: { n } }));
   const requests = backends.bridge.watch();
   const path = `/api/v1/channels/${scan.channel}/events`;
-  expect((await call(underTest, path, { as: keyOf(underTest.tenant), json: { events } })).status).toBe(202);
+  expect((await call(underTest, path, { as: keyOf(underTest.tenant), json: numbered(events) })).status).toBe(202);
   // Not the pings of the other channels' subscriptions.
   expect(requests.filter((body) => body.includes(scan.channel) && body.includes('\\"n\\":'))).toHaveLength(1);
   await stream.until('"n":499}');

@@ -95,7 +95,8 @@ export function describeRuntimeFaults(runtime: Runtime): void {
     }
 
     const streamPath = () => new URL(scans[0]?.streamUrl ?? "").pathname;
-    const publishPath = () => `/api/v1/channels/${scans[0]?.channel}/events`;
+    /** On a channel of which nothing is stored. */
+    const publishPath = () => `/api/v1/channels/${scans[0]?.channel.replace("scan:", "job:")}/events`;
 
     test("a broker that is cut off: every stream closes as lost, none with a gap; 503 meanwhile; all open again", async () => {
       const followed = await openAll();

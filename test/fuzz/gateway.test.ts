@@ -18,6 +18,7 @@ import { sendRaw } from "../support/raw_http_client.ts";
 import { createScan, startTestGateway, type TestGateway, type TestScan } from "../support/test_gateway.ts";
 import { fuzzed } from "./fuzzed.ts";
 import { mutated } from "./wire_values.ts";
+import { findingEvents } from "../support/published.ts";
 
 /**
  * The whole gateway over sockets. Whatever is sent: never a 5xx, never a word of another tenant, never an answer that
@@ -190,8 +191,6 @@ test("no matter what body is sent to whichever route, the answer is a document a
     ["POST", "/api/v1/scans"],
     ["PATCH", `/api/v1/scans/${own.id}`],
     ["PATCH", `/api/v1/scans/${foreign.id}`],
-    ["POST", `/api/v1/scans/${foreign.id}/findings`],
-    ["POST", `/api/v1/scans/${own.id}/findings`],
     ["POST", `/api/v1/scans/${foreign.id}/cancel`],
     ["POST", "/api/v1/stream-tokens"],
     ["POST", `/api/v1/channels/${own.channel}/events`],
@@ -200,7 +199,7 @@ test("no matter what body is sent to whichever route, the answer is a document a
   const examples = [
     { checks_total: 3 },
     { scan_id: foreign.id },
-    { findings: [{ fingerprint: "f", check: "c", status: "FAIL" }] },
+    findingEvents(own.id, [{ fingerprint: "f", check: "c", status: "FAIL" }]),
     { type: "scan.progress", data: { scan_id: own.id, checks_done: 1 } },
     { tenant_id: gateway.globex.id, status: "failed", id: foreign.id },
   ].map((example) => JSON.stringify(example));

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Change, NewChange } from "../../shared/schemas/change.ts";
 import type { Monitor } from "../../shared/schemas/monitor.ts";
 import type { TestGateway } from "./test_gateway.ts";
+import { changeEvents } from "./published.ts";
 
 export const newMonitor = { org_url: "https://acme.okta.com", client_id: "0oa1", interval_seconds: 10 } as const;
 
@@ -9,7 +10,6 @@ export const newMonitor = { org_url: "https://acme.okta.com", client_id: "0oa1",
 export function changeOf(fields: Partial<NewChange> = {}): NewChange {
   const { to = { status: "FAIL", reason: null } } = fields;
   return {
-    schema: "scanstream.change/1",
     id: randomUUID(),
     check: "mfa-for-admins",
     fingerprint: "mfa-for-admins:00p1",
@@ -50,7 +50,9 @@ export function createMonitorClient(gateway: TestGateway, id: string = randomUUI
     send,
     put: (body: unknown = newMonitor, as = key) => send("PUT", "", body, as),
     patch: (body: unknown, as = key) => send("PATCH", "", body, as),
-    post: (changes: readonly unknown[], as = key) => send("POST", "/changes", { changes }, as),
+    /** Publishes changes as a follower does. */
+    post: (changes: readonly NewChange[], as = key, tenant = gateway.acme) =>
+      gateway.request(`/api/v1/channels/monitor:${tenant.id}:${id}/events`, { json: changeEvents(id, changes), as }),
     read: async () => (await (await send("GET")).json()) as Monitor,
     list: async (suffix: string) => (await (await send("GET", suffix)).json()) as ChangePage,
     stream: () => send("GET", "/event-stream"),

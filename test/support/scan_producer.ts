@@ -1,6 +1,7 @@
 import type { ManualReason, StatusCounts } from "../../shared/report.ts";
 import { stateOf } from "../../shared/rule_result.ts";
 import type { FindingCreated } from "../../shared/scan_events.ts";
+import { findingEvents, numbered } from "./published.ts";
 
 /** What a scanner does at a gateway, step by step, over HTTP and with an API key. */
 export interface ScanProducer {
@@ -14,7 +15,7 @@ export interface ProducedScan {
   update(body: object): Promise<void>;
   store(findings: readonly StoredFinding[]): Promise<void>;
   publish(type: string, data: object): Promise<void>;
-  /** Stores and publishes one check with its findings, as a scanner does: state first. */
+  /** Publishes one check with its findings, as a scanner does. */
   check(
     name: string,
     findings: readonly StoredFinding[],
@@ -53,16 +54,14 @@ export function createScanProducer(gatewayUrl: string, apiKey: string): ScanProd
       const counts = { pass: 0, fail: 0, manual: 0, not_applicable: 0 };
       const channel = String(scan["channel"]);
       const update = async (body: object) => void (await call("PATCH", `/api/v1/scans/${id}`, body));
+      const events = `/api/v1/channels/${encodeURIComponent(channel)}/events`;
       const store = async (findings: readonly StoredFinding[]) => {
-        for (let from = 0; from < findings.length; from += 1000) {
-          await call("POST", `/api/v1/scans/${id}/findings`, { findings: findings.slice(from, from + 1000) });
+        for (let from = 0; from < findings.length; from += 500) {
+          await call("POST", events, findingEvents(id, findings.slice(from, from + 500)));
         }
       };
       const publish = async (type: string, data: object) =>
-        void (await call("POST", `/api/v1/channels/${encodeURIComponent(channel)}/events`, {
-          type,
-          data: { scan_id: id, ...data },
-        }));
+        void (await call("POST", events, numbered([{ type, data: { scan_id: id, ...data } }])));
       return {
         id,
         tenantId: String(scan["tenant_id"]),
@@ -76,10 +75,6 @@ export function createScanProducer(gatewayUrl: string, apiKey: string): ScanProd
           counts[stateOf({ status, reason })] += 1;
           await store(findings);
           await update({ status: "running", checks_done: done, checks_total: total, ...counts });
-          for (const { check, status, reason, severity, resource_name, detail, fingerprint } of findings) {
-            const data = { check, status, reason, severity, resource_name, detail, fingerprint };
-            await publish("finding.created", data);
-          }
           await publish("scan.progress", { checks_done: done, checks_total: total, check: name, status, reason });
         },
         // The gateway publishes `scan.end`.

@@ -1,24 +1,36 @@
-import { and, desc, eq, getTableColumns, inArray, sql, type SQL } from "drizzle-orm";
+import { and, desc, eq, getTableColumns, sql, type SQL } from "drizzle-orm";
 import { changes } from "../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
+import { NotFound } from "../../../shared/app_error.ts";
+import { isUuid, type ChannelName } from "../../../shared/channel_name.ts";
+import type { CheckedEvent } from "../../../shared/event.ts";
 import { toCheckName } from "../../../shared/rule_names.ts";
 import type { NewChange } from "../../../shared/schemas/change.ts";
+import { monitorEventSchemas, type FindingUpdated } from "../../../shared/schemas/monitor.ts";
+import { toChange } from "../../../shared/finding_updated.ts";
+import type { ChannelEvent } from "../../streaming/published.ts";
+import { tenantChannel } from "../tenant_events.ts";
+import { parseBody } from "../../http/body.ts";
+import { InvalidBody } from "../../http/problem.ts";
 import { rowsOfPage, type PageRequest } from "../../http/paging.ts";
 import type { ChangeRow } from "./monitor.ts";
 import { observeChanges } from "../organizations/observe.ts";
 import { ended, selectMonitor } from "./monitor_store.ts";
 
 /**
- * Stores changes of a monitor that has not ended, in their order and each once by its id; returns the ones that are new. One
- * statement, so that the monitor cannot end in between. Rejects with `NotFound` or `AppError("conflict")`.
+ * Stores the changes that are published of a monitor that has not ended, in their order and each once by its id, and returns them
+ * for the tenant's stream, but for the first state. One statement, so that the monitor cannot end in between. Rejects with
+ * `NotFound`, `AppError("conflict")` or `InvalidBody`.
  */
-export async function storeChanges(
+export async function storePublished(
   db: TenantDatabase,
-  monitorId: string,
-  given: readonly NewChange[],
-): Promise<readonly NewChange[]> {
-  const byId = new Map(given.toReversed().map((change) => [change.id, change]));
-  const lines = given.filter((change) => byId.get(change.id) === change);
+  events: readonly CheckedEvent[],
+  { resourceId: monitorId, tenantId }: ChannelName,
+): Promise<readonly ChannelEvent[]> {
+  if (!isUuid(monitorId)) throw new NotFound("No such monitor");
+  const changed = events.filter(({ type }) => type === "finding.updated");
+  const given = changed.map(({ payload }) => toChange(requireUpdate(payload, monitorId)));
+  const lines = [...new Map(given.map((change) => [change.id, change])).values()];
   // The first state is not a move.
   const lastChangeAt = lines.findLast(({ cause }) => cause !== "start")?.seen_at;
   const { rows: stored } = await db.execute<{ id: string }>(sql`
@@ -47,27 +59,26 @@ export async function storeChanges(
     )
     select id from stored`);
   const monitor = await selectMonitor(db, monitorId);
-  if (stored.length === 0 && monitor.endedAt !== null) throw ended();
+  if (monitor.endedAt !== null) throw ended();
   const ids = new Set(stored.map(({ id }) => id));
-  const created = lines.filter(({ id }) => ids.has(id));
-  await observeChanges(db, monitor, created);
-  return created;
+  await observeChanges(
+    db,
+    monitor,
+    lines.filter(({ id }) => ids.has(id)),
+  );
+  const moved = changed.filter(({ payload }) => payload["cause"] !== "start");
+  return moved.map((event) => ({ ...event, channel: tenantChannel(tenantId) }));
 }
 
-/** Which of the changes are stored: after the answer to `storeChanges` was lost. */
-export async function selectStored(
-  db: TenantDatabase,
-  monitorId: string,
-  given: readonly NewChange[],
-): Promise<readonly NewChange[]> {
-  const ids = given.map(({ id }) => id);
-  const rows = await db
-    .select({ id: changes.id })
-    .from(changes)
-    .where(and(eq(changes.monitorId, monitorId), inArray(changes.id, ids)));
-  const stored = new Set(rows.map(({ id }) => id));
-  // Among an id that is given twice the first.
-  return given.filter(({ id }) => stored.delete(id));
+function requireUpdate(payload: unknown, monitorId: string): FindingUpdated {
+  const update = parseBody(monitorEventSchemas["finding.updated"], payload, "/data");
+  if (update.monitor_id !== monitorId) {
+    throw new InvalidBody([
+      { pointer: "/data/monitor_id", detail: `expected ${monitorId}, the monitor of the channel` },
+    ]);
+  }
+  if (update.from !== null || update.to !== null) return update;
+  throw new InvalidBody([{ pointer: "/data/to", detail: "is null as from is: expected a status before or after" }]);
 }
 
 export interface ChangeFilter {

@@ -15,8 +15,6 @@ export const monitorEvents = ({ sendEvent }: Publisher) => ({
     sendEvent(channel, "monitor.start", payload),
   publishMonitorUpdated: (channel: string, payload: MonitorEvents["monitor.updated"]) =>
     sendEvent(channel, "monitor.updated", payload),
-  publishFindingUpdated: (channel: string, payload: MonitorEvents["finding.updated"]) =>
-    sendEvent(channel, "finding.updated", payload),
   publishMonitorError: (channel: string, payload: MonitorEvents["monitor.error"]) =>
     sendEvent(channel, "monitor.error", payload),
   publishMonitorEnd: (channel: string, payload: MonitorEvents["monitor.end"]) =>

@@ -35,7 +35,7 @@ export const monitorExample = {
 
 export const newMonitorExample = { org_url: monitorExample.org_url, client_id: "0oa1b2c3d4", interval_seconds: 10 };
 
-export const changeExample = {
+const changeExample = {
   schema: "scanstream.change/1",
   id: "9d6f1a52-4f5b-4c0b-8a0c-1d2e3f405162",
   check: "mfa-for-admins",

@@ -12,7 +12,8 @@ import { organizationAnnouncerOf } from "../organizations/announce_updates.ts";
 import { afterResponse } from "../after_response.ts";
 import { announceDeleted } from "../announce_deleted.ts";
 import { createMonitorAnnouncer, type Publish } from "./announce_monitor.ts";
-import { defineChangeRoutes, hasEnded } from "./change_routes.ts";
+import { defineChangeRoutes } from "./change_routes.ts";
+import { storePublished } from "./change_store.ts";
 import { monitorEventStream } from "./channels.ts";
 import { monitorEvents, monitorPrefix } from "./events.ts";
 import { monitorExample, monitorUpdateExample, newMonitorExample } from "./examples.ts";
@@ -40,6 +41,7 @@ export const monitors = {
   prefix: monitorPrefix,
   tags: [{ name: "monitors", description: "The current results of an org, and their changes" }],
   isEndedByGatewayAlone: true,
+  onPublish: storePublished,
   routes: monitorRoutes,
   eventStreams: { "/monitors": monitorEventStream },
   tasks: [markingStale],
@@ -110,7 +112,7 @@ function monitorRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
         "`monitor.end`. A stopped monitor goes on with the next PUT. `pass`, `fail`, `manual` and `not_applicable` are together no more " +
         "than `checks_total` unless it is 0, which means: not known. What is left out is judged by what is stored.",
       body: { schema: monitorUpdateSchema, example: monitorUpdateExample },
-      answers: { 200: theMonitor, ...hasEnded },
+      answers: { 200: theMonitor, 409: problem("The monitor has ended") },
     },
     async ({ c, id, body: update, read, write }) => {
       const { row, previousErrorCode, previousStatus } = await storeUpdate({ read, write }, id, update);
@@ -119,7 +121,9 @@ function monitorRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       if (error !== null) reports.push((channel) => publishMonitorError(channel, error));
       await publishStored(row, reports, { waitMs: row.status === "ended" ? beforeEndMs : undefined });
       if (row.status === "ended") await publishEnd(row, "ended");
-      if (previousStatus !== row.status) afterResponse(c, organizations.updated(row.tenantId, row));
+      // Counts follow the changes that explain them.
+      if (previousStatus !== row.status || update.fail !== undefined)
+        afterResponse(c, organizations.updated(row.tenantId, row));
       return c.json(toMonitor(row, nowMs()));
     },
   );
@@ -141,7 +145,7 @@ function monitorRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
     },
   );
 
-  defineChangeRoutes(resource, dependencies);
+  defineChangeRoutes(resource);
 
   return routes;
 }

@@ -1,12 +1,17 @@
 import { and, asc, eq, getTableColumns, sql } from "drizzle-orm";
 import { findings } from "../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
+import { NotFound } from "../../../shared/app_error.ts";
+import { isUuid, type ChannelName } from "../../../shared/channel_name.ts";
+import type { CheckedEvent } from "../../../shared/event.ts";
+import { parseBody } from "../../http/body.ts";
 import { rowsOfPage, type PageRequest } from "../../http/paging.ts";
+import { InvalidBody } from "../../http/problem.ts";
 import { ended, selectScan } from "./scan_store.ts";
 import { toCheckName } from "../../../shared/rule_names.ts";
 import { findingEntries, type StoredFinding } from "../../../shared/schemas/finding.ts";
 import { mapNotes, notesOf } from "../../../shared/schemas/finding_notes.ts";
-import type { NewFinding } from "../../../shared/schemas/scan_requests.ts";
+import { scanEventSchemas, type FindingCreated } from "../../../shared/schemas/scan_events.ts";
 
 export type FindingRow = Omit<typeof findings.$inferSelect, "tenantId" | "scanId">;
 
@@ -14,23 +19,23 @@ export type FindingRow = Omit<typeof findings.$inferSelect, "tenantId" | "scanId
 const fields = Object.entries(getTableColumns(findings)).filter(([, { name }]) => name in findingEntries);
 const fieldSql = toFieldSql();
 
-export interface StoredCounts {
-  readonly created: number;
-  readonly updated: number;
-}
-
 /**
- * Stores findings of a scan that has not ended; the same fingerprint again replaces what was stored under it. One
- * statement, so that the scan cannot end in between. Rejects with `NotFound` or `AppError("conflict")`.
+ * Stores the findings that are published of a scan that has not ended, each once by its fingerprint: the same one again replaces
+ * what was stored under it. One statement, so that the scan cannot end in between; it is also the producer's heartbeat. Rejects
+ * with `NotFound`, `AppError("conflict")` or `InvalidBody`.
  */
-export async function storeFindings(
+export async function storePublished(
   db: TenantDatabase,
-  scanId: string,
-  given: readonly NewFinding[],
-): Promise<StoredCounts> {
+  events: readonly CheckedEvent[],
+  { resourceId: scanId }: ChannelName,
+): Promise<readonly []> {
+  if (!isUuid(scanId)) throw new NotFound("No such scan");
+  const given = events.flatMap(({ type, payload }) =>
+    type === "finding.created" ? [requireFinding(payload, scanId)] : [],
+  );
   const {
-    rows: [counts],
-  } = await db.execute<{ scans: number; created: number; updated: number }>(sql`
+    rows: [row],
+  } = await db.execute<{ scans: number }>(sql`
     with scan as (
       update scans set updated_at = now()
       where id = ${scanId}::uuid and status in ('pending', 'running')
@@ -41,14 +46,17 @@ export async function storeFindings(
       insert into findings (tenant_id, scan_id, ${fieldSql.names})
       select scan.tenant_id, scan.id, ${fieldSql.names} from scan, given
       on conflict (tenant_id, scan_id, fingerprint) do update set ${fieldSql.replaced}
-      returning (xmax = 0) as is_new
     )
-    select (select count(*)::integer from scan) as scans,
-      (select count(*)::integer from stored where is_new) as created,
-      (select count(*)::integer from stored where not is_new) as updated`);
-  if (counts !== undefined && counts.scans > 0) return { created: counts.created, updated: counts.updated };
+    select count(*)::integer as scans from scan`);
+  if (row?.scans === 1) return [];
   await selectScan(db, scanId);
   throw ended();
+}
+
+function requireFinding(payload: unknown, scanId: string): FindingCreated {
+  const finding = parseBody(scanEventSchemas["finding.created"], payload, "/data");
+  if (finding.scan_id === scanId) return finding;
+  throw new InvalidBody([{ pointer: "/data/scan_id", detail: `expected ${scanId}, the scan of the channel` }]);
 }
 
 /** In the order they were stored, one row beyond the limit, or beyond what a page may weigh. */
@@ -84,17 +92,17 @@ export function toFinding(row: FindingRow): StoredFinding {
 }
 
 /** One row per fingerprint: a statement may not write the same row twice, and the last one counts. */
-function toRows(given: readonly NewFinding[]): readonly object[] {
-  return [
-    ...new Map(given.map(({ resource, ...finding }) => [finding.fingerprint, toRow(finding, resource)])).values(),
-  ];
+function toRows(given: readonly FindingCreated[]): readonly object[] {
+  return [...new Map(given.map((finding) => [finding.fingerprint, toRow(finding)])).values()];
 }
 
-function toRow(finding: Omit<NewFinding, "resource">, resource: NewFinding["resource"]): object {
+function toRow(finding: FindingCreated): object {
   return {
-    resource_type: resource?.type ?? "",
-    resource_id: resource?.id ?? "",
-    resource_name: resource?.name ?? "",
+    resource_type: "",
+    resource_id: "",
+    expected: "",
+    actual: "",
+    advisory: false,
     ...finding,
     check: toCheckName(finding.check),
     ...mapNotes(() => undefined),

@@ -1,16 +1,9 @@
 import { Hono } from "hono";
-import * as v from "valibot";
 import { isUnavailable } from "../../../shared/app_error.ts";
 import { scanPrefix } from "../../../shared/scan_events.ts";
 import { storedFindingSchema } from "../../../shared/schemas/finding.ts";
-import { count } from "../../../shared/schemas/primitives.ts";
 import { scanSchema } from "../../../shared/schemas/scan.ts";
-import {
-  newFindingsSchema,
-  newScanSchema,
-  scanUpdateSchema,
-  type ScanUpdate,
-} from "../../../shared/schemas/scan_requests.ts";
+import { newScanSchema, scanUpdateSchema, type ScanUpdate } from "../../../shared/schemas/scan_requests.ts";
 import { component, json, problem } from "../../description/operation.ts";
 import type { Allowed } from "../../http/allowed.ts";
 import type { FeatureDependencies } from "../features.ts";
@@ -25,7 +18,7 @@ import { announceEnd, type EndedScan } from "./announce_end.ts";
 import { scanEventStream, scansEventStream } from "./channels.ts";
 import { expiringScans } from "./expire_scans.ts";
 import { findingExample, newScanExample, scanExample, scanUpdateExample } from "./examples.ts";
-import { selectFindings, storeFindings, toFinding, type FindingRow } from "./finding_store.ts";
+import { selectFindings, storePublished, toFinding, type FindingRow } from "./finding_store.ts";
 import { defineReportRoutes } from "./report_routes.ts";
 import { hasEnded, toScan, type ScanRow } from "./scan.ts";
 import {
@@ -40,8 +33,6 @@ import {
   updateScan,
 } from "./scan_store.ts";
 
-const maxFindingsBytes = 1_048_576;
-
 const scanList = listByTime("scans", toScan);
 const findingList: List<FindingRow, unknown> = {
   name: "findings",
@@ -52,7 +43,6 @@ const findingList: List<FindingRow, unknown> = {
 
 const Scan = component("Scan", scanSchema);
 const Finding = component("Finding", storedFindingSchema);
-const StoredFindings = component("StoredFindings", v.object({ received: count, created: count, updated: count }));
 const registration = { schema: newScanSchema, example: newScanExample, whenEmpty: {} };
 const theScan = json(Scan, "The scan now", { example: scanExample });
 const registered = json(Scan, "Registered", { headers: ["Location"], example: scanExample });
@@ -63,6 +53,7 @@ export const scans = {
   prefix: scanPrefix,
   tags: [{ name: "scans", description: "Scans, findings and reports" }],
   isEndedByGatewayAlone: true,
+  onPublish: storePublished,
   routes: scanRoutes,
   eventStreams: { "/scans": scanEventStream, "/": scansEventStream },
   tasks: [expiringScans],
@@ -210,29 +201,6 @@ function scanRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
         if (found.length === 0) await selectScan(db, id);
         return found;
       }),
-  );
-
-  resource.on(
-    "POST /scans/:id/findings",
-    {
-      allow: "publish",
-      operationId: "storeFindings",
-      summary: "Store findings",
-      description: "Idempotent by `fingerprint`: a finding replaces the stored one with the same fingerprint.",
-      body: {
-        schema: newFindingsSchema,
-        example: { findings: [findingExample] },
-        maxBytes: maxFindingsBytes,
-      },
-      answers: {
-        200: json(StoredFindings, "Stored", { example: { received: 1, created: 1, updated: 0 } }),
-        409: hasEndedProblem,
-      },
-    },
-    async ({ c, id, body: { findings }, write }) => {
-      const counts = await write((db) => storeFindings(db, id, findings));
-      return c.json({ received: findings.length, ...counts });
-    },
   );
 
   defineReportRoutes(resource);

@@ -48,7 +48,6 @@ describe("tenant isolation", () => {
         ["POST", "/cancel", undefined, false],
         ["GET", "/event-stream", undefined, false],
         ["PATCH", "", { status: "failed" }, true],
-        ["POST", "/findings", { findings: [] }, true],
       ] as const) {
         if (isKeyOnly && as !== key) continue;
         const [foreign, unknown] = await Promise.all(

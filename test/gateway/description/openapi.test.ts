@@ -3,6 +3,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { OpenApi } from "../../../gateway/description/describe_api.ts";
 import { createScan, startTestGateway, type TestGateway, type TestScan } from "../../support/test_gateway.ts";
+import { numbered } from "../../support/published.ts";
 
 let gateway: TestGateway;
 let scan: TestScan;
@@ -98,7 +99,6 @@ test("each example is what its schema describes", () => {
 });
 
 const id = "7c9e6679-7425-40de-944b-e07fc1f90ae7";
-const finding = { fingerprint: "f", check: "c", status: "FAIL" };
 const nul = "a\0b";
 
 /** Bodies that a client may send, good and bad: the description says of each what the server does. */
@@ -130,21 +130,6 @@ const bodies: readonly (readonly [method: string, path: string, values: readonly
   ],
   [
     "post",
-    "/api/v1/scans/{id}/findings",
-    [
-      { findings: [] },
-      { findings: [finding, { ...finding, more: { anything: [] } }] },
-      { findings: [{ ...finding, resource: { name: "x" }, reason: null }] },
-      { findings: [{ ...finding, resource: { name: nul } }] },
-      { findings: [{ ...finding, resource_name: "x".repeat(2049) }] },
-      { findings: [{ ...finding, status: "WARN" }] },
-      { findings: Array.from({ length: 1001 }, () => finding) },
-      { findings: {} },
-      {},
-    ],
-  ],
-  [
-    "post",
     "/api/v1/channels/{channel}/events",
     [
       { type: "scan.start", data: {} },
@@ -169,7 +154,7 @@ const bodies: readonly (readonly [method: string, path: string, values: readonly
 
 describe.each(bodies)("%s %s", (method, path, values) => {
   test.each(values.map((value) => [JSON.stringify(value).slice(0, 100), value]))("body %s", async (_text, value) => {
-    const url = path.replace("{id}", scan.id).replace("{channel}", scan.channel);
+    const url = path.replace("{id}", scan.id).replace("{channel}", scan.channel.replace("scan:", "job:"));
     const response = await gateway.request(url, { method: method.toUpperCase(), as, json: value });
     expect([200, 201, 202, 422]).toContain(response.status);
     const place = ["paths", path, method, "requestBody", "content", "application/json", "schema"];
@@ -189,7 +174,7 @@ test.each(["", "x", "a b", "ä", "x".repeat(2049), "=="])(
 
 test("answers are what is described, with the headers that are", async () => {
   const events = `/api/v1/channels/${scan.channel}/events`;
-  const event = { type: "scan.start", data: {} };
+  const event = { type: "scan.start", data: {}, delivery_id: "one.1" };
   const answers: readonly (readonly [method: string, path: string, status: number, answer: Promise<Response>])[] = [
     ["get", "/healthz", 200, gateway.request("/healthz")],
     ["get", "/readyz", 200, gateway.request("/readyz")],
@@ -209,12 +194,7 @@ test("answers are what is described, with the headers that are", async () => {
     ["post", "/api/v1/scans", 422, gateway.request("/api/v1/scans", { as, json: [] })],
     ["post", "/api/v1/scans", 415, gateway.request("/api/v1/scans", { as, method: "POST", body: "x" })],
     ["post", "/api/v1/channels/{channel}/events", 202, gateway.request(events, { as, json: event })],
-    [
-      "post",
-      "/api/v1/channels/{channel}/events",
-      202,
-      gateway.request(events, { as, json: { events: [event, event] } }),
-    ],
+    ["post", "/api/v1/channels/{channel}/events", 202, gateway.request(events, { as, json: numbered([event, event]) })],
   ];
   for (const [method, path, status, asked] of answers) {
     const response = await asked;

@@ -1,7 +1,6 @@
 import * as v from "valibot";
 import { expect, test } from "vitest";
 import { parseBody } from "../../../gateway/http/body.ts";
-import { newFindingsSchema } from "../../../shared/schemas/scan_requests.ts";
 import { InvalidBody } from "../../../gateway/http/problem.ts";
 
 function pointersOf(schema: v.GenericSchema, body: unknown): readonly string[] {
@@ -34,12 +33,4 @@ test("accepts objects for objects, arrays for arrays, and absent fields", () => 
   const schema = v.object({ a: v.optional(inner), list: v.pipe(v.array(v.array(inner)), v.maxLength(5)) });
   expect(parseBody(schema, { a: { name: "x" }, list: [[{}]] })).toEqual({ a: { name: "x" }, list: [[{}]] });
   expect(parseBody(schema, { list: [] })).toEqual({ list: [] });
-});
-
-test("a finding's resource is an object", () => {
-  const finding = { fingerprint: "f", check: "c", status: "FAIL" };
-  expect(pointersOf(newFindingsSchema, { findings: [{ ...finding, resource: {} }] })).toEqual([]);
-  expect(pointersOf(newFindingsSchema, { findings: [finding, { ...finding, resource: [] }] })).toEqual([
-    "/findings/1/resource",
-  ]);
 });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createScan, problemOf, startTestGateway, type TestGateway } from "../../support/test_gateway.ts";
+import { findingEvents } from "../../support/published.ts";
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -17,7 +18,8 @@ test.each([
   const path = `/api/v1/scans/${scan.id}/findings`;
   const fingerprints = ["1", "2", "3"].map((last) => longest + last);
   const findings = fingerprints.map((fingerprint) => ({ fingerprint, check: "c", status: "FAIL" }));
-  expect((await gateway.request(path, { as, json: { findings } })).status).toBe(200);
+  const json = findingEvents(scan.id, findings);
+  expect((await gateway.request(`/api/v1/channels/${scan.channel}/events`, { as, json })).status).toBe(202);
 
   const listed: string[] = [];
   let cursor: string | null = "";
@@ -40,9 +42,9 @@ test("a page of large rows ends before its limit, and its cursor goes on", async
     const [expected, actual, detail] = ["a", "b", "c"].map((letter) => letter.repeat(4000));
     return { fingerprint: `f${index}`, check: "c", status: "FAIL", expected, actual, detail };
   });
-  for (let from = 0; from < 200; from += 50) {
-    const json = { findings: findings.slice(from, from + 50) };
-    expect((await gateway.request(path, { as, json })).status).toBe(200);
+  for (let start = 0; start < 200; start += 50) {
+    const json = findingEvents(scan.id, findings.slice(start, start + 50));
+    expect((await gateway.request(`/api/v1/channels/${scan.channel}/events`, { as, json })).status).toBe(202);
   }
   const sizes: number[] = [];
   for (let query = "?limit=200"; query !== "";) {

@@ -12,6 +12,7 @@ import {
   type TestGateway,
 } from "../../support/test_gateway.ts";
 import { watchDatabase } from "../../support/watched_database.ts";
+import { numbered } from "../../support/published.ts";
 
 let gateway: TestGateway;
 let shared: Awaited<ReturnType<typeof openSharedDatabase>>;
@@ -99,7 +100,10 @@ test("metrics count what happened, by route template", async () => {
   const scan = await createScan(gateway, gateway.acme);
   const as = `Api-Key ${gateway.acme.apiKey}`;
   await readStream(await gateway.request(scan.event_stream, { as }), ": open");
-  await gateway.request(`/api/v1/channels/${scan.channel}/events`, { as, json: { type: "scan.start", data: {} } });
+  await gateway.request(`/api/v1/channels/${scan.channel}/events`, {
+    as,
+    json: numbered([{ type: "scan.start", data: {} }]),
+  });
   await gateway.request(`/nothing/${scan.id}`);
   const response = await gateway.request("/metrics");
   expect(response.headers.get("content-type")).toMatch(/^text\/plain; version=0\.0\.4/);

@@ -85,7 +85,8 @@ export async function setUpOrg(options: Partial<PracticeOrgOptions> = {}) {
     const monitor: MonitorPort = {
       started({ monitorId, onRegistered }) {
         calls.push(`started ${monitorId}`);
-        onRegistered({ id: registeredAs ?? monitorId, last_look_at: registeredAs === null ? "2026-11-22" : null });
+        const id = registeredAs ?? monitorId;
+        onRegistered({ id, channel: "", last_look_at: registeredAs === null ? "2026-11-22" : null });
       },
       polled: (look) => void looks.push(look),
       changed(waiting) {

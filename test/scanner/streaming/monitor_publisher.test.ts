@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { createGatewayClient } from "../../../scanner/streaming/gateway_client.ts";
+import { createGatewayClient } from "../../../shared/client/gateway_client.ts";
 import {
   createMonitorPublisher,
-  type ChangesToStore,
   type MonitorPublisher,
   type MonitorPublisherOptions,
 } from "../../../scanner/streaming/monitor_publisher.ts";
+import type { EventQueue } from "../../../scanner/streaming/delivery.ts";
 import type { PollResult } from "../../../scanner/streaming/monitor_updates.ts";
 import type { NewChange } from "../../../shared/schemas/change.ts";
 import { aChange } from "../../support/change_builders.ts";
@@ -57,7 +57,7 @@ function openMonitor(changes: Partial<MonitorPublisherOptions> = {}): Monitor {
   const url = `http://127.0.0.1:${network.port}`;
   const send: typeof fetch = async (input, init) => {
     requests.push(
-      `${init?.method} ${new URL(new Request(input).url).pathname.replace(/.*\/monitors\/[^/]*/, "")}`.trim(),
+      `${init?.method} ${new URL(new Request(input).url).pathname.replace(/.*\/(?:monitors|channels)\/[^/]*/, "")}`.trim(),
     );
     return fetch(input, init);
   };
@@ -72,7 +72,7 @@ function openMonitor(changes: Partial<MonitorPublisherOptions> = {}): Monitor {
   });
   onTestFinished(() => publisher.stopped());
   let queue: readonly NewChange[] = [];
-  const source: ChangesToStore = {
+  const source: EventQueue<NewChange> = {
     first: (max) => queue.slice(0, max),
     settle(changes) {
       queue = queue.filter((change) => !changes.includes(change));
@@ -141,7 +141,7 @@ describe("createMonitorPublisher", () => {
     monitor.changed([aChange()]);
     monitor.polled(aLook());
     await expect.poll(async () => (await read(monitor.monitorId))["fail"]).toBe(5);
-    expect(monitor.requests).toEqual(["PUT", "POST /changes", "PATCH"]);
+    expect(monitor.requests).toEqual(["PUT", "POST /events", "PATCH"]);
     expect(await storedIds(monitor.monitorId)).toHaveLength(1);
     await monitor.stopped();
     expect(await read(monitor.monitorId)).toMatchObject({ status: "stopped", fail: 5 });
@@ -161,7 +161,7 @@ describe("createMonitorPublisher", () => {
 
   test("501 changes are two requests, 500 are one", async () => {
     const monitor = await startMonitor();
-    const postCount = () => monitor.requests.filter((request) => request === "POST /changes").length;
+    const postCount = () => monitor.requests.filter((request) => request === "POST /events").length;
     monitor.changed(manyChanges(500));
     await expect.poll(async () => (await storedIds(monitor.monitorId)).length).toBe(500);
     expect(postCount()).toBe(1);
@@ -196,7 +196,7 @@ describe("createMonitorPublisher", () => {
     network.stall();
     monitor.changed([aChange()]);
     await expect.poll(() => monitor.warnings).toEqual([expect.stringContaining("it does not answer")]);
-    expect(monitor.requests.filter((request) => request === "POST /changes")).toHaveLength(1);
+    expect(monitor.requests.filter((request) => request === "POST /events")).toHaveLength(1);
   });
 
   test("an outage is one warning, costs no change, and is said to be over", async () => {

@@ -1,13 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { createGatewayClient } from "../../../scanner/streaming/gateway_client.ts";
+import { createGatewayClient } from "../../../shared/client/gateway_client.ts";
 import {
   createScanPublisher,
   type ScanPublisher,
   type ScanPublisherOptions,
 } from "../../../scanner/streaming/scan_publisher.ts";
 import type { MessagePublisher } from "../../../shared/broker.ts";
-import { createGatewayBroker } from "../../../shared/brokers/gateway_broker.ts";
 import type { CheckResult, Finding } from "../../../shared/report.ts";
 import { countStates } from "../../../shared/rule_result.ts";
 import type { ScanEvents } from "../../../shared/scan_events.ts";
@@ -61,7 +60,6 @@ function startScan(changes: ScanChanges = {}): Scanner {
   const { apiKey } = gateway.acme;
   const publisher = createScanPublisher({
     gateway: createGatewayClient({ url, apiKey, timeoutMs: 10_000, fetch: send }),
-    broker: createGatewayBroker({ url, apiKey, timeoutMs: 10_000, fetch: send }),
     scanId,
     scan: { org_url: "https://acme.okta.com", client_id: "0oa1", benchmark: "okta-idaas-stig-v1r2", checks_total: 3 },
     warn: (message) => warnings.push(message),
@@ -148,7 +146,7 @@ const countOf = (events: readonly StreamEvent<ScanEvents>[], type: string) =>
   events.filter((event) => event.type === type).length;
 
 describe("createScanPublisher", () => {
-  test("stores before it publishes, and the gateway publishes the end last of all", async () => {
+  test("sends each event once, and the gateway publishes the end last of all", async () => {
     const { scan, received } = await startFollowedScan();
     const results = threeChecks(2);
     evaluate(scan, results);
@@ -162,8 +160,8 @@ describe("createScanPublisher", () => {
     expect(countOf(events, "finding.created")).toBe(6);
     const order = scan.requests.map(({ what }) => what);
     expect(order[0]).toBe("PUT /api/v1/scans/ID");
-    expect(order.indexOf("POST /api/v1/scans/ID/findings")).toBeLessThan(
-      order.lastIndexOf("POST /api/v1/channels/ID/events"),
+    expect(new Set(order)).toEqual(
+      new Set(["PUT /api/v1/scans/ID", "PATCH /api/v1/scans/ID", "POST /api/v1/channels/ID/events"]),
     );
     expect(order.at(-1)).toBe("PATCH /api/v1/scans/ID");
     expect(await storedScan(scan.scanId)).toMatchObject({
@@ -176,7 +174,7 @@ describe("createScanPublisher", () => {
     expect(scan.warnings).toEqual([]);
   });
 
-  test("an event carries the whole finding, without the long texts where it has no room for them", async () => {
+  test("an event carries the whole finding; a long text is cut, and says so", async () => {
     const { scan, received } = await startFollowedScan();
     const results = threeChecks(1).map((result, index) => ({
       ...result,
@@ -185,30 +183,31 @@ describe("createScanPublisher", () => {
     evaluate(scan, results);
     await scan.end("completed", results);
     const events = (await received).flatMap(({ type, data }) => (type === "finding.created" ? [data] : []));
-    for (const stored of await storedFindings(scan.scanId)) {
-      const data = events.find(({ fingerprint }) => fingerprint === stored["fingerprint"]);
-      expect({ scan_id: scan.scanId, ...stored }).toMatchObject(data ?? {});
-      if (stored["check"] === "one") expect(Object.keys(data ?? {}).length).toBe(Object.keys(stored).length);
+    for (const { created_at: _, ...stored } of await storedFindings(scan.scanId)) {
+      expect(events).toContainEqual({ scan_id: scan.scanId, ...stored });
     }
-    expect(events.map((data) => "expected" in data)).toEqual([true, false, false]);
+    for (const { evaluation } of events.slice(1)) {
+      expect(Buffer.byteLength(evaluation ?? "")).toBeLessThanOrEqual(2048);
+      expect(evaluation).toMatch(/^\u6f22+… .*report/);
+    }
   });
 
-  test("at a round trip of 200 ms, 1,500 findings: every subscriber receives all of it, and the end", async () => {
+  test("10,000 findings at a round trip of 200 ms arrive complete, in order, once, though the connection breaks", async () => {
     network.delay(100);
-    const scan = startScan();
-    await expect.poll(() => scan.registered()).not.toBeNull();
-    const followers = await Promise.all([1, 2, 3].map(() => follow(scan.scanId)));
-    const results = threeChecks(500);
+    const { scan, received } = await startFollowedScan({ endTimeoutMs: 60_000 });
+    const breaks = new Set([4, 9, 14]);
+    beforeRequest = (number) => {
+      if (breaks.has(number)) network.loseNextAnswer();
+    };
+    const results = [aCheckResult({ check: "one", findings: findings(10_000) })];
     evaluate(scan, results);
     await scan.end("completed", results);
-    for (const { received } of followers) {
-      const events = await received;
-      expect(countOf(events, "finding.created")).toBe(1500);
-      expect(countOf(events, "scan.end")).toBe(1);
-      expect(countOf(events, "scan.error")).toBe(0);
-    }
-    expect(await storedScan(scan.scanId)).toMatchObject({ status: "completed", checks_done: 3, fail: 3 });
-    expect((await storedFindings(scan.scanId)).length).toBe(1500);
+    const created = (await received).flatMap(({ type, data }) =>
+      type === "finding.created" ? [data.fingerprint] : [],
+    );
+    expect(created).toEqual(results[0]?.findings.map(({ fingerprint }) => fingerprint));
+    expect((await storedFindings(scan.scanId)).length).toBe(10_000);
+    expect(scan.warnings).toEqual([]);
   });
 
   test("stores and delivers everything once, whichever single response is lost", async () => {
@@ -231,7 +230,7 @@ describe("createScanPublisher", () => {
       // The next time one request is sent twice.
       requestCount = scan.requests.length - 1;
     }
-    expect(requestCount).toBeGreaterThan(4);
+    expect(requestCount).toBeGreaterThan(3);
     const listed = await gateway.request("/api/v1/scans?limit=200", { as: key() });
     const { items } = (await listed.json()) as { items: readonly { status: string }[] };
     expect(items.filter(({ status }) => status === "pending")).toEqual([]);
@@ -283,38 +282,21 @@ describe("createScanPublisher", () => {
     expect(await storedScan(scan.scanId)).toMatchObject({ checks_done: 20 });
   });
 
-  test("drops events that the broker does not accept at the end, and still delivers the end", async () => {
-    const unavailable: MessagePublisher = { publish: () => Promise.reject(new Error("the broker is unavailable")) };
-    const { scan, received } = await startFollowedScan({ broker: unavailable, eventGraceMs: 300 });
+  test("with direct access to a broker nothing is stored, and its outage does not keep the scan from its end", async () => {
+    const published: string[] = [];
+    const direct: MessagePublisher = { publish: async (_channel, message) => void published.push(message) };
     const results = threeChecks(10);
+    const stored = startScan({ broker: direct });
+    evaluate(stored, results);
+    await stored.end("completed", results);
+    expect(published.filter((message) => message.includes('"finding.created"'))).toHaveLength(30);
+    expect(await storedFindings(stored.scanId)).toEqual([]);
+    const unavailable: MessagePublisher = { publish: () => Promise.reject(new Error("the broker is unavailable")) };
+    const { scan, received } = await startFollowedScan({ broker: unavailable });
     evaluate(scan, results);
     await scan.end("completed", results);
     expect((await received).map(({ type }) => type)).toEqual(["scan.end"]);
-    expect(await storedFindings(scan.scanId)).toHaveLength(30);
-  });
-
-  test("drops events over the queue's bound and counts them; every finding is stored", async () => {
-    const held = Promise.withResolvers<void>();
-    const published: string[] = [];
-    const scan = startScan({
-      broker: {
-        async publish(_channel, message) {
-          await held.promise;
-          published.push(message);
-        },
-      },
-      eventGraceMs: 120_000,
-    });
-    const results = [aCheckResult({ check: "one", findings: findings(10_600) })];
-    evaluate(scan, results);
-    const ended = scan.end("completed", results);
-    await expect.poll(() => scan.requests.filter(({ what }) => what.endsWith("/findings")).length).toBe(22);
-    held.resolve();
-    await ended;
-    const created = published.filter((message) => message.includes('"finding.created"')).length;
-    expect(created).toBeLessThan(10_600);
-    expect(created).toBeGreaterThan(9000);
-    expect((await storedFindings(scan.scanId)).length).toBe(10_600);
+    expect(await storedScan(scan.scanId)).toMatchObject({ status: "completed", fail: 3 });
   });
 
   test("a gateway that never responds does not keep a scan from its end", async () => {

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { createGatewayClient } from "../../../scanner/streaming/gateway_client.ts";
+import { createGatewayClient } from "../../../shared/client/gateway_client.ts";
 import { createScanPublisher, type ScanPublisherOptions } from "../../../scanner/streaming/scan_publisher.ts";
 import { createGatewayBroker } from "../../../shared/brokers/gateway_broker.ts";
 import type { CheckResult, Report } from "../../../shared/report.ts";

@@ -54,7 +54,9 @@ test("createGatewayBroker sends the message as the body, with the key, to the en
   const channel = createChannel();
   await broker.publish(channel, eventMessage({ n: 1 }));
   const url = `https://gateway.example/base/api/v1/channels/${encodeURIComponent(channel)}/events`;
-  expect(sent).toEqual([["POST", url, `Api-Key ${apiKey}`, "application/json", "manual", eventMessage({ n: 1 })]]);
+  const [event] = JSON.parse(String((sent[0] as readonly unknown[]).at(-1))).events as readonly object[];
+  expect(sent).toEqual([["POST", url, `Api-Key ${apiKey}`, "application/json", "manual", expect.any(String)]]);
+  expect(event).toEqual({ ...JSON.parse(eventMessage({ n: 1 })), delivery_id: expect.stringMatching(/\.1$/) });
 });
 
 function bodyOf(init: RequestInit | undefined): string {
@@ -75,26 +77,33 @@ test("createGatewayBroker keeps a batch within 500 events and a mebibyte, and th
     ...Array.from({ length: 40 }, (_, n) => eventMessage({ n: 1200 + n, text: "€".repeat(20_000) })),
   ];
   await Promise.all(messages.map((message) => broker.publish(channel, message)));
-  const batches = bodies.map((body) => JSON.parse(body) as { events?: readonly unknown[] });
-  expect(Math.max(...batches.map(({ events }) => events?.length ?? 1))).toBe(500);
+  const batches = bodies.map((body) => JSON.parse(body) as { events: readonly { readonly delivery_id: string }[] });
+  expect(Math.max(...batches.map(({ events }) => events.length))).toBe(500);
   expect(Math.max(...bodies.map((body) => Buffer.byteLength(body)))).toBeLessThanOrEqual(1_048_576);
-  expect(batches.flatMap((batch) => batch.events ?? [batch])).toEqual(messages.map((message) => JSON.parse(message)));
+  const events = batches.flatMap((batch) => batch.events);
+  expect(events).toMatchObject(messages.map((message) => JSON.parse(message)));
+  // By one producer, one after the other.
+  const [producer] = events[0]?.delivery_id.split(".") ?? [];
+  expect(events.map((event) => event.delivery_id)).toEqual(events.map((_, index) => `${producer}.${index + 1}`));
 });
 
 test("createGatewayBroker sends the events of a refused batch one by one, so that one costs no other", async () => {
-  const taken: string[] = [];
+  const taken: object[] = [];
   const broker = open("https://gateway.example", {
     fetch: async (_, init) => {
       const body = bodyOf(init);
       if (body.includes('"n":2')) return new Response(null, { status: 422 });
-      taken.push(body);
+      taken.push(...(JSON.parse(body) as { events: readonly object[] }).events);
       return new Response(null, { status: 202 });
     },
   });
   const channel = createChannel();
   const results = await Promise.allSettled([1, 2, 3].map((n) => broker.publish(channel, eventMessage({ n }))));
   expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
-  expect(taken).toEqual([eventMessage({ n: 1 }), eventMessage({ n: 3 })]);
+  expect(taken).toMatchObject([
+    { data: { n: 1 }, delivery_id: expect.stringMatching(/\.1$/) },
+    { data: { n: 3 }, delivery_id: expect.stringMatching(/\.2$/) },
+  ]);
 });
 
 test.each([

@@ -41,24 +41,20 @@ async function evaluated() {
 }
 
 test("a note that is only described is in the event, in the database, in the REST answer and on the page", async () => {
-  const { recordEvents } = await import("../../../gateway/library/record_events.ts");
-  const { scanEvents } = await import("../../../shared/scan_events.ts");
-  const { createOutbox } = await import("../../../scanner/streaming/outbox.ts");
+  const { toFindingCreated } = await import("../../../scanner/streaming/finding_created.ts");
+  const { findingEvents } = await import("../../support/published.ts");
   const { findingSchema } = await import("../../../gateway/web/model/finding.ts");
   const { createScan } = await import("../../support/test_gateway.ts");
   const { labelledNotes } = await import("../../../shared/schemas/finding_notes.ts");
   const scan = await createScan(gateway, gateway.acme, {});
-  const outbox = createOutbox();
-  const counts = { checks_done: 1, checks_total: 1, pass: 0, fail: 1, manual: 0, not_applicable: 0 };
-  outbox.checkEvaluated(await evaluated(), counts);
-  const { findings, publish } = outbox.take();
-  const { events, ...publisher } = recordEvents();
-  for (const each of publish) await each(scanEvents(publisher), { ...scan, tenant_id: gateway.acme.id });
-  expect(events[0]).toMatchObject({ type: "finding.created", data: { example_note: text } });
+  const result = await evaluated();
+  const findings = result.findings.map((finding) => toFindingCreated(scan.id, result, finding));
+  expect(findings).toMatchObject([{ example_note: text }]);
 
   const as = `Api-Key ${gateway.acme.apiKey}`;
   const path = `/api/v1/scans/${scan.id}/findings`;
-  expect((await gateway.request(path, { method: "POST", json: { findings }, as })).status).toBe(200);
+  const json = findingEvents(scan.id, findings);
+  expect((await gateway.request(`/api/v1/channels/${scan.channel}/events`, { json, as })).status).toBe(202);
   const { items } = (await (await gateway.request(path, { as })).json()) as { readonly items: readonly unknown[] };
   expect(items).toMatchObject([{ example_note: text, to_pass: null }]);
   expect(labelledNotes(parse(findingSchema, items[0]) as object)).toMatchObject([{ label: "Example", text }]);

@@ -13,6 +13,7 @@ import { startKeptGateway, type KeptGateway } from "../../../support/keeping_gat
 import { reportUpload } from "../../../support/report_builders.ts";
 import { createPublisher } from "../../../../shared/send_event.ts";
 import { createScan, problemOf } from "../../../support/test_gateway.ts";
+import { findingEvents } from "../../../support/published.ts";
 
 describe("deleting", () => {
   let gateway: KeptGateway;
@@ -31,9 +32,10 @@ describe("deleting", () => {
   const owner: KeptGateway["owner"] = (...statement) => gateway.owner(...statement);
 
   async function fullScan(status?: string): Promise<string> {
-    const { id } = await createScan(gateway, gateway.acme);
+    const { id, channel } = await createScan(gateway, gateway.acme);
     const finding = (fingerprint: string) => ({ fingerprint, check: "c", status: "FAIL" });
-    await send("POST", `/api/v1/scans/${id}/findings`, { findings: [finding("a"), finding("b")] });
+    const events = findingEvents(id, [finding("a"), finding("b")]);
+    expect((await send("POST", `/api/v1/channels/${channel}/events`, events)).status).toBe(202);
     if (status !== undefined) await send("PATCH", `/api/v1/scans/${id}`, { status });
     const stored = await gateway.request(`/api/v1/scans/${id}/report`, { ...reportUpload(id), as: key });
     expect(stored.status).toBe(201);

@@ -23,6 +23,7 @@ import { openOnPostgres } from "../../../drizzle/open_databases.ts";
 import { fuzzed } from "../../../fuzz/fuzzed.ts";
 import { startKeptGateway, type KeptGateway } from "../../../support/keeping_gateways.ts";
 import { changeOf, createMonitorClient } from "../../../support/monitor_requests.ts";
+import { findingEvents } from "../../../support/published.ts";
 
 /** On PostgreSQL, as the application's role, and bound to what the shared core says of the same runs. */
 let gateway: KeptGateway;
@@ -86,7 +87,7 @@ async function startScan(orgUrl: string, verdicts: Verdicts): Promise<string> {
   const id = randomUUID();
   await send("PUT", `/scans/${id}`, { org_url: `${orgUrl}/` });
   const findings = entriesOf(verdicts).map(([check, verdict]) => ({ fingerprint: `${check}:1`, check, ...verdict }));
-  await send("POST", `/scans/${id}/findings`, { findings });
+  await send("POST", `/channels/scan:${gateway.acme.id}:${id}/events`, findingEvents(id, findings));
   return id;
 }
 
@@ -116,7 +117,7 @@ function createMonitor(orgUrl: string) {
     const lines = entriesOf(moved).map(([check, to]) =>
       changeOf({ check, fingerprint: `${check}:1`, from: null, to, seen_at: isoOf(at), ...fields }),
     );
-    if (lines.length > 0) expect((await client.post(lines)).status).toBe(200);
+    if (lines.length > 0) expect((await client.post(lines)).status).toBe(202);
   };
   return {
     client,

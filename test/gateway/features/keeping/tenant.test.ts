@@ -6,6 +6,7 @@ import { changeOf } from "../../../support/monitor_requests.ts";
 import { reportUpload } from "../../../support/report_builders.ts";
 import { createScan, problemOf, type TestGateway, type TestTenant } from "../../../support/test_gateway.ts";
 import { seedTenant } from "../../../drizzle/seed.ts";
+import { changeEvents, findingEvents } from "../../../support/published.ts";
 
 /** In the order of the file. */
 const exportedNames = [
@@ -23,7 +24,7 @@ const exportedNames = [
 ];
 
 /** Scans with findings, reports and without, and a monitor with changes. */
-async function fill(gateway: TestGateway, { apiKey }: TestTenant) {
+async function fill(gateway: TestGateway, { id: tenantId, apiKey }: TestTenant) {
   const as = `Api-Key ${apiKey}`;
   const send = async (method: string, path: string, json?: unknown) => {
     const response = await gateway.request(path, json === undefined ? { method, as } : { method, as, json });
@@ -39,13 +40,15 @@ async function fill(gateway: TestGateway, { apiKey }: TestTenant) {
       actual: `é "quoted" \\ 😀 ${n}`,
       evaluation: `first\n→ ${n}`,
     }));
-    await send("POST", `/api/v1/scans/${id}/findings`, { findings });
+    for (const batch of [findings.slice(0, 350), findings.slice(350)]) {
+      await send("POST", `/api/v1/channels/scan:${tenantId}:${id}/events`, findingEvents(id, batch));
+    }
     await send("PATCH", `/api/v1/scans/${id}`, { status: "completed", checks_done: 1, fail: 1 });
     if (at > 0) await gateway.request(`/api/v1/scans/${id}/report`, { ...reportUpload(id), as });
   }
   const monitor = randomUUID();
   await send("PUT", `/api/v1/monitors/${monitor}`, { org_url: "https://acme.okta.com", interval_seconds: 10 });
-  await send("POST", `/api/v1/monitors/${monitor}/changes`, { changes: [changeOf()] });
+  await send("POST", `/api/v1/channels/monitor:${tenantId}:${monitor}/events`, changeEvents(monitor, [changeOf()]));
   await send("POST", "/api/v1/decisions", {
     kind: "waiver",
     check: randomUUID(),

@@ -12,6 +12,7 @@ import {
   type TestGateway,
   type TestScan,
 } from "../../../support/test_gateway.ts";
+import { findingEvents } from "../../../support/published.ts";
 
 let database: Database;
 let gateway: TestGateway;
@@ -30,6 +31,7 @@ const send = (method: string, path: string, json: unknown, as = key) => gateway.
 const patch = (scan: TestScan, json: unknown) => send("PATCH", `/api/v1/scans/${scan.id}`, json);
 const read = async (scan: TestScan) =>
   (await gateway.request(`/api/v1/scans/${scan.id}`, { as: key })).json() as Promise<TestScan>;
+const publish = (scan: TestScan, json: object) => send("POST", `/api/v1/channels/${scan.channel}/events`, json);
 const newScan = (body: unknown = {}) => createScan(gateway, gateway.acme, body);
 
 describe("PUT /scans/{id}", () => {
@@ -217,9 +219,7 @@ describe("lists", () => {
 
   test("a cursor that is not this list's is 400", async () => {
     const scan = await newScan();
-    await send("POST", `/api/v1/scans/${scan.id}/findings`, {
-      findings: [finding({ fingerprint: "a" }), finding({ fingerprint: "b" })],
-    });
+    await publish(scan, findingEvents(scan.id, [finding({ fingerprint: "a" }), finding({ fingerprint: "b" })]));
     const findingsCursor = (await listPage(`/api/v1/scans/${scan.id}/findings?limit=1`)).next_cursor ?? "";
     const scansCursor = (await listPage("/api/v1/scans?limit=1")).next_cursor ?? "";
     const encode = (value: unknown) => btoa(JSON.stringify(value)).replaceAll("=", "");
@@ -283,12 +283,12 @@ describe("PATCH /scans/{id}", () => {
       ["PATCH", "", { status }],
       ["PATCH", "", {}],
       ["POST", "/cancel", undefined],
-      ["POST", "/findings", { findings: [finding()] }],
-      ["POST", "/findings", { findings: [] }],
     ] as const) {
       const problem = await problemOf(await send(method, `/api/v1/scans/${scan.id}${suffix}`, body));
       expect(problem).toMatchObject({ status: 409, code: "conflict" });
     }
+    const late = await publish(scan, findingEvents(scan.id, [finding()]));
+    expect(await problemOf(late)).toMatchObject({ status: 409, code: "conflict" });
     expect(await read(scan)).toEqual(ended);
   });
 
@@ -361,18 +361,18 @@ describe("POST /scans/{id}/cancel", () => {
 });
 
 describe("findings", () => {
-  const store = (scan: TestScan, findings: unknown) => send("POST", `/api/v1/scans/${scan.id}/findings`, { findings });
+  const store = (scan: TestScan, findings: readonly object[]) => publish(scan, findingEvents(scan.id, findings));
 
   test("are stored once for each fingerprint; the last one counts", async () => {
     const scan = await newScan();
     const first = [finding({ fingerprint: "a" }), finding({ fingerprint: "b" })];
-    expect(await (await store(scan, first)).json()).toEqual({ received: 2, created: 2, updated: 0 });
+    expect(await (await store(scan, first)).json()).toEqual({ stored: 2, live: true });
     const again = [
       finding({ fingerprint: "b", status: "PASS" }),
       finding({ fingerprint: "c" }),
       finding({ fingerprint: "c", detail: "last" }),
     ];
-    expect(await (await store(scan, again)).json()).toEqual({ received: 3, created: 1, updated: 1 });
+    expect((await store(scan, again)).status).toBe(202);
     const { items } = await listPage(`/api/v1/scans/${scan.id}/findings`);
     expect(items.map(({ fingerprint, status }) => [fingerprint, status])).toEqual([
       ["a", "FAIL"],
@@ -399,17 +399,11 @@ describe("findings", () => {
     expect(items).toEqual([{ ...given, created_at: expect.any(String) }]);
   });
 
-  test("1,000 are taken at once, 1,001 are not", async () => {
+  test("500 are taken at once and listed in pages, 501 are not", async () => {
     const scan = await newScan();
-    const many = Array.from({ length: 1001 }, (_, index) => finding({ fingerprint: `f${index}` }));
-    const refused = await problemOf(await store(scan, many));
-    expect(refused).toMatchObject({ status: 422, errors: [{ pointer: "/findings" }] });
-    expect(await (await store(scan, many.slice(0, 1000))).json()).toEqual({
-      received: 1000,
-      created: 1000,
-      updated: 0,
-    });
-    expect(await (await store(scan, [])).json()).toEqual({ received: 0, created: 0, updated: 0 });
+    const many = Array.from({ length: 501 }, (_, index) => finding({ fingerprint: `f${index}` }));
+    expect(await problemOf(await store(scan, many))).toMatchObject({ status: 422, errors: [{ pointer: "/events" }] });
+    expect(await (await store(scan, many.slice(0, 500))).json()).toEqual({ stored: 500, live: true });
     const seen = new Set<unknown>();
     let cursor: string | null = null;
     do {
@@ -419,31 +413,22 @@ describe("findings", () => {
       for (const item of page.items) seen.add(item["fingerprint"]);
       cursor = page.next_cursor;
     } while (cursor !== null);
-    expect(seen.size).toBe(1000);
+    expect(seen.size).toBe(500);
   });
 
   test.each([
-    [{ fingerprint: "" }, "/findings/0/fingerprint"],
-    [{ fingerprint: "a".repeat(201) }, "/findings/0/fingerprint"],
-    [{ check: undefined }, "/findings/0/check"],
-    [{ status: "pass" }, "/findings/0/status"],
-    [{ reason: "because" }, "/findings/0/reason"],
-    [{ detail: "a\0" }, "/findings/0/detail"],
-    [{ detail: "x".repeat(65_537) }, "/findings/0/detail"],
+    [{ fingerprint: "" }, "/data/fingerprint"],
+    [{ fingerprint: "a".repeat(201) }, "/data/fingerprint"],
+    [{ check: undefined }, "/data/check"],
+    [{ status: "pass" }, "/data/status"],
+    [{ reason: "because" }, "/data/reason"],
+    [{ detail: "a\0" }, "/data/detail"],
+    [{ scan_id: randomUUID() }, "/data/scan_id"],
   ])("refuses %j, and stores nothing of the batch", async (change, pointer) => {
     const scan = await newScan();
     const problem = await problemOf(await store(scan, [finding(change), finding({ fingerprint: "good" })]));
     expect(problem).toMatchObject({ status: 422, code: "invalid", errors: [{ pointer }] });
     expect((await listPage(`/api/v1/scans/${scan.id}/findings`)).items).toEqual([]);
-  });
-
-  test("more than 1 MiB is too large", async () => {
-    const scan = await newScan();
-    const large = Array.from({ length: 18 }, (_, index) =>
-      finding({ fingerprint: `f${index}`, detail: "x".repeat(60_000) }),
-    );
-    expect((await store(scan, large)).status).toBe(413);
-    expect((await store(scan, large.slice(0, 17))).status).toBe(200);
   });
 });
 
@@ -454,7 +439,6 @@ describe("paths", () => {
       for (const [method, suffix, json] of [
         ["GET", "", undefined],
         ["PATCH", "", {}],
-        ["POST", "/findings", { findings: [] }],
         ["GET", "/event-stream", undefined],
       ] as const) {
         const problem = await problemOf(await send(method, `/api/v1/scans/${id}${suffix}`, json));
@@ -472,7 +456,6 @@ describe("paths", () => {
     ["GET", "/api/v1/channels/scan:x:y/events", "POST"],
     ["POST", "/healthz", "GET"],
     ["PROPFIND", "/api/v1/scans", "POST"],
-    ["OPTIONS", "/api/v1/scans", "POST"],
   ])("%s %s is 405 and names %s", async (method, path, allowed) => {
     const response = await gateway.request(path, { method });
     expect(response.status).toBe(405);

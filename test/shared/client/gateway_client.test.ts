@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { expect, onTestFinished, test } from "vitest";
-import { createGatewayCall, readPages } from "../../command_line/gateway_call.ts";
+import { createGatewayCall, readPages } from "../../../shared/client/gateway_client.ts";
 
 /** What a gateway may answer that means harm, or a program in its place. */
 

@@ -1,9 +1,15 @@
 import * as v from "valibot";
-import { pause } from "../shared/abortable.ts";
-import { networkProblem } from "../shared/error_code.ts";
-import { problemDetail } from "../shared/problem_detail.ts";
-import { readBounded, readRefusal } from "../shared/read_bounded.ts";
-import { parseRetryAfterMs } from "../shared/retry_after.ts";
+import { pause } from "../abortable.ts";
+import { networkProblem } from "../error_code.ts";
+import { problemDetail } from "../problem_detail.ts";
+import { readBounded, readRefusal } from "../read_bounded.ts";
+import { parseRetryAfterMs } from "../retry_after.ts";
+import { publishedSchema, type Published } from "../schemas/event.ts";
+import { monitorSchema } from "../schemas/monitor.ts";
+import type { MonitorUpdate, NewMonitor } from "../schemas/monitor_requests.ts";
+import { scanSchema } from "../schemas/scan.ts";
+import type { NewScan, ScanUpdate } from "../schemas/scan_requests.ts";
+import type { CheckedEvent } from "../event.ts";
 
 /** The gateway answered, and refused. */
 export class GatewayRefusal extends Error {
@@ -115,4 +121,67 @@ function refusalText(httpStatus: number, body: string): string {
   return detail === null
     ? `HTTP status ${httpStatus}; is SCANSTREAM_URL the address of a scanstream gateway?`
     : `${httpStatus} ${detail}${httpStatus === 401 ? "; check SCANSTREAM_API_KEY" : ""}`;
+}
+
+/** The gateway's REST resources as producers use them. Every call is bounded in time, and rejects as `GatewayCall` does. */
+export interface GatewayClient {
+  /** Registers a scan under a UUID from the producer; the same call again gives the same scan. */
+  putScan(scanId: string, body: Required<NewScan>, signal: AbortSignal): Promise<RegisteredScan>;
+  updateScan(scanId: string, body: ScanUpdate, signal: AbortSignal): Promise<ScanState>;
+  readScan(scanId: string, signal: AbortSignal): Promise<ScanState>;
+  /** The finished report as gzip: the same again changes nothing. A large one may take longer than another call. */
+  storeReport(scanId: string, report: Uint8Array, signal: AbortSignal): Promise<void>;
+  /** Registers a monitor under a UUID from the producer, or goes on with it after a restart. */
+  putMonitor(monitorId: string, body: NewMonitor, signal: AbortSignal): Promise<RegisteredMonitor>;
+  updateMonitor(monitorId: string, body: MonitorUpdate, signal: AbortSignal): Promise<void>;
+  /** Publishes a batch of at most 500 events and 1 MiB, which the gateway takes as a whole or not at all. */
+  publish(channel: string, events: readonly NumberedEvent[], signal: AbortSignal): Promise<Published>;
+}
+
+export interface NumberedEvent {
+  readonly type: CheckedEvent["type"];
+  readonly data: CheckedEvent["payload"];
+  /** `<producer>.<n>`. */
+  readonly delivery_id: string;
+}
+
+/** Only what is used: a gateway of another release may answer other fields differently. */
+const registeredScan = v.pick(scanSchema, ["id", "tenant_id", "channel"]);
+const registeredMonitor = v.pick(monitorSchema, ["id", "channel", "last_look_at"]);
+const scanState = v.object({
+  status: v.fallback(v.string(), ""),
+  cancel_requested: v.fallback(v.boolean(), false),
+});
+
+export type RegisteredScan = v.InferOutput<typeof registeredScan>;
+export type RegisteredMonitor = v.InferOutput<typeof registeredMonitor>;
+export type ScanState = v.InferOutput<typeof scanState>;
+
+export function createGatewayClient(options: GatewayCallOptions): GatewayClient {
+  const call = createGatewayCall(options);
+  return {
+    async putScan(scanId, body, signal) {
+      return parseResource(registeredScan, await call("PUT", `/api/v1/scans/${scanId}`, body, signal));
+    },
+    async updateScan(scanId, body, signal) {
+      return parseResource(scanState, await call("PATCH", `/api/v1/scans/${scanId}`, body, signal));
+    },
+    async readScan(scanId, signal) {
+      return parseResource(scanState, await call("GET", `/api/v1/scans/${scanId}`, undefined, signal));
+    },
+    async storeReport(scanId, report, signal) {
+      const timeoutMs = options.timeoutMs + Math.ceil((report.length / 1_048_576) * 10_000);
+      await createGatewayCall({ ...options, timeoutMs })("PUT", `/api/v1/scans/${scanId}/report`, report, signal);
+    },
+    async putMonitor(monitorId, body, signal) {
+      return parseResource(registeredMonitor, await call("PUT", `/api/v1/monitors/${monitorId}`, body, signal));
+    },
+    async updateMonitor(monitorId, body, signal) {
+      await call("PATCH", `/api/v1/monitors/${monitorId}`, body, signal);
+    },
+    async publish(channel, events, signal) {
+      const path = `/api/v1/channels/${encodeURIComponent(channel)}/events`;
+      return parseResource(publishedSchema, await call("POST", path, { events }, signal));
+    },
+  };
 }

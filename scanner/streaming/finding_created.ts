@@ -1,0 +1,46 @@
+import type { CheckResult, Finding } from "../../shared/report.ts";
+import type { FindingCreated } from "../../shared/scan_events.ts";
+import { mapNotes } from "../../shared/schemas/finding_notes.ts";
+import { toLine } from "../../shared/text.ts";
+
+/** Of one text: a finding has ten, so that an event has room for all of them. The report has the whole text. */
+const maxTextBytes = 2048;
+const cutMark = "… (cut; the report has all of it)";
+
+/** The payload of `finding.created`: the whole finding within the bounds of an event, regardless of the evidence held. */
+export function toFindingCreated(scanId: string, result: CheckResult, finding: Finding): FindingCreated {
+  const { status, reason, resource, fingerprint, automated, cause, advisory } = finding;
+  return {
+    scan_id: scanId,
+    fingerprint,
+    check: result.check,
+    status,
+    reason,
+    severity: result.severity,
+    resource_type: line(resource.type),
+    resource_id: line(resource.id),
+    resource_name: line(resource.name),
+    expected: line(finding.expected),
+    actual: line(finding.actual),
+    detail: line(finding.detail),
+    automated,
+    cause,
+    ...mapNotes((name, { hasLines = false }) => {
+      const note = finding[name];
+      return note === undefined ? null : hasLines ? cut(note) : line(note);
+    }),
+    advisory,
+  };
+}
+
+function line(text: string): string {
+  return cut(toLine(text, 2 * maxTextBytes));
+}
+
+/** Never through a character. */
+function cut(text: string): string {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= maxTextBytes) return text;
+  const kept = bytes.subarray(0, maxTextBytes - Buffer.byteLength(cutMark));
+  return new TextDecoder().decode(kept, { stream: true }) + cutMark;
+}
