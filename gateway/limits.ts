@@ -1,6 +1,7 @@
 import type { Database, TransactionSettings } from "../drizzle/database.ts";
 import { databaseUnavailable } from "../drizzle/database_error.ts";
 import { AppError } from "../shared/app_error.ts";
+import { nextTurn } from "./next_turn.ts";
 
 export interface LimitOptions {
   /** Memory of the process. Default: what a gateway needs. */
@@ -101,10 +102,7 @@ export class Limit {
     return this.#total;
   }
 
-  /**
-   * Throws `AppError` with a time to try again: `too_many` over the holder's maximum, `unavailable` over the process's. Nothing is
-   * awaited, so a burst cannot pass it.
-   */
+  /** Throws `AppError` with a time to try again: `too_many` over the holder's maximum, `unavailable` over the process's. */
   take(holder: string, amount = 1): void {
     const { max, maxPerHolder, what, holder: kind } = this.#numbers;
     // Spread, so that clients that are refused together do not come back together.
@@ -244,11 +242,13 @@ class Turns {
         clearTimeout(timer);
         resolve();
       };
-      const timer = setTimeout(() => {
-        queue.delete(begin);
+      const giveUp = () => {
+        if (!queue.delete(begin)) return;
         if (queue.size === 0) this.#waiting.delete(holder);
         reject(databaseUnavailable(new Error(`The transaction waited longer than ${maxWaitMs} ms for its turn`)));
-      }, maxWaitMs);
+      };
+      // After a long turn of the event loop, the answers that have come meanwhile are read first.
+      const timer = setTimeout(() => nextTurn(giveUp), maxWaitMs);
       queue.add(begin);
     });
   }
