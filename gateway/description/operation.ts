@@ -14,7 +14,7 @@ export interface Tag {
 }
 
 /** For an event stream: `EventSource` sends its token in the query. */
-export const streamSecurity = [{ user: [] }, { apiKey: [] }, { accessToken: [] }];
+export const streamSecurity: Record<string, string[]>[] = [{ user: [] }, { apiKey: [] }, { accessToken: [] }];
 
 /** The schema as a component that the document describes once. */
 /* @__NO_SIDE_EFFECTS__ */
