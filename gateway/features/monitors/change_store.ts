@@ -14,6 +14,7 @@ import { parseBody } from "../../http/body.ts";
 import { InvalidBody } from "../../http/problem.ts";
 import { rowsOfPage, type PageRequest } from "../../http/paging.ts";
 import type { ChangeRow } from "./monitor.ts";
+import { organizationUpdated } from "../organizations/announce_updates.ts";
 import { observeChanges } from "../organizations/observe.ts";
 import { ended, selectMonitor } from "./monitor_store.ts";
 
@@ -61,13 +62,11 @@ export async function storePublished(
   const monitor = await selectMonitor(db, monitorId);
   if (monitor.endedAt !== null) throw ended();
   const ids = new Set(stored.map(({ id }) => id));
-  await observeChanges(
-    db,
-    monitor,
-    lines.filter(({ id }) => ids.has(id)),
-  );
+  const created = lines.filter(({ id }) => ids.has(id));
+  await observeChanges(db, monitor, created);
+  const updated = created.length === 0 ? [] : await organizationUpdated(db, monitor);
   const moved = changed.filter(({ payload }) => payload["cause"] !== "start");
-  return moved.map((event) => ({ ...event, channel: tenantChannel(tenantId) }));
+  return [...moved.map((event) => ({ ...event, channel: tenantChannel(tenantId) })), ...updated];
 }
 
 function requireUpdate(payload: unknown, monitorId: string): FindingUpdated {

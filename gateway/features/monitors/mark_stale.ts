@@ -75,7 +75,7 @@ async function announceStale(row: MonitorRow, options: MarkStaleOptions) {
     },
     options,
   );
-  await organizationAnnouncerOf(options).updated(tenantId, { monitorId: id });
+  await organizationAnnouncerOf(options).updated(tenantId, row);
 }
 
 /** No monitor is stale sooner; after an outage of the gateway itself every producer has that time to come back. */

@@ -1,23 +1,21 @@
-import { eq, sql, type SQL } from "drizzle-orm";
+import { eq, type SQL } from "drizzle-orm";
 import { organizations } from "../../../drizzle/schema.ts";
 import type { Database } from "../../../drizzle/database.ts";
-import { readOne } from "../../../drizzle/transactions.ts";
+import { readOne, type TenantDatabase } from "../../../drizzle/transactions.ts";
 import type { OrganizationResource } from "../../../shared/schemas/organization.ts";
 import { originOf } from "../../../shared/schemas/web_address.ts";
 import type { Publisher } from "../../../shared/send_event.ts";
+import type { ChannelEvent } from "../../streaming/published.ts";
 import { announce, type AnnounceOptions } from "../announce.ts";
 import { createPacedUpdates } from "../paced_updates.ts";
 import { tenantChannel } from "../tenant_events.ts";
 import { toOrganizationResource, type OrganizationRow } from "./organization.ts";
 import { selectOrganizationRows } from "./organization_store.ts";
 
-/** How an organization is named by what changed it. */
-type Subject = { readonly orgUrl: string | null } | { readonly monitorId: string };
-
 /** Tells the tenant's stream of its organizations. Neither rejects. */
 export interface OrganizationAnnouncer {
   /** Resolves when what this call has to publish was published. */
-  updated(tenantId: string, subject: Subject): Promise<void>;
+  updated(tenantId: string, of: { readonly orgUrl: string | null }): Promise<void>;
   deleted(tenantId: string, id: string): Promise<void>;
 }
 
@@ -49,9 +47,9 @@ function createAnnouncer({ database, nowMs = Date.now, ...options }: Parts): Org
   const updates = createPacedUpdates(nowMs);
 
   return {
-    async updated(tenantId, subject) {
-      const condition = conditionOf(subject);
-      if (condition === null) return;
+    async updated(tenantId, { orgUrl }) {
+      if (orgUrl === null) return;
+      const condition = eq(organizations.orgUrl, originOf(orgUrl));
       await publish(tenantId, async (channel) => {
         const row = await read(tenantId, condition);
         if (row === null) return;
@@ -81,10 +79,17 @@ function createAnnouncer({ database, nowMs = Date.now, ...options }: Parts): Org
   }
 }
 
-/** Null: it names none. */
-function conditionOf(subject: Subject): SQL | null {
-  if ("monitorId" in subject) {
-    return sql`${organizations.orgUrl} = (select origin from monitors where monitors.id = ${subject.monitorId}::uuid)`;
-  }
-  return subject.orgUrl === null ? null : eq(organizations.orgUrl, originOf(subject.orgUrl));
+/** The organization as a transaction has left it, for the tenant's stream; none without an organization. */
+export async function organizationUpdated(
+  db: TenantDatabase,
+  { tenantId, orgUrl }: { readonly tenantId: string; readonly orgUrl: string },
+): Promise<readonly ChannelEvent[]> {
+  const condition = eq(organizations.orgUrl, originOf(orgUrl));
+  const rows = await selectOrganizationRows(db, { condition, limit: 1 });
+  const channel = tenantChannel(tenantId);
+  return rows.map((row) => ({
+    channel,
+    type: "organization.updated",
+    payload: toOrganizationResource(row, Date.now()),
+  }));
 }

@@ -103,6 +103,10 @@ test("a rule that a monitor knows has the category that its producer names", asy
   const host = aHost();
   const monitor = createMonitorClient(gateway);
   await monitor.put({ org_url: `https://${host}`, interval_seconds: 10 });
+  const counts = new RegExp(
+    `organization\\.updated[^\n]*\n[^\n]*${host}[^\n]*"cat1_open":1,"cat2_open":1,"cat3_open":1`,
+  );
+  const updated = readStream(await send("GET", "/event-stream"), counts);
   const failing = (check: string) =>
     changeOf({ check, fingerprint: check, to: { status: "FAIL", reason: null }, cause: "start" });
   await monitor.post([
@@ -110,6 +114,7 @@ test("a rule that a monitor knows has the category that its producer names", asy
     { ...failing(adminConsole), rule: { status: "FAIL", reason: null, severity: "low" } },
     failing(idle),
   ]);
+  await updated;
   expect(await organizationOf(`https://${host}`)).toMatchObject({ cat1_open: 1, cat2_open: 1, cat3_open: 1 });
   const [, second] = (await monitor.list("/changes")).items;
   expect(second?.rule).toEqual({ status: "FAIL", reason: null, severity: "low" });
