@@ -88,10 +88,12 @@ function look(schema: v.GenericSchema, value: unknown, pointer: string, walk: Wa
       for (const [index, element] of value.entries()) look(item, element, `${pointer}/${index}`, walk);
     }
   } else if (typeof value === "object" && value !== null) {
-    for (const [key, field] of Object.entries(value)) {
-      const known = entries !== undefined && Object.hasOwn(entries, key) ? entries[key] : undefined;
-      const fieldSchema = type === "record" ? member : known;
-      if (fieldSchema !== undefined) look(fieldSchema, field, pointer + toPointer(key), walk);
+    const fields = value as Readonly<Record<string, unknown>>;
+    // A body may have many more keys than its schema.
+    for (const key of Object.keys(type === "record" ? fields : (entries ?? {}))) {
+      const fieldSchema = type === "record" ? member : entries?.[key];
+      if (fieldSchema !== undefined && Object.hasOwn(fields, key))
+        look(fieldSchema, fields[key], pointer + toPointer(key), walk);
     }
   }
 }
