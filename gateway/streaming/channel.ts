@@ -13,6 +13,8 @@ export interface HubMember {
 
 /** A channel has one producer, or a few. */
 const maxProducers = 16;
+/** Numbers of a producer that may still arrive. */
+const maxMissing = 1000;
 /** What was published of a resource before its end arrives within seconds of it. */
 const maxEndedResources = 1024;
 
@@ -28,8 +30,8 @@ export class Channel {
   /** Not written yet. */
   frames: string[] = [];
   isOver = false;
-  /** The sequence number of the last event of each producer that numbers its events, least recent first. */
-  readonly #lastDeliveries = new Map<string, number>();
+  /** By producer that numbers its events, least recent first: the last number, and those before it that did not arrive. */
+  readonly #deliveries = new Map<string, { readonly last: number; readonly missing: Set<number> }>();
 
   /** Resources that had their terminal event here, other than the channel's own: least recent first. */
   readonly #endedResources = new Set<string>();
@@ -53,16 +55,23 @@ export class Channel {
     return fitsChannel(this.#parsed, event) ? "own" : "foreign";
   }
 
-  /** True for an event that was already received: its producer got no reply and retried. A producer's numbers only grow. */
+  /**
+   * True for an event that was already received: its producer got no reply and retried. An event that arrives after a later one of
+   * its producer is none: two processes of the gateway may hand over what they stored in another order.
+   */
   isRepeated(deliveryId: string): boolean {
     const dot = deliveryId.lastIndexOf(".");
     const producer = deliveryId.slice(0, dot);
     const sequence = Number(deliveryId.slice(dot + 1));
-    if (sequence <= (this.#lastDeliveries.get(producer) ?? -1)) return true;
-    this.#lastDeliveries.delete(producer);
-    this.#lastDeliveries.set(producer, sequence);
-    const [oldest] = this.#lastDeliveries.size > maxProducers ? this.#lastDeliveries.keys() : [];
-    if (oldest !== undefined) this.#lastDeliveries.delete(oldest);
+    const known = this.#deliveries.get(producer);
+    const { last, missing } = known ?? { last: sequence - 1, missing: new Set<number>() };
+    if (sequence <= last) return !missing.delete(sequence);
+    for (let n = Math.max(last + 1, sequence - maxMissing); n < sequence; n += 1) missing.add(n);
+    for (const oldest of missing) if (missing.size > maxMissing) missing.delete(oldest);
+    this.#deliveries.delete(producer);
+    this.#deliveries.set(producer, { last: sequence, missing });
+    const [oldest] = this.#deliveries.size > maxProducers ? this.#deliveries.keys() : [];
+    if (oldest !== undefined) this.#deliveries.delete(oldest);
     return false;
   }
 

@@ -482,3 +482,14 @@ test("nothing is left after a thousand joins and leaves", async () => {
   expect(hub.stats()).toEqual({ channels: 0, members: 0, subscriptions: 0 });
   expect(broker.subscriptions.every(({ signal }) => signal.aborted)).toBe(true);
 });
+
+test("an event that another process hands over late is delivered, and one that is sent again is not", async () => {
+  const { broker, hub } = setUp();
+  const member = createMember();
+  await join(hub, [a], member);
+  for (const n of [1, 3, 2, 2, 4]) {
+    broker.newest(a).message(`{"type":"job.delta","data":{"n":${n}},"delivery_id":"gateway.${n}"}`);
+  }
+  await turn();
+  expect([...member.text().matchAll(/"n":(\d)/g)].map(([, n]) => n)).toEqual(["1", "3", "2", "4"]);
+});
