@@ -239,6 +239,7 @@ CREATE TABLE "published" (
 	"producer" text NOT NULL,
 	"last_n" bigint DEFAULT 0 NOT NULL,
 	"published_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	"lost_at" timestamp (3) with time zone,
 	CONSTRAINT "published_pkey" PRIMARY KEY("tenant_id","channel","producer"),
 	CONSTRAINT "published_last_n" CHECK ("published"."last_n" >= 0)
 );

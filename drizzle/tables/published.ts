@@ -15,6 +15,8 @@ export const published = pgTable(
     /** The number of the last event that was stored. */
     lastN: bigint("last_n", { mode: "number" }).notNull().default(0),
     publishedAt: instant("published_at").notNull().defaultNow(),
+    /** The last time that the broker did not take what was stored: streams that were open then have missed it. */
+    lostAt: instant("lost_at"),
   },
   (table) => [
     primaryKey({ name: "published_pkey", columns: [table.tenantId, table.channel, table.producer] }),

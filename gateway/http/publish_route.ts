@@ -14,7 +14,7 @@ import { batchSizeMessage, maxBatchEvents, newEventSchema, publishedSchema } fro
 import { withTimeout } from "../../shared/with_timeout.ts";
 import { component, json, problem } from "../description/operation.ts";
 import type { Feature } from "../features/features.ts";
-import { gatewayProducer, storeBatch, type Batch, type Message } from "../streaming/published.ts";
+import { gatewayProducer, markLost, storeBatch, type Batch, type Message } from "../streaming/published.ts";
 import type { Allowed } from "./allowed.ts";
 import { readJson } from "./body.ts";
 import type { Dependencies } from "./dependencies.ts";
@@ -124,10 +124,18 @@ export function publishRoute(dependencies: Dependencies, features: readonly Publ
     const checked = bodies.map(({ type, data }) => requireEvent(type, data));
     const batch = { channel, name, ...requireNumbers(bodies), events: checked };
     const { stored, more } = await write((tx) => storeBatch(tx, onPublish, batch));
-    const live = await handOver([...events, ...more], liveTimeoutMs).then(
+    const messages = [...events, ...more];
+    const live = await handOver(messages, liveTimeoutMs).then(
       () => true,
       () => false,
     );
+    if (!live) {
+      const channels = new Set(messages.map((message) => message.channel));
+      // Without it the recheck still finds what nothing followed.
+      await write((tx) => markLost(tx, [...channels])).catch((error: unknown) =>
+        dependencies.log.warn({ error, channel }, "streams that missed an event could not be marked"),
+      );
+    }
     return c.json({ stored, live }, 202);
   });
 

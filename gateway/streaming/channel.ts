@@ -3,6 +3,7 @@ import { parseChannelName, type ChannelName } from "../../shared/channel_name.ts
 import { fitsChannel, isTerminalEventType, terminalTypeOf, type EncodedEvent } from "../../shared/event.ts";
 import { isJsonObject } from "../../shared/json.ts";
 import type { Chunk } from "./encoded_chunk.ts";
+import type { StoredNumber } from "./published.ts";
 
 /** What receives a channel's events: one open stream. Neither method may throw, publish or wait. */
 export interface HubMember {
@@ -15,6 +16,8 @@ export interface HubMember {
 const maxProducers = 16;
 /** Numbers of a producer that may still arrive. */
 const maxMissing = 1000;
+/** What was stored arrives within this time, or not at all. */
+const deliveryGraceMs = 5000;
 /** What was published of a resource before its end arrives within seconds of it. */
 const maxEndedResources = 1024;
 
@@ -27,6 +30,8 @@ export class Channel {
   refCount = 0;
   /** Attached leases. */
   readonly members = new Set<SubscriptionLease>();
+  /** When the first of the members attached. */
+  #sinceMs = 0;
   /** Not written yet. */
   frames: string[] = [];
   isOver = false;
@@ -75,6 +80,21 @@ export class Channel {
     return false;
   }
 
+  /** The first member attaches: what was published before concerns nobody. */
+  begin(): void {
+    this.#sinceMs = performance.now();
+    this.#deliveries.clear();
+  }
+
+  /** True when an event that was stored some seconds ago has not arrived here, although members were attached by then. */
+  isBehind({ producer, lastN, ageMs, lostAgeMs }: StoredNumber): boolean {
+    const attachedForMs = performance.now() - this.#sinceMs;
+    if (lostAgeMs !== null && lostAgeMs < attachedForMs) return true;
+    if (ageMs < deliveryGraceMs) return false;
+    const known = this.#deliveries.get(producer);
+    return known === undefined ? ageMs < attachedForMs : known.last < lastN || known.missing.size > 0;
+  }
+
   /**
    * True for an event about a resource whose terminal event has passed, except its deletion: several processes publish on a
    * channel that outlives its resources, and the state that one of them has read may arrive after the end that another stored.
@@ -113,7 +133,10 @@ export class SubscriptionLease {
     if (this.#isReleased) throw new TypeError("Cannot attach to a lease: it was released");
     if (this.channels.some((channel) => channel.isOver)) throw connectionLost();
     this.member = member;
-    for (const channel of this.channels) channel.members.add(this);
+    for (const channel of this.channels) {
+      if (channel.members.size === 0) channel.begin();
+      channel.members.add(this);
+    }
   }
 
   /** The channel had its terminal event: the member receives nothing more of it. True when that was the last channel. */

@@ -22,6 +22,7 @@ import { encodeChunk } from "./encoded_chunk.ts";
 import { FeatureError, type ChannelsRequest, type ChannelsResult } from "./event_stream_definition.ts";
 import { findEventStream, type RequestedStream, type RequestedOpening, type StreamOpener } from "./event_stream.ts";
 import type { LocalStreams } from "./local_streams.ts";
+import { selectStoredNumbers } from "./published.ts";
 import type { RecheckChannels } from "./recheck.ts";
 import type { StreamSnapshot } from "./stream_request.ts";
 
@@ -82,7 +83,7 @@ export async function findChannels(
  * subscription, or the broker did not take it. A feature that fails keeps its streams; those of others are checked.
  */
 export function createRecheck(eventStreams: EventStreams, database: Database, log: Log = silentLog): RecheckChannels {
-  return async (principal, names) => {
+  return async (principal, names, onStored) => {
     const { read } = accessOf(database, { ...principal, permission: "read" });
     const found = new Map<string, "ended" | "denied">();
     const streams = names.flatMap((name) => {
@@ -92,10 +93,13 @@ export function createRecheck(eventStreams: EventStreams, database: Database, lo
     for (const [feature, ofFeature] of Map.groupBy(streams, ({ stream }) => stream.definition.prefix)) {
       try {
         await read(async (db) => {
+          const open: string[] = [];
           for (const { name, stream } of ofFeature) {
             const state = await stateOf(stream, principal, db);
-            if (state !== "open") found.set(name, state);
+            if (typeof state === "string") found.set(name, state);
+            else open.push(...state);
           }
+          if (open.length > 0) onStored(await selectStoredNumbers(db, open));
         });
       } catch (error) {
         if (!isUnexpected(error)) throw error;
@@ -106,14 +110,15 @@ export function createRecheck(eventStreams: EventStreams, database: Database, lo
   };
 }
 
+/** The channels of a stream that would be opened again, else why it would not. */
 async function stateOf(
   { definition, params, target }: RequestedStream,
   principal: Principal,
   db: TenantDatabase,
-): Promise<"open" | "ended" | "denied"> {
+): Promise<readonly string[] | "ended" | "denied"> {
   try {
     const channels = await channelsOf(definition, toRequest({ params, target }, principal, db));
-    return "ended" in channels ? "ended" : "open";
+    return "ended" in channels ? "ended" : channels;
   } catch (error) {
     if (error instanceof NotFound) return "ended";
     if (error instanceof PermissionDenied) return "denied";

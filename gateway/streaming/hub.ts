@@ -8,6 +8,7 @@ import { silentLog, type Log } from "../observability/log.ts";
 import { noStreamMetrics, type StreamMetrics } from "../observability/stream_metrics.ts";
 import { Channel, connectionLost, SubscriptionLease, unavailable } from "./channel.ts";
 import { encodeChunk, type Chunk } from "./encoded_chunk.ts";
+import type { StoredNumber } from "./published.ts";
 
 export interface HubOptions {
   readonly subscriber: Subscriber;
@@ -89,6 +90,14 @@ export class Hub {
     const active = [...this.#channels.values()].filter(({ members }) => members.size > 0);
     const members = new Set(active.flatMap((channel) => [...channel.members]));
     return { channels: active.length, members: members.size, subscriptions: this.#channels.size };
+  }
+
+  /** Ends the members of channels on which something that was stored has not arrived. */
+  loseBehind(stored: readonly StoredNumber[]): void {
+    for (const numbers of stored) {
+      const channel = this.#channels.get(numbers.channel);
+      if (channel !== undefined && channel.members.size > 0 && channel.isBehind(numbers)) this.#lose(channel);
+    }
   }
 
   /** Ends every member with `lost` and unsubscribes from everything. */

@@ -84,7 +84,8 @@ export function createLocalStreams(options: LocalStreamsOptions): LocalStreams {
     now,
     random,
   };
-  const recheck = new Recheck({ ...options, recheckMs, sweep, metrics, now, random });
+  const onStored = hub.loseBehind.bind(hub);
+  const recheck = new Recheck({ ...options, onStored, recheckMs, sweep, metrics, now, random });
   const tenants = new StreamsByTenant({
     limits,
     onFirst: (tenant) => recheck.watch(tenant),

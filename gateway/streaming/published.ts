@@ -1,4 +1,4 @@
-import { and, eq, inArray, sql } from "drizzle-orm";
+import { and, eq, inArray, sql, type AnyColumn } from "drizzle-orm";
 import { currentTenantId } from "../../drizzle/policies.ts";
 import { published } from "../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../drizzle/transactions.ts";
@@ -113,6 +113,35 @@ async function advanceNumbering(db: TenantDatabase, { channel, producer }: Numbe
     .update(published)
     .set({ lastN, publishedAt: sql`now()` })
     .where(and(eq(published.channel, channel), eq(published.producer, producer)));
+}
+
+/** How far the events of a producer on a channel were stored. The ages are those of the last one, and of the last that was not sent. */
+export interface StoredNumber extends Numbering {
+  readonly lastN: number;
+  readonly ageMs: number;
+  /** Null: the broker took all of them. */
+  readonly lostAgeMs: number | null;
+}
+
+export async function selectStoredNumbers(
+  db: TenantDatabase,
+  channels: readonly string[],
+): Promise<readonly StoredNumber[]> {
+  const ageOf = (column: AnyColumn) => sql`extract(epoch from now() - ${column}) * 1000`.mapWith(Number);
+  const { channel, producer, lastN, publishedAt, lostAt } = published;
+  const rows = await db
+    .select({ channel, producer, lastN, ageMs: ageOf(publishedAt), lostAgeMs: ageOf(lostAt), lostAt })
+    .from(published)
+    .where(inArray(channel, [...channels]));
+  return rows.map(({ lostAt: lost, ...row }) => ({ ...row, lostAgeMs: lost === null ? null : row.lostAgeMs }));
+}
+
+/** The broker did not take what was just stored: the recheck closes the streams of these channels. */
+export async function markLost(db: TenantDatabase, channels: readonly string[]): Promise<void> {
+  await db
+    .update(published)
+    .set({ lostAt: sql`now()` })
+    .where(inArray(published.channel, [...channels]));
 }
 
 /** The numbers of a channel whose resource is deleted. */

@@ -3,6 +3,7 @@ import type { AuthorityCheck, AuthoritySubject } from "../auth/membership.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { StreamMetrics } from "../observability/stream_metrics.ts";
 import type { OpenStream } from "./open_stream.ts";
+import type { StoredNumber } from "./published.ts";
 import type { Sweep, SweepTarget } from "./sweep.ts";
 import type { TenantStreams } from "./tenant_streams.ts";
 
@@ -11,18 +12,21 @@ export const endGraceMs = 5000;
 
 /**
  * Repeats the opening of a principal's streams, which are given by name. Returns those that would not be opened any more:
- * `ended` for a resource that has ended or is not there, `denied` for one that may not be followed. Rejects when the database
- * does not answer.
+ * `ended` for a resource that has ended or is not there, `denied` for one that may not be followed. `onStored` takes how far the
+ * events of their channels were stored. Rejects when the database does not answer.
  */
 export type RecheckChannels = (
   principal: Principal,
   names: readonly string[],
+  onStored: (stored: readonly StoredNumber[]) => void,
 ) => Promise<ReadonlyMap<string, "ended" | "denied">>;
 
 export interface RecheckOptions {
   readonly authority: AuthorityCheck;
   /** Default: streams end by their terminal event and with their authority only. */
   readonly recheckChannels?: RecheckChannels | undefined;
+  /** Closes the streams of channels that are behind. Default: none are. */
+  readonly onStored?: (stored: readonly StoredNumber[]) => void;
   /** Streams are closed within this time after their authority ended, the query's time included. */
   readonly recheckMs: number;
   readonly sweep: Sweep;
@@ -123,11 +127,11 @@ export class Recheck {
 
   /** Never rejects. */
   async #reopen(streams: readonly OpenStream[]): Promise<void> {
-    const { recheckChannels, metrics, now } = this.#options;
+    const { recheckChannels, onStored = () => {}, metrics, now } = this.#options;
     const principal = streams[0]?.principal;
     if (recheckChannels === undefined || principal === undefined) return;
     try {
-      const found = await recheckChannels(principal, [...new Set(streams.map(({ name }) => name))]);
+      const found = await recheckChannels(principal, [...new Set(streams.map(({ name }) => name))], onStored);
       for (const stream of streams) {
         const state = found.get(stream.name);
         if (state === "denied") stream.close("revoked");

@@ -50,7 +50,7 @@ export const publishedSchema = v.object({
   live: v.pipe(
     v.boolean(),
     v.description(
-      "False: not all were sent to the open streams, which are closed, so that their clients read what is stored",
+      "False: not all were sent to the open streams, which are closed within 30 s, so that their clients read what is stored",
     ),
   ),
 });

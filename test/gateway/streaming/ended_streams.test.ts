@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { AppError } from "../../../shared/app_error.ts";
 import type { Broker } from "../../../shared/broker.ts";
 import { createMemoryBroker } from "../../../shared/brokers/memory.ts";
+import { numbered } from "../../support/published.ts";
 import { createScan, readStream, startTestGateway, type TestGateway } from "../../support/test_gateway.ts";
 
 /** A stream whose terminal event never comes is closed all the same, by the authority recheck: not sooner than that event may still come. */
@@ -49,6 +50,25 @@ test("a stream whose scan.end the broker did not take is closed, and its reconne
   // Of the same tenant, rechecked in the same query, and still running.
   await complete(running.id);
   expect(await readStream(other, /^\u0000/)).toContain("event: scan.end");
+});
+
+test("a stream that missed an event which was stored is closed as lost; one that missed nothing stays", async () => {
+  const [scan, other] = [await createScan(gateway, gateway.acme), await createScan(gateway, gateway.acme)];
+  const stream = await gateway.request(scan.event_stream, { as });
+  const whole = await gateway.request(other.event_stream, { as });
+  const { events } = numbered([1, 2, 3].map((n) => ({ type: "scan.progress", data: { scan_id: scan.id, n } })));
+  const publish = async (event: unknown) =>
+    (await gateway.request(`/api/v1/channels/${scan.channel}/events`, { json: event, as })).json();
+  expect(await publish(events[0])).toEqual({ stored: 1, live: true });
+  isPublishing = false;
+  expect(await publish(events[1])).toEqual({ stored: 1, live: false });
+  isPublishing = true;
+  expect(await publish(events[2])).toEqual({ stored: 1, live: true });
+  const text = await readStream(stream, /^\u0000/);
+  expect(text).toContain('"n":1');
+  expect(text).toMatch(/: close lost\n $/);
+  await complete(other.id);
+  expect(await readStream(whole, /^\u0000/)).toContain("event: scan.end");
 });
 
 test("a recheck between the end of a scan and its publication does not take the end from the stream", async () => {
