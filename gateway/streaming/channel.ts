@@ -32,6 +32,8 @@ export class Channel {
   readonly members = new Set<SubscriptionLease>();
   /** When the first of the members attached. */
   #sinceMs = 0;
+  /** There were more producers than are remembered. */
+  #hasForgotten = false;
   /** Not written yet. */
   frames: string[] = [];
   isOver = false;
@@ -76,13 +78,14 @@ export class Channel {
     this.#deliveries.delete(producer);
     this.#deliveries.set(producer, { last: sequence, missing });
     const [oldest] = this.#deliveries.size > maxProducers ? this.#deliveries.keys() : [];
-    if (oldest !== undefined) this.#deliveries.delete(oldest);
+    if (oldest !== undefined) this.#hasForgotten = this.#deliveries.delete(oldest);
     return false;
   }
 
   /** The first member attaches: what was published before concerns nobody. */
   begin(): void {
     this.#sinceMs = performance.now();
+    this.#hasForgotten = false;
     this.#deliveries.clear();
   }
 
@@ -92,7 +95,8 @@ export class Channel {
     if (lostAgeMs !== null && lostAgeMs < attachedForMs) return true;
     if (ageMs < deliveryGraceMs) return false;
     const known = this.#deliveries.get(producer);
-    return known === undefined ? ageMs < attachedForMs : known.last < lastN || known.missing.size > 0;
+    if (known === undefined) return ageMs < attachedForMs && !this.#hasForgotten;
+    return known.last < lastN || known.missing.size > 0;
   }
 
   /**

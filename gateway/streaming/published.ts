@@ -1,4 +1,4 @@
-import { and, eq, inArray, sql, type AnyColumn } from "drizzle-orm";
+import { and, eq, inArray, or, sql, type AnyColumn } from "drizzle-orm";
 import { currentTenantId } from "../../drizzle/policies.ts";
 import { published } from "../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../drizzle/transactions.ts";
@@ -127,12 +127,14 @@ export async function selectStoredNumbers(
   db: TenantDatabase,
   channels: readonly string[],
 ): Promise<readonly StoredNumber[]> {
+  // Longer than the longest time between two rechecks: what is older was compared before.
+  const isRecent = (column: AnyColumn) => sql`${column} > now() - interval '15 minutes'`;
   const ageOf = (column: AnyColumn) => sql`extract(epoch from now() - ${column}) * 1000`.mapWith(Number);
   const { channel, producer, lastN, publishedAt, lostAt } = published;
   const rows = await db
     .select({ channel, producer, lastN, ageMs: ageOf(publishedAt), lostAgeMs: ageOf(lostAt), lostAt })
     .from(published)
-    .where(inArray(channel, [...channels]));
+    .where(and(inArray(channel, [...channels]), or(isRecent(publishedAt), isRecent(lostAt))));
   return rows.map(({ lostAt: lost, ...row }) => ({ ...row, lostAgeMs: lost === null ? null : row.lostAgeMs }));
 }
 
