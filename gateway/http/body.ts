@@ -3,6 +3,7 @@ import { AppError } from "../../shared/app_error.ts";
 import { bodyTooLarge, readBounded } from "../../shared/read_bounded.ts";
 import type { FieldProblem } from "../../shared/schemas/problem.ts";
 import { accountOf } from "../limits.ts";
+import { requireJsonBounds } from "./json_bounds.ts";
 import { HttpRefusal, InvalidBody } from "./problem.ts";
 
 export interface BodyOptions {
@@ -19,6 +20,7 @@ export async function readJson(request: Request, options: BodyOptions): Promise<
   requireJson(request.headers);
   const bytes = await readBytes(request, options.maxBytes);
   if (bytes.byteLength === 0 && options.whenEmpty !== undefined) return options.whenEmpty;
+  requireJsonBounds(bytes);
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch {

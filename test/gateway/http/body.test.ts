@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { expect, test } from "vitest";
-import { parseBody } from "../../../gateway/http/body.ts";
+import { parseBody, readJson } from "../../../gateway/http/body.ts";
 import { InvalidBody } from "../../../gateway/http/problem.ts";
 
 function pointersOf(schema: v.GenericSchema, body: unknown): readonly string[] {
@@ -33,4 +33,20 @@ test("accepts objects for objects, arrays for arrays, and absent fields", () => 
   const schema = v.object({ a: v.optional(inner), list: v.pipe(v.array(v.array(inner)), v.maxLength(5)) });
   expect(parseBody(schema, { a: { name: "x" }, list: [[{}]] })).toEqual({ a: { name: "x" }, list: [[{}]] });
   expect(parseBody(schema, { list: [] })).toEqual({ list: [] });
+});
+
+test.each([
+  ["deeper than 32 levels", "[".repeat(33) + "]".repeat(33), "nested"],
+  ["of nothing but lists", `[${"[],".repeat(60_000)}[]]`, "values"],
+])("refuses a body %s before it is parsed", async (_what, body, named) => {
+  const headers = { "content-type": "application/json", "content-length": String(body.length) };
+  const request = new Request("http://gateway.test/", { method: "POST", body, headers });
+  await expect(readJson(request, { maxBytes: 1_048_576 })).rejects.toMatchObject({
+    code: "too_large",
+    message: expect.stringContaining(named),
+  });
+  const allowed = JSON.stringify({ text: '["\\'.repeat(100), list: [[[]]] });
+  await expect(
+    readJson(new Request("http://gateway.test/", { method: "POST", body: allowed }), { maxBytes: 9999 }),
+  ).resolves.toEqual(JSON.parse(allowed));
 });
