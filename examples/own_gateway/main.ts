@@ -7,10 +7,9 @@ import { pglite } from "scanstream/gateway/pglite";
 import { features } from "./features.ts";
 
 /** On Node and Deno, with Postgres and the broker in this process. */
-const readPage = () => readFile(new URL("page.html", import.meta.url), "utf8");
 const page = defineFeature({
   prefix: "page",
-  routes: () => new Hono<Allowed>().get("/page", anyone, async (c) => c.html(await readPage())),
+  routes: () => new Hono<Allowed>().get("/page", anyone, async (c) => c.html(await readFile("page.html", "utf8"))),
 });
 const gateway = await createGateway({ features: [...features, page], database: pglite(), broker: memory() });
 const { url, firstKey, stop } = await serve(gateway, { port: Number(process.env["PORT"] ?? 8787) });

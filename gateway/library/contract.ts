@@ -210,12 +210,21 @@ async function open(context: Context) {
   return { resource, stream: await openStream(gateway, resource.path, `Api-Key ${keys.own}`) };
 }
 
+/** A feature that stores what is published wants its events numbered; others take numbers too. */
+const published = new WeakMap<ContractResource, { readonly producer: string; readonly count: number }>();
+
 async function publish(
   context: Context,
   resource: ContractResource,
   ...all: readonly ContractEvent["data"][]
 ): Promise<void> {
-  const json = { events: all.map((data) => eventOf(context, resource, data)) };
+  const { producer, count } = published.get(resource) ?? { producer: crypto.randomUUID(), count: 0 };
+  published.set(resource, { producer, count: count + all.length });
+  const events = all.map((data, index) => ({
+    ...eventOf(context, resource, data),
+    delivery_id: `${producer}.${count + index + 1}`,
+  }));
+  const json = { events };
   const as = `Api-Key ${context.keys.own}`;
   const response = await call(context.gateway, `/api/v1/channels/${resource.channel}/events`, { as, json });
   assert.equal(response.status, 202, await response.text());
