@@ -72,8 +72,10 @@ export function toChange(update: FindingUpdated): NewChange {
   };
 }
 
-function toActor(name = ""): Explanation["actor"] {
-  return name === "" ? null : { id: null, type: null, login: null, name };
+function toActor(text = ""): Explanation["actor"] {
+  if (text === "") return null;
+  const [, name = text, login = null] = /^(.+) \((\S+)\)$/.exec(text) ?? [];
+  return { id: null, type: null, login, name };
 }
 
 function toObject(text = ""): NonNullable<Explanation["object"]> | null {

@@ -17,20 +17,3 @@ test("refuses a statement that waits too long for a connection, and serves the n
   await ping(database);
   await opened.close();
 });
-
-test("refuses at once behind ten thousand waiting statements", async () => {
-  const opened = await openOnPostgres((url) => createPgDatabase(url, { maxConnections: 1 }));
-  const { database } = opened;
-  await ping(database);
-  const waiting = Array.from({ length: 10_002 }, () =>
-    ping(database).then(
-      () => "served",
-      () => "refused",
-    ),
-  );
-  await expect(ping(database)).rejects.toMatchObject({ code: "unavailable" });
-  const outcomes = await Promise.all(waiting.slice(0, 100));
-  expect(new Set(outcomes)).toEqual(new Set(["served"]));
-  await Promise.all(waiting);
-  await opened.close();
-});
