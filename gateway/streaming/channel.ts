@@ -96,7 +96,8 @@ export class Channel {
     if (ageMs < deliveryGraceMs) return false;
     const known = this.#deliveries.get(producer);
     if (known === undefined) return ageMs < attachedForMs && !this.#hasForgotten;
-    return known.last < lastN || known.missing.size > 0;
+    // A number above the stored one was stored after the look, and may be on its way.
+    return known.last < lastN || [...known.missing].some((n) => n <= lastN);
   }
 
   /**

@@ -493,3 +493,26 @@ test("an event that another process hands over late is delivered, and one that i
   await turn();
   expect([...member.text().matchAll(/"n":(\d)/g)].map(([, n]) => n)).toEqual(["1", "3", "2", "4"]);
 });
+
+test("members of a channel that lacks a stored event are ended; one that was stored after the look may be on its way", async () => {
+  const { broker, hub } = setUp();
+  const member = createMember();
+  await join(hub, [a], member);
+  for (const n of [1, 2, 5]) {
+    broker.newest(a).message(`{"type":"job.delta","data":{"n":${n}},"delivery_id":"gateway.${n}"}`);
+  }
+  const stored = { channel: a, producer: "gateway", ageMs: 6000, lostAgeMs: null };
+  hub.loseBehind([
+    { ...stored, lastN: 2 },
+    { ...stored, lastN: 5, ageMs: 1000 },
+    { ...stored, channel: b, lastN: 9 },
+  ]);
+  // Older than the stream, and so are what another producer stored and what the broker did not take.
+  hub.loseBehind([
+    { ...stored, lastN: 2, lostAgeMs: 1e9 },
+    { ...stored, producer: "other", lastN: 9, ageMs: 1e9 },
+  ]);
+  expect(member.ends).toEqual([]);
+  hub.loseBehind([{ ...stored, lastN: 5 }]);
+  expect(member.ends).toEqual(["lost"]);
+});
