@@ -139,7 +139,7 @@ export function accountOf(request: Request): RequestAccount {
   return accounts.get(request) ?? new Limits({ maxStreams: 1, maxStreamsPerTenant: 1 }).open(request, "");
 }
 
-/** What one request holds. Its methods throw as `Limit.take` does. */
+/** Amounts that one request holds. Its methods throw as `Limit.take` does. */
 export class RequestAccount {
   readonly #limits: Limits;
   #holder: string;

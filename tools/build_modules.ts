@@ -11,9 +11,9 @@ import { writePublishedTypes } from "./published_types.ts";
 const run = promisify(execFile);
 const root = dirname(import.meta.dirname);
 
-/** What `package.json` exports of `shared/`, by name; each file is one bundle that imports nothing. */
+/** Exports of `package.json` from `shared/`, by name; each file is one bundle that imports nothing. */
 const modules = { subscribe: "client/subscribe", events: "events", report: "report" };
-/** What it exports of the gateway; each file of `gateway/library/` with a subpath of its own. */
+/** Its exports of the gateway: each file of `gateway/library/` has a subpath. */
 const library = ["gateway", "deno", "postgres", "pglite", "neon", "redis", "upstash", "memory", "testing", "contract"];
 /** The same for a Worker, where nothing of Node may be in a bundle. */
 const workerLibrary = ["portable", "worker", "neon", "upstash"];

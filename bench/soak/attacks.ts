@@ -5,7 +5,7 @@ import { request } from "undici";
 import { pause } from "../../shared/abortable.ts";
 import { headersOf, type GatewayUse } from "./victim.ts";
 
-/** What a hostile tenant does to a gateway that others share with it. Every attack goes on until its signal aborts. */
+/** Attacks of a hostile tenant on a gateway that others share with it. Every attack goes on until its signal aborts. */
 interface Attack {
   readonly name: string;
   /** What it tried, for the table. */

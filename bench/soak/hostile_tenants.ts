@@ -19,7 +19,7 @@ export async function runAttacks(seconds: number, log: (line: string) => void): 
   const folder = opened.use(await temporaryFolder()).path;
   const servers = await startEnvironment();
   opened.defer(() => servers.close());
-  // Each tenant has an address of its own: one proxy more would have named it.
+  // One proxy more, so that each tenant has its own address.
   const environment = { ...servers.directEnvironment, PORT: "0", TRUSTED_PROXY_HOPS: "2" };
   const gateway = await startGatewayProcess({ environment, cwd: folder });
   opened.defer(async () => void (await gateway.stop()));
@@ -32,7 +32,7 @@ export async function runAttacks(seconds: number, log: (line: string) => void): 
   }
   const [victim, ...hostile] = uses as [GatewayUse, ...GatewayUse[]];
   const problems: string[] = [];
-  // What is compiled and connected for the first time takes longer.
+  // Code that runs and connects for the first time takes longer.
   await useAsVictim(victim, 3000);
   log("| | attack | each of three tried | the fourth | the gateway |\n|---|---|---|---|---|");
   for (const { name, tries } of [...attacks, everything]) {

@@ -23,7 +23,7 @@ export const organizations = pgTable(
   ],
 );
 
-/** What a run knew of an organization's rules from one time to another, written in the transaction of what it comes from. */
+/** Results of an organization's rules that a run knew from one time to another, written in the transaction that stores their source. */
 export const observations = pgTable(
   "observations",
   {

@@ -9,7 +9,7 @@ const { SCANSTREAM_URL = "", SCANSTREAM_API_KEY = "" } = process.env;
 const [tenantId = "", jobId = ""] = process.argv.slice(2);
 
 const { sendEvent, close } = createGatewayPublisher({ url: SCANSTREAM_URL, apiKey: SCANSTREAM_API_KEY });
-// Of the job's own tenant; a key of another one is refused.
+// The job's own tenant: a key of another one is refused.
 const channel = makeChannelName("job", tenantId, jobId);
 const total = 3;
 for (let done = 1; done <= total; done += 1) {

@@ -11,7 +11,7 @@ import type { OnPublish } from "../streaming/published.ts";
 export interface Feature extends FeatureTables {
   /** The first segment of its channels, and of no other feature's. */
   readonly prefix: string;
-  /** What its operations are about, for the OpenAPI document. */
+  /** Subjects of its operations, for the OpenAPI document. */
   readonly tags?: readonly { readonly name: string; readonly description: string }[];
   /** No producer publishes on its channels, no matter what its key may. */
   readonly isPublishedByGatewayAlone?: true;
@@ -26,7 +26,7 @@ export interface Feature extends FeatureTables {
   readonly tasks?: readonly Task[];
 }
 
-/** What the routes and tasks of features get. */
+/** Dependencies of the routes and tasks of features. */
 export interface FeatureDependencies extends Publisher {
   readonly database: Database;
   readonly log: Log;

@@ -13,9 +13,9 @@ import type { Task } from "./features.ts";
 
 /** How long what is old is kept. */
 export interface Keeping {
-  /** Of ended scans and monitors; null: for ever. */
+  /** Days for which ended scans and monitors are kept; null: for ever. */
   readonly retentionDays: number | null;
-  /** Of the history of organizations. */
+  /** Days for which the history of organizations is kept. */
   readonly historyDays: number;
 }
 

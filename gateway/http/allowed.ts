@@ -3,7 +3,7 @@ import type { Access } from "../auth/membership.ts";
 import type { Permission } from "../auth/permissions.ts";
 import type { AllowedPrincipal } from "../auth/principal.ts";
 
-/** What a route finds in its context after `allow`: the caller, and the ways to query as the caller. */
+/** Variables of a route's context after `allow`: the caller, and the ways to query as the caller. */
 export interface Allowed {
   Variables: Access & { readonly principal: AllowedPrincipal };
 }

@@ -27,7 +27,7 @@ const maxBodyBytes = 1_048_576;
 
 /** With this, and the time that the database may take for the key, the answer comes within the 20 s that were promised. */
 const publishTimeoutMs = 10_000;
-/** What is stored is answered soon, whether the broker answers or not. */
+/** Events that are stored are answered soon, also when the broker does not answer. */
 const liveTimeoutMs = 2000;
 
 const NewEvent = component("NewEvent", newEventSchema);

@@ -2,7 +2,7 @@ import type { Gateway } from "../gateway_options.ts";
 import { denoHttp } from "../runtime/deno_http.ts";
 import { serveOn, type PortOptions, type ServedGateway } from "./process.ts";
 
-/** What `scanstream/gateway` exports on Deno. */
+/** Exports of `scanstream/gateway` on Deno. */
 
 export * from "./portable.ts";
 export { createGateway, migrate, type MigrateOptions, type PortOptions, type ServedGateway } from "./process.ts";

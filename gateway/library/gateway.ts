@@ -3,7 +3,7 @@ import { UsageError } from "../../shared/usage_error.ts";
 import type { Gateway } from "../gateway_options.ts";
 import { serveOn, type PortOptions, type ServedGateway } from "./process.ts";
 
-/** What `scanstream/gateway` exports on Node. */
+/** Exports of `scanstream/gateway` on Node. */
 
 export * from "./portable.ts";
 export { createGateway, migrate, type MigrateOptions, type PortOptions, type ServedGateway } from "./process.ts";

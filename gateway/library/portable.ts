@@ -1,4 +1,4 @@
-/** What `scanstream/gateway` exports on every runtime. */
+/** Exports of `scanstream/gateway` on every runtime. */
 
 export { NotFound, PermissionDenied, AppError } from "../../shared/app_error.ts";
 export { makeChannelName, parseChannelName, type ChannelName } from "../../shared/channel_name.ts";

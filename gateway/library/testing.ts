@@ -6,7 +6,7 @@ import type { DatabaseAdapter } from "../gateway_options.ts";
 import { executeAdmin, type AdminOperation } from "../operator/operations.ts";
 import type { ChannelsResult, EventStream } from "../streaming/event_stream_definition.ts";
 
-/** What `scanstream/gateway/testing` exports. */
+/** Exports of `scanstream/gateway/testing`. */
 
 export { recordEvents, type RecordedEvent } from "./record_events.ts";
 

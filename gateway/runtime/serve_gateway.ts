@@ -16,7 +16,7 @@ export interface ServeOptions {
 export interface ServedGateway {
   /** Without a slash at its end. */
   readonly url: string;
-  /** Where `/metrics` is, when it has its own port. */
+  /** Address of `/metrics`, when it has its own port. */
   readonly metricsUrl: string | null;
   /** Closes the port, then the streams one by one, then releases everything. A second call waits for the first. */
   stop(options?: StopOptions): Promise<void>;

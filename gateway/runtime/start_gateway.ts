@@ -26,7 +26,7 @@ export interface StartOptions extends Omit<ProductOptions, "jwtVerifier" | "sign
   readonly http: HttpRuntime;
   readonly config: GatewayConfig;
   readonly log: Log;
-  /** Where the embedded database, the development key and the generated secret are kept. Default `.scanstream`. */
+  /** Folder of the embedded database, the development key and the generated secret. Default `.scanstream`. */
   readonly directory?: string;
   /** Used instead of the one that `config` names, and closed with the rest. */
   readonly database?: Database;

@@ -16,7 +16,7 @@ export interface HubMember {
 const maxProducers = 16;
 /** Numbers of a producer that may still arrive. */
 const maxMissing = 1000;
-/** What was stored arrives within this time, or not at all. */
+/** A stored event arrives within this time, or not at all. */
 const deliveryGraceMs = 5000;
 /** What was published of a resource before its end arrives within seconds of it. */
 const maxEndedResources = 1024;

@@ -89,7 +89,7 @@ export interface SnapshotEvent {
   readonly data: EventPayload;
 }
 
-/** What a feature has done wrong: for the log, never for the response. */
+/** A mistake of a feature: for the log, never for the response. */
 export class FeatureError extends Error {
   override readonly name = "FeatureError";
 }

@@ -32,7 +32,7 @@ export interface Message {
   readonly message: string;
 }
 
-/** What one producer publishes on one channel at once. */
+/** Events that one producer publishes on one channel at once. */
 export interface Batch {
   readonly channel: string;
   readonly name: ChannelName;

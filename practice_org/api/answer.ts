@@ -50,7 +50,7 @@ async function respondWithToken(exchange: Exchange): Promise<PracticeResponse> {
 async function respondWithResource(exchange: Exchange): Promise<PracticeResponse> {
   const { org, request } = exchange;
   if (org.isWritable && request.method !== "GET") {
-    // What is no write of the table is refused.
+    // A write that the table does not have is refused.
     const found = findRoute(writeRoutes, `${request.method} ${request.path}`);
     return found === null ? providerError("E0000006") : authorized(exchange, found, write);
   }

@@ -42,7 +42,7 @@ export const { defaults } = recorded;
 export const { logEvent: recordedEvent } = recorded;
 /** Okta's sign-in page with DISA's banner. */
 export const { bannerPage } = recorded;
-/** What a smart card identity provider says about the authority that it trusts, and the authority's key. */
+/** The authority that a smart card identity provider trusts, and the authority's key. */
 export const { certificateAuthorities } = recorded;
 export type CertificateAuthority = keyof typeof certificateAuthorities;
 

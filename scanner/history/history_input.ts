@@ -116,7 +116,7 @@ export function vulnIdOf(check: string, { vulnIds }: OrganizationInput): string 
   return vulnIds.get(check) ?? stigRuleNames.find((rule) => rule.check === check)?.vuln_id ?? null;
 }
 
-/** What every scan and monitor saw. */
+/** Observations of every scan and monitor. */
 export function observationsOf({ scans, monitors }: OrganizationInput): readonly RunObservation[] {
   return [
     ...[...scans].map(([runId, observation]) => ({ runId, began: observation.from, ...observation })),

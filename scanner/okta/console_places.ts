@@ -13,7 +13,7 @@ export const places = {
   publicClientAdmins: 'Settings → Account → "Public client app admins"',
 } as const;
 
-/** What helps against each error of a login and of reading: one table for `scan`, `doctor` and `setup`. */
+/** Remedies for the errors of a login and of reading: one table for `scan`, `doctor` and `setup`. */
 export const remedies = {
   orgUrl: "Set IDP_ORG_URL to the organization's address, such as https://acme.okta.com",
   ownAddress:

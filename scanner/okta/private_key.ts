@@ -70,7 +70,7 @@ function unquote(text: string): string {
 
 const pemLabels = ["PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY"];
 
-/** What makes an accepted key of a PEM that is not one. */
+/** Commands that make an accepted key of a PEM that is not one. */
 const conversions: Readonly<Record<string, string>> = {
   "ENCRYPTED PRIVATE KEY": ". Decrypt it into a file: openssl pkey -in key.pem -out decrypted.pem",
   "OPENSSH PRIVATE KEY": ". Convert it: ssh-keygen -p -m PKCS8 -f key.pem",

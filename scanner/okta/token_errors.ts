@@ -20,7 +20,7 @@ export function isClockRefusal(response: HttpResponse): boolean {
   return (error === "invalid_client" || error === "invalid_dpop_proof") && clockRefusal.test(description);
 }
 
-/** What a refusal means, by its `error` and its description: the first row that fits. */
+/** Meanings of a refusal, by its `error` and its description: the first row that fits counts. */
 const refusals: readonly (readonly [error: string, description: RegExp, code: IdpErrorCode, remedy: string])[] = [
   ["invalid_client", clockRefusal, "clock_skew", remedies.clock],
   ["invalid_client", /audience/i, "wrong_org", remedies.ownAddress],

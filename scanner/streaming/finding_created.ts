@@ -3,7 +3,7 @@ import type { FindingCreated } from "../../shared/scan_events.ts";
 import { mapNotes } from "../../shared/schemas/finding_notes.ts";
 import { toLine } from "../../shared/text.ts";
 
-/** Of one text: a finding has ten, so that an event has room for all of them. The report has the whole text. */
+/** Limit of one text: a finding has ten, so that an event has room for all of them. The report has the whole text. */
 const maxTextBytes = 2048;
 const cutMark = "… (cut; the report has all of it)";
 

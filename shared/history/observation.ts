@@ -13,7 +13,7 @@ export interface RuleResult {
   readonly reason?: ManualReason;
   readonly severity: Severity;
   readonly cause: HistoryCause;
-  /** Who changed the configuration, as far as the provider's log says. */
+  /** The person who changed the configuration, as far as the provider's log says. */
   readonly actor?: HistoryActor;
 }
 
@@ -29,7 +29,7 @@ export function toRuleResult({ status, reason }: Verdict, { severity, cause, act
 /** Results by check. A rule that the run did not evaluate is missing. */
 export type Results = Readonly<Record<string, RuleResult>>;
 
-/** What a run knew from one time to another; at one moment where both are equal. The history is computed from these alone. */
+/** Results that a run knew from one time to another; at one moment where both are equal. The history is computed from these alone. */
 export interface Observation extends Span {
   readonly results: Results;
 }

@@ -7,7 +7,7 @@ import { intervalsOf, timelineOf } from "./timeline.ts";
 export interface RuleHistoryInput {
   readonly check: string;
   readonly vulnId: string | null;
-  /** Of every run that saw the organization until the end of the period. */
+  /** Observations of every run that saw the organization until the end of the period. */
   readonly observations: readonly RunObservation[];
   /** `to` is now, unless only the past is shown. */
   readonly period: Span;

@@ -84,7 +84,7 @@ const entries = {
 const schemaName = "scanstream.change/1";
 const schemaMessage = `expected ${schemaName}`;
 
-/** What a line names when it stands in a file. */
+/** Fields of a line that stands in a file. */
 const ofLine = {
   org_url: v.pipe(v.exactOptional(text(1, 2048)), v.description("The organization that is followed")),
   monitor_id: v.exactOptional(text(1, 200)),

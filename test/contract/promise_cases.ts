@@ -1,7 +1,7 @@
 import { promises } from "../../gateway/library/contract.ts";
 import { createScan, gatewayCase, type GatewayCase, type GatewayUnderTest } from "./harness.ts";
 
-/** What `runContract` asks of anybody's gateway, but S7: these gateways are still needed. */
+/** Promises that `runContract` tests of anybody's gateway, but S7: these gateways are still needed. */
 export const promiseCases: readonly GatewayCase[] = promises
   .filter(({ needs }) => needs !== "stop")
   .map(({ promise, says, run }) =>

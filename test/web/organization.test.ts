@@ -89,7 +89,7 @@ test("a broken CAT I rule is on the first screen of its organization, with actor
     .waitFor();
   await expect.poll(() => overview.page.title()).toMatch(/^⚠ 1 needs you · /);
 
-  // What was seen is news no more, also in another browser; the rule still fails.
+  // A change that was seen is news no more, also in another browser; the rule still fails.
   await page.getByRole("button", { name: "Seen" }).click();
   await expect.poll(() => page.locator(".news-line").count()).toBe(0);
   await using later = await openPage(browser, `${gateway.url}/#/`);

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { buildFinding } from "../support/scan_producer.ts";
 import { failingRule, openPage, openRule, openStage } from "./watched_page.ts";
 
-/** What a gateway, a proxy before it, a broker or a browser may do wrong, and sizes that are large. */
+/** Faults of a gateway, of a proxy before it, of a broker or a browser, and large sizes. */
 
 const { browser, gateway, demoTenant } = await openStage();
 

@@ -84,7 +84,7 @@ export function useZone(): Zone {
   return zone;
 }
 
-/** What is shown of an organization, kept in the address: a link shows the same, and reloading keeps it. */
+/** Filters of an organization's view, kept in the address: a link shows the same, and reloading keeps it. */
 export function useRulesView() {
   const [view, setView] = useState(() => parseRulesView(location.hash));
   useEffect(() => {

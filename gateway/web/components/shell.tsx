@@ -113,7 +113,7 @@ export function Shell({ session, ...account }: AccountActions & { readonly sessi
   );
 }
 
-/** Who it is, in which tenant, and the way out. */
+/** The caller, the tenant, and the way out. */
 function Account({ session, onSignOut, onTenant }: AccountActions & { readonly session: Session }) {
   const { kind, caller } = session;
   const { tenant, tenants } = caller;

@@ -40,12 +40,12 @@ export function toFinding(change: Change, scanned: StoredFinding | undefined): F
   };
 }
 
-/** What was known is known no more. */
+/** True when a result that was known is not known any more. */
 function isLost({ from, to }: Pick<Change, "from" | "to">): boolean {
   return to?.status === "MANUAL" && from !== null && from.status !== "MANUAL";
 }
 
-/** Who it was, as the log names them; null where it does not. */
+/** Returns the actor's name as the log has it, or null. */
 export function actorOf({ actor }: Pick<Explanation, "actor">): string | null {
   return actor?.name ?? actor?.login ?? actor?.id ?? null;
 }

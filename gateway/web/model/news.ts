@@ -6,9 +6,9 @@ import { shortFix } from "./check_catalog.ts";
 import { actorOf } from "./finding.ts";
 import { isWorse } from "./rules.ts";
 
-/** What one act moved, or what moved without one: a line for a person. */
+/** Changes of one act, or of none that is known: one line for a person. */
 export interface NewsItem {
-  /** Of its newest change. */
+  /** Id of its newest change. */
   readonly id: string;
   readonly kind: "worse" | "better" | "other";
   readonly isUnexplained: boolean;
@@ -78,13 +78,13 @@ function kindOf({ from, to, to_waived: isWaived }: Pick<Change, "from" | "to" | 
   return from !== null && to !== null && !isHolding(from) && isHolding(to) ? "better" : "other";
 }
 
-/** What to do about it, as the check says it, else as DISA does. */
+/** Returns the remedy as the check has it, else as DISA has it. */
 export function remedyOf({ kind, change }: NewsItem): string | null {
   if (kind !== "worse") return null;
   return change.to_pass || shortFix(change.check) || null;
 }
 
-/** Who or what did it, in words. */
+/** Returns the cause of the changes in words: a person, a decision, a document. */
 export function byWhom({ change, actors, objects, isUnexplained: isUnknown }: NewsItem): string {
   if (change.cause === "decision") return decisionText(change);
   if (change.cause === "org_policy") return orgPolicyText;

@@ -10,13 +10,13 @@ import { toMonitorPath, toOrganizationPath, toScanPath, type TenantStore } from 
 export interface OrganizationStore {
   /** By fingerprint; it changes in place. */
   readonly findings: ReadonlyMap<string, Finding>;
-  /** What the monitor saw move, newest first, without the first state. */
+  /** Changes that the monitor saw, newest first, without the first state. */
   readonly changes: readonly Change[];
   readonly hasMore: boolean;
   loadMore(): void;
   /** By check, a day each for 90 days; null: not read. */
   readonly history: ReadonlyMap<string, RuleHistory> | null;
-  /** Of a scan that runs: the check that was evaluated last. */
+  /** The check that was evaluated last, while a scan runs. */
   readonly lastCheck: string | null;
   readonly scanProblems: readonly string[];
   /** Takes an event of a running scan of the organization, whose stream is followed elsewhere. */
@@ -36,7 +36,7 @@ export interface OrganizationTarget {
   readonly organizationId: string | null;
   /** Null: the findings are a scan's. */
   readonly monitorId: string | null;
-  /** Of a monitored organization the last one, which explains what fails. */
+  /** The last scan of a monitored organization, which explains the failures. */
   readonly scanId: string | null;
 }
 
@@ -68,7 +68,7 @@ export function openOrganization(
   let due: "all" | "new" | null = null;
   let isBusy = false;
   let retry: ReturnType<typeof setTimeout> | undefined;
-  /** Where the last page of a scan's findings begins: what is stored later is found from there on. */
+  /** Start of the last page of a scan's findings: later findings are found from there on. */
   let tail: string | null = null;
 
   /** Reads one after the other; of what is asked for meanwhile, all contains what is new. */
@@ -213,7 +213,7 @@ export function openOrganization(
     applyScanEvent(id, type, fields) {
       if (type === "scan.progress") lastCheck = String(fields["check"]);
       if (type === "scan.error") scanProblems.push(String(fields["detail"] || fields["code"]));
-      // Of the scan that is shown, events only say that there is something to read.
+      // Events of the scan that is shown only say that there is something to read.
       const isShown = monitorId === null && id === scanId;
       if (isShown && type === "finding.created") void request("new");
       if (isShown && type === "scan.end") void request("all");

@@ -1,7 +1,7 @@
 import { findCheck, findRule } from "./check_catalog.ts";
 import type { RulesFilter, ShownState } from "./rules.ts";
 
-/** What an address of the page names. */
+/** View that an address of the page names. */
 export type Route =
   | { readonly page: "overview" }
   | { readonly page: "organization" | "scan" | "monitor"; readonly id: string }
@@ -24,7 +24,7 @@ export function parseRoute(address: string): Route {
   return { page: kind as "organization" | "scan" | "monitor", id: one };
 }
 
-/** What is shown of an organization: `…?status=&q=&rule=&as-of=`. */
+/** Filters of an organization's view: `…?status=&q=&rule=&as-of=`. */
 export interface RulesView extends RulesFilter {
   /** The check of the rule that is open. */
   readonly rule: string | null;

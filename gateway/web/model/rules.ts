@@ -171,9 +171,9 @@ export function toTrend(history: ReadonlyMap<string, RuleHistory> | null): reado
 
 export interface RuleCounts extends Readonly<Record<ShownState, number>> {
   readonly waived: number;
-  /** Of those that fail. */
+  /** Rules that fail. */
   readonly cat: Readonly<Record<Severity, number>>;
-  /** Of those that need a person. */
+  /** MANUAL rules whose automated part passes. */
   readonly automatedPass: number;
 }
 

@@ -14,7 +14,7 @@ export interface Session {
   readonly kind: "demo" | "pasted" | "issuer";
   readonly api: Api;
   readonly caller: Caller;
-  /** What the first view shows, which came with the caller; null: it has to be read. */
+  /** Data of the first view, which came with the caller; null: it has to be read. */
   readonly overview: Overview | null;
   /** When the session ends unless the person signs in again; null: it is renewed by itself, or nobody knows. */
   readonly endsAtMs: number | null;

@@ -51,7 +51,7 @@ const hiddenForMs = 30_000;
 const retryEveryMs = 3000;
 
 export interface TenantStoreOptions {
-  /** What was read together with the session; null: it is read first. */
+  /** Overview that was read together with the session; null: it is read first. */
   readonly overview: Overview | null;
   readonly onChange: () => void;
   /** The gateway shows this person nothing of the tenant any more. */
@@ -85,7 +85,7 @@ export function createTenantStore(api: Api, { overview, onChange, onRefused }: T
     ({ decisions } = next);
     group(changes, next.changes, ({ monitor_id: id }) => id);
     group(cat1, next.cat1, ({ organization_id: id }) => id);
-    // What this visit shows as new stays so while the page is open.
+    // News of this visit stay news while the page is open.
     if (!isRead) seenAtMs = next.seen_at === null ? null : Date.parse(next.seen_at);
     isRead = true;
     connection = { ...connection, refetchedAtMs: api.nowMs() };
@@ -124,7 +124,7 @@ export function createTenantStore(api: Api, { overview, onChange, onRefused }: T
     });
   }
 
-  /** Of many calls at once the first and the last one read. */
+  /** Reads for the first and the last of many calls at once. */
   function readAgain(): void {
     void readOnce("overview", () => read(signal));
   }

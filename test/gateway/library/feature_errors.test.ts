@@ -11,7 +11,7 @@ import { makeChannelName } from "../../../shared/channel_name.ts";
 import { temporaryFolder } from "../../support/temporary_folder.ts";
 import { problemOf, readStream } from "../../support/test_gateway.ts";
 
-/** What a feature can do wrong, through the interface that everybody has. */
+/** Mistakes of a feature, through the interface that everybody has. */
 
 const id = "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa";
 const otherTenantId = "22222222-2222-4222-8222-222222222222";

@@ -155,7 +155,7 @@ const someRuns = fc.array(someMoments, { maxLength: 4 });
 const observationsOf = (runs: readonly (readonly Moment[])[]) =>
   runs.flatMap((moments, index) => monitor(`run ${index}`, moments));
 
-/** What is known of the tick after a time, written as the rules are: a slow oracle for the timeline. */
+/** Returns the result that is known of the tick after a time, written as the rules are: a slow oracle for the timeline. */
 function resultAt(runs: readonly (readonly Moment[])[], at: number): RuleResult | undefined {
   const known = runs.flatMap((moments) => {
     const index = moments.findLastIndex((one) => one.at <= at);

@@ -15,7 +15,7 @@ import { useLifetime, useTitle } from "../hooks.ts";
 import { usePages } from "../use_pages.ts";
 import { toVerb } from "./decision_words.ts";
 
-/** What was decided about findings: the ones that hold by their end, and the ones that ended. */
+/** Decisions about findings: the ones that hold by their end, and the ones that ended. */
 export function DecisionsPage({ session, tenant }: { readonly session: Session; readonly tenant: TenantStore }) {
   const { api, caller } = session;
   const [shown, setShown] = useState<"hold" | "ended">("hold");

@@ -88,7 +88,7 @@ export function OrganizationView(props: OrganizationViewProps) {
   useEffect(() => setProblem(null), [view.asOf]);
   const wasRunning = useRef(isRunning);
   useEffect(() => {
-    // What the scan stored last may have come after its stream was left.
+    // The last findings of the scan may have come after its stream was left.
     if (wasRunning.current && !isRunning) store.retryNow();
     wasRunning.current = isRunning;
   }, [isRunning, store]);
@@ -219,7 +219,7 @@ function ruleAddress(check: string): string {
   return `${place}?rule=${encodeURIComponent(check)}`;
 }
 
-/** What was known of each rule on a day. Findings are kept for now and for scans only. */
+/** Results of each rule that were known on a day. Findings are kept for now and for scans only. */
 function rulesOfDay(rules: readonly RuleRow[], day: string): readonly RuleRow[] {
   return rules.map((rule) => {
     const known = rule.history?.days.find((one) => one.day === day);

@@ -12,7 +12,7 @@ interface PlanProps {
 const listedFirst = 4;
 const maxListed = 200;
 
-/** What to change, first what closes most rules; the rules that it closes lead to their rows. */
+/** Changes to make, those that close most rules first; the rules that a change closes lead to their rows. */
 export function PlanSection({ plan: { headline, changes }, toAddress }: PlanProps) {
   if (changes.length === 0) return null;
   const list = (some: readonly PlannedChange[]) => (

@@ -106,7 +106,7 @@ interface FindingLineProps {
   readonly onDecide: RuleDetailsProps["onDecide"];
 }
 
-/** What was expected and what is there, on one line; who decides; how it was read. */
+/** The expected and the actual value on one line, the decision about it, and how it was read. */
 const FindingLine = memo(({ finding, decision, onDecide }: FindingLineProps) => {
   const { resource_name: name, expected, actual, detail, reason, evaluation, read_from } = finding;
   const state = stateOf(finding);

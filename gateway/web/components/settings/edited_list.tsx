@@ -4,7 +4,7 @@ import { toProblem } from "../../model/connection.ts";
 import { useLifetime } from "../hooks.ts";
 import type { Pages } from "../use_pages.ts";
 
-/** What is done, one change at a time, and what came of it. */
+/** The action that runs, one at a time, and its outcome. */
 export function useChanges(reload: () => void) {
   const [state, setState] = useState<{ readonly isBusy: boolean; readonly done: string; readonly problem: string }>({
     isBusy: false,

@@ -16,7 +16,7 @@ const roleTexts: Readonly<Record<Role, string>> = {
   admin: "admin: also manages members and keys",
 };
 
-/** Who belongs to the tenant, and what they may do. */
+/** Members of the tenant, and their roles. */
 export function Members({ session: { api, caller } }: { readonly session: Session }) {
   const pages = usePages(useCallback((request) => api.list("api/v1/members", memberSchema, request), [api]));
   const changes = useChanges(() => pages.reload());

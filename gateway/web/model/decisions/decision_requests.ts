@@ -6,7 +6,7 @@ import {
 } from "../../../../shared/schemas/decision.ts";
 import { parseAnswer, type Api } from "../api.ts";
 
-/** What a person fills in. */
+/** Fields that a person fills in. */
 export interface NewDecision {
   readonly kind: DecisionKind;
   readonly check: string;

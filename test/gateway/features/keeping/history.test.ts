@@ -71,7 +71,7 @@ async function historyOf(orgUrl: string, { from, to } = period) {
   return ((await send("GET", path)) as OrganizationHistory).organizations[0]?.rules ?? [];
 }
 
-/** Of the first rule, without the times that nobody knows. */
+/** Exposures of the first rule, without the times that nobody knows. */
 async function statusesOf(orgUrl: string, during = period) {
   const [rule] = await historyOf(orgUrl, during);
   return rule?.intervals.flatMap(({ status }) => (status === "UNKNOWN" ? [] : [status]));
