@@ -2,7 +2,6 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { createGatewayClient } from "../../../shared/client/gateway_client.ts";
 import { createScanPublisher, type ScanPublisherOptions } from "../../../scanner/streaming/scan_publisher.ts";
-import { createGatewayBroker } from "../../../shared/brokers/gateway_broker.ts";
 import type { CheckResult, Report } from "../../../shared/report.ts";
 import { countStates } from "../../../shared/rule_result.ts";
 import { aCheckResult, aFinding, aReport } from "../../support/report_builders.ts";
@@ -33,7 +32,6 @@ function startScan(options: Partial<ScanPublisherOptions> = {}) {
   const warnings: string[] = [];
   const publisher = createScanPublisher({
     gateway: createGatewayClient({ url, apiKey, timeoutMs: 1000 }),
-    broker: createGatewayBroker({ url, apiKey, timeoutMs: 1000 }),
     scanId,
     scan: { org_url: "https://acme.okta.com", client_id: "0oa1", benchmark: "okta-idaas-stig-v1r2", checks_total: 1 },
     warn: (message) => warnings.push(message),
