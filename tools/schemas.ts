@@ -1,5 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { toJsonSchema } from "@valibot/to-json-schema";
+import { catalog } from "../scanner/catalog/catalog.ts";
 import { configSchema } from "../scanner/settings/config_file.ts";
 import { memberOf, type Setting } from "../scanner/settings/setting.ts";
 import { table } from "../scanner/settings/table.ts";
@@ -76,9 +77,10 @@ export function describeConfig(): unknown {
   };
 }
 
+const cell = (texts: readonly string[]) => texts.map((text) => `\`${text}\``).join(", ");
+
 /** `docs/reference/settings.md`, from the table of settings. */
 export function describeSettings(): string {
-  const cell = (texts: readonly string[]) => texts.map((text) => `\`${text}\``).join(", ");
   const rows = Object.entries<Setting<unknown>>(table).map(([name, row]) => {
     const { flag, variables = [], kept, commands, help } = row;
     const members = kept === undefined ? [] : [memberOf(name, row)];
@@ -93,6 +95,29 @@ Made by \`npm run schemas\` from \`scanner/settings/table.ts\`. An option wins o
 |---|---|---|---|---|
 ${rows.join("\n")}
 `;
+}
+
+const roleNames = { read_only_admin: "Read-Only Administrator", super_admin: "Super Administrator" } as const;
+
+/** `docs/reference/rules.md`, from the catalog: what each rule reads, and what it leaves to a person. */
+export function describeRules(): string {
+  const sections = catalog.map(({ name, rule, explanation }) => {
+    const { examines, deciding_fields, left_to_person } = explanation;
+    const fieldsByRequest = Map.groupBy(deciding_fields, ({ request }) => request);
+    const lines = [
+      ...[...fieldsByRequest].map(
+        ([request, parts]) => `\`${request}\`: ${cell(parts.flatMap(({ fields }) => fields))}`,
+      ),
+      `Needs ${cell(rule.scopes.map((scope) => `okta.${scope}`))} as ${roleNames[rule.role]}`,
+      ...(left_to_person === undefined ? [] : [`Left to a person: ${left_to_person}`]),
+    ];
+    return `## ${rule.vuln_id} · \`${name}\`\n\n${rule.title}\n\n${examines}\n\n${lines.map((line) => `- ${line}`).join("\n")}\n`;
+  });
+  return `# What each rule reads
+
+Made by \`npm run schemas\` from the checks. \`scanstream explain V-273195\` shows the same with DISA's texts and the steps of the fix; [verdicts](../verdicts.md) has what a PASS rests on.
+
+${sections.join("\n")}`;
 }
 
 /** Leaves out what JSON Schema cannot say, such as names that stand once: the reader of the file checks it. */
@@ -127,6 +152,7 @@ if (import.meta.main) {
   await writeFile(`${folder}/summary.schema.json`, `${JSON.stringify(describeSummary(), null, 2)}\n`);
   await writeFile(`${folder}/predicate.schema.json`, `${JSON.stringify(describePredicate(), null, 2)}\n`);
   await writeFile(`${folder}/../docs/reference/settings.md`, describeSettings());
+  await writeFile(`${folder}/../docs/reference/rules.md`, describeRules());
   await writeFile(`${folder}/org_policy.schema.json`, `${JSON.stringify(describeOrgPolicy(), null, 2)}\n`);
   await writeFile(`${folder}/config.schema.json`, `${JSON.stringify(describeConfig(), null, 2)}\n`);
 }

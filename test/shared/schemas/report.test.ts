@@ -13,6 +13,7 @@ import {
   describeDiff,
   describePredicate,
   describeReport,
+  describeRules,
   describeSettings,
   describeSummary,
 } from "../../../tools/schemas.ts";
@@ -28,7 +29,8 @@ test.each([
   expect(committed).toEqual(JSON.parse(JSON.stringify(describe())));
 });
 
-test("docs/reference/settings.md is what the table of settings gives", async () => {
-  const page = await readFile(join(import.meta.dirname, "../../../docs/reference/settings.md"), "utf8");
-  expect(page).toBe(describeSettings());
+test("the generated pages of docs/reference are what their tables give", async () => {
+  const page = (name: string) => readFile(join(import.meta.dirname, "../../../docs/reference", name), "utf8");
+  expect(await page("settings.md")).toBe(describeSettings());
+  expect(await page("rules.md")).toBe(describeRules());
 });
