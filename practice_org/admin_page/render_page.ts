@@ -5,7 +5,8 @@ import { NotPossibleError } from "../not_possible_error.ts";
 import { signInName, type OrgState } from "../changes/admin_console.ts";
 import { admins } from "../log/admins.ts";
 import { pageScript, pageStyle } from "./page_assets.ts";
-import { settings, type Change, type Setting } from "../changes/settings.ts";
+import { settings } from "../changes/settings.ts";
+import type { Change, Setting } from "../changes/setting_kinds.ts";
 import type { LogEntry } from "../log/system_log.ts";
 import type { OrgContents } from "../contents/org_contents.ts";
 

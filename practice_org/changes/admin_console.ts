@@ -4,7 +4,8 @@ import { adminOf, admins } from "../log/admins.ts";
 import { signInEvents, type LogEvent, type SystemLog } from "../log/system_log.ts";
 import { NotPossibleError } from "../not_possible_error.ts";
 import type { Draft } from "./edit.ts";
-import { settings, type Change } from "./settings.ts";
+import { settings } from "./settings.ts";
+import type { Change } from "./setting_kinds.ts";
 import type { OrgContents, Site } from "../contents/org_contents.ts";
 
 /** Every change that can be named; a sign-in, which changes nothing, is named `sign-in` next to them. */

@@ -1,5 +1,6 @@
 import { laxSessionRule, newBrand, weakApp, weakPolicy, type CertificateAuthority } from "../contents/new_objects.ts";
 import { NotPossibleError } from "../not_possible_error.ts";
+import { findGroup, loginOf, setMembership } from "./administrators.ts";
 import { createdNow, edit, fieldOf, found, type Draft, type Found } from "./edit.ts";
 import {
   addRule,
@@ -9,11 +10,9 @@ import {
   deletePolicy,
   findApp,
   findBrand,
-  findGroup,
   findPolicy,
   inList,
   listed,
-  loginOf,
   moveApp,
   named,
   pagePlace,
@@ -21,7 +20,6 @@ import {
   replaceBrand,
   replaceIdpKey,
   rulePlace,
-  setMembership,
   swapPriorities,
 } from "./places.ts";
 import {
