@@ -138,7 +138,7 @@ const exitCodeOf: { readonly [End in FollowEnd]: number } = {
   failed: exitCodes.findings,
 };
 
-/** Two followers would overwrite each other's state. A place that has no sockets is used without a lock. */
+/** Two followers would overwrite each other's state. A place that knows no locks is used without one. */
 async function lockDirectory(directory: string): Promise<StateLock> {
   const lock = await lockStateDirectory(directory).catch((error: unknown) => {
     if (errorCode(error) === null) throw error;

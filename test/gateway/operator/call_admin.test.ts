@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,7 +6,6 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { AdminArguments } from "../../../gateway/operator/arguments.ts";
 import { runAdmin } from "../../../gateway/operator/call_admin.ts";
 import type { AdminOperation } from "../../../gateway/operator/operations.ts";
-import { lockStateDirectory } from "../../../command_line/state_lock.ts";
 import { parseConfig } from "../../../gateway/config.ts";
 import { UsageError } from "../../../shared/usage_error.ts";
 import { silentLog } from "../../../gateway/observability/log.ts";
@@ -25,7 +23,6 @@ beforeAll(async () => {
   for (const name of names) await runAdmin({}, "tenant.create", { name }, { directory });
   const tenants = (await runAdmin({}, "tenant.list", {}, { directory })) as readonly { readonly name: string }[];
   expect(tenants.map(({ name }) => name).toSorted()).toEqual(names);
-  expect(existsSync(join(directory, "lock.sock"))).toBe(false);
   gateway = await start();
 });
 afterAll(async () => {
@@ -130,7 +127,6 @@ test("the embedded gateway is one at a time, keeps its state private, and betwee
   for (const name of ["development_key.json", "stream_token_secret"]) {
     expect((await stat(join(directory, name))).mode & 0o777).toBe(0o600);
   }
-  expect(existsSync(join(directory, "lock.sock"))).toBe(false);
   gateway = await start();
   expect(await statusAs(`Bearer ${token["access_token"]}`)).toBe(200);
 });
@@ -145,11 +141,4 @@ test("a DATABASE_URL that is invalid or cannot be reached is named, without its 
     await expect(refused).rejects.toThrow(problem);
     await expect(refused).rejects.not.toThrow(/hunter2/);
   }
-});
-
-test("the lock works in a folder whose path is longer than a socket's may be", async () => {
-  const own = join(await mkdtemp(join(tmpdir(), "scanstream-")), "x".repeat(120));
-  const lock = await lockStateDirectory(own);
-  expect(await lockStateDirectory(own)).toBeNull();
-  await lock?.release();
 });
