@@ -16,7 +16,6 @@ const system = [
   "test/gateway/streaming/one_state.test.ts",
   "test/gateway/features/team/on_postgres.test.ts",
   "test/lint/action.test.ts",
-  "test/scanner/evidence_matrix.test.ts",
   "test/scanner/reports/{hostile_text,html_print,outside_readers}.test.ts",
   "test/scanner/streaming/*.test.ts",
   "test/shared/brokers/{close_and_exit,contract,deno,redis,redis_sentinels,upstash,workerd}.test.ts",

@@ -39,29 +39,6 @@ describe("a whole scan", () => {
     );
   });
 
-  test("names for each request the scope that the provider asks for", async () => {
-    const client = mapIdpClient(compliantOrg);
-    const collection = createCollection(client);
-    await Promise.all(catalog.map((check) => collection.obtainFor(check)));
-    const scopes = Object.fromEntries(client.requests.map((request) => [request.path, request.scope]));
-    expect(scopes).toMatchObject({
-      [paths.signOn]: "policies.read",
-      "/api/v1/policies/rst1/rules": "policies.read",
-      [paths.apps]: "apps.read",
-      [paths.settings]: "apps.read",
-      [paths.brands]: "brands.read",
-      [paths.authenticators]: "authenticators.read",
-      [paths.zones]: "networkZones.read",
-      [paths.tokens]: "apiTokens.read",
-      "/api/v1/users/00u1/roles": "roles.read",
-      "/api/v1/users/00u1/groups": "users.read",
-      "/api/v1/groups/00g1/roles": "roles.read",
-      [paths.logStreams]: "logStreams.read",
-      [paths.idps]: "idps.read",
-      "/api/v1/idps/credentials/keys/kid1": "idps.read",
-    });
-  });
-
   test("declares in the catalog every scope that a check asks for", async () => {
     for (const check of catalog) {
       const lax = aPasswordPolicy({ settings: {} });

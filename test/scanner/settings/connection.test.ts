@@ -138,60 +138,6 @@ test.each([
   expect(problems[0]).toContain(text);
 });
 
-test.each([
-  ["policies.read", ["policies.read"]],
-  ["okta.policies.read idp.apps.read", ["policies.read", "apps.read"]],
-  [" policies.read,\n users.read ,policies.read", ["policies.read", "users.read"]],
-])("IDP_SCOPES %j replaces the list", (given, scopes) => {
-  expect(connectionOf({}, { ...whole, IDP_SCOPES: given }).scopes).toEqual(scopes);
-});
-
-test.each([
-  "policies.manage",
-  "openid",
-  "okta.policies.read;x",
-  ",",
-  "policies.read okta.apps.manage",
-  Array.from({ length: 51 }, (_, index) => `s${index}.read`).join(" "),
-])("IDP_SCOPES may not be %j", (given) => {
-  expect(failure({}, { ...whole, IDP_SCOPES: given }).problems).toEqual([expect.stringContaining("IDP_SCOPES ")]);
-});
-
-test("IDP_SCOPES may hold fifty scopes", () => {
-  const given = Array.from({ length: 50 }, (_, index) => `s${index}.read`).join(" ");
-  expect(connectionOf({}, { ...whole, IDP_SCOPES: given }).scopes).toHaveLength(50);
-});
-
-test("IDP_SCOPE_PREFIX is okta or idp", () => {
-  expect(connectionOf({}, { ...whole, IDP_SCOPE_PREFIX: "idp" }).scopePrefix).toBe("idp");
-  expect(connectionOf({}, { ...whole, IDP_SCOPE_PREFIX: "okta" }).scopePrefix).toBe("okta");
-  expect(failure({}, { ...whole, IDP_SCOPE_PREFIX: "Okta." }).problems[0]).toContain("okta or idp");
-});
-
-test.each([
-  ["concurrency", "1", true],
-  ["concurrency", "50", true],
-  ["concurrency", "0", false],
-  ["concurrency", "51", false],
-  ["concurrency", "1.5", false],
-  ["timeout", "0.001", true],
-  ["timeout", "600", true],
-  ["timeout", "0", false],
-  ["timeout", "600.1", false],
-  ["timeout", "ten", false],
-])("--%s %s", (flag, value, isAccepted) => {
-  const flags = { [flag]: value };
-  if (isAccepted) expect(() => connectionOf(flags, whole)).not.toThrow();
-  else expect(failure(flags, whole).problems).toEqual([expect.stringMatching(`^--${flag}: expected`)]);
-});
-
-test("--timeout is seconds, --concurrency a number of requests", () => {
-  expect(connectionOf({ timeout: "2.5", concurrency: "3" }, whole)).toMatchObject({
-    timeoutMs: 2500,
-    concurrency: 3,
-  });
-});
-
 test("the key's content wins over its file", () => {
   const file = join(directory, "key.pem");
   expect(connectionOf({}, { ...whole, IDP_PRIVATE_KEY_FILE: file }).key.alg).toBe("ES256");
