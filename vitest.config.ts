@@ -1,3 +1,4 @@
+import { globSync } from "node:fs";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
@@ -44,6 +45,15 @@ class LongestFirst extends BaseSequencer {
       project.name === "fast" ? 0 : longest.test(moduleId) ? 1 : 2;
     return sorted.toSorted((one, other) => rank(one) - rank(other));
   }
+}
+
+// Vitest answers a mistyped path with the patterns of every project.
+const tests = globSync("test/**/*.test.ts", { cwd: import.meta.dirname });
+for (const path of process.argv.slice(2).filter((argument) => /^(?:\.\/)?test\//.test(argument))) {
+  const file = path.replace("./", "").replace(/:\d+$/, "");
+  if (tests.some((test) => test.includes(file))) continue;
+  process.stderr.write(`No test file has "${file}" in its path\n`);
+  process.exit(1);
 }
 
 export default defineConfig({

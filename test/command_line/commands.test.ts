@@ -28,9 +28,20 @@ const documented = pages.flatMap((name) => {
   const commands = lines.flatMap((line) => /^scanstream (?:(?! [#>&|]|\\$).)*/.exec(line)?.[0] ?? []);
   return commands.map((line) => [line.trim(), name] as const);
 });
+/** Those of the workflows and of `deploy/`, up to a redirection. */
+const operated = [
+  ".github/workflows/ci.yml",
+  ".github/workflows/release.yml",
+  "deploy/systemd/scanstream-gateway@.service",
+].flatMap((name) =>
+  [
+    ...readFileSync(join(root, name), "utf8").matchAll(/[ /]scanstream(?::check|\.js|")? ([a-z](?:(?! [>&|]).)*)$/gm),
+  ].map(([, words = ""]) => [`scanstream ${words}`, name] as const),
+);
 const examples = [
   ...commands.flatMap(([name, command]) => examplesOf(command).map((line) => [line, name] as const)),
   ...documented,
+  ...operated,
 ];
 
 test("there are the commands of every part", () => {
