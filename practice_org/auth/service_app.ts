@@ -73,7 +73,8 @@ export function isAppClick(name: string): boolean {
 
 /** Makes one click; `key` is the public key that was pasted. Throws `RangeError` for what does not exist, `NotPossibleError`. */
 export function clickApp(app: ServiceAppState, name: string, { key, scopes }: ClickInput): void {
-  const [base = "", scope = ""] = name.split(":");
+  const [base = "", named = ""] = name.split(":");
+  const scope = named.replace(/^okta\./, "");
   if (isOfApp(base) && !app.isCreated) throw new NotPossibleError("There is no app yet: create it first");
   if (base.startsWith("scope-") && !scopes.includes(scope))
     throw new RangeError(`There is no scope okta.${scope.slice(0, 60)}: expected one such as policies.read`);
