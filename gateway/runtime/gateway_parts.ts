@@ -15,7 +15,7 @@ import { methodNotAllowed, problemResponse } from "../http/problem.ts";
 import { eventStreamsOf, type Feature } from "../features/features.ts";
 import { startRepeating } from "../features/repeat.ts";
 import type { JwtVerifier } from "../auth/jwt.ts";
-import { ChannelManager, createRecheck } from "../streaming/channel_manager.ts";
+import { ChannelManager, createRecheck, readStoredOf } from "../streaming/channel_manager.ts";
 import { createLocalStreams, type LocalStreams } from "../streaming/local_streams.ts";
 import type { Log } from "../observability/log.ts";
 import type { MetricsText } from "../observability/metrics.ts";
@@ -120,6 +120,7 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
     subscriber: broker,
     authority: createAuthorityCheck(database),
     recheckChannels: createRecheck(eventStreamsOf(features), database, log),
+    readStored: readStoredOf(database),
     bounds,
     limits,
     metrics: metrics.streams,

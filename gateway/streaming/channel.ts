@@ -14,7 +14,7 @@ export interface HubMember {
 
 /** A channel has one producer, or a few. */
 const maxProducers = 16;
-/** Numbers of a producer that may still arrive. */
+/** Events that may still arrive. */
 const maxMissing = 1000;
 /** A stored event arrives within this time, or not at all. */
 const deliveryGraceMs = 5000;
@@ -37,8 +37,16 @@ export class Channel {
   /** Not written yet. */
   frames: string[] = [];
   isOver = false;
-  /** By producer that numbers its events, least recent first: the last number, and those before it that did not arrive. */
-  readonly #deliveries = new Map<string, { readonly last: number; readonly missing: Set<number> }>();
+  /** Settles when the channel has learned how far its events were stored. Null: nobody has asked. */
+  numbered: Promise<void> | null = null;
+  /** Ends the members when a hole is not filled. */
+  holeTimer: ReturnType<typeof setTimeout> | null = null;
+  /** The last number of each producer that numbers its events, least recent first. */
+  readonly #lastNumbers = new Map<string, number>();
+  /** Events before those, which did not arrive: since when, oldest first. */
+  readonly #missing = new Map<string, number>();
+  /** Events that arrived before the channel had learned the numbers. Null: it has. */
+  #early: Set<string> | null = null;
 
   /** Resources that had their terminal event here, other than the channel's own: least recent first. */
   readonly #endedResources = new Set<string>();
@@ -66,38 +74,59 @@ export class Channel {
    * True for an event that was already received: its producer got no reply and retried. An event that arrives after a later one of
    * its producer is none: two processes of the gateway may hand over what they stored in another order.
    */
-  isRepeated(deliveryId: string): boolean {
+  isRepeated(deliveryId: string, nowMs: number): boolean {
+    if (this.#early !== null) return this.#early.size === this.#early.add(deliveryId).size;
     const dot = deliveryId.lastIndexOf(".");
     const producer = deliveryId.slice(0, dot);
-    const sequence = Number(deliveryId.slice(dot + 1));
-    const known = this.#deliveries.get(producer);
-    const { last, missing } = known ?? { last: sequence - 1, missing: new Set<number>() };
-    if (sequence <= last) return !missing.delete(sequence);
-    for (let n = Math.max(last + 1, sequence - maxMissing); n < sequence; n += 1) missing.add(n);
-    for (const oldest of missing) if (missing.size > maxMissing) missing.delete(oldest);
-    this.#deliveries.delete(producer);
-    this.#deliveries.set(producer, { last: sequence, missing });
-    const [oldest] = this.#deliveries.size > maxProducers ? this.#deliveries.keys() : [];
-    if (oldest !== undefined) this.#hasForgotten = this.#deliveries.delete(oldest);
+    const n = Number(deliveryId.slice(dot + 1));
+    const last = this.#lastNumbers.get(producer) ?? n - 1;
+    if (n <= last) return !this.#missing.delete(`${producer}.${n}`);
+    for (let lacking = Math.max(last + 1, n - maxMissing); lacking < n; lacking += 1)
+      this.#missing.set(`${producer}.${lacking}`, nowMs);
+    for (const oldest of this.#missing.keys()) if (this.#missing.size > maxMissing) this.#missing.delete(oldest);
+    this.#setLast(producer, n);
     return false;
+  }
+
+  /** When it was first seen that events are missing which may still arrive; null when none are. */
+  get holeSinceMs(): number | null {
+    const [sinceMs = null] = this.#missing.values();
+    return sinceMs;
   }
 
   /** The first member attaches: what was published before concerns nobody. */
   begin(): void {
     this.#sinceMs = performance.now();
     this.#hasForgotten = false;
-    this.#deliveries.clear();
+    this.#lastNumbers.clear();
+    this.#missing.clear();
+    this.#early = new Set();
+    this.numbered = null;
+  }
+
+  /** Takes how far the events were stored at a time after `begin`, the latest first: everything after that arrives, or is missing. */
+  learn(stored: readonly StoredNumber[], nowMs: number): void {
+    for (const { producer, lastN } of stored.toReversed())
+      if (!this.#lastNumbers.has(producer)) this.#setLast(producer, lastN);
+    const early = this.#early ?? [];
+    this.#early = null;
+    for (const deliveryId of early) this.isRepeated(deliveryId, nowMs);
   }
 
   /** True when an event that was stored some seconds ago has not arrived here, although members were attached by then. */
   isBehind({ producer, lastN, ageMs, lostAgeMs }: StoredNumber): boolean {
     const attachedForMs = performance.now() - this.#sinceMs;
     if (lostAgeMs !== null && lostAgeMs < attachedForMs) return true;
-    if (ageMs < deliveryGraceMs) return false;
-    const known = this.#deliveries.get(producer);
-    if (known === undefined) return ageMs < attachedForMs && !this.#hasForgotten;
-    // A number above the stored one was stored after the look, and may be on its way.
-    return known.last < lastN || [...known.missing].some((n) => n <= lastN);
+    if (ageMs < deliveryGraceMs || this.#early !== null) return false;
+    const last = this.#lastNumbers.get(producer);
+    return last === undefined ? ageMs < attachedForMs && !this.#hasForgotten : last < lastN;
+  }
+
+  #setLast(producer: string, n: number): void {
+    this.#lastNumbers.delete(producer);
+    this.#lastNumbers.set(producer, n);
+    const [oldest] = this.#lastNumbers.size > maxProducers ? this.#lastNumbers.keys() : [];
+    if (oldest !== undefined) this.#hasForgotten = this.#lastNumbers.delete(oldest);
   }
 
   /**

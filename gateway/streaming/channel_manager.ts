@@ -1,5 +1,5 @@
 import type { Database } from "../../drizzle/database.ts";
-import type { TenantDatabase } from "../../drizzle/transactions.ts";
+import { readOne, type TenantDatabase } from "../../drizzle/transactions.ts";
 import { accessOf, requireAuthority } from "../auth/membership.ts";
 import { AppError, NotFound, PermissionDenied } from "../../shared/app_error.ts";
 import {
@@ -22,6 +22,7 @@ import { encodeChunk } from "./encoded_chunk.ts";
 import { FeatureError, type ChannelsRequest, type ChannelsResult } from "./event_stream_definition.ts";
 import { findEventStream, type RequestedStream, type RequestedOpening, type StreamOpener } from "./event_stream.ts";
 import type { LocalStreams } from "./local_streams.ts";
+import type { ReadStored } from "./number_reader.ts";
 import { selectStoredNumbers } from "./published.ts";
 import type { RecheckChannels } from "./recheck.ts";
 import type { StreamSnapshot } from "./stream_request.ts";
@@ -99,7 +100,8 @@ export function createRecheck(eventStreams: EventStreams, database: Database, lo
             if (typeof state === "string") found.set(name, state);
             else open.push(...state);
           }
-          if (open.length > 0) onStored(await selectStoredNumbers(db, open));
+          // Longer than the longest time between two rechecks: what is older was compared before.
+          if (open.length > 0) onStored(await selectStoredNumbers(db, open, 15));
         });
       } catch (error) {
         if (!isUnexpected(error)) throw error;
@@ -108,6 +110,11 @@ export function createRecheck(eventStreams: EventStreams, database: Database, lo
     }
     return found;
   };
+}
+
+/** Reads how far the events of new streams' channels were stored. */
+export function readStoredOf(database: Database): ReadStored {
+  return (tenantId, channels) => readOne(database, { tenantId }, (db) => selectStoredNumbers(db, channels, null));
 }
 
 /** The channels of a stream that would be opened again, else why it would not. */

@@ -8,6 +8,7 @@ import { silentLog, type Log } from "../observability/log.ts";
 import { noStreamMetrics, type StreamMetrics } from "../observability/stream_metrics.ts";
 import { Channel, connectionLost, SubscriptionLease, unavailable } from "./channel.ts";
 import { encodeChunk, type Chunk } from "./encoded_chunk.ts";
+import { NumberReader, type ReadStored } from "./number_reader.ts";
 import type { StoredNumber } from "./published.ts";
 
 export interface HubOptions {
@@ -16,6 +17,8 @@ export interface HubOptions {
   readonly lingerMs?: number;
   /** How long the broker may take to confirm. Default 15,000: with the rest of the request it stays within 20 s. */
   readonly confirmTimeoutMs?: number;
+  /** Reads how far the events of channels were stored, those that were stored last first. Default: nothing is stored. */
+  readonly readStored?: ReadStored | undefined;
   /** Default: no limit. */
   readonly deliveries?: DeliveryRate | undefined;
   readonly metrics?: StreamMetrics;
@@ -36,6 +39,8 @@ const maxQueuedChars = 65_536;
 /** A channel whose tenant has had its deliveries waits so long, and is lost with more text than this. */
 const heldMs = 10;
 const maxHeldChars = 524_288;
+/** An event may arrive so long after a later one of its producer. */
+const holeMs = 2000;
 
 /** One upstream subscription for each channel of this process, and the members that each message is handed to. */
 export class Hub {
@@ -43,6 +48,7 @@ export class Hub {
   readonly #lingerMs: number;
   readonly #confirmTimeoutMs: number;
   readonly #deliveries: DeliveryRate | null;
+  readonly #numbers: NumberReader;
   readonly #metrics: StreamMetrics;
   readonly #log: Log;
   readonly #now: () => number;
@@ -67,6 +73,7 @@ export class Hub {
     this.#metrics = options.metrics ?? noStreamMetrics;
     this.#log = options.log ?? silentLog;
     this.#now = options.now ?? Date.now;
+    this.#numbers = new NumberReader(options.readStored ?? (async () => []), this.#now);
   }
 
   /** Resolves once the broker has confirmed every channel; rejects with `AppError("unavailable")`. */
@@ -84,6 +91,15 @@ export class Hub {
       lease.release();
       throw error;
     }
+  }
+
+  /**
+   * Resolves when the lease's channels, which have members now, have learned how far their events were stored: whatever is stored
+   * later and does not arrive ends the members. Rejects when the database does not answer.
+   */
+  async number({ channels }: SubscriptionLease): Promise<void> {
+    await Promise.all(channels.map((channel) => (channel.numbered ??= this.#numbers.read(channel))));
+    for (const channel of channels) this.#watchHole(channel);
   }
 
   stats(): HubStats {
@@ -209,7 +225,10 @@ export class Hub {
       this.#metrics.messageDropped();
       return;
     }
-    if (event.deliveryId !== undefined && channel.isRepeated(event.deliveryId)) return;
+    if (event.deliveryId !== undefined && channel.isRepeated(event.deliveryId, this.#now())) return;
+    // No client looks for what is missing once it has the terminal event.
+    if (end === "own" && channel.holeSinceMs !== null) return this.#lose(channel);
+    this.#watchHole(channel);
     if (channel.isAfterEnd(event)) return;
     const frame = encodeEventFrame(event);
     if (channel.frames.push(frame) === 1) {
@@ -219,6 +238,16 @@ export class Hub {
     this.#queuedChars += frame.length;
     if (end === "own") this.#endMembers(channel);
     else if (this.#queuedChars > maxQueuedChars) this.#flush();
+  }
+
+  /** The members are ended unless what is missing arrives in time. */
+  #watchHole(channel: Channel): void {
+    if (channel.holeSinceMs === null || channel.isOver) return;
+    channel.holeTimer ??= setTimeout(() => {
+      channel.holeTimer = null;
+      if (this.#now() - (channel.holeSinceMs ?? Infinity) >= holeMs) this.#lose(channel);
+      else this.#watchHole(channel);
+    }, holeMs);
   }
 
   /** The terminal event is first delivered whole to every member. */
@@ -237,6 +266,7 @@ export class Hub {
 
   #discard(channel: Channel): void {
     channel.isOver = true;
+    if (channel.holeTimer !== null) clearTimeout(channel.holeTimer);
     channel.abort.abort(unavailable("The subscription is over"));
     this.#idleSince.delete(channel);
     // A new channel of that name may already be there.

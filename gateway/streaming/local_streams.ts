@@ -11,6 +11,7 @@ import { silentLog, type Log } from "../observability/log.ts";
 import { encodeComment, encodeRetry, encodeTerminalType } from "../../shared/event_stream_encoding.ts";
 import { encodeHeartbeatInterval } from "../../shared/heartbeat.ts";
 import { encodeChunk } from "./encoded_chunk.ts";
+import type { ReadStored } from "./number_reader.ts";
 import { OpenStream, type StreamEnd, type StreamContext } from "./open_stream.ts";
 import type { Principal } from "../auth/principal.ts";
 import { createReadableStreamSinks } from "./sinks/readable_stream_sink.ts";
@@ -25,6 +26,8 @@ export interface LocalStreamsOptions {
   readonly subscriber: Subscriber;
   readonly authority: AuthorityCheck;
   readonly recheckChannels?: RecheckChannels;
+  /** As in `HubOptions`. */
+  readonly readStored?: ReadStored;
   readonly bounds: StreamBounds;
   /** Those of the process. Default: new ones, with the streams of `bounds`. */
   readonly limits?: Limits;
@@ -128,7 +131,8 @@ export function createLocalStreams(options: LocalStreamsOptions): LocalStreams {
       const sink = createSink(request, stream);
       lease = await hub.acquire(request.channels);
       stream.attach(lease);
-      // Without a snapshot nothing is awaited, and no event can come between. With one, what comes in the meantime waits.
+      // Events that come in the meantime wait.
+      await hub.number(lease);
       const snapshot = request.readSnapshot === undefined || stream.isOver ? null : await request.readSnapshot();
       requireNotDraining();
       if (stream.isOver) return clientLeft(lease);

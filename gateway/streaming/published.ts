@@ -1,7 +1,7 @@
-import { and, eq, inArray, or, sql, type AnyColumn } from "drizzle-orm";
+import { and, desc, eq, inArray, or, sql, type AnyColumn, type SQL } from "drizzle-orm";
 import { currentTenantId } from "../../drizzle/policies.ts";
 import { published } from "../../drizzle/schema.ts";
-import type { TenantDatabase } from "../../drizzle/transactions.ts";
+import type { Query, TenantDatabase } from "../../drizzle/transactions.ts";
 import { AppError } from "../../shared/app_error.ts";
 import { parseChannelName, type ChannelName } from "../../shared/channel_name.ts";
 import { encodeChannelEvent, toMessage, type CheckedEvent } from "../../shared/event.ts";
@@ -123,19 +123,30 @@ export interface StoredNumber extends Numbering {
   readonly lostAgeMs: number | null;
 }
 
-export async function selectStoredNumbers(
+/** Most channels have one producer, or a few; one with thousands is not read whole. */
+const maxNumbers = 2000;
+
+/** The numbers of events that were stored within so many minutes, or at any time, the last first: a query that was not executed yet. */
+export function selectStoredNumbers(
   db: TenantDatabase,
   channels: readonly string[],
-): Promise<readonly StoredNumber[]> {
-  // Longer than the longest time between two rechecks: what is older was compared before.
-  const isRecent = (column: AnyColumn) => sql`${column} > now() - interval '15 minutes'`;
+  withinMinutes: number | null,
+): Query<readonly StoredNumber[]> {
+  const isRecent = (column: AnyColumn) => sql`${column} > now() - ${withinMinutes} * interval '1 minute'`;
   const ageOf = (column: AnyColumn) => sql`extract(epoch from now() - ${column}) * 1000`.mapWith(Number);
   const { channel, producer, lastN, publishedAt, lostAt } = published;
-  const rows = await db
-    .select({ channel, producer, lastN, ageMs: ageOf(publishedAt), lostAgeMs: ageOf(lostAt), lostAt })
+  const lostAgeMs = ageOf(lostAt) as SQL<number | null>;
+  return db
+    .select({ channel, producer, lastN, ageMs: ageOf(publishedAt), lostAgeMs })
     .from(published)
-    .where(and(inArray(channel, [...channels]), or(isRecent(publishedAt), isRecent(lostAt))));
-  return rows.map(({ lostAt: lost, ...row }) => ({ ...row, lostAgeMs: lost === null ? null : row.lostAgeMs }));
+    .where(
+      and(
+        sql`${channel} = any (${sql.param(channels)}::text[])`,
+        withinMinutes === null ? undefined : or(isRecent(publishedAt), isRecent(lostAt)),
+      ),
+    )
+    .orderBy(desc(publishedAt))
+    .limit(maxNumbers);
 }
 
 /** The broker did not take what was just stored: the recheck closes the streams of these channels. */

@@ -4,7 +4,7 @@ import { eventStreamsOf, type EventStreams } from "../../features/features.ts";
 import { isUnexpected, problemResponse } from "../../http/problem.ts";
 import { Limits } from "../../limits.ts";
 import { createLog } from "../../observability/log.ts";
-import { ChannelManager, createRecheck } from "../../streaming/channel_manager.ts";
+import { ChannelManager, createRecheck, readStoredOf } from "../../streaming/channel_manager.ts";
 import { findEventStream, type StreamOpener } from "../../streaming/event_stream.ts";
 import { createLocalStreams } from "../../streaming/local_streams.ts";
 import { createReadableStreamSinks } from "../../streaming/sinks/readable_stream_sink.ts";
@@ -64,6 +64,7 @@ function open({ features, bounds: given, log = createLog(), ...adapters }: Worke
     subscriber: adapters.broker.open(),
     authority: createAuthorityCheck(database),
     recheckChannels: createRecheck(eventStreams, database, log),
+    readStored: readStoredOf(database),
     bounds,
     // The object is its tenant's own.
     limits: new Limits({ ...bounds, tenantPercent: 100, memoryBytes: isolateBytes }),

@@ -1,0 +1,49 @@
+import type { Channel } from "./channel.ts";
+import type { StoredNumber } from "./published.ts";
+
+/** All channels are the tenant's. Rejects when the database does not answer. */
+export type ReadStored = (tenantId: string, channels: readonly string[]) => Promise<readonly StoredNumber[]>;
+
+/**
+ * Tells channels how far their events were stored. One query of a tenant runs at a time, and the channels that begin meanwhile share
+ * the next: thousands of streams that open again cost a few queries.
+ */
+export class NumberReader {
+  readonly #readStored: ReadStored;
+  readonly #now: () => number;
+  readonly #running = new Map<string, Promise<void>>();
+  readonly #next = new Map<string, { readonly channels: Channel[]; readonly learned: Promise<void> }>();
+
+  constructor(readStored: ReadStored, now: () => number) {
+    this.#readStored = readStored;
+    this.#now = now;
+  }
+
+  /** Resolves when the channel has learned its numbers, from a query that began after the call. Rejects as `ReadStored` does. */
+  read(channel: Channel): Promise<void> {
+    const { tenantId } = channel;
+    const next = this.#next.get(tenantId);
+    if (next !== undefined) {
+      next.channels.push(channel);
+      return next.learned;
+    }
+    const channels = [channel];
+    const before = this.#running.get(tenantId) ?? Promise.resolve();
+    const learned = before.then(() => this.#learn(tenantId, channels));
+    this.#next.set(tenantId, { channels, learned });
+    const done = learned
+      .catch(() => {})
+      .then(() => {
+        if (this.#running.get(tenantId) === done) this.#running.delete(tenantId);
+      });
+    this.#running.set(tenantId, done);
+    return learned;
+  }
+
+  async #learn(tenantId: string, channels: readonly Channel[]): Promise<void> {
+    this.#next.delete(tenantId);
+    const names = channels.map(({ name }) => name);
+    const stored = Map.groupBy(await this.#readStored(tenantId, names), ({ channel }) => channel);
+    for (const channel of channels) channel.learn(stored.get(channel.name) ?? [], this.#now());
+  }
+}
