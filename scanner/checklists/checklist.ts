@@ -1,6 +1,5 @@
 import { basename } from "node:path";
 import { readOptionFile, type NamedFile } from "../../command_line/files.ts";
-import { explainJsonError } from "../evidence/json_text.ts";
 import { builtIn, revisionName, type Revision } from "../catalog/catalog.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import type { Answer } from "./answers.ts";
@@ -53,7 +52,6 @@ export function parseChecklist(
     if (trimmed.startsWith("<")) return open(parseCkl(content), basename(file), revisions);
     if (trimmed.startsWith("{")) return open(parseCklb(content), basename(file), revisions);
   } catch (error) {
-    if (error instanceof SyntaxError && trimmed.startsWith("{")) throw fail(explainJsonError(error, content));
     if (error instanceof Error && expectedErrors.has(error.name)) throw fail(error.message);
     throw error;
   }

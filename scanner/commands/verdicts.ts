@@ -9,7 +9,7 @@ import type { Report } from "../../shared/report.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { readChecklist } from "../checklists/checklist.ts";
 import { sha256 } from "../digest.ts";
-import { maxBaselineBytes } from "../decisions/baseline.ts";
+import { maxReportBytes } from "../reports/read_report.ts";
 import { maxArtifactsBytes, parseArtifacts, type ArtifactsDocument } from "../evidence/artifacts_document.ts";
 import { connect } from "../okta/connection.ts";
 import type { ConnectionSettings } from "../okta/connection_settings.ts";
@@ -135,7 +135,7 @@ async function readEvidence(source: NamedFile): Promise<SavedEvidence> {
 
 /** The id of a kept report. */
 async function idOf(file: string): Promise<string> {
-  const report = await readOptionFile({ option: "the run", file, maxBytes: maxBaselineBytes }, (text) =>
+  const report = await readOptionFile({ option: "the run", file, maxBytes: maxReportBytes }, (text) =>
     v.safeParse(v.object({ scan: v.object({ id: v.string() }) }), parseJsonObject(text)),
   );
   if (report.success) return report.output.scan.id;

@@ -1,22 +1,7 @@
-import * as v from "valibot";
 import type { NamedFile } from "../../command_line/files.ts";
-import { issueText } from "../../shared/issue_text.ts";
-import type {
-  CheckResult,
-  Comparison,
-  Finding,
-  FindingChange,
-  ManualReason,
-  ResolvedFinding,
-  Status,
-} from "../../shared/report.ts";
+import type { CheckResult, Comparison, Finding, FindingChange, ResolvedFinding } from "../../shared/report.ts";
 import { isHolding, type Verdict } from "../../shared/rule_result.ts";
-import { manualReasonSchema, statusSchema } from "../../shared/schemas/finding.ts";
-import { explainJsonError, parseJsonText } from "../evidence/json_text.ts";
-
-/** Some hundred thousand findings. */
-export const maxBaselineBytes = 256 * 1_048_576;
-const bounds = { maxDepth: 20, maxParts: 4_000_000 } as const;
+import { parseReport } from "../reports/read_report.ts";
 
 /** An earlier report, as far as a comparison needs it. */
 export interface Baseline {
@@ -25,59 +10,31 @@ export interface Baseline {
   readonly findings: ReadonlyMap<string, BaselineFinding>;
 }
 
-interface BaselineFinding extends ResolvedFinding {
-  readonly status: Status;
-  readonly reason: ManualReason | null;
+interface BaselineFinding extends ResolvedFinding, Pick<Finding, "status" | "reason"> {
   /** End of the first scan that had it open; undefined: not known. */
   readonly detectedFirst: string | undefined;
 }
 
-const text = v.string();
-const time = v.pipe(
-  v.string(),
-  v.check((value) => !Number.isNaN(Date.parse(value)), "expected a time such as 2026-11-01T10:00:00Z"),
-);
-const reportShape = v.object({
-  schema: v.literal("scanstream.report/1", 'expected a report with "schema": "scanstream.report/1"'),
-  scan: v.object({ id: text, ended_at: v.exactOptional(time) }),
-  checks: v.array(
-    v.object({
-      check: text,
-      findings: v.array(
-        v.object({
-          status: statusSchema,
-          reason: v.optional(v.nullable(manualReasonSchema), null),
-          resource: v.object({ type: text, id: text, name: text }),
-          fingerprint: text,
-          detected_first: v.exactOptional(time),
-        }),
-      ),
-    }),
-  ),
-});
-
 /** Throws `TypeError` naming what is wrong with the file. */
 export function parseBaseline(content: string, { option, file }: NamedFile): Baseline {
-  const fail = (problem: string) => new TypeError(`Cannot use ${option} ${JSON.stringify(file)}: ${problem}`);
-  let value: unknown;
-  try {
-    value = parseJsonText(content, bounds);
-  } catch (error) {
-    throw fail(explainJsonError(error, content));
-  }
-  const parsed = v.safeParse(reportShape, value, { abortEarly: true });
-  if (!parsed.success) {
-    const [issue] = parsed.issues;
-    throw fail(`it is not a report written with --format json: ${issueText(issue)}`);
-  }
-  const { scan, checks } = parsed.output;
+  const { scan, checks } = parse();
   const findings = checks.flatMap(({ check, findings: ofCheck }) =>
-    ofCheck.map(({ detected_first: earlier, ...finding }) => {
-      const detectedFirst = earlier ?? (finding.status === "FAIL" ? scan.ended_at : undefined);
-      return [key(check, finding.fingerprint), { check, ...finding, detectedFirst }] as const;
+    ofCheck.map(({ status, reason, resource, fingerprint, detected_first: earlier }) => {
+      const detectedFirst = earlier ?? (status === "FAIL" ? scan.ended_at : undefined);
+      return [key(check, fingerprint), { check, status, reason, resource, fingerprint, detectedFirst }] as const;
     }),
   );
   return { scanId: scan.id, findings: new Map(findings) };
+
+  function parse() {
+    try {
+      return parseReport(content);
+    } catch (error) {
+      throw new TypeError(`Cannot use ${option} ${JSON.stringify(file)}: ${(error as Error).message}`, {
+        cause: error,
+      });
+    }
+  }
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { CheckResult, Comparison } from "../../shared/report.ts";
 import { applyAttestations, type AttestationEntry } from "./attestations.ts";
-import { compareWithBaseline, maxBaselineBytes, parseBaseline, type Baseline } from "./baseline.ts";
+import { maxReportBytes } from "../reports/read_report.ts";
+import { compareWithBaseline, parseBaseline, type Baseline } from "./baseline.ts";
 import { maxDecisionBytes, parseDecisions, type DecisionFileSource } from "./decision_file.ts";
 import { readOptionFile, type NamedFile } from "../../command_line/files.ts";
 import { UsageError } from "../../shared/usage_error.ts";
@@ -38,7 +39,7 @@ export async function readDecisions(
       ),
   );
   const earlier = await attempt(
-    baseline && readOptionFile({ ...baseline, maxBytes: maxBaselineBytes }, (text) => parseBaseline(text, baseline)),
+    baseline && readOptionFile({ ...baseline, maxBytes: maxReportBytes }, (text) => parseBaseline(text, baseline)),
   );
   if (problems.length > 0) throw new UsageError(problems);
   return { waivers: [], attestations: [], ...decisions, baseline: earlier };

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { GatewayAccess } from "../../command_line/gateway_access.ts";
-import { createGatewayCall, parseResource, problemOf, readPages } from "../../shared/client/gateway_client.ts";
+import { createGatewayCall, problemOf, readPages } from "../../shared/client/gateway_client.ts";
 import { endOfExpiry, expiryMessage } from "../../shared/decisions/expiry.ts";
 import { pageOf } from "../../shared/schemas/page.ts";
 import { decisionSchema } from "../../shared/schemas/decision.ts";
@@ -34,14 +34,11 @@ const decision = v.object({
 });
 export type FetchedDecision = v.InferOutput<typeof decision>;
 
-interface ScannedOrganization {
+export interface GatewayDecisionsRequest {
   /** The organization that is scanned: the decisions about it, and about every one, are the ones that count. */
   readonly orgUrl: string;
   /** Every rule there is: a decision on another one decides nothing here. */
   readonly rules: readonly RuleNames[];
-}
-
-export interface GatewayDecisionsRequest extends ScannedOrganization {
   readonly access: GatewayAccess;
   readonly nowMs: number;
   readonly signal: AbortSignal;
@@ -109,20 +106,14 @@ export async function fetchDecisions({
 }: Pick<GatewayDecisionsRequest, "access" | "orgUrl" | "signal">): Promise<readonly FetchedDecision[]> {
   const call = createGatewayCall({ url: access.gatewayUrl, apiKey: access.apiKey, timeoutMs: callTimeoutMs });
   const all: FetchedDecision[] = [];
-  const read = async (cursor: string | null) => {
-    const query = new URLSearchParams({ active: "true", org_url: orgUrl, limit: "200" });
-    if (cursor !== null) query.set("cursor", cursor);
-    return parseResource(pageSchema, await call("GET", `/api/v1/decisions?${query}`, undefined, signal));
-  };
+  const query = { active: "true", org_url: orgUrl, limit: "200" };
   try {
-    for await (const { items } of readPages(read)) {
+    for await (const { items } of readPages(call, { path: "/api/v1/decisions", query, page: pageSchema, signal })) {
       all.push(...items);
       if (all.length > maxDecisions) throw new RangeError(`there are more than ${maxDecisions}`);
     }
   } catch (error) {
-    throw new UsageError([`Cannot use --decisions-from-gateway: ${problemOf(error)}`], {
-      cause: error,
-    });
+    throw new UsageError([`Cannot use --decisions-from-gateway: ${problemOf(error)}`], { cause: error });
   }
   return all;
 }

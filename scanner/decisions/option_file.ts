@@ -3,7 +3,7 @@ import type * as v from "valibot";
 import type { NamedFile } from "../../command_line/files.ts";
 import { shorten } from "../../shared/text.ts";
 import { UsageError } from "../../shared/usage_error.ts";
-import { explainJsonError, parseJsonText, type JsonTextOptions } from "../evidence/json_text.ts";
+import { parseJsonText, type JsonTextOptions } from "../evidence/json_text.ts";
 
 /** Bounds of a message: a file may hold a problem in every entry. */
 const maxProblems = 10;
@@ -54,6 +54,6 @@ export function parseOptionJson(
   try {
     return parseJsonText(text, bounds);
   } catch (error) {
-    throw fail([text.trim() === "" ? "it is not JSON: the file is empty" : explainJsonError(error, text)]);
+    throw fail([(error as Error).message]);
   }
 }

@@ -2,6 +2,7 @@ import type { Diff, ObjectChange } from "../../shared/schemas/diff.ts";
 import { shorten } from "../../shared/text.ts";
 import type { CatalogCheck } from "../catalog/catalog.ts";
 import type { ArtifactName, CollectedArtifacts } from "../evidence/artifacts.ts";
+import { artifactsReadBy } from "../explain/explain_org.ts";
 import { objectLists, type ObjectList, type OrgObject } from "../evidence/org_objects.ts";
 import { compareObjects } from "./compare_values.ts";
 import { compareTexts, pairUp } from "./pairs.ts";
@@ -18,7 +19,7 @@ export function compareConfiguration(
   });
   const needs = checks.map((check) => ({
     name: check.name,
-    artifacts: new Set([...neededBy(check, before), ...neededBy(check, after)]),
+    artifacts: new Set([...artifactsReadBy(check, before), ...artifactsReadBy(check, after)]),
   }));
   const examining = (artifacts: readonly ArtifactName[]) =>
     needs.filter((need) => artifacts.some((name) => need.artifacts.has(name))).map(({ name }) => name);
@@ -39,17 +40,6 @@ export function compareConfiguration(
       .map(([old, now]) => ({ artifact: listName(now), before: old.state, after: now.state }))
       .filter(({ before: old, after: now }) => !(old === now && (old === "obtained" || old === "not_collected"))),
   };
-}
-
-/** The artifacts that a check asks for, the later ones because of what the others hold. */
-function neededBy(check: CatalogCheck, artifacts: CollectedArtifacts): ReadonlySet<ArtifactName> {
-  const needed = new Set(check.artifacts);
-  for (let size = -1; size !== needed.size;) {
-    size = needed.size;
-    const given = Object.fromEntries([...needed].map((name) => [name, artifacts[name]])) as CollectedArtifacts;
-    for (const name of check.conditionalArtifacts(given)) needed.add(name);
-  }
-  return needed;
 }
 
 function listName({ artifact, parent }: ObjectList): string {

@@ -5,7 +5,7 @@ import { artifactTable } from "./artifact_table.ts";
 import type { ArtifactName, Artifacts, CollectedArtifacts } from "./artifacts.ts";
 import { isJsonObject } from "../../shared/json.ts";
 import { evidence, json, listOf, text, time, type Schema } from "./schemas.ts";
-import { explainJsonError, parseJsonText } from "./json_text.ts";
+import { parseJsonText } from "./json_text.ts";
 
 export const artifactsSchema = "scanstream.artifacts/1.1";
 
@@ -61,12 +61,12 @@ export function parseArtifacts(text: string): ArtifactsDocument {
 }
 
 function parseJson(text: string): unknown {
-  if (text.trim() === "") throw new AppError("malformed", "Cannot read the evidence: the file is empty");
   try {
     return parseJsonText(text, bounds);
   } catch (error) {
-    if (error instanceof RangeError) throw new AppError("invalid", `Cannot read the evidence: ${error.message}`);
-    throw new AppError("malformed", `Cannot read the evidence: ${explainJsonError(error, text)}`, { cause: error });
+    const { message } = error as SyntaxError | RangeError;
+    const code = error instanceof RangeError ? "invalid" : "malformed";
+    throw new AppError(code, `Cannot read the evidence: ${message}`, { cause: error });
   }
 }
 

@@ -16,19 +16,27 @@ export interface JsonTextOptions {
 /**
  * Reads JSON; its texts are cleaned as those of a provider are, whose names such a file repeats (`okta/provider_text.ts`),
  * unless `texts` says otherwise.
- * Throws `SyntaxError` (as JSON.parse does) or, for what may be JSON and is refused, `RangeError`, each with one sentence.
+ * Throws `SyntaxError`, such as `it is not JSON (line 2 column 1)`, or, for what may be JSON and is refused, `RangeError`.
  */
 export function parseJsonText(text: string, options: JsonTextOptions): unknown {
   // Before it is parsed: what is deep or all brackets needs up to a hundred times the memory of its text.
   requireBounds(text, options);
-  const value: unknown = JSON.parse(text);
+  const value = parse(text);
   if (options.repeatedKeys === "refuse") requireUniqueKeys(text);
   return options.texts === "as_written" ? value : cleanProviderText(value, { pageField: "content" });
 }
 
-/** Explanation of an error that `parseJsonText` threw, as `it is not JSON (line 2 column 1)`: the engine's own message is about tokens, and quotes the file. */
-export function explainJsonError(error: unknown, text: string): string {
-  if (error instanceof RangeError) return error.message;
+function parse(text: string): unknown {
+  if (text.trim() === "") throw new SyntaxError("the file is empty");
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new SyntaxError(explain(error, text), { cause: error });
+  }
+}
+
+/** The engine's own message is about tokens, and quotes the file. */
+function explain(error: unknown, text: string): string {
   const message = error instanceof Error ? error.message : "";
   const position = / at position (\d+)/.exec(message)?.[1];
   const isAtEnd = position !== undefined && Number(position) >= text.trimEnd().length;

@@ -1,18 +1,16 @@
 import * as v from "valibot";
-import { createGatewayCall, parseResource, readPages, type GatewayCall } from "../../shared/client/gateway_client.ts";
+import { createGatewayCall, readPages } from "../../shared/client/gateway_client.ts";
 import type { GatewayAccess } from "../../command_line/gateway_access.ts";
 import type { Span } from "../../shared/history/observation.ts";
 import { historySchema, type History, type RuleHistory } from "../../shared/schemas/history.ts";
+import { pageOf } from "../../shared/schemas/page.ts";
 import { originOf } from "../../shared/schemas/web_address.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 
 const timeoutMs = 30_000;
 const maxAnswerBytes = 64 * 1_048_576;
 
-const organizationPage = v.object({
-  items: v.array(v.object({ id: v.string(), org_url: v.string() })),
-  next_cursor: v.nullable(v.string()),
-});
+const organizationPage = pageOf(v.object({ id: v.string(), org_url: v.string() }));
 const historyPage = v.object({ ...historySchema.entries, next_cursor: v.optional(v.nullable(v.string()), null) });
 
 export interface GatewayHistoryQuery {
@@ -28,7 +26,9 @@ export interface GatewayHistoryQuery {
 export async function readGatewayHistory(access: GatewayAccess, query: GatewayHistoryQuery): Promise<History> {
   const { period, rules, signal } = query;
   const call = createGatewayCall({ url: access.gatewayUrl, apiKey: access.apiKey, timeoutMs, maxAnswerBytes });
-  const known = await listOrganizations(call, signal);
+  const known: v.InferOutput<typeof organizationPage>["items"] = [];
+  const list = { path: "/api/v1/organizations", query: { limit: "100" }, page: organizationPage, signal };
+  for await (const { items } of readPages(call, list)) known.push(...items);
   const chosen = query.organization === null ? known : chooseOrganizations(query.organization, known);
   const times = { from: new Date(period.from).toISOString(), to: new Date(period.to).toISOString() };
   const organizations: History["organizations"][number][] = [];
@@ -37,7 +37,9 @@ export async function readGatewayHistory(access: GatewayAccess, query: GatewayHi
     const found: RuleHistory[] = [];
     const path = `/api/v1/organizations/${encodeURIComponent(id)}/history`;
     for (const rule of rules ?? [null]) {
-      for await (const page of readPages((cursor) => readPage(call, path, { times, rule, cursor, signal }))) {
+      // A rule is whole on one page.
+      const query = { ...times, ...(rule !== null && { rule }) };
+      for await (const page of readPages(call, { path, query, page: historyPage, signal })) {
         found.push(...page.organizations.flatMap((one) => one.rules));
         // A gateway whose clock is behind ends earlier.
         if (Date.parse(page.to) < Date.parse(to)) to = page.to;
@@ -46,29 +48,6 @@ export async function readGatewayHistory(access: GatewayAccess, query: GatewayHi
     organizations.push({ id, org_url: orgUrl, rules: found });
   }
   return { schema: "scanstream.history/1", from: times.from, to, organizations };
-}
-
-interface PageQuery {
-  readonly times: { readonly from: string; readonly to: string };
-  readonly rule: string | null;
-  readonly cursor: string | null;
-  readonly signal: AbortSignal;
-}
-
-/** A rule is whole on one page. */
-async function readPage(call: GatewayCall, path: string, { times, rule, cursor, signal }: PageQuery) {
-  const query = new URLSearchParams({ ...times, ...(rule !== null && { rule }), ...(cursor !== null && { cursor }) });
-  return parseResource(historyPage, await call("GET", `${path}?${query}`, undefined, signal));
-}
-
-async function listOrganizations(call: GatewayCall, signal: AbortSignal) {
-  const organizations: { readonly id: string; readonly org_url: string }[] = [];
-  const read = async (cursor: string | null) => {
-    const query = new URLSearchParams({ limit: "100", ...(cursor !== null && { cursor }) });
-    return parseResource(organizationPage, await call("GET", `/api/v1/organizations?${query}`, undefined, signal));
-  };
-  for await (const { items } of readPages(read)) organizations.push(...items);
-  return organizations;
 }
 
 /** The organizations of an id, an address, a host or its first label. Throws `UsageError` without a match. */

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { explainJsonError, parseJsonText } from "../evidence/json_text.ts";
+import { parseJsonText } from "../evidence/json_text.ts";
 import type { Signer, Verifier } from "./keys.ts";
 import { statementSchema, type Statement } from "./statement.ts";
 
@@ -64,9 +64,7 @@ function read<Schema extends v.GenericSchema>(schema: Schema, text: string, what
   try {
     value = parseJsonText(text, bounds);
   } catch (error) {
-    throw new NotProven(`${what} cannot be read: ${explainJsonError(error, text)}`, {
-      cause: error,
-    });
+    throw new NotProven(`${what} cannot be read: ${(error as Error).message}`, { cause: error });
   }
   const result = v.safeParse(schema, value, { abortEarly: true });
   if (result.success) return result.output;

@@ -1,6 +1,5 @@
 import { createPrivateKey, createPublicKey, createHash, sign, verify, type KeyObject } from "node:crypto";
-import { readText, type NamedFile } from "../../command_line/files.ts";
-import { readProblem } from "../../shared/error_code.ts";
+import { readOptionFile, type NamedFile } from "../../command_line/files.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 
 /** Signs with a key that never leaves this object. */
@@ -55,12 +54,8 @@ export async function readVerifier(source: NamedFile): Promise<Verifier> {
   };
 }
 
-async function readKey({ option, file }: NamedFile): Promise<string> {
-  return readText(file, maxKeyBytes).catch((error: unknown) => {
-    const isOfSystem = error instanceof Error && "syscall" in error;
-    const problem = isOfSystem ? readProblem(error) : error instanceof Error ? error.message : null;
-    throw new UsageError([`Cannot read ${option} ${JSON.stringify(file)}: ${problem ?? "unknown"}`]);
-  });
+function readKey(source: NamedFile): Promise<string> {
+  return readOptionFile({ ...source, maxBytes: maxKeyBytes }, (text) => text);
 }
 
 function parse(make: () => KeyObject, where: string): KeyObject {

@@ -80,14 +80,23 @@ const defaultMaxAnswerBytes = 8 * 1_048_576;
 /** More pages than any list of a gateway has: 200,000 items. */
 const maxPages = 1000;
 
-/** The pages of a list, one after the other; throws `RangeError` for a list that does not end. */
-export async function* readPages<Page extends { readonly next_cursor: string | null }>(
-  read: (cursor: string | null) => Promise<Page>,
-): AsyncGenerator<Page> {
+export interface ListRequest<Page extends v.GenericSchema> {
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  readonly page: Page;
+  readonly signal: AbortSignal;
+}
+
+/** The pages of a list, one after the other; throws as the call does, and `RangeError` for a list that does not end. */
+export async function* readPages<Page extends v.GenericSchema<unknown, { readonly next_cursor: string | null }>>(
+  call: GatewayCall,
+  { path, query, page: schema, signal }: ListRequest<Page>,
+): AsyncGenerator<v.InferOutput<Page>> {
   let cursor: string | null = null;
   for (let count = 1; count === 1 || cursor !== null; count += 1) {
     if (count > maxPages) throw new RangeError(`The gateway's list does not end after ${maxPages} pages`);
-    const page: Page = await read(cursor);
+    const given = new URLSearchParams({ ...query, ...(cursor !== null && { cursor }) });
+    const page: v.InferOutput<Page> = parseResource(schema, await call("GET", `${path}?${given}`, undefined, signal));
     cursor = page.next_cursor;
     yield page;
   }

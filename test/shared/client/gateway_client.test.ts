@@ -3,6 +3,7 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { expect, onTestFinished, test } from "vitest";
+import * as v from "valibot";
 import { createGatewayCall, readPages } from "../../../shared/client/gateway_client.ts";
 
 /** What a gateway may answer that means harm, or a program in its place. */
@@ -76,7 +77,9 @@ test("a gateway that stays busy is asked four times in all", async () => {
 test("a list without end is left after a thousand pages", async () => {
   let read = 0;
   const all = async () => {
-    for await (const _page of readPages(async () => ({ next_cursor: String((read += 1)) })));
+    const call = async () => ({ next_cursor: String((read += 1)) });
+    const list = { path: "/", query: {}, page: v.object({ next_cursor: v.string() }), signal: AbortSignal.any([]) };
+    for await (const _page of readPages(call, list));
   };
   await expect(all()).rejects.toThrow("does not end after 1000 pages");
   expect(read).toBe(1000);

@@ -1,0 +1,26 @@
+import * as v from "valibot";
+import { issueText } from "../../shared/issue_text.ts";
+import type { Report } from "../../shared/report.ts";
+import { reportSchema } from "../../shared/schemas/report.ts";
+import { parseJsonText } from "../evidence/json_text.ts";
+
+/** Some hundred thousand findings. */
+export const maxReportBytes = 256 * 1_048_576;
+export const reportBounds = { maxDepth: 20, maxParts: 4_000_000 } as const;
+
+/** Reads a report of `--format json`. Throws an error whose message is one sentence without the file's name. */
+export function parseReport(text: string): Report {
+  const parsed = v.safeParse(reportSchema, parseJsonText(text, reportBounds), {
+    abortEarly: true,
+  });
+  if (!parsed.success) {
+    const [issue] = parsed.issues;
+    throw new TypeError(`it is not a report written with --format json: ${issueText(issue)}`);
+  }
+  const { scan, checks } = parsed.output;
+  const detected = checks.flatMap(({ findings }) => findings.flatMap(({ detected_first: time }) => time ?? []));
+  const wrong = [scan.ended_at, ...detected].find((time) => Number.isNaN(Date.parse(time)));
+  if (wrong !== undefined)
+    throw new TypeError(`expected a time such as 2026-11-01T10:00:00Z, found ${JSON.stringify(wrong.slice(0, 40))}`);
+  return parsed.output;
+}
