@@ -35,7 +35,7 @@ const nightly = [
 
 /** Measured on two cores: half a minute and more. One that begins last keeps a whole run waiting on one core. */
 const longest =
-  /\/(?:web\/(?:session_renewal|organization|recover|scenes|tasks|issuer_sign_in)|faults\/scan|edge\/(?:deno|workerd)|attacks\/(?:hostile_answers|shares)|e2e\/(?:setup|start)|scanner\/evidence_matrix)\.test\.ts$/;
+  /\/(?:web\/(?:session_renewal|organization|recover|scenes|tasks|issuer_sign_in)|faults\/scan|edge\/(?:deno|workerd)|attacks\/(?:hostile_answers|shares)|e2e\/(?:setup|start))\.test\.ts$/;
 
 /** In a fresh clone nothing is known of how long a file takes, and its size says little. */
 class LongestFirst extends BaseSequencer {

@@ -1,7 +1,6 @@
 import { execFile } from "node:child_process";
 import { basename, dirname } from "node:path";
 import { readConnectedSettings, SettingsError, type Given } from "../settings/read_settings.ts";
-import type { AuthorizedClient } from "../okta/authorized_client.ts";
 import { systemClock, type Clock } from "../okta/clock.ts";
 import { createRequestSender, type ConnectOptions } from "../okta/connection.ts";
 import type { ConnectionSettings } from "../okta/connection_settings.ts";
@@ -16,6 +15,7 @@ import {
   type Step,
   type StepResult,
 } from "../okta/examine.ts";
+import type { HttpIdpClient } from "../okta/http_idp_client.ts";
 import type { RequestSender } from "../okta/request_sender.ts";
 import { examineRules, type RuleAnswers, type RuleLimit } from "./rule_limits.ts";
 
@@ -65,10 +65,10 @@ async function* examine({ given, signal, clock = systemClock, trace }: DoctorInp
   try {
     const org = yield* examineOrganization(config, { sender });
     if (org === null) return;
-    const session = yield* examineLogin(config, { org, sender, clock });
-    if (session === null) return;
-    const answers = await examineRules(session, org.engine);
-    yield await roleResult(config, session, answers);
+    const client = yield* examineLogin(config, { org, sender, clock });
+    if (client === null) return;
+    const answers = await examineRules(client, org.engine);
+    yield await roleResult(config, client, answers);
     yield rulesResult(answers);
     yield rateLimitResult(sender);
   } finally {
@@ -133,11 +133,11 @@ async function isTrackedByGit(file: string): Promise<boolean> {
 /** Only an attempt shows what the role allows. */
 async function roleResult(
   config: ConnectionSettings,
-  session: AuthorizedClient,
+  client: HttpIdpClient,
   { refused, read, facts }: RuleAnswers,
 ): Promise<DoctorResult> {
-  const roles = await assignedRoles(config.clientId, session);
-  const found = `Assigned: ${roles.length === 0 ? seenRoles[session.roleEvidence.role()] : roles.join(", ")}`;
+  const roles = await assignedRoles(config.clientId, client);
+  const found = `Assigned: ${roles.length === 0 ? seenRoles[client.roleEvidence.role()] : roles.join(", ")}`;
   if (refused.length > 0) {
     const reasons = [...Map.groupBy(refused, ({ detail }) => detail.slice(callOf(detail).length))]
       .map(([why, group]) => `${group.map(({ detail }) => callOf(detail)).join(", ")}${why}`)
@@ -147,7 +147,7 @@ async function roleResult(
     const isReadOnly = roles.includes("READ_ONLY_ADMIN");
     return { ...warn("role", detail, isRole && !isReadOnly ? remedies.role : null), facts };
   }
-  const isSuper = session.roleEvidence.role() === "super_admin";
+  const isSuper = client.roleEvidence.role() === "super_admin";
   return { ...(isSuper ? warn("role", found, remedies.lessRole) : ok("role", found)), facts };
 }
 

@@ -5,7 +5,7 @@ import { evaluateCheck } from "../evaluate.ts";
 import { artifactTable, partPaths } from "../evidence/artifact_table.ts";
 import type { ArtifactName, CollectedArtifacts, Evidence, MissingEvidence } from "../evidence/artifacts.ts";
 import { createCollection } from "../evidence/collect.ts";
-import type { AuthorizedClient } from "../okta/authorized_client.ts";
+import type { HttpIdpClient } from "../okta/http_idp_client.ts";
 import type { IdpClient, IdpRequest, Reading } from "../okta/idp_client.ts";
 import { toContext } from "../run_scan.ts";
 
@@ -38,12 +38,12 @@ type Limit = Omit<RuleLimit, "rules">;
  * Evaluates every check on a sample: the first page of each list, and one object's part for all of them. Its verdicts mean nothing, but
  * evidence that a scan would miss is missing here. At most thirty requests. Never throws for what the provider does.
  */
-export async function examineRules(session: AuthorizedClient, engine: Engine): Promise<RuleAnswers> {
-  const sample = createSample(session.client);
+export async function examineRules(client: HttpIdpClient, engine: Engine): Promise<RuleAnswers> {
+  const sample = createSample(client);
   const collection = createCollection(sample.client);
   await Promise.all(catalog.map((check) => collection.obtainFor(check)));
   const artifacts = await collection.obtain(["built_in_groups"]);
-  const seesAll = session.roleEvidence.role() === "super_admin";
+  const seesAll = client.roleEvidence.role() === "super_admin";
   const answers = sample.answers();
   const granted = answers.filter((answer) => answer.state === "obtained" || answer.reason !== "missing_scope");
   const refused = granted.filter((answer) => answer.state === "missing" && answer.refusal?.httpStatus !== 404);
@@ -73,7 +73,7 @@ interface Sample {
 }
 
 /** A client that asks for one page of a list, and for a part of one object only. */
-function createSample(client: AuthorizedClient["client"]): Sample {
+function createSample(client: HttpIdpClient): Sample {
   const asked = new Map<string, Promise<Reading<unknown>>>();
   const answered = new Map<string, Reading<unknown>>();
   const once = async <Value>({ path }: IdpRequest, read: () => Promise<Reading<Value>>): Promise<Reading<Value>> => {

@@ -73,14 +73,16 @@ export async function connect(
   const sender = createRequestSender(config, { signal, clock, trace, fetch });
   try {
     const org = await untilFailure(examineOrganization(config, { sender }));
-    const session = await untilFailure(examineLogin(config, { org, sender, clock, probes }));
-    const { tokens, client, roleEvidence, requestedScopes } = session;
+    const client = await untilFailure(examineLogin(config, { org, sender, clock, probes }));
     if (forgetsProbe) client.forgetProbed();
     return {
       client,
       org: { url: config.orgUrl, engine: org.engine, id: org.id },
-      scopes: { requested: requestedScopes, granted: tokens.granted },
-      role: () => roleEvidence.role(),
+      scopes: {
+        requested: config.scopes.map((scope) => `${org.scopePrefix}.${scope}`),
+        granted: client.login.granted,
+      },
+      role: () => client.roleEvidence.role(),
       counters() {
         const { total, retried, throttledMs } = sender.counters();
         return { total, retried, throttled_ms: throttledMs };

@@ -1,11 +1,12 @@
 import { artifactTable, firstRequests } from "../evidence/artifact_table.ts";
 import type { ArtifactName } from "../evidence/artifacts.ts";
 import type { Clock } from "./clock.ts";
-import { createAuthorizedClient, type AuthorizedClient } from "./authorized_client.ts";
 import type { ConnectionSettings } from "./connection_settings.ts";
 import { remedies } from "./console_places.ts";
+import { HttpIdpClient } from "./http_idp_client.ts";
 import type { IdpRequest } from "./idp_client.ts";
 import { attempt, IdpError, type IdpErrorCode } from "./idp_error.ts";
+import { Login } from "./login.ts";
 import { readOrganization, type Organization } from "./organization.ts";
 import type { Missing } from "./refusals.ts";
 import type { RequestSender } from "./request_sender.ts";
@@ -77,9 +78,11 @@ export async function* examineOrganization(
 export async function* examineLogin(
   config: ConnectionSettings,
   { org, probes = [], ...parts }: Parts & { readonly org: Organization; readonly probes?: readonly IdpRequest[] },
-): AsyncGenerator<StepResult, AuthorizedClient | null> {
-  const session = await createAuthorizedClient(config, { org, ...parts });
-  const token = await attempt(session.tokens.current());
+): AsyncGenerator<StepResult, HttpIdpClient | null> {
+  const { scopePrefix } = org;
+  const scopes = config.scopes.map((scope) => `${scopePrefix}.${scope}`);
+  const login = new Login({ ...config, ...parts, scopes, noScopeRemedy: noScopeRemedy(org, scopes) });
+  const token = await attempt(login.current());
   if (token instanceof IdpError) {
     const step = failedSteps[token.code] ?? "token";
     if (step !== "token") yield ok("token", "The organization accepted this client id and key");
@@ -90,11 +93,22 @@ export async function* examineLogin(
   yield token.type === "DPoP"
     ? ok("dpop", "The token is bound to this program's own key by DPoP")
     : warn("dpop", "The organization issued a plain Bearer token; a copy of it works anywhere", remedies.dpop);
-  yield scopesResult(session);
-  const refusal = await probe(config.orgUrl, session, probes);
-  if (refusal === null) return session;
+  yield scopesResult(login, scopes);
+  const client = new HttpIdpClient({ ...config, scopePrefix, login });
+  const refusal = await probe(client, { ...config, scopes, wanted: probes });
+  if (refusal === null) return client;
   yield failed("role", refusal);
   return null;
+}
+
+function noScopeRemedy({ id, scopePrefix }: Organization, scopes: readonly string[]): string {
+  return id !== null && scopePrefix === "idp"
+    ? 'Unset IDP_SCOPE_PREFIX: the scopes of an Okta organization begin with "okta."'
+    : grantRemedy(scopes);
+}
+
+function grantRemedy(scopes: readonly string[]): string {
+  return `${remedies.scopes}: ${scopes.join(", ")}`;
 }
 
 /** Steps at which a login ends, so that the ones before are known to work. */
@@ -122,9 +136,9 @@ function clockResult({ moment }: Organization): StepResult {
   return warn("clock", distance, "Set this machine's clock (NTP); until then, the scanner uses the organization's");
 }
 
-function scopesResult({ tokens, requestedScopes }: AuthorizedClient): StepResult {
-  const missing = requestedScopes.filter((scope) => !tokens.granted.includes(scope));
-  const count = `${requestedScopes.length - missing.length} of ${requestedScopes.length} scopes are granted (follow also needs okta.logs.read)`;
+function scopesResult({ granted }: Login, requested: readonly string[]): StepResult {
+  const missing = requested.filter((scope) => !granted.includes(scope));
+  const count = `${requested.length - missing.length} of ${requested.length} scopes are granted (follow also needs okta.logs.read)`;
   if (missing.length === 0) return ok("scopes", count);
   return warn(
     "scopes",
@@ -134,11 +148,8 @@ function scopesResult({ tokens, requestedScopes }: AuthorizedClient): StepResult
 }
 
 /** The assigned roles, if the provider lists them. */
-export async function assignedRoles(
-  clientId: string,
-  { client, isGranted }: AuthorizedClient,
-): Promise<readonly string[]> {
-  if (!isGranted("roles.read")) return [];
+export async function assignedRoles(clientId: string, client: HttpIdpClient): Promise<readonly string[]> {
+  if (!client.isGranted("roles.read")) return [];
   const path = `/oauth2/v1/clients/${encodeURIComponent(clientId)}/roles`;
   const roles = await client.getList({ path, scope: "roles.read" });
   const types = roles.state === "missing" ? [] : roles.value.map(({ type }) => type);
@@ -153,30 +164,33 @@ const maxProbes = 3;
 /** Among those, the failures that are not about credentials: each may have taken long. */
 const maxFailures = 2;
 
+interface Probing {
+  readonly orgUrl: string;
+  /** With the provider's prefix. */
+  readonly scopes: readonly string[];
+  readonly wanted: readonly IdpRequest[];
+}
+
 /** Null where something could be read. */
-async function probe(
-  orgUrl: string,
-  session: AuthorizedClient,
-  wanted: readonly IdpRequest[],
-): Promise<IdpError | null> {
+async function probe(client: HttpIdpClient, { wanted, ...asked }: Probing): Promise<IdpError | null> {
   const refused: Refused[] = [];
-  for (const request of candidates(session, wanted)) {
-    const missing = await session.client.probe(request);
+  for (const request of candidates(client, wanted)) {
+    const missing = await client.probe(request);
     if (missing === null) return null;
     // A refusal of what needs Super Administrator proves nothing about the rest.
     if (!needsSuperAdmin(request)) refused.push({ request, missing });
     const failures = refused.filter(({ missing }) => missing.reason === "provider_error").length;
     if (refused.length === maxProbes || failures === maxFailures) break;
   }
-  return probeError(refused, { orgUrl, scopes: session.requestedScopes });
+  return probeError(refused, asked);
 }
 
 /** The granted ones, one for each scope: what the checks read first, then what every role may read. */
-function candidates({ isGranted }: AuthorizedClient, wanted: readonly IdpRequest[]): readonly IdpRequest[] {
+function candidates(client: HttpIdpClient, wanted: readonly IdpRequest[]): readonly IdpRequest[] {
   const byKind = new Map<string, IdpRequest>();
   for (const request of [...wanted, ...firstRequests(Object.keys(artifactTable) as ArtifactName[])]) {
     const kind = needsSuperAdmin(request) ? request.path : request.scope;
-    if (isGranted(request.scope) && !byKind.has(kind)) byKind.set(kind, request);
+    if (client.isGranted(request.scope) && !byKind.has(kind)) byKind.set(kind, request);
   }
   return [...byKind.values()];
 }
@@ -190,11 +204,8 @@ interface Refused {
   readonly missing: Missing;
 }
 
-function probeError(
-  refused: readonly Refused[],
-  { orgUrl, scopes }: { readonly orgUrl: string; readonly scopes: readonly string[] },
-): IdpError {
-  const scopeRemedy = `${remedies.scopes}: ${scopes.join(", ")}`;
+function probeError(refused: readonly Refused[], { orgUrl, scopes }: Omit<Probing, "wanted">): IdpError {
+  const scopeRemedy = grantRemedy(scopes);
   const role = refused.find(({ missing }) => missing.reason === "missing_role");
   if (role !== undefined) {
     return new IdpError(

@@ -6,30 +6,26 @@ import { objectIn, parseBody, type ParsedBody } from "./json_answer.ts";
 import { cursorOf, nextPage } from "./next_page.ts";
 import { NetworkError } from "./network_error.ts";
 import { missingScope, toMissing, type Missing } from "./refusals.ts";
-import type { RoleEvidence } from "./role_evidence.ts";
+import type { Login } from "./login.ts";
+import { RoleEvidence } from "./role_evidence.ts";
 import { toShownPath } from "./safe_text.ts";
-import type { AccessToken, OAuthClient } from "./oauth_client.ts";
-import { oauthError } from "./token_errors.ts";
-import type { TokenSource } from "./token_source.ts";
-import type { ReceivedResponse, RequestSender } from "./request_sender.ts";
+import type { ReceivedResponse } from "./request_sender.ts";
 import { ForbiddenRequest } from "./http_transport.ts";
 
 export interface HttpIdpClientOptions {
   readonly orgUrl: string;
-  readonly sender: RequestSender;
-  readonly tokens: TokenSource;
-  readonly oauth: OAuthClient;
-  readonly roleEvidence: RoleEvidence;
+  readonly login: Pick<Login, "granted" | "get">;
   /** `okta` or `idp`: what the provider puts before `.policies.read`. */
   readonly scopePrefix: string;
 }
 
 /** More pages than any list of the provider has. */
 const maxPages = 1000;
-const maxNonceRetries = 2;
 
 /** Reads the provider's API over HTTP; every way in which that fails becomes evidence with its reason (E6, E8). */
 export class HttpIdpClient implements IdpClient, PageReader {
+  readonly login: Pick<Login, "granted" | "get">;
+  readonly roleEvidence = new RoleEvidence();
   readonly #options: HttpIdpClientOptions;
   readonly #inFlight = new Map<string, Promise<Page>>();
   /** Pages that the probe read, for the first collector that needs them. */
@@ -37,6 +33,12 @@ export class HttpIdpClient implements IdpClient, PageReader {
 
   constructor(options: HttpIdpClientOptions) {
     this.#options = options;
+    this.login = options.login;
+  }
+
+  /** True when the token carries a scope, named without prefix. */
+  isGranted(scope: string): boolean {
+    return this.login.granted.includes(this.#fullName(scope));
   }
 
   async getObject(request: IdpRequest): Promise<Reading<JsonObject>> {
@@ -52,7 +54,7 @@ export class HttpIdpClient implements IdpClient, PageReader {
 
   async getList(request: IdpRequest): Promise<Reading<readonly JsonObject[]>> {
     const reading = await this.#readPages(request);
-    if (reading.state === "obtained") this.#options.roleEvidence.noteWholeList(request.path);
+    if (reading.state === "obtained") this.roleEvidence.noteWholeList(request.path);
     return reading;
   }
 
@@ -123,7 +125,7 @@ export class HttpIdpClient implements IdpClient, PageReader {
   /** Adds a page's entries to the list. An entry that is no object costs itself: what it would have been, or null. */
   #collect(page: readonly unknown[], { path, keep, onEntry }: IdpRequest, items: JsonObject[]): Missing | null {
     const entries = page.filter(isJsonObject);
-    this.#options.roleEvidence.noteEntries(path, entries);
+    this.roleEvidence.noteEntries(path, entries);
     for (const entry of entries) {
       const kept = keep === undefined ? entry : keep(entry);
       items.push(kept);
@@ -146,15 +148,15 @@ export class HttpIdpClient implements IdpClient, PageReader {
   }
 
   async #fetchPage(request: IdpRequest): Promise<Page> {
-    const scope = `${this.#options.scopePrefix}.${request.scope}`;
-    if (!this.#options.tokens.granted.includes(scope)) {
+    const scope = this.#fullName(request.scope);
+    if (!this.isGranted(request.scope)) {
       return toPage({
         ...missingScope(`GET ${toShownPath(request.path)} was not asked for`, scope),
         refusal: noRefusal,
       });
     }
     try {
-      const response = await this.#get(request.path);
+      const response = await this.login.get(request.path);
       const parsed = response.status === 200 ? parseBody(response.body) : null;
       this.#note(request.path, response, parsed);
       if (parsed === null) return toPage(toMissing(response, request, scope));
@@ -165,34 +167,14 @@ export class HttpIdpClient implements IdpClient, PageReader {
     }
   }
 
-  /** One GET, retried with a new nonce or a new token where the provider asks for it. */
-  async #get(path: string): Promise<ReceivedResponse> {
-    const { sender, tokens, oauth } = this.#options;
-    let nonceRetries = 0;
-    let hasRenewed = false;
-    for (;;) {
-      let token: AccessToken | null = null;
-      const response = await sender.send({
-        method: "GET",
-        path,
-        async attempt(send) {
-          token = await tokens.current();
-          return oauth.get(send, path, token);
-        },
-      });
-      if (asksForNonce(response) && nonceRetries++ < maxNonceRetries) continue;
-      if (isTokenRefused(response) && !hasRenewed && token !== null) {
-        hasRenewed = true;
-        if (await tokens.replace(token)) continue;
-      }
-      return response;
-    }
+  #fullName(scope: string): string {
+    return `${this.#options.scopePrefix}.${scope}`;
   }
 
   #note(path: string, response: ReceivedResponse, parsed: ParsedBody | null): void {
     const code = objectIn(parsed === null ? response.body : "")["errorCode"];
     const errorCode = typeof code === "string" ? code : null;
-    this.#options.roleEvidence.note({ path, status: response.status, errorCode });
+    this.roleEvidence.note({ path, status: response.status, errorCode });
   }
 }
 
@@ -264,15 +246,4 @@ function failed(path: string, error: unknown): Missing {
 function whyNoEvidence(value: JsonObject): string | null {
   if (typeof value["errorCode"] === "string") return `is the error ${toLine(value["errorCode"], 40)}`;
   return Object.keys(value).length === 0 ? "is an object without any field" : null;
-}
-
-function asksForNonce(response: ReceivedResponse): boolean {
-  if ((response.status !== 401 && response.status !== 400) || response.headers.get("dpop-nonce") === null) return false;
-  const challenge = response.headers.get("www-authenticate") ?? "";
-  return /use_dpop_nonce/.test(challenge) || oauthError(response).error === "use_dpop_nonce";
-}
-
-/** E0000015 is a 401 too, but for a feature that is off, no matter what the token. */
-function isTokenRefused(response: ReceivedResponse): boolean {
-  return response.status === 401 && objectIn(response.body)["errorCode"] !== "E0000015";
 }

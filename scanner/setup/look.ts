@@ -1,12 +1,11 @@
-import { ProviderClock, systemClock } from "../okta/clock.ts";
+import { systemClock } from "../okta/clock.ts";
 import { createRequestSender } from "../okta/connection.ts";
 import type { ConnectionSettings } from "../okta/connection_settings.ts";
 import { places, remedies } from "../okta/console_places.ts";
 import { assignedRoles, examineLogin, examineOrganization, type StepResult } from "../okta/examine.ts";
 import type { HttpIdpClient } from "../okta/http_idp_client.ts";
 import { attempt, IdpError, type IdpErrorCode } from "../okta/idp_error.ts";
-import { createOAuthClient } from "../okta/oauth_client.ts";
-import { TokenEndpoint } from "../okta/token_endpoint.ts";
+import { Login } from "../okta/login.ts";
 import { optionalScopes, requiredScopes } from "./needs.ts";
 
 /** One thing that a scan needs, as the org shows it now. */
@@ -31,12 +30,11 @@ export interface Lookout {
 const scopesPerLook = 3;
 
 export function createLookout(settings: Omit<ConnectionSettings, "clientId">, signal: AbortSignal): Lookout {
-  const { orgUrl } = settings;
   const clock = systemClock;
   const sender = createRequestSender({ ...settings, clientId: "" }, { signal, clock, trace: undefined });
   const granted = new Set<string>();
   let turn = 0;
-  let login: { readonly clientId: string; readonly endpoint: TokenEndpoint } | null = null;
+  let kept: { readonly clientId: string; readonly login: Login } | null = null;
 
   return { look, close: () => sender.close() };
 
@@ -45,7 +43,7 @@ export function createLookout(settings: Omit<ConnectionSettings, "clientId">, si
     const states = answers.map((answer) => toNeed(answer.step, answer));
     if (org === null) return states;
     if (clientId === null) return [...states, need("app", "open", "No Client ID yet")];
-    const refusal = await attempt(findScopes(await endpointFor(clientId), org.scopePrefix));
+    const refusal = await attempt(findScopes(loginFor(clientId), org.scopePrefix));
     if (refusal instanceof IdpError) return [...states, ...refusedLogin(refusal, clientId)];
     states.push(foundApp(clientId), need("key", "done", "Public key: saved in the app, and active"));
     for (const scope of requiredScopes) {
@@ -56,16 +54,12 @@ export function createLookout(settings: Omit<ConnectionSettings, "clientId">, si
     if (granted.size === 0)
       return [...states, need("role", "open", "The role cannot be seen before a scope is granted")];
     const config = { ...settings, clientId, scopes: [...granted] };
-    const [session, steps] = await collected(examineLogin(config, { org, sender, clock }));
+    const [client, steps] = await collected(examineLogin(config, { org, sender, clock }));
     const dpop = steps.find(({ step }) => step === "dpop");
     const failure = steps.find(({ state }) => state === "fail");
-    if (session !== null) {
-      const roles = await assignedRoles(clientId, session);
-      states.push(
-        need("role", "done", roleText(roles)),
-        await logState(session.client),
-        await publicClientState(session.client),
-      );
+    if (client !== null) {
+      const roles = await assignedRoles(clientId, client);
+      states.push(need("role", "done", roleText(roles)), await logState(client), await publicClientState(client));
     } else if (failure !== undefined) {
       const isRole = failure.error?.code === "no_role";
       states.push(
@@ -77,22 +71,20 @@ export function createLookout(settings: Omit<ConnectionSettings, "clientId">, si
   }
 
   /** One for each app: it keeps the provider's nonce. */
-  async function endpointFor(clientId: string): Promise<TokenEndpoint> {
-    if (login?.clientId === clientId) return login.endpoint;
+  function loginFor(clientId: string): Login {
+    if (kept?.clientId === clientId) return kept.login;
     granted.clear();
-    const providerClock = new ProviderClock(clock);
-    const oauth = await createOAuthClient({ ...settings, clientId, clock: providerClock });
-    login = { clientId, endpoint: new TokenEndpoint({ orgUrl, oauth, sender, clock, providerClock }) };
-    return login.endpoint;
+    const login = new Login({ ...settings, clientId, sender, clock, scopes: [], noScopeRemedy: remedies.scopes });
+    kept = { clientId, login };
+    return login;
   }
 
   /** Asks for all required scopes at once, then for some of the missing ones alone. */
-  async function findScopes(endpoint: TokenEndpoint, prefix: string): Promise<void> {
+  async function findScopes(login: Login, prefix: string): Promise<void> {
     const request = async (scopes: readonly string[]) => {
-      const outcome = await endpoint.request(scopes.map((scope) => `${prefix}.${scope}`));
-      if (outcome.state !== "token") return;
-      const carried = outcome.token.scopes;
-      for (const scope of scopes) if (carried === null || carried.includes(`${prefix}.${scope}`)) granted.add(scope);
+      const token = await login.request(scopes.map((scope) => `${prefix}.${scope}`));
+      if (token instanceof IdpError) return;
+      for (const scope of scopes) if (token.scopes.includes(`${prefix}.${scope}`)) granted.add(scope);
     };
     await request(requiredScopes);
     const missing = [...requiredScopes, ...Object.keys(optionalScopes)].filter((scope) => !granted.has(scope));

@@ -19,17 +19,15 @@ import { createCollection } from "../../scanner/evidence/collect.ts";
 import { evaluateCheck } from "../../scanner/evaluate.ts";
 import { parseNextLink } from "../../scanner/okta/next_page.ts";
 import { cleanProviderText } from "../../scanner/okta/provider_text.ts";
-import { createAuthorizedClient } from "../../scanner/okta/authorized_client.ts";
 import { connect, createRequestSender } from "../../scanner/okta/connection.ts";
 import { IdpError } from "../../scanner/okta/idp_error.ts";
 import { maxWindowMs, parseRetryAfterMs, parseWindow } from "../../scanner/okta/rate_limit.ts";
-import { readOrganization } from "../../scanner/okta/organization.ts";
 import { isLine } from "../../shared/text.ts";
 import { context } from "../support/artifact_builders.ts";
 import { compliantOrg, paths } from "../support/compliant_org.ts";
 import { hostileString, textsOf, toHostileJson } from "../support/hostile_text.ts";
 import { createFakeClock } from "../support/fake_clock.ts";
-import { configFor } from "../support/idp_connection.ts";
+import { configFor, openClient } from "../support/idp_connection.ts";
 import { mapIdpClient } from "../support/map_idp_client.ts";
 import { createScriptedIdp, tokenPath } from "../support/scripted_idp.ts";
 import { fuzzed } from "./fuzzed.ts";
@@ -99,9 +97,8 @@ test("whatever bytes an organization answers, a read is evidence only when they 
   const clock = createFakeClock(Date.now());
   const sender = createRequestSender(config, { signal: new AbortController().signal, clock });
   owned.push(() => sender.close());
-  const org = await readOrganization({ ...config, sender });
-  const { client, tokens } = await createAuthorizedClient(config, { org, sender, clock });
-  await tokens.current();
+  const { client, login } = await openClient(config, { sender, clock });
+  await login.current();
   await assert(
     asyncProperty(body, constantFrom(200, 200, 200, 204, 400, 403, 404), async (text, status) => {
       idp.on("GET", "/api/v1/zones", { status, body: text, headers: { "content-type": "application/json" } });

@@ -1,9 +1,12 @@
 import { onTestFinished } from "vitest";
 import type { ConnectionSettings } from "../../scanner/okta/connection_settings.ts";
-import { createAuthorizedClient } from "../../scanner/okta/authorized_client.ts";
 import { createRequestSender } from "../../scanner/okta/connection.ts";
+import { HttpIdpClient } from "../../scanner/okta/http_idp_client.ts";
+import { Login } from "../../scanner/okta/login.ts";
 import { readOrganization } from "../../scanner/okta/organization.ts";
+import type { Clock } from "../../scanner/okta/clock.ts";
 import { parsePrivateKey } from "../../scanner/okta/private_key.ts";
+import type { RequestSender } from "../../scanner/okta/request_sender.ts";
 import { createFakeClock } from "./fake_clock.ts";
 import { createScriptedIdp, tokenPath, type Reply, type ScriptedIdp, type SeenRequest } from "./scripted_idp.ts";
 import { createSelfSigned } from "./self_signed.ts";
@@ -64,6 +67,15 @@ export async function setUpSender(options: IdpSetUp = {}) {
 /** A client that has no token yet. */
 export async function setUpClient(options: IdpSetUp = {}) {
   const { idp, clock, config, sender } = await setUpSender(options);
-  const org = await readOrganization({ ...config, sender });
-  return { idp, clock, ...(await createAuthorizedClient(config, { org, sender, clock })) };
+  return { idp, clock, ...(await openClient(config, { sender, clock })) };
+}
+
+export async function openClient(
+  config: ConnectionSettings,
+  parts: { readonly sender: RequestSender; readonly clock: Clock },
+) {
+  const { scopePrefix } = await readOrganization({ ...config, sender: parts.sender });
+  const scopes = config.scopes.map((scope) => `${scopePrefix}.${scope}`);
+  const login = new Login({ ...config, ...parts, scopes, noScopeRemedy: `Grant ${scopes.join(", ")}` });
+  return { login, client: new HttpIdpClient({ ...config, scopePrefix, login }) };
 }

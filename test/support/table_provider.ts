@@ -4,10 +4,6 @@ import { createCollection } from "../../scanner/evidence/collect.ts";
 import { evaluateCheck } from "../../scanner/evaluate.ts";
 import { sha256 } from "../../scanner/digest.ts";
 import { HttpIdpClient } from "../../scanner/okta/http_idp_client.ts";
-import type { OAuthClient } from "../../scanner/okta/oauth_client.ts";
-import { RoleEvidence } from "../../scanner/okta/role_evidence.ts";
-import type { TokenSource } from "../../scanner/okta/token_source.ts";
-import type { RetryableRequest, RequestSender } from "../../scanner/okta/request_sender.ts";
 import type { CheckResult } from "../../shared/report.ts";
 import { Refused, type OrgAnswers } from "../verdicts/generated_orgs.ts";
 import { context } from "./artifact_builders.ts";
@@ -40,16 +36,8 @@ export async function scanOrg(org: OrgAnswers, options: JudgeOptions = {}) {
 
 function tableClient(org: OrgAnswers, pageSize: number): HttpIdpClient {
   // Retries, tokens and pacing have tests of their own; below the client is only this table.
-  const sender = { send: async ({ path }: RetryableRequest) => answerTo(org, path, pageSize) };
-  const tokens = { granted: scopes };
-  return new HttpIdpClient({
-    orgUrl: context.orgUrl,
-    sender: sender as unknown as RequestSender,
-    tokens: tokens as unknown as TokenSource,
-    oauth: {} as OAuthClient,
-    roleEvidence: new RoleEvidence(),
-    scopePrefix: "okta",
-  });
+  const login = { granted: scopes, get: async (path: string) => answerTo(org, path, pageSize) };
+  return new HttpIdpClient({ orgUrl: context.orgUrl, login, scopePrefix: "okta" });
 }
 
 const scopes = defaultScopes.map((scope) => `okta.${scope}`);

@@ -1,6 +1,9 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
+import { catalog } from "../../../scanner/catalog/catalog.ts";
+import { firstRequests } from "../../../scanner/evidence/artifact_table.ts";
+import { createCollection } from "../../../scanner/evidence/collect.ts";
 import type { ConnectionSettings } from "../../../scanner/okta/connection_settings.ts";
 import { connect, type Connection, type ConnectOptions } from "../../../scanner/okta/connection.ts";
 import { IdpError, toErrorReport } from "../../../scanner/okta/idp_error.ts";
@@ -225,6 +228,18 @@ test("connects to the practice org in both roles, with nonce, paging and scopes"
       reason: "missing_scope",
     });
   }
+});
+
+test("the probe costs no request of its own", async () => {
+  const { org, connection } = await connectedToPracticeOrg({ role: "super" });
+  const collection = createCollection(connection.client);
+  await Promise.all(catalog.map((check) => collection.obtainFor(check)));
+  const paths = org.requests.map(({ path }) => path).filter((path) => path.startsWith("/api/"));
+  expect(paths.toSorted()).toEqual([...new Set(paths)].toSorted());
+  expect(firstRequests(["admin_console_settings", "apps", "dashboard_app"]).map(({ path }) => path)).toEqual([
+    "/api/v1/apps?limit=200",
+    "/api/v1/first-party-app-settings/admin-console",
+  ]);
 });
 
 interface Connecting extends Partial<ConnectOptions> {

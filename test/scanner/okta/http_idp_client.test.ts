@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import type { HttpIdpClient } from "../../../scanner/okta/http_idp_client.ts";
-import type { AuthorizedClient } from "../../../scanner/okta/authorized_client.ts";
 import { setUpClient, setUpIdp, type IdpSetUp } from "../../support/idp_connection.ts";
 import {
   apiError,
@@ -349,9 +348,9 @@ test("an abort rejects reads in flight with its reason", async () => {
   await expect(client.getList(request)).rejects.toThrow("interrupted");
 });
 
-test.each<[string, (connected: AuthorizedClient, idp: ScriptedIdp) => Promise<unknown>, string]>([
+test.each<[string, (client: HttpIdpClient, idp: ScriptedIdp) => Promise<unknown>, string]>([
   ["nothing was read", async () => {}, "unknown"],
-  ["the first-party settings were read", ({ client }) => settings(client), "super_admin"],
+  ["the first-party settings were read", settings, "super_admin"],
   [
     "the first-party settings were refused, and policies read",
     refusedSettings(apiError(403, "E0000006")),
@@ -371,12 +370,11 @@ test.each<[string, (connected: AuthorizedClient, idp: ScriptedIdp) => Promise<un
   ],
   ["only half of the apps could be read", brokenApps, "unknown"],
 ])("the role when %s", async (_, act, role) => {
-  const connected = await setUp();
-  const { idp } = connected;
+  const { idp, client } = await setUp();
   idp.on("GET", path, { body: [] });
   idp.on("GET", "/api/v1/first-party-app-settings/admin-console", { body: { sessionIdleTimeoutMinutes: 15 } });
-  await act(connected, idp);
-  expect(connected.roleEvidence.role()).toBe(role);
+  await act(client, idp);
+  expect(client.roleEvidence.role()).toBe(role);
 });
 
 function settings(client: HttpIdpClient) {
@@ -384,7 +382,7 @@ function settings(client: HttpIdpClient) {
 }
 
 function refusedSettings(reply: Reply) {
-  return async ({ client }: AuthorizedClient, idp: ScriptedIdp) => {
+  return async (client: HttpIdpClient, idp: ScriptedIdp) => {
     idp.on("GET", "/api/v1/first-party-app-settings/admin-console", reply);
     await settings(client);
     await client.getList(request);
@@ -392,20 +390,20 @@ function refusedSettings(reply: Reply) {
 }
 
 function listed(appsPath: string, items: readonly object[]) {
-  return async ({ client }: AuthorizedClient, idp: ScriptedIdp) => {
+  return async (client: HttpIdpClient, idp: ScriptedIdp) => {
     idp.on("GET", appsPath, { body: items });
     await client.getList({ path: appsPath, scope: "apps.read" });
   };
 }
 
-async function brokenApps({ client }: AuthorizedClient, idp: ScriptedIdp): Promise<void> {
+async function brokenApps(client: HttpIdpClient, idp: ScriptedIdp): Promise<void> {
   idp.on("GET", apps.path, page(idp, ["a"], "after=1"));
   await client.getList(apps);
 }
 
 async function setUp(options: IdpSetUp = {}) {
   const connected = await setUpClient({ dpop: true, ...options });
-  await connected.tokens.current();
+  await connected.login.current();
   return connected;
 }
 

@@ -11,87 +11,58 @@ import {
   type CustomFetchOptions,
   type DPoPHandle,
 } from "oauth4webapi";
-import type { ProviderClock } from "./clock.ts";
 import { allowedUrl, tokenPath } from "./http_transport.ts";
 import type { SigningKey } from "./private_key.ts";
 import type { ReceivedResponse, SendOnce } from "./request_sender.ts";
 
-export interface AccessToken {
+export interface SentToken {
   readonly value: string;
   readonly type: "Bearer" | "DPoP";
-  /** The scopes it carries, as the provider writes them; null when neither the response nor the token names them. */
-  readonly scopes: readonly string[] | null;
-  /** By this machine's clock. */
-  readonly renewAtMs: number;
 }
 
-/** The service application's requests. Each call sends one, with an assertion or a proof that is good for one use. */
-export interface OAuthClient {
-  /** Client credentials with a private-key JWT (RFC 7523) and, unless it is turned off, a DPoP proof (RFC 9449). */
-  requestToken(send: SendOnce, options: TokenRequestOptions): Promise<ReceivedResponse>;
-  /** A GET below the API with an access token. Throws `ForbiddenRequest` for a path that must not be sent. */
-  get(send: SendOnce, path: string, token: AccessToken): Promise<ReceivedResponse>;
-}
-
-export interface TokenRequestOptions {
-  readonly scopes: readonly string[];
-  readonly hasProof: boolean;
-}
-
-export interface OAuthClientOptions {
+export interface Signer {
   readonly orgUrl: string;
   readonly clientId: string;
   readonly key: SigningKey;
-  readonly clock: ProviderClock;
 }
 
 /** Before the present, so that a clock which is a little fast is not "issued before the current time". */
 const backdatedSeconds = 30;
 /** Survives a clock that is over four minutes slow. */
-const lifetimeSeconds = 300;
+const assertionSeconds = 300;
 
-export async function createOAuthClient({ orgUrl, clientId, key, clock }: OAuthClientOptions): Promise<OAuthClient> {
+/** Each call sends one request, with an assertion or a proof that is good for one use. */
+export type SignedRequests = Awaited<ReturnType<typeof createSignedRequests>>;
+
+export async function createSignedRequests({ orgUrl, clientId, key }: Signer, nowSeconds: () => number) {
   const tokenUrl = orgUrl + tokenPath;
-  const server = { issuer: orgUrl, token_endpoint: tokenUrl };
   const client: Client = { client_id: clientId };
   const authentication = PrivateKeyJwt(
     { key: await toCryptoKey(key), ...(key.kid === null ? {} : { kid: key.kid }) },
     {
       [modifyAssertion](header, claims) {
-        const iat = clock.nowSeconds() - backdatedSeconds;
+        const iat = nowSeconds() - backdatedSeconds;
         header["typ"] = "JWT";
-        Object.assign(claims, { aud: tokenUrl, iat, nbf: iat, exp: iat + lifetimeSeconds });
+        Object.assign(claims, { aud: tokenUrl, iat, nbf: iat, exp: iat + assertionSeconds });
       },
     },
   );
-  // Lives as long as this scan and never leaves it.
+  // They live as long as this scan and never leave it.
   const proofKeys = await generateKeyPair("ES256");
   const createProver = () =>
-    DPoP(client, proofKeys, {
-      [modifyAssertion]: (_header, claims) => void (claims["iat"] = clock.nowSeconds()),
-    });
+    DPoP(client, proofKeys, { [modifyAssertion]: (_header, claims) => void (claims["iat"] = nowSeconds()) });
   // The library keeps one nonce an origin; the token endpoint and the API have each their own.
-  const tokenProver = createProver();
-  const resourceProver = createProver();
-
+  const [tokenProver, resourceProver] = [createProver(), createProver()];
   return {
-    requestToken: (send, { scopes, hasProof }) =>
-      sendBy(send, (options) =>
-        clientCredentialsGrantRequest(
-          server,
-          client,
-          authentication,
-          { scope: scopes.join(" ") },
-          { ...options, ...(hasProof ? { DPoP: tokenProver } : {}) },
-        ),
-      ),
-    get(send, path, token) {
+    requestToken: (send: SendOnce, scopes: readonly string[], hasProof: boolean) =>
+      sendBy(send, hasProof ? tokenProver : null, (options) => {
+        const server = { issuer: orgUrl, token_endpoint: tokenUrl };
+        return clientCredentialsGrantRequest(server, client, authentication, { scope: scopes.join(" ") }, options);
+      }),
+    get(send: SendOnce, path: string, { value, type }: SentToken) {
       const url = allowedUrl({ method: "GET", path }, orgUrl);
-      return sendBy(send, (options) =>
-        protectedResourceRequest(token.value, "GET", url, undefined, undefined, {
-          ...options,
-          ...(token.type === "DPoP" ? { DPoP: resourceProver } : {}),
-        }),
+      return sendBy(send, type === "DPoP" ? resourceProver : null, (options) =>
+        protectedResourceRequest(value, "GET", url, undefined, undefined, options),
       );
     },
   };
@@ -108,11 +79,16 @@ interface RequestOptions {
 
 /**
  * Sends what the library prepared. The library sees only the nonce of the response: its own parsers give up on the refusals
- * that our remedies tell apart, and know no bound nor cleaning of text, so `token_endpoint.ts` reads the rest.
+ * that our remedies tell apart, and know no bound nor cleaning of text, so `login.ts` reads the rest.
  */
-async function sendBy(send: SendOnce, call: (options: RequestOptions) => Promise<Response>): Promise<ReceivedResponse> {
+async function sendBy(
+  send: SendOnce,
+  prover: DPoPHandle | null,
+  call: (options: RequestOptions) => Promise<Response>,
+): Promise<ReceivedResponse> {
   const received = Promise.withResolvers<ReceivedResponse>();
   await call({
+    ...(prover === null ? {} : { DPoP: prover }),
     // `http://` is configured for loopback only (`IDP_ORG_URL`).
     [allowInsecureRequests]: true,
     async [customFetch](_url, { headers, body }) {

@@ -1,0 +1,216 @@
+import { providerMoment, type Clock } from "./clock.ts";
+import { tokenPath } from "./http_transport.ts";
+import { IdpError } from "./idp_error.ts";
+import { objectIn, parseBody } from "./json_answer.ts";
+import { NetworkError, unreachableError } from "./network_error.ts";
+import type { ReceivedResponse, RequestSender } from "./request_sender.ts";
+import { createSignedRequests, type SentToken, type SignedRequests, type Signer } from "./signed_requests.ts";
+import { isClockRefusal, oauthError, tokenRefusal, unreadableToken } from "./token_errors.ts";
+
+export interface AccessToken extends SentToken {
+  /** With the provider's prefix. */
+  readonly scopes: readonly string[];
+  /** A time of this machine's clock. */
+  readonly renewAtMs: number;
+}
+
+export interface LoginOptions extends Signer {
+  /** With the provider's prefix: `okta.policies.read`. */
+  readonly scopes: readonly string[];
+  /** Remedy when none of them is granted. */
+  readonly noScopeRemedy: string;
+  readonly sender: RequestSender;
+  readonly clock: Clock;
+}
+
+/** How often one request follows a new nonce before it is an error. */
+const maxNonceRetries = 3;
+/** How many tokens are replaced in one scan because the provider refused them before their time. */
+const maxEarlyRenewals = 5;
+/** Below this a clock difference is within what assertions and proofs allow. */
+const toleratedSkewMs = 25_000;
+const defaultLifetimeSeconds = 3600;
+const maxRenewalMarginMs = 60_000;
+
+/**
+ * The service application's login: client credentials with a private-key JWT (RFC 7523) and a DPoP proof (RFC 9449). It sends nothing
+ * before its first use, and renews the token before it expires, by one request for all callers.
+ */
+export class Login {
+  readonly #options: LoginOptions;
+  #requests: Promise<SignedRequests> | null = null;
+  #token: AccessToken | null = null;
+  #renewal: Promise<AccessToken> | null = null;
+  /** Narrowed to what is granted after an `invalid_scope`. */
+  #requested: readonly string[];
+  #earlyRenewals = 0;
+  /** The provider's clock is this machine's until it has found our time wrong: a `Date` header may be a cache's. */
+  #offsetMs = 0;
+  #hasCorrectedClock = false;
+  /** Why no proofs are sent any more; null while they are sent. */
+  #proofRefusal: IdpError | null = null;
+
+  constructor(options: LoginOptions) {
+    this.#options = options;
+    this.#requested = options.scopes;
+  }
+
+  /** The scopes that the latest token carries, with the provider's prefix. */
+  get granted(): readonly string[] {
+    return this.#token?.scopes ?? [];
+  }
+
+  /** A token that is good for now. Throws `IdpError`, or the signal's reason. */
+  async current(): Promise<AccessToken> {
+    if (this.#token !== null && this.#options.clock.nowMs() < this.#token.renewAtMs) return this.#token;
+    this.#renewal ??= this.#logIn().finally(() => {
+      this.#renewal = null;
+    });
+    return this.#renewal;
+  }
+
+  /**
+   * A GET below the API, sent again with a new nonce or a new token where the provider asks for it. Throws `NetworkError`, `IdpError`,
+   * `ForbiddenRequest`, or the signal's reason.
+   */
+  async get(path: string): Promise<ReceivedResponse> {
+    let hasRenewed = false;
+    for (let nonceRetries = 0; ;) {
+      let token: AccessToken | null = null;
+      const response = await this.#options.sender.send({
+        method: "GET",
+        path,
+        attempt: async (send) => {
+          token = await this.current();
+          return (await this.#signed()).get(send, path, token);
+        },
+      });
+      if (asksForNonce(response) && nonceRetries++ < maxNonceRetries) continue;
+      if (hasRenewed || token === null || !isTokenRefused(response) || !(await this.#replace(token))) return response;
+      hasRenewed = true;
+    }
+  }
+
+  /** Asks for a token with these scopes. One that is not granted is a result, because the granted ones can be found out. */
+  async request(scopes: readonly string[]): Promise<AccessToken | IdpError> {
+    for (let nonceRetries = 0; ;) {
+      const sentAtMs = this.#options.clock.nowMs();
+      const response = await this.#post(scopes);
+      if (response.status === 200) return this.#read(response, { scopes, sentAtMs });
+      const refusal = tokenRefusal(response, this.#options.orgUrl);
+      const { error } = oauthError(response);
+      if (error === "use_dpop_nonce" && response.headers.has("dpop-nonce") && nonceRetries++ < maxNonceRetries)
+        continue;
+      if (this.#correctsClock(response)) continue;
+      if (error === "invalid_dpop_proof" && this.#proofRefusal === null) {
+        // An organization that does not take proofs may still give a plain Bearer token.
+        this.#proofRefusal = refusal;
+        continue;
+      }
+      if (error === "invalid_scope") return refusal;
+      throw error === "invalid_dpop_proof" ? (this.#proofRefusal ?? refusal) : refusal;
+    }
+  }
+
+  /** After a 401: true when the request is worth a retry, with the token that `current` gives then. */
+  async #replace(refused: AccessToken): Promise<boolean> {
+    if (this.#token === refused && this.#renewal === null) {
+      if (++this.#earlyRenewals > maxEarlyRenewals) return false;
+      this.#token = { ...refused, renewAtMs: 0 };
+    }
+    await this.current();
+    return true;
+  }
+
+  async #logIn(): Promise<AccessToken> {
+    let token = await this.request(this.#requested);
+    if (token instanceof IdpError) {
+      this.#requested = await this.#findGranted(token);
+      token = await this.request(this.#requested);
+      if (token instanceof IdpError) throw token;
+    }
+    if (token.scopes.length === 0) throw this.#noScope();
+    this.#token = token;
+    return token;
+  }
+
+  /** One request a scope, so at most as many as were requested, whichever are missing. */
+  async #findGranted(refusal: IdpError): Promise<readonly string[]> {
+    const granted: string[] = [];
+    for (const scope of this.#requested.length < 2 ? [] : this.#requested)
+      if (!((await this.request([scope])) instanceof IdpError)) granted.push(scope);
+    if (granted.length === 0) throw this.#noScope(refusal);
+    return granted;
+  }
+
+  #noScope(refusal?: IdpError): IdpError {
+    const { orgUrl, noScopeRemedy } = this.#options;
+    const message = refusal?.message ?? `Cannot read ${orgUrl}: the access token carries no scope`;
+    return new IdpError("no_scope", message, noScopeRemedy);
+  }
+
+  async #post(scopes: readonly string[]): Promise<ReceivedResponse> {
+    const signed = await this.#signed();
+    const hasProof = this.#proofRefusal === null;
+    try {
+      return await this.#options.sender.send({
+        method: "POST",
+        path: tokenPath,
+        attempt: (send) => signed.requestToken(send, scopes, hasProof),
+      });
+    } catch (error) {
+      throw error instanceof NetworkError ? unreachableError(error, this.#options.orgUrl) : error;
+    }
+  }
+
+  /** Once per scan: a clock that is still wrong after that is not what is wrong. */
+  #correctsClock(response: ReceivedResponse): boolean {
+    const moment = providerMoment(response.headers, response.receivedAtMs);
+    const { error } = oauthError(response);
+    if (this.#hasCorrectedClock || moment === null) return false;
+    if (error !== "invalid_client" && error !== "invalid_dpop_proof") return false;
+    const offsetMs = moment.providerMs - moment.receivedAtMs;
+    if (Math.abs(offsetMs - this.#offsetMs) <= toleratedSkewMs && !isClockRefusal(response)) return false;
+    this.#hasCorrectedClock = true;
+    this.#offsetMs = offsetMs;
+    return true;
+  }
+
+  #read(
+    response: ReceivedResponse,
+    { scopes, sentAtMs }: { readonly scopes: readonly string[]; readonly sentAtMs: number },
+  ): AccessToken {
+    if (parseBody(response.body).kind === "html") throw tokenRefusal(response, this.#options.orgUrl);
+    const { access_token: value, token_type: givenType, expires_in: given, scope } = objectIn(response.body);
+    const type = typeof givenType === "string" ? tokenTypes[givenType.toLowerCase()] : undefined;
+    // A token goes into a header: what cannot stand there is no token.
+    if (typeof value !== "string" || !/^[\x21-\x7e]{1,16384}$/.test(value) || type === undefined)
+      throw unreadableToken(this.#options.orgUrl);
+    const seconds = Number(given) > 0 && Number.isFinite(Number(given)) ? Number(given) : defaultLifetimeSeconds;
+    const marginMs = Math.min(maxRenewalMarginMs, seconds * 250);
+    return {
+      value,
+      type,
+      scopes: typeof scope === "string" ? scope.split(/\s+/).filter((name) => name !== "") : scopes,
+      renewAtMs: sentAtMs + seconds * 1000 - marginMs,
+    };
+  }
+
+  #signed(): Promise<SignedRequests> {
+    const nowSeconds = () => Math.floor((this.#options.clock.nowMs() + this.#offsetMs) / 1000);
+    return (this.#requests ??= createSignedRequests(this.#options, nowSeconds));
+  }
+}
+
+const tokenTypes: Readonly<Record<string, AccessToken["type"]>> = { bearer: "Bearer", dpop: "DPoP" };
+
+function asksForNonce(response: ReceivedResponse): boolean {
+  if ((response.status !== 401 && response.status !== 400) || response.headers.get("dpop-nonce") === null) return false;
+  const challenge = response.headers.get("www-authenticate") ?? "";
+  return /use_dpop_nonce/.test(challenge) || oauthError(response).error === "use_dpop_nonce";
+}
+
+/** E0000015 is a 401 too, but for a feature that is off, no matter what the token. */
+function isTokenRefused(response: ReceivedResponse): boolean {
+  return response.status === 401 && objectIn(response.body)["errorCode"] !== "E0000015";
+}
