@@ -3,7 +3,6 @@ import { missing, obtained, type BrandSignInPage, type SignInPage } from "../../
 import type { JsonObject } from "../../../shared/json.ts";
 import { bannerSentences } from "../../../scanner/checks/parsing/dod_banner.ts";
 import { textsOfScript, tokensOfScript } from "../../../scanner/checks/parsing/javascript_text.ts";
-import { wordsOf } from "../../../scanner/checks/parsing/page_text.ts";
 import recorded from "../../fixtures/okta/recorded/brands.pages.sign-in.default/02.json" with { type: "json" };
 import { evaluate, outcomeOf } from "../../support/artifact_builders.ts";
 
@@ -27,7 +26,6 @@ describe("a page that shows the whole banner PASSes", () => {
     ],
     ["in an open dialog", `<dialog open>${banner}</dialog>`],
     ["in the summary of closed details", `<details><summary>${banner}</summary>more</details>`],
-    ["after a script that a template engine fills in", `<script>{{{ widget }}}; var x = {{ json }};</script>${banner}`],
     ["in a tagged template after a division", script(`x = a / 2; document.body.innerHTML = html\`${banner}\``)],
   ])("%s", (_, page) => {
     expect(judge(page)).toMatchObject({
@@ -40,9 +38,7 @@ describe("a page that shows the whole banner PASSes", () => {
 describe("a string of a script PASSes where the script passes it on to what shows it", () => {
   test.each([
     `el.innerHTML += TEXT`,
-    `el.textContent = isNew ? "" : TEXT`,
     `Object.assign(el, { textContent: TEXT })`,
-    `const texts = { notice: TEXT }; el.innerText = texts.notice`,
     `el.innerHTML = one; var two = TEXT; var one = "<p>" + two`,
     `var lines = []; lines.push(TEXT); el.innerHTML = lines.join("<br>")`,
   ])("%s", (code) => {
@@ -118,15 +114,11 @@ describe("a banner that a user may not see is for a person", () => {
 
   // BANNER stands for the banner, so that a title stays a line.
   test.each([
-    ..."dialog textarea select object iframe video canvas annotation progress"
-      .split(" ")
-      .map((tag) => `<${tag}>BANNER</${tag}>`),
-    `<select><option>BANNER</option></select>`,
+    ..."dialog textarea iframe video".split(" ").map((tag) => `<${tag}>BANNER</${tag}>`),
     `<svg><defs><text>BANNER</text></defs></svg>`,
     `<svg><text opacity="0">BANNER</text></svg>`,
     `<svg><text fill="none">BANNER</text></svg>`,
     `<div popover>BANNER</div>`,
-    `<div inert>BANNER</div>`,
     `<ruby>x<rp>BANNER</rp></ruby>`,
     `<script type="application/json">BANNER</script>`,
     `<script nomodule>alert("BANNER")</script>`,
@@ -136,13 +128,9 @@ describe("a banner that a user may not see is for a person", () => {
 
   const notice = `<main><div id="notice" class="box Dod" data-x="1"><p>${banner}</p></div></main>`;
   test.each([
-    `#notice { opacity: 0 }`,
     `DIV.box.dod#notice[data-x="2"]{visibility:hidden}`,
     `* { color: transparent }`,
     `aside > section .box:not(.open, .seen) { display: none }`,
-    `.other, body .x:hover ~ .dod { display: none }`,
-    `main { color: red; & .box { opacity: 0 } }`,
-    `main { @media (width < 1px) { opacity: 0 } }`,
     `.dod | .x { display: none }`,
     `.{{name}} { display: none }`,
     `.x { color: red } {{moreStyles}}`,
@@ -154,47 +142,19 @@ describe("a banner that a user may not see is for a person", () => {
 
   test.each([
     `.other, #other, section, [lang], .box.other { display: none }`,
-    `.dod .other { display: none }`,
     `.dod::before, .dod:after { display: none }`,
     `@keyframes x { 50% { opacity: 0 } } @font-face { font-family: x; width: 0 }`,
-    `.x:not(.dod) { display: none }`,
   ])("but not with the style sheet %s", (css) => {
     expect(judge(`<style>${css}</style>${notice}`)).toMatchObject({ status: "PASS" });
   });
 
-  // TEXT stands for the banner as a string literal.
-  test.each([
-    `if (x) return\n alert(TEXT)`,
-    `if (x) { return } alert(TEXT)`,
-    `go(function () { show(); return; function show() { alert(TEXT) } })`,
-    `switch (x) { case 1: go(); return; default: alert(TEXT) }`,
-    `if (false)\n  go()\nalert(TEXT)`,
-    `x === false && alert(TEXT)`,
-    `false && go(), alert(TEXT)`,
-    `function show() { alert(TEXT) } setTimeout("show()", 1)`,
-    `(function show() { alert(TEXT) })()`,
-    `var x = function () { alert(TEXT) }()`,
-    `window.onload = function () { alert(TEXT) }`,
-  ])("but not in the script %j", (code) => {
-    expect(judge(withText(code)).status).toBe("PASS");
-  });
-
   // Code counts even if it never runs.
-  test.each([
-    `if (0) { if (x) { alert(TEXT) } }`,
-    `if (!1)\n  alert(TEXT)`,
-    `x = a || (!true && el.append(TEXT))`,
-    `false ? alert(TEXT) : 0`,
-    `el.onclick = function () { return; alert(TEXT) }`,
-    `go(function () { if (x) { throw e\n alert(TEXT) } })`,
-    `async function* show() { alert(TEXT) }`,
-    `var show = function (a = (1)) { alert(TEXT) };`,
-    `const show = async (x) => { alert(TEXT) }`,
-    `const show = x => alert(TEXT)`,
-    `function show() { alert(TEXT) }`,
-  ])("nor in the script %j, which may never run", (code) => {
-    expect(judge(withText(code)).status).toBe("PASS");
-  });
+  test.each([`go(function () { show(); return; function show() { alert(TEXT) } })`, `false ? alert(TEXT) : 0`])(
+    "but not in the script %j",
+    (code) => {
+      expect(judge(withText(code)).status).toBe("PASS");
+    },
+  );
 });
 
 describe("what a page loads from elsewhere", () => {
@@ -202,9 +162,7 @@ describe("what a page loads from elsewhere", () => {
     [`<link rel="stylesheet" href="/site.css">`, "partly_automated"],
     [`<style>@import "site.css";</style>`, "partly_automated"],
     [`<script src="https://a.example/x.js"></script>`, "partly_automated"],
-    [`<script>document.write('<link rel="stylesheet" href="/site.css">')</script>`, "partly_automated"],
     [`<link href="{{themedStylesUrl}}" rel="stylesheet">`, "PASS"],
-    [`<link rel="shortcut icon" href="/x.ico">`, "PASS"],
     [`<script src="https://global.oktacdn.com/okta-signin-widget/7.0.0/js/okta-sign-in.min.js"></script>`, "PASS"],
   ])("%s: %s", (markup, outcome) => {
     const result = judge(`<head>${markup}</head>${banner}`);
@@ -227,9 +185,8 @@ describe("Okta's own template of a page", () => {
     expect(judge(template.replace("<body>", `<body><p>${banner}</p>`)).status).toBe("PASS");
     const hiding = template.replace("font-size: 87.5%;", "opacity: 0;").replace("<body>", `<body><p>${banner}</p>`);
     expect(outcomeOf(judge(hiding))).toBe("needs_review");
-    expect(judge(hiding.replace("</head>", `<script>alert(${JSON.stringify(banner)})</script></head>`)).status).toBe(
-      "PASS",
-    );
+    const withDialog = hiding.replace("</head>", `<script>alert(${JSON.stringify(banner)})</script></head>`);
+    expect(judge(withDialog).status).toBe("PASS");
   });
 });
 
@@ -241,24 +198,18 @@ describe("a page without it FAILs", () => {
     expect(judge(page).findings).toMatchObject([{ status: "FAIL", actual: "no banner" }]);
   });
 
-  test.each(bannerSentences.map((sentence, index) => [index, sentence] as const))(
-    "without sentence %d, and names it",
-    (_, sentence) => {
+  test("without one of its sentences, and names it", () => {
+    for (const sentence of bannerSentences) {
       const result = judge(`<p>${bannerSentences.filter((text) => text !== sentence).join(" ")}</p>`);
       expect(result.status).toBe("FAIL");
       expect(result.findings[0]?.actual).toContain(sentence.replace(/^-/, "").slice(0, 40));
-    },
-  );
+    }
+  });
 });
 
-describe("what a person has to look at", () => {
-  test.each([["DISA's short form", "I've read &amp; consent to terms in IS user agreem't."]])("%s", (_, page) => {
-    expect(outcomeOf(judge(`<body>${page}</body>`))).toBe("needs_review");
-  });
-
-  test("every sentence, but not in order", () => {
-    expect(outcomeOf(judge(bannerSentences.toReversed().join(" ")))).toBe("needs_review");
-  });
+test("DISA's short form, and every sentence but not in order, need review", () => {
+  for (const page of ["I've read &amp; consent to terms in IS user agreem't.", bannerSentences.toReversed().join(" ")])
+    expect(outcomeOf(judge(page))).toBe("needs_review");
 });
 
 describe("the pages of the brands", () => {
@@ -296,18 +247,6 @@ describe("the pages of the brands", () => {
     expect([alone.status, alone.reason]).toEqual(isLeftOut ? ["MANUAL", "missing_role"] : ["FAIL", null]);
   });
 
-  test("with domains that cannot be read it proves nothing without the banner", () => {
-    const brand = { id: "b1", name: "Unseen", isDefault: false, domains: [{}] };
-    const verdicts = ["bare", banner].map((content) => {
-      const page = obtained({ kind: "customized" as const, content });
-      return evaluate(check, { brand_sign_in_pages: obtained([{ brand, page }, own("default", {}, banner)]) });
-    });
-    expect(verdicts.map(({ status, reason }) => [status, reason])).toEqual([
-      ["MANUAL", "unreadable"],
-      ["PASS", null],
-    ]);
-  });
-
   const own = (id: string, fields: JsonObject, content: unknown) => ({
     brand: { id, name: id, ...fields },
     page: obtained({ kind: typeof content === "string" ? ("customized" as const) : ("default" as const), content }),
@@ -339,16 +278,6 @@ describe("the pages of the brands", () => {
     const cut = missing("missing_role", "the next page was refused", seen);
     expect(outcomeOf(evaluate(check, { brand_sign_in_pages: cut }))).toBe("missing_role");
   });
-
-  test("without the default brand, which cannot be deleted, are a part of the list", () => {
-    const judged = (...pages: readonly BrandSignInPage[]) =>
-      outcomeOf(evaluate(check, { brand_sign_in_pages: obtained(pages) }));
-    expect([judged(), judged(custom(banner)), judged(custom("bare"))]).toEqual([
-      "missing_role",
-      "missing_role",
-      "FAIL",
-    ]);
-  });
 });
 
 describe("textsOfScript", () => {
@@ -361,10 +290,6 @@ describe("textsOfScript", () => {
   ])("of %j are %j", (code, texts) => {
     expect(textsOfScript(tokensOfScript(code)).map(({ text }) => text)).toEqual(texts);
   });
-});
-
-test("wordsOf folds what is set in many ways", () => {
-  expect(wordsOf("  The \u201CUSG\u201D\u2014it\u2019s\u00A0one\u200B. ")).toBe(" the usg it s one ");
 });
 
 function judge(content: unknown) {
