@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { pingMessage } from "../../../shared/brokers/message.ts";
 import { eventually } from "../../broker_contract/broker_harness.ts";
 import { startRedis, type RedisServer } from "../../support/redis.ts";
 import { startTcpProxy, type TcpProxy } from "../../support/tcp_proxy.ts";
@@ -30,14 +31,15 @@ afterAll(async () => {
 
 test("createUpstashBroker on Workers receives over requests, pings, unsubscribes and reports every loss", async () => {
   const ask = (path: string) => worker.ask(path);
+  const commands = bridge.watch();
   await ask("/subscribe");
   await ask("/publish");
   expect(await ask("/publish-once")).toBe("200 published");
-  await eventually(async () => bridge.commandCount("publish") > 4, "an idle subscription was pinged");
+  await expect.poll(() => commands.filter((command) => command.includes(pingMessage)).length).toBeGreaterThan(0);
   expect(await ask("/received")).toEqual(["a", "b", "once"]);
   expect(bridge.streamCount).toBe(1);
   await ask("/leave");
-  await bridge.untilStreamCount(0);
+  await expect.poll(() => bridge.streamCount).toBe(0);
 
   const lost: string[] = [];
   for (const [reason, lose] of [
