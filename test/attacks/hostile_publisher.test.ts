@@ -2,7 +2,7 @@ import { connect } from "node:net";
 import { once } from "node:events";
 import { afterAll, beforeAll, beforeEach, afterEach, expect, test } from "vitest";
 import type { EdgeTenant } from "../support/edge_backends.ts";
-import { startFaultyGateway, type FaultyGateway, type FaultyScan } from "../faults/faulty_gateway.ts";
+import { startRuntimeGateway, type FaultyGateway, type FaultyScan } from "../faults/faulty_gateway.ts";
 
 /**
  * An attacker who can write to the broker: whatever is published, no client reads a line that is no event,
@@ -24,7 +24,7 @@ interface RawStream {
 let streams: RawStream[];
 
 beforeAll(async () => {
-  faulty = await startFaultyGateway();
+  faulty = await startRuntimeGateway("Node");
   acme = await faulty.createTenant("Acme");
   own = await faulty.createScan(acme);
   foreign = await faulty.createScan(await faulty.createTenant("Globex"));

@@ -1,9 +1,7 @@
 import type { GatewayCase } from "./harness.ts";
-import { decisionCases } from "./decision_cases.ts";
 import { endedAuthorityCases } from "./ended_authority_cases.ts";
 import { asSentCases, httpCases } from "./http_cases.ts";
 import { keepingCases } from "./keeping_cases.ts";
-import { monitorCases } from "./monitor_cases.ts";
 import { promiseCases } from "./promise_cases.ts";
 import { scanCases } from "./scan_cases.ts";
 import { sessionCases } from "./session_cases.ts";
@@ -26,9 +24,4 @@ export const workersContract: readonly GatewayCase[] = [
 export const denoContract: readonly GatewayCase[] = [...workersContract, ...asSentCases];
 
 /** Everything that a gateway promises to its clients but who may do what, for which see `permission_cases.ts`. */
-export const nodeContract: readonly GatewayCase[] = [
-  ...denoContract,
-  ...monitorCases,
-  ...decisionCases,
-  ...sessionCases,
-];
+export const nodeContract: readonly GatewayCase[] = [...denoContract, ...sessionCases];

@@ -91,14 +91,4 @@ export const endedAuthorityCases: readonly GatewayCase[] = [
       byDemoted.leave();
     },
   ),
-  gatewayCase("S4: a key that loses the scope to read loses its streams in time, and opens none", async (gateway) => {
-    const control = gateway.control;
-    const tenant = await control.createTenant("Scopes");
-    const scan = await createScan(gateway, tenant);
-    const key = await createKey(gateway, tenant);
-    const stream = await openStream(gateway, scan.event_stream, key.as);
-    await control.setScopes(key.id, ["publish", "admin"]);
-    assert.match(await stream.untilEnd(), /: close revoked\n $/);
-    await refused(await call(gateway, scan.event_stream, { as: key.as }), 403);
-  }),
 ];

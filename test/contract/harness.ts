@@ -24,8 +24,6 @@ export interface GatewayUnderTest {
   readonly tenant: ContractTenant;
   /** An API key of another tenant. */
   readonly strangerApiKey: string;
-  /** An origin of `CORS_ORIGINS`. */
-  readonly origin: string;
   readonly control: GatewayControl;
 }
 
@@ -42,14 +40,11 @@ export interface ContractTenant {
 export interface GatewayControl {
   /** As the gateway was configured. */
   readonly maxStreamsPerTenant: number;
-  readonly maxBufferBytes: number;
   createTenant(name: string): Promise<ContractTenant>;
   sign(claims: Readonly<Record<string, unknown>>, lifetimeSeconds?: number): Promise<string>;
   revokeApiKey(id: string): Promise<void>;
   addUser(tenantId: string, sub: string, role: Role): Promise<void>;
   removeUser(tenantId: string, sub: string): Promise<void>;
-  /** For an API key; past the gateway, which never changes them. */
-  setScopes(apiKeyId: string, scopes: readonly string[]): Promise<void>;
   /** Publishes past the gateway, no matter what the message is. */
   publishRaw(channel: string, message: string): Promise<void>;
   /** How many subscriptions the broker has for the channel. */

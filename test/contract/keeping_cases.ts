@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import assert from "node:assert/strict";
 import { aReport } from "../support/report_builders.ts";
-import { call, createScan, gatewayCase, keyOf, openStream, refused, type GatewayCase } from "./harness.ts";
+import { call, createScan, gatewayCase, keyOf, refused, type GatewayCase } from "./harness.ts";
 
 /** Random, so that it does not compress: several parts in the database. */
 function randomText(bytes: number): string {
@@ -45,41 +45,5 @@ export const keepingCases: readonly GatewayCase[] = [
     const stranger = `Api-Key ${gateway.strangerApiKey}`;
     await refused(await call(gateway, path, { as: stranger }), 404);
     await refused(await call(gateway, path, { method: "PUT", as: stranger, json }), 404);
-  }),
-  gatewayCase("deletes a scan that runs: its stream ends, and the tenant's says so", async (gateway) => {
-    const as = keyOf(gateway.tenant);
-    const id = crypto.randomUUID();
-    const path = `/api/v1/scans/${id}`;
-    const created = await call(gateway, path, { method: "PUT", as, json: {} });
-    const scan = (await created.json()) as { readonly event_stream: string };
-    const [own, tenant] = [
-      await openStream(gateway, scan.event_stream, as),
-      await openStream(gateway, "/api/v1/event-stream", as),
-    ];
-    assert.equal((await call(gateway, path, { method: "DELETE", as })).status, 204);
-    assert.match(await own.untilEnd(), /event: scan\.end\ndata: \{[^\n]*"status":"cancelled"/);
-    const text = await tenant.until(`event: scan.deleted\ndata: {"scan_id":"${id}"`);
-    tenant.leave();
-    assert.match(
-      text,
-      new RegExp(`event: scan\\.end\\ndata: \\{"scan_id":"${id}","status":"cancelled"[^]*scan\\.deleted`),
-    );
-    await refused(await call(gateway, path, { as }), 404);
-    await refused(await call(gateway, path, { method: "DELETE", as }), 404);
-  }),
-  gatewayCase("exports the tenant with a last line that counts what it has", async (gateway) => {
-    const as = keyOf(gateway.tenant);
-    const { id } = await createScan(gateway);
-    const exported = await call(gateway, "/api/v1/tenant/export", { as });
-    assert.equal(exported.status, 200);
-    const lines = (await exported.text())
-      .trimEnd()
-      .split("\n")
-      .map((line) => JSON.parse(line) as Record<string, unknown>);
-    assert.equal(lines[0]?.["schema"], "scanstream.export/1");
-    const scans = lines.filter(({ table }) => table === "scans").map(({ row }) => (row as { id: string }).id);
-    assert.equal(scans.includes(id), true);
-    const { rows } = lines.at(-1) as { readonly rows: Record<string, number> };
-    assert.equal(rows["scans"], scans.length);
   }),
 ];

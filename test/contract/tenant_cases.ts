@@ -135,31 +135,6 @@ export const tenantCases: readonly GatewayCase[] = [
     assert.deepEqual(typesOf(text, second.id), ["scan.progress", "scan.progress", "scan.end"]);
     assert.equal((await call(gateway, streamOf([first, over, second]), { as })).status, 204);
   }),
-  gatewayCase("a stream follows 100 scans, refuses 101, and all when one is not there", async (gateway) => {
-    const as = keyOf(gateway.tenant);
-    const scans: ContractScan[] = [];
-    while (scans.length < 100) {
-      scans.push(...(await Promise.all(Array.from({ length: 10 }, () => createScan(gateway)))));
-    }
-    const nowhere = { id: crypto.randomUUID() };
-    await refused(await call(gateway, streamOf([...scans, nowhere]), { as }), 400);
-    await refused(await call(gateway, streamOf([...scans.slice(1), nowhere]), { as }), 404);
-    await refused(await call(gateway, streamOf([{ id: "not-a-uuid" }, ...scans]), { as }), 404);
-    await refused(await call(gateway, `${tenantStream}?scan_id=`, { as }), 404);
-    const stream = await openStream(gateway, streamOf([...scans, ...scans.slice(0, 5)], "&snapshot=1"), as);
-    await stream.until(": snapshot complete\n");
-    assert.equal(eventsIn(stream.text()).length, 100);
-    for (const scan of [scans[0], scans[99]]) {
-      assert.ok(scan);
-      await send(gateway, scan, { type: "scan.progress", data: { scan_id: scan.id, n: 1 } });
-      await stream.until(`event: scan.progress\ndata: {"scan_id":"${scan.id}"`);
-    }
-    stream.leave();
-    // So that no later snapshot has to hold them.
-    for (let at = 0; at < scans.length; at += 10) {
-      await Promise.all(scans.slice(at, at + 10).map((scan) => patch(gateway, scan, { status: "cancelled" })));
-    }
-  }),
   gatewayCase(
     "a snapshot comes after `open` and before every event: what has not ended, newest first",
     async (gateway) => {

@@ -1,7 +1,7 @@
 import { describe, test } from "vitest";
 import { toChannelKey } from "../../shared/brokers/channel_key.ts";
 import type { GatewayCase, GatewayUnderTest } from "../contract/harness.ts";
-import { listedOrigin, type EdgeBackends } from "../support/edge_backends.ts";
+import type { EdgeBackends } from "../support/edge_backends.ts";
 
 /** Bounds that a suite of seconds can meet. */
 export const smallBounds = {
@@ -22,16 +22,13 @@ export async function toGatewayUnderTest(backends: EdgeBackends, url: string): P
     url,
     tenant,
     strangerApiKey: stranger.apiKey,
-    origin: listedOrigin,
     control: {
-      maxBufferBytes: Number(smallBounds.EVENTSTREAM_MAX_BUFFER_BYTES),
       maxStreamsPerTenant: Number(smallBounds.EVENTSTREAM_MAX_STREAMS_PER_TENANT),
       createTenant: (name) => backends.createTenant(name),
       sign: (claims, lifetimeSeconds) => backends.sign(claims, lifetimeSeconds),
       revokeApiKey: (id) => backends.revokeApiKey(id),
       addUser: (tenantId, sub, role) => backends.addUser(tenantId, sub, role),
       removeUser: (tenantId, sub) => backends.removeUser(tenantId, sub),
-      setScopes: (apiKeyId, scopes) => backends.setScopes(apiKeyId, scopes),
       async publishRaw(channel, message) {
         await backends.redis.command("PUBLISH", key(channel), message);
       },

@@ -1,7 +1,3 @@
-import { parseConfig } from "../../gateway/config.ts";
-import { silentLog } from "../../gateway/observability/log.ts";
-import { nodeHttp } from "../../gateway/runtime/node_http.ts";
-import { startGateway, type RunningGateway } from "../../gateway/runtime/start_gateway.ts";
 import type { Broker } from "../../shared/broker.ts";
 import { createRedisBroker } from "../../shared/brokers/redis.ts";
 import { startCommand, temporaryFolder } from "../support/command_line.ts";
@@ -21,7 +17,6 @@ export interface FaultyScan {
 
 /** A gateway over real servers, with a breakable network before its broker and its database. */
 export interface FaultyGateway {
-  readonly url: string;
   readonly backends: EdgeBackends;
   /** To Redis over TCP; on Workers to Upstash's REST. */
   readonly brokerNetwork: TcpProxy;
@@ -32,26 +27,13 @@ export interface FaultyGateway {
   createTenant(name: string): Promise<EdgeTenant>;
   createScan(tenant: EdgeTenant): Promise<FaultyScan>;
   request(path: string, authorization: string, json?: unknown): Promise<Response>;
-  /** Subscriptions of scans at Redis, by any client. */
-  subscriptions(): Promise<number>;
   close(): Promise<void>;
 }
 
 type Variables = Readonly<Record<string, string>>;
 
-/** What `serve` runs, in this process. */
-export async function startFaultyGateway(
-  environment: Variables = {},
-): Promise<FaultyGateway & { readonly gateway: RunningGateway }> {
-  const backends = await startEdgeBackends();
-  const config = parseConfig({ PORT: "0", ...backends.processEnvironment, ...environment });
-  const gateway = await startGateway({ http: nodeHttp, config, log: silentLog });
-  const stop = () => gateway.stop({ drainMs: 0 });
-  return { ...toFaultyGateway(backends, "Node", { url: gateway.url, stop }), gateway };
-}
-
 /** A process of its own, as it is deployed on the runtime. */
-export async function startRuntimeGateway(runtime: Runtime, bounds: Variables): Promise<FaultyGateway> {
+export async function startRuntimeGateway(runtime: Runtime, bounds: Variables = {}): Promise<FaultyGateway> {
   const backends = await startEdgeBackends();
   const environment = { ...backends.processEnvironment, ...bounds };
   if (runtime === "Workers") {
@@ -80,7 +62,6 @@ function toFaultyGateway(backends: EdgeBackends, runtime: Runtime, running: Runn
   }
 
   return {
-    url: running.url,
     backends,
     brokerNetwork,
     databaseNetwork,
@@ -93,10 +74,6 @@ function toFaultyGateway(backends: EdgeBackends, runtime: Runtime, running: Runn
       if (response.status !== 201) throw new Error(`Cannot create a scan: ${response.status} ${await response.text()}`);
       const { id, channel } = (await response.json()) as { readonly id: string; readonly channel: string };
       return { id, channel, authorization, streamUrl: `${running.url}/api/v1/scans/${id}/event-stream` };
-    },
-    async subscriptions() {
-      const channels = await backends.redis.command("PUBSUB", "CHANNELS", "scanstream:2:scan:*");
-      return (channels as readonly string[]).length;
     },
     async close() {
       brokerNetwork.restore();

@@ -1,7 +1,7 @@
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { runAdmin } from "../../gateway/operator/call_admin.ts";
 import { startNeonProxy, type NeonProxy } from "./neon_proxy.ts";
-import { asAdmin, createTestDatabase, type PostgresServer, type TestDatabase } from "./postgres.ts";
+import { createTestDatabase, type PostgresServer, type TestDatabase } from "./postgres.ts";
 import { suitePostgres } from "./suite_postgres.ts";
 import { startRedis, type RedisServer } from "./redis.ts";
 import { startTcpProxy, type TcpProxy } from "./tcp_proxy.ts";
@@ -33,7 +33,6 @@ export interface EdgeBackends {
   revokeApiKey(id: string): Promise<void>;
   addUser(tenantId: string, sub: string, role: Role): Promise<void>;
   removeUser(tenantId: string, sub: string): Promise<void>;
-  setScopes(apiKeyId: string, scopes: readonly string[]): Promise<void>;
   /** Every key and token that was ever given out, and the gateway's own: none may be logged. */
   secrets(): readonly string[];
   close(): Promise<void>;
@@ -48,9 +47,6 @@ export interface EdgeTenant {
   readonly token: string;
   readonly sub: string;
 }
-
-/** What `CORS_ORIGINS` names. */
-export const listedOrigin = "https://app.example.test";
 
 const issuer = "https://issuer.test";
 const audience = "scanstream";
@@ -75,7 +71,6 @@ export async function startEdgeBackends(): Promise<EdgeBackends> {
     AUTH_ISSUER: issuer,
     AUTH_AUDIENCE: audience,
     STREAM_TOKEN_SECRET: crypto.randomUUID() + crypto.randomUUID(),
-    CORS_ORIGINS: listedOrigin,
   };
   const workerEnvironment = {
     ...common,
@@ -137,13 +132,6 @@ export async function startEdgeBackends(): Promise<EdgeBackends> {
     },
     async removeUser(tenantId, sub) {
       await admin("user.remove", { tenant: tenantId, sub });
-    },
-    async setScopes(apiKeyId, scopes) {
-      // The server's superuser, whom no policy holds back.
-      const url = new URL(`/${database.name}`, postgres.adminUrl).href;
-      await asAdmin(url, async (client) => {
-        await client.query("update api_keys set scopes = $1 where id = $2", [scopes, apiKeyId]);
-      });
     },
     async close() {
       await neonNetwork.close();

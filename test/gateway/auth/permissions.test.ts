@@ -25,7 +25,6 @@ beforeAll(async () => {
     url: gateway.url.replace(/\/$/, ""),
     tenant: withSub(gateway.acme),
     strangerApiKey: gateway.globex.apiKey,
-    origin: "https://unlisted.example",
     control: control as GatewayControl,
   };
 });
