@@ -5,8 +5,7 @@ import { compareWithBaseline, parseBaseline, type Baseline } from "./baseline.ts
 import { maxDecisionBytes, parseDecisions, type DecisionFileSource } from "./decision_file.ts";
 import { readOptionFile, type NamedFile } from "../../command_line/files.ts";
 import { UsageError } from "../../shared/usage_error.ts";
-import { applyPlans } from "./plans.ts";
-import { applyWaivers, type WaiverEntry } from "./waivers.ts";
+import { applyPlans, applyWaivers, type WaiverEntry } from "./waivers.ts";
 
 /** Read and checked before a scan starts. */
 export interface Decisions {

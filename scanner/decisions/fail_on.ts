@@ -71,83 +71,58 @@ export interface GateResult {
 }
 
 export function applyGate(report: Report, rule: FailRule): GateResult {
-  const found = applyFailOn(report, rule);
-  const named = describeNamed(found, rule);
+  const open = report.checks.flatMap((check) => openOf(check, rule));
+  const named = open.filter(({ finding, isNamed: counts }) => counts && finding?.waived !== true);
   const unread = unreadRules(report);
   const unreadPart = unread.length === 0 ? [] : [unreadText(unread)];
-  const left = [describeUnnamed(found), ...(rule.allowUnread ? unreadPart : [])].filter((text) => text !== "");
+  const left = [...leftParts(open), ...(rule.allowUnread ? unreadPart : [])];
   return {
-    isFailed: found.named.length > 0,
+    isFailed: named.length > 0,
     unread: unread.length,
     line(exitCode, problem) {
-      const reasons = [problem, named, ...(rule.allowUnread ? [] : unreadPart)].filter(
-        (reason) => reason !== undefined && reason !== null,
-      );
+      const reasons = [problem ?? [], namedParts(named, rule), rule.allowUnread ? [] : unreadPart].flat();
       const why = reasons.length === 0 ? "" : `: ${reasons.join("; ")}`;
-      const options = [...(named === null ? [optionOf(rule)] : []), ...(rule.allowUnread ? ["--allow-unread"] : [])];
+      const options = [
+        ...(named.length === 0 ? [optionOf(rule)] : []),
+        ...(rule.allowUnread ? ["--allow-unread"] : []),
+      ];
       const fulfilled = options.length === 0 ? "" : ` (${options.join(", ")})`;
       return `Exit ${exitCode}${why}${fulfilled}${left.length === 0 ? "" : `. Not counted: ${left.join(", ")}`}`;
     },
   };
 }
 
-/** How the open findings of a report stand to `--fail-on`. */
-interface FailOnResult {
-  /** Each with its check; a check that a person attested as FAIL counts once, without one. */
-  readonly named: readonly NamedFinding[];
-  /** Open, and not named: too low a severity, the other verdict, or known to the baseline. */
-  readonly unnamed: readonly NamedFinding[];
-  readonly waived: number;
-}
-
-interface NamedFinding {
+/** An open finding as it stands to `--fail-on`. */
+interface OpenFinding {
   readonly check: CheckResult;
+  /** Null: only a person found the failure. */
+  readonly finding: Finding | null;
   readonly status: "FAIL" | "MANUAL";
+  /** False: too low a severity, the other verdict, or known to the baseline. */
+  readonly isNamed: boolean;
 }
 
-function applyFailOn(report: Report, rule: FailRule): FailOnResult {
-  const named: NamedFinding[] = [];
-  const unnamed: NamedFinding[] = [];
-  let waived = 0;
-  for (const check of report.checks) {
-    // A person who attests a FAIL has found one, unless the scan itself has: then its findings count, as they are waived or known.
-    if (check.attestation?.status === "FAIL" && !check.findings.some(isFailing)) {
-      (isNamed(rule.failOn, "FAIL", check.severity) ? named : unnamed).push({ check, status: "FAIL" });
-      continue;
-    }
-    for (const finding of openFindings(check)) {
-      const status = finding.status === "FAIL" ? "FAIL" : "MANUAL";
-      if (finding.waived) {
-        waived += 1;
-        continue;
-      }
-      const counts = isNamed(rule.failOn, status, check.severity) && isCounted(finding, rule);
-      (counts ? named : unnamed).push({ check, status });
-    }
-  }
-  return { named, unnamed, waived };
-}
-
-function isFailing({ status, advisory }: Finding): boolean {
-  return status === "FAIL" && !advisory;
-}
-
-function isCounted(finding: Finding, { onlyNew }: FailRule): boolean {
-  return !onlyNew || finding.change === "new";
+function openOf(check: CheckResult, { failOn, onlyNew }: FailRule): readonly OpenFinding[] {
+  const names = (status: OpenFinding["status"]) => isNamed(failOn, status, check.severity);
+  const isFailing = ({ status, advisory }: Finding) => status === "FAIL" && !advisory;
+  // A person who attests a FAIL has found one, unless the scan itself has: then its findings count, as they are waived or known.
+  if (check.attestation?.status === "FAIL" && !check.findings.some(isFailing))
+    return [{ check, finding: null, status: "FAIL", isNamed: names("FAIL") }];
+  return openFindings(check).map((finding) => {
+    const status = finding.status === "FAIL" ? "FAIL" : "MANUAL";
+    return { check, finding, status, isNamed: names(status) && (!onlyNew || finding.change === "new") };
+  });
 }
 
 const maxIds = 5;
 
-/** Reason why the run fails, in one sentence without its end; null: nothing does. */
-function describeNamed({ named }: FailOnResult, rule: FailRule): string | null {
-  if (named.length === 0) return null;
+/** Reason why the run fails; none where nothing does. */
+function namedParts(named: readonly OpenFinding[], rule: FailRule): readonly string[] {
+  if (named.length === 0) return [];
   const ids = [...new Set(named.map(({ check }) => check.vuln_id))];
   const more = ids.length > maxIds ? ` and ${ids.length - maxIds} more rules` : "";
-  const counts = [
-    ...(countStatus(named, "FAIL") === 0 ? [] : [`${countOf(countStatus(named, "FAIL"), "finding")} failed`]),
-    ...needReview(countStatus(named, "MANUAL")),
-  ];
-  return `${counts.join(" and ")} (${optionOf(rule)}): ${ids.slice(0, maxIds).join(", ")}${more}`;
+  const counts = countParts(named, () => "").join(" and ");
+  return [`${counts} (${optionOf(rule)}): ${ids.slice(0, maxIds).join(", ")}${more}`];
 }
 
 /** The option as it was typed. */
@@ -155,28 +130,32 @@ function optionOf({ failOnText, onlyNew }: FailRule): string {
   return `--fail-on ${failOnText}${onlyNew ? " --fail-on-new" : ""}`;
 }
 
-/** Findings that are open and fail nothing, by category; empty when there is nothing. */
-function describeUnnamed({ unnamed, waived }: FailOnResult): string {
-  const failed = countStatus(unnamed, "FAIL");
+/** Findings that are open and fail nothing, by category. */
+function leftParts(open: readonly OpenFinding[]): readonly string[] {
+  const waived = open.filter(({ finding }) => finding?.waived === true);
+  const unnamed = open.filter((one) => !one.isNamed && !waived.includes(one));
   return [
-    ...(failed === 0 ? [] : [`${countOf(failed, "finding")} failed${byCategory(unnamed, "FAIL")}`]),
-    ...needReview(countStatus(unnamed, "MANUAL")).map((text) => `${text}${byCategory(unnamed, "MANUAL")}`),
-    ...(waived === 0 ? [] : [`${countOf(waived, "finding")} waived`]),
-  ].join(", ");
+    ...countParts(unnamed, byCategory),
+    ...(waived.length === 0 ? [] : [`${countOf(waived.length, "finding")} waived`]),
+  ];
 }
 
-function needReview(count: number): readonly string[] {
-  return count === 0 ? [] : [`${countOf(count, "finding")} ${count === 1 ? "needs" : "need"} manual review`];
-}
-
-function countStatus(findings: readonly NamedFinding[], status: NamedFinding["status"]): number {
-  return findings.filter((finding) => finding.status === status).length;
+/** `2 findings failed`, `1 finding needs manual review`, each with what `more` says of them. */
+function countParts(
+  findings: readonly OpenFinding[],
+  more: (findings: readonly OpenFinding[]) => string,
+): readonly string[] {
+  return (["FAIL", "MANUAL"] as const).flatMap((wanted) => {
+    const of = findings.filter(({ status }) => status === wanted);
+    const verb = wanted === "FAIL" ? "failed" : `${of.length === 1 ? "needs" : "need"} manual review`;
+    return of.length === 0 ? [] : [`${countOf(of.length, "finding")} ${verb}${more(of)}`];
+  });
 }
 
 /** ` (2 CAT I, 6 CAT II)`. */
-function byCategory(findings: readonly NamedFinding[], status: NamedFinding["status"]): string {
+function byCategory(findings: readonly OpenFinding[]): string {
   const parts = (["I", "II", "III"] as const).flatMap((category) => {
-    const count = findings.filter((finding) => finding.status === status && finding.check.category === category).length;
+    const count = findings.filter(({ check }) => check.category === category).length;
     return count === 0 ? [] : [`${count} CAT ${category}`];
   });
   return ` (${parts.join(", ")})`;

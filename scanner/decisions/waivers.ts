@@ -1,17 +1,15 @@
-import type { CheckResult, Finding, Plan, Waiver } from "../../shared/report.ts";
-import { stateOf } from "../../shared/rule_result.ts";
-import { vulnIdOf } from "../../shared/rule_names.ts";
 import { isExpired } from "../../shared/decisions/expiry.ts";
-import type { StepBudget } from "../../shared/decisions/name_pattern.ts";
 import {
   createBudget,
   createResourceIndex,
   findDecision,
   type ResourceDecision,
-  type ResourceIndex,
 } from "../../shared/decisions/resource_index.ts";
+import type { CheckResult, Finding, Plan, Waiver } from "../../shared/report.ts";
+import { vulnIdOf } from "../../shared/rule_names.ts";
+import { stateOf } from "../../shared/rule_result.ts";
 
-/** A finding that a person accepts: it keeps its status and is shown, but does not fail the run. */
+/** A finding that a person accepts: it keeps its status and is shown, but does not fail the run. With a remediation date it is a plan, too. */
 export interface WaiverEntry
   extends Omit<Waiver, "expires">, ResourceDecision, Partial<Pick<Plan, "remediation_date" | "milestones">> {
   /** Null: never. Absent: a plan, and not a waiver: the finding still fails. */
@@ -26,14 +24,16 @@ export function applyWaivers(
 ): { readonly results: readonly CheckResult[]; readonly warnings: readonly string[] } {
   const waivers = entries.filter(({ expires }) => expires !== undefined);
   const inForce = new Set(waivers.filter((waiver) => isWaiverInForce(waiver, nowMs)));
-  const byCheck = Map.groupBy(inForce, (waiver) => waiver.check);
   const used = new Set<WaiverEntry>();
-  const budget = createBudget();
-  const waived = results.map((result) => {
-    const candidates = byCheck.get(result.check);
-    if (candidates === undefined) return result;
-    const index = createResourceIndex(candidates);
-    return { ...result, findings: result.findings.map((finding) => waive(finding, { index, used, budget })) };
+  const { find, budget } = createFinder([...inForce]);
+  const waived = mapFindings(results, (finding, { check }) => {
+    const isOpen = !finding.waived && ["fail", "manual"].includes(stateOf(finding));
+    const waiver = isOpen ? find(check, finding) : undefined;
+    if (waiver === undefined) return finding;
+    used.add(waiver);
+    const { reason, expires = null, by, source } = waiver;
+    const author = { ...(by === undefined ? {} : { by }), ...(source === undefined ? {} : { source }) };
+    return { ...finding, waived: true, waiver: { reason, expires, ...author } };
   });
   const selected = new Set(results.map((result) => result.check));
   const warnings = waivers.flatMap((waiver) => {
@@ -48,26 +48,45 @@ export function applyWaivers(
   return { results: waived, warnings };
 }
 
+/** The results with the plan of each finding that fails; a plan changes no status, waives nothing and never ends. */
+export function applyPlans(
+  results: readonly CheckResult[],
+  entries: readonly WaiverEntry[],
+  nowMs: number,
+): readonly CheckResult[] {
+  const { find } = createFinder(entries.filter((entry) => entry.remediation_date !== undefined));
+  return mapFindings(results, (finding, { check, attestation }) => {
+    const isFailing = finding.status === "FAIL" || (finding.status === "MANUAL" && attestation?.status === "FAIL");
+    const entry = isFailing ? find(check, finding) : undefined;
+    if (entry?.remediation_date === undefined) return finding;
+    const { remediation_date, milestones = [], reason } = entry;
+    const overdue = !finding.waived && isExpired(remediation_date, nowMs);
+    return { ...finding, plan: { remediation_date, milestones, reason, overdue } };
+  });
+}
+
+function mapFindings(
+  results: readonly CheckResult[],
+  change: (finding: Finding, result: CheckResult) => Finding,
+): readonly CheckResult[] {
+  return results.map((result) => ({ ...result, findings: result.findings.map((one) => change(one, result)) }));
+}
+
+/** Finds the first entry that matches a finding of a check. */
+function createFinder(entries: readonly WaiverEntry[]) {
+  const byCheck = [...Map.groupBy(entries, (entry) => entry.check)];
+  const indexes = new Map(byCheck.map(([check, own]) => [check, createResourceIndex(own)]));
+  const budget = createBudget();
+  const find = (check: string, { resource }: Finding) => {
+    const index = indexes.get(check);
+    return index && findDecision(resource, index, budget);
+  };
+  return { find, budget };
+}
+
 /** True when it waives something then; a plan does not. */
 export function isWaiverInForce({ expires }: WaiverEntry, nowMs: number): boolean {
   return expires !== undefined && !isExpired(expires, nowMs);
-}
-
-interface WaiveOptions {
-  readonly index: ResourceIndex<WaiverEntry>;
-  readonly used: Set<WaiverEntry>;
-  readonly budget: StepBudget;
-}
-
-function waive(finding: Finding, { index, used, budget }: WaiveOptions): Finding {
-  const state = stateOf(finding);
-  if (finding.waived || state === "pass" || state === "not_applicable") return finding;
-  const waiver = findDecision(finding.resource, index, budget);
-  if (waiver === undefined) return finding;
-  used.add(waiver);
-  const { reason, expires = null, by, source } = waiver;
-  const author = { ...(by === undefined ? {} : { by }), ...(source === undefined ? {} : { source }) };
-  return { ...finding, waived: true, waiver: { reason, expires, ...author } };
 }
 
 function describe(waiver: WaiverEntry): string {
