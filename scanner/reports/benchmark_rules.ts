@@ -50,6 +50,11 @@ export function ruleOf(check: CheckResult, revision: Revision): StigRule | undef
   return checkOf(check, revision)?.rule;
 }
 
+/** `V-273186, V-273187`. */
+export function idsOf(checks: readonly Pick<CheckResult, "vuln_id">[]): string {
+  return checks.map(({ vuln_id: vulnId }) => vulnId).join(", ");
+}
+
 /** DISA's category: `CAT II`. */
 export function levelOf({ category }: Pick<CheckResult, "category">): string {
   return `CAT ${category}`;

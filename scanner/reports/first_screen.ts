@@ -5,7 +5,7 @@ import { shorten } from "../../shared/text.ts";
 import { paintStatus, printable, wrapped, wrapText } from "../../command_line/terminal.ts";
 import { builtIn, revisionName } from "../catalog/catalog.ts";
 import { unreadRules, unreadText } from "../decisions/unread.ts";
-import { levelOf } from "./benchmark_rules.ts";
+import { idsOf, levelOf } from "./benchmark_rules.ts";
 import { changeLines } from "./cause_lines.ts";
 import { noteOf, stateLabels, worstFirst } from "./result_text.ts";
 import { revisionOf, type RenderOptions } from "./report_format.ts";
@@ -56,10 +56,6 @@ export function firstScreen(report: Report, options: RenderOptions): readonly st
     ...open.slice(0, shown).flatMap((check) => ruleLines(check, options)),
     ...(left > 0 ? [`and ${countOf(left, "more rule")} that failed or ${left === 1 ? "needs" : "need"} review`] : []),
   ];
-}
-
-function idsOf(checks: readonly CheckResult[]): string {
-  return checks.map(({ vuln_id: vulnId }) => vulnId).join(", ");
 }
 
 function baselineLines({ baseline }: Report): readonly string[] {

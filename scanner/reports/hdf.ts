@@ -1,48 +1,40 @@
-import { createHash } from "node:crypto";
 import { revisionName } from "../catalog/catalog.ts";
-import type { CheckResult, Finding, Waiver } from "../../shared/report.ts";
+import { sha256 } from "../digest.ts";
+import type { CheckResult, Finding } from "../../shared/report.ts";
 import { stateOf } from "../../shared/rule_result.ts";
 import { benchmarkRules, orgNameOf, type RuleOutcome } from "./benchmark_rules.ts";
-import { attestationLine, authorOf, findingLine } from "./result_text.ts";
-import { toJson } from "./json.ts";
-import { revisionOf, type ReportFormat } from "./report_format.ts";
+import { attestationLine, findingLine, waiverLine } from "./result_text.ts";
+import { jsonDocument } from "./json.ts";
+import type { ReportFormat } from "./report_format.ts";
 
 /** InSpec's and heimdall's convention for STIG severities. */
 const impacts = { high: 0.7, medium: 0.5, low: 0.3 } as const;
 
 /** Heimdall Data Format ("exec-json"): what heimdall and the SAF tools load. */
-export const hdfFormat: ReportFormat = {
-  name: "hdf",
-  extension: "hdf.json",
-  isMachine: true,
-  render(report, options) {
-    const { scan } = report;
-    const revision = revisionOf(options);
-    const { benchmark } = revision;
-    const controls = benchmarkRules(report, revision).map((outcome) => toControl(outcome, scan.ended_at));
-    const duration = (Date.parse(scan.ended_at) - Date.parse(scan.started_at)) / 1000;
-    const document = {
-      platform: { name: "scanstream", release: options.toolVersion, target_id: orgNameOf(report) },
-      version: options.toolVersion,
-      statistics: { duration },
-      profiles: [
-        {
-          name: benchmark.benchmark_id,
-          version: revisionName(benchmark),
-          title: benchmark.title,
-          summary: `Scan ${scan.id} of ${scan.org_url}`,
-          sha256: createHash("sha256").update(JSON.stringify(controls)).digest("hex"),
-          status: "loaded",
-          supports: [],
-          attributes: [],
-          groups: [],
-          controls,
-        },
-      ],
-    };
-    return `${toJson(document)}\n`;
-  },
-};
+export const hdfFormat: ReportFormat = jsonDocument("hdf", "hdf.json", (report, { toolVersion, revision }) => {
+  const { scan } = report;
+  const { benchmark } = revision;
+  const controls = benchmarkRules(report, revision).map((outcome) => toControl(outcome, scan.ended_at));
+  return {
+    platform: { name: "scanstream", release: toolVersion, target_id: orgNameOf(report) },
+    version: toolVersion,
+    statistics: { duration: (Date.parse(scan.ended_at) - Date.parse(scan.started_at)) / 1000 },
+    profiles: [
+      {
+        name: benchmark.benchmark_id,
+        version: revisionName(benchmark),
+        title: benchmark.title,
+        summary: `Scan ${scan.id} of ${scan.org_url}`,
+        sha256: sha256(JSON.stringify(controls)),
+        status: "loaded",
+        supports: [],
+        attributes: [],
+        groups: [],
+        controls,
+      },
+    ],
+  };
+});
 
 function toControl({ rule, check, state, comments }: RuleOutcome, time: string): object {
   return {
@@ -111,7 +103,7 @@ function skipped(message: string, time: string): object {
 function waiverOf(check: CheckResult): object {
   const waivers = check.findings.flatMap(({ waiver }) => (waiver === null ? [] : [waiver]));
   if (waivers.length === 0) return {};
-  const justification = [...new Set(waivers.map(toJustification))].join("; ");
+  const justification = [...new Set(waivers.map(waiverLine))].join("; ");
   const [expires] = waivers
     .map((waiver) => waiver.expires)
     .filter((date) => date !== null)
@@ -125,9 +117,4 @@ function waiverOf(check: CheckResult): object {
       ...(expires === undefined ? {} : { expiration_date: expires }),
     },
   };
-}
-
-function toJustification(waiver: Waiver): string {
-  const author = authorOf(waiver);
-  return author === "" ? waiver.reason : `${waiver.reason} (by ${author})`;
 }

@@ -9,7 +9,7 @@ import { changeLines } from "./cause_lines.ts";
 import { baselineLines, controlResults, vulnIdsOf } from "./controls.ts";
 import { htmlStyle, runningHead } from "./html_style.ts";
 import { revisionOf, shownChecks, shownLine, type RenderOptions, type ReportFormat } from "./report_format.ts";
-import { attestationLine, findingMarks, noteOf, stateLabels, tailoringLine, worstFirst } from "./result_text.ts";
+import { findingMarks, noteOf, ruleDecisions, stateLabels, worstFirst } from "./result_text.ts";
 import { categoryCounts, interruptedLine, splitInterrupted, statementRows, summaryLine } from "./statement.ts";
 
 type Html = ReturnType<typeof html>;
@@ -146,9 +146,7 @@ function ruleSection(check: CheckResult, { report, revision }: Judged): Html {
       check.reason === null ? "" : ` · ${wordsOf(check.reason)}`
     }<br />${evidenceLine(check, report, revision)}
   </p>`;
-  const decided = [tailoringLine(check), attestationLine(check)].map((line) =>
-    line === "" ? "" : html`<p class="mark">${prose(line)}</p>`,
-  );
+  const decided = ruleDecisions(check).map((line) => html`<p class="mark">${prose(line)}</p>`);
   const open = openFindings(check);
   const others = check.findings.filter((finding) => !open.includes(finding));
   if (state === "pass" || state === "not_applicable")

@@ -1,13 +1,27 @@
+import type { Report } from "../../shared/report.ts";
 import { controlResults } from "./controls.ts";
-import { revisionOf, type ReportFormat } from "./report_format.ts";
+import { revisionOf, type RenderOptions, type ReportFormat } from "./report_format.ts";
+
+/** A format that is one JSON document. */
+export function jsonDocument(
+  name: string,
+  extension: string,
+  documentOf: (report: Report, options: Required<Pick<RenderOptions, "toolVersion" | "revision">>) => unknown,
+): ReportFormat {
+  return {
+    name,
+    extension,
+    isMachine: true,
+    render: (report, { toolVersion, ...options }) =>
+      `${toJson(documentOf(report, { toolVersion, revision: revisionOf(options) }))}\n`,
+  };
+}
 
 /** The report as it is, and its verdicts by control: schema `scanstream.report/1` (`shared/report.schema.json`). */
-export const jsonFormat: ReportFormat = {
-  name: "json",
-  extension: "json",
-  isMachine: true,
-  render: (report, options) => `${toJson({ ...report, controls: controlResults(report, revisionOf(options)) })}\n`,
-};
+export const jsonFormat: ReportFormat = jsonDocument("json", "json", (report, { revision }) => ({
+  ...report,
+  controls: controlResults(report, revision),
+}));
 
 /** JSON that every parser takes: many refuse the escape of half a surrogate pair, so that one becomes U+FFFD. */
 export function toJson(value: unknown): string {

@@ -1,7 +1,7 @@
 import { countOf } from "../../shared/outcome_text.ts";
 import type { CheckResult, ControlResult, Finding, Report } from "../../shared/report.ts";
 import { stateOf } from "../../shared/rule_result.ts";
-import { attestationLine, findingMarks, tailoringLine, verdictOf, worstFirst } from "./result_text.ts";
+import { findingMarks, ruleDecisions, verdictOf, worstFirst } from "./result_text.ts";
 import type { Revision } from "../catalog/catalog.ts";
 import { levelOf, orgNameOf } from "./benchmark_rules.ts";
 import { baselineLines, controlResults, vulnIdsOf } from "./controls.ts";
@@ -101,13 +101,12 @@ function waivedNote(check: CheckResult): string {
 
 function ruleSection(check: CheckResult): readonly string[] {
   const findings = check.findings.filter((finding) => finding.status !== "PASS");
-  const attestation = attestationLine(check);
   return [
     `## ${icons[stateOf(check)]} ${markdownText(`${check.vuln_id} ${levelOf(check)} ${check.title}`)}`,
     "",
     ...findings.slice(0, maxListed).map(findingItem),
     ...(findings.length > maxListed ? [`- and ${findings.length - maxListed} more findings`] : []),
-    ...[tailoringLine(check), attestation].flatMap((line) => (line === "" ? [] : ["", markdownText(line)])),
+    ...ruleDecisions(check).flatMap((line) => ["", markdownText(line)]),
     "",
   ];
 }

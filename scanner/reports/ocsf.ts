@@ -1,10 +1,10 @@
 import type { CheckResult, Finding, Report } from "../../shared/report.ts";
 import { stateOf } from "../../shared/rule_result.ts";
-import { attestationLine, planLine, tailoringLine, waiverLine } from "./result_text.ts";
+import { findingDecisions, ruleDecisions } from "./result_text.ts";
 import { revisionName, type Revision } from "../catalog/catalog.ts";
 import { ruleOf } from "./benchmark_rules.ts";
-import { toJson } from "./json.ts";
-import { revisionOf, type ReportFormat } from "./report_format.ts";
+import { jsonDocument } from "./json.ts";
+import type { ReportFormat } from "./report_format.ts";
 
 const statuses = {
   PASS: { status: "Pass", status_id: 1 },
@@ -23,16 +23,11 @@ const checkSeverities = {
 const informational = { severity: "Informational", severity_id: 1 } as const;
 
 /** OCSF 1.8.0 Compliance Findings (class 2003), a list of one for each finding, for SIEMs and security lakes. */
-export const ocsfFormat: ReportFormat = {
-  name: "ocsf",
-  extension: "ocsf.json",
-  isMachine: true,
-  render(report, options) {
-    const context = { report, toolVersion: options.toolVersion, revision: revisionOf(options) };
-    const events = report.checks.flatMap((check) => check.findings.map((finding) => toEvent(check, finding, context)));
-    return `${toJson(events)}\n`;
-  },
-};
+export const ocsfFormat: ReportFormat = jsonDocument("ocsf", "ocsf.json", (report, { toolVersion, revision }) =>
+  report.checks.flatMap((check) =>
+    check.findings.map((finding) => toEvent(check, finding, { report, toolVersion, revision })),
+  ),
+);
 
 interface EventContext {
   readonly report: Report;
@@ -47,7 +42,7 @@ function toEvent(check: CheckResult, finding: Finding, { report, toolVersion, re
   const isApplicable = stateOf(finding) !== "not_applicable";
   const { status, status_id } = statuses[isApplicable ? finding.status : "NOT_APPLICABLE"];
   const severity = finding.status === "PASS" || !isApplicable ? informational : checkSeverities[check.category];
-  const attestation = attestationLine(check);
+  const decisions = findingDecisions(finding);
   const version = revisionName(revision.benchmark);
   const standards = [`DISA Okta IDaaS STIG ${version}`];
   const isUnchanged = finding.change === "unchanged";
@@ -71,7 +66,7 @@ function toEvent(check: CheckResult, finding: Finding, { report, toolVersion, re
       : finding.change === "resolved"
         ? { status_id: 4, status: "Resolved" }
         : { status_id: 1, status: "New" }),
-    ...commentOf(finding),
+    ...(decisions.length > 0 && { comment: decisions.join("; ") }),
     metadata: {
       version: "1.8.0",
       product: { name: "scanstream", vendor_name: "scanstream", version: toolVersion },
@@ -93,7 +88,7 @@ function toEvent(check: CheckResult, finding: Finding, { report, toolVersion, re
       status,
       status_id,
       ...(finding.reason === null ? {} : { status_code: finding.reason }),
-      status_details: [finding.detail, tailoringLine(check), attestation].filter((line) => line !== ""),
+      status_details: [finding.detail, ...ruleDecisions(check)],
       desc: check.title,
       checks: [
         {
@@ -119,9 +114,4 @@ function toEvent(check: CheckResult, finding: Finding, { report, toolVersion, re
       advisory: finding.advisory,
     },
   };
-}
-
-function commentOf({ waiver, plan }: Finding): object {
-  const lines = [...(waiver === null ? [] : [waiverLine(waiver)]), ...(plan === undefined ? [] : [planLine(plan)])];
-  return lines.length === 0 ? {} : { comment: lines.join("; ") };
 }

@@ -1,13 +1,13 @@
-import type { CheckResult, ControlResult, Finding, FindingResource, Plan, Report } from "../../shared/report.ts";
+import type { CheckResult, ControlResult, Plan, Report } from "../../shared/report.ts";
 import { stateOf } from "../../shared/rule_result.ts";
 import { toLine } from "../../shared/text.ts";
 import { revisionName, type Revision } from "../catalog/catalog.ts";
 import { controls } from "../catalog/controls.ts";
 import { stableUuid } from "../checklists/stable_uuid.ts";
-import { orgNameOf, ruleOf } from "./benchmark_rules.ts";
+import { idsOf, orgNameOf, ruleOf } from "./benchmark_rules.ts";
 import { controlResults } from "./controls.ts";
-import { toJson } from "./json.ts";
-import { revisionOf, type ReportFormat } from "./report_format.ts";
+import { jsonDocument } from "./json.ts";
+import type { ReportFormat } from "./report_format.ts";
 import { attestationLine, failuresOf, findingLine, verdictOf, waiverLine } from "./result_text.ts";
 
 const namespace = "https://scanstream.dev/ns/oscal";
@@ -17,10 +17,9 @@ const maxTextLength = 10_000;
 interface OscalContext {
   readonly report: Report;
   readonly revision: Revision;
-  readonly toolUuid: string;
-  /** Title of the document and of its one result. */
-  readonly title: string;
   readonly toolVersion: string;
+  /** A UUID of this scan: the same parts give the same one. */
+  readonly uuidOf: (kind: string, ...parts: readonly string[]) => string;
 }
 
 /**
@@ -28,65 +27,49 @@ interface OscalContext {
  * finding, a risk for each failure, and a finding for each control of NIST SP 800-53 rev. 5 that is met or is not. What is
  * for a person to judge is an observation only.
  */
-export const oscalFormat: ReportFormat = {
-  name: "oscal",
-  extension: "oscal.json",
-  isMachine: true,
-  render(report, options) {
-    const { scan } = report;
-    const revision = revisionOf(options);
-    const standard = `${revision.benchmark.title} ${revisionName(revision.benchmark)}`;
-    const title = toLine(`Scan of ${orgNameOf(report)} against ${standard}`, 1000);
-    const planUuid = stableUuid("plan", scan.id);
-    const { toolVersion } = options;
-    const document = {
-      "assessment-results": {
-        uuid: stableUuid("assessment-results", scan.id),
-        metadata: {
-          title,
-          "last-modified": scan.ended_at,
-          version: textOr(scan.id, "unknown"),
-          "oscal-version": "1.2.1",
-        },
-        "import-ap": { href: `#${planUuid}` },
-        results: [resultOf({ report, revision, title, toolVersion, toolUuid: stableUuid("tool", scan.id) })],
-        "back-matter": {
-          resources: [
-            {
-              uuid: planUuid,
-              title: standard,
-              description:
-                "The rules that were assessed stand for an assessment plan: each is examined as its check says.",
-              rlinks: [{ href: "https://public.cyber.mil/stigs/" }],
-            },
-          ],
-        },
-      },
-    };
-    return `${toJson(document)}\n`;
-  },
-};
-
-function resultOf(context: OscalContext): object {
-  const { report, revision, title } = context;
+export const oscalFormat: ReportFormat = jsonDocument("oscal", "oscal.json", (report, options) => {
   const { scan } = report;
+  const { benchmark } = options.revision;
+  const standard = `${benchmark.title} ${revisionName(benchmark)}`;
+  const title = toLine(`Scan of ${orgNameOf(report)} against ${standard}`, 1000);
+  const uuidOf = (kind: string, ...parts: readonly string[]) => stableUuid(kind, scan.id, ...parts);
+  const plan = {
+    uuid: uuidOf("plan"),
+    title: standard,
+    description: "The rules that were assessed stand for an assessment plan: each is examined as its check says.",
+    rlinks: [{ href: "https://public.cyber.mil/stigs/" }],
+  };
+  return {
+    "assessment-results": {
+      uuid: uuidOf("assessment-results"),
+      metadata: {
+        title,
+        "last-modified": scan.ended_at,
+        version: textOr(scan.id, "unknown"),
+        "oscal-version": "1.2.1",
+      },
+      "import-ap": { href: `#${plan.uuid}` },
+      results: [resultOf(title, { report, ...options, uuidOf })],
+      "back-matter": { resources: [plan] },
+    },
+  };
+});
+
+function resultOf(title: string, context: OscalContext): object {
+  const { report, revision, uuidOf } = context;
+  const { scan, checks } = report;
   const reviewed = controlResults(report, revision);
   const ended =
     scan.status === "completed"
       ? "Every selected rule was examined."
       : "The scan ended before every selected rule was examined.";
   return {
-    uuid: stableUuid("result", scan.id),
+    uuid: uuidOf("result"),
     title,
     description: `Verdicts from what the provider's API answered to ${scan.requests.total} requests. ${ended}`,
     start: scan.started_at,
     end: scan.ended_at,
-    props: oscalProps([
-      ["scan-id", scan.id],
-      ["org-url", scan.org_url],
-      ["role", scan.role],
-      ["engine", scan.engine],
-    ]),
+    props: oscalProps({ "scan-id": scan.id, "org-url": scan.org_url, role: scan.role, engine: scan.engine }),
     "local-definitions": localDefinitions(context),
     "reviewed-controls": {
       "control-selections": [
@@ -101,11 +84,11 @@ function resultOf(context: OscalContext): object {
     },
     ...listed(
       "observations",
-      report.checks.flatMap((check) => observationsOf(check, context)),
+      checks.flatMap((check) => observationsOf(check, context)),
     ),
     ...listed(
       "risks",
-      report.checks.flatMap((check) => risksOf(check, context)),
+      checks.flatMap((check) => risksOf(check, context)),
     ),
     ...listed(
       "findings",
@@ -119,24 +102,20 @@ function listed(name: string, items: readonly object[]): object {
   return items.length === 0 ? {} : { [name]: items };
 }
 
-function localDefinitions({ report, toolUuid, toolVersion }: OscalContext): object {
+function localDefinitions({ report, uuidOf, toolVersion }: OscalContext): object {
   const resources = report.checks.flatMap((check) => check.findings.map((finding) => finding.resource));
-  const byUuid = new Map(resources.map((resource) => [resourceUuid(report, resource), resource]));
+  const byUuid = new Map(resources.map((resource) => [uuidOf("resource", resource.type, resource.id), resource]));
   const items = [...byUuid].map(([uuid, { type, id, name }]) => ({
     uuid,
     description: textOr(name, "unnamed"),
-    props: oscalProps([
-      ["resource-type", type],
-      ["resource-id", id],
-      ["asset", orgNameOf(report)],
-    ]),
+    props: oscalProps({ "resource-type": type, "resource-id": id, asset: orgNameOf(report) }),
   }));
   return {
     ...listed("inventory-items", items),
     "assessment-assets": {
       components: [
         {
-          uuid: toolUuid,
+          uuid: uuidOf("tool"),
           type: "software",
           title: "scanstream",
           description: "Reads the configuration of an identity provider through its API and judges it by DISA's STIG.",
@@ -144,71 +123,65 @@ function localDefinitions({ report, toolUuid, toolVersion }: OscalContext): obje
           status: { state: "operational" },
         },
       ],
-      "assessment-platforms": [
-        { uuid: stableUuid("platform", report.scan.id), "uses-components": [{ "component-uuid": toolUuid }] },
-      ],
+      "assessment-platforms": [{ uuid: uuidOf("platform"), "uses-components": [{ "component-uuid": uuidOf("tool") }] }],
     },
   };
 }
 
-/** One for each finding, regardless of its verdict, and one for an attestation. */
+/** One for each finding, regardless of its verdict, and one for an attestation: a person's word, next to what the API showed. */
 function observationsOf(check: CheckResult, context: OscalContext): readonly object[] {
-  const attested = check.attestation === null ? [] : [attestationObservation(check, context)];
-  return [...check.findings.map((finding) => observationOf(check, finding, context)), ...attested];
-}
-
-function observationOf(check: CheckResult, finding: Finding, context: OscalContext): object {
-  const { report, revision, toolUuid } = context;
+  const { report, revision, uuidOf } = context;
   const { scan } = report;
   const scopes = ruleOf(check, revision)?.scopes ?? [];
   const read = scopes.length === 0 ? "" : ` with the scopes ${scopes.join(", ")}`;
-  return {
-    uuid: observationUuid(report, check, finding),
+  const ofFindings = check.findings.map((finding) => ({
+    uuid: uuidOf("observation", check.check, finding.fingerprint),
     title: textOr(`${verdictOf(finding)}: ${check.title}`, finding.status),
     description: findingLine(finding),
     props: [
       ...ruleProps(check, revision),
-      ...oscalProps([
-        ["check", check.check],
-        ["verdict", finding.status],
-        ["reason", finding.reason ?? ""],
-        ["fingerprint", finding.fingerprint],
-        ["waived", String(finding.waived)],
-      ]),
+      ...oscalProps({
+        check: check.check,
+        verdict: finding.status,
+        reason: finding.reason ?? "",
+        fingerprint: finding.fingerprint,
+        waived: String(finding.waived),
+      }),
     ],
     methods: ["TEST"],
     types: ["control-objective"],
-    origins: [toolOrigin(toolUuid)],
-    subjects: [{ "subject-uuid": resourceUuid(report, finding.resource), type: "inventory-item" }],
+    origins: [toolOrigin(context)],
+    subjects: [
+      { "subject-uuid": uuidOf("resource", finding.resource.type, finding.resource.id), type: "inventory-item" },
+    ],
     "relevant-evidence": [
       { description: `Answers of the provider's API${read}, read from ${scan.started_at} to ${scan.ended_at}.` },
     ],
     collected: scan.ended_at,
     remarks: textOr(`Expected: ${finding.expected}. Found: ${finding.actual}.`, "No details"),
-  };
-}
-
-/** A person's word, next to what the API showed. */
-function attestationObservation(check: CheckResult, { report, revision }: OscalContext): object {
-  return {
-    uuid: attestationUuid(report, check),
+  }));
+  if (check.attestation === null) return ofFindings;
+  const attested = {
+    uuid: uuidOf("attestation", check.check),
     title: textOr(`Attestation: ${check.title}`, "Attestation"),
     description: attestationLine(check),
-    props: [...ruleProps(check, revision), ...oscalProps([["attested-by", check.attestation?.by ?? ""]])],
+    props: [...ruleProps(check, revision), ...oscalProps({ "attested-by": check.attestation.by })],
     methods: ["EXAMINE"],
     types: ["control-objective"],
-    collected: report.scan.ended_at,
+    collected: scan.ended_at,
   };
+  return [...ofFindings, attested];
 }
 
 /** One for each failure, waived or not. */
 function risksOf(check: CheckResult, context: OscalContext): readonly object[] {
-  const { report, revision, toolUuid } = context;
-  const isAttested = check.status !== "FAIL";
-  return failuresOf(check).map((finding) => {
-    const uuid = riskUuid(report, check, finding);
-    const { plan, waiver } = finding;
-    const observation = isAttested ? attestationUuid(report, check) : observationUuid(report, check, finding);
+  const { revision, uuidOf } = context;
+  return failuresOf(check).map(({ fingerprint, detail, waived, plan, waiver }) => {
+    const uuid = uuidOf("risk", check.check, fingerprint);
+    const isAttested = check.status !== "FAIL";
+    const observation = isAttested
+      ? uuidOf("attestation", check.check)
+      : uuidOf("observation", check.check, fingerprint);
     const recommendation = {
       uuid: stableUuid("recommendation", uuid),
       lifecycle: "recommendation",
@@ -218,13 +191,13 @@ function risksOf(check: CheckResult, context: OscalContext): readonly object[] {
     return {
       uuid,
       title: textOr(`${check.vuln_id} ${check.title}`, "Finding"),
-      description: textOr(finding.detail, "Finding"),
+      description: textOr(detail, "Finding"),
       statement: waiver === null ? textOr(check.title, "Finding") : textOr(waiverLine(waiver), "waived"),
       props: ruleProps(check, revision),
-      status: finding.waived ? "deviation-approved" : "open",
+      status: waived ? "deviation-approved" : "open",
       characterizations: [
         {
-          origin: toolOrigin(toolUuid),
+          origin: toolOrigin(context),
           facets: [{ name: "severity", system: namespace, value: check.severity }],
         },
       ],
@@ -251,35 +224,38 @@ function plannedRemediation({ reason, remediation_date: date, milestones }: Plan
   };
 }
 
-const targetStates = {
-  PASS: { state: "satisfied", reason: "pass" },
-  FAIL: { state: "not-satisfied", reason: "fail" },
-} as const;
-
 /** One for a control that is met or is not; none where that is for a person to say. */
-function controlFindings(control: ControlResult, { report, revision }: OscalContext): readonly object[] {
+function controlFindings(control: ControlResult, { report, revision, uuidOf }: OscalContext): readonly object[] {
   const { id, label, title, status, baselines } = control;
   if (status === "MANUAL") return [];
-  const wanted = status === "PASS" ? "pass" : "fail";
+  const isMet = status === "PASS";
+  const wanted = isMet ? "pass" : "fail";
   const checks = report.checks.filter((check) => control.checks.includes(check.check) && stateOf(check) === wanted);
   // The findings of that verdict decided the check, or the attestation did.
-  const observations = checks.flatMap((check) => [
-    ...check.findings
+  const observations = checks.flatMap(({ check, findings, attestation }) => [
+    ...findings
       .filter((finding) => finding.status === status)
-      .map((finding) => observationUuid(report, check, finding)),
-    ...(check.attestation?.status === status ? [attestationUuid(report, check)] : []),
+      .map(({ fingerprint }) => uuidOf("observation", check, fingerprint)),
+    ...(attestation?.status === status ? [uuidOf("attestation", check)] : []),
   ]);
-  const risks = checks.flatMap((check) => failuresOf(check).map((finding) => riskUuid(report, check, finding)));
+  const risks = checks.flatMap((check) =>
+    failuresOf(check).map(({ fingerprint }) => uuidOf("risk", check.check, fingerprint)),
+  );
   return [
     {
-      uuid: stableUuid("finding", report.scan.id, id),
+      uuid: uuidOf("finding", id),
       title: `${label} ${title}`,
-      description: `${checks.map(({ vuln_id: vulnId }) => vulnId).join(", ")}: ${status === "PASS" ? "met, as far as the STIG examines the control" : "not met"}.`,
+      description: `${idsOf(checks)}: ${isMet ? "met, as far as the STIG examines the control" : "not met"}.`,
       props: [
         ...checks.flatMap((check) => ruleProps(check, revision)),
-        ...oscalProps([["control-id", id], ...baselines.map((baseline) => ["baseline", baseline] as const)]),
+        ...oscalProps({ "control-id": id }),
+        ...baselines.flatMap((baseline) => oscalProps({ baseline })),
       ],
-      target: { type: "objective-id", "target-id": `${id}_obj`, status: targetStates[status] },
+      target: {
+        type: "objective-id",
+        "target-id": `${id}_obj`,
+        status: { state: isMet ? "satisfied" : "not-satisfied", reason: wanted },
+      },
       ...listed(
         "related-observations",
         observations.map((uuid) => ({ "observation-uuid": uuid })),
@@ -292,25 +268,9 @@ function controlFindings(control: ControlResult, { report, revision }: OscalCont
   ];
 }
 
-function observationUuid({ scan }: Report, { check }: CheckResult, { fingerprint }: Finding): string {
-  return stableUuid("observation", scan.id, check, fingerprint);
-}
-
-function attestationUuid({ scan }: Report, { check }: CheckResult): string {
-  return stableUuid("attestation", scan.id, check);
-}
-
-function resourceUuid({ scan }: Report, { type, id }: FindingResource): string {
-  return stableUuid("resource", scan.id, type, id);
-}
-
-function riskUuid({ scan }: Report, { check }: CheckResult, { fingerprint }: Finding): string {
-  return stableUuid("risk", scan.id, check, fingerprint);
-}
-
 /** Properties in a namespace of our own; those without a value are left out, as the schema wants one. */
-function oscalProps(pairs: readonly (readonly [name: string, value: string])[]): readonly object[] {
-  return pairs.flatMap(([name, text]) => {
+function oscalProps(values: Readonly<Record<string, string>>): readonly object[] {
+  return Object.entries(values).flatMap(([name, text]) => {
     const value = textOr(text, "");
     return value === "" ? [] : [{ name, ns: namespace, value }];
   });
@@ -318,17 +278,13 @@ function oscalProps(pairs: readonly (readonly [name: string, value: string])[]):
 
 /** The ids of a rule: V-, SV-, STIG and CCIs. */
 function ruleProps(check: CheckResult, revision: Revision): readonly object[] {
-  return oscalProps([
-    ["vuln-id", check.vuln_id],
-    ["rule-id", check.rule_id],
-    ["stig-id", check.stig_id],
-    ...(ruleOf(check, revision)?.ccis ?? []).map((cci) => ["cci", cci] as const),
-  ]);
+  const ids = { "vuln-id": check.vuln_id, "rule-id": check.rule_id, "stig-id": check.stig_id };
+  return [...oscalProps(ids), ...(ruleOf(check, revision)?.ccis ?? []).flatMap((cci) => oscalProps({ cci }))];
 }
 
 /** Origin of an observation or a risk. */
-function toolOrigin(toolUuid: string): object {
-  return { actors: [{ type: "tool", "actor-uuid": toolUuid }] };
+function toolOrigin({ uuidOf }: OscalContext): object {
+  return { actors: [{ type: "tool", "actor-uuid": uuidOf("tool") }] };
 }
 
 /** Text that must not be empty. */

@@ -63,11 +63,10 @@ export function noteOf({ expected, actual, detail }: Finding): string {
 
 /** The decisions of people about a finding, and how it compares with the baseline; none for most. */
 export function findingMarks(finding: Finding): readonly string[] {
-  const { status, stig_status: stigStatus, waiver, plan, change, advisory } = finding;
+  const { status, stig_status: stigStatus, change, advisory } = finding;
   return [
     ...(stigStatus === undefined || stigStatus === status ? [] : [`by the STIG's value: ${stigStatus}`]),
-    ...(waiver === null ? [] : [waiverLine(waiver)]),
-    ...(plan === undefined ? [] : [planLine(plan)]),
+    ...findingDecisions(finding),
     ...labelledNotes(finding)
       .filter(({ isInReports }) => isInReports)
       .map(({ label, text }) => `${label}: ${text}`),
@@ -81,6 +80,16 @@ export function checkComments(check: CheckResult): string {
   const rests = new Set(check.findings.flatMap(({ rests_on: document }) => document ?? []));
   const lines = [tailoringLine(check), ...[...rests].map((document) => `Rests on ${document}`), attestationLine(check)];
   return lines.filter((line) => line !== "").join("\n");
+}
+
+/** Lines about a rule as a whole: limits of the organization's own, and an attestation; none for most. */
+export function ruleDecisions(check: CheckResult): readonly string[] {
+  return [tailoringLine(check), attestationLine(check)].filter((line) => line !== "");
+}
+
+/** Lines about one finding: its waiver and its plan; none for most. */
+export function findingDecisions({ waiver, plan }: Finding): readonly string[] {
+  return [...(waiver === null ? [] : [waiverLine(waiver)]), ...(plan === undefined ? [] : [planLine(plan)])];
 }
 
 /** A waiver as a line: `waived by ada (gateway) until 2027-01-31: why`. */

@@ -1,9 +1,9 @@
-import type { CheckResult, Finding, Report, Waiver } from "../../shared/report.ts";
-import { attestationLine, authorOf, failuresOf, planLine, tailoringLine } from "./result_text.ts";
+import type { CheckResult, Finding, Report } from "../../shared/report.ts";
+import { attestationLine, failuresOf, planLine, tailoringLine, waiverLine } from "./result_text.ts";
 import { revisionName, type Revision } from "../catalog/catalog.ts";
 import { orgNameOf, levelOf, ruleOf } from "./benchmark_rules.ts";
-import { toJson } from "./json.ts";
-import { revisionOf, type ReportFormat } from "./report_format.ts";
+import { jsonDocument } from "./json.ts";
+import type { ReportFormat } from "./report_format.ts";
 
 /** GitHub reads this as the severity of an alert: 7.0 and above is high, 4.0 and above medium. */
 const securitySeverity = { high: "8.0", medium: "5.5", low: "2.0" } as const;
@@ -13,35 +13,27 @@ const levels = { high: "error", medium: "error", low: "warning" } as const;
  * SARIF 2.1.0, for code-scanning views: a rule for each check, a result for each failure. GitHub makes an alert of every
  * result, regardless of its kind, so what passes and what needs a person is in the other formats only.
  */
-export const sarifFormat: ReportFormat = {
-  name: "sarif",
-  extension: "sarif",
-  isMachine: true,
-  render(report, options) {
-    const log = {
-      $schema: "https://json.schemastore.org/sarif-2.1.0.json",
-      version: "2.1.0",
-      runs: [
+export const sarifFormat: ReportFormat = jsonDocument("sarif", "sarif", (report, { toolVersion, revision }) => ({
+  $schema: "https://json.schemastore.org/sarif-2.1.0.json",
+  version: "2.1.0",
+  runs: [
+    {
+      tool: { driver: driver(report, toolVersion, revision) },
+      automationDetails: { id: `scanstream/${orgNameOf(report)}/`, guid: report.scan.id },
+      invocations: [
         {
-          tool: { driver: driver(report, options.toolVersion, revisionOf(options)) },
-          automationDetails: { id: `scanstream/${orgNameOf(report)}/`, guid: report.scan.id },
-          invocations: [
-            {
-              executionSuccessful: report.scan.status === "completed",
-              startTimeUtc: report.scan.started_at,
-              endTimeUtc: report.scan.ended_at,
-            },
-          ],
-          columnKind: "utf16CodeUnits",
-          results: report.checks.flatMap((check, ruleIndex) =>
-            failuresOf(check).map((finding) => result(check, finding, { ruleIndex, report })),
-          ),
+          executionSuccessful: report.scan.status === "completed",
+          startTimeUtc: report.scan.started_at,
+          endTimeUtc: report.scan.ended_at,
         },
       ],
-    };
-    return `${toJson(log)}\n`;
-  },
-};
+      columnKind: "utf16CodeUnits",
+      results: report.checks.flatMap((check, ruleIndex) =>
+        failuresOf(check).map((finding) => result(check, finding, { ruleIndex, report })),
+      ),
+    },
+  ],
+}));
 
 function driver(report: Report, version: string, revision: Revision): object {
   return {
@@ -109,7 +101,7 @@ function result(check: CheckResult, finding: Finding, { ruleIndex, report }: Res
     partialFingerprints: { "scanstream/v1": finding.fingerprint },
     ...(waiver === null
       ? {}
-      : { suppressions: [{ kind: "external", status: "accepted", justification: waiverText(waiver) }] }),
+      : { suppressions: [{ kind: "external", status: "accepted", justification: waiverLine(waiver) }] }),
     ...(change === null ? {} : { baselineState: change === "resolved" ? "updated" : change }),
     properties: { status: finding.status, reason: finding.reason, expected: finding.expected, actual: finding.actual },
   };
@@ -118,15 +110,6 @@ function result(check: CheckResult, finding: Finding, { ruleIndex, report }: Res
 /** A name like `[see](https://…)` would be a link (SARIF 2.1.0, 3.11.6, where a backslash takes a bracket's meaning). */
 function withoutLinks(text: string): string {
   return text.includes("](") ? text.replaceAll(/[\\[\]]/g, "\\$&") : text;
-}
-
-function waiverText(waiver: Waiver): string {
-  const author = authorOf(waiver);
-  const terms = [
-    ...(author === "" ? [] : [`by ${author}`]),
-    ...(waiver.expires === null ? [] : [`until ${waiver.expires}`]),
-  ];
-  return terms.length === 0 ? waiver.reason : `${waiver.reason} (${terms.join(", ")})`;
 }
 
 function toRelativeUri(report: Report, finding: Finding): string {

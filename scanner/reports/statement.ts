@@ -3,7 +3,7 @@ import type { CheckResult, Report, StatusCounts } from "../../shared/report.ts";
 import { countStates, isWaived, stateOf, type RuleState } from "../../shared/rule_result.ts";
 import { catalog, revisionName } from "../catalog/catalog.ts";
 import { limitsText } from "../own_limits.ts";
-import { levelOf } from "./benchmark_rules.ts";
+import { idsOf, levelOf } from "./benchmark_rules.ts";
 import { overdueItems } from "./plan_items.ts";
 import { revisionOf, type RenderOptions } from "./report_format.ts";
 import { severityOrder } from "./result_text.ts";
@@ -39,17 +39,15 @@ function timeText(iso: string): string {
 
 /** Names the rules that need what the client of a scan was not shown. */
 function unseenText({ scan, checks }: Report): string {
-  const idsOf = (reason: string) =>
-    checks
-      .filter(({ findings }) => findings.some((finding) => finding.reason === reason))
-      .map(({ vuln_id: vulnId }) => vulnId);
-  const [ofRole, ofScopes] = [idsOf("missing_role"), idsOf("missing_scope")];
+  const [ofRole = "", ofScopes = ""] = ["missing_role", "missing_scope"].map((reason) =>
+    idsOf(checks.filter(({ findings }) => findings.some((finding) => finding.reason === reason))),
+  );
   const missing = scan.requested_scopes.filter((scope) => !scan.granted_scopes.includes(scope));
   const parts = [
-    ...(ofRole.length === 0 ? [] : [`It cannot see what these rules need: ${ofRole.join(", ")}.`]),
+    ...(ofRole === "" ? [] : [`It cannot see what these rules need: ${ofRole}.`]),
     ...(scan.role === "super_admin" ? [] : ["Apps that are hidden from it count for no rule."]),
     ...(missing.length === 0 ? [] : [`Scopes not granted: ${missing.join(", ")}.`]),
-    ...(ofScopes.length === 0 ? [] : [`Without them these rules cannot be read: ${ofScopes.join(", ")}.`]),
+    ...(ofScopes === "" ? [] : [`Without them these rules cannot be read: ${ofScopes}.`]),
   ];
   return parts.length === 0 ? "It sees everything that the rules ask about." : parts.join(" ");
 }
@@ -103,7 +101,7 @@ export function orgPolicyText({ org_policy: policy, checks }: Report): string {
   if (standing === "expired") return `${which} expired on ${expires}: it decides nothing.`;
   if (standing === "not_in_force_yet") return `${which} is in force from that day: it decides nothing yet.`;
   const resting = checks.filter(({ findings }) => findings.some(({ rests_on: document }) => document !== undefined));
-  const ids = resting.map(({ vuln_id: vulnId }) => vulnId).join(", ");
+  const ids = idsOf(resting);
   return `${which} decides ${countOf(resting.length, "rule")} until ${expires}${ids === "" ? "" : `: ${ids}`}.`;
 }
 
@@ -165,6 +163,5 @@ export function splitInterrupted(checks: readonly CheckResult[]) {
 /** One line for all of them; empty when there are none. */
 export function interruptedLine(interrupted: readonly CheckResult[]): string {
   if (interrupted.length === 0) return "";
-  const ids = interrupted.map(({ vuln_id: vulnId }) => vulnId).join(", ");
-  return `${countOf(interrupted.length, "rule")} not evaluated, because the scan was interrupted: ${ids}`;
+  return `${countOf(interrupted.length, "rule")} not evaluated, because the scan was interrupted: ${idsOf(interrupted)}`;
 }

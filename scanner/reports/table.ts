@@ -3,15 +3,7 @@ import { stateOf, type RuleState } from "../../shared/rule_result.ts";
 import { shorten } from "../../shared/text.ts";
 import { paintStatus, textWidth, wrapped } from "../../command_line/terminal.ts";
 import { levelOf } from "./benchmark_rules.ts";
-import {
-  attestationLine,
-  findingMarks,
-  noteOf,
-  stateLabels,
-  tailoringLine,
-  verdictOf,
-  worstFirst,
-} from "./result_text.ts";
+import { findingMarks, noteOf, ruleDecisions, stateLabels, verdictOf, worstFirst } from "./result_text.ts";
 import { countOf } from "../../shared/outcome_text.ts";
 import { changeLines } from "./cause_lines.ts";
 import { firstScreen } from "./first_screen.ts";
@@ -87,11 +79,10 @@ function checkLines(check: CheckResult, options: RenderOptions): readonly string
     `expected ${shorten(expected, maxTextLength)}`,
     ...findings.map(findingText),
   ]);
-  const notes = [tailoringLine(check), attestationLine(check)].filter((line) => line !== "");
   return [
     paintStatus(first.slice(0, status.length), status, options) + first.slice(status.length),
     ...more,
-    ...[...details, ...notes].flatMap((text) =>
+    ...[...details, ...ruleDecisions(check)].flatMap((text) =>
       wrapped(text, 2, options.width - margin).map((line) => " ".repeat(margin) + line),
     ),
   ];

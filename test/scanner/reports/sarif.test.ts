@@ -58,7 +58,9 @@ test.each([
 test("a waived failure is a suppressed result with its reason", () => {
   const waiver = { reason: "CHG-7", expires: "2027-01-31" };
   const { results } = runOf(aReport([aCheckResult({ findings: [aFinding({ waived: true, waiver })] })]));
-  expect(results.map(({ suppressions }) => suppressions?.[0]?.justification)).toEqual(["CHG-7 (until 2027-01-31)"]);
+  expect(results.map(({ suppressions }) => suppressions?.[0]?.justification)).toEqual([
+    "waived until 2027-01-31: CHG-7",
+  ]);
 });
 
 test("a check that a person attests as failing is one result, which the API alone would not give", () => {
