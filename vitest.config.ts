@@ -29,7 +29,7 @@ const system = [
 const nightly = [
   "test/attacks/slow_heads.test.ts",
   "test/e2e/follow_at_random.test.ts",
-  "test/gateway/features/keeping/large_{pages,reports,scans}.test.ts",
+  "test/gateway/features/keeping/large_pages.test.ts",
   "test/faults/{on_deno,on_workerd}.test.ts",
 ];
 

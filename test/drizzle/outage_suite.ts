@@ -107,15 +107,6 @@ export function describeOutages(driver: string, { connect, startFront }: Breakab
       await expectWellSoon(() => expectWell(database));
     });
 
-    test("a statement that takes too long is also ended on the server", async () => {
-      const database = open();
-      await expectUnavailable(() =>
-        write(database, { tenantId: acme.id }, (db) => db.execute(sql`select pg_sleep(25)`)),
-      );
-      await expectWellSoon(() => expectWell(database));
-      expect(await countRunning(server, testDatabase, "pg_sleep(25)")).toBe(0);
-    });
-
     test("a wrong password, an unknown database, and no connection left: unavailable, without a secret", async () => {
       const wrongPassword = open({}, (url) => (url.password = "hunter2"));
       const wrongDatabase = open({}, (url) => (url.pathname = "/hunter3"));

@@ -6,13 +6,8 @@ import type {
   OrganizationHistory,
 } from "../../../../shared/schemas/organization.ts";
 import type { Database } from "../../../../drizzle/database.ts";
-import { organizationAnnouncerOf } from "../../../../gateway/features/organizations/announce_updates.ts";
-import { silentLog } from "../../../../gateway/observability/log.ts";
-import { AppError } from "../../../../shared/app_error.ts";
-import { watchDatabase } from "../../../support/watched_database.ts";
 import { changeOf, createMonitorClient, eventsIn } from "../../../support/monitor_requests.ts";
 import { openTestPglite } from "../../../support/pglite.ts";
-import { recordEvents } from "../../../../gateway/library/record_events.ts";
 import { readStream, startTestGateway, type TestGateway } from "../../../support/test_gateway.ts";
 import { findingEvents } from "../../../support/published.ts";
 import { anExplanation } from "../../../support/change_builders.ts";
@@ -259,22 +254,4 @@ test("the tenant's stream says what an organization is now, at most once a secon
   const again = await organizationOf(`https://${host}`);
   expect(again.id).not.toBe(id);
   expect((await historyOf(again.id)).organizations[0]?.rules[0]?.exposures).toHaveLength(1);
-});
-
-test("a change is announced although the database did not answer when it was read first", async () => {
-  const orgUrl = `https://${aHost()}`;
-  await scan(orgUrl, [finding(idle, "PASS")]);
-  let reads = 0;
-  const answersLater = watchDatabase(database, (run) =>
-    (reads += 1) === 1 ? Promise.reject(new AppError("unavailable", "Busy")) : run(),
-  );
-  const { sendEvent, events } = recordEvents();
-  const announcer = organizationAnnouncerOf({
-    database: answersLater,
-    sendEvent,
-    log: silentLog,
-    attemptsAfterMs: [0, 1],
-  });
-  await announcer.updated(gateway.acme.id, { orgUrl });
-  expect(events).toMatchObject([{ type: "organization.updated", data: { org_url: orgUrl } }]);
 });

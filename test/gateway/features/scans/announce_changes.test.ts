@@ -75,35 +75,3 @@ test("what waits for its second is not published when the scan has ended meanwhi
   await late;
   expect(updates()).toEqual([["scan.updated", 1]]);
 });
-
-test("a state that the broker did not take is published again, as it is stored then", async () => {
-  const announcer = createAnnouncer();
-  const scan = await createRow();
-  refusals = 2;
-  const announcing = announcer.updated(await store(scan, { status: "running", checksDone: 1 }));
-  await store(scan, { checksDone: 2 });
-  await announcing;
-  expect(updates()).toEqual([["scan.updated", 2]]);
-});
-
-test("a creation that the broker never takes is a warning, and never rejects", { timeout: 15_000 }, async () => {
-  refusals = Infinity;
-  const warnings: unknown[] = [];
-  await createAnnouncer({ ...silentLog, warn: (fields) => void warnings.push(fields) }).created(await createRow());
-  expect(published).toEqual([]);
-  expect(warnings).toHaveLength(1);
-});
-
-test("a clock that is set back does not keep a change from being published", async () => {
-  let aheadMs = 0;
-  const nowMs = () => Date.now() + aheadMs;
-  const announcer = createChangeAnnouncer({ database, sendEvent, log: silentLog, nowMs });
-  const scan = await createRow();
-  await announcer.updated(await store(scan, { status: "running", checksDone: 1 }));
-  aheadMs = -3_600_000;
-  await announcer.updated(await store(scan, { checksDone: 2 }));
-  expect(updates()).toEqual([
-    ["scan.updated", 1],
-    ["scan.updated", 2],
-  ]);
-});

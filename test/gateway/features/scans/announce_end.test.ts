@@ -51,11 +51,6 @@ test("an unavailable broker is a warning, and never rejects", async () => {
   expect(warnings).toHaveLength(1);
 });
 
-test("a broker that never answers does not hold up the caller", async () => {
-  const { sendEvent } = createPublisher({ publish: () => new Promise(() => {}) });
-  await announceEnd(scan, { sendEvent, log: silentLog, waitMs: 20 });
-});
-
 test("an end that the database has stored is published, although its answer was lost", async () => {
   const database = await openTestPglite();
   let isAnswerLost = false;

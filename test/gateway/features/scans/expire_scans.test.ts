@@ -74,24 +74,3 @@ test("an unavailable broker costs the event, not the state; an unavailable datab
   const away = watchDatabase(database, () => Promise.reject(new AppError("unavailable", "away")));
   expect(await expireScans({ database: away, sendEvent, log: silentLog, olderThanMinutes: 15 })).toBe(0);
 });
-
-test("the ends of a thousand expired scans are not published one after another", async () => {
-  await write(database, everyTenant, (db) =>
-    db.execute(
-      sql`insert into scans (tenant_id, updated_at) select ${gateway.acme.id}::uuid, now() - interval '20 minutes' from generate_series(1, 120)`,
-    ),
-  );
-  let atOnce = 0;
-  let most = 0;
-  const { sendEvent } = createPublisher({
-    async publish() {
-      atOnce += 1;
-      most = Math.max(most, atOnce);
-      await new Promise((resolve) => setImmediate(resolve));
-      atOnce -= 1;
-    },
-  });
-  expect(await expireScans({ database, sendEvent, log: silentLog, olderThanMinutes: 15 })).toBe(120);
-  // Fifty scans, each on its own channel and on its tenant's.
-  expect(most).toBe(100);
-});
