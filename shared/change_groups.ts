@@ -1,5 +1,6 @@
+import { actorText } from "./actor.ts";
 import { countOf } from "./outcome_text.ts";
-import type { Change, Explanation } from "./schemas/change.ts";
+import type { Change } from "./schemas/change.ts";
 
 type Explained = Pick<Change, "explained_by" | "cause">;
 type Waived = Pick<Change, "from_waived" | "to_waived">;
@@ -27,7 +28,7 @@ function keyOf({ explained_by: events, cause }: Explained): string | null {
     .join(" ");
 }
 
-/** `1 change to zone "Offices" by Alex Admin changed 7 verdicts`. */
+/** `1 change to zone "Offices" by Alex Admin (alex@acme.com) changed 7 verdicts`. */
 export function groupText(group: readonly Explained[]): string {
   const events = group[0]?.explained_by ?? [];
   const objects = [
@@ -38,9 +39,11 @@ export function groupText(group: readonly Explained[]): string {
     object === undefined
       ? ""
       : ` to ${object}${others.length === 0 ? "" : ` and ${countOf(others.length, "other object")}`}`;
-  const who = [...new Set(events.map(nameOf))].join(", ");
+  const who = [...new Set(events.map(({ actor }) => actorText(actor) ?? unknownActor))].join(", ");
   return `${countOf(events.length, "change")}${about} by ${who} changed ${countOf(group.length, "verdict")}`;
 }
+
+export const unknownActor = "an unknown actor";
 
 const maxAlso = 3;
 
@@ -49,10 +52,6 @@ export function alsoText({ also }: Pick<Change, "also">): string {
   const texts = [...new Set(also)];
   const more = texts.length > maxAlso ? ` and ${texts.length - maxAlso} more` : "";
   return texts.length === 0 ? "" : `also in this interval: ${texts.slice(0, maxAlso).join(", ")}${more}`;
-}
-
-function nameOf({ actor }: Explanation): string {
-  return actor?.name ?? actor?.login ?? actor?.id ?? "an unknown actor";
 }
 
 /** Why a result changed although nothing in the org did. */

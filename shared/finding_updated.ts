@@ -1,11 +1,12 @@
+import { actorText, maxActorText } from "./actor.ts";
 import { vulnIdOf } from "./rule_names.ts";
 import type { Explanation, NewChange } from "./schemas/change.ts";
 import type { FindingUpdated } from "./schemas/monitor.ts";
 import { categoryNames, parseSeverity } from "./severity.ts";
 import { toLine } from "./text.ts";
 
-/** In UTF-16 units, of at most three bytes each: six texts and five lists of 20 fit into the 64 KiB of an event. */
-const maxTextLength = 2000;
+/** In UTF-16 units, of at most three bytes each: six texts, four lists of 20 and one of actors fit into the 64 KiB of an event. */
+const maxTextLength = 1900;
 const maxListedLength = 80;
 
 /** The payload of `finding.updated`: the change of one finding, flat, each text as one line that is cut so that the event fits. */
@@ -37,7 +38,10 @@ export function toFindingUpdated(monitorId: string, change: NewChange): FindingU
     event_ids: list(events.map(({ uuid }) => uuid)),
     event_types: list(events.map(({ event_type: type }) => type)),
     event_objects: list(events.map(({ object }) => (object ? `${object.type} ${object.name}` : ""))),
-    actors: list(events.map(actorOf)),
+    actors: list(
+      events.map(({ actor }) => actorText(actor) ?? ""),
+      maxActorText,
+    ),
     also: list(change.also),
   };
 }
@@ -87,12 +91,6 @@ function text(value: string): string {
   return toLine(value, maxTextLength);
 }
 
-function list(values: readonly string[]): readonly string[] {
-  return values.map((value) => toLine(value, maxListedLength));
-}
-
-/** With the login that the log names, because two people may have one name. */
-function actorOf({ actor }: Explanation): string {
-  const name = actor?.name ?? actor?.login ?? actor?.id ?? "";
-  return actor?.login && actor.login !== name ? `${name} (${actor.login})` : name;
+function list(values: readonly string[], maxLength = maxListedLength): readonly string[] {
+  return values.map((value) => toLine(value, maxLength));
 }

@@ -1,4 +1,5 @@
 import { paintStatus, printable } from "../../command_line/terminal.ts";
+import { actorText } from "../../shared/actor.ts";
 import { countOf, outcomeText } from "../../shared/outcome_text.ts";
 import { countStates, stateOf } from "../../shared/rule_result.ts";
 import { levelOf } from "../reports/benchmark_rules.ts";
@@ -6,7 +7,14 @@ import { stateLabels } from "../reports/result_text.ts";
 import { shorten, toPrintableJson } from "../../shared/text.ts";
 import { vulnIdOf } from "../../shared/rule_names.ts";
 import type { StigRule } from "../catalog/catalog.ts";
-import { alsoText, decisionText, orgPolicyText, groupChanges, groupText } from "../../shared/change_groups.ts";
+import {
+  alsoText,
+  decisionText,
+  orgPolicyText,
+  groupChanges,
+  groupText,
+  unknownActor,
+} from "../../shared/change_groups.ts";
 import type { ChangeLine, Verdict } from "./changes.ts";
 
 interface TextOptions {
@@ -78,8 +86,7 @@ function reason(line: ChangeLine): string {
   if (cause === "decision") return decisionText(line);
   if (cause === "org_policy") return orgPolicyText;
   const authors = events.map(({ actor, event_type: type }) => {
-    const name = actor.login ?? actor.name ?? actor.id;
-    return `by ${name === null ? "an unknown actor" : printable(name)} (${printable(type)})`;
+    return `by ${printable(actorText(actor) ?? unknownActor)} (${printable(type)})`;
   });
   const who = authors.length === 0 ? "not explained by the log" : [...new Set(authors)].join(", ");
   return [who, printable(alsoText(line))].filter((text) => text !== "").join("; ");

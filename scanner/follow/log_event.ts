@@ -1,3 +1,4 @@
+import { maxActorLogin, maxActorName } from "../../shared/actor.ts";
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import { shorten } from "../../shared/text.ts";
 
@@ -42,8 +43,8 @@ export function toLogEvent(entry: JsonObject): LogEvent | null {
     actor: {
       id: text(actor["id"]),
       type: text(actor["type"]),
-      login: text(actor["alternateId"]),
-      name: text(actor["displayName"]),
+      login: text(actor["alternateId"], maxActorLogin),
+      name: text(actor["displayName"], maxActorName),
     },
     transactionId: text(object(entry["transaction"])["id"]),
     ipAddress: text(object(entry["client"])["ipAddress"], 100),

@@ -1,7 +1,8 @@
 import { columnLines, printable, wrapped } from "../../command_line/terminal.ts";
 import { countOf } from "../../shared/outcome_text.ts";
 import { vulnIdOf } from "../../shared/rule_names.ts";
-import type { Exposure, History, HistoryActor, RuleHistory } from "../../shared/schemas/history.ts";
+import { actorText } from "../../shared/actor.ts";
+import type { Exposure, History, RuleHistory } from "../../shared/schemas/history.ts";
 import { catalog } from "../catalog/catalog.ts";
 import { levelOf } from "../reports/benchmark_rules.ts";
 import { toCsv } from "../reports/csv.ts";
@@ -123,8 +124,12 @@ function exposureText(rule: RuleHistory, exposure: Exposure): string {
   const begun = opened.not_before === null ? `${timeText(opened.known_at)} or before` : timeText(opened.not_before);
   const ended = closed === null ? "now" : timeText(closed.known_at);
   const by = [
-    ...(actor === null ? [] : [`opened by ${actorText(actor)}`]),
-    ...(closed === null ? ["open"] : closed.actor === null ? [] : [`closed by ${actorText(closed.actor)}`]),
+    ...(actor === null ? [] : [`opened by ${actorText(actor) ?? "not known"}`]),
+    ...(closed === null
+      ? ["open"]
+      : closed.actor === null
+        ? []
+        : [`closed by ${actorText(closed.actor) ?? "not known"}`]),
   ];
   const lasted = least === most ? most : `${least} to ${most}`;
   return `${ruleText(rule)}: ${begun} to ${ended}, ${lasted}; ${by.join(", ") || "by whom is not known"}`;
@@ -133,10 +138,6 @@ function exposureText(rule: RuleHistory, exposure: Exposure): string {
 function ruleText({ vuln_id: vulnId, check }: Pick<RuleHistory, "vuln_id" | "check">): string {
   const known = catalog.find(({ name }) => name === check);
   return known === undefined ? (vulnId ?? check) : `${known.rule.vuln_id} ${levelOf(known.rule)}`;
-}
-
-function actorText({ login, name, id }: HistoryActor): string {
-  return login ?? name ?? id ?? "not known";
 }
 
 function timeText(time: string): string {

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { actorName } from "../../../shared/actor.ts";
 import { countOf } from "../../../shared/outcome_text.ts";
 import { createdApiKeySchema } from "../../../shared/schemas/team.ts";
 import { categoryNames } from "../../../shared/severity.ts";
@@ -11,7 +12,6 @@ import { formatAgo, formatTime } from "../model/format.ts";
 import { filterViews, isEnded, sinceOf, type OrganizationView } from "../model/needs_you.ts";
 import { byWhom, remedyOf, type NewsItem } from "../model/news.ts";
 import { mayDo } from "../model/permissions.ts";
-import { nameOf } from "../model/rules.ts";
 import type { Session } from "../model/session.ts";
 import { hasEnded, type TenantStore } from "../model/tenant_store.ts";
 import { isWatchProblem, watchText } from "../model/watch_state.ts";
@@ -191,7 +191,7 @@ function Reason({ view, nowMs }: { readonly view: OrganizationView; readonly now
     );
   }
   if (exposure !== undefined) {
-    const who = nameOf(exposure.actor);
+    const who = actorName(exposure.actor);
     return (
       <>
         <span class="strong-fail">{`${ruleIds(exposure.check)} ${checkTitle(exposure.check)}`}</span>

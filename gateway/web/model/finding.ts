@@ -1,4 +1,4 @@
-import type { Change, Explanation } from "../../../shared/schemas/change.ts";
+import type { Change } from "../../../shared/schemas/change.ts";
 import { storedFindingSchema, type StoredFinding } from "../../../shared/schemas/finding.ts";
 import { mapNotes } from "../../../shared/schemas/finding_notes.ts";
 
@@ -43,9 +43,4 @@ export function toFinding(change: Change, scanned: StoredFinding | undefined): F
 /** True when a result that was known is not known any more. */
 function isLost({ from, to }: Pick<Change, "from" | "to">): boolean {
   return to?.status === "MANUAL" && from !== null && from.status !== "MANUAL";
-}
-
-/** Returns the actor's name as the log has it, or null. */
-export function actorOf({ actor }: Pick<Explanation, "actor">): string | null {
-  return actor?.name ?? actor?.login ?? actor?.id ?? null;
 }

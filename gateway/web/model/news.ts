@@ -1,9 +1,9 @@
+import { actorName } from "../../../shared/actor.ts";
 import { decisionText, groupChanges, orgPolicyText } from "../../../shared/change_groups.ts";
 import type { Severity } from "../../../shared/report.ts";
 import { isHolding } from "../../../shared/rule_result.ts";
 import type { Change } from "../../../shared/schemas/change.ts";
 import { shortFix } from "./check_catalog.ts";
-import { actorOf } from "./finding.ts";
 import { isWorse } from "./rules.ts";
 
 /** Changes of one act, or of none that is known: one line for a person. */
@@ -59,7 +59,7 @@ function toItem(group: readonly Change[]): readonly NewsItem[] {
       severity: change.rule.severity,
       change,
       changes: group,
-      actors: [...new Set(events.flatMap((event) => actorOf(event) ?? []))],
+      actors: [...new Set(events.flatMap((event) => actorName(event.actor) ?? []))],
       objects: [
         ...new Set(events.flatMap(({ object }) => (object ? [`${wordsOf(object.type)} "${object.name}"`] : []))),
       ],

@@ -1,3 +1,4 @@
+import { actorName } from "../../../shared/actor.ts";
 import type { Severity } from "../../../shared/report.ts";
 import {
   automatedOf,
@@ -10,11 +11,11 @@ import {
 } from "../../../shared/rule_result.ts";
 import type { Change } from "../../../shared/schemas/change.ts";
 import type { Decision } from "../../../shared/schemas/decision.ts";
-import type { HistoryActor, RuleHistory } from "../../../shared/schemas/history.ts";
+import type { RuleHistory } from "../../../shared/schemas/history.ts";
 import { categoryNames } from "../../../shared/severity.ts";
 import { checkNames, checkTitle, controlsOf, findCheck } from "./check_catalog.ts";
 import type { DecisionIndex } from "./decisions/decision_index.ts";
-import { actorOf, type Finding } from "./finding.ts";
+import type { Finding } from "./finding.ts";
 
 /** The rules of an organization as its page, its counts and its filters show them. */
 
@@ -120,19 +121,19 @@ function toSince(state: ShownState, history: RuleHistory | null, change: Change 
   const days = state === "pass" || state === "manual" ? passingDays(history) : null;
   if (changed !== null && changed.cause !== "decision") {
     const [event] = changed.explained_by;
-    return { atMs: Date.parse(changed.seen_at), actor: event === undefined ? null : actorOf(event), days: null };
+    return {
+      atMs: Date.parse(changed.seen_at),
+      actor: event === undefined ? null : actorName(event.actor),
+      days: null,
+    };
   }
   if (state === "fail") {
     const open = history?.exposures.find(({ closed }) => closed === null);
     return open === undefined
       ? null
-      : { atMs: Date.parse(open.opened.known_at), actor: nameOf(open.actor), days: null };
+      : { atMs: Date.parse(open.opened.known_at), actor: actorName(open.actor), days: null };
   }
   return days === null || state !== "pass" ? null : { atMs: days.fromMs, actor: null, days };
-}
-
-export function nameOf(actor: HistoryActor | null): string | null {
-  return actor?.name ?? actor?.login ?? actor?.id ?? null;
 }
 
 /** The unbroken run of days up to today on which the rule was not seen but passing; null: today it is not. */

@@ -227,7 +227,7 @@ describe("changeTexts", () => {
     if (moved === null) throw new TypeError("The event has no type");
     const lines = [line("log", [moved]), line("log", [moved]), line("reconciliation"), line("reconciliation")];
     expect(changeTexts(lines, table)).toEqual([
-      '14:03:12  1 change to zone "Offices" by Alex Admin changed 2 verdicts (zone.update)',
+      '14:03:12  1 change to zone "Offices" by Alex Admin (alex@x.example) changed 2 verdicts (zone.update)',
       "  14:03:12  PASS → FAIL  V-1 CAT II Rule.  Default Policy",
       "  14:03:12  PASS → FAIL  V-1 CAT II Rule.  Default Policy",
       "14:03:12  PASS → FAIL  V-1 CAT II Rule.  Default Policy  not explained by the log",

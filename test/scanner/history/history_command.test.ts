@@ -142,7 +142,7 @@ describe("history --from-reports", () => {
     expect(table.stdout).toContain("Known for each rule on average: 2 h 31 min of 2 d 12 h (4.1 %)");
     expect(table.stdout).toMatch(/V-273186 .*PASS 11-24 +✓✗·/);
     expect(table.stdout.replaceAll(/\s+/g, " ")).toContain(
-      "1 h to 1 h 30 min; opened by admin@acme.example, closed by ben@acme.example",
+      "1 h to 1 h 30 min; opened by Ada Admin (admin@acme.example), closed by Ben (ben@acme.example)",
     );
     for (const text of table.stdout.split("\n")) expect(textWidth(text), text).toBeLessThanOrEqual(80);
   });
