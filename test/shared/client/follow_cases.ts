@@ -2,9 +2,7 @@ import assert from "node:assert/strict";
 import type { ScanEvents } from "../../../shared/scan_events.ts";
 import { follow, SubscribeError } from "../../../shared/client/subscribe.ts";
 import { cutStream, problem, startScriptedServer, stream } from "../../support/scripted_server.ts";
-import { end, progress } from "./subscribe_slow_cases.ts";
-
-const quick = { backoffMs: [1, 2], random: () => 0 } as const;
+import { end, progress, quick } from "./watched_stream.ts";
 
 /** What `follow` promises: a subscription as an iterable. */
 export const followCases: Readonly<Record<string, () => Promise<void>>> = {

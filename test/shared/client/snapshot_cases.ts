@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { subscribe, type SubscribeOptions } from "../../../shared/client/subscribe.ts";
 import { cutStream, endedStream, frame, startScriptedServer, status, stream } from "../../support/scripted_server.ts";
-import { end, progress, scanId } from "./subscribe_slow_cases.ts";
+import { end, progress, scanId, watch } from "./watched_stream.ts";
 
 interface Events {
   readonly "scan.snapshot": { readonly scan_id: string; readonly status: string };
@@ -15,8 +15,11 @@ const complete = ": snapshot complete\n\n";
 const snapshotOf = (...ids: readonly string[]) =>
   ids.map((id) => frame("scan.snapshot", { scan_id: id, status: "running" })).join("");
 const endOf = (id: string) => frame("scan.end", { scan_id: id });
+const nothing = () => undefined;
+const record = (url: string, options: SubscribeOptions<Events> = {}) =>
+  watch<Events>(url, { onSnapshot: nothing, refetch: nothing, ...options });
 
-/** What `subscribe` does with the present state that a stream begins with, and with streams of several resources. */
+/** The present state that a stream begins with, and streams of several resources. */
 export const snapshotCases: Readonly<Record<string, () => Promise<void>>> = {
   "asks for a snapshot and hands all of it over once, before the events": async () => {
     await using server = await startScriptedServer(
@@ -24,11 +27,9 @@ export const snapshotCases: Readonly<Record<string, () => Promise<void>>> = {
       stream(`${opening}${snapshotOf(scanId)}`, `${snapshotOf(otherId)}${complete}${progress(1)}`, end),
     );
     const log = record(`${server.url}?a=1#top`);
-    assert.deepEqual(await log.finished, {
-      state: "ended",
-      event: { type: "scan.end", data: JSON.parse(dataOf(end)) },
-    });
-    assert.deepEqual(log.entries, [`snapshot ${scanId},${otherId}`, "refetch", "live", "scan.progress", "scan.end"]);
+    assert.equal((await log.finished).state, "ended");
+    const expected = ["connecting", `snapshot ${scanId},${otherId}`, "refetch", "live", "scan.progress 1", "scan.end"];
+    assert.deepEqual(log.entries, [...expected, "ended"]);
     assert.equal(server.requests[0]?.url, "/api/v1/scans/1/event-stream?a=1&snapshot=1");
   },
 
@@ -36,7 +37,7 @@ export const snapshotCases: Readonly<Record<string, () => Promise<void>>> = {
     for (const [query, options] of [
       ["", {}],
       ["?snapshot=1", {}],
-      ["?snapshot=1", { onSnapshot: () => undefined }],
+      ["?snapshot=1", { onSnapshot: nothing }],
     ] as const) {
       await using server = await startScriptedServer(stream(opening, complete, end));
       await subscribe<Events>(`${server.url}${query}`, options).finished;
@@ -50,16 +51,9 @@ export const snapshotCases: Readonly<Record<string, () => Promise<void>>> = {
       await stream(opening, snapshotOf(scanId), complete, progress(1), end)(response, request);
       sent.resolve();
     });
-    const entries: string[] = [];
-    const subscription = subscribe<Events>(server.url, {
-      onSnapshot: async () => {
-        await sent.promise;
-        entries.push("snapshot");
-      },
-      onEvent: ({ type }) => void entries.push(type),
-    });
-    await subscription.finished;
-    assert.deepEqual(entries, ["snapshot", "scan.progress", "scan.end"]);
+    const log = record(server.url, { onSnapshot: () => sent.promise.then(() => log.add("shown")) });
+    await log.finished;
+    assert.deepEqual(log.entries.slice(1, 5), [`snapshot ${scanId}`, "shown", "refetch", "live"]);
   },
 
   "asks for a new snapshot on every open, and never hands over half of one": async () => {
@@ -70,28 +64,23 @@ export const snapshotCases: Readonly<Record<string, () => Promise<void>>> = {
     );
     const log = record(server.url);
     await log.finished;
-    assert.deepEqual(
-      log.entries.filter((entry) => entry.startsWith("snapshot")),
-      [`snapshot ${scanId}`, `snapshot ${otherId}`],
-    );
+    const snapshots = log.entries.filter((entry) => entry.startsWith("snapshot"));
+    assert.deepEqual(snapshots, [`snapshot ${scanId}`, `snapshot ${otherId}`]);
     assert.equal(server.requests.length, 3);
   },
 
-  "fails where the first stream begins with an event instead of the snapshot": async () => {
-    await using server = await startScriptedServer(stream(opening, progress(1)));
-    const over = await record(server.url).finished;
-    assert.equal(over.state, "failed");
-    assert.equal(over.error.code, "no_snapshot");
-    assert.match(over.error.message, /began with "scan.progress" instead of a snapshot/);
-    await server.closed(0);
-    assert.equal(server.requests.length, 1);
-  },
-
-  "fails where no snapshot comes in time": async () => {
-    await using server = await startScriptedServer(stream(opening, ": heartbeat\n\n"));
-    const over = await record(server.url, { refetchTimeoutMs: 30 }).finished;
-    assert.equal(over.state, "failed");
-    assert.match(over.error.message, /no snapshot within 30 ms/);
+  "fails where the first stream has no snapshot: at its first event, or after a while": async () => {
+    for (const [answer, message] of [
+      [stream(opening, progress(1)), /began with "scan.progress" instead of a snapshot/],
+      [stream(opening, ": heartbeat\n\n"), /no snapshot within 30 ms/],
+    ] as const) {
+      await using server = await startScriptedServer(answer);
+      const over = await record(server.url, { refetchTimeoutMs: message.source.includes("30 ms") ? 30 : 60_000 })
+        .finished;
+      assert.equal(over.state === "failed" && over.error.code, "no_snapshot");
+      assert.match(over.state === "failed" ? over.error.message : "", message);
+      await server.closed(0);
+    }
   },
 
   "bounds a snapshot": async () => {
@@ -101,88 +90,27 @@ export const snapshotCases: Readonly<Record<string, () => Promise<void>>> = {
     log.close();
   },
 
-  "fails when onSnapshot throws": async () => {
-    await using server = await startScriptedServer(stream(opening, complete));
-    const bug = new Error("a bug of the caller");
-    const over = await subscribe<Events>(server.url, { onSnapshot: () => Promise.reject(bug) }).finished;
-    assert.equal(over.state, "failed");
-    assert.equal(over.error.code, "callback_failed");
-    assert.equal(over.error.cause, bug);
-    await server.closed(0);
-  },
-
-  "has no snapshot, and one last refetch, where the resource had ended": async () => {
-    await using server = await startScriptedServer(status(204));
-    const log = record(server.url);
-    assert.deepEqual(await log.finished, { state: "ended", event: null });
-    assert.deepEqual(log.entries, ["refetch"]);
-  },
-
   "ends with as many terminal events as the stream says, and with no others, over reconnects": async () => {
     await using server = await startScriptedServer(
       cutStream(opening, ": terminal scan.end 2\n", progress(1), endOf(scanId)),
       stream(`${opening}: terminal scan.end 1\n`, frame("part.end", { part_id: otherId }), endOf(otherId), progress(9)),
     );
-    const log = record(server.url, { onSnapshot: undefined });
+    const log = watch<Events>(server.url);
     const over = await log.finished;
     assert.equal(over.state === "ended" && over.event?.data.scan_id, otherId);
-    assert.deepEqual(
-      log.entries.filter((entry) => entry.endsWith(".end")),
-      ["scan.end", "part.end", "scan.end"],
-    );
+    assert.deepEqual(log.events(), ["scan.progress 1", "scan.end", "part.end", "scan.end"]);
     await server.closed(1);
     assert.equal(server.requests.length, 2);
   },
 
-  "ends at 204 where no event was said to be the last one": async () => {
+  "ends at 204, after a last refetch and without a snapshot, also where no event was said to be the last": async () => {
     await using server = await startScriptedServer(
-      endedStream(opening, endOf(scanId), "retry: 0\n: close ended\n "),
+      endedStream(opening, snapshotOf(scanId), complete, endOf(scanId), "retry: 0\n: close ended\n "),
       status(204),
     );
-    const log = record(server.url, { onSnapshot: undefined });
+    const log = record(server.url);
     assert.deepEqual(await log.finished, { state: "ended", event: null });
-    assert.equal(log.entries.at(-1), "refetch");
+    assert.deepEqual(log.entries.slice(-2), ["refetch", "ended"]);
+    assert.equal(log.entries.filter((entry) => entry.startsWith("snapshot")).length, 1);
   },
 };
-
-function dataOf(text: string): string {
-  return /^data: (.*)$/m.exec(text)?.[1] ?? "";
-}
-
-type Changes = Omit<Partial<SubscribeOptions<Events>>, "onSnapshot"> & { readonly onSnapshot?: undefined };
-
-/** Subscribes with a snapshot and writes down what happens after "connecting". */
-function record(url: string, changes: Changes = {}) {
-  const entries: string[] = [];
-  const { promise: isSeen, resolve } = Promise.withResolvers<void>();
-  let wanted: string | null = null;
-  const add = (entry: string) => {
-    entries.push(entry);
-    if (entry === wanted) resolve();
-  };
-  const { onSnapshot: _without, ...others } = changes;
-  const subscription = subscribe<Events>(url, {
-    backoffMs: [1, 2],
-    random: () => 0,
-    ...("onSnapshot" in changes
-      ? {}
-      : { onSnapshot: (snapshot) => add(`snapshot ${snapshot.map(({ data }) => data.scan_id).join(",")}`) }),
-    refetch: () => add("refetch"),
-    onEvent: ({ type }) => add(type),
-    onStateChange: (state, { error }) => {
-      if (error !== null) add(`${state} ${error.code}`);
-      else if (state === "live") add(state);
-    },
-    ...others,
-  });
-  return {
-    entries,
-    finished: subscription.finished,
-    close: () => subscription.close(),
-    until(entry: string): Promise<void> {
-      wanted = entry;
-      if (entries.includes(entry)) resolve();
-      return isSeen;
-    },
-  };
-}

@@ -1,12 +1,6 @@
 import assert from "node:assert/strict";
 import type { ScanEvents } from "../../../shared/scan_events.ts";
-import {
-  subscribe,
-  SubscribeError,
-  type StateDetail,
-  type SubscribeOptions,
-  type SubscriptionState,
-} from "../../../shared/client/subscribe.ts";
+import { subscribe, SubscribeError, type SubscribeOptions } from "../../../shared/client/subscribe.ts";
 import {
   cutStream,
   endedStream,
@@ -18,7 +12,10 @@ import {
 } from "../../support/scripted_server.ts";
 import { followCases } from "./follow_cases.ts";
 import { snapshotCases } from "./snapshot_cases.ts";
-import { end, progress, subscribeSlowCases } from "./subscribe_slow_cases.ts";
+import { subscribeSlowCases } from "./subscribe_slow_cases.ts";
+import { end, progress, watch, type Watched } from "./watched_stream.ts";
+
+const nothing = () => undefined;
 
 /** What `subscribe` promises, as plain functions: the same on every runtime. */
 export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
@@ -28,7 +25,7 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
 
   "hands over events in order and stops at the terminal event": async () => {
     await using server = await startScriptedServer(stream(progress(1) + progress(2), end + progress(3)));
-    const log = follow(server.url);
+    const log = watch(server.url);
     const over = await log.finished;
     assert.deepEqual(log.entries, ["connecting", "live", "scan.progress 1", "scan.progress 2", "scan.end", "ended"]);
     assert.equal(over.state === "ended" && over.event?.type, "scan.end");
@@ -37,58 +34,32 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
   },
 
   "refetches on open and hands over afterwards what arrived meanwhile": async () => {
-    const released = Promise.withResolvers<void>();
     const sent = Promise.withResolvers<void>();
     await using server = await startScriptedServer(async (response, request) => {
       await stream(progress(1), progress(2), end)(response, request);
       sent.resolve();
     });
-    const log = follow(server.url, {
+    const log: Watched<ScanEvents> = watch(server.url, {
       onOpen: () => log.add("open"),
-      refetch: async () => {
-        log.add("refetch");
-        await released.promise;
-        log.add("refetched");
-      },
+      refetch: () => sent.promise.then(() => log.add("refetched")),
     });
-    await sent.promise;
-    released.resolve();
     await log.finished;
-    assert.deepEqual(log.entries, [
-      "connecting",
-      "open",
-      "refetch",
-      "refetched",
-      "live",
-      "scan.progress 1",
-      "scan.progress 2",
-      "scan.end",
-      "ended",
-    ]);
+    const opening = ["connecting", "open", "refetch", "refetched", "live"];
+    assert.deepEqual(log.entries, [...opening, "scan.progress 1", "scan.progress 2", "scan.end", "ended"]);
   },
 
   "reconnects and refetches after a cut connection": async () => {
     await using server = await startScriptedServer(cutStream(progress(1)), stream(progress(2), end));
-    const log = follow(server.url, { refetch: () => log.add("refetch") });
+    const log = watch(server.url, { refetch: nothing });
     await log.finished;
-    assert.deepEqual(log.entries, [
-      "connecting",
-      "refetch",
-      "live",
-      "scan.progress 1",
-      "reconnecting cut",
-      "reconnecting cut",
-      "refetch",
-      "live",
-      "scan.progress 2",
-      "scan.end",
-      "ended",
-    ]);
+    const first = ["connecting", "refetch", "live", "scan.progress 1"];
+    const second = ["refetch", "live", "scan.progress 2", "scan.end", "ended"];
+    assert.deepEqual(log.entries, [...first, "reconnecting cut", "reconnecting cut", ...second]);
   },
 
   "reports the server's reason when it closes the stream": async () => {
     await using server = await startScriptedServer(endedStream(": close lifetime\n "), stream(end));
-    const log = follow(server.url);
+    const log = watch(server.url);
     await log.finished;
     const lost = log.details.find(({ state }) => state === "reconnecting");
     assert.equal(lost?.error?.code, "closed");
@@ -101,7 +72,7 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
     await using server = await startScriptedServer(cutStream(progress(1)), stream(end));
     let opens = 0;
     let calls = 0;
-    const log = follow(server.url, {
+    const log = watch(server.url, {
       onOpen: () => {
         opens += 1;
         if (opens === 2) reopened.resolve();
@@ -123,35 +94,21 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
   "retries when the refetch rejects": async () => {
     await using server = await startScriptedServer(stream(end));
     let calls = 0;
-    const log = follow(server.url, {
+    const log = watch(server.url, {
       refetch: () => {
         calls += 1;
         if (calls === 1) throw new Error("the database is unavailable");
       },
     });
     await log.finished;
-    assert.deepEqual(log.entries, [
-      "connecting",
-      "reconnecting refetch_failed",
-      "reconnecting refetch_failed",
-      "live",
-      "scan.end",
-      "ended",
-    ]);
-  },
-
-  "ends at 204 after one last refetch": async () => {
-    await using server = await startScriptedServer(status(204));
-    const log = follow(server.url, { refetch: () => log.add("refetch") });
-    assert.deepEqual(await log.finished, { state: "ended", event: null });
-    assert.deepEqual(log.entries, ["connecting", "refetch", "ended"]);
-    assert.equal(server.requests.length, 1);
+    assert.ok(log.entries.includes("reconnecting refetch_failed"));
+    assert.deepEqual(log.entries.slice(-4), ["refetch", "live", "scan.end", "ended"]);
   },
 
   "requests one fresh token after 401": async () => {
     await using server = await startScriptedServer(problem(401, "The token has expired"), stream(end));
     const requests: boolean[] = [];
-    const log = follow(server.url, {
+    const log = watch(server.url, {
       getAccessToken: ({ wasRefused }) => {
         requests.push(wasRefused);
         return wasRefused ? "fresh" : "stale";
@@ -168,14 +125,14 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
   "requests a fresh token again after the stream was open in between": async () => {
     const refused = problem(401, "Expired");
     await using server = await startScriptedServer(refused, cutStream(), refused, stream(end));
-    const log = follow(server.url, { getAccessToken: () => "token" });
+    const log = watch(server.url, { getAccessToken: () => "token" });
     assert.equal((await log.finished).state, "ended");
     assert.equal(server.requests.length, 4);
   },
 
   "gives up at the first 401 to an API key": async () => {
     await using server = await startScriptedServer(problem(401, "Unknown API key"));
-    const over = await follow(server.url, { apiKey: "sk_live_1" }).finished;
+    const over = await watch(server.url, { apiKey: "sk_live_1" }).finished;
     assert.equal(over.state, "failed");
     assert.equal(over.error.code, "not_authenticated");
     assert.equal(over.error.detail, "Unknown API key");
@@ -183,30 +140,16 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
     assert.equal(server.requests[0]?.headers.authorization, "Api-Key sk_live_1");
   },
 
-  "retries when getting the token fails": async () => {
-    await using server = await startScriptedServer(stream(end));
-    let count = 0;
-    const log = follow(server.url, {
-      getAccessToken: async () => {
-        count += 1;
-        if (count === 1) throw new Error("the token endpoint is unavailable");
-        return "token";
-      },
-    });
-    assert.equal((await log.finished).state, "ended");
-    assert.ok(log.entries.includes("reconnecting token_failed"));
-  },
-
   "fails when getAccessToken gives no token, without quoting it": async () => {
     await using server = await startScriptedServer(stream(end));
-    const over = await follow(server.url, { getAccessToken: () => "secret\nsecret" }).finished;
+    const over = await watch(server.url, { getAccessToken: () => "secret\nsecret" }).finished;
     assert.equal(over.state === "failed" && over.error.code, "callback_failed");
     assert.doesNotMatch(wholeText(over), /secret/);
   },
 
   "sends the token in the query by option": async () => {
     await using server = await startScriptedServer(stream(end));
-    await follow(`${server.url}?a=1#top`, { getAccessToken: () => "a+b/c=&", tokenIn: "query" }).finished;
+    await watch(`${server.url}?a=1#top`, { getAccessToken: () => "a+b/c=&", tokenIn: "query" }).finished;
     assert.equal(server.requests[0]?.url, "/api/v1/scans/1/event-stream?a=1&access_token=a%2Bb%2Fc%3D%26");
     assert.equal(server.requests[0].headers.authorization, undefined);
   },
@@ -214,31 +157,32 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
   "never shows a query token in an error": async () => {
     const server = await startScriptedServer(stream(end));
     await server[Symbol.asyncDispose]();
-    const log = follow(server.url, { getAccessToken: () => "topsecret", tokenIn: "query" });
+    const log = watch(server.url, { getAccessToken: () => "topsecret", tokenIn: "query" });
     await log.until("reconnecting unreachable");
     log.close();
     assert.doesNotMatch(wholeText(log.details), /topsecret/);
   },
 
-  "releases the body also when fetch ignores its signal": async () => {
-    const cancelled = Promise.withResolvers<void>();
-    const body = new ReadableStream({ cancel: () => cancelled.resolve() });
-    const headers = { "content-type": "text/event-stream" };
-    const log = follow("http://example.test/", { fetch: async () => new Response(body, { headers }) });
-    await log.until("live");
-    log.close();
-    await cancelled.promise;
+  "fails permanently at a refusal, with the server's detail": async () => {
+    for (const [code, errorCode] of [
+      [403, "permission_denied"],
+      [404, "not_found"],
+      [400, "refused"],
+    ] as const) {
+      await using server = await startScriptedServer(problem(code, "Not for you"));
+      const log = watch(server.url, { getAccessToken: () => "token" });
+      const over = await log.finished;
+      assert.equal(over.state, "failed");
+      const { code: given, status: httpStatus, detail } = over.error;
+      assert.deepEqual([given, httpStatus, detail], [errorCode, code, "Not for you"]);
+      assert.deepEqual(log.entries, ["connecting", `failed ${errorCode}`]);
+      assert.equal(server.requests.length, 1);
+    }
   },
-
-  ...finalStatusCases([
-    [403, "permission_denied"],
-    [404, "not_found"],
-    [400, "refused"],
-  ]),
 
   "fails when the first answer is no event stream": async () => {
     await using server = await startScriptedServer(status(200, { "content-type": "application/json" }, "{}"));
-    const over = await follow(server.url).finished;
+    const over = await watch(server.url).finished;
     assert.equal(over.state === "failed" && over.error.code, "not_a_stream");
     assert.match(over.state === "failed" ? over.error.message : "", /"application\/json" is not "text\/event-stream"/);
   },
@@ -246,71 +190,60 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
   "retries after a proxy's 502": async () => {
     const html = status(502, { "content-type": "text/html" }, "<h1>Bad gateway</h1>".repeat(1000));
     await using server = await startScriptedServer(html, html, stream(end));
-    const log = follow(server.url);
+    const log = watch(server.url);
     assert.equal((await log.finished).state, "ended");
     const lost = log.details.find(({ state }) => state === "reconnecting");
     assert.equal(lost?.error?.code, "unavailable");
     assert.equal(lost.error.detail, null);
   },
 
-  ...retryAfterCases([
-    ["429 with seconds", problem(429, "Too many streams", { "retry-after": "7" }), 7000],
-    [
-      "503 with a date",
-      problem(503, "Draining", {
-        date: "Sat, 21 Nov 2026 10:00:00 GMT",
-        "retry-after": "Sat, 21 Nov 2026 10:00:09 GMT",
-      }),
-      9000,
-    ],
-    [
-      "503 with a date that has passed",
-      problem(503, "Draining", { "retry-after": "Sat, 21 Nov 2020 10:00:09 GMT" }),
-      0,
-    ],
-    ["503 with a value no timer can hold", problem(503, "Draining", { "retry-after": "99999999999" }), 3.6e6],
-    ["503 with none", problem(503, "Draining"), 0],
-    ["a stream with retry: 1234", endedStream("retry: 1234\n\n"), 1234],
-  ]),
+  "waits as long as the server asks, and a random part": async () => {
+    const date = "Sat, 21 Nov 2026 10:00:00 GMT";
+    for (const [answer, floorMs] of [
+      [problem(429, "Too many streams", { "retry-after": "7" }), 7000],
+      [problem(503, "Draining", { date, "retry-after": "Sat, 21 Nov 2026 10:00:09 GMT" }), 9000],
+      [problem(503, "Draining", { "retry-after": "Sat, 21 Nov 2020 10:00:09 GMT" }), 0],
+      // More than a timer can hold.
+      [problem(503, "Draining", { "retry-after": "99999999999" }), 3.6e6],
+      [problem(503, "Draining"), 0],
+      [endedStream("retry: 1234\n\n"), 1234],
+    ] as const) {
+      for (const random of [0, 0.999]) {
+        await using server = await startScriptedServer(answer);
+        const paused = Promise.withResolvers<number>();
+        const log = watch(server.url, {
+          backoffMs: [1000, 30_000],
+          random: () => random,
+          onStateChange: (state, { retryInMs }) => {
+            if (state === "reconnecting") paused.resolve(retryInMs);
+          },
+        });
+        assert.equal(await paused.promise, floorMs + random * 1000);
+        log.close();
+        await log.finished;
+      }
+    }
+  },
 
   "backs off with full jitter up to the bound": async () => {
-    const bounds: number[] = [];
-    await using server = await startScriptedServer(status(503), status(503), status(503), status(503), stream(end));
-    const log = follow(server.url, {
-      backoffMs: [2, 10],
-      // Half of each bound, so the bound can be read from the pause.
-      random: () => 0.5,
-      onStateChange: (state, { retryInMs }) => {
-        if (state === "reconnecting" && retryInMs > 0) bounds.push(retryInMs * 2);
-      },
-    });
-    await log.finished;
-    assert.deepEqual(bounds, [2, 4, 8, 10]);
+    const busy = status(503);
+    await using server = await startScriptedServer(busy, busy, busy, busy, stream(end));
+    assert.deepEqual(await pauseBounds(server.url), [2, 4, 8, 10]);
   },
 
   "backs off from a server that drops every stream, and starts small again after a good one": async () => {
-    const bounds: number[] = [];
     const good: Answer = async (response, request) => {
       await stream()(response, request);
       // Twice what makes a stream a good one.
       setTimeout(() => response.end(), 200);
     };
     await using server = await startScriptedServer(endedStream(), endedStream(), good, stream(end));
-    const log = follow(server.url, {
-      heartbeatMs: 300,
-      backoffMs: [2, 10],
-      random: () => 0.5,
-      onStateChange: (state, { retryInMs }) => {
-        if (state === "reconnecting" && retryInMs > 0) bounds.push(retryInMs * 2);
-      },
-    });
-    await log.finished;
-    assert.deepEqual(bounds, [2, 4, 2]);
+    assert.deepEqual(await pauseBounds(server.url, { heartbeatMs: 300 }), [2, 4, 2]);
   },
 
   "cuts a pause short on retryNow": async () => {
     await using server = await startScriptedServer(problem(503, "Away", { "retry-after": "600" }), stream(end));
-    const log = follow(server.url);
+    const log = watch(server.url);
     await log.until("reconnecting unavailable");
     log.subscription.retryNow();
     assert.equal((await log.finished).state, "ended");
@@ -318,7 +251,7 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
 
   "reconnects when no heartbeat comes": async () => {
     await using server = await startScriptedServer(stream(progress(1)), stream(end));
-    const log = follow(server.url, { heartbeatMs: 20 });
+    const log = watch(server.url, { heartbeatMs: 20 });
     await log.finished;
     assert.ok(log.entries.includes("reconnecting silent"));
     await server.closed(0);
@@ -330,7 +263,7 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
       // The passing of time is what is tested: four times the silence that the option allows.
       setTimeout(() => response.write(end), 200);
     });
-    const log = follow(server.url, { heartbeatMs: 20 });
+    const log = watch(server.url, { heartbeatMs: 20 });
     await log.finished;
     assert.deepEqual(log.entries, ["connecting", "live", "scan.end", "ended"]);
   },
@@ -345,20 +278,29 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
       }
       response.write(end);
     });
-    const log = follow(server.url, { heartbeatMs: 600 });
+    const log = watch(server.url, { heartbeatMs: 600 });
     await log.finished;
     assert.deepEqual(log.entries, ["connecting", "live", "scan.end", "ended"]);
   },
 
   "aborts a connect without an answer in time": async () => {
     await using server = await startScriptedServer(() => undefined, stream(end));
-    const log = follow(server.url, { connectTimeoutMs: 50 });
+    const log = watch(server.url, { connectTimeoutMs: 50 });
     await log.finished;
     assert.ok(log.entries.includes("reconnecting timeout"));
     await server.closed(0);
   },
 
-  ...garbageCases(["not json", "[1]", "null"]),
+  "reconnects after an event whose data is not an object": async () => {
+    for (const data of ["not json", "[1]", "null"]) {
+      const garbage = `event: scan.progress\ndata: ${data}\n\n`;
+      await using server = await startScriptedServer(stream(garbage, progress(9)), stream(end));
+      const log = watch(server.url);
+      await log.finished;
+      assert.deepEqual(log.events(), ["scan.end"]);
+      assert.ok(log.entries.includes("reconnecting garbage"));
+    }
+  },
 
   "disconnects from a stream with an endless line": async () => {
     let sentBytes = 0;
@@ -373,7 +315,7 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
       }
     };
     await using server = await startScriptedServer(endless, stream(end));
-    const log = follow(server.url, { maxEventChars: 100_000 });
+    const log = watch(server.url, { maxEventChars: 100_000 });
     await log.finished;
     assert.ok(log.entries.includes("reconnecting garbage"));
     assert.ok(sentBytes < 50_000_000, `${sentBytes} bytes were taken`);
@@ -381,14 +323,33 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
 
   "fails when a callback throws": async () => {
     for (const bug of [new Error("a bug of the caller"), new SubscribeError("cut", "an error of another stream")]) {
-      await expectFailure(bug);
+      const throwBug = () => {
+        throw bug;
+      };
+      const whenLive = (state: string) => (state === "live" ? throwBug() : undefined);
+      const broken: SubscribeOptions<ScanEvents>[] = [
+        { onEvent: throwBug },
+        { onEvent: () => Promise.reject(bug) },
+        { onOpen: throwBug },
+        { onSnapshot: () => Promise.reject(bug) },
+        { onStateChange: throwBug },
+        { onStateChange: whenLive },
+        { onStateChange: async (state) => whenLive(state) },
+      ];
+      for (const options of broken) {
+        await using server = await startScriptedServer(stream(": snapshot complete\n\n", end));
+        const over = await subscribe<ScanEvents>(server.url, options).finished;
+        assert.equal(over.state, "failed", Object.keys(options)[0]);
+        assert.equal(over.error.code, "callback_failed");
+        assert.equal(over.error.cause, bug);
+      }
     }
   },
 
   "waits for an event's promise before the next event": async () => {
     await using server = await startScriptedServer(stream(progress(1) + progress(2) + end));
     let running = 0;
-    await follow(server.url, {
+    await watch(server.url, {
       // Longer than the silence that is allowed: while nothing is read, silence means nothing.
       heartbeatMs: 20,
       onEvent: async () => {
@@ -403,7 +364,7 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
 
   "calls nothing after it was closed": async () => {
     await using server = await startScriptedServer(stream(progress(1) + progress(2)));
-    const log = follow(server.url, { onEvent: () => log.close() });
+    const log: Watched<ScanEvents> = watch(server.url, { onEvent: () => log.close() });
     assert.deepEqual(await log.finished, { state: "closed" });
     assert.deepEqual(log.entries, ["connecting", "live", "scan.progress 1"]);
     await server.closed(0);
@@ -422,7 +383,7 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
     for (const [entry, answer, options] of situations) {
       await using server = await startScriptedServer(answer);
       const controller = new AbortController();
-      const log = follow(server.url, { ...options, signal: controller.signal });
+      const log = watch(server.url, { ...options, signal: controller.signal });
       await log.until(entry);
       const before = log.entries.length;
       controller.abort();
@@ -444,146 +405,20 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
       ["/stream", { backoffMs: [10, 5] }, /backoffMs \[10, 5\]/],
     ];
     for (const [url, options, message] of wrong) {
-      assert.throws(() => subscribe(url, options), message);
-      assert.throws(
-        () => subscribe(url, options),
-        (error) => !/se cret/.test(String(error)),
-      );
+      const refusing = () => subscribe(url, options);
+      assert.throws(refusing, message);
+      assert.throws(refusing, (error) => !/se cret/.test(String(error)));
     }
   },
 };
 
-/** Subscribes with short pauses and writes down what happens. */
-function follow(url: string, options: SubscribeOptions<ScanEvents> = {}) {
-  const entries: string[] = [];
-  const events: string[] = [];
-  const details: (StateDetail & { readonly state: SubscriptionState })[] = [];
-  let waiting: { readonly entry: string; readonly resolve: () => void } | null = null;
-  const add = (entry: string) => {
-    entries.push(entry);
-    if (waiting?.entry === entry) waiting.resolve();
-  };
-  const subscription = subscribe<ScanEvents>(url, {
-    backoffMs: [1, 2],
-    random: () => 0,
-    ...options,
-    onEvent: (event) => {
-      const entry = event.type === "scan.progress" ? `${event.type} ${event.data.checks_done}` : event.type;
-      events.push(entry);
-      add(entry);
-      return options.onEvent?.(event);
-    },
-    onStateChange: (state, detail) => {
-      details.push({ state, ...detail });
-      const returned = options.onStateChange?.(state, detail);
-      add(detail.error === null ? state : `${state} ${detail.error.code}`);
-      return returned;
-    },
-  });
-  return {
-    subscription,
-    entries,
-    events,
-    details,
-    add,
-    finished: subscription.finished,
-    close: () => subscription.close(),
-    until: (entry: string) =>
-      new Promise<void>((resolve) => {
-        waiting = { entry, resolve };
-        if (entries.includes(entry)) resolve();
-      }),
-  };
-}
-
-async function expectFailure(bug: Error): Promise<void> {
-  const throwBug = () => {
-    throw bug;
-  };
-  const broken: SubscribeOptions<ScanEvents>[] = [
-    { onEvent: throwBug },
-    { onEvent: () => Promise.reject(bug) },
-    { onOpen: throwBug },
-    { onStateChange: throwBug },
-    {
-      onStateChange: (state) => {
-        if (state === "live") throw bug;
-      },
-    },
-  ];
-  for (const options of broken) {
-    await using server = await startScriptedServer(stream(end));
-    const over = await subscribe<ScanEvents>(server.url, options).finished;
-    assert.equal(over.state, "failed", Object.keys(options)[0]);
-    assert.equal(over.error.code, "callback_failed");
-    assert.equal(over.error.cause, bug);
-    if (options.onStateChange === undefined) await server.closed(0);
-  }
-}
-
-function finalStatusCases(cases: readonly (readonly [number, string])[]): Record<string, () => Promise<void>> {
-  return Object.fromEntries(
-    cases.map(([code, errorCode]) => [
-      `fails permanently at ${code} with the server's detail`,
-      async () => {
-        await using server = await startScriptedServer(problem(code, "Not for you"));
-        const log = follow(server.url, { getAccessToken: () => "token" });
-        const over = await log.finished;
-        assert.equal(over.state, "failed");
-        assert.equal(over.error.code, errorCode);
-        assert.equal(over.error.status, code);
-        assert.equal(over.error.detail, "Not for you");
-        assert.deepEqual(log.entries, ["connecting", `failed ${errorCode}`]);
-        assert.equal(server.requests.length, 1);
-      },
-    ]),
-  );
-}
-
-/** What each answer asks for, in milliseconds: the pause with the random part at both of its bounds. */
-function retryAfterCases(cases: readonly (readonly [string, Answer, number])[]): Record<string, () => Promise<void>> {
-  return Object.fromEntries(
-    cases.map(([name, answer, floorMs]) => [
-      `waits as ${name} asks`,
-      async () => {
-        for (const [random, expectedMs] of [
-          [0, floorMs],
-          [0.999, floorMs + 999],
-        ] as const) {
-          await using server = await startScriptedServer(answer);
-          const paused = Promise.withResolvers<number>();
-          const log = follow(server.url, {
-            backoffMs: [1000, 30_000],
-            random: () => random,
-            onStateChange: (state, { retryInMs }) => {
-              if (state === "reconnecting") paused.resolve(retryInMs);
-            },
-          });
-          assert.equal(await paused.promise, expectedMs);
-          log.close();
-          await log.finished;
-        }
-      },
-    ]),
-  );
-}
-
-function garbageCases(payloads: readonly string[]): Record<string, () => Promise<void>> {
-  return Object.fromEntries(
-    payloads.map((payload) => [
-      `reconnects after an event whose data is ${payload}`,
-      async () => {
-        await using server = await startScriptedServer(
-          stream(`event: scan.progress\ndata: ${payload}\n\n`, progress(9)),
-          stream(end),
-        );
-        const log = follow(server.url);
-        await log.finished;
-        assert.deepEqual(log.events, ["scan.end"]);
-        assert.ok(log.entries.includes("reconnecting garbage"));
-      },
-    ]),
-  );
+/** The bounds of the pauses of a subscription that ends, in milliseconds. */
+async function pauseBounds(url: string, options: SubscribeOptions<ScanEvents> = {}): Promise<readonly number[]> {
+  // Half of each bound, so that the bound can be read from the pause.
+  const log = watch(url, { ...options, backoffMs: [2, 10], random: () => 0.5 });
+  await log.finished;
+  const pauses = log.details.filter(({ state, retryInMs }) => state === "reconnecting" && retryInMs > 0);
+  return pauses.map(({ retryInMs }) => retryInMs * 2);
 }
 
 /** Everything that a log line could show of a value, causes included. */

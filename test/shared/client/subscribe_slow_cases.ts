@@ -1,14 +1,9 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import type { ScanEvents } from "../../../shared/scan_events.ts";
-import { subscribe, type StreamEvent } from "../../../shared/client/subscribe.ts";
-import { frame, startScriptedServer, status, stream, type Answer } from "../../support/scripted_server.ts";
-
-export const scanId = "8d6f3f7e-0f0f-4c4c-9a9a-1b1b1b1b1b1b";
-const endData = { scan_id: scanId, status: "completed", pass: 1, fail: 0, manual: 0 };
-/** The comment may stand anywhere before the event that it names. */
-export const end = `: terminal scan.end 1\n${frame("scan.end", endData)}`;
-const quick = { backoffMs: [1, 2], random: () => 0 } as const;
+import { subscribe } from "../../../shared/client/subscribe.ts";
+import { startScriptedServer, status, stream, type Answer } from "../../support/scripted_server.ts";
+import { end, progress, quick, watch } from "./watched_stream.ts";
 
 const callbackNames = ["onEvent", "onOpen", "refetch", "getAccessToken", "onStateChange"] as const;
 type Callback = (typeof callbackNames)[number];
@@ -37,20 +32,6 @@ export const subscribeSlowCases: Readonly<Record<string, () => Promise<void>>> =
     ),
   ),
 
-  "fails when an asynchronous onStateChange rejects": async () => {
-    await using server = await startScriptedServer(stream(progress(1)));
-    const bug = new Error("a bug of the caller");
-    const end = await subscribe<ScanEvents>(server.url, {
-      onStateChange: async (state) => {
-        if (state === "live") throw bug;
-      },
-    }).finished;
-    assert.equal(end.state, "failed");
-    assert.equal(end.error.code, "callback_failed");
-    assert.equal(end.error.cause, bug);
-    await server.closed(0);
-  },
-
   "reads a hostile server's bytes, and no half of an event": async () => {
     const detail = "x".repeat(65_536 - '{"detail":""}'.length);
     const hostile =
@@ -60,22 +41,20 @@ export const subscribeSlowCases: Readonly<Record<string, () => Promise<void>>> =
       'event: scan.progress\r\ndata: {"checks_done":9}\r\n';
     const { cut, faulty } = faultyAnswer(hostile);
     await using server = await startScriptedServer(faulty, stream(`${progress(1)}${end}`));
-    const seen: string[] = [];
-    const subscription = subscribe<ScanEvents>(server.url, {
-      ...quick,
-      onEvent: async (event) => {
-        seen.push(event.type === "scan.error" ? `scan.error ${event.data.detail.length}` : nameOf(event));
-        if (seen.length === 1) await cut().then(turnOfTheNetwork);
+    const log = watch(server.url, {
+      onEvent: async ({ type, data }) => {
+        if (type !== "scan.error") return;
+        assert.equal(data.detail.length, detail.length);
+        await cut().then(turnOfTheNetwork);
       },
     });
-    assert.equal((await subscription.finished).state, "ended");
-    assert.deepEqual(seen, [`scan.error ${detail.length}`, "scan.progress 1", "scan.end"]);
+    assert.equal((await log.finished).state, "ended");
+    assert.deepEqual(log.events(), ["scan.error", "scan.progress 1", "scan.end"]);
     // Nothing is replayed, so no id may be sent back as if it were.
     assert.equal(server.requests.at(-1)?.headers["last-event-id"], undefined);
   },
 };
 
-/** The first call of one callback stays pending until the fault has arrived; what it comes to is too late, or counts. */
 async function surviveFault(callback: Callback, fault: Fault, outcome: Outcome): Promise<void> {
   const { cut, endResponse, opened, faulty } = faultyAnswer(progress(1) + progress(2));
   const good = stream(progress(3) + end);
@@ -146,18 +125,4 @@ function faultyAnswer(text: string) {
       await new Promise<void>((resolve) => response.end(resolve));
     },
   };
-}
-
-export function progress(checksDone: number): string {
-  return frame("scan.progress", {
-    scan_id: scanId,
-    checks_done: checksDone,
-    checks_total: 3,
-    check: "a",
-    status: "PASS",
-  });
-}
-
-function nameOf(event: StreamEvent<ScanEvents>): string {
-  return event.type === "scan.progress" ? `${event.type} ${event.data.checks_done}` : event.type;
 }
