@@ -1,6 +1,10 @@
 /** What `scanstream/events` publishes: for producers and clients that speak to a gateway in TypeScript. */
 
-export { createGatewayPublisher, type GatewayBrokerOptions, type GatewayPublisher } from "./brokers/gateway_broker.ts";
+export {
+  createGatewayPublisher,
+  type GatewayBrokerOptions,
+  type GatewayPublisher,
+} from "./brokers/gateway_publisher.ts";
 export { makeChannelName, parseChannelName, tenantIdFromChannel, type ChannelName } from "./channel_name.ts";
 export {
   EventError,

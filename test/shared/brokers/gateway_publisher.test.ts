@@ -1,0 +1,183 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { createGatewayPublisher, type GatewayBrokerOptions } from "../../../shared/brokers/gateway_publisher.ts";
+import { unavailability } from "../../broker_contract/broker_harness.ts";
+import { startScriptedServer, status } from "../../support/scripted_server.ts";
+import { createScan, readStream, startTestGateway, type TestGateway } from "../../support/test_gateway.ts";
+
+const apiKey = "ssk_the-key";
+const channel = `job:${randomUUID()}:1`;
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startTestGateway();
+});
+afterAll(() => gateway.stop());
+
+/** Publishes numbers as progress. */
+function open(options: Partial<GatewayBrokerOptions> = {}) {
+  const { sendEvent, close } = createGatewayPublisher({ url: "https://gateway.example", apiKey, ...options });
+  onTestFinished(close);
+  return (n: number, to = channel, more = {}) => sendEvent(to, "job.progress", { n, ...more });
+}
+
+interface Body {
+  readonly events: readonly { readonly data: { readonly n: number }; readonly delivery_id: string }[];
+}
+
+/** Answers each request, and keeps the bodies of those that are answered 202. */
+function answering(answer: (body: Body) => number) {
+  const taken: string[] = [];
+  const fetch: GatewayBrokerOptions["fetch"] = async (input, init) => {
+    const text = await new Request(input, init).text();
+    const code = answer(JSON.parse(text) as Body);
+    if (code === 202) taken.push(text);
+    return new Response(null, { status: code });
+  };
+  return { fetch, taken: () => taken.map((text) => JSON.parse(text) as Body), texts: taken };
+}
+
+test.each([
+  [401, /refused the API key \(401, SCANSTREAM_API_KEY\)/, 30],
+  [403, /does not allow the API key this channel/, 30],
+  [404, /does not know the resource/, 30],
+  [429, /answered 429/, 2],
+  [503, /answered 503/, 2],
+  [200, /answered 200/, 30],
+])("createGatewayPublisher explains a %d", async (code, message, retryAfterSeconds) => {
+  await using server = await startScriptedServer(status(code, {}, JSON.stringify({ detail: `no, ${apiKey}` })));
+  const error = await unavailability(open({ url: server.url })(1), [apiKey]);
+  expect(error.message).toMatch(message);
+  expect(error.message).toContain(server.url);
+  expect(error.retryAfterSeconds).toBe(retryAfterSeconds);
+  expect(String(error.cause)).toContain("no, [secret]");
+});
+
+test("createGatewayPublisher passes on Retry-After", async () => {
+  await using server = await startScriptedServer(status(503, { "retry-after": "7" }));
+  expect((await unavailability(open({ url: server.url })(1), [apiKey])).retryAfterSeconds).toBe(7);
+});
+
+test("createGatewayPublisher sends its key to the encoded channel, and to no redirect", async () => {
+  const sent: unknown[] = [];
+  const publish = open({
+    url: "https://gateway.example/base/",
+    fetch: async (input, init) => {
+      const { method, url, headers, redirect } = new Request(input, init);
+      sent.push([method, url, headers.get("authorization"), headers.get("content-type"), redirect]);
+      return new Response("{}", { status: 202 });
+    },
+  });
+  await publish(1);
+  const url = `https://gateway.example/base/api/v1/channels/${encodeURIComponent(channel)}/events`;
+  expect(sent).toEqual([["POST", url, `Api-Key ${apiKey}`, "application/json", "manual"]]);
+});
+
+test("createGatewayPublisher keeps a batch within 500 events and a mebibyte, and numbers over batches", async () => {
+  const { fetch, taken, texts } = answering(() => 202);
+  const publish = open({ fetch });
+  const long = { text: "€".repeat(20_000) };
+  await Promise.all(Array.from({ length: 1240 }, (_, n) => publish(n, channel, n < 1200 ? {} : long)));
+  expect(Math.max(...taken().map(({ events }) => events.length))).toBe(500);
+  expect(Math.max(...texts.map((text) => Buffer.byteLength(text)))).toBeLessThanOrEqual(1_048_576);
+  const events = taken().flatMap((body) => body.events);
+  const [producer] = events[0]?.delivery_id.split(".") ?? [];
+  expect(events.map(({ data, delivery_id: id }) => [data.n, id])).toEqual(
+    events.map((_, n) => [n, `${producer}.${n + 1}`]),
+  );
+});
+
+test("createGatewayPublisher sends the events of a refused batch one by one, so that one costs no other", async () => {
+  const { fetch, taken } = answering(({ events }) => (events.some(({ data }) => data.n === 2) ? 422 : 202));
+  const publish = open({ fetch });
+  const results = await Promise.allSettled([1, 2, 3].map((n) => publish(n)));
+  expect(results.map((result) => result.status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+  expect(taken().map(({ events }) => [events[0]?.data.n, events[0]?.delivery_id.split(".")[1]])).toEqual([
+    [1, "1"],
+    [3, "2"],
+  ]);
+});
+
+/** A publisher whose next request is lost, or whose next answer is, and the numbers on its scan's stream. */
+async function startFaulty() {
+  const { channel: to, event_stream: path } = await createScan(gateway, gateway.acme);
+  const as = `Api-Key ${gateway.acme.apiKey}`;
+  const stream = await gateway.request(path, { as });
+  let fault: "request" | "answer" | null = null;
+  const publish = open({
+    url: gateway.url,
+    apiKey: gateway.acme.apiKey,
+    fetch: async (...request) => {
+      const lost = fault;
+      fault = null;
+      if (lost === "request") throw new TypeError("fetch failed");
+      const response = await fetch(...request);
+      if (lost === "answer") throw new TypeError("fetch failed");
+      return response;
+    },
+  });
+  return {
+    send: (n: number) => publish(n, to),
+    async fail(what: "request" | "answer", ...numbers: readonly number[]) {
+      fault = what;
+      const attempts = numbers.map((n) => publish(n, to));
+      for (const attempt of attempts) await unavailability(attempt, []);
+    },
+    async received(last: number) {
+      const text = await readStream(stream, `"n":${last}}`);
+      return Array.from(text.matchAll(/"n":(\d+)\}/g), ([, n]) => Number(n));
+    },
+  };
+}
+
+test.each(["request", "answer"] as const)(
+  "an event that is sent again after its %s was lost is published once, and others go on",
+  async (what) => {
+    const { send, fail, received } = await startFaulty();
+    await send(1);
+    await fail(what, 2, 3);
+    await Promise.all([2, 3, 4].map((n) => send(n)));
+    await fail(what, 5, 6);
+    for (const n of [5, 6, 7]) await send(n);
+    await fail(what, 8);
+    await fail(what, 8);
+    await send(8);
+    expect(await received(8)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+  },
+);
+
+test("the second event of a lost batch is published once, also if the first is given up", async () => {
+  const { send, fail, received } = await startFaulty();
+  await fail("request", 1, 2);
+  await send(2);
+  await fail("answer", 3, 4);
+  await send(4);
+  await send(5);
+  expect(await received(5)).toEqual([2, 3, 4, 5]);
+});
+
+test("another event than the lost one is published, also if the lost one was stored", async () => {
+  const { send, fail, received } = await startFaulty();
+  await fail("answer", 1);
+  await send(2);
+  await fail("request", 3);
+  await send(4);
+  expect(await received(4)).toEqual([1, 2, 4]);
+});
+
+test.each([
+  "",
+  "gateway",
+  "ftp://gateway",
+  "https://user:pa55@gateway",
+  "https://gateway?key=pa55",
+  "https://gateway#pa55",
+])("createGatewayPublisher refuses %j as a URL and does not repeat it", (url) => {
+  const create = () => createGatewayPublisher({ url, apiKey });
+  expect(create).toThrow(/SCANSTREAM_URL is not valid: expected an https:/);
+  expect(create).not.toThrow(/pa55/);
+});
+
+test.each(["", "two words", "line\nbreak", "käy"])("createGatewayPublisher refuses %j as a key", (bad) => {
+  expect(() => open({ apiKey: bad })).toThrow(/SCANSTREAM_API_KEY is not valid/);
+});
