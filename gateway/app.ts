@@ -91,6 +91,8 @@ function countRequest({ limits, addressOf, onClosed }: Dependencies): Middleware
   return async (c, next) => {
     const account = limits.open(c.req.raw, addressOf(c.req.raw, c.env));
     try {
+      // On Workers no request may wait for another one.
+      if (onClosed !== null) await limits.begin(account);
       await next();
     } finally {
       account.answered();

@@ -2,6 +2,7 @@ import type { Database, TransactionSettings } from "../drizzle/database.ts";
 import { databaseUnavailable } from "../drizzle/database_error.ts";
 import { AppError } from "../shared/app_error.ts";
 import { nextTurn } from "./next_turn.ts";
+import { maxWaitMs, Turns } from "./turns.ts";
 
 export interface LimitOptions {
   /** Memory of the process. Default: what a gateway needs. */
@@ -19,11 +20,17 @@ export const maxConnections = 20;
 
 const maxLookups = 4;
 const maxRequests = 2048;
+const maxStarts = 32;
+const maxStartsPerHolder = 16;
+const maxCredentials = 10_000;
 /** Chunks that are written to streams: a write to a socket costs 4 to 5 µs. */
 const maxDeliveriesPerSecond = 200_000;
 const defaultMemoryBytes = 1024 * 1_048_576;
 /** A quarter of it is one report of 4 MiB and one page of findings. */
 const leastBytes = 48 * 1_048_576;
+
+const lateTransaction = () =>
+  databaseUnavailable(new Error(`The transaction waited longer than ${maxWaitMs} ms for its turn`));
 
 /**
  * Everything of which a process has only so much, and how much of it one tenant may take, so that a tenant at its limits never makes
@@ -35,36 +42,57 @@ export class Limits {
   readonly unreadBytes: Limit;
   /** Requests of members and keys, until their responses are closed. */
   readonly requests: Limit;
-  /** Requests of an address, until it is known whose they are. */
+  /** Requests of whom they seem to be from, until that is known. */
   readonly arrivals: Limit;
   readonly bodyBytes: Limit;
   /** Undefined: one tenant may have all of them. */
   readonly deliveries: DeliveryRate | undefined;
   readonly #transactions: Turns;
-  readonly #lookups = new Turns(maxLookups, maxLookups);
+  readonly #lookups = new Turns(maxLookups, maxLookups, lateTransaction);
+  readonly #starts = new Turns(maxStarts, maxStartsPerHolder, () => {
+    return new AppError("unavailable", "The gateway is busy", { retryAfterSeconds: 2 });
+  });
+  /** The tenants of credentials that were valid, by their ends. */
+  readonly #tenants = new Map<string, string>();
 
   constructor(options: LimitOptions) {
     const { memoryBytes = defaultMemoryBytes, maxStreams, maxStreamsPerTenant } = options;
     const partOf = (max: number) => Math.floor((max * (options.tenantPercent ?? defaultTenantPercent)) / 100);
-    const shared = (max: number, what: string, holder = "tenant") =>
-      new Limit({ max, maxPerHolder: partOf(max), what, holder });
+    const shared = (max: number, what: string, holder?: string) => new Limit(max, partOf(max), what, holder);
     const bytes = Math.max(leastBytes, memoryBytes / 8);
-    const ofStreams = { what: "open streams", holder: "tenant" };
-    this.streams = new Limit({ max: maxStreams, maxPerHolder: maxStreamsPerTenant, ...ofStreams });
+    this.streams = new Limit(maxStreams, maxStreamsPerTenant, "open streams");
     this.unreadBytes = shared(bytes, "bytes that clients have not read");
     this.requests = shared(maxRequests, "requests at the same time");
-    this.arrivals = shared(maxRequests, "requests that are not authenticated yet", "address");
+    this.arrivals = shared(maxRequests, "requests that are not authenticated yet", "caller");
     this.bodyBytes = shared(bytes, "bytes of bodies");
     if (options.tenantPercent !== 100) this.deliveries = new DeliveryRate(partOf(maxDeliveriesPerSecond));
     const transactions = maxConnections - maxLookups;
-    this.#transactions = new Turns(transactions, Math.max(1, partOf(transactions)));
+    this.#transactions = new Turns(transactions, Math.max(1, partOf(transactions)), lateTransaction);
   }
 
-  /** Begins the account of a request, which belongs to its address until it is authenticated. Throws as `Limit.take` does. */
+  /** Begins the account of a request, for its address or the tenant that its credential belonged to. Throws as `Limit.take` does. */
   open(request: Request, address: string): RequestAccount {
-    const account = new RequestAccount(this, address);
+    const credential = request.headers.get("authorization")?.slice(-64) ?? "";
+    const account = new RequestAccount(this, this.#tenants.get(credential) ?? address, credential);
     accounts.set(request, account);
     return account;
+  }
+
+  /** Resolves when the request may begin: a few in each turn of the event loop, one of each holder before the second of any. */
+  begin({ holder }: RequestAccount): Promise<void> {
+    return new Promise((begun, late) => {
+      const start = () => {
+        begun();
+        return new Promise<void>(nextTurn);
+      };
+      this.#starts.run(holder, start).catch(late);
+    });
+  }
+
+  /** Requests with the credential are the tenant's from their arrival. It authorizes nobody. */
+  remember(credential: string, tenantId: string): void {
+    if (this.#tenants.size >= maxCredentials) this.#tenants.clear();
+    this.#tenants.set(credential, tenantId);
   }
 
   /** The database, with a few transactions of each tenant at a time. */
@@ -80,22 +108,21 @@ export class Limits {
   }
 }
 
-interface LimitNumbers {
-  readonly max: number;
-  readonly maxPerHolder: number;
-  /** As in `"The <holder>'s limit of 7 <what> is reached"`. */
-  readonly what: string;
-  readonly holder: string;
-}
-
-/** Something that tenants (or addresses) hold and give back. */
+/** Something that tenants (or callers) hold and give back. */
 export class Limit {
-  readonly #numbers: LimitNumbers;
+  readonly #max: number;
+  readonly #maxPerHolder: number;
+  /** As in `"The <holder>'s limit of 7 <what> is reached"`. */
+  readonly #what: string;
+  readonly #holder: string;
   readonly #held = new Map<string, number>();
   #total = 0;
 
-  constructor(numbers: LimitNumbers) {
-    this.#numbers = numbers;
+  constructor(max: number, maxPerHolder: number, what: string, holder = "tenant") {
+    this.#max = max;
+    this.#maxPerHolder = maxPerHolder;
+    this.#what = what;
+    this.#holder = holder;
   }
 
   get total(): number {
@@ -104,17 +131,12 @@ export class Limit {
 
   /** Throws `AppError` with a time to try again: `too_many` over the holder's maximum, `unavailable` over the process's. */
   take(holder: string, amount = 1): void {
-    const { max, maxPerHolder, what, holder: kind } = this.#numbers;
     // Spread, so that clients that are refused together do not come back together.
-    const retryAfterSeconds = 2 + Math.floor(Math.random() * 9);
-    if ((this.#held.get(holder) ?? 0) + amount > maxPerHolder) {
-      throw new AppError("too_many", `The ${kind}'s limit of ${maxPerHolder} ${what} is reached`, {
-        retryAfterSeconds,
-      });
-    }
-    if (this.#total + amount > max) {
-      throw new AppError("unavailable", `The gateway's limit of ${max} ${what} is reached`, { retryAfterSeconds });
-    }
+    const retry = { retryAfterSeconds: 2 + Math.floor(Math.random() * 9) };
+    const reached = (whose: string, max: number) => `The ${whose}'s limit of ${max} ${this.#what} is reached`;
+    if ((this.#held.get(holder) ?? 0) + amount > this.#maxPerHolder)
+      throw new AppError("too_many", reached(this.#holder, this.#maxPerHolder), retry);
+    if (this.#total + amount > this.#max) throw new AppError("unavailable", reached("gateway", this.#max), retry);
     this.add(holder, amount);
   }
 
@@ -128,7 +150,7 @@ export class Limit {
     this.#total += amount;
     if (held > 0) this.#held.set(holder, held);
     else this.#held.delete(holder);
-    return held <= this.#numbers.maxPerHolder && this.#total <= this.#numbers.max;
+    return held <= this.#maxPerHolder && this.#total <= this.#max;
   }
 }
 
@@ -142,19 +164,21 @@ export function accountOf(request: Request): RequestAccount {
 /** Amounts that one request holds. Its methods throw as `Limit.take` does. */
 export class RequestAccount {
   readonly #limits: Limits;
+  readonly #credential: string;
   #holder: string;
   #isTenant = false;
   #isClosed = false;
   #bodyBytes = 0;
   #answerBytes = 0;
 
-  constructor(limits: Limits, address: string) {
-    limits.arrivals.take(address);
+  constructor(limits: Limits, holder: string, credential: string) {
+    limits.arrivals.take(holder);
     this.#limits = limits;
-    this.#holder = address;
+    this.#holder = holder;
+    this.#credential = credential;
   }
 
-  /** The tenant, or the address as long as that is not known. */
+  /** The tenant; until that is known, the one that it seems to be, or the address. */
   get holder(): string {
     return this.#holder;
   }
@@ -166,6 +190,7 @@ export class RequestAccount {
   belongsTo(tenantId: string): void {
     this.#limits.requests.take(tenantId);
     this.#limits.arrivals.give(this.#holder);
+    this.#limits.remember(this.#credential, tenantId);
     this.#holder = tenantId;
     this.#isTenant = true;
   }
@@ -196,79 +221,6 @@ export class RequestAccount {
     this.#limits.unreadBytes.give(this.#holder, this.#answerBytes);
     const { requests, arrivals } = this.#limits;
     (this.#isTenant ? requests : arrivals).give(this.#holder);
-  }
-}
-
-/** Longer than a burst takes, shorter than clients wait. */
-const maxWaitMs = 2000;
-
-/** Runs so much at a time, and so much of each holder. The rest waits, 2 s at most, and holders take turns. */
-class Turns {
-  readonly #maxPerHolder: number;
-  /** A map gives its keys in the order in which they were set: the first holder has waited longest for its turn. */
-  readonly #waiting = new Map<string, Set<() => void>>();
-  readonly #running = new Map<string, number>();
-  #free: number;
-
-  constructor(max: number, maxPerHolder: number) {
-    this.#free = max;
-    this.#maxPerHolder = maxPerHolder;
-  }
-
-  async run<Result>(holder: string, work: () => Promise<Result>): Promise<Result> {
-    if (this.#hasTurn(holder)) this.#begin(holder);
-    else await this.#wait(holder);
-    try {
-      return await work();
-    } finally {
-      this.#end(holder);
-    }
-  }
-
-  #hasTurn(holder: string): boolean {
-    return this.#free > 0 && (this.#running.get(holder) ?? 0) < this.#maxPerHolder;
-  }
-
-  #begin(holder: string): void {
-    this.#free -= 1;
-    this.#running.set(holder, (this.#running.get(holder) ?? 0) + 1);
-  }
-
-  #wait(holder: string): Promise<void> {
-    const queue = this.#waiting.get(holder) ?? new Set();
-    this.#waiting.set(holder, queue);
-    return new Promise((resolve, reject) => {
-      const begin = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-      const giveUp = () => {
-        if (!queue.delete(begin)) return;
-        if (queue.size === 0) this.#waiting.delete(holder);
-        reject(databaseUnavailable(new Error(`The transaction waited longer than ${maxWaitMs} ms for its turn`)));
-      };
-      // After a long turn of the event loop, the answers that have come meanwhile are read first.
-      const timer = setTimeout(() => nextTurn(giveUp), maxWaitMs);
-      queue.add(begin);
-    });
-  }
-
-  #end(holder: string): void {
-    this.#free += 1;
-    const running = (this.#running.get(holder) ?? 0) - 1;
-    if (running > 0) this.#running.set(holder, running);
-    else this.#running.delete(holder);
-    for (const [next, queue] of this.#waiting) {
-      if (!this.#hasTurn(next)) continue;
-      const [begin] = queue;
-      if (begin !== undefined) queue.delete(begin);
-      // Behind all others, if more of it waits.
-      this.#waiting.delete(next);
-      if (queue.size > 0) this.#waiting.set(next, queue);
-      this.#begin(next);
-      begin?.();
-      return;
-    }
   }
 }
 

@@ -44,8 +44,26 @@ test("requests that are not authenticated count for their address", () => {
   const limits = new Limits(ofStreams);
   const open = (address: string) => limits.open(new Request("http://gateway/"), address);
   for (let n = 0; n < 512; n += 1) open("192.0.2.1");
-  expect(() => open("192.0.2.1")).toThrow("The address's limit of 512");
+  expect(() => open("192.0.2.1")).toThrow("The caller's limit of 512");
   open("192.0.2.2").belongsTo("tenant");
+});
+
+test("a few requests begin in a turn of the event loop, and one behind hundreds of others in the next", async () => {
+  const limits = new Limits(ofStreams);
+  const begun: string[] = [];
+  const arrive = (address: string, key: string) => {
+    const account = limits.open(new Request("http://gateway/", { headers: { authorization: key } }), address);
+    void limits.begin(account).then(() => begun.push(key));
+    return account;
+  };
+  // Its credential was valid before: it does not stand behind the others of its address.
+  arrive("192.0.2.1", "known").belongsTo("tenant");
+  for (let n = 0; n < 300; n += 1) arrive("192.0.2.1", "guess");
+  arrive("192.0.2.1", "known");
+  arrive("192.0.2.2", "elsewhere");
+  await vi.waitUntil(() => begun.length === 303);
+  expect(begun.slice(0, 40)).toEqual(expect.arrayContaining(["elsewhere", "known"]));
+  expect(begun.lastIndexOf("known")).toBeLessThan(40);
 });
 
 /** Transactions end when they are told to. */
