@@ -2,50 +2,64 @@ import { pause } from "../../shared/abortable.ts";
 import type { Publisher } from "../../shared/send_event.ts";
 import type { Log } from "../observability/log.ts";
 
-/** A publisher too: what is announced is made from it. */
-export interface AnnounceOptions extends Publisher, Attempts {}
-
-interface Attempts {
+/** A publisher too: the events are made from it. */
+export interface AnnounceOptions extends Publisher {
   readonly log: Log;
   /** Pauses before each attempt, in milliseconds. */
   readonly attemptsAfterMs?: readonly number[];
-  /** How long the caller waits; the attempts go on after it. */
-  readonly waitMs?: number | undefined;
 }
 
-export interface Announcement {
-  /** Begun in order: every adapter of the broker keeps the order of one publisher. */
-  readonly publish: readonly (() => Promise<void>)[];
-  /** For the log, when no attempt succeeds. */
-  readonly failure: { readonly fields: Readonly<Record<string, unknown>>; readonly message: string };
-}
+/** Sends one event on a channel: a publish function with its payload. */
+export type Send = (channel: string) => Promise<void>;
 
 /** A lost answer of the broker costs another attempt; a producer waits 4 s for the answer to its request. */
 const defaultAttemptsAfterMs = [0, 200, 800, 3000] as const;
-const defaultWaitMs = 3000;
+/** The attempts go on after it. */
+const waitMs = 3000;
 
-/** Publishes what was just stored. Never rejects: what is stored stays, and a client reads it when it reconnects. */
-export async function announce(announcement: Announcement, options: Attempts): Promise<void> {
+/**
+ * Publishes what was just stored on each of the channels, in order: every adapter of the broker keeps the order of one publisher.
+ * Never rejects: what is stored stays, and a client reads it when it reconnects. Takes at most 3 s, whatever the broker does.
+ */
+export async function announce(
+  options: Pick<AnnounceOptions, "log" | "attemptsAfterMs">,
+  channels: readonly string[],
+  ...events: readonly Send[]
+): Promise<void> {
+  const sends = channels.flatMap((channel) => events.map((send) => ({ channel, send })));
   let timer: ReturnType<typeof setTimeout> | undefined;
   const waited = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, options.waitMs ?? defaultWaitMs);
+    timer = setTimeout(resolve, waitMs);
   });
-  await Promise.race([publishUntilTaken(announcement, options), waited]);
+  await Promise.race([publishUntilTaken(options, sends), waited]);
   clearTimeout(timer);
 }
 
 async function publishUntilTaken(
-  { publish, failure }: Announcement,
-  { log, attemptsAfterMs = defaultAttemptsAfterMs }: Attempts,
+  { log, attemptsAfterMs = defaultAttemptsAfterMs }: Pick<AnnounceOptions, "log" | "attemptsAfterMs">,
+  sends: readonly { readonly channel: string; readonly send: Send }[],
 ): Promise<void> {
-  let pending = publish;
-  let reason: unknown;
+  let pending = sends;
+  let error: unknown;
   for (const pauseMs of attemptsAfterMs) {
     if (pauseMs > 0) await pause(pauseMs, []);
-    const results = await Promise.allSettled(pending.map(async (each) => each()));
+    const results = await Promise.allSettled(pending.map(async ({ channel, send }) => send(channel)));
     pending = pending.filter((_, index) => results[index]?.status === "rejected");
-    reason = results.find((result) => result.status === "rejected")?.reason;
+    error = results.find((result) => result.status === "rejected")?.reason;
     if (pending.length === 0) return;
   }
-  log.warn({ ...failure.fields, error: reason }, failure.message);
+  const channels = [...new Set(pending.map(({ channel }) => channel))];
+  log.warn({ channels, error }, "events of what was stored could not be published");
+}
+
+/** This many are published concurrently: one slow answer of the broker does not delay the others. */
+const announcedAtOnce = 50;
+
+export async function announceAll<Row>(
+  rows: readonly Row[],
+  announceOne: (row: Row) => Promise<unknown>,
+): Promise<void> {
+  for (let start = 0; start < rows.length; start += announcedAtOnce) {
+    await Promise.all(rows.slice(start, start + announcedAtOnce).map(announceOne));
+  }
 }

@@ -1,15 +1,15 @@
 import { sql } from "drizzle-orm";
 import type { Database } from "../../drizzle/database.ts";
 import { findDueTenant } from "../../drizzle/across_tenants.ts";
-import { changes, findings, monitors, observations, scans } from "../../drizzle/schema.ts";
+import { observations, type scans } from "../../drizzle/schema.ts";
 import { write } from "../../drizzle/transactions.ts";
-import { makeChannelName } from "../../shared/channel_name.ts";
 import { deleteNumbering } from "../streaming/published.ts";
-import type { AnnounceOptions } from "./announce.ts";
-import { announceDeleted } from "./announce_deleted.ts";
+import { announceAll, type AnnounceOptions } from "./announce.ts";
 import { deleteInBatches, deleteSome } from "./delete_in_batches.ts";
 import { organizationAnnouncerOf } from "./organizations/announce_updates.ts";
 import type { Task } from "./features.ts";
+import { announceDeleted } from "./runs/announce_runs.ts";
+import { monitorKind, runChannel, scanKind, type RunKind, type RunRow } from "./runs/run.ts";
 
 /** How long what is old is kept. */
 export interface Keeping {
@@ -23,8 +23,6 @@ export interface RetentionOptions extends AnnounceOptions, Keeping {
   readonly database: Database;
 }
 
-/** This many are published concurrently: one slow answer of the broker does not delay the others. */
-const publishedAtOnce = 50;
 /** In one run: the next one goes on. Half a million findings or more, and less than a Worker may ask of others in one go. */
 const maxSteps = 100;
 
@@ -78,10 +76,10 @@ async function deleteEnded(options: RetentionOptions): Promise<number> {
         const step = await deleteExpired(database, retentionDays * 86_400, maxRows);
         steps += 1;
         count += step.deleted.length;
-        for (let start = 0; start < step.deleted.length; start += publishedAtOnce) {
-          const batch = step.deleted.slice(start, start + publishedAtOnce);
-          await Promise.all(batch.map((deleted) => announceByAge(deleted, options)));
-        }
+        await announceAll(step.deleted, async ({ kind, ...run }) => {
+          await announceDeleted(kind, run, options);
+          await organizationAnnouncerOf(options).updated(run.tenantId, run);
+        });
         return step;
       },
       ({ hasMore }) => !hasMore || steps >= maxSteps,
@@ -93,12 +91,6 @@ async function deleteEnded(options: RetentionOptions): Promise<number> {
   return count;
 }
 
-/** Each with the rows that it may have many of, which go first. */
-const kept = [
-  { kind: "scan", table: scans, rows: findings, owner: findings.scanId },
-  { kind: "monitor", table: monitors, rows: changes, owner: changes.monitorId },
-] as const;
-
 /** Deletes at most this many rows of any table of one tenant; nothing while another caller deletes the same. */
 async function deleteExpired(
   database: Database,
@@ -108,7 +100,8 @@ async function deleteExpired(
   const tenantId = await findDueTenant(database, "delete", afterSeconds);
   if (tenantId === null) return { deleted: [], hasMore: false };
   return write(database, { tenantId }, async (db) => {
-    for (const { kind, table, rows, owner } of kept) {
+    for (const kind of [scanKind, monitorKind]) {
+      const table = kind.table as typeof scans;
       const old = await db
         .select({ id: table.id, orgUrl: table.orgUrl })
         .from(table)
@@ -118,28 +111,24 @@ async function deleteExpired(
         .for("update", { skipLocked: true });
       if (old.length === 0) continue;
       const ids = sql`any (${sql.param(old.map(({ id }) => id))}::uuid[])`;
-      if (await deleteSome(db, rows, sql`${owner} = ${ids}`, maxRows)) return { deleted: [], hasMore: true };
+      const { details } = kind;
+      if (await deleteSome(db, details.table, sql`${details.owner} = ${ids}`, maxRows))
+        return { deleted: [], hasMore: true };
       await db.delete(table).where(sql`${table.id} = ${ids}`);
-      await deleteNumbering(
-        db,
-        old.map(({ id }) => makeChannelName(kind, tenantId, id)),
-      );
-      return { deleted: old.map((row) => ({ kind, tenantId, ...row })), hasMore: true };
+      const deleted = old.map((row) => ({ kind, tenantId, ...row }));
+      const channels = deleted.map((run) => runChannel(kind, run));
+      await deleteNumbering(db, channels);
+      return { deleted, hasMore: true };
     }
     return { deleted: [], hasMore: false };
   });
 }
 
 interface DeletedByAge {
-  readonly kind: "scan" | "monitor";
+  readonly kind: Pick<RunKind<RunRow>, "name">;
   readonly id: string;
   readonly tenantId: string;
   readonly orgUrl: string | null;
-}
-
-async function announceByAge(deleted: DeletedByAge, options: RetentionOptions): Promise<void> {
-  await announceDeleted(deleted, options);
-  await organizationAnnouncerOf(options).updated(deleted.tenantId, deleted);
 }
 
 export function deletingByAge(keeping: Keeping): Task {

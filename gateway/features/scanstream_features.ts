@@ -1,9 +1,9 @@
 import type { Feature } from "./features.ts";
 import type { Keeping } from "./retention.ts";
 import { decisions } from "./decisions/routes.ts";
-import { monitors } from "./monitors/routes.ts";
+import { monitors } from "./runs/monitors.ts";
 import { organizations } from "./organizations/routes.ts";
-import { scans } from "./scans/routes.ts";
+import { scans } from "./runs/scans.ts";
 import { team } from "./team/routes.ts";
 import { tenantFeature } from "./tenant/routes.ts";
 

@@ -1,18 +1,12 @@
-import { getTableColumns, getTableName, sql, Subquery, type SQL } from "drizzle-orm";
-import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
+import { sql, type SQL } from "drizzle-orm";
+import type { PgColumn } from "drizzle-orm/pg-core";
 import { AppError } from "../../shared/app_error.ts";
 import { fromBase64, toBase64 } from "../../shared/base64.ts";
 import { isUuid } from "../../shared/channel_name.ts";
 import type { Parameter } from "../description/operation.ts";
 
-/** One page of a list; `next_cursor` is null at the end. */
-export interface Page<Item> {
-  readonly items: readonly Item[];
-  readonly next_cursor: string | null;
-}
-
-/** Where a page begins: after the item with this time and key. It stays right while items are added. */
-interface Position {
+/** Place of an item in a list: its time and its key. A page begins after one, so that it stays right while items are added. */
+export interface Position {
   readonly createdAt: Date;
   readonly key: string;
 }
@@ -38,20 +32,38 @@ export const pageParameters: Parameter[] = [
   },
 ];
 
-export interface List<Row, Item> {
+/** The part of a list that its cursors are made of. */
+export interface CursorKind {
   /** In the cursor, so that one list's cursor fits no other. */
   readonly name: string;
   readonly isKey: (key: string) => boolean;
+}
+
+export interface List<Row> extends CursorKind {
   readonly position: (row: Row) => Position;
-  readonly item: (row: Row) => Item;
+  readonly item: (row: Row) => unknown;
+}
+
+export function listOf<Row>(
+  name: string,
+  position: (row: Row) => readonly [createdAt: Date, key: string],
+  item: (row: Row) => unknown,
+  { isKey = isText }: { readonly isKey?: CursorKind["isKey"] } = {},
+): List<Row> {
+  const toPosition = ([createdAt, key]: readonly [Date, string]) => ({ createdAt, key });
+  return { name, isKey, position: (row) => toPosition(position(row)), item };
 }
 
 /** A list by time, of rows that a UUID identifies. */
-export function listByTime<Row extends { readonly id: string; readonly createdAt: Date }, Item>(
+export function listByTime<Row extends { readonly id: string; readonly createdAt: Date }>(
   name: string,
-  item: (row: Row) => Item,
-): List<Row, Item> {
-  return { name, isKey: isUuid, position: ({ createdAt, id }) => ({ createdAt, key: id }), item };
+  item: (row: Row) => unknown,
+): List<Row> {
+  return listOf(name, ({ createdAt, id }) => [createdAt, id], item, { isKey: isUuid });
+}
+
+export function isText(key: string): boolean {
+  return key.length <= 200 && !key.includes("\0");
 }
 
 /** Reads `limit` and `cursor` of a request; throws `AppError("malformed")`. */
@@ -63,61 +75,39 @@ export function parsePageRequest(url: string, list: CursorKind): PageRequest {
   };
 }
 
-/** For the WHERE of a list whose newest items come first, those of the same time by their key. */
-export function afterCursor({ after }: PageRequest, createdAt: PgColumn, key: PgColumn): SQL | undefined {
+/** The items of a page, for the WHERE of a list in the order of time and key: by default the newest first. */
+export function afterCursor(
+  { after }: Pick<PageRequest, "after">,
+  [createdAt, key]: readonly [PgColumn, PgColumn],
+  direction: "<" | ">" = "<",
+): SQL | undefined {
   if (after === null) return undefined;
   const type = sql.raw(key.getSQLType());
-  return sql`(${createdAt}, ${key}) < (${after.createdAt.toISOString()}::timestamptz, ${after.key}::${type})`;
+  const place = sql`(${after.createdAt.toISOString()}::timestamptz, ${after.key}::${type})`;
+  return sql`(${createdAt}, ${key}) ${sql.raw(direction)} ${place}`;
 }
 
-/** Bytes of the texts of a page: a page of large rows ends before its limit, and the next one goes on. */
-const maxPageBytes = 524_288;
+/** A page ends before its limit where its items are larger than usual: it is held in memory until the client has read it. */
+const maxPageLength = 1_048_576;
 
-/** `toPage` ends a page before this: the text of a row in the database is at most six times as long as it counts, for its escapes. */
-const maxReadBytes = 6 * maxPageBytes;
-
-/**
- * The rows that `toPage` puts on a page, and one beyond them, for a list of large rows: a database answers with 10 MiB at most. Stands
- * for the table of this name. `candidates` selects the columns and the `bytes` of the rows up to the limit.
- */
-export function rowsOfPage<Table extends PgTable>(table: Table, candidates: SQL, order: SQL) {
-  const alias = getTableName(table);
-  const name = sql.identifier(alias);
-  const rows = sql`
-    select * from (
-      select *, sum(bytes) over (order by ${order} rows between unbounded preceding and 2 preceding) as bytes_before
-      from (${candidates}) as ${name}
-    ) as ${name} where bytes_before is null or bytes_before <= ${maxReadBytes}::bigint`;
-  return new Subquery(rows, getTableColumns(table), alias);
-}
-
-/** Makes a page of rows that were read one beyond the limit. */
-export function toPage<Row, Item>(rows: readonly Row[], limit: number, list: List<Row, Item>): Page<Item> {
-  const items: Item[] = [];
-  let bytes = 0;
+/** The JSON of a page of rows that were read one beyond the limit; `next_cursor` is null at the end. */
+export function toPage<Row>(rows: readonly Row[], limit: number, list: List<Row>): string {
+  const items: string[] = [];
+  let length = 0;
   for (const row of rows.slice(0, limit)) {
-    const item = list.item(row);
-    bytes += textLength(item);
-    if (bytes > maxPageBytes && items.length > 0) break;
+    const item = JSON.stringify(list.item(row));
+    length += item.length;
+    if (length > maxPageLength && items.length > 0) break;
     items.push(item);
   }
   const last = rows[items.length - 1];
-  const hasMore = rows.length > items.length && last !== undefined;
-  return {
-    items,
-    next_cursor: hasMore ? toCursor(list, list.position(last)) : null,
-  };
+  const next = rows.length > items.length && last !== undefined ? toCursor(list, list.position(last)) : null;
+  return `{"items":[${items.join(",")}],"next_cursor":${JSON.stringify(next)}}`;
 }
 
 export function toCursor({ name }: Pick<CursorKind, "name">, { createdAt, key }: Position): string {
-  return toBase64Url(JSON.stringify([name, createdAt.getTime(), key]));
-}
-
-/** About what a value takes as JSON. */
-function textLength(value: unknown): number {
-  if (typeof value === "string") return value.length;
-  if (typeof value !== "object" || value === null) return 8;
-  return Object.values(value).reduce<number>((sum, each) => sum + 8 + textLength(each), 0);
+  const text = JSON.stringify([name, createdAt.getTime(), key]);
+  return toBase64(new TextEncoder().encode(text)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
 function parseLimit(values: readonly string[]): number {
@@ -127,8 +117,6 @@ function parseLimit(values: readonly string[]): number {
   if (limit >= 1 && limit <= maxLimit) return limit;
   throw new AppError("malformed", `The query's limit is not valid: expected one integer from 1 to ${maxLimit}`);
 }
-
-export type CursorKind = Pick<List<never, unknown>, "name" | "isKey">;
 
 function parseCursor(values: readonly string[], kind: CursorKind): Position | null {
   const [value, ...others] = values;
@@ -142,8 +130,10 @@ function parseCursor(values: readonly string[], kind: CursorKind): Position | nu
 const maxTimeMs = Date.UTC(9999, 11, 31);
 
 function decodeCursor(cursor: string, kind: CursorKind): Position | null {
+  if (!/^[\w-]+$/.test(cursor)) return null;
   try {
-    const decoded: unknown = JSON.parse(fromBase64Url(cursor));
+    const bytes = fromBase64(cursor.replaceAll("-", "+").replaceAll("_", "/"));
+    const decoded: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
     if (!Array.isArray(decoded) || decoded.length !== 3) return null;
     const [name, createdAtMs, key] = decoded as readonly unknown[];
     if (name !== kind.name || typeof key !== "string" || !kind.isKey(key)) return null;
@@ -153,14 +143,4 @@ function decodeCursor(cursor: string, kind: CursorKind): Position | null {
   } catch {
     return null;
   }
-}
-
-function toBase64Url(text: string): string {
-  return toBase64(new TextEncoder().encode(text)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
-}
-
-function fromBase64Url(text: string): string {
-  if (!/^[\w-]+$/.test(text)) throw new TypeError("Cannot read a cursor: it is not base64url");
-  const bytes = fromBase64(text.replaceAll("-", "+").replaceAll("_", "/"));
-  return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
 }

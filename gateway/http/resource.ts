@@ -60,7 +60,7 @@ export interface ListOptions<Row, Parameters extends QueryParameters> extends Om
   RouteOptions<v.GenericSchema, Parameters>,
   "body" | "page" | "answers"
 > {
-  readonly list: List<Row, unknown>;
+  readonly list: List<Row>;
   /** The schema of one item, and the name of the page's. */
   readonly of: readonly [item: v.GenericSchema, pageName: string];
   readonly example: unknown;
@@ -122,7 +122,7 @@ export function defineResource(routes: Hono<Allowed>, resource: ResourceOptions)
       const page = component(pageName, pageOf(item));
       const answers = { 200: json(page, answer, { example: { items: [example], next_cursor: null } }) };
       this.on(route, { ...options, page: list, answers }, async (call) => {
-        const text = JSON.stringify(toPage(await select(call), call.page.limit, list));
+        const text = toPage(await select(call), call.page.limit, list);
         accountOf(call.c.req.raw).takeAnswer(text.length);
         return call.c.body(text, 200, { "content-type": "application/json" });
       });

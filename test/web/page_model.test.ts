@@ -13,7 +13,7 @@ import { mapNotes } from "../../shared/schemas/finding_notes.ts";
 import type { HistoryDay } from "../../shared/schemas/history.ts";
 import type { Monitor } from "../../shared/schemas/monitor.ts";
 import { organizationExample } from "../../gateway/features/organizations/examples.ts";
-import { monitorExample } from "../../gateway/features/monitors/examples.ts";
+import { monitorExample } from "../../gateway/features/runs/examples.ts";
 import { aChange as aNewChange } from "../support/change_builders.ts";
 
 const text = { stigId: "OKTA-APP-000560", controls: ["IA-2 (1)"], scopes: [], fix: "Require two factors." };

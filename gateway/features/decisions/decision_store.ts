@@ -9,7 +9,7 @@ import { endOfExpiry, toExpires } from "../../../shared/decisions/expiry.ts";
 import type { DecisionKind, NewDecision } from "../../../shared/schemas/decision.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { afterCursor, type PageRequest } from "../../http/paging.ts";
-import type { ScanRow } from "../scans/scan.ts";
+import type { ScanRow } from "../runs/run.ts";
 import type { DecisionRow } from "./decision.ts";
 
 /** The decisions of the transaction's tenant. */
@@ -34,7 +34,7 @@ export function selectDecisions(
     .from(decisions)
     .where(
       and(
-        afterCursor(page, decisions.createdAt, decisions.id),
+        afterCursor(page, [decisions.createdAt, decisions.id]),
         isActive === null ? undefined : isActive ? holds : sql`not (${holds})`,
         kind === null ? undefined : eq(decisions.kind, kind),
         check === null ? undefined : eq(decisions.check, check),

@@ -56,7 +56,7 @@ export const decisions = {
 type Publish = (channel: string, payload: Decision) => Promise<void>;
 
 function decisionRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
-  const { log, nowMs } = dependencies;
+  const { nowMs } = dependencies;
   const { publishDecisionCreated, publishDecisionUpdated } = decisionEvents(dependencies);
   const routes = new Hono<Allowed>();
   const resource = defineResource(routes, { tag: "decisions", what: "decision" });
@@ -133,14 +133,7 @@ function decisionRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
   return routes;
 
   function announceDecision(decision: Decision, publish: Publish): Promise<void> {
-    const channel = tenantChannel(decision.tenant_id);
-    return announce(
-      {
-        publish: [() => publish(channel, decision)],
-        failure: { fields: { decision_id: decision.id }, message: "a decision could not be published" },
-      },
-      { log },
-    );
+    return announce(dependencies, [tenantChannel(decision.tenant_id)], (channel) => publish(channel, decision));
   }
 }
 

@@ -6,7 +6,7 @@ import type { OrganizationResource } from "../../../shared/schemas/organization.
 import { originOf } from "../../../shared/schemas/web_address.ts";
 import type { Publisher } from "../../../shared/send_event.ts";
 import type { ChannelEvent } from "../../streaming/published.ts";
-import { announce, type AnnounceOptions } from "../announce.ts";
+import { announce, type AnnounceOptions, type Send } from "../announce.ts";
 import { createPacedUpdates } from "../paced_updates.ts";
 import { tenantChannel } from "../tenant_events.ts";
 import { toOrganizationResource, type OrganizationRow } from "./organization.ts";
@@ -18,8 +18,6 @@ export interface OrganizationAnnouncer {
   updated(tenantId: string, of: { readonly orgUrl: string | null }): Promise<void>;
   deleted(tenantId: string, id: string): Promise<void>;
 }
-
-const notPublished = "a change of an organization could not be published";
 
 interface Parts extends AnnounceOptions {
   readonly database: Database;
@@ -68,14 +66,8 @@ function createAnnouncer({ database, nowMs = Date.now, ...options }: Parts): Org
     return row ?? null;
   }
 
-  function publish(tenantId: string, send: (channel: string) => Promise<void>): Promise<void> {
-    return announce(
-      {
-        publish: [() => send(tenantChannel(tenantId))],
-        failure: { fields: { tenant_id: tenantId }, message: notPublished },
-      },
-      options,
-    );
+  function publish(tenantId: string, send: Send): Promise<void> {
+    return announce(options, [tenantChannel(tenantId)], send);
   }
 }
 

@@ -7,7 +7,7 @@ import { toCheckName } from "../../../shared/rule_names.ts";
 import { worstVerdict } from "../../../shared/rule_result.ts";
 import type { NewChange } from "../../../shared/schemas/change.ts";
 import { originOf } from "../../../shared/schemas/web_address.ts";
-import { longestSilenceMs } from "../monitor_life.ts";
+import { longestSilenceMs } from "../runs/run.ts";
 
 /** Writes what scans and monitors saw, each in the transaction that stores the scan or the monitor. */
 

@@ -3,7 +3,7 @@ import { isUnreadable, type RuleResult, type RunObservation } from "../../../sha
 import { countStates } from "../../../shared/rule_result.ts";
 import { stigRuleNames } from "../../../shared/rule_names.ts";
 import type { Organization, OrganizationResource } from "../../../shared/schemas/organization.ts";
-import { presentStatus, type MonitorLife } from "../monitor_life.ts";
+import { presentStatus, type MonitorLife } from "../runs/run.ts";
 
 export interface OrganizationRow {
   readonly stored: typeof organizations.$inferSelect;

@@ -14,7 +14,7 @@ import type { OrganizationRow } from "./organization.ts";
 
 /** Newest first, one row beyond the limit. */
 export function selectOrganizations(db: TenantDatabase, page: PageRequest) {
-  const condition = afterCursor(page, organizations.createdAt, organizations.id);
+  const condition = afterCursor(page, [organizations.createdAt, organizations.id]);
   return selectOrganizationRows(db, { condition, limit: page.limit + 1 });
 }
 

@@ -13,7 +13,7 @@ import { isUuid } from "../../../shared/channel_name.ts";
 import { component, json } from "../../description/operation.ts";
 import type { Allowed } from "../../http/allowed.ts";
 import type { FeatureDependencies } from "../features.ts";
-import { toCursor, type List } from "../../http/paging.ts";
+import { isText, listOf, toCursor } from "../../http/paging.ts";
 import { choiceParameter, timeParameter } from "../../http/query_parameter.ts";
 import { defineResource } from "../../http/resource.ts";
 import { checkParameter } from "../check_parameter.ts";
@@ -28,14 +28,12 @@ import {
   selectOrganizations,
 } from "./organization_store.ts";
 
-const isCheckName = (key: string) => key.length <= 200 && !key.includes("\0");
-const ruleList = { name: "organization_history", isKey: isCheckName };
-const exposureList: List<OrganizationExposure, OrganizationExposure> = {
-  name: "exposures",
-  isKey: isCheckName,
-  position: ({ check, opened }) => ({ createdAt: new Date(opened.known_at), key: check }),
-  item: (exposure) => exposure,
-};
+const ruleList = { name: "organization_history", isKey: isText };
+const exposureList = listOf(
+  "exposures",
+  ({ check, opened }: OrganizationExposure) => [new Date(opened.known_at), check],
+  (exposure) => exposure,
+);
 
 const historyQuery = {
   rule: checkParameter("One rule: V-…, SV-…, OKTA-APP-… or the name of its check"),
@@ -57,12 +55,12 @@ function organizationRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
   const routes = new Hono<Allowed>();
   const resource = defineResource(routes, { tag: "organizations", what: "organization" });
   const announcer = organizationAnnouncerOf(dependencies);
-  const organizationList: List<OrganizationRow, unknown> = {
-    name: "organizations",
-    isKey: isUuid,
-    position: ({ stored }) => ({ createdAt: stored.createdAt, key: stored.id }),
-    item: (row) => toOrganization(row, nowMs()),
-  };
+  const organizationList = listOf(
+    "organizations",
+    ({ stored }: OrganizationRow) => [stored.createdAt, stored.id],
+    (row) => toOrganization(row, nowMs()),
+    { isKey: isUuid },
+  );
 
   resource.list(
     "GET /organizations",

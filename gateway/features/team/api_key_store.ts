@@ -45,7 +45,7 @@ export function selectApiKeys(db: TenantDatabase, page: PageRequest) {
   return db
     .select(shownApiKey)
     .from(apiKeys)
-    .where(afterCursor(page, apiKeys.createdAt, apiKeys.id))
+    .where(afterCursor(page, [apiKeys.createdAt, apiKeys.id]))
     .orderBy(desc(apiKeys.createdAt), desc(apiKeys.id))
     .limit(page.limit + 1);
 }

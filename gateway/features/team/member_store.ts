@@ -24,7 +24,7 @@ export function selectMembers(db: TenantDatabase, page: PageRequest) {
   return db
     .select(shownMember)
     .from(memberships)
-    .where(afterCursor(page, memberships.createdAt, memberships.userId))
+    .where(afterCursor(page, [memberships.createdAt, memberships.userId]))
     .orderBy(desc(memberships.createdAt), desc(memberships.userId))
     .limit(page.limit + 1);
 }

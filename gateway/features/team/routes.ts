@@ -10,7 +10,7 @@ import {
 import { component, json, problem } from "../../description/operation.ts";
 import type { Allowed } from "../../http/allowed.ts";
 import type { FeatureDependencies } from "../features.ts";
-import { listByTime, type List } from "../../http/paging.ts";
+import { listByTime, listOf } from "../../http/paging.ts";
 import { InvalidBody } from "../../http/problem.ts";
 import { textParameter, timeParameter } from "../../http/query_parameter.ts";
 import { defineResource } from "../../http/resource.ts";
@@ -36,19 +36,12 @@ const auditExample = {
   detail: { role: { from: "operator", to: "viewer" } },
 };
 
-const memberList: List<MemberRow, unknown> = {
-  name: "members",
+const memberList = listOf("members", ({ createdAt, userId }: MemberRow) => [createdAt, userId], toMember, {
   isKey: (key) => v.is(subSchema, key),
-  position: ({ createdAt, userId }) => ({ createdAt, key: userId }),
-  item: toMember,
-};
-
-const auditList: List<AuditRow, unknown> = {
-  name: "audit",
+});
+const auditList = listOf("audit", ({ createdAt, number }: AuditRow) => [createdAt, String(number)], toAuditEvent, {
   isKey: (key) => /^\d{1,15}$/.test(key),
-  position: ({ createdAt, number }) => ({ createdAt, key: String(number) }),
-  item: toAuditEvent,
-};
+});
 
 const Member = component("Member", memberSchema);
 const lockedOut = { 409: problem("The tenant's last admin, or the caller's own role") };

@@ -1,10 +1,9 @@
 import { desc, sql } from "drizzle-orm";
 import { monitors, scans } from "../../../drizzle/schema.ts";
 import { defineEventStream, type ChannelsRequest, type Snapshot } from "../../streaming/event_stream_definition.ts";
-import { toMonitor } from "../monitors/monitor.ts";
 import { toOrganizationResource } from "../organizations/organization.ts";
 import { selectOrganizationRows } from "../organizations/organization_store.ts";
-import { toScanResource } from "../scans/scan.ts";
+import { toMonitor, toScanResource } from "../runs/run.ts";
 import { tenantChannel, tenantPrefix } from "../tenant_events.ts";
 
 /** More are left to the lists, which have pages. */

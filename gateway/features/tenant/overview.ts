@@ -5,11 +5,11 @@ import type { Overview } from "../../../shared/schemas/overview.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { toDecision } from "../decisions/decision.ts";
 import { selectDecisions } from "../decisions/decision_store.ts";
-import { toChange, toMonitor } from "../monitors/monitor.ts";
 import { presentResults, toOrganization, type OrganizationRow } from "../organizations/organization.ts";
 import { selectOrganizations } from "../organizations/organization_store.ts";
-import { toScan } from "../scans/scan.ts";
-import { selectScans } from "../scans/scan_store.ts";
+import { toChange } from "../runs/changes.ts";
+import { toMonitor, toScan } from "../runs/run.ts";
+import { scanStore } from "../runs/store.ts";
 
 const newest = (limit: number) => ({ limit, after: null });
 const maxOrganizations = 500;
@@ -39,7 +39,9 @@ export async function readOverview(
     .where(sql`${scans.status} in ('pending', 'running')`)
     .orderBy(desc(scans.createdAt), desc(scans.id))
     .limit(maxMonitors);
-  const scanRows = new Map([...running, ...(await selectScans(db, newest(maxScans - 1)))].map((row) => [row.id, row]));
+  const scanRows = new Map(
+    [...running, ...(await scanStore.selectPage(db, newest(maxScans - 1)))].map((row) => [row.id, row]),
+  );
   const holding = { isActive: true, kind: null, check: null, orgUrl: null };
   const decisionRows = await selectDecisions(db, newest(maxDecisions - 1), holding);
   return {

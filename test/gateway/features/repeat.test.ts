@@ -1,9 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Database } from "../../../drizzle/database.ts";
 import type { FeatureDependencies } from "../../../gateway/features/features.ts";
-import { markingStale } from "../../../gateway/features/monitors/mark_stale.ts";
 import { startRepeating } from "../../../gateway/features/repeat.ts";
-import { expiringScans } from "../../../gateway/features/scans/expire_scans.ts";
+import { expiringScans, markingStale } from "../../../gateway/features/runs/sweep.ts";
 import { silentLog } from "../../../gateway/observability/log.ts";
 import { recordEvents } from "../../../gateway/library/record_events.ts";
 

@@ -3,7 +3,7 @@ import { sql } from "drizzle-orm";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Database } from "../../../../drizzle/database.ts";
 import { databaseUnavailable } from "../../../../drizzle/database_error.ts";
-import { deleteScan } from "../../../../gateway/features/scans/scan_store.ts";
+import { scanStore } from "../../../../gateway/features/runs/store.ts";
 import { deleteByAge } from "../../../../gateway/features/retention.ts";
 import { createLog } from "../../../../gateway/observability/log.ts";
 import { everyTenant, write } from "../../../../drizzle/transactions.ts";
@@ -86,7 +86,7 @@ describe("deleting", () => {
       });
       const ended: string[] = [];
       const onEnd = async ({ status }: { readonly status: string }) => void ended.push(status);
-      await deleteScan((work) => write(watched, { tenantId: gateway.acme.id }, work), id, onEnd);
+      await scanStore.remove((work) => write(watched, { tenantId: gateway.acme.id }, work), id, onEnd);
       expect(ended).toEqual(["cancelled"]);
       expect(tried).toEqual([10_000, 1_250, 1_250, 1_250]);
       expect(await rowsOf(id)).toEqual([[0, 0, 0]]);

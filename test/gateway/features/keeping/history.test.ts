@@ -2,12 +2,14 @@ import { randomUUID } from "node:crypto";
 import { eq } from "drizzle-orm";
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { recordEvents } from "../../../../gateway/library/record_events.ts";
+import { silentLog } from "../../../../gateway/observability/log.ts";
 import { createPgDatabase } from "../../../../drizzle/databases/pg.ts";
 import { scans } from "../../../../drizzle/schema.ts";
 import { write } from "../../../../drizzle/transactions.ts";
 import { observeScan } from "../../../../gateway/features/organizations/observe.ts";
 import { forgetHistory } from "../../../../gateway/features/retention.ts";
-import { expireStaleScans } from "../../../../gateway/features/scans/expire_scans.ts";
+import { expireScans } from "../../../../gateway/features/runs/sweep.ts";
 import {
   observe,
   toRuleResult,
@@ -247,7 +249,7 @@ describe("the state of an organization", () => {
       if (end === "deleted") await send("DELETE", `/scans/${id}`);
       else if (end === "expired") {
         await gateway.owner("update scans set updated_at = now() - interval '1 hour' where id = $1::uuid", id);
-        await expireStaleScans(gateway.opened.database, 900);
+        await expireScans({ database: gateway.opened.database, ...recordEvents(), log: silentLog });
       } else await send("PATCH", `/scans/${id}`, { status: end });
       expect(await state(), end).toMatchObject(none);
     }

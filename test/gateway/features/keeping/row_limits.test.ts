@@ -6,8 +6,8 @@ import { tenants } from "../../../../drizzle/schema.ts";
 import { everyTenant, write, type TenantDatabase } from "../../../../drizzle/transactions.ts";
 import type { AllowedPrincipal } from "../../../../gateway/auth/principal.ts";
 import { insertDecision } from "../../../../gateway/features/decisions/decision_store.ts";
-import { putMonitor } from "../../../../gateway/features/monitors/monitor_store.ts";
-import { insertScan, putScan } from "../../../../gateway/features/scans/scan_store.ts";
+import { putMonitor } from "../../../../gateway/features/runs/monitors.ts";
+import { putScan } from "../../../../gateway/features/runs/scans.ts";
 import { insertApiKey } from "../../../../gateway/features/team/api_key_store.ts";
 import { putMember } from "../../../../gateway/features/team/member_store.ts";
 import { openOnPostgres, type OpenPostgresDatabase } from "../../../drizzle/open_databases.ts";
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => opened?.close());
 
 const orgUrl = () => `https://${randomUUID()}.okta.com`;
-const monitor = () => ({ monitorId: randomUUID(), monitor: { org_url: orgUrl(), interval_seconds: 10 } });
+const monitor = () => ({ org_url: orgUrl(), interval_seconds: 10 });
 const decision = { kind: "waiver", check: "a_check", reason: "because", expires: "2099-01-31" } as const;
 
 type Fill = (tenant: string) => SQL;
@@ -59,14 +59,14 @@ const kinds: readonly (readonly [what: string, most: number, fill: Fill, add: Ad
     1000,
     (tenant) => sql`insert into monitors (id, tenant_id, org_url, origin, interval_seconds)
       select gen_random_uuid(), ${tenant}::uuid, 'https://acme.okta.com', 'https://acme.okta.com', 10 from generate_series(1, 999)`,
-    (db, principal) => putMonitor(db, principal, monitor()),
+    (db, principal) => putMonitor(db, principal, randomUUID(), monitor()),
   ],
   [
     "organizations",
     2000,
     (tenant) => sql`insert into organizations (tenant_id, org_url)
       select ${tenant}::uuid, 'https://' || n || '.okta.com' from generate_series(1, 1999) as n`,
-    (db, principal) => insertScan(db, principal, { org_url: orgUrl() }),
+    (db, principal) => putScan(db, principal, { org_url: orgUrl() }),
   ],
   [
     "scans that have not ended",
@@ -74,7 +74,7 @@ const kinds: readonly (readonly [what: string, most: number, fill: Fill, add: Ad
     (tenant) => sql`insert into scans (tenant_id, status, ended_at)
       select ${tenant}::uuid, case n when 0 then 'failed' else 'pending' end, case n when 0 then now() end
       from generate_series(0, 1999) as n`,
-    (db, principal) => putScan(db, principal, { scanId: randomUUID(), scan: {} }),
+    (db, principal) => putScan(db, principal, {}, randomUUID()),
   ],
 ];
 

@@ -6,13 +6,14 @@ import { executeAdmin, type AdminContext } from "../../../../gateway/operator/op
 import { accessOf, type Access } from "../../../../gateway/auth/membership.ts";
 import { runSql } from "../../../support/watched_database.ts";
 import type { AllowedPrincipal } from "../../../../gateway/auth/principal.ts";
-import { deleteMonitor, putMonitor } from "../../../../gateway/features/monitors/monitor_store.ts";
+import { putMonitor } from "../../../../gateway/features/runs/monitors.ts";
 import {
   deleteOrganization,
   selectOrganizationRows,
 } from "../../../../gateway/features/organizations/organization_store.ts";
 import { renameTenant } from "../../../../gateway/features/tenant/tenant_store.ts";
-import { requestCancel, insertScan } from "../../../../gateway/features/scans/scan_store.ts";
+import { putScan, requestCancel } from "../../../../gateway/features/runs/scans.ts";
+import { monitorStore } from "../../../../gateway/features/runs/store.ts";
 import { insertApiKey, revokeApiKey } from "../../../../gateway/features/team/api_key_store.ts";
 import { selectAuditEvents, toAuditEvent } from "../../../../gateway/features/team/audit_store.ts";
 import { deleteMember, putMember, updateMember } from "../../../../gateway/features/team/member_store.ts";
@@ -136,14 +137,14 @@ export function describeAudit(driver: string, open: () => Promise<OpenDatabase>)
     });
 
     test("scans that are cancelled, monitors and organizations that are deleted", async () => {
-      const scan = await asAdmin((db) => insertScan(db, admin, {}));
+      const { row: scan } = await asAdmin((db) => putScan(db, admin, {}));
       expect(await written(() => asAdmin((db) => requestCancel(db, scan.id)))).toEqual(
         expected(ada, "scan.cancel_requested", scan.id),
       );
       const monitorId = crypto.randomUUID();
       const monitor = { org_url: "https://acme.okta.com", interval_seconds: 10 };
-      await asAdmin((db) => putMonitor(db, admin, { monitorId, monitor }));
-      expect(await written(() => deleteMonitor(asAdmin, monitorId, async () => {}))).toEqual(
+      await asAdmin((db) => putMonitor(db, admin, monitorId, monitor));
+      expect(await written(() => monitorStore.remove(asAdmin, monitorId, async () => {}))).toEqual(
         expected(ada, "monitor.deleted", monitorId),
       );
       const [organization] = await asAdmin((db) => selectOrganizationRows(db, { limit: 1 }));

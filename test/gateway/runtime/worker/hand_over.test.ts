@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Principal } from "../../../../gateway/auth/principal.ts";
 import { handOverHeader, parseHandOver, toObjectRequest } from "../../../../gateway/runtime/worker/hand_over.ts";
 import { eventStreamsOf } from "../../../../gateway/features/features.ts";
-import { scans } from "../../../../gateway/features/scans/routes.ts";
+import { scans } from "../../../../gateway/features/runs/scans.ts";
 import { findEventStream, type RequestedOpening } from "../../../../gateway/streaming/event_stream.ts";
 import { objectName } from "../../../../gateway/runtime/worker/object_streams.ts";
 

@@ -1,13 +1,5 @@
-import { makeChannelName } from "../../../shared/channel_name.ts";
 import type { MonitorEvents } from "../../../shared/schemas/monitor.ts";
 import type { Publisher } from "../../../shared/send_event.ts";
-
-export const monitorPrefix = "monitor";
-
-/** The channel of one monitor; `tenantId` is the monitor's own tenant. */
-export function monitorChannel(tenantId: string, monitorId: string): string {
-  return makeChannelName(monitorPrefix, tenantId, monitorId);
-}
 
 /** The events that the gateway publishes of a monitor, each after it was stored. */
 export const monitorEvents = ({ sendEvent }: Publisher) => ({

@@ -1,5 +1,9 @@
+import { eq, sql } from "drizzle-orm";
 import * as v from "valibot";
-import { AppError } from "../../../shared/app_error.ts";
+import { scanReports } from "../../../drizzle/schema.ts";
+import type { TenantDatabase } from "../../../drizzle/transactions.ts";
+import { AppError, NotFound } from "../../../shared/app_error.ts";
+import { fromBase64, toBase64 } from "../../../shared/base64.ts";
 import { toHex } from "../../../shared/hex.ts";
 import { count, uuid } from "../../../shared/schemas/primitives.ts";
 import { maxStoredReportBytes, reportSchema } from "../../../shared/schemas/report.ts";
@@ -9,7 +13,7 @@ import { accountOf } from "../../limits.ts";
 import { HttpRefusal } from "../../http/problem.ts";
 import { pulledStream, slicesOf } from "../../http/pulled_stream.ts";
 import type { Resource } from "../../http/resource.ts";
-import { selectBody, selectSha256, storeReport, type NewReport } from "./report_store.ts";
+import { scanStore } from "./store.ts";
 
 const StoredReport = component("StoredReport", v.object({ scan_id: uuid(), size_bytes: count }));
 const Report = component("Report", reportSchema);
@@ -113,4 +117,51 @@ function acceptsGzip(acceptEncoding = "*"): boolean {
 function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
   const tags = ifNoneMatch?.split(",").map((tag) => tag.trim().replace(/^W\//, "")) ?? [];
   return tags.includes("*") || tags.includes(etag);
+}
+
+interface NewReport {
+  /** Gzip. */
+  readonly body: Uint8Array;
+  /** Digest of the body, in hexadecimal digits. */
+  readonly sha256: string;
+}
+
+/** Stores the report of a scan, once. Rejects with `NotFound`, or with `AppError("conflict")` where another report is stored. */
+async function storeReport(
+  db: TenantDatabase,
+  scanId: string,
+  { body, sha256 }: NewReport,
+): Promise<{ readonly isNew: boolean }> {
+  // Base64, because not every driver sends bytes.
+  const { rows } = await db.execute(sql`
+    insert into scan_reports (tenant_id, scan_id, body, sha256, size_bytes)
+    select tenant_id, id, decode(${toBase64(body)}, 'base64'), ${sha256}, ${body.length}::integer
+    from scans where id = ${scanId}::uuid for key share
+    on conflict do nothing returning scan_id`);
+  if (rows.length > 0) return { isNew: true };
+  if ((await selectSha256(db, scanId)) === sha256) return { isNew: false };
+  throw new AppError("conflict", "A different report of this scan is stored already: delete the scan to replace it");
+}
+
+/** Rejects with `NotFound`. */
+async function selectSha256(db: TenantDatabase, scanId: string): Promise<string> {
+  const [row] = await db.select({ sha256: scanReports.sha256 }).from(scanReports).where(eq(scanReports.scanId, scanId));
+  if (row !== undefined) return row.sha256;
+  await scanStore.select(db, scanId);
+  throw noReport();
+}
+
+/** Gzip. Rejects with `NotFound` if it was deleted in the meantime. */
+async function selectBody(db: TenantDatabase, scanId: string): Promise<Uint8Array<ArrayBuffer>> {
+  const {
+    rows: [row],
+  } = await db.execute<{ body: string }>(
+    sql`select encode(body, 'base64') as body from scan_reports where scan_id = ${scanId}::uuid`,
+  );
+  if (row === undefined) throw noReport();
+  return fromBase64(row.body);
+}
+
+function noReport(): NotFound {
+  return new NotFound("No report was uploaded for this scan");
 }

@@ -1,0 +1,161 @@
+import { and, desc, eq, isNotNull, lt, sql } from "drizzle-orm";
+import { changes, monitors } from "../../../drizzle/schema.ts";
+import type { TenantDatabase } from "../../../drizzle/transactions.ts";
+import { NotFound } from "../../../shared/app_error.ts";
+import { isUuid, type ChannelName } from "../../../shared/channel_name.ts";
+import type { CheckedEvent } from "../../../shared/event.ts";
+import { toChange as toNewChange } from "../../../shared/finding_updated.ts";
+import { toCheckName } from "../../../shared/rule_names.ts";
+import type { Change } from "../../../shared/schemas/change.ts";
+import { monitorEventSchemas, type FindingUpdated } from "../../../shared/schemas/monitor.ts";
+import { parseBody } from "../../http/body.ts";
+import type { PageRequest } from "../../http/paging.ts";
+import { InvalidBody } from "../../http/problem.ts";
+import type { ChannelEvent } from "../../streaming/published.ts";
+import { organizationUpdated } from "../organizations/announce_updates.ts";
+import { observeChanges } from "../organizations/observe.ts";
+import { insertRows } from "../stored_fields.ts";
+import { tenantChannel } from "../tenant_events.ts";
+import { monitorStore } from "./store.ts";
+
+export type ChangeRow = typeof changes.$inferSelect;
+
+/**
+ * Stores the changes that are published of a monitor that has not ended, in their order and each once by its id, and returns them
+ * for the tenant's stream, but for the first state. Rejects with `NotFound`, `AppError("conflict")` or `InvalidBody`.
+ */
+export async function storeChanges(
+  db: TenantDatabase,
+  events: readonly CheckedEvent[],
+  { resourceId: monitorId, tenantId }: ChannelName,
+): Promise<readonly ChannelEvent[]> {
+  if (!isUuid(monitorId)) throw new NotFound("No such monitor");
+  const changed = events.filter(({ type }) => type === "finding.updated");
+  const given = changed.map(({ payload }) => requireUpdate(payload, monitorId));
+  const updates = [...new Map(given.map((update) => [update.id, update])).values()];
+  // The first state is not a move.
+  const lastMove = updates.findLast(({ cause }) => cause !== "start");
+  const monitor = await monitorStore.updateOpen(db, monitorId, {
+    lastChangeNumber: sql`${monitors.lastChangeNumber} + ${updates.length}::integer`,
+    ...(lastMove !== undefined && { lastChangeAt: new Date(lastMove.seen_at) }),
+  });
+  const firstNumber = monitor.lastChangeNumber - updates.length + 1;
+  const rows = updates.map((update, index) => ({ ...toRow(tenantId, update), number: firstNumber + index }));
+  const stored = await db.execute<{ id: string }>(
+    sql`${insertRows(changes, rows)} on conflict (tenant_id, monitor_id, id) do nothing returning id`,
+  );
+  const ids = new Set(stored.rows.map(({ id }) => id));
+  const created = updates.filter(({ id }) => ids.has(id));
+  await observeChanges(db, monitor, created.map(toNewChange));
+  const organization = created.length === 0 ? [] : await organizationUpdated(db, monitor);
+  const moved = changed.filter(({ payload }) => payload["cause"] !== "start");
+  return [...moved.map((event) => ({ ...event, channel: tenantChannel(tenantId) })), ...organization];
+}
+
+function requireUpdate(payload: unknown, monitorId: string): FindingUpdated {
+  const update = parseBody(monitorEventSchemas["finding.updated"], payload, "/data");
+  if (update.monitor_id !== monitorId) {
+    throw new InvalidBody([
+      { pointer: "/data/monitor_id", detail: `expected ${monitorId}, the monitor of the channel` },
+    ]);
+  }
+  if (update.from !== null || update.to !== null) return update;
+  throw new InvalidBody([{ pointer: "/data/to", detail: "is null as from is: expected a status before or after" }]);
+}
+
+function toRow(tenantId: string, update: FindingUpdated): object {
+  const { rule, explained_by } = toNewChange(update);
+  return {
+    ...update,
+    tenant_id: tenantId,
+    check: toCheckName(update.check),
+    from_status: update.from,
+    to_status: update.to,
+    rule_severity: rule.severity,
+    // Postgres takes fewer forms of a time than JavaScript does.
+    seen_at: new Date(update.seen_at).toISOString(),
+    explained_by,
+  };
+}
+
+export interface ChangeFilter {
+  readonly fingerprint: string | null;
+  readonly check: string | null;
+}
+
+/** Newest first, one row beyond the limit. */
+export async function selectChanges(
+  db: TenantDatabase,
+  monitorId: string,
+  { page: { after, limit }, filter }: { readonly page: PageRequest; readonly filter: ChangeFilter },
+): Promise<readonly ChangeRow[]> {
+  const { number, fingerprint, check } = changes;
+  const condition = and(
+    eq(changes.monitorId, monitorId),
+    after === null ? undefined : lt(number, Number(after.key)),
+    filter.fingerprint === null ? undefined : eq(fingerprint, filter.fingerprint),
+    filter.check === null ? undefined : eq(check, filter.check),
+  );
+  const found = await db
+    .select()
+    .from(changes)
+    .where(condition)
+    .orderBy(desc(number))
+    .limit(limit + 1);
+  return ofMonitor(db, monitorId, found);
+}
+
+/** The last change of every finding that is still there, by fingerprint from the end, one row beyond the limit. */
+export async function selectPresentFindings(
+  db: TenantDatabase,
+  monitorId: string,
+  { after, limit }: PageRequest,
+): Promise<readonly ChangeRow[]> {
+  const { fingerprint, number } = changes;
+  const last = db
+    .selectDistinctOn([fingerprint])
+    .from(changes)
+    .where(and(eq(changes.monitorId, monitorId), after === null ? undefined : lt(fingerprint, after.key)))
+    .orderBy(desc(fingerprint), desc(number))
+    .as("changes");
+  const found = await db
+    .select()
+    .from(last)
+    .where(isNotNull(last.toStatus))
+    .orderBy(desc(last.fingerprint))
+    .limit(limit + 1);
+  return ofMonitor(db, monitorId, found);
+}
+
+/** No change is an answer only when there is such a monitor. Rejects with `NotFound`. */
+async function ofMonitor(
+  db: TenantDatabase,
+  monitorId: string,
+  found: readonly ChangeRow[],
+): Promise<readonly ChangeRow[]> {
+  if (found.length === 0) await monitorStore.select(db, monitorId);
+  return found;
+}
+
+export function toChange(row: ChangeRow): Change {
+  return {
+    schema: "scanstream.change/1",
+    id: row.id,
+    check: row.check,
+    fingerprint: row.fingerprint,
+    resource: { type: row.resourceType, id: row.resourceId, name: row.resourceName },
+    from: row.fromStatus === null ? null : { status: row.fromStatus, reason: row.fromReason },
+    to: row.toStatus === null ? null : { status: row.toStatus, reason: row.toReason },
+    from_waived: row.fromWaived,
+    to_waived: row.toWaived,
+    expected: row.expected,
+    actual: row.actual,
+    to_pass: row.toPass,
+    rule: { status: row.ruleStatus, reason: row.ruleReason, severity: row.ruleSeverity },
+    seen_at: row.seenAt.toISOString(),
+    cause: row.cause,
+    explained_by: row.explainedBy,
+    also: row.also,
+    created_at: row.createdAt.toISOString(),
+  };
+}

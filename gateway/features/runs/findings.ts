@@ -1,0 +1,88 @@
+import { and, asc, eq, sql } from "drizzle-orm";
+import { findings } from "../../../drizzle/schema.ts";
+import type { TenantDatabase } from "../../../drizzle/transactions.ts";
+import { NotFound } from "../../../shared/app_error.ts";
+import { isUuid, type ChannelName } from "../../../shared/channel_name.ts";
+import type { CheckedEvent } from "../../../shared/event.ts";
+import { toCheckName } from "../../../shared/rule_names.ts";
+import { storedFindingSchema, type StoredFinding } from "../../../shared/schemas/finding.ts";
+import { mapNotes, notesOf } from "../../../shared/schemas/finding_notes.ts";
+import { scanEventSchemas, type FindingCreated } from "../../../shared/schemas/scan_events.ts";
+import { parseBody } from "../../http/body.ts";
+import { afterCursor, type PageRequest } from "../../http/paging.ts";
+import { InvalidBody } from "../../http/problem.ts";
+import { replaceRows, toFields } from "../stored_fields.ts";
+import { scanStore } from "./store.ts";
+
+export type FindingRow = typeof findings.$inferSelect;
+
+/**
+ * Stores the findings that are published of a scan that has not ended, each once by its fingerprint: the same one again replaces
+ * what was stored under it. It is also the producer's heartbeat. Rejects with `NotFound`, `AppError("conflict")` or `InvalidBody`.
+ */
+export async function storeFindings(
+  db: TenantDatabase,
+  events: readonly CheckedEvent[],
+  { resourceId: scanId, tenantId }: ChannelName,
+): Promise<readonly []> {
+  if (!isUuid(scanId)) throw new NotFound("No such scan");
+  const given = events.flatMap(({ type, payload }) =>
+    type === "finding.created" ? [requireFinding(payload, scanId)] : [],
+  );
+  await scanStore.updateOpen(db, scanId, { updatedAt: sql`now()` });
+  // A statement may not write the same row twice, and the last one counts.
+  const rows = new Map(given.map((finding) => [finding.fingerprint, toRow(tenantId, finding)]));
+  await db.execute(replaceRows(findings, [...rows.values()], ["tenant_id", "scan_id", "fingerprint"]));
+  return [];
+}
+
+function requireFinding(payload: unknown, scanId: string): FindingCreated {
+  const finding = parseBody(scanEventSchemas["finding.created"], payload, "/data");
+  if (finding.scan_id === scanId) return finding;
+  throw new InvalidBody([{ pointer: "/data/scan_id", detail: `expected ${scanId}, the scan of the channel` }]);
+}
+
+function toRow(tenantId: string, finding: FindingCreated): object {
+  return {
+    tenant_id: tenantId,
+    reason: null,
+    resource_type: "",
+    resource_id: "",
+    expected: "",
+    actual: "",
+    automated: null,
+    cause: null,
+    advisory: false,
+    ...finding,
+    check: toCheckName(finding.check),
+    notes: notesOf(finding),
+  };
+}
+
+/** In the order they were stored, one row beyond the limit. */
+export async function selectFindings(
+  db: TenantDatabase,
+  scanId: string,
+  page: PageRequest,
+): Promise<readonly FindingRow[]> {
+  const { createdAt, fingerprint } = findings;
+  const after = afterCursor(page, [createdAt, fingerprint], ">");
+  const found = await db
+    .select()
+    .from(findings)
+    .where(and(eq(findings.scanId, scanId), after))
+    .orderBy(asc(createdAt), asc(fingerprint))
+    .limit(page.limit + 1);
+  // No finding is an answer only when there is such a scan.
+  if (found.length === 0) await scanStore.select(db, scanId);
+  return found;
+}
+
+/** A stored finding, with the words of the `finding.created` event, so that a client merges both. */
+export function toFinding(row: FindingRow): StoredFinding {
+  return toFields(
+    storedFindingSchema,
+    { table: findings, row },
+    mapNotes((name) => row.notes[name] ?? null),
+  );
+}

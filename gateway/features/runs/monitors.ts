@@ -1,0 +1,225 @@
+import { Hono } from "hono";
+import { sql } from "drizzle-orm";
+import { monitors as table } from "../../../drizzle/schema.ts";
+import type { TenantDatabase } from "../../../drizzle/transactions.ts";
+import { AppError } from "../../../shared/app_error.ts";
+import { changeSchema } from "../../../shared/schemas/change.ts";
+import { monitorSchema, type MonitorEvents } from "../../../shared/schemas/monitor.ts";
+import {
+  monitorUpdateSchema,
+  newMonitorSchema,
+  type MonitorUpdate,
+  type NewMonitor,
+} from "../../../shared/schemas/monitor_requests.ts";
+import { originOf } from "../../../shared/schemas/web_address.ts";
+import type { Principal } from "../../auth/principal.ts";
+import { component, json, problem } from "../../description/operation.ts";
+import type { Allowed } from "../../http/allowed.ts";
+import { listOf } from "../../http/paging.ts";
+import { textParameter } from "../../http/query_parameter.ts";
+import { defineResource } from "../../http/resource.ts";
+import { afterResponse } from "../after_response.ts";
+import { announce, type Send } from "../announce.ts";
+import { checkParameter } from "../check_parameter.ts";
+import { defineFeature, type FeatureDependencies } from "../features.ts";
+import { organizationAnnouncerOf } from "../organizations/announce_updates.ts";
+import { observePoll } from "../organizations/observe.ts";
+import { toValues } from "../stored_fields.ts";
+import { announceRun } from "./announce_runs.ts";
+import { selectChanges, selectPresentFindings, storeChanges, toChange, type ChangeRow } from "./changes.ts";
+import { monitorExample, monitorUpdateExample, newMonitorExample, storedChangeExample } from "./examples.ts";
+import { monitorEvents } from "./monitor_events.ts";
+import { defineRunRoutes } from "./routes.ts";
+import { monitorKind, runChannel, toMonitor, toMonitorUpdated, type MonitorRow } from "./run.ts";
+import { fits, monitorStore, type Reported } from "./store.ts";
+import { monitorEventStream } from "./streams.ts";
+import { markingStale } from "./sweep.ts";
+
+const maxFilterLength = 200;
+const Monitor = component("Monitor", monitorSchema);
+const Change = component("Change", changeSchema);
+const changeList = listOf("changes", ({ createdAt, number }: ChangeRow) => [createdAt, String(number)], toChange, {
+  isKey: (key) => /^\d{1,15}$/.test(key),
+});
+const presentList = listOf(
+  "monitor_findings",
+  ({ createdAt, fingerprint }: ChangeRow) => [createdAt, fingerprint],
+  toChange,
+);
+
+/** Monitors, their changes and streams. */
+export const monitors = defineFeature({
+  prefix: monitorKind.name,
+  tags: [{ name: "monitors", description: "The current results of an org, and their changes" }],
+  isEndedByGatewayAlone: true,
+  onPublish: storeChanges,
+  routes: monitorRoutes,
+  eventStreams: { "/monitors": monitorEventStream },
+  tasks: [markingStale],
+});
+
+function monitorRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
+  const { nowMs } = dependencies;
+  const { publishMonitorEnd, publishMonitorError, publishMonitorStart, publishMonitorUpdated } =
+    monitorEvents(dependencies);
+  const routes = new Hono<Allowed>();
+  const resource = defineResource(routes, { tag: "monitors", what: "monitor" });
+  const organizations = organizationAnnouncerOf(dependencies);
+  const publish = (row: MonitorRow, ...events: readonly Send[]) =>
+    announceRun(monitorKind, row, dependencies, ...events);
+
+  resource.on(
+    "PUT /monitors/:id",
+    {
+      allow: "publish",
+      operationId: "putMonitor",
+      summary: "Start a monitor",
+      description:
+        "Under an id that the client made and keeps: sent again it is a restart of the same monitor, with another " +
+        "interval where the body has one. Publishes `monitor.start`.",
+      body: { schema: newMonitorSchema, example: newMonitorExample },
+      answers: {
+        200: json(Monitor, "Started again", { headers: ["Location"] }),
+        201: json(Monitor, "Registered", { headers: ["Location"], example: monitorExample }),
+        409: problem("The monitor has ended, or follows another org"),
+      },
+    },
+    async ({ c, principal, id, body, write }) => {
+      const { row, isNew } = await write((db) => putMonitor(db, principal, id, body));
+      const start = { monitor_id: row.id, org_url: row.orgUrl, interval_seconds: row.intervalSeconds };
+      await publish(row, (channel) => publishMonitorStart(channel, start));
+      afterResponse(c, organizations.updated(row.tenantId, row));
+      return c.json(toMonitor(row, nowMs()), isNew ? 201 : 200, { location: `/api/v1/monitors/${row.id}` });
+    },
+  );
+
+  defineRunRoutes(resource, dependencies, {
+    kind: monitorKind,
+    store: monitorStore,
+    shown: Monitor,
+    example: monitorExample,
+    toResource: toMonitor,
+    update: {
+      summary: "Report that the producer is alive, what it counts, or the end",
+      description:
+        "A running monitor without a report for three intervals, at least 60 s, is `stale`. Publishes " +
+        "`monitor.updated`; with an `error_code` that is new, or a gap, `monitor.error`; with the status `ended` " +
+        "`monitor.end`. A stopped monitor goes on with the next PUT.",
+      schema: monitorUpdateSchema,
+      example: monitorUpdateExample,
+      toChange: (update) => ({
+        ...toValues(table, update),
+        // The detail belongs to the code.
+        ...(update.error_code === null && { errorDetail: null }),
+        staleAt: null,
+      }),
+      async onStored(db, { row }, update) {
+        if (row.lastLookAt !== null && update.last_look_at !== undefined)
+          await observePoll(db, row, { polledAt: row.lastLookAt, hasGap: update.gap_to !== undefined });
+      },
+      async announce(c, reported, update) {
+        const { row, before } = reported;
+        const error = toMonitorError(reported, update);
+        const events: Send[] = [(channel) => publishMonitorUpdated(channel, toMonitorUpdated(row))];
+        if (error !== null) events.push((channel) => publishMonitorError(channel, error));
+        if (row.endedAt !== null) {
+          events.push((channel) => publishMonitorEnd(channel, { monitor_id: row.id, reason: "ended" }));
+        }
+        await publish(row, ...events);
+        // The counts of the organization come with the changes that explain them.
+        const isOther = before.status !== row.status || before.staleAt !== null;
+        if (isOther) afterResponse(c, organizations.updated(row.tenantId, row));
+      },
+    },
+    deletion: {
+      summary: "Delete a monitor and its changes",
+      description: "Its streams end with `monitor.end`. A PUT under its id makes a new monitor.",
+      // The tenant's stream hears of a deletion when it is done.
+      announceEnd: (row) =>
+        announce(dependencies, [runChannel(monitorKind, row)], (channel) =>
+          publishMonitorEnd(channel, { monitor_id: row.id, reason: "deleted" }),
+        ),
+    },
+  });
+
+  resource.list(
+    "GET /monitors/:id/changes",
+    {
+      allow: "read",
+      operationId: "listChanges",
+      summary: "List a monitor's changes, newest first",
+      query: { fingerprint: textParameter(maxFilterLength, "One finding"), check: checkParameter("One check") },
+      list: changeList,
+      of: [Change, "ChangePage"],
+      example: storedChangeExample,
+    },
+    ({ id, page, parameters: filter, read }) => read((db) => selectChanges(db, id, { page, filter })),
+  );
+
+  resource.list(
+    "GET /monitors/:id/findings",
+    {
+      allow: "read",
+      operationId: "listMonitorFindings",
+      summary: "List a monitor's present findings",
+      description: "The last change of each finding that is still there; its `to` is the present verdict.",
+      list: presentList,
+      of: [Change, "ChangePage"],
+      example: storedChangeExample,
+      answer: "One page, by fingerprint",
+    },
+    ({ id, page, read }) => read((db) => selectPresentFindings(db, id, page)),
+  );
+
+  return routes;
+}
+
+/**
+ * Registers a monitor under an id that its producer keeps; the same id again is a restart. Rejects with `AppError("conflict")` for one
+ * that has ended or follows another org.
+ */
+export async function putMonitor(
+  db: TenantDatabase,
+  { tenantId }: Principal,
+  id: string,
+  monitor: NewMonitor,
+): Promise<{ readonly row: MonitorRow; readonly isNew: boolean }> {
+  const given = toValues<MonitorRow>(table, monitor);
+  const { org_url: orgUrl, interval_seconds: intervalSeconds } = monitor;
+  const origin = originOf(orgUrl);
+  const created = await monitorStore.insert(db, { ...given, id, tenantId, orgUrl, origin, intervalSeconds });
+  if (created !== null) return { row: created, isNew: true };
+  const before = await monitorStore.lockOpen(db, id);
+  if (before.orgUrl !== orgUrl) {
+    throw new AppError("conflict", "The monitor follows another org: expected the same org_url, or a new UUID");
+  }
+  const row = await monitorStore.updateOpen(db, id, {
+    status: "running",
+    ...given,
+    // Counts that no longer fit the total would refuse every later report that leaves them out.
+    ...(fits({ ...before, ...given }) ? {} : { pass: 0, fail: 0, manual: 0, notApplicable: 0 }),
+    // The last process's, of which this one knows nothing yet.
+    logStatus: "unknown",
+    errorCode: null,
+    errorDetail: null,
+    updatedAt: sql`now()`,
+    startedAt: sql`now()`,
+    staleAt: null,
+  });
+  return { row, isNew: false };
+}
+
+/** Once for each new error, and for each gap in what was read of the log; null: nothing to publish. */
+function toMonitorError(
+  { row, before }: Reported<MonitorRow>,
+  { error_code: code, gap_from: gapFrom, gap_to: gapTo }: MonitorUpdate,
+): MonitorEvents["monitor.error"] | null {
+  if (typeof code !== "string" || (code === before.errorCode && gapFrom === undefined)) return null;
+  return {
+    monitor_id: row.id,
+    code,
+    detail: row.errorDetail ?? "",
+    ...(gapFrom === undefined ? {} : { gap_from: new Date(gapFrom).toISOString() }),
+    ...(gapTo === undefined ? {} : { gap_to: new Date(gapTo).toISOString() }),
+  };
+}

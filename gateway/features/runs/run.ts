@@ -1,0 +1,87 @@
+import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
+import { changes, findings, monitors, scans } from "../../../drizzle/schema.ts";
+import { makeChannelName } from "../../../shared/channel_name.ts";
+import {
+  monitorEventSchemas,
+  monitorSchema,
+  type Monitor,
+  type MonitorEvents,
+} from "../../../shared/schemas/monitor.ts";
+import { scanSchema, type Scan } from "../../../shared/schemas/scan.ts";
+import type { ScanResource } from "../../../shared/schemas/tenant_events.ts";
+import { toFields } from "../stored_fields.ts";
+
+/** A run looks at one organization. A scan ends by itself; a monitor goes on until somebody ends it. Both are stored alike. */
+
+export type ScanRow = typeof scans.$inferSelect;
+export type MonitorRow = typeof monitors.$inferSelect;
+export type RunRow = ScanRow | MonitorRow;
+
+export interface RunKind<Row extends RunRow> {
+  /** Prefix of its channels, first part of its events' types, and what an error calls it. */
+  readonly name: "scan" | "monitor";
+  readonly table: Row extends ScanRow ? typeof scans : typeof monitors;
+  /** The table of which a run may have many rows, and the column that names the run. */
+  readonly details: { readonly table: PgTable; readonly owner: PgColumn };
+  /** The status of one that is deleted before it has ended. */
+  readonly deletedStatus: Row["status"];
+}
+
+export const scanKind: RunKind<ScanRow> = {
+  name: "scan",
+  table: scans,
+  details: { table: findings, owner: findings.scanId },
+  deletedStatus: "cancelled",
+};
+
+export const monitorKind: RunKind<MonitorRow> = {
+  name: "monitor",
+  table: monitors,
+  details: { table: changes, owner: changes.monitorId },
+  deletedStatus: "ended",
+};
+
+type RunId = Pick<RunRow, "id" | "tenantId">;
+
+/** The channel of one run; the tenant is the run's own. */
+export function runChannel({ name }: Pick<RunKind<RunRow>, "name">, { tenantId, id }: RunId): string {
+  return makeChannelName(name, tenantId, id);
+}
+
+const shared = (kind: Pick<RunKind<RunRow>, "name">, { tenantId, id }: RunId) => ({
+  tenant_id: tenantId,
+  channel: runChannel(kind, { tenantId, id }),
+  event_stream: `/api/v1/${kind.name}s/${id}/event-stream`,
+});
+
+export function toScan(row: ScanRow): Scan {
+  return toFields(scanSchema, { table: scans, row }, shared(scanKind, row));
+}
+
+/** As the events of its tenant carry it: flat, its id also under the name that events have for it. */
+export function toScanResource(row: ScanRow): ScanResource {
+  return { scan_id: row.id, ...toScan(row) };
+}
+
+export function toMonitor(row: MonitorRow, nowMs: number): Monitor {
+  const more = { ...shared(monitorKind, row), monitor_id: row.id, status: presentStatus(row, nowMs) };
+  return toFields(monitorSchema, { table: monitors, row }, more);
+}
+
+/** The payload of `monitor.updated`, after the producer's report. */
+export function toMonitorUpdated(row: MonitorRow): MonitorEvents["monitor.updated"] {
+  return toFields(monitorEventSchemas["monitor.updated"], { table: monitors, row }, { monitor_id: row.id });
+}
+
+export type MonitorLife = Pick<MonitorRow, "status" | "staleAt" | "updatedAt" | "intervalSeconds">;
+
+/** As the column `stale_from` has it: what was published as stale is read as stale. */
+export function presentStatus(row: MonitorLife, nowMs: number): Monitor["status"] {
+  const isSilent = row.staleAt !== null || nowMs - row.updatedAt.getTime() >= longestSilenceMs(row);
+  return row.status === "running" && isSilent ? "stale" : row.status;
+}
+
+/** After so long without a word of a monitor nobody knows what happened meanwhile. */
+export function longestSilenceMs({ intervalSeconds }: Pick<MonitorLife, "intervalSeconds">): number {
+  return Math.max(3 * intervalSeconds, 60) * 1000;
+}

@@ -1,0 +1,161 @@
+import { and, desc, eq, isNotNull, isNull, sql, type SQL } from "drizzle-orm";
+import { auditRows } from "../../../drizzle/audit.ts";
+import { requireRoom } from "../../../drizzle/limits.ts";
+import { scans } from "../../../drizzle/schema.ts";
+import type { Query, TenantDatabase } from "../../../drizzle/transactions.ts";
+import { AppError, NotFound } from "../../../shared/app_error.ts";
+import type { Access } from "../../auth/membership.ts";
+import { afterCursor, type PageRequest } from "../../http/paging.ts";
+import { InvalidBody } from "../../http/problem.ts";
+import { deleteNumbering } from "../../streaming/published.ts";
+import { deleteInBatches, deleteSome } from "../delete_in_batches.ts";
+import { registerOrganization } from "../organizations/observe.ts";
+import { monitorKind, runChannel, scanKind, type MonitorRow, type RunKind, type RunRow, type ScanRow } from "./run.ts";
+
+export const scanStore = createRunStore(scanKind);
+export const monitorStore = createRunStore(monitorKind);
+
+export interface RunStore<Row extends RunRow> extends ReturnType<typeof createRunStore<Row>> {}
+
+/** The runs of one kind, of the transaction's tenant. Another tenant's run is one that never was. */
+function createRunStore<Row extends RunRow>(kind: RunKind<Row>) {
+  const { name, details, deletedStatus } = kind;
+  // The columns that both kinds have; Drizzle returns the others with them.
+  const table = kind.table as typeof scans;
+  const { id, createdAt, endedAt } = table;
+
+  return { byId, require, select, selectPage, insert, lockOpen, updateOpen, report, remove };
+
+  function byId(db: TenantDatabase, runId: string): Query<readonly Row[]> {
+    return typed(db.select().from(table).where(eq(id, runId)));
+  }
+
+  function typed(query: unknown): Query<readonly Row[]> {
+    return query as Query<readonly Row[]>;
+  }
+
+  /** Throws `NotFound`. */
+  function require([row]: readonly Row[]): Row {
+    if (row === undefined) throw new NotFound(`No such ${name}`);
+    return row;
+  }
+
+  /** Rejects with `NotFound`. */
+  async function select(db: TenantDatabase, runId: string): Promise<Row> {
+    return require(await byId(db, runId));
+  }
+
+  /** Newest first, one row beyond the limit. */
+  function selectPage(db: TenantDatabase, page: PageRequest): Query<readonly Row[]> {
+    const order = [desc(createdAt), desc(id)];
+    const condition = afterCursor(page, [createdAt, id]);
+    return typed(
+      db
+        .select()
+        .from(table)
+        .where(condition)
+        .orderBy(...order)
+        .limit(page.limit + 1),
+    );
+  }
+
+  /** Null: there is one with this id. An id is the tenant's own, whether or not another tenant has the same one. */
+  async function insert(db: TenantDatabase, values: (typeof kind.table)["$inferInsert"]): Promise<Row | null> {
+    const [row] = await typed(
+      db
+        .insert(table)
+        .values(values as typeof scans.$inferInsert)
+        .onConflictDoNothing({ target: [table.tenantId, id] })
+        .returning(),
+    );
+    if (row === undefined) return null;
+    await registerOrganization(db, row.tenantId, row.orgUrl);
+    await requireRoom(db, row.tenantId, `${name}s`, "organizations");
+    return row;
+  }
+
+  function isOpen(runId: string): SQL | undefined {
+    return and(eq(id, runId), isNull(endedAt));
+  }
+
+  /** Nothing changes a run after its end: of two that race to end it, one finds it ended. Rejects with `NotFound` or `AppError("conflict")`. */
+  async function lockOpen(db: TenantDatabase, runId: string): Promise<Row> {
+    const row = require(await typed(db.select().from(table).where(eq(id, runId)).for("no key update")));
+    if (row.endedAt === null) return row;
+    throw new AppError("conflict", `The ${name} has ended and cannot be changed`);
+  }
+
+  /** Rejects as `lockOpen`. */
+  async function updateOpen(db: TenantDatabase, runId: string, change: object): Promise<Row> {
+    const [row] = await typed(db.update(table).set(change).where(isOpen(runId)).returning());
+    return row ?? lockOpen(db, runId);
+  }
+
+  /** The producer's report, and its heartbeat. Rejects as `lockOpen`, and with `InvalidBody` for counts that cannot be. */
+  async function report(db: TenantDatabase, runId: string, change: Change): Promise<Reported<Row>> {
+    const before = await lockOpen(db, runId);
+    requireCounts({ ...before, ...change } as Counts);
+    const isEnd = change.status !== undefined && !["running", "stopped"].includes(change.status);
+    const end = isEnd ? { endedAt: sql`now()` } : {};
+    return { before, row: await updateOpen(db, runId, { ...change, ...end, updatedAt: sql`now()` }) };
+  }
+
+  /**
+   * Deletes a run with all that belongs to it. It ends with the first transaction, so that nothing more is stored of it; `onEnd` is
+   * called then. Rejects with `NotFound`. The same call again goes on where one was interrupted.
+   */
+  async function remove(write: Access["write"], runId: string, onEnd: (row: Row) => Promise<void>): Promise<Row> {
+    const end = { status: deletedStatus as ScanRow["status"], endedAt: sql`now()` };
+    const [open] = await write(async (db) => typed(db.update(table).set(end).where(isOpen(runId)).returning()));
+    if (open !== undefined) await onEnd(open);
+    const deleted = await deleteInBatches(
+      (maxRows) =>
+        write(async (db) => {
+          if (await deleteSome(db, details.table, eq(details.owner, runId), maxRows)) return null;
+          // Another deletion may have been first, and its producer may have made a new one.
+          const isEnded = and(eq(id, runId), isNotNull(endedAt));
+          const rows = await typed(db.delete(table).where(isEnded).returning());
+          const channels = rows.map((row) => runChannel(kind, row));
+          await deleteNumbering(db, channels);
+          await auditRows(db, `${name}.deleted`, kind.table, rows);
+          return rows;
+        }),
+      (rows) => rows !== null,
+    );
+    return require(deleted ?? []);
+  }
+}
+
+/** Values by the properties of a row. */
+export interface Change {
+  readonly status?: RunRow["status"];
+  readonly [property: string]: unknown;
+}
+
+export interface Reported<Row extends RunRow> {
+  readonly row: Row;
+  readonly before: Row;
+}
+
+type Counts = Pick<MonitorRow, "checksTotal" | "pass" | "fail" | "manual" | "notApplicable"> & {
+  readonly checksDone?: number | undefined;
+};
+
+/** Throws `InvalidBody` that says which of the two rules the counts break. A total of 0 is not known yet. */
+function requireCounts({ checksDone, checksTotal, pass, fail, manual, notApplicable }: Counts): void {
+  if (checksDone !== undefined && checksTotal !== 0 && checksDone > checksTotal) {
+    const detail = `is ${checksDone}, more than checks_total (${checksTotal})`;
+    throw new InvalidBody([{ pointer: "/checks_done", detail }]);
+  }
+  if (fits({ checksDone, checksTotal, pass, fail, manual, notApplicable })) return;
+  const sum = pass + fail + manual + notApplicable;
+  const most = checksDone === undefined ? `checks_total (${checksTotal})` : `checks_done (${checksDone})`;
+  const detail = `is not consistent: pass, fail, manual and not_applicable add up to ${sum}, more than ${most}`;
+  throw new InvalidBody([{ pointer: "", detail }]);
+}
+
+/** A scan counts the rules that it has done, a monitor all of them. */
+export function fits({ checksDone, checksTotal, pass, fail, manual, notApplicable }: Counts): boolean {
+  const sum = pass + fail + manual + notApplicable;
+  return checksDone === undefined ? checksTotal === 0 || sum <= checksTotal : sum <= checksDone;
+}
