@@ -22,10 +22,7 @@ const flatEntries = {
     v.description("The last completed scan; null: there was none, or it was deleted"),
   ),
   last_scan_at: v.pipe(v.nullable(time), v.description("When the last completed scan ended; null: there was none")),
-  monitor_id: v.pipe(
-    v.nullable(uuid()),
-    v.description("Among several the one that runs, and of those the one that reported last"),
-  ),
+  monitor_id: v.pipe(v.nullable(uuid()), v.description("Among several the one that runs, and of those the newest")),
   monitor_status: v.nullable(monitorSchema.entries.status),
 };
 

@@ -33,13 +33,13 @@ export function selectOrganizationRows(
   db: TenantDatabase,
   { condition, limit }: { readonly condition?: SQL | undefined; readonly limit: number },
 ) {
-  const { id, status, staleAt, updatedAt, intervalSeconds } = monitors;
-  // Among several the one that runs, and of those the one that reported last.
+  const { id, status, staleAt, createdAt, updatedAt, intervalSeconds } = monitors;
+  // Among several the one that runs, and of those the newest: a heartbeat does not change which one it is.
   const monitor = db
     .select({ id, status, staleAt, updatedAt, intervalSeconds })
     .from(monitors)
     .where(and(eq(monitors.tenantId, organizations.tenantId), eq(monitors.origin, organizations.orgUrl)))
-    .orderBy(desc(sql`${status} = 'running'`), desc(updatedAt))
+    .orderBy(desc(sql`${status} = 'running'`), desc(createdAt), desc(id))
     .limit(1)
     .as("monitor");
   return db
@@ -52,7 +52,7 @@ export function selectOrganizationRows(
         updatedAt: monitor.updatedAt,
         intervalSeconds: monitor.intervalSeconds,
       },
-      seen,
+      seen: seenOf(sql`case ${monitor.status} when 'running' then ${monitor.id} end`),
     })
     .from(organizations)
     .leftJoinLateral(monitor, sql`true`)
@@ -68,8 +68,12 @@ const ofKind = (kind: "scan" | "monitor") => sql`from observations where tenant_
   and organization_id = ${organizations.id} and kind = ${kind} order by known_to desc`;
 const everyRule = sql`${sql.param(stigRuleNames.map(({ check }) => check))}::text[]`;
 
-/** JSON of `SeenRun`s: the newest observations of scans, the newest first, and the newest of monitors. */
-const seen = sql<string>`(
+/**
+ * JSON of `SeenRun`s: the newest observations of scans, the newest first, and the newest one of the monitor that runs. So two monitors
+ * that disagree do not take turns with each poll. The newest one of any monitor counts where none runs or it has seen nothing yet.
+ */
+const seenOf = (monitorId: SQL) =>
+  sql<string>`(
   with scan as (
     select *, row_number() over (order by known_to desc) as place ${ofKind("scan")} limit
       case when (select jsonb_exists_all(results, ${everyRule}) ${ofKind("scan")} limit 1) then 1 else ${maxScans}::integer end
@@ -78,7 +82,12 @@ const seen = sql<string>`(
     'from', ${toMs(sql`known_from`)}, 'to', ${toMs(sql`known_to`)}, 'results', case place when 1 then results else results - rules end,
     'isKept', exists (select from scans where scans.tenant_id = seen.tenant_id and scans.id = run_id)
   ) order by kind desc, place) filter (where place = 1 or results - rules <> '{}'), '[]')::text
-  from (select * from scan union all (select *, 1 ${ofKind("monitor")} limit 1)) as seen, newest
+  from (select * from scan union all (select *, 1 from observations as one
+    where tenant_id = ${organizations.tenantId} and (run_id, known_from) = (select run_id, known_from from (
+      (select 0 as turn, run_id, known_from from observations
+        where tenant_id = ${organizations.tenantId} and run_id = ${monitorId} order by known_from desc limit 1)
+      union all (select 1, run_id, known_from ${ofKind("monitor")} limit 1)
+    ) as latest order by turn limit 1))) as seen, newest
 )`.as("seen");
 
 function toMs(time: SQL): SQL {

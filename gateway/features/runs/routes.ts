@@ -1,4 +1,4 @@
-import * as v from "valibot";
+import type * as v from "valibot";
 import { isUnavailable } from "../../../shared/app_error.ts";
 import { json, problem } from "../../description/operation.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";

@@ -1,7 +1,7 @@
 import { and, desc, eq, isNotNull, isNull, sql, type SQL } from "drizzle-orm";
 import { auditRows } from "../../../drizzle/audit.ts";
 import { requireRoom } from "../../../drizzle/limits.ts";
-import { scans } from "../../../drizzle/schema.ts";
+import type { scans } from "../../../drizzle/schema.ts";
 import type { Query, TenantDatabase } from "../../../drizzle/transactions.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import type { Access } from "../../auth/membership.ts";
@@ -94,7 +94,7 @@ function createRunStore<Row extends RunRow>(kind: RunKind<Row>) {
   /** The producer's report, and its heartbeat. Rejects as `lockOpen`, and with `InvalidBody` for counts that cannot be. */
   async function report(db: TenantDatabase, runId: string, change: Change): Promise<Reported<Row>> {
     const before = await lockOpen(db, runId);
-    requireCounts({ ...before, ...change } as Counts);
+    requireCounts({ ...before, ...change });
     const isEnd = change.status !== undefined && !["running", "stopped"].includes(change.status);
     const end = isEnd ? { endedAt: sql`now()` } : {};
     return { before, row: await updateOpen(db, runId, { ...change, ...end, updatedAt: sql`now()` }) };

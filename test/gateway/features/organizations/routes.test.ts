@@ -115,6 +115,26 @@ test("a rule that a monitor knows has the category that its producer names", asy
   expect(second?.rule).toEqual({ status: "FAIL", reason: null, severity: "low" });
 });
 
+test("of two monitors that run and disagree the newer one decides, whichever reported last", async () => {
+  const org_url = `https://${aHost()}`;
+  const [older, newer] = [createMonitorClient(gateway), createMonitorClient(gateway)];
+  const states: number[] = [];
+  const report = async ({ put, post, patch }: typeof older, status: "PASS" | "FAIL") => {
+    await put({ org_url, interval_seconds: 10 });
+    await post([changeOf({ check: idle, fingerprint: idle, to: { status, reason: null } })]);
+    await patch({ last_look_at: new Date().toISOString() });
+    states.push((await organizationOf(org_url)).fail);
+  };
+  await report(older, "PASS");
+  for (let time = 0; time < 2; time += 1) {
+    await report(newer, "FAIL");
+    await report(older, "PASS");
+  }
+  expect(states).toEqual([0, 1, 1, 1, 1]);
+  await newer.patch({ status: "stopped" });
+  expect(await organizationOf(org_url)).toMatchObject({ fail: 0, monitor_id: older.id });
+});
+
 test("a name comes back as it was, whatever it is made of", async () => {
   const host = aHost();
   const monitor = createMonitorClient(gateway);
