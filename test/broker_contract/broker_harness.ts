@@ -100,12 +100,3 @@ export async function unavailability(promise: Promise<unknown>, secrets: readonl
   for (const secret of secrets) assert.ok(!shown.includes(secret), `the error shows a secret: ${shown}`);
   return error;
 }
-
-/** Polls a condition at a server. */
-export async function eventually(isTrue: () => Promise<boolean>, what: string): Promise<void> {
-  const startMs = Date.now();
-  while (!(await isTrue())) {
-    assert.ok(Date.now() - startMs < 60_000, `never became true: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}

@@ -1,18 +1,9 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
-import { AppError } from "../../shared/app_error.ts";
 import type { TcpProxy } from "../support/tcp_proxy.ts";
 import type { BrokerCase } from "./broker_contract.ts";
-import {
-  eventMessage,
-  eventually,
-  record,
-  unavailability,
-  type BrokerHarness,
-  type Recording,
-} from "./broker_harness.ts";
+import { eventMessage, record, unavailability, type BrokerHarness } from "./broker_harness.ts";
 
-/** What every adapter that has a network between itself and its broker promises when that network breaks. */
 interface NetworkHarness extends BrokerHarness {
   readonly network: TcpProxy;
 }
@@ -20,235 +11,165 @@ interface NetworkHarness extends BrokerHarness {
 const ignore = { onMessage() {}, onLost() {} };
 const never = new AbortController().signal;
 
-const cases: readonly { readonly name: string; readonly run: (harness: NetworkHarness) => Promise<void> }[] = [
-  {
-    name: "reports a cut once to every subscription, and hands over nothing after",
-    async run(harness) {
-      const [first, second] = [harness.createChannel(), harness.createChannel()];
-      const broker = harness.createBroker();
-      const recordings = [await record(broker, first), await record(broker, first), await record(broker, second)];
-      const left = await record(broker, second);
-      left.leave();
-      harness.network.cut();
-      for (const recording of recordings) assert.equal(await recording.untilLost(), "cut");
-      // A new subscription receives again; the lost ones stay lost.
-      const again = await record(broker, first);
-      await harness.createDirectBroker().publish(first, eventMessage({ n: 1 }));
-      await again.untilCount(1);
-      for (const { messages, lost } of recordings) assert.deepEqual([messages, lost], [[], ["cut"]]);
-      assert.deepEqual(left.lost, []);
-    },
+const cases: Readonly<Record<string, (harness: NetworkHarness) => Promise<void>>> = {
+  "reports a cut once to every subscription, and hands over nothing after": async (harness) => {
+    const [first, second] = [harness.createChannel(), harness.createChannel()];
+    const broker = harness.createBroker();
+    const recordings = [await record(broker, first), await record(broker, first), await record(broker, second)];
+    const left = await record(broker, second);
+    left.leave();
+    harness.network.cut();
+    for (const recording of recordings) assert.equal(await recording.untilLost(), "cut");
+    // A new subscription receives again; the lost ones stay lost.
+    const again = await record(broker, first);
+    await harness.createDirectBroker().publish(first, eventMessage({ n: 1 }));
+    await again.untilCount(1);
+    for (const { messages, lost } of recordings) assert.deepEqual([messages, lost], [[], ["cut"]]);
+    assert.deepEqual(left.lost, []);
   },
-  {
-    name: "reports that the broker ended the connection",
-    async run(harness) {
-      const channel = harness.createChannel();
-      const broker = harness.createBroker();
-      const recording = await record(broker, channel);
-      harness.network.end();
-      assert.ok(["ended", "cut"].includes(await recording.untilLost()));
-      const again = await record(broker, channel);
-      await broker.publish(channel, eventMessage({ n: 1 }));
-      await again.untilCount(1);
-      assert.equal(recording.lost.length, 1);
-    },
-  },
-  {
-    name: "reports a connection that has gone silent",
-    async run(harness) {
-      const channel = harness.createChannel();
-      const broker = harness.createBroker("short");
-      const recording = await record(broker, channel);
-      harness.network.stall();
-      assert.equal(await recording.untilLost(), "silent");
-      // What the network held arrives now, without a subscriber.
-      await harness.createDirectBroker().publish(channel, eventMessage({ n: 1 }));
-      harness.network.restore();
-      const again = await record(broker, channel);
-      await broker.publish(channel, eventMessage({ n: 2 }));
-      await again.untilCount(1);
-      assert.deepEqual(again.messages, [eventMessage({ n: 2 })]);
-      assert.deepEqual(recording.messages, []);
-      assert.equal(recording.lost.length, 1);
-    },
-  },
-  {
-    name: "keeps an idle subscription, and hands over no ping",
-    async run(harness) {
-      const channel = harness.createChannel();
-      const short = await record(harness.createBroker("short"), channel);
-      const normal = await record(harness.createBroker(), channel);
-      await sleep(1500);
-      assert.deepEqual([short.lost, short.messages], [[], []]);
-      await harness.createBroker().publish(channel, eventMessage({ n: 1 }));
-      await short.untilCount(1);
-      await normal.untilCount(1);
-      assert.deepEqual(normal.messages, [eventMessage({ n: 1 })]);
-    },
-  },
-  {
-    name: "does not report a slow network as silent",
-    async run(harness) {
-      const channel = harness.createChannel();
-      const recording = await record(harness.createBroker("short"), channel);
-      harness.network.slow(30_000);
-      const publisher = harness.createDirectBroker();
-      const messages = [1, 2].map((n) => eventMessage({ n, text: "x".repeat(32_000) }));
-      for (const message of messages) await publisher.publish(channel, message);
-      await recording.untilCount(messages.length);
-      assert.deepEqual(recording.messages, messages);
-    },
-  },
-  {
-    name: "a message that was cut off is not handed over, and the subscription is lost",
-    async run(harness) {
-      const channel = harness.createChannel();
-      const recording = await record(harness.createBroker(), channel);
-      harness.network.truncate(40);
-      await harness.createDirectBroker().publish(channel, eventMessage({ text: "x".repeat(1000) }));
-      assert.ok(["ended", "cut"].includes(await recording.untilLost()));
-      assert.deepEqual(recording.messages, []);
-    },
-  },
-  {
-    name: "refuses to publish while the broker is unavailable, and publishes nothing of it later",
-    async run(harness) {
-      const channel = harness.createChannel();
-      const publisher = harness.createBroker();
-      const recording = await record(harness.createDirectBroker(), channel);
-      await publisher.publish(channel, eventMessage({ n: 0 }));
-      harness.network.refuse();
-      const refused = Array.from({ length: 10 }, (_, n) => publisher.publish(channel, eventMessage({ refused: n })));
-      await Promise.all(refused.map((attempt) => unavailability(attempt, harness.secrets)));
-      await unavailability(publisher.ping(), harness.secrets);
-      harness.network.restore();
-      await publisher.publish(channel, eventMessage({ n: 1 }));
-      await recording.untilCount(2);
-      assert.deepEqual(recording.messages, [eventMessage({ n: 0 }), eventMessage({ n: 1 })]);
-    },
-  },
-  {
-    name: "refuses to publish within its timeout when nothing answers",
-    async run(harness) {
-      const channel = harness.createChannel();
-      const publisher = harness.createBroker("short");
-      await publisher.publish(channel, eventMessage({ n: 0 }));
-      harness.network.stall();
-      const attempts = [1, 2, 3].map((n) => publisher.publish(channel, eventMessage({ n })));
-      const errors = await Promise.all(attempts.map((attempt) => unavailability(attempt, harness.secrets)));
-      for (const { message } of errors) assert.match(message, /did not answer within|cannot be reached/);
-      await unavailability(publisher.publish(channel, eventMessage({ n: 4 })), harness.secrets);
-      harness.network.restore();
-      await publisher.publish(channel, eventMessage({ n: 5 }));
-    },
-  },
-  {
-    name: "refuses to subscribe while the broker is unavailable or does not answer",
-    async run(harness) {
-      const channel = harness.createChannel();
-      const broker = harness.createBroker("short");
-      harness.network.refuse();
-      await unavailability(broker.subscribe(channel, ignore, never), harness.secrets);
-      harness.network.restore();
-      harness.network.stall();
-      await unavailability(broker.subscribe(channel, ignore, never), harness.secrets);
-      harness.network.restore();
-      const recording = await record(broker, channel);
-      await broker.publish(channel, eventMessage({ n: 1 }));
-      await recording.untilCount(1);
-    },
-  },
-  {
-    name: "subscribe does not resolve before the broker has confirmed",
-    async run(harness) {
-      const channel = harness.createChannel();
-      const broker = harness.createBroker();
-      // So that what is missing is the confirmation, not the connection.
-      await record(broker, harness.createChannel());
-      harness.network.stall();
-      let isOpen = false;
-      const pending = record(broker, channel).then((recording) => {
-        isOpen = true;
-        return recording;
-      });
-      // Meanwhile another subscribes, and receives what is published.
-      const direct = harness.createDirectBroker();
-      const witness = await record(direct, channel);
-      await direct.publish(channel, eventMessage({ n: 0 }));
-      await witness.untilCount(1);
-      assert.equal(isOpen, false);
-      harness.network.restore();
-      const recording = await pending;
-      await harness.createDirectBroker().publish(channel, eventMessage({ n: 1 }));
-      await recording.untilCount(1);
-      assert.deepEqual(recording.messages, [eventMessage({ n: 1 })]);
-    },
-  },
-  {
-    name: "a cut while subscribing rejects every pending subscription",
-    async run(harness) {
-      const channel = harness.createChannel();
-      const broker = harness.createBroker();
-      harness.network.stall();
-      const waiting = [1, 2].map(() => broker.subscribe(channel, ignore, never));
-      const failed = waiting.map((subscribed) => unavailability(subscribed, harness.secrets));
-      await eventually(async () => harness.network.openCount > 0, "connected");
-      harness.network.refuse();
-      await Promise.all(failed);
-      harness.network.restore();
-      const recording = await record(broker, channel);
-      await broker.publish(channel, eventMessage({ n: 1 }));
-      await recording.untilCount(1);
-    },
-  },
-  {
-    name: "a new subscription in onLost is not lost with the rest",
-    async run(harness) {
-      const [first, second] = [harness.createChannel(), harness.createChannel()];
-      const broker = harness.createBroker();
-      const again = Promise.withResolvers<Recording>();
-      const subscribeAgain = (): Promise<Recording> =>
-        // The other channel may have a connection of its own that is just being lost.
-        record(broker, second).catch((error: unknown) => {
-          assert.ok(error instanceof AppError && error.code === "unavailable");
-          return subscribeAgain();
-        });
-      const onLost = () => subscribeAgain().then(again.resolve, again.reject);
-      await broker.subscribe(first, { onMessage() {}, onLost: () => void onLost() }, never);
-      await record(broker, second);
-      harness.network.cut();
-      const recording = await again.promise;
-      await harness.createDirectBroker().publish(second, eventMessage({ n: 1 }));
-      await recording.untilCount(1);
-      assert.deepEqual(recording.lost, []);
-    },
-  },
-  {
-    name: "leaves no connection open after losses",
-    async run(harness) {
-      const channel = harness.createChannel();
-      const broker = harness.createBroker();
-      await broker.publish(channel, eventMessage({ n: 0 }));
-      const openCounts: number[] = [];
-      for (let round = 0; round < 10; round += 1) {
-        const recording = await record(broker, channel);
-        await broker.publish(channel, eventMessage({ round }));
-        await recording.untilCount(1);
-        openCounts.push(harness.network.openCount);
-        harness.network.cut();
-        await recording.untilLost();
-      }
-      assert.ok(Math.max(...openCounts) <= 3, `connections grew: ${openCounts.join(", ")}`);
-      await broker.close();
-      await harness.network.untilOpenCount(0);
-    },
-  },
-];
 
-export const networkContract: readonly BrokerCase[] = cases.map(({ name, run }) => ({
-  name,
-  async run(harness) {
-    if (harness.network === null) throw new TypeError(`Cannot run ${JSON.stringify(name)}: there is no network`);
-    await run({ ...harness, network: harness.network });
+  "reports that the broker ended the connection": async (harness) => {
+    const channel = harness.createChannel();
+    const broker = harness.createBroker();
+    const recording = await record(broker, channel);
+    harness.network.end();
+    assert.ok(["ended", "cut"].includes(await recording.untilLost()));
+    const again = await record(broker, channel);
+    await broker.publish(channel, eventMessage({ n: 1 }));
+    await again.untilCount(1);
+    assert.equal(recording.lost.length, 1);
   },
-}));
+
+  "reports a connection that has gone silent": async (harness) => {
+    const channel = harness.createChannel();
+    const broker = harness.createBroker("short");
+    const recording = await record(broker, channel);
+    harness.network.stall();
+    assert.equal(await recording.untilLost(), "silent");
+    // What the network held arrives now, without a subscriber.
+    await harness.createDirectBroker().publish(channel, eventMessage({ n: 1 }));
+    harness.network.restore();
+    const again = await record(broker, channel);
+    await broker.publish(channel, eventMessage({ n: 2 }));
+    await again.untilCount(1);
+    assert.deepEqual(again.messages, [eventMessage({ n: 2 })]);
+    assert.deepEqual(recording.messages, []);
+    assert.equal(recording.lost.length, 1);
+  },
+
+  "keeps an idle subscription, and hands over no ping": async (harness) => {
+    const channel = harness.createChannel();
+    const short = await record(harness.createBroker("short"), channel);
+    const normal = await record(harness.createBroker(), channel);
+    await sleep(1500);
+    assert.deepEqual([short.lost, short.messages], [[], []]);
+    await harness.createBroker().publish(channel, eventMessage({ n: 1 }));
+    await short.untilCount(1);
+    await normal.untilCount(1);
+    assert.deepEqual(normal.messages, [eventMessage({ n: 1 })]);
+  },
+
+  "a message that was cut off is not handed over, and the subscription is lost": async (harness) => {
+    const channel = harness.createChannel();
+    const recording = await record(harness.createBroker(), channel);
+    harness.network.truncate(40);
+    await harness.createDirectBroker().publish(channel, eventMessage({ text: "x".repeat(1000) }));
+    assert.ok(["ended", "cut"].includes(await recording.untilLost()));
+    assert.deepEqual(recording.messages, []);
+  },
+
+  "refuses to publish while the broker is unavailable, and publishes nothing of it later": async (harness) => {
+    const channel = harness.createChannel();
+    const publisher = harness.createBroker();
+    const recording = await record(harness.createDirectBroker(), channel);
+    await publisher.publish(channel, eventMessage({ n: 0 }));
+    harness.network.refuse();
+    const refused = Array.from({ length: 10 }, (_, n) => publisher.publish(channel, eventMessage({ refused: n })));
+    await Promise.all(refused.map((attempt) => unavailability(attempt, harness.secrets)));
+    await unavailability(publisher.ping(), harness.secrets);
+    harness.network.restore();
+    await publisher.publish(channel, eventMessage({ n: 1 }));
+    await recording.untilCount(2);
+    assert.deepEqual(recording.messages, [eventMessage({ n: 0 }), eventMessage({ n: 1 })]);
+  },
+
+  "refuses to publish within its timeout when nothing answers": async (harness) => {
+    const channel = harness.createChannel();
+    const publisher = harness.createBroker("short");
+    await publisher.publish(channel, eventMessage({ n: 0 }));
+    harness.network.stall();
+    const attempts = [1, 2, 3].map((n) => publisher.publish(channel, eventMessage({ n })));
+    const errors = await Promise.all(attempts.map((attempt) => unavailability(attempt, harness.secrets)));
+    for (const { message } of errors) assert.match(message, /did not answer within|cannot be reached/);
+    await unavailability(publisher.publish(channel, eventMessage({ n: 4 })), harness.secrets);
+    harness.network.restore();
+    await publisher.publish(channel, eventMessage({ n: 5 }));
+  },
+
+  "refuses to subscribe while the broker is unavailable or does not answer": async (harness) => {
+    const channel = harness.createChannel();
+    const broker = harness.createBroker("short");
+    harness.network.refuse();
+    await unavailability(broker.subscribe(channel, ignore, never), harness.secrets);
+    harness.network.restore();
+    harness.network.stall();
+    await unavailability(broker.subscribe(channel, ignore, never), harness.secrets);
+    harness.network.restore();
+    const recording = await record(broker, channel);
+    await broker.publish(channel, eventMessage({ n: 1 }));
+    await recording.untilCount(1);
+  },
+
+  "subscribe does not resolve before the broker has confirmed": async (harness) => {
+    const channel = harness.createChannel();
+    const broker = harness.createBroker();
+    // So that what is missing is the confirmation, not the connection.
+    await record(broker, harness.createChannel());
+    harness.network.stall();
+    let isOpen = false;
+    const pending = record(broker, channel).then((recording) => {
+      isOpen = true;
+      return recording;
+    });
+    // Meanwhile another subscribes, and receives what is published.
+    const direct = harness.createDirectBroker();
+    const witness = await record(direct, channel);
+    await direct.publish(channel, eventMessage({ n: 0 }));
+    await witness.untilCount(1);
+    assert.equal(isOpen, false);
+    harness.network.restore();
+    const recording = await pending;
+    await harness.createDirectBroker().publish(channel, eventMessage({ n: 1 }));
+    await recording.untilCount(1);
+    assert.deepEqual(recording.messages, [eventMessage({ n: 1 })]);
+  },
+
+  "leaves no connection open after losses": async (harness) => {
+    const channel = harness.createChannel();
+    const broker = harness.createBroker();
+    await broker.publish(channel, eventMessage({ n: 0 }));
+    const openCounts: number[] = [];
+    for (let round = 0; round < 10; round += 1) {
+      const recording = await record(broker, channel);
+      await broker.publish(channel, eventMessage({ round }));
+      await recording.untilCount(1);
+      openCounts.push(harness.network.openCount);
+      harness.network.cut();
+      await recording.untilLost();
+    }
+    assert.ok(Math.max(...openCounts) <= 3, `connections grew: ${openCounts.join(", ")}`);
+    await broker.close();
+    await harness.network.untilOpenCount(0);
+  },
+};
+
+/** The promises of an adapter when the network between it and its broker breaks. */
+export const networkContract: Readonly<Record<string, BrokerCase>> = Object.fromEntries(
+  Object.entries(cases).map(([name, run]) => [
+    name,
+    async (harness: BrokerHarness) => {
+      if (harness.network === null) throw new TypeError(`Cannot run ${JSON.stringify(name)}: there is no network`);
+      await run({ ...harness, network: harness.network });
+    },
+  ]),
+);

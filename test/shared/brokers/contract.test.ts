@@ -1,6 +1,8 @@
-import { afterAll, beforeAll } from "vitest";
+import { afterAll, beforeAll, describe, test } from "vitest";
 import { openMemoryHarness, redisHarness, upstashHarness } from "../../broker_contract/broker_adapters.ts";
-import { describeBroker } from "../../broker_contract/describe_broker.ts";
+import { brokerContract } from "../../broker_contract/broker_contract.ts";
+import type { OpenHarness } from "../../broker_contract/broker_harness.ts";
+import { networkContract } from "../../broker_contract/broker_network_contract.ts";
 import { startRedis, type RedisServer } from "../../support/redis.ts";
 
 const password = "p@ss/w:rd secret";
@@ -11,7 +13,23 @@ beforeAll(async () => {
 });
 afterAll(() => redis.stop());
 
-describeBroker("memory", openMemoryHarness, { hasNetwork: false });
-describeBroker("redis", () => redisHarness(redis)(), { hasNetwork: true });
-describeBroker("upstash", () => upstashHarness(redis)(), { hasNetwork: true });
+const everyCase = { ...brokerContract, ...networkContract };
+
 // `redis_sentinels.test.ts` has sentinels.
+describe.each<[name: string, openHarness: OpenHarness, cases: typeof brokerContract]>([
+  ["memory", openMemoryHarness, brokerContract],
+  ["redis", () => redisHarness(redis)(), everyCase],
+  ["upstash", () => upstashHarness(redis)(), everyCase],
+])("%s broker", (_, openHarness, cases) => {
+  for (const [title, run] of Object.entries(cases)) {
+    // Most of the time they wait.
+    test.concurrent(title, async () => {
+      const harness = await openHarness();
+      try {
+        await run(harness);
+      } finally {
+        await harness.close();
+      }
+    });
+  }
+});

@@ -1,14 +1,9 @@
 import { expect, onTestFinished, test } from "vitest";
+import { eventually } from "../../../gateway/library/contract_client.ts";
 import type { Broker } from "../../../shared/broker.ts";
 import { createRedisBroker, type RedisBrokerOptions } from "../../../shared/brokers/redis.ts";
 import { createChannel } from "../../broker_contract/broker_adapters.ts";
-import {
-  eventMessage,
-  eventually,
-  record,
-  unavailability,
-  type Recording,
-} from "../../broker_contract/broker_harness.ts";
+import { eventMessage, record, unavailability, type Recording } from "../../broker_contract/broker_harness.ts";
 import { startRedisSentinels } from "../../support/redis_sentinels.ts";
 
 function open(url: string, options: Partial<RedisBrokerOptions>): Broker {
