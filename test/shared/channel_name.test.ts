@@ -39,29 +39,14 @@ describe("makeChannelName", () => {
 });
 
 describe("parseChannelName", () => {
-  test.each([
-    "",
-    "scan",
-    `scan:${tenant}`,
-    `scan:${tenant}:`,
-    `:${tenant}:1`,
-    `scan::1`,
-    `scan:${tenant}:1:2`,
-    `scan:${tenant}:1\n`,
-    `scan:${tenant}\n:1`,
-    `\nscan:${tenant}:1`,
-    `scan:${tenant.toUpperCase()}:1`,
-    `scan:${tenant}:é`,
-    null,
-    undefined,
-    42,
-    {},
-    [`scan:${tenant}:1`],
-  ])("gives null for %j", (name) => {
-    expect(parseChannelName(name)).toBeNull();
-    expect(tenantIdFromChannel(name)).toBeNull();
-    expect(canReadChannel({ tenantId: tenant }, name)).toBe(false);
-  });
+  test.each(["", `scan:${tenant}:1:2`, `scan:${tenant}:1\n`, null, undefined, 42, {}, [`scan:${tenant}:1`]])(
+    "gives null for %j",
+    (name) => {
+      expect(parseChannelName(name)).toBeNull();
+      expect(tenantIdFromChannel(name)).toBeNull();
+      expect(canReadChannel({ tenantId: tenant }, name)).toBe(false);
+    },
+  );
 
   test("never throws and only accepts what makeChannelName would build", () => {
     fc.assert(

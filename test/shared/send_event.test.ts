@@ -23,33 +23,17 @@ describe("sendEvent", () => {
     expect(isEventType(`scan.${verb}`)).toBe(true);
   });
 
-  test.each([
-    "scan",
-    "scan.",
-    ".end",
-    "scan.finished",
-    "Scan.end",
-    "scan.END",
-    "scan.end.end",
-    "scan.end\n",
-    "scan\r.end",
-    "scan\0.end",
-    "1scan.end",
-    "scan-x.end",
-    "scan end",
-    "",
-    null,
-    7,
-    { toString: () => "scan.end" },
-  ])("refuses the event type %j", async (type) => {
-    const publisher = recordEvents();
-    await expect(untyped(publisher)(channel, type, { scan_id: tenant })).rejects.toThrow(TypeError);
-    expect(publisher.events).toEqual([]);
-  });
+  // `use_cases.ts` has those that travel as JSON.
+  test.each(["", "scan.", ".end", "1scan.end", "scan end", 7, { toString: () => "scan.end" }])(
+    "refuses the event type %j",
+    async (type) => {
+      const publisher = recordEvents();
+      await expect(untyped(publisher)(channel, type, { scan_id: tenant })).rejects.toThrow(TypeError);
+      expect(publisher.events).toEqual([]);
+    },
+  );
 
   test.each([
-    ["a nested object", { a: { b: 1 } }],
-    ["an array in an array", { a: [[1]] }],
     ["an object in an array", { a: [{}] }],
     ["NaN", { a: Number.NaN }],
     ["infinity", { a: Number.POSITIVE_INFINITY }],
@@ -59,9 +43,6 @@ describe("sendEvent", () => {
     ["a symbol", { a: Symbol("a") }],
     ["a date", { a: new Date(0) }],
     ["a hole in an array", { a: [undefined] }],
-    ["an array as payload", [1]],
-    ["a string as payload", "text"],
-    ["null as payload", null],
     ["no payload", undefined],
     ["a map", new Map([["a", 1]])],
     ["an object that chooses its own JSON", { toJSON: () => "x" }],
@@ -70,22 +51,6 @@ describe("sendEvent", () => {
     await expect(untyped(publisher)(channel, "scan.progress", payload)).rejects.toThrow(TypeError);
     expect(publisher.events).toEqual([]);
   });
-
-  test.each([
-    ["missing", {}],
-    ["no UUID", { scan_id: "1" }],
-    ["upper case", { scan_id: tenant.toUpperCase() }],
-    ["of another resource", { job_id: tenant }],
-  ])("refuses a terminal event whose id is %s", async (_, payload) => {
-    await expect(untyped(recordEvents())(channel, "scan.end", payload)).rejects.toThrow(/scan_id/);
-  });
-
-  test.each(["", "scan", `scan:${tenant.toUpperCase()}:1`, `scan:${tenant}:1\r\n`, null])(
-    "refuses the channel %j",
-    async (name) => {
-      await expect(untyped(recordEvents())(name, "scan.progress", {})).rejects.toThrow(TypeError);
-    },
-  );
 
   test("passes a broker's failure on", async () => {
     const { sendEvent } = createPublisher({ publish: () => Promise.reject(new Error("unavailable")) });
@@ -121,12 +86,8 @@ describe("parseMessage", () => {
     "[]",
     "{}",
     "garbage",
-    `{"type":"scan.progress"}`,
-    `{"data":{}}`,
-    `{"type":"scan.progress","data":[]}`,
     `{"type":"scan.progress","data":{"a":{"b":1}}}`,
     `{"type":"scan.progress\\nid: 1","data":{}}`,
-    `{"type":"scan.unknown","data":{}}`,
     `{"type":"scan.end","data":{}}`,
     `{"type":"scan.progress","data":{}`,
     `{"type":"scan.progress","data":{"text":"${"a".repeat(maxPayloadBytes)}"}}`,
