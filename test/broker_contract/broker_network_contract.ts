@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
+import { eventually } from "../../gateway/library/contract_client.ts";
 import type { TcpProxy } from "../support/tcp_proxy.ts";
 import type { BrokerCase } from "./broker_contract.ts";
 import { eventMessage, record, unavailability, type BrokerHarness } from "./broker_harness.ts";
@@ -159,7 +160,7 @@ const cases: Readonly<Record<string, (harness: NetworkHarness) => Promise<void>>
     }
     assert.ok(Math.max(...openCounts) <= 3, `connections grew: ${openCounts.join(", ")}`);
     await broker.close();
-    await harness.network.untilOpenCount(0);
+    await eventually(() => harness.network.openCount === 0, "every connection is closed");
   },
 };
 

@@ -1,7 +1,7 @@
 import { once } from "node:events";
-import { connect, createServer, type Socket } from "node:net";
+import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { resetSocket } from "../../shared/reset_socket.ts";
-import { createLane, type Flow, type Network } from "./tcp_lane.ts";
 
 /**
  * A loopback proxy in front of any TCP server, that can break the connection in every way in which networks do.
@@ -34,19 +34,31 @@ export interface TcpProxy {
   truncate(bytes: number): void;
   /** Passes everything again, what was held first. */
   restore(): void;
-  /** Resolves when as many connections are open. */
-  untilOpenCount(count: number): Promise<void>;
   close(): Promise<void>;
 }
 
+/** One client's connection, with the one to the server. */
+interface Link {
+  readonly client: Socket;
+  readonly upstream: Socket;
+  /** How many bytes from the server may still pass. */
+  bytesLeft: number;
+  isAnswerDue: boolean;
+  isOver: boolean;
+}
+
+const slowTickMs = 20;
+
 export async function startTcpProxy(target: { readonly host: string; readonly port: number }): Promise<TcpProxy> {
-  const pairs = new Set<Pair>();
-  const waiting = new Set<() => void>();
-  let flow: Flow = "open";
+  const links = new Set<Link>();
+  const pace = { bytesPerSecond: Infinity };
+  let delayMs = 0;
+  let answersToLose = 0;
   let isRefusing = false;
   let truncation = Infinity;
   let acceptedCount = 0;
-  const network: Network = { delayMs: 0, answersToLose: 0 };
+  /** Resolves at the next change of the pace. */
+  let changed = Promise.withResolvers<void>();
 
   const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (client) => {
     client.on("error", () => undefined);
@@ -56,156 +68,144 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
     }
     acceptedCount += 1;
     const upstream = connect({ ...target, allowHalfOpen: true });
-    upstream.on("error", () => undefined);
-    const pair = createPair(client, upstream, { flow, network }, () => {
-      pairs.delete(pair);
-      changed();
-    });
-    pair.truncate(truncation);
-    pairs.add(pair);
-    changed();
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("Cannot start the proxy: it has no port");
-
-  return {
-    host: "127.0.0.1",
-    port: address.port,
-    get openCount() {
-      return pairs.size;
-    },
-    get acceptedCount() {
-      return acceptedCount;
-    },
-    cut: resetAll,
-    end() {
-      for (const pair of Array.from(pairs)) pair.end();
-    },
-    refuse() {
-      isRefusing = true;
-      resetAll();
-    },
-    stall: () => setFlow("stalled"),
-    slow: (bytesPerSecond) => setFlow({ bytesPerSecond }),
-    truncate: setTruncation,
-    delay(ms) {
-      network.delayMs = ms;
-    },
-    loseNextAnswer() {
-      network.answersToLose += 1;
-    },
-    restore() {
-      isRefusing = false;
-      network.delayMs = 0;
-      network.answersToLose = 0;
-      setTruncation(Infinity);
-      setFlow("open");
-    },
-    async untilOpenCount(count) {
-      while (pairs.size !== count) await new Promise<void>((resolve) => void waiting.add(resolve));
-    },
-    async close() {
-      isRefusing = true;
-      server.close();
-      resetAll();
-      await once(server, "close");
-    },
-  };
-
-  function setFlow(next: Flow): void {
-    flow = next;
-    for (const pair of Array.from(pairs)) pair.setFlow(next);
-  }
-
-  function setTruncation(bytes: number): void {
-    truncation = bytes;
-    for (const pair of Array.from(pairs)) pair.truncate(bytes);
-  }
-
-  function resetAll(): void {
-    for (const pair of Array.from(pairs)) pair.reset();
-  }
-
-  function changed(): void {
-    for (const resolve of waiting) resolve();
-    waiting.clear();
-  }
-}
-
-interface Pair {
-  setFlow(flow: Flow): void;
-  truncate(bytes: number): void;
-  end(): void;
-  reset(): void;
-}
-
-/** Both directions of one connection. It is over when both sockets are closed, or one was reset. */
-function createPair(
-  client: Socket,
-  upstream: Socket,
-  { flow, network }: { readonly flow: Flow; readonly network: Network },
-  onOver: () => void,
-): Pair {
-  let isOver = false;
-  let isAnswerDue = false;
-  const up = createLane(client, upstream, {
-    flow,
-    network,
-    breakConnection: reset,
-    isLost() {
-      isAnswerDue = true;
-      return false;
-    },
-  });
-  const down = createLane(upstream, client, {
-    flow,
-    network,
-    breakConnection: reset,
-    isLost() {
-      const isAnswer = isAnswerDue;
-      isAnswerDue = false;
-      if (!isAnswer || network.answersToLose === 0) return false;
-      network.answersToLose -= 1;
-      return true;
-    },
-  });
-  for (const socket of [client, upstream]) {
-    socket.setNoDelay(true);
-    socket.once("error", reset);
-    socket.once("close", () => {
-      if (client.destroyed && upstream.destroyed) over();
-    });
-  }
-  return {
-    setFlow(next) {
-      up.setFlow(next);
-      down.setFlow(next);
-    },
-    truncate: (bytes) => down.truncate(bytes),
-    end() {
-      client.end();
-      upstream.end();
-      client.destroySoon();
-      upstream.destroySoon();
-    },
-    reset,
-  };
-
-  function reset(): void {
-    over();
+    const link: Link = { client, upstream, bytesLeft: truncation, isAnswerDue: false, isOver: false };
+    links.add(link);
     for (const socket of [client, upstream]) {
+      socket.setNoDelay(true);
+      socket.on("error", () => reset(link));
+      socket.once("close", () => {
+        if (client.destroyed && upstream.destroyed) finish(link);
+      });
+    }
+    carry(link, client, upstream);
+    carry(link, upstream, client);
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const { port } = server.address() as AddressInfo;
+
+  /** One direction: what it holds goes out in order, the end of the stream last. */
+  function carry(link: Link, from: Socket, to: Socket): void {
+    const isAnswer = from === link.upstream;
+    let order = Promise.resolve();
+    const later = (work: () => void | Promise<void>) => {
+      const dueMs = performance.now() + delayMs;
+      order = order.then(async () => {
+        const waitMs = dueMs - performance.now();
+        if (waitMs > 0) await sleep(waitMs);
+        while (pace.bytesPerSecond === 0 && !link.isOver) await changed.promise;
+        if (!link.isOver) await work();
+      });
+    };
+    from.on("data", (chunk: Buffer) => {
+      if (!isAnswer) link.isAnswerDue = true;
+      else if (link.isAnswerDue) {
+        link.isAnswerDue = false;
+        if (answersToLose > 0) {
+          answersToLose -= 1;
+          // In the next turn: a reset would take with it what was written just now.
+          later(() => void setImmediate(() => reset(link)));
+          return;
+        }
+      }
+      later(() => pass(link, chunk, { from, to, isAnswer }));
+    });
+    from.once("end", () => later(() => void to.end()));
+    to.on("drain", () => from.resume());
+    from.resume();
+  }
+
+  async function pass(
+    link: Link,
+    chunk: Buffer,
+    { from, to, isAnswer }: { readonly from: Socket; readonly to: Socket; readonly isAnswer: boolean },
+  ): Promise<void> {
+    for (let rest = chunk; rest.length > 0 && !link.isOver && !to.destroyed;) {
+      const allowed = Math.ceil((pace.bytesPerSecond * slowTickMs) / 1000);
+      const size = Math.min(rest.length, allowed, isAnswer ? link.bytesLeft : Infinity);
+      if (size > 0 && !to.write(rest.subarray(0, size))) from.pause();
+      rest = rest.subarray(size);
+      if (isAnswer) link.bytesLeft -= size;
+      if (isAnswer && link.bytesLeft <= 0) {
+        to.end();
+        from.destroy();
+        return;
+      }
+      if (pace.bytesPerSecond === 0) await changed.promise;
+      else if (rest.length > 0) await sleep(slowTickMs);
+    }
+  }
+
+  function setPace(next: number): void {
+    pace.bytesPerSecond = next;
+    changed.resolve();
+    changed = Promise.withResolvers();
+  }
+
+  function truncate(bytes: number): void {
+    truncation = bytes;
+    for (const link of links) link.bytesLeft = bytes;
+  }
+
+  function finish(link: Link): void {
+    link.isOver = true;
+    links.delete(link);
+  }
+
+  function reset(link: Link): void {
+    finish(link);
+    for (const socket of [link.client, link.upstream]) {
       if (socket.connecting) socket.destroy();
       else if (!socket.destroyed) resetSocket(socket);
     }
   }
 
-  function over(): void {
-    if (isOver) return;
-    isOver = true;
-    up.drop();
-    down.drop();
-    onOver();
+  function cut(): void {
+    for (const link of links) reset(link);
   }
+
+  return {
+    host: "127.0.0.1",
+    port,
+    get openCount() {
+      return links.size;
+    },
+    get acceptedCount() {
+      return acceptedCount;
+    },
+    cut,
+    end() {
+      for (const { client, upstream } of links) {
+        client.end();
+        upstream.end();
+        client.destroySoon();
+        upstream.destroySoon();
+      }
+    },
+    refuse() {
+      isRefusing = true;
+      cut();
+    },
+    stall: () => setPace(0),
+    slow: setPace,
+    delay(ms) {
+      delayMs = ms;
+    },
+    loseNextAnswer() {
+      answersToLose += 1;
+    },
+    truncate,
+    restore() {
+      isRefusing = false;
+      delayMs = 0;
+      answersToLose = 0;
+      truncate(Infinity);
+      setPace(Infinity);
+    },
+    async close() {
+      isRefusing = true;
+      server.close();
+      cut();
+      await once(server, "close");
+    },
+  };
 }
