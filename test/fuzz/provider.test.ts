@@ -1,34 +1,13 @@
 import { afterEach, expect, test } from "vitest";
-import {
-  array,
-  assert,
-  asyncProperty,
-  constantFrom,
-  dictionary,
-  json,
-  jsonValue,
-  nat,
-  oneof,
-  property,
-  string,
-  webUrl,
-} from "fast-check";
+import { array, assert, asyncProperty, constantFrom, dictionary, json, jsonValue, oneof } from "fast-check";
 import { anyText } from "../support/any_text.ts";
-import { catalog } from "../../scanner/catalog/catalog.ts";
-import { createCollection } from "../../scanner/evidence/collect.ts";
-import { evaluateCheck } from "../../scanner/evaluate.ts";
-import { parseNextLink } from "../../scanner/okta/next_page.ts";
 import { cleanProviderText } from "../../scanner/okta/provider_text.ts";
 import { connect, createRequestSender } from "../../scanner/okta/connection.ts";
 import { IdpError } from "../../scanner/okta/idp_error.ts";
-import { maxWindowMs, parseRetryAfterMs, parseWindow } from "../../scanner/okta/rate_limit.ts";
 import { isLine } from "../../shared/text.ts";
-import { context } from "../support/artifact_builders.ts";
-import { compliantOrg, paths } from "../support/compliant_org.ts";
 import { hostileString, textsOf, toHostileJson } from "../support/hostile_text.ts";
 import { createFakeClock } from "../support/fake_clock.ts";
 import { configFor, openClient } from "../support/idp_connection.ts";
-import { mapIdpClient } from "../support/map_idp_client.ts";
 import { createScriptedIdp, tokenPath } from "../support/scripted_idp.ts";
 import { fuzzed } from "./fuzzed.ts";
 import { mutated } from "./wire_values.ts";
@@ -36,51 +15,6 @@ import { mutated } from "./wire_values.ts";
 const owned: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const stop of owned.splice(0).toReversed()) await stop();
-});
-
-test("parseNextLink answers every text; a target it names stands in the text, one next link among others is found", () => {
-  const pieces = constantFrom("<", ">", ";", ",", '"', " rel=next", ' rel="next"', "rel", "\\", "next", "=", "\t", "x");
-  const text = oneof(
-    anyText(),
-    array(pieces, { maxLength: 40 }).map((parts) => parts.join("")),
-  );
-  assert(
-    property(text, (header) => {
-      const link = parseNextLink(header);
-      if (link.kind === "next") expect(header).toContain(`<${link.target}>`);
-    }),
-    fuzzed(3000),
-  );
-  assert(
-    property(webUrl({ withQueryParameters: true }), array(webUrl(), { maxLength: 3 }), nat(3), (next, others, at) => {
-      const links = others.map((other) => `<${other}>; rel="self"`);
-      links.splice(at % (links.length + 1), 0, `<${next}>; rel="next"`);
-      expect(parseNextLink(links.join(", "))).toEqual({ kind: "next", target: next });
-    }),
-    fuzzed(300),
-  );
-});
-
-test("rate limit headers of any kind are a bounded wait or nothing", () => {
-  const value = oneof(string({ unit: "binary-ascii" }), json(), constantFrom("-1", "1e999", "NaN", "99999999999999"));
-  assert(
-    property(value, value, value, (limit, remaining, reset) => {
-      const headers = new Headers();
-      for (const [name, sent] of Object.entries({ limit, remaining, reset })) {
-        const clean = sent.replaceAll(/[^ -~]/g, "");
-        headers.set(`x-rate-limit-${name}`, clean);
-        headers.set("retry-after", clean);
-      }
-      const facts = parseWindow(headers, 0);
-      if (facts !== null) {
-        expect(facts.resetAtMs).toBeLessThanOrEqual(maxWindowMs);
-        expect(facts.remaining).toBeGreaterThanOrEqual(0);
-      }
-      const waitMs = parseRetryAfterMs(headers, 0);
-      if (waitMs !== null) expect(waitMs).toBeGreaterThanOrEqual(0);
-    }),
-    fuzzed(500),
-  );
 });
 
 test("whatever bytes an organization answers, a read is evidence only when they are the JSON that was asked for", async () => {
@@ -177,34 +111,3 @@ function parsedOf(text: string): unknown {
     return undefined;
   }
 }
-
-test("entries of any kind, or entries that are taken away, leave one result of each check, and no PASS that needed them", async () => {
-  const key = oneof(hostileString, constantFrom("id", "status", "settings", "name", "_links"));
-  const entry = dictionary(key, oneof(jsonValue(), hostileString, constantFrom({ toString: 1 }, [[]], null)));
-  await assert(
-    asyncProperty(constantFrom(...Object.keys(compliantOrg)), array(entry, { maxLength: 3 }), async (path, entries) => {
-      const asked = compliantOrg[path];
-      const answer = Array.isArray(asked) ? entries : (entries[0] ?? {});
-      const collection = createCollection(mapIdpClient({ ...compliantOrg, [path]: answer }));
-      for (const check of catalog) {
-        const result = evaluateCheck(check, await collection.obtainFor(check), context);
-        expect(result.findings.length, check.name).toBeGreaterThan(0);
-        expect(result.reason !== null, check.name).toBe(result.status === "MANUAL");
-        if (needs[check.name]?.includes(path) === true) expect(result.status, check.name).not.toBe("PASS");
-      }
-    }),
-    fuzzed(150),
-  );
-});
-
-/** Checks that can only PASS from an entry of this very answer. */
-const needs: Readonly<Record<string, readonly string[]>> = {
-  signon_global_session_idle_timeout_15min: [paths.signOn, "/api/v1/policies/00p1/rules"],
-  signon_global_session_lifetime_18h: [paths.signOn, "/api/v1/policies/00p1/rules"],
-  authenticator_password_minimum_length_15: [paths.password],
-  authenticator_smart_card_active: [paths.authenticators],
-  application_admin_console_session_idle_timeout_15min: [paths.settings],
-  application_dashboard_mfa_required: ["/api/v1/policies/rst1/rules"],
-  network_zone_block_anonymized_proxies: [paths.zones],
-  user_inactivity_automation_35d_enabled: ["/api/v1/policies/rstAuto/rules"],
-};

@@ -30,7 +30,7 @@ function insteadOf(value: unknown): readonly unknown[] {
 }
 
 /** The way to everything inside, parents before what they hold. */
-export function waysIn(value: unknown, way: Way = []): readonly Way[] {
+function waysIn(value: unknown, way: Way = []): readonly Way[] {
   const inner = Array.isArray(value) ? [...value.entries()] : isJsonObject(value) ? Object.entries(value) : [];
   return inner.flatMap(([key, item]) => [[...way, key], ...waysIn(item, [...way, key])]);
 }

@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
 import { createRandom } from "../support/random.ts";
-import { json, tokenPath, type Answering } from "./answers.ts";
+import { tokenPath, type Answering } from "./answers.ts";
 import { faultNames, familyOf, withoutCursor, type Fault } from "./faults.ts";
-import { createOrgGenerator, Refused } from "./generated_orgs.ts";
+import { answering, createOrgGenerator } from "./generated_orgs.ts";
 import type { RecordedOrg } from "./recorded_orgs.ts";
 
 /** These meet each fault on every family of paths, the token endpoint's too; each other one meets each fault on one path, drawn. */
@@ -26,12 +26,7 @@ export function faultsOf({ name, answers }: RecordedOrg): readonly Fault[] {
 export function* generateOrgs(): Generator<Answering> {
   const generate = createOrgGenerator(createRandom(seed));
   for (let number = 0; number < generatedOrgs; number++) {
-    const org = generate();
-    yield (path) => {
-      if (path === "/.well-known/okta-organization") return json(200, { id: "00oGenerated", pipeline: "idx" });
-      const answer = Object.hasOwn(org, path) ? org[path] : new Refused(404);
-      return answer instanceof Refused ? json(answer.status, { errorCode: "E0000009" }) : json(200, answer);
-    };
+    yield answering(generate());
   }
 }
 

@@ -54,7 +54,7 @@ export async function computeDigest(onRows: OnRows): Promise<Digest> {
       onRows(title, [`not scanned: ${conclusion.notScanned}`]);
       return { "not scanned": [JSON.stringify(["", conclusion.notScanned])] };
     }
-    const rows = Object.fromEntries(conclusion.map((result) => [result.check, rowsOf(result)]));
+    const rows = Object.fromEntries(conclusion.results.map((result) => [result.check, rowsOf(result)]));
     onRows(
       title,
       Object.entries(rows).flatMap(([check, own]) => own.map((row) => `${check} ${row}`)),

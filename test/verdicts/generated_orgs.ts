@@ -24,6 +24,7 @@ import {
 import { paths } from "../support/compliant_org.ts";
 import { mutate } from "../support/mutate_json.ts";
 import { recordedObjects, type RecordedKind } from "../support/recorded_objects.ts";
+import { json, orgUrl, type Answering } from "./answers.ts";
 import smartCards from "./smart_cards.json" with { type: "json" };
 
 /** Answers of an organization by path: any JSON, or a refusal. A path that is missing is 404. */
@@ -38,6 +39,26 @@ export class Refused {
     this.status = status;
     this.list = list;
   }
+}
+
+/** The answers of an organization, each list in pages of this size. */
+export function answering(org: OrgAnswers, pageSize = Number.POSITIVE_INFINITY): Answering {
+  return (path) => {
+    if (path === "/.well-known/okta-organization") return json(200, { id: "00oGenerated", pipeline: "idx" });
+    const asked = path.replace(/[?&]after=\d+$/, "");
+    const from = Number(/[?&]after=(\d+)$/.exec(path)?.[1] ?? 0);
+    const next = (after: number) => ({
+      link: `<${orgUrl}${asked}${asked.includes("?") ? "&" : "?"}after=${after}>; rel="next"`,
+    });
+    const answer = Object.hasOwn(org, asked) ? org[asked] : new Refused(404);
+    if (answer instanceof Refused) {
+      if (answer.list === null || from > 0) return json(answer.status, { errorCode: "E0000009" });
+      return json(200, answer.list, next(answer.list.length));
+    }
+    if (!Array.isArray(answer) || answer.length <= pageSize) return json(200, answer);
+    const until = from + pageSize;
+    return json(200, answer.slice(from, until), until < answer.length ? next(until) : {});
+  };
 }
 
 /**

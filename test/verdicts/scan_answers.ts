@@ -5,8 +5,7 @@ import { readConnectedSettings } from "../../scanner/settings/read_settings.ts";
 import { connect } from "../../scanner/okta/connection.ts";
 import type { Fetch } from "../../scanner/okta/http_transport.ts";
 import { IdpError } from "../../scanner/okta/idp_error.ts";
-import { runScan } from "../../scanner/run_scan.ts";
-import type { CheckResult } from "../../shared/report.ts";
+import { runScan, type FinishedScan } from "../../scanner/run_scan.ts";
 import { createFakeClock } from "../support/fake_clock.ts";
 import { grantToken, orgUrl, startMs, tokenPath, type Answering } from "./answers.ts";
 import { faults, isHit, type Fault } from "./faults.ts";
@@ -22,9 +21,10 @@ const { privateKey } = generateKeyPairSync("ec", {
   privateKeyEncoding: { type: "pkcs8", format: "pem" },
 });
 
-/** Returns a result for each check, or the code of the login's failure. Rejects if an answer is not recorded. */
-export type Conclusion = readonly CheckResult[] | { readonly notScanned: string };
+/** The finished scan, or the code of the login's failure. */
+export type Conclusion = FinishedScan | { readonly notScanned: string };
 
+/** Rejects if an answer is not recorded. */
 export async function scanAnswers(
   answering: Answering,
   { clientId, fault }: { readonly clientId: string; readonly fault?: Fault },
@@ -74,12 +74,11 @@ export async function scanBy(
   const { signal } = new AbortController();
   const plan = { orgUrl: config.orgUrl, clientId, checks: catalog, orgPolicy: null, signal };
   try {
-    const { results } = await runScan(plan, {
+    return await runScan(plan, {
       connect: (options) => connect(config, { ...options, clock, fetch }),
       onResult: () => {},
       now: () => new Date(startMs),
     });
-    return results;
   } catch (error) {
     if (error instanceof IdpError) return { notScanned: error.code };
     throw error;
