@@ -45,7 +45,7 @@ type NextLink =
   | { readonly kind: "broken" };
 
 /** Finds `rel="next"` in `Link` headers (RFC 8288), however many there are and in any order their parts come. */
-export function parseNextLink(header: string | null): NextLink {
+function parseNextLink(header: string | null): NextLink {
   if (header === null) return { kind: "none" };
   const links = /<([^>]*)>((?:[^",<]|"(?:[^"\\]|\\.)*")*)/g;
   const targets = new Set(
