@@ -15,6 +15,8 @@ import { clientIdInConfig, writeSetupConfig } from "../setup/write_config.ts";
 import { scanCommand } from "./scan_command.ts";
 
 const pollMs = 3000;
+/** While scopes are missing each is asked for alone: fewer than a hundred token requests a minute. */
+const scopesPollMs = 10_000;
 const marks = { done: "✓", open: "○", wrong: "✗" } as const;
 /** Which needs each console step is about. */
 const needsOfStep: readonly RegExp[] = [/^app$/, /^key$/, /^scope:/, /^role$/];
@@ -102,14 +104,7 @@ function pemOf({ privateKey }: SetupKey): string {
 
 /** One look, for a script: the client id where everything is there, else an exit code after the steps that are left. */
 async function lookOnce(walk: Walk, clientId: string | null): Promise<string | number> {
-  let states = await walk.lookout.look(clientId);
-  // Scopes that are missing are asked for in turns.
-  for (
-    let turn = 0;
-    turn < 6 && states.some(({ need, state }) => need.startsWith("scope:") && state === "open");
-    turn += 1
-  )
-    states = await walk.lookout.look(clientId);
+  const states = await walk.lookout.look(clientId);
   const left = states.filter(({ state, isRequired }) => isRequired && state !== "done");
   if (left.length > 0) for (const index of consoleSteps.keys()) showStep(walk, index);
   for (const state of states) show(walk, state);
@@ -158,7 +153,8 @@ async function walkThrough(walk: Walk & { readonly ask: Ask }, known: string | n
       await save(clientId);
       continue;
     }
-    await sleep(pollMs, undefined, { signal: io.interrupted });
+    const isOpen = ({ need, state }: NeedState) => need.startsWith("scope:") && state === "open";
+    await sleep(states.some(isOpen) ? scopesPollMs : pollMs, undefined, { signal: io.interrupted });
   }
 }
 

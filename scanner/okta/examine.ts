@@ -35,6 +35,8 @@ export interface StepResult {
   readonly detail: string;
   /** Remedy: what to click or set; null where there is nothing to do. */
   readonly remedy: string | null;
+  /** Scopes of the token, without prefix: of the step `scopes`. */
+  readonly granted?: readonly string[];
   /** Error of a step that failed at the provider. */
   readonly error?: IdpError;
 }
@@ -93,7 +95,10 @@ export async function* examineLogin(
   yield token.type === "DPoP"
     ? ok("dpop", "The token is bound to this program's own key by DPoP")
     : warn("dpop", "The organization issued a plain Bearer token; a copy of it works anywhere", remedies.dpop);
-  yield scopesResult(login, scopes);
+  yield {
+    ...scopesResult(login, scopes),
+    granted: config.scopes.filter((_, at) => login.granted.includes(scopes[at] ?? "")),
+  };
   const client = new HttpIdpClient({ ...config, scopePrefix, login });
   const refusal = await probe(client, { ...config, scopes, wanted: probes });
   if (refusal === null) return client;

@@ -91,8 +91,8 @@ export class Login {
     }
   }
 
-  /** Asks for a token with these scopes. One that is not granted is a result, because the granted ones can be found out. */
-  async request(scopes: readonly string[]): Promise<AccessToken | IdpError> {
+  /** A token with these scopes. That one is not granted is a result, because the granted ones can be found out. */
+  async #request(scopes: readonly string[]): Promise<AccessToken | IdpError> {
     for (let nonceRetries = 0; ;) {
       const sentAtMs = this.#options.clock.nowMs();
       const response = await this.#post(scopes);
@@ -123,10 +123,10 @@ export class Login {
   }
 
   async #logIn(): Promise<AccessToken> {
-    let token = await this.request(this.#requested);
+    let token = await this.#request(this.#requested);
     if (token instanceof IdpError) {
       this.#requested = await this.#findGranted(token);
-      token = await this.request(this.#requested);
+      token = await this.#request(this.#requested);
       if (token instanceof IdpError) throw token;
     }
     if (token.scopes.length === 0) throw this.#noScope();
@@ -138,7 +138,7 @@ export class Login {
   async #findGranted(refusal: IdpError): Promise<readonly string[]> {
     const granted: string[] = [];
     for (const scope of this.#requested.length < 2 ? [] : this.#requested)
-      if (!((await this.request([scope])) instanceof IdpError)) granted.push(scope);
+      if (!((await this.#request([scope])) instanceof IdpError)) granted.push(scope);
     if (granted.length === 0) throw this.#noScope(refusal);
     return granted;
   }

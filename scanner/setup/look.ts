@@ -4,8 +4,7 @@ import type { ConnectionSettings } from "../okta/connection_settings.ts";
 import { places, remedies } from "../okta/console_places.ts";
 import { assignedRoles, examineLogin, examineOrganization, type StepResult } from "../okta/examine.ts";
 import type { HttpIdpClient } from "../okta/http_idp_client.ts";
-import { attempt, IdpError, type IdpErrorCode } from "../okta/idp_error.ts";
-import { Login } from "../okta/login.ts";
+import type { IdpError, IdpErrorCode } from "../okta/idp_error.ts";
 import { optionalScopes, requiredScopes } from "./needs.ts";
 
 /** One thing that a scan needs, as the org shows it now. */
@@ -20,22 +19,17 @@ export interface NeedState {
   readonly isRequired: boolean;
 }
 
-/** Examines an org as often as it is asked, with few token requests: scopes that are missing are asked for in turns. */
+/** Examines an org as often as it is asked. */
 export interface Lookout {
   look(clientId: string | null): Promise<readonly NeedState[]>;
   close(): Promise<void>;
 }
 
-/** Single scopes that one poll asks for: with a poll every three seconds fewer than 150 token requests a minute. */
-const scopesPerLook = 3;
+const allScopes = [...requiredScopes, ...Object.keys(optionalScopes)];
 
 export function createLookout(settings: Omit<ConnectionSettings, "clientId">, signal: AbortSignal): Lookout {
   const clock = systemClock;
   const sender = createRequestSender({ ...settings, clientId: "" }, { signal, clock, trace: undefined });
-  const granted = new Set<string>();
-  let turn = 0;
-  let kept: { readonly clientId: string; readonly login: Login } | null = null;
-
   return { look, close: () => sender.close() };
 
   async function look(clientId: string | null): Promise<readonly NeedState[]> {
@@ -43,75 +37,57 @@ export function createLookout(settings: Omit<ConnectionSettings, "clientId">, si
     const states = answers.map((answer) => toNeed(answer.step, answer));
     if (org === null) return states;
     if (clientId === null) return [...states, need("app", "open", "No Client ID yet")];
-    const refusal = await attempt(findScopes(loginFor(clientId), org.scopePrefix));
-    if (refusal instanceof IdpError) return [...states, ...refusedLogin(refusal, clientId)];
-    states.push(foundApp(clientId), need("key", "done", "Public key: saved in the app, and active"));
-    for (const scope of requiredScopes) {
-      const [name, isThere] = [`okta.${scope}`, granted.has(scope)];
-      const text = isThere ? name : `${name}: not granted to the app ${clientId}`;
-      states.push(need(`scope:${scope}`, isThere ? "done" : "open", text));
-    }
-    if (granted.size === 0)
-      return [...states, need("role", "open", "The role cannot be seen before a scope is granted")];
-    const config = { ...settings, clientId, scopes: [...granted] };
+    const config = { ...settings, clientId, scopes: allScopes };
     const [client, steps] = await collected(examineLogin(config, { org, sender, clock }));
-    const dpop = steps.find(({ step }) => step === "dpop");
     const failure = steps.find(({ state }) => state === "fail");
+    if (failure?.error !== undefined && failure.step !== "scopes" && failure.step !== "role")
+      return [...states, ...refusedLogin(failure.error, clientId)];
+    const granted = steps.find(({ step }) => step === "scopes")?.granted ?? [];
+    states.push(foundApp(clientId), need("key", "done", "Public key: saved in the app, and active"));
+    states.push(...requiredScopes.map((scope) => scopeState(scope, granted, clientId)));
     if (client !== null) {
       const roles = await assignedRoles(clientId, client);
       states.push(need("role", "done", roleText(roles)), await logState(client), await publicClientState(client));
+    } else if (granted.length === 0) {
+      states.push(need("role", "open", "The role cannot be seen before a scope is granted"));
     } else if (failure !== undefined) {
       const isRole = failure.error?.code === "no_role";
-      states.push(
-        need("role", "open", isRole ? `The app ${clientId} has no admin role. ${remedies.role}` : failure.detail),
-      );
+      const text = isRole ? `The app ${clientId} has no admin role. ${remedies.role}` : failure.detail;
+      states.push(need("role", "open", text));
     }
-    if (dpop !== undefined) states.push(dpopState(dpop));
-    return states;
+    const dpop = steps.find(({ step }) => step === "dpop");
+    return dpop === undefined ? states : [...states, dpopState(dpop)];
   }
+}
 
-  /** One for each app: it keeps the provider's nonce. */
-  function loginFor(clientId: string): Login {
-    if (kept?.clientId === clientId) return kept.login;
-    granted.clear();
-    const login = new Login({ ...settings, clientId, sender, clock, scopes: [], noScopeRemedy: remedies.scopes });
-    kept = { clientId, login };
-    return login;
-  }
+function scopeState(scope: string, granted: readonly string[], clientId: string): NeedState {
+  const name = `okta.${scope}`;
+  const isThere = granted.includes(scope);
+  return need(
+    `scope:${scope}`,
+    isThere ? "done" : "open",
+    isThere ? name : `${name}: not granted to the app ${clientId}`,
+  );
+}
 
-  /** Asks for all required scopes at once, then for some of the missing ones alone. */
-  async function findScopes(login: Login, prefix: string): Promise<void> {
-    const request = async (scopes: readonly string[]) => {
-      const token = await login.request(scopes.map((scope) => `${prefix}.${scope}`));
-      if (token instanceof IdpError) return;
-      for (const scope of scopes) if (token.scopes.includes(`${prefix}.${scope}`)) granted.add(scope);
-    };
-    await request(requiredScopes);
-    const missing = [...requiredScopes, ...Object.keys(optionalScopes)].filter((scope) => !granted.has(scope));
-    const asked = missing.slice(0, scopesPerLook).map((_, index) => missing[(turn + index) % missing.length] ?? "");
-    turn += asked.length;
-    for (const scope of asked) await request([scope]);
-  }
+async function logState(client: HttpIdpClient): Promise<NeedState> {
+  if (!client.isGranted("logs.read")) return cannotBeSeen("system_log", "The System Log", "logs.read");
+  const answer = await client.getPage({ path: "/api/v1/logs?limit=1", scope: "logs.read" });
+  return answer.state === "obtained"
+    ? optional("system_log", "done", "System Log: readable")
+    : optional("system_log", "wrong", `System Log: ${answer.detail}`);
+}
 
-  async function logState(client: HttpIdpClient): Promise<NeedState> {
-    if (!granted.has("logs.read")) return cannotBeSeen("system_log", "The System Log", "logs.read");
-    const answer = await client.getPage({ path: "/api/v1/logs?limit=1", scope: "logs.read" });
-    return answer.state === "obtained"
-      ? optional("system_log", "done", "System Log: readable")
-      : optional("system_log", "wrong", `System Log: ${answer.detail}`);
-  }
-
-  /** With it on, Okta itself gives every new service app the role Super Administrator. */
-  async function publicClientState(client: HttpIdpClient): Promise<NeedState> {
-    const name = "The setting of public client apps";
-    if (!granted.has("orgs.read")) return cannotBeSeen("public_client", name, "orgs.read");
-    const answer = await client.getObject({ path: "/api/v1/org/settings/clientPrivilegesSetting", scope: "orgs.read" });
-    if (answer.state === "missing") return optional("public_client", "open", `${name}: ${answer.detail}`);
-    if (answer.value["clientPrivilegesSetting"] !== true)
-      return optional("public_client", "done", "Public client app admins: off");
-    const text = `Public client app admins is on: new apps get Super Administrator by themselves. Turn off ${places.publicClientAdmins}`;
-    return optional("public_client", "wrong", text);
-  }
+/** With it on, Okta itself gives every new service app the role Super Administrator. */
+async function publicClientState(client: HttpIdpClient): Promise<NeedState> {
+  const name = "The setting of public client apps";
+  if (!client.isGranted("orgs.read")) return cannotBeSeen("public_client", name, "orgs.read");
+  const answer = await client.getObject({ path: "/api/v1/org/settings/clientPrivilegesSetting", scope: "orgs.read" });
+  if (answer.state === "missing") return optional("public_client", "open", `${name}: ${answer.detail}`);
+  if (answer.value["clientPrivilegesSetting"] !== true)
+    return optional("public_client", "done", "Public client app admins: off");
+  const text = `Public client app admins is on: new apps get Super Administrator by themselves. Turn off ${places.publicClientAdmins}`;
+  return optional("public_client", "wrong", text);
 }
 
 /** The result of an examination, and its steps. */
