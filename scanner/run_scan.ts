@@ -5,7 +5,7 @@ import { artifactsDocument, type ArtifactsDocument } from "./evidence/artifacts_
 import { withChanges } from "./causes/causes.ts";
 import { withEvaluation, withReads } from "./explain/evaluation_text.ts";
 import type { CatalogCheck } from "./catalog/catalog.ts";
-import { firstRequests } from "./evidence/artifact_table.ts";
+import { firstRequests } from "./evidence/artifact_requests.ts";
 import { createCollection, type CollectionTrace } from "./evidence/collect.ts";
 import { sha256 } from "./digest.ts";
 import { ownValues, type OrgPolicy } from "./org_policy/document.ts";

@@ -1,4 +1,5 @@
-import { partPaths, requestsText } from "../evidence/artifact_table.ts";
+import { requestsText } from "../evidence/artifact_requests.ts";
+import { partPaths } from "../evidence/artifact_table.ts";
 import type { ArtifactName } from "../evidence/artifacts.ts";
 import type { DecidingFields } from "./check.ts";
 

@@ -9,7 +9,8 @@ import {
   type MissingEvidence,
   type ReadFact,
 } from "./artifacts.ts";
-import { artifactTable, requestsText } from "./artifact_table.ts";
+import { requestsText } from "./artifact_requests.ts";
+import { artifactTable } from "./artifact_table.ts";
 import type { Check } from "../checks/check.ts";
 import type { OwnValues } from "../org_policy/document.ts";
 import { collectApiTokenOwners } from "./collectors/api_token_owners.ts";

@@ -2,7 +2,7 @@ import { toLine } from "../../shared/text.ts";
 import type { CheckResult } from "../../shared/report.ts";
 import type { CatalogCheck } from "../catalog/catalog.ts";
 import type { CollectedArtifacts } from "../evidence/artifacts.ts";
-import { requestsText } from "../evidence/artifact_table.ts";
+import { requestsText } from "../evidence/artifact_requests.ts";
 import { objectLists } from "../evidence/org_objects.ts";
 import { artifactsReadBy, explainFinding } from "./explain_org.ts";
 import { ruleLines } from "./explain_text.ts";

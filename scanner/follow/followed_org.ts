@@ -1,6 +1,6 @@
 import { ownValues } from "../org_policy/document.ts";
 import type { CollectedArtifacts } from "../evidence/artifacts.ts";
-import { firstRequests } from "../evidence/artifact_table.ts";
+import { firstRequests } from "../evidence/artifact_requests.ts";
 import { createCollection } from "../evidence/collect.ts";
 import {
   createRememberedAnswers,

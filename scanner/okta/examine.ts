@@ -1,4 +1,5 @@
-import { artifactTable, firstRequests } from "../evidence/artifact_table.ts";
+import { firstRequests } from "../evidence/artifact_requests.ts";
+import { artifactTable } from "../evidence/artifact_table.ts";
 import type { ArtifactName } from "../evidence/artifacts.ts";
 import type { Clock } from "./clock.ts";
 import type { ConnectionSettings } from "./connection_settings.ts";

@@ -6,20 +6,21 @@ import { InvalidSetting } from "../../shared/environment_reader.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import type { ConnectionSettings } from "../okta/connection_settings.ts";
 import { parsePrivateKey, PrivateKeyError, type SigningKey } from "../okta/private_key.ts";
-import type { Members } from "./config_file.ts";
-import { attributeOf, memberOf, type CommandName, type Raw, type Setting } from "./setting.ts";
+import {
+  fileLayer,
+  flagLayer,
+  flagOf,
+  textOf,
+  variableLayer,
+  type FileLayer,
+  type Flags,
+  type Found,
+  type Layer,
+} from "./layers.ts";
+import { memberOf, type CommandName, type Setting } from "./setting.ts";
 import { table, type SettingName, type Values } from "./table.ts";
-import { isSameOrg } from "./values.ts";
 
-/** Options of one command, as commander gives them. */
-export type Flags = Readonly<Record<string, string | boolean | undefined>>;
-
-/** A part of the configuration file that has settings; earlier ones win. */
-export interface FileLayer {
-  /** As messages name it: `scanstream.config.json: organization acme`. */
-  readonly place: string;
-  readonly members: Members;
-}
+export type { FileLayer, Flags } from "./layers.ts";
 
 export interface Given {
   readonly command: CommandName;
@@ -59,16 +60,6 @@ interface Problem {
   readonly text: string;
 }
 
-interface Found {
-  readonly raw: Raw;
-  readonly source: string;
-  readonly layer: Layer;
-}
-
-interface Layer {
-  find(name: SettingName): Omit<Found, "layer"> | null;
-}
-
 /** The settings of a command that does not connect, or may not. Throws `SettingsError`. */
 export function readSettings(given: Given): Settings {
   const reading = new Reading(given, { isConnecting: given.command === "setup" });
@@ -92,7 +83,8 @@ export function readConnectedSettings(given: Given): ConnectedSettings {
 class Reading {
   readonly #given: Given;
   readonly #problems: Problem[] = [];
-  readonly #found = new Map<SettingName, Found>();
+  /** The source of each setting that was given. */
+  readonly #sources = new Map<SettingName, string>();
   readonly #person: readonly [flags: Layer, variables: Layer];
   readonly #file: readonly Layer[];
   readonly settings: Settings;
@@ -100,7 +92,7 @@ class Reading {
   constructor(given: Given, { isConnecting }: { readonly isConnecting: boolean }) {
     this.#given = given;
     const { flags, env, file = [], organization = null } = given;
-    this.#person = [flagLayer(flags), { find: (name) => this.#findVariable(name, env) }];
+    this.#person = [flagLayer(flags), variableLayer(env, (name, text) => this.#report(name, text))];
     this.#file = file.map(fileLayer);
     const values: Partial<Record<SettingName, unknown>> = {};
     for (const name of Object.keys(table) as SettingName[]) {
@@ -111,7 +103,7 @@ class Reading {
         !isOfKey(name);
       values[name] = isTaken ? this.#read(name, row) : row.fallback;
     }
-    const nameOf = (name: SettingName) => this.#found.get(name)?.source ?? this.#nameOf(name);
+    const nameOf = (name: SettingName) => this.#sources.get(name) ?? this.#nameOf(name);
     this.settings = { ...(values as Values), nameOf, organization };
   }
 
@@ -121,7 +113,7 @@ class Reading {
 
   require(name: SettingName): void {
     const { required }: Setting<unknown> = table[name];
-    if (this.#found.has(name)) return;
+    if (this.#sources.has(name)) return;
     const also = this.#isListed
       ? ""
       : ` (or ${flagOf(table[name])}${name === "orgUrl" ? ", or run scanstream setup" : ""})`;
@@ -156,14 +148,14 @@ class Reading {
     return null;
   }
 
-  #readKeyFile({ raw, source }: Omit<Found, "layer">, layer: Layer): SigningKey | null {
+  #readKeyFile({ raw, source }: Found, layer: Layer): SigningKey | null {
     const path = String(raw).trim();
     const text = this.#attempt("privateKeyFile", source, () => readKeyFile(path));
     const key = text === null ? null : this.#parseKey({ raw: text, source }, layer);
     return key === null ? null : { ...key, file: path };
   }
 
-  #parseKey({ raw, source }: Omit<Found, "layer">, layer: Layer): SigningKey | null {
+  #parseKey({ raw, source }: Found, layer: Layer): SigningKey | null {
     const found = layer.find("privateKeyId");
     const { read } = table.privateKeyId;
     const keyId =
@@ -191,8 +183,8 @@ class Reading {
     for (const layer of this.#layers(row)) {
       const found = layer.find(name);
       if (found === null) continue;
-      this.#found.set(name, { ...found, layer });
       const { source } = found;
+      this.#sources.set(name, source);
       const { organization = null, isOneOfSeveral = false } = this.#given;
       // Each organization of the list has its own folder below one that they share; a flag for one of them names its own.
       const isOwn = layer === this.#file[0] || (layer === this.#person[0] && !isOneOfSeveral);
@@ -225,72 +217,11 @@ class Reading {
       return `${layer.place}: ${memberOf(name, row)}`;
     return (row.required === undefined ? row.flag?.split(" ")[0] : undefined) ?? row.variables?.[0] ?? name;
   }
-
-  /** Under any of its names; two with two values are a problem, unless a flag decides. */
-  #findVariable(name: SettingName, env: Environment): Omit<Found, "layer"> | null {
-    const row: Setting<unknown> = table[name];
-    const given = (row.variables ?? []).flatMap((variable) => {
-      const value = textOf(env, variable);
-      return value === null ? [] : [{ raw: value, source: variable }];
-    });
-    const [first] = given;
-    if (first === undefined) return null;
-    const other = given.find(({ raw }) => !isSameValue(name, raw, first.raw));
-    if (other !== undefined)
-      this.#report(
-        name,
-        `${first.source} and ${other.source} have two values: expected one of them, or the same value in both`,
-      );
-    return first;
-  }
 }
 
 /** The parts of the private key belong together: `readKey` takes them from one layer. */
 function isOfKey(name: SettingName): boolean {
   return name.startsWith("privateKey");
-}
-
-function flagLayer(flags: Flags): Layer {
-  return {
-    find(name) {
-      const row: Setting<unknown> = table[name];
-      if (row.flag === null) return null;
-      const raw = flags[attributeOf(row)];
-      // The option of a switch can only turn it away from its default; commander gives the others their defaults.
-      const isGiven = row.form === "switch" ? raw === !row.fallback : typeof raw === "string";
-      return isGiven && raw !== undefined ? { raw, source: flagOf(row) } : null;
-    },
-  };
-}
-
-function fileLayer({ place, members }: FileLayer): Layer {
-  return {
-    find(name) {
-      const row: Setting<unknown> = table[name];
-      const member = memberOf(name, row);
-      const raw = row.kept === undefined ? undefined : members[member];
-      return raw === undefined ? null : { raw, source: `${place}: ${member}` };
-    },
-  };
-}
-
-function flagOf({ flag }: Setting<unknown>): string {
-  return flag?.split(" ")[0] ?? "";
-}
-
-/** An empty variable is as one that is not set. */
-function textOf(env: Environment, name: string): string | null {
-  const value = env[name];
-  return typeof value === "string" && value.trim() !== "" ? value.trim() : null;
-}
-
-function isSameValue(name: SettingName, one: string, other: string): boolean {
-  if (name === "orgUrl") return isSameOrg(one, other);
-  // A program of Unix sets either case, and the lower one wins.
-  if (name === "httpsProxy" || name === "noProxy") return true;
-  if (name !== "scopes") return one === other;
-  const scopesOf = (text: string) => text.split(/[\s,]+/).map((scope) => scope.replace(/^(okta|idp)\./, ""));
-  return scopesOf(one).toSorted().join() === scopesOf(other).toSorted().join();
 }
 
 const apiToken =

@@ -1,11 +1,9 @@
-import { gzipSync } from "node:zlib";
 import { vulnIdOf } from "../../shared/rule_names.ts";
 import { pause } from "../../shared/abortable.ts";
 import type { MessagePublisher } from "../../shared/broker.ts";
 import type { CheckResult, Report } from "../../shared/report.ts";
 import { countStates } from "../../shared/rule_result.ts";
 import type { NewScan, ScanUpdate } from "../../shared/schemas/scan_requests.ts";
-import { maxStoredReportBytes } from "../../shared/schemas/report.ts";
 import type { StatusCounts } from "../../shared/report.ts";
 import {
   GatewayRefusal,
@@ -18,6 +16,7 @@ import { toMessage, encodeEvent, withDeliveryId, type CheckedEvent } from "../..
 import { toLine } from "../../shared/text.ts";
 import { createDelivery, createRetry, isMissing, MemoryQueue, retryDelayMs } from "./delivery.ts";
 import { toFindingCreated } from "./finding_created.ts";
+import { storeReport } from "./store_report.ts";
 
 /**
  * Registers the scan at the gateway, and publishes there what happens while it runs: the gateway stores what it is sent.
@@ -151,26 +150,7 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
     },
     async storeReport(report) {
       if (!isEndAccepted) return;
-      const body = gzipSync(JSON.stringify(report));
-      if (body.length > maxStoredReportBytes) {
-        warn(
-          `The report was not stored at the gateway: it has ${mebibytes(body.length)} compressed, at most ${mebibytes(maxStoredReportBytes)} are kept`,
-        );
-        return;
-      }
-      const deadlineMs = Date.now() + endTimeoutMs(report.scan.status);
-      const retryUntilDeadline = createRetry(new AbortController().signal, {
-        onAccepted() {},
-        async beforeRetry(error, failures) {
-          if (Date.now() + retryDelayMs(failures) >= deadlineMs) throw error;
-          await pause(retryDelayMs(failures), []);
-        },
-      });
-      try {
-        await retryUntilDeadline((signal) => gateway.storeReport(scanId, body, signal));
-      } catch (error) {
-        warn(`The report was not stored at the gateway: ${problemOf(error)}`);
-      }
+      await storeReport(report, { gateway, scanId, warn, timeoutMs: endTimeoutMs(report.scan.status) });
     },
   };
 
@@ -294,8 +274,4 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
     hasWarnedOfRetry = true;
     warn(`The scan continues without its live view until the gateway or broker answers again: ${problemOf(error)}`);
   }
-}
-
-function mebibytes(bytes: number): string {
-  return `${(bytes / 1_048_576).toFixed(1)} MiB`;
 }

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { catalog } from "../../../scanner/catalog/catalog.ts";
-import { firstRequests } from "../../../scanner/evidence/artifact_table.ts";
+import { firstRequests } from "../../../scanner/evidence/artifact_requests.ts";
 import { createCollection } from "../../../scanner/evidence/collect.ts";
 import type { ConnectionSettings } from "../../../scanner/okta/connection_settings.ts";
 import { connect, type Connection, type ConnectOptions } from "../../../scanner/okta/connection.ts";
