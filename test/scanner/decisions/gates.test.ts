@@ -9,66 +9,59 @@ function aGate(failOnText = "fail", changes: Partial<FailRule> = {}): FailRule {
   return { failOn, failOnText, onlyNew: false, allowUnread: false, ...changes };
 }
 
-function isFailed(result: CheckResult, gate: FailRule): boolean {
-  return applyGate(aReport([result]), gate).isFailed;
-}
+const isFailed = (result: CheckResult, gate: FailRule) => applyGate(aReport([result]), gate).isFailed;
+const of = (...changes: Parameters<typeof aFinding>) => aCheckResult({ findings: [aFinding(...changes)] });
 
 const failed = aCheckResult();
-const manual = aCheckResult({ findings: [aFinding({ status: "MANUAL" })] });
-const notApplicable = aCheckResult({ findings: [aFinding({ status: "MANUAL", reason: "not_applicable" })] });
-const passed = aCheckResult({ findings: [aFinding({ status: "PASS", reason: null })] });
-const waived = aCheckResult({ findings: [aFinding({ waived: true, waiver: { reason: "x", expires: null } })] });
-const attestedPass = { ...manual, attestation: { status: "PASS", reason: "x", by: "y", expires: null } } as const;
-const attestedFail = { ...manual, attestation: { status: "FAIL", reason: "x", by: "y", expires: null } } as const;
+const manual = of({ status: "MANUAL" });
+const notApplicable = of({ status: "MANUAL", reason: "not_applicable" });
+const passed = of({ status: "PASS" });
+const waived = of({ waived: true, waiver: { reason: "x", expires: null } });
+const attestedAs = (status: "PASS" | "FAIL", result: CheckResult): CheckResult => ({
+  ...result,
+  attestation: { status, reason: "x", by: "y", expires: null },
+});
+const ofSeverity = (severity: "high" | "low", result: CheckResult): CheckResult => ({ ...result, severity });
 
 describe("--fail-on", () => {
-  test.each([
+  test.each<[what: string, result: CheckResult, failOn: string, counts: boolean]>([
     ["a FAIL", failed, "fail", true],
     ["a FAIL", failed, "never", false],
     ["a FAIL", failed, "manual", true],
     ["a waived FAIL", waived, "fail", false],
     ["a MANUAL", manual, "fail", false],
     ["a MANUAL", manual, "manual", true],
-    [
-      "an advisory MANUAL",
-      aCheckResult({ findings: [aFinding({ status: "MANUAL", advisory: true })] }),
-      "manual",
-      false,
-    ],
+    ["an advisory MANUAL", of({ status: "MANUAL", advisory: true }), "manual", false],
     ["what does not apply", notApplicable, "manual", false],
-    ["an attested MANUAL", attestedPass, "manual", false],
-    ["a MANUAL attested as FAIL", attestedFail, "fail", true],
-    ["a MANUAL attested as FAIL", attestedFail, "fail:high", false],
-    ["a MANUAL attested as FAIL", attestedFail, "never", false],
-    ["a waived FAIL that is attested as FAIL", { ...waived, attestation: attestedFail.attestation }, "fail", false],
-    ["a FAIL that is attested as FAIL", { ...failed, attestation: attestedFail.attestation }, "fail", true],
-    ["a PASS that is attested as FAIL", { ...passed, attestation: attestedFail.attestation }, "fail", true],
+    ["an attested MANUAL", attestedAs("PASS", manual), "manual", false],
+    ["a MANUAL attested as FAIL", attestedAs("FAIL", manual), "fail", true],
+    ["a MANUAL attested as FAIL", attestedAs("FAIL", manual), "fail:high", false],
+    ["a waived FAIL that is attested as FAIL", attestedAs("FAIL", waived), "fail", false],
+    ["a FAIL that is attested as FAIL", attestedAs("FAIL", failed), "fail", true],
+    ["a PASS that is attested as FAIL", attestedAs("FAIL", passed), "fail", true],
     ["a PASS", passed, "manual", false],
     ["a FAIL of medium", failed, "fail:high", false],
     ["a FAIL of medium", failed, "fail:medium", true],
     ["a FAIL of medium", failed, "fail:low", true],
-    ["a FAIL of high", { ...failed, severity: "high" }, "fail:medium", true],
-    ["a FAIL of low", { ...failed, severity: "low" }, "fail:medium", false],
-    ["a FAIL of low", { ...failed, severity: "low" }, "fail", true],
-    ["a MANUAL of high", { ...manual, severity: "high" }, "fail,manual:high", true],
+    ["a FAIL of high", ofSeverity("high", failed), "fail:medium", true],
+    ["a FAIL of low", ofSeverity("low", failed), "fail:medium", false],
+    ["a FAIL of low", ofSeverity("low", failed), "fail", true],
+    ["a MANUAL of high", ofSeverity("high", manual), "fail,manual:high", true],
     ["a MANUAL of medium", manual, "fail,manual:high", false],
-    ["a FAIL of medium", failed, "fail:high,manual:high", false],
-    ["a FAIL of high", { ...failed, severity: "high" }, "manual:high", true],
+    ["a FAIL of high", ofSeverity("high", failed), "manual:high", true],
     ["a FAIL of medium", failed, "fail:cat1", false],
     ["a FAIL of medium", failed, "fail:CAT II", true],
     ["a FAIL of medium", failed, "fail:III", true],
-  ] as const)("%s with %s counts: %s", (_, result, failOn, expected) => {
+  ])("%s with %s counts: %s", (_, result, failOn, expected) => {
     expect(isFailed(result, aGate(failOn))).toBe(expected);
   });
 
-  test.each([
-    ["unchanged", false],
-    ["new", true],
-  ] as const)("with --fail-on-new a FAIL that is %s counts: %s", (change, expected) => {
-    const result = aCheckResult({ findings: [aFinding({ change })] });
-    expect(isFailed(result, aGate("fail", { onlyNew: true }))).toBe(expected);
-    const attested = { ...result, attestation: attestedFail.attestation };
-    expect(isFailed(attested, aGate("fail", { onlyNew: true }))).toBe(expected);
+  test.each(["unchanged", "new"] as const)("with --fail-on-new only what is new counts: %s", (change) => {
+    const gate = aGate("fail", { onlyNew: true });
+    const result = of({ change });
+    expect([isFailed(result, gate), isFailed(attestedAs("FAIL", result), gate)]).toEqual(
+      Array(2).fill(change === "new"),
+    );
   });
 
   test.each(["", "always", "fail:", "fail:critical", "never,fail", "fail,", "never:high", "fail:high:high", "FAIL"])(
@@ -85,14 +78,8 @@ describe("--fail-on", () => {
 
   test("one line says what failed the run, and what is open and did not", () => {
     const high = aCheckResult({ vuln_id: "V-273193", severity: "high", findings: [aFinding(), aFinding()] });
-    const report = aReport([
-      high,
-      failed,
-      { ...manual, severity: "low", category: "III" },
-      waived,
-      passed,
-      notApplicable,
-    ]);
+    const low: CheckResult = { ...ofSeverity("low", manual), category: "III" };
+    const report = aReport([high, failed, low, waived, passed, notApplicable]);
     expect(applyGate(report, aGate("fail:high")).line(1)).toBe(
       "Exit 1: 2 findings failed (--fail-on fail:high): V-273193. Not counted: 1 finding failed (1 CAT II), 1 finding needs manual review (1 CAT III), 1 finding waived",
     );
@@ -101,8 +88,10 @@ describe("--fail-on", () => {
 });
 
 describe("rules without a result", () => {
-  const unread = (reason: ManualReason, changes: Partial<CheckResult> = {}) =>
-    aCheckResult({ ...changes, findings: [aFinding({ status: "MANUAL", reason })] });
+  const unread = (reason: ManualReason, changes: Partial<CheckResult> = {}) => ({
+    ...of({ status: "MANUAL", reason }),
+    ...changes,
+  });
   const ofSuperAdmin = { vuln_id: "V-273193", check: "application_admin_console_mfa_required" };
 
   test.each<[what: string, check: CheckResult, role: Role, unread: number]>([
@@ -116,7 +105,7 @@ describe("rules without a result", () => {
     ["the same without its scope", unread("missing_scope", ofSuperAdmin), "read_only_admin", 1],
     ["a feature that the organization lacks", unread("not_available"), "super_admin", 0],
     ["a question for a person", unread("needs_review"), "super_admin", 0],
-    ["an attested rule", { ...unread("missing_scope"), attestation: attestedPass.attestation }, "super_admin", 0],
+    ["an attested rule", attestedAs("PASS", unread("missing_scope")), "super_admin", 0],
   ])("%s counts under %s: %s", (_, check, role, count) => {
     const report = aReport([passed, check]);
     const gate = applyGate({ ...report, scan: { ...report.scan, role } }, aGate());

@@ -3,11 +3,10 @@ import { stigRuleNames } from "../../../shared/rule_names.ts";
 import type { Database } from "../../../drizzle/database.ts";
 import { decisions } from "../../../drizzle/schema.ts";
 import { everyTenant, write } from "../../../drizzle/transactions.ts";
-import { applyDecisions, type Decisions } from "../../../scanner/decisions/decisions.ts";
+import type { Decisions } from "../../../scanner/decisions/decisions.ts";
 import { addGatewayDecisions } from "../../../scanner/decisions/gateway_decisions.ts";
 import { UsageError } from "../../../shared/usage_error.ts";
 import { openTestPglite } from "../../support/pglite.ts";
-import { aCheckResult, aFinding } from "../../support/report_builders.ts";
 import { problem, startScriptedServer, type Answer } from "../../support/scripted_server.ts";
 import { startTestGateway, type TestGateway } from "../../support/test_gateway.ts";
 
@@ -72,18 +71,6 @@ describe("addGatewayDecisions", () => {
           },
         ],
       },
-    });
-  });
-
-  test("a waiver of it is on the finding, which keeps its status", async () => {
-    await decide(waiver);
-    const { decisions: added } = await add();
-    const { results, warnings } = applyDecisions([aCheckResult({ check, findings: [aFinding()] })], added, Date.now());
-    expect(warnings).toEqual([]);
-    expect(results[0]?.findings[0]).toMatchObject({
-      status: "FAIL",
-      waived: true,
-      waiver: { reason: "Moves in January", expires: null, by: "member@acme.test", source: "gateway" },
     });
   });
 

@@ -5,12 +5,10 @@ import { findCheck } from "../../../scanner/catalog/select_checks.ts";
 import type { ParameterValues } from "../../../scanner/checks/parameter.ts";
 import { obtained } from "../../../scanner/evidence/artifacts.ts";
 import { isHolding, isWaived, stateOf } from "../../../shared/rule_result.ts";
-import { reportFormats } from "../../../scanner/reports/formats.ts";
 import type { Attestation } from "../../../shared/report.ts";
 import { anAutomation, aPasswordPolicy, compliantArtifacts, evaluate, set } from "../../support/artifact_builders.ts";
 import { compliantOrg, paths } from "../../support/compliant_org.ts";
 import { mapIdpClient } from "../../support/map_idp_client.ts";
-import { aReport, renderAs } from "../../support/report_builders.ts";
 
 const check = "authenticator_password_maximum_age_60d";
 
@@ -82,24 +80,5 @@ describe("a value of the organization's own", () => {
     expect(await collected(35, 35)).toEqual(["user_lifecycle_policies", "built_in_groups"]);
     expect(await collected(35, 20)).toContain("password_policies");
     expect(await collected(90, 90)).toContain("password_policies");
-  });
-});
-
-describe("every format shows both verdicts", () => {
-  const result = judge(90, { password_maximum_age_days: 90 });
-  const report = aReport([result]);
-
-  test.each(reportFormats.map(({ name }) => name).filter((name) => !["oscal", "poam"].includes(name)))("%s", (name) => {
-    const text = renderAs(name, report).replaceAll(/\s+/g, " ");
-    expect(text).toContain("password_maximum_age_days");
-  });
-
-  test.each([
-    ["cklb", '"status": "open"'],
-    ["ckl", "<STATUS>Open</STATUS>"],
-    ["xccdf", "<result>fail</result>"],
-    ["hdf", '"status": "failed"'],
-  ])("and %s has the STIG's", (name, expected) => {
-    expect(renderAs(name, report)).toContain(expected);
   });
 });

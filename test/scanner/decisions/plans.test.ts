@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { stigRuleNames } from "../../../shared/rule_names.ts";
-import { compareWithBaseline, parseBaseline } from "../../../scanner/decisions/baseline.ts";
 import { applyDecisions } from "../../../scanner/decisions/decisions.ts";
 import { applyGate, parseFailOn } from "../../../scanner/decisions/fail_on.ts";
 import { parseDecisions } from "../../../scanner/decisions/decision_file.ts";
@@ -104,33 +103,5 @@ describe("a decision with a remediation date", () => {
     ],
   ])("refuses %j: %s", (changes, message) => {
     expect(() => parseDecisions(JSON.stringify([{ ...plan, ...changes }]), source)).toThrow(message);
-  });
-});
-
-describe("compareWithBaseline says when an open finding was detected first:", () => {
-  const compare = (before: Partial<ReturnType<typeof aFinding>>, after: "FAIL" | "PASS" | "MANUAL" = "FAIL") => {
-    const report = aReport([aCheckResult({ findings: [aFinding(before)] })]);
-    const baseline = parseBaseline(JSON.stringify(report), { option: "--baseline", file: "before.json" });
-    return compareWithBaseline([aCheckResult({ findings: [aFinding({ status: after })] })], baseline).results[0]
-      ?.findings[0]?.detected_first;
-  };
-  const earlier = { detected_first: "2026-01-01T00:00:00Z" };
-
-  test.each([
-    ["with the baseline, where that had it", compare({}), "2026-11-01T10:00:42.000Z"],
-    ["with the first of all baselines", compare(earlier), "2026-01-01T00:00:00Z"],
-    ["also when nobody could tell in between", compare({ ...earlier, status: "MANUAL" }), "2026-01-01T00:00:00Z"],
-    ["now, where the baseline had it fine", compare({ status: "PASS" }), undefined],
-    ["now, where the baseline had another", compare({ fingerprint: "other" }), undefined],
-    ["never, when it is fine", compare(earlier, "PASS"), undefined],
-  ])("%s", (_, detectedFirst, expected) => {
-    expect(detectedFirst).toBe(expected);
-  });
-
-  test("a report whose times are none is refused", () => {
-    const text = JSON.stringify(aReport()).replace("2026-11-01T10:00:42.000Z", "yesterday");
-    expect(() => parseBaseline(text, { option: "--baseline", file: "b.json" })).toThrow(
-      /expected a time such as .*, found "yesterday"/,
-    );
   });
 });

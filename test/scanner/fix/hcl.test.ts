@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { attributeLines, comment, expression, quote } from "../../../scanner/fix/hcl.ts";
-import { identifier, type Attribute } from "../../../scanner/fix/terraform.ts";
+import { comment, quote } from "../../../scanner/fix/hcl.ts";
+import { identifier } from "../../../scanner/fix/terraform.ts";
 
 /** What Terraform makes of a text in quotation marks, https://developer.hashicorp.com/terraform/language/expressions/strings */
 function unquote(text: string): string {
@@ -44,42 +44,6 @@ describe("quote", () => {
 
 test("a comment stays one line, whatever it quotes", () => {
   expect(comment("a\nresource b {}\u202E", "  ")).toBe("  # a resource b {} ");
-});
-
-test("attributes are aligned as terraform fmt does, each run by itself", () => {
-  const unchanged = {
-    id: "a",
-    name: "b",
-    settings: { kind: "json", value: { a: [1], long: { x: null } } },
-    z: true,
-  } as const;
-  const attributes = new Map<string, Attribute>(
-    Object.entries(unchanged).map(([name, value]) => [name, { value, change: null }]),
-  );
-  attributes.set("session_idle", { value: 15, change: { rules: ["V-1", "V-2"], was: "was 120" } });
-  attributes.set("status", { value: "ACTIVE", change: null });
-  expect(attributeLines(attributes, "  ")).toBe(
-    [
-      '  id   = "a"',
-      '  name = "b"',
-      "  settings = jsonencode({",
-      "    a = [1]",
-      "    long = {",
-      "      x = null",
-      "    }",
-      "  })",
-      "  z = true",
-      "  # V-1, V-2: was 120",
-      "  session_idle = 15",
-      '  status       = "ACTIVE"',
-    ].join("\n"),
-  );
-});
-
-test("items of a list that take several lines stand below one another", () => {
-  const item = { kind: "json", value: { a: 1 } } as const;
-  expect(expression([item], "  ")).toBe("[jsonencode({\n    a = 1\n  })]");
-  expect(expression([item, item])).toBe("[\n  jsonencode({\n    a = 1\n  }),\n  jsonencode({\n    a = 1\n  }),\n]");
 });
 
 test("identifiers are valid, stable and different for different ids", () => {

@@ -30,28 +30,6 @@ describe("planFixes", () => {
     expect(problemsOf(plan)).toEqual([]);
   });
 
-  test("the schema test sees an unknown attribute, a wrong type, a missing one, and one that would be reset", async () => {
-    const resource = find(planOf(await failing), "Okta Verify");
-    const attributes = new Map([
-      ["key", { value: 1, change: null }],
-      ["fips", { value: true, change: null }],
-    ]);
-    const broken = { ...resource, attributes, importId: "a/b", ignored: ["settings", "legacy_ignore_name", "made_up"] };
-    expect(
-      problemsOf({ ...planOf(await failing, []), resources: [broken] }).map((text) => text.replace(/^\S+: /, "")),
-    ).toEqual([
-      "name is missing",
-      "key is no string",
-      "fips cannot be set",
-      "a/b is no <authenticator_id>",
-      "name would be reset",
-      "provider_hostname would be reset",
-      "provider_user_name_template would be reset",
-      "status would be reset",
-      "made_up cannot be ignored",
-    ]);
-  });
-
   test("the same evidence gives the same plan, and another order the same names", async () => {
     const artifacts = await typical;
     const policies = artifacts.password_policies?.state === "obtained" ? artifacts.password_policies.value : [];

@@ -1,15 +1,11 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { historyCommand } from "../../../scanner/commands/history_command.ts";
 import type { Flags } from "../../../scanner/settings/read_settings.ts";
 import { textWidth } from "../../../command_line/terminal.ts";
-import { readVerifier } from "../../../scanner/signing/keys.ts";
-import { verifyPath } from "../../../scanner/signing/verify.ts";
 import type { Report } from "../../../shared/report.ts";
-import { builtIn } from "../../../scanner/catalog/catalog.ts";
-import { writeKeyPair } from "../../support/key_pair.ts";
 import { aChange, anExplanation } from "../../support/change_builders.ts";
 import { aCheckResult, aFinding, aReport } from "../../support/report_builders.ts";
 
@@ -261,28 +257,5 @@ describe("history --by", () => {
     const { stdout } = await run({ fromReports: place, by: "control" });
     expect(stdout).toMatch(/indicates/);
     expect(stdout).toMatch(/claims\s+no\s+compliance/);
-  });
-});
-
-describe("history --sign", () => {
-  it("signs what it wrote, about each organization", async () => {
-    const key = join(folder, "key");
-    await writeKeyPair(key);
-    const place = await files({
-      "a.json": scan("PASS", "2026-11-24T01:00:00.000Z", "2026-11-24T01:01:00.000Z"),
-      "b.json": scan("FAIL", "2026-11-24T01:00:00.000Z", "2026-11-24T01:01:00.000Z", {
-        org_url: "https://globex.okta.com",
-      }),
-    });
-    await expect(run({ fromReports: place, sign: key })).rejects.toThrow(/stdout/);
-    const output = join(folder, "out");
-    expect(await run({ fromReports: place, format: "json,csv", output, sign: key })).toMatchObject({ code: 0 });
-    const { payload } = JSON.parse(await readFile(join(output, "history.intoto.json"), "utf8"));
-    const { subject } = JSON.parse(Buffer.from(payload, "base64").toString());
-    expect(subject.map(({ name }: { name: string }) => name)).toEqual(["history.csv", "history.json"]);
-    const verifier = await readVerifier({ option: "--key", file: `${key}.pub` });
-    const expected = { orgUrl: null, since: null, revision: builtIn };
-    expect((await verifyPath(output, verifier, expected))[1]).toBe("history.csv, history.json: as signed");
-    await expect(verifyPath(output, verifier, { ...expected, orgUrl })).rejects.toThrow(/https:\/\/globex.okta.com/);
   });
 });

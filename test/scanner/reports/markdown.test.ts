@@ -1,8 +1,7 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { markdownText } from "../../../scanner/reports/markdown_text.ts";
 import type { Report } from "../../../shared/report.ts";
-import { stateOf } from "../../../shared/rule_result.ts";
-import { aCheckResult, aFinding, aReport, everyVerdict, hostileText, renderAs } from "../../support/report_builders.ts";
+import { aCheckResult, aFinding, aReport, hostileText, renderAs } from "../../support/report_builders.ts";
 
 /** Texts of which GitHub, GitLab or plain CommonMark would make more than text. */
 const references: readonly string[] = [
@@ -93,24 +92,17 @@ function reportWith(text: string): Report {
   return { ...report, scan: { ...report.scan, org_url: text, id: text } };
 }
 
-describe("a name in Markdown", () => {
-  test.each(references)("%j becomes no markup, no link and no reference", (text) => {
-    const markdown = renderAs("markdown", reportWith(text));
-    expect(markdown).not.toMatch(/[<>]/);
-    for (const word of wordsOf(markdown)) {
-      expect(word).toMatch(plainWord);
-      expect(word).not.toMatch(/^\P{L}*[0-9a-f]{7,}\P{L}*$/iu);
-    }
-  });
-
-  test.each(references)("%j leaves the table its five columns", (text) => {
-    const rows = renderAs("markdown", reportWith(text))
-      .split("\n")
-      .filter((line) => line.startsWith("|"));
-    // That of the checks, and that of the two controls of the rule.
-    expect(rows).toHaveLength(3 + 4);
-    for (const row of rows) expect(row.match(/(?<!\\)\|/g)).toHaveLength(6);
-  });
+test.each(references)("%j in Markdown becomes no markup, no link, no reference, and no column of a table", (text) => {
+  const markdown = renderAs("markdown", reportWith(text));
+  expect(markdown).not.toMatch(/[<>]/);
+  for (const word of wordsOf(markdown)) {
+    expect(word).toMatch(plainWord);
+    expect(word).not.toMatch(/^\P{L}*[0-9a-f]{7,}\P{L}*$/iu);
+  }
+  const rows = markdown.split("\n").filter((line) => line.startsWith("|"));
+  // That of the checks, and that of the two controls of the rule.
+  expect(rows).toHaveLength(3 + 4);
+  for (const row of rows) expect(row.match(/(?<!\\)\|/g)).toHaveLength(6);
 });
 
 test("a text that begins with a number begins no list", () => {
@@ -123,15 +115,4 @@ test("prose stays prose, and what is unusual in it stands as code, as it is", ()
   expect(markdown).toContain(
     `- FAIL: Policy "Default Policy": expected a session of 1 to 15 minutes, found \`x@y.example\` (built-in) in rule "A \`|\` B".\n`,
   );
-});
-
-test("the table and the headings name every check that is open", () => {
-  const report = aReport(everyVerdict());
-  const markdown = renderAs("markdown", report);
-  for (const { vuln_id: vulnId, ...verdict } of report.checks) {
-    expect(markdown).toMatch(new RegExp(`^\\| . \\| \`${vulnId}\` `, "mu"));
-    const icon = { pass: "✅", fail: "❌", manual: "✋", not_applicable: "➖" }[stateOf(verdict)];
-    const isOpen = verdict.status !== "PASS" || verdict.attestation?.status === "FAIL";
-    expect(markdown.includes(`\n## ${icon} \`${vulnId}\` `)).toBe(isOpen);
-  }
 });

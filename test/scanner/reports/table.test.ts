@@ -22,17 +22,6 @@ describe.each([40, 60, 80, 120, 200])("at %i columns", (width) => {
   test("every line fits", () => {
     expect(Math.max(...linesOf(checks, width).map(textWidth))).toBeLessThanOrEqual(width);
   });
-
-  test("no word is broken that fits a line", () => {
-    const words = 'expected an active rule at priority 1, not the built-in "Default Rule"';
-    const detail = `Policy "P": ${words}, found none.`;
-    const finding = aFinding({ expected: words.slice(9), actual: "none", detail });
-    expect(
-      linesOf([aCheckResult({ findings: [finding] })], width)
-        .join(" ")
-        .replaceAll(/ +/g, " "),
-    ).toContain(words);
-  });
 });
 
 test("prints what a check expects once, and what was found for each open resource", () => {
@@ -51,13 +40,6 @@ test("prints what a check expects once, and what was found for each open resourc
     "       FAIL One: 120 minutes: see the rule.",
     "       FAIL Two: 120 minutes: see the rule.",
   ]);
-});
-
-test("shows a sentence whole that does not hold what was expected and found", () => {
-  const detail = "The provider did not answer within 30 seconds.";
-  expect(linesOf([aCheckResult({ findings: [aFinding({ detail })] })], 80)).toContain(
-    `       FAIL Default Policy: 120 minutes: The provider did not answer within 30`,
-  );
 });
 
 test("colour changes nothing but the colour", () => {

@@ -1,0 +1,59 @@
+import { expect, test } from "vitest";
+import { compareWithBaseline, parseBaseline } from "../../../scanner/decisions/baseline.ts";
+import type { Finding } from "../../../shared/report.ts";
+import { aCheckResult, aFinding, aReport } from "../../support/report_builders.ts";
+
+const source = { option: "--baseline", file: "old.json" };
+
+/** The findings of a rule before and now; null: none. */
+function compare(before: Partial<Finding> | null, after: Partial<Finding> | null) {
+  const ruleOf = (changes: Partial<Finding> | null, status?: "PASS") =>
+    aCheckResult(changes === null ? { findings: [], status: status ?? "PASS" } : { findings: [aFinding(changes)] });
+  const baseline = parseBaseline(JSON.stringify(aReport([ruleOf(before)])), source);
+  const { results, comparison } = compareWithBaseline([ruleOf(after)], baseline);
+  return { finding: results[0]?.findings[0], comparison };
+}
+
+test.each([
+  [null, "FAIL", "new"],
+  ["PASS", "FAIL", "new"],
+  ["MANUAL", "FAIL", "new"],
+  ["FAIL", "FAIL", "unchanged"],
+  ["FAIL", "PASS", "resolved"],
+  ["MANUAL", "PASS", "resolved"],
+  ["PASS", "PASS", "unchanged"],
+  [null, "PASS", "new"],
+  ["FAIL", "MANUAL", "unchanged"],
+  ["PASS", "MANUAL", "new"],
+] as const)("%s before and %s now is %s", (before, after, change) => {
+  const { finding, comparison } = compare(before && { status: before }, { status: after });
+  expect([finding?.change, comparison[change]]).toEqual([change, 1]);
+});
+
+test("an open finding whose resource is gone is resolved, unless the rule could not be read", () => {
+  expect(compare({}, null).comparison).toMatchObject({ resolved: 1, gone: [{ resource: { id: "00p1" } }] });
+  const outage = { status: "MANUAL", reason: "provider_error", fingerprint: "org" } as const;
+  expect(compare({}, outage).comparison.resolved).toBe(0);
+});
+
+const earlier = { detected_first: "2026-01-01T00:00:00Z" };
+test.each<[string, Partial<Finding>, Partial<Finding>, string | undefined]>([
+  ["with the baseline, where that had it", {}, {}, "2026-11-01T10:00:42.000Z"],
+  ["with the first of all baselines", earlier, {}, "2026-01-01T00:00:00Z"],
+  ["also when nobody could tell in between", { ...earlier, status: "MANUAL" }, {}, "2026-01-01T00:00:00Z"],
+  ["now, where the baseline had it fine", { status: "PASS" }, {}, undefined],
+  ["now, where the baseline had another", { fingerprint: "other" }, {}, undefined],
+  ["never, when it is fine", earlier, { status: "PASS" }, undefined],
+])("an open finding was detected first %s", (_, before, after, expected) => {
+  expect(compare(before, after).finding?.detected_first).toBe(expected);
+});
+
+test.each([
+  "",
+  "{}",
+  '{"schema":"scanstream.report/2"}',
+  '{"schema":"scanstream.report/1","scan":{"id":"1"}}',
+  JSON.stringify(aReport()).replace("2026-11-01T10:00:42.000Z", "yesterday"),
+])("a file %# that is no report is refused by its name", (content) => {
+  expect(() => parseBaseline(content, source)).toThrow(/^Cannot use --baseline "old\.json": /);
+});
