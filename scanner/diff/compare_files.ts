@@ -1,9 +1,10 @@
 import type { CheckResult } from "../../shared/report.ts";
 import type { Diff } from "../../shared/schemas/diff.ts";
+import { originOf } from "../../shared/schemas/web_address.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { catalog } from "../catalog/catalog.ts";
 import { compareConfiguration } from "./compare_configuration.ts";
-import { compareFindings, findingChangeKinds, isJudged, type FindingChangeKind } from "./compare_findings.ts";
+import { compareFindings, findingChangeKinds, isJudged } from "./compare_findings.ts";
 import type { ComparedFile } from "./read_side.ts";
 
 /** Compares two files; throws `UsageError` where the two cannot be compared. */
@@ -25,8 +26,8 @@ export function compareFiles(before: ComparedFile, after: ComparedFile): Diff {
     after: after.about,
     identical: changes.length === 0 && (objects?.length ?? 0) === 0,
     summary: {
-      findings: countKinds(changes.map(({ change }) => change)),
-      objects: objects === null ? null : countObjects(objects.map(({ change }) => change)),
+      findings: countChanges(findingChangeKinds, changes),
+      objects: objects === null ? null : countChanges(["added", "removed", "changed"], objects),
     },
     findings: changes,
     objects,
@@ -68,16 +69,10 @@ function kindOf({ artifacts }: ComparedFile): string {
   return artifacts === null ? "a report" : "evidence";
 }
 
-function originOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).origin : url;
-}
-
-function countKinds(found: readonly FindingChangeKind[]): Diff["summary"]["findings"] {
-  const counts = findingChangeKinds.map((kind) => [kind, found.filter((each) => each === kind).length]);
-  return Object.fromEntries(counts) as Record<FindingChangeKind, number>;
-}
-
-function countObjects(found: readonly ("added" | "removed" | "changed")[]) {
-  const count = (kind: string) => found.filter((each) => each === kind).length;
-  return { added: count("added"), removed: count("removed"), changed: count("changed") };
+function countChanges<Kind extends string>(
+  kinds: readonly Kind[],
+  found: readonly { readonly change: Kind }[],
+): Record<Kind, number> {
+  const counts = kinds.map((kind) => [kind, found.filter(({ change }) => change === kind).length]);
+  return Object.fromEntries(counts) as Record<Kind, number>;
 }

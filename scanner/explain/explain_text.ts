@@ -13,15 +13,7 @@ export function explanationText(explained: OrgExplanation, width: number): strin
     ...findings.flatMap((finding) => [
       "",
       `${verdictOf(finding)}  ${finding.resource.type.replaceAll("_", " ")} "${finding.resource.name}"`,
-      ...(finding.also.length === 0
-        ? []
-        : [`  and the same for ${countOf(finding.also.length, "other")}: ${listTexts(finding.also)}`]),
-      `  expected ${finding.expected}`,
-      `  found ${finding.actual}`,
-      ...(finding.rules.length === 0 ? [] : ["  Okta evaluates these rules in this order:"]),
-      ...ruleLines(finding).map((line) => `  ${line}`),
-      ...finding.values.map((value) => `  ${valueText(value)}`),
-      ...(finding.change === null ? [] : [`  To pass: ${finding.change}`]),
+      ...findingLines(finding).map((line) => `  ${line}`),
     ]),
     ...(more > 0 ? ["", `and ${countOf(more, "more finding")}: see evaluate --verbose`] : []),
     "",
@@ -34,25 +26,30 @@ export function explanationText(explained: OrgExplanation, width: number): strin
 /** The same for a pull request or a ticket. */
 export function explanationMarkdown(explained: OrgExplanation): string {
   const { org_url: url, status, findings, more, read } = explained;
+  const item = (line: string) => `- ${markdownText(line.trim())}`;
   const sections = [
     `## In ${markdownText(url)}: ${status}`,
-    ...findings.map((finding) =>
-      [
-        `### ${markdownText(`${verdictOf(finding)}: ${finding.resource.name}`)}`,
-        "",
-        ...(finding.also.length === 0 ? [] : [`- and the same for ${markdownText(listTexts(finding.also))}`]),
-        `- expected ${markdownText(finding.expected)}`,
-        `- found ${markdownText(finding.actual)}`,
-        ...finding.values.map((value) => `- ${markdownText(valueText(value))}`),
-        ...(finding.change === null ? [] : [`- to pass: ${markdownText(finding.change)}`]),
-        ...(finding.rules.length === 0 ? [] : ["", "Okta evaluates these rules in this order:", ""]),
-        ...ruleLines(finding).map((line) => `- ${markdownText(line.trim())}`),
-      ].join("\n"),
-    ),
+    ...findings.flatMap((finding) => [
+      `### ${markdownText(`${verdictOf(finding)}: ${finding.resource.name}`)}`,
+      findingLines(finding).map(item).join("\n"),
+    ]),
     ...(more > 0 ? [`And ${countOf(more, "more finding")}.`] : []),
-    `Read with:\n\n${read.map((artifact) => `- ${markdownText(readText(artifact))}`).join("\n")}`,
+    "Read with:",
+    read.map((artifact) => item(readText(artifact))).join("\n"),
   ];
   return `${sections.join("\n\n")}\n`;
+}
+
+function findingLines(finding: ExplainedFinding): readonly string[] {
+  const { also, expected, actual, rules, values, change } = finding;
+  return [
+    ...(also.length === 0 ? [] : [`and the same for ${countOf(also.length, "other")}: ${listTexts(also)}`]),
+    `expected ${expected}`,
+    `found ${actual}`,
+    ...(rules.length === 0 ? [] : ["Okta evaluates these rules in this order:", ...ruleLines(finding)]),
+    ...values.map(valueText),
+    ...(change === null ? [] : [`To pass: ${change}`]),
+  ];
 }
 
 /** One line for each rule, an arrow at the one that decides, and its values below it. */

@@ -16,16 +16,13 @@ import { originOf } from "../../shared/schemas/web_address.ts";
 export interface OrganizationInput {
   /** The origin of its address, in lower case. */
   readonly orgUrl: string;
-  readonly scans: ReadonlyMap<string, Observation>;
-  readonly monitors: readonly MonitorInput[];
+  /** By id: a scan whose report lies in several files counts once. */
+  readonly scans: Map<string, Observation>;
+  readonly monitors: MonitorInput[];
   /** V-numbers by the name of the check. */
-  readonly vulnIds: ReadonlyMap<string, string>;
-  /** Versions of the organization's document on which results of scans rest. */
-  readonly documents: ReadonlyMap<string, DocumentInput>;
-}
-
-interface DocumentInput extends Span {
-  readonly checks: ReadonlySet<string>;
+  readonly vulnIds: Map<string, string>;
+  /** Versions of the organization's document, with the checks that rested on each, and when. */
+  readonly documents: Map<string, Span & { readonly checks: ReadonlySet<string> }>;
 }
 
 export interface MonitorInput {
@@ -35,27 +32,20 @@ export interface MonitorInput {
   readonly lines: ReadonlyMap<string, ChangeLineInput>;
 }
 
-interface MutableInput extends OrganizationInput {
-  readonly scans: Map<string, Observation>;
-  readonly monitors: MonitorInput[];
-  readonly vulnIds: Map<string, string>;
-  readonly documents: Map<string, DocumentInput>;
-}
-
 /** Collects what the files of a folder say. */
 export class HistoryInput {
-  readonly #organizations = new Map<string, MutableInput>();
+  readonly #organizations = new Map<string, OrganizationInput>();
 
   addReport({ scan, checks }: Pick<Report, "scan" | "checks">): void {
     const { scans, vulnIds, documents } = this.#organization(scan.org_url);
     const [from, to] = [Date.parse(scan.started_at), Date.parse(scan.ended_at)];
-    const results: Results = Object.fromEntries(
-      checks.map((result) => [result.check, toRuleResult(result, { severity: result.severity, cause: "scan" })]),
+    const results = checks.map(
+      (result) => [result.check, toRuleResult(result, { severity: result.severity, cause: "scan" })] as const,
     );
-    scans.set(scan.id, { from, to, results });
-    for (const { check, vuln_id } of checks) vulnIds.set(check, vuln_id);
-    for (const { check, findings } of checks)
-      for (const document of new Set(findings.flatMap(({ rests_on: text }) => text ?? []))) {
+    scans.set(scan.id, { from, to, results: Object.fromEntries(results) });
+    for (const { check, vuln_id: vulnId, findings } of checks) {
+      vulnIds.set(check, vulnId);
+      for (const document of findings.flatMap(({ rests_on: text }) => text ?? [])) {
         const known = documents.get(document) ?? { from, to, checks: new Set() };
         documents.set(document, {
           from: Math.min(known.from, from),
@@ -63,16 +53,17 @@ export class HistoryInput {
           checks: new Set([...known.checks, check]),
         });
       }
+    }
   }
 
   /**
    * Adds a follower that one file tells of. A follower whose monitor ended goes on as another one in the same file, and writes to
    * another file after a restart: files that name one monitor, and monitors that one file names, are one source.
    */
-  addMonitor(orgUrl: string, { ids, spans, lines }: MonitorInput): void {
+  addMonitor(orgUrl: string, monitor: MonitorInput): void {
     const { monitors } = this.#organization(orgUrl);
-    const same = monitors.filter((one) => [...one.ids].some((id) => ids.has(id)));
-    const merged = [...same, { ids, spans, lines }];
+    const same = monitors.filter((one) => [...one.ids].some((id) => monitor.ids.has(id)));
+    const merged = [...same, monitor];
     for (const one of same) monitors.splice(monitors.indexOf(one), 1);
     monitors.push({
       ids: new Set(merged.flatMap((one) => [...one.ids])),
@@ -86,15 +77,10 @@ export class HistoryInput {
     return [...this.#organizations.values()].sort((one, other) => (one.orgUrl < other.orgUrl ? -1 : 1));
   }
 
-  #organization(address: string): MutableInput {
+  #organization(address: string): OrganizationInput {
     const orgUrl = originOf(address);
-    const known = this.#organizations.get(orgUrl) ?? {
-      orgUrl,
-      scans: new Map(),
-      monitors: [],
-      vulnIds: new Map(),
-      documents: new Map(),
-    };
+    const [scans, vulnIds, documents] = [new Map(), new Map(), new Map()];
+    const known = this.#organizations.get(orgUrl) ?? { orgUrl, scans, monitors: [], vulnIds, documents };
     this.#organizations.set(orgUrl, known);
     return known;
   }

@@ -49,13 +49,17 @@ export async function readFolder(directory: string, nowMs: number): Promise<Read
   let used = 0;
   for (const path of paths.sort()) {
     const name = relative(directory, path);
-    const outcome = await readFile(path, { input, name, nowMs });
-    used += outcome.isUsed ? 1 : 0;
-    if (outcome.isOther === true) others.push(name);
-    problems.push(...outcome.problems.map((problem) => `${name}: ${problem}`));
+    const found = await readFile(path, { input, name, nowMs });
+    if (found === null) others.push(name);
+    else {
+      used += found.isUsed ? 1 : 0;
+      problems.push(...found.problems.map((problem) => `${name}: ${problem}`));
+    }
   }
   return { input, used, problems: [...othersLine(others), ...problems] };
 }
+
+const maxNamed = 20;
 
 /** The other formats of a scan lie in the same folder: one line names them all. */
 function othersLine(names: readonly string[]): readonly string[] {
@@ -66,14 +70,8 @@ function othersLine(names: readonly string[]): readonly string[] {
   ];
 }
 
-const maxNamed = 20;
-
-interface FileOutcome {
-  readonly isUsed: boolean;
-  /** It is nothing that this command reads. */
-  readonly isOther?: boolean;
-  readonly problems: readonly string[];
-}
+/** Null: it is nothing that this command reads. */
+type FileOutcome = { readonly isUsed: boolean; readonly problems: readonly string[] } | null;
 
 interface FileContext {
   readonly input: HistoryInput;
@@ -93,21 +91,19 @@ async function readFile(path: string, context: FileContext): Promise<FileOutcome
   if (whole !== null && !isLine(whole)) return addReport(whole, context);
   const lines = text.split("\n").filter((line) => line.trim() !== "");
   const isChangeFile = lines.some((line) => isLine(parseJsonObject(line)));
-  return isChangeFile ? addChangeFile(lines, context) : other;
+  return isChangeFile ? addChangeFile(lines, context) : null;
 }
 
 function isLine(value: JsonObject | null): boolean {
   return value?.["schema"] === "scanstream.change/1" || value?.["schema"] === "scanstream.watch/1";
 }
 
-const other: FileOutcome = { isUsed: false, isOther: true, problems: [] };
-
 function leftOut(problem: string): FileOutcome {
   return { isUsed: false, problems: [`left out: ${problem}`] };
 }
 
 function addReport(value: JsonObject, { input, nowMs }: FileContext): FileOutcome {
-  if (value["schema"] !== "scanstream.report/1") return other;
+  if (value["schema"] !== "scanstream.report/1") return null;
   const report = v.safeParse(reportSchema, value, { abortEarly: true });
   if (!report.success)
     return leftOut(`it is not a whole report: ${v.getDotPath(report.issues[0]) ?? "it"} is not as in a report`);

@@ -6,6 +6,7 @@ import { parseJsonObject } from "../../shared/json.ts";
 import type { Report } from "../../shared/report.ts";
 import { historySchema } from "../../shared/schemas/history.ts";
 import { reportSchema } from "../../shared/schemas/report.ts";
+import { originOf } from "../../shared/schemas/web_address.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import type { Revision } from "../catalog/catalog.ts";
 import { sha256 } from "../digest.ts";
@@ -117,7 +118,6 @@ function orgsOf({ org_url: first, other_org_urls: others = [] }: Predicate): rea
 }
 
 function requireExpected(predicate: Predicate, { orgUrl, since }: Expected): void {
-  const originOf = (address: string) => (URL.canParse(address) ? new URL(address).origin : address);
   for (const org of orgsOf(predicate)) {
     if (orgUrl !== null && originOf(org) !== originOf(orgUrl))
       throw new NotProven(`it is about ${org}, and not about ${orgUrl}`);
