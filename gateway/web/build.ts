@@ -1,22 +1,26 @@
-import { createHash } from "node:crypto";
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { basename, extname, join } from "node:path";
+import { readdir, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
-import { build, type BuildOptions } from "esbuild";
+import { build, type BuildOptions, type Metafile } from "esbuild";
 import type { CheckText } from "./model/check_catalog.ts";
 
 /**
  * Builds the live page into `dist/web`: `index.html`, and under `assets/` files whose names carry the hash of what is in
- * them, so that a gateway may let browsers keep them indefinitely. Run as `node gateway/web/build.ts`.
+ * them, so that a gateway may let browsers keep them indefinitely. Run as `node gateway/web/build.ts`. Resolves with esbuild's
+ * description of the page.
  */
 export async function buildPage(
   outputFolder = fileURLToPath(new URL("../../dist/web", import.meta.url)),
-): Promise<void> {
-  const [script, style, reports, icon, html] = await Promise.all([
-    bundle("page.tsx"),
-    bundle("styles/page.css"),
-    bundle("../../command_line/report_page.ts", {
+): Promise<Metafile> {
+  // Built next to the old folder and then put in place: a gateway that is running never serves half a page.
+  const building = `${outputFolder}.${process.pid}`;
+  const assets = join(building, "assets");
+  await mkdir(assets, { recursive: true });
+  const [page, style, reports, icon, html] = await Promise.all([
+    bundle("page.tsx", assets, { splitting: true, define: { CHECK_CATALOG: JSON.stringify(await readCatalog()) } }),
+    bundle("styles/page.css", assets),
+    bundle("../../command_line/report_page.ts", assets, {
       // What else of Node is imported besides the formats is not used by them.
       plugins: [{ name: "node", setup: (build) => build.onResolve({ filter: /^node:/ }, leaveOut) }],
       inject: [source("report_page_globals.ts")],
@@ -25,36 +29,33 @@ export async function buildPage(
     readFile(source("icon.svg"), "utf8"),
     readFile(source("index.html"), "utf8"),
   ]);
-  const assets: Readonly<Record<string, Asset>> = {
-    script: { name: hashedName("page.js", script), text: script },
-    style: { name: hashedName("style.css", style), text: style },
-    reports: { name: hashedName("reports.js", reports), text: reports },
+  const [script = "", ...chunks] = firstFiles(page);
+  const names: Readonly<Record<string, string>> = {
+    script,
+    style: firstFiles(style)[0] ?? "",
+    reports: firstFiles(reports)[0] ?? "",
   };
-  const page = html
-    .replace(/%(style|script|reports)%/g, (_whole, name: string) => `assets/${assets[name]?.name ?? ""}`)
-    .replace(/%(icon|fail|warn|off)%/g, (_whole, state: keyof typeof iconColors) =>
-      toDataUrl(icon.replace("#1f4fd8", iconColors[state])),
-    );
-
-  // Built next to the old file and then put in place: a gateway that is running never serves half a page.
-  const building = `${outputFolder}.${process.pid}`;
-  await mkdir(join(building, "assets"), { recursive: true });
-  for (const { name, text } of Object.values(assets)) await writeCompressed(join(building, "assets", name), text);
-  await writeCompressed(join(building, "index.html"), page);
+  await writeFile(
+    join(building, "index.html"),
+    html
+      .replace(/%(style|script|reports)%/g, (_whole, name: string) => `assets/${names[name] ?? ""}`)
+      .replace(/%(icon|fail|warn|off)%/g, (_whole, state: keyof typeof iconColors) =>
+        toDataUrl(icon.replace("#1f4fd8", iconColors[state])),
+      )
+      .replace("%chunks%", chunks.map((name) => `<link rel="modulepreload" href="assets/${name}" />`).join("")),
+  );
+  const files = (await readdir(assets)).map((name) => join(assets, name));
+  await Promise.all([...files, join(building, "index.html")].map(compress));
   await rm(outputFolder, { recursive: true, force: true });
   await rename(building, outputFolder);
+  return page;
 }
 
-/** As it is, and as it is sent: the gateway has no CPU to spare for it. */
-async function writeCompressed(file: string, text: string): Promise<void> {
-  await writeFile(file, text);
+/** As it is sent: the gateway has no CPU to spare for it. */
+async function compress(file: string): Promise<void> {
+  const text = await readFile(file);
   await writeFile(`${file}.gz`, gzipSync(text, { level: constants.Z_BEST_COMPRESSION }));
   await writeFile(`${file}.br`, brotliCompressSync(text));
-}
-
-interface Asset {
-  readonly name: string;
-  readonly text: string;
 }
 
 /** The icon of a tab: as it is, and with the worst state that the page knows. */
@@ -68,9 +69,12 @@ function toDataUrl(svg: string): string {
 
 const leaveOut = ({ path }: { readonly path: string }) => ({ path, external: true, sideEffects: false });
 
-async function bundle(entry: string, options: BuildOptions = {}): Promise<string> {
-  const { outputFiles } = await build({
+async function bundle(entry: string, outdir: string, options: BuildOptions = {}): Promise<Metafile> {
+  const { metafile } = await build({
     entryPoints: [source(entry)],
+    outdir,
+    entryNames: "[name]-[hash]",
+    chunkNames: "[name]-[hash]",
     bundle: true,
     minify: true,
     format: "esm",
@@ -80,13 +84,27 @@ async function bundle(entry: string, options: BuildOptions = {}): Promise<string
     target: ["chrome123", "firefox120", "safari17.5"],
     legalComments: "none",
     logLevel: "error",
-    define: { CHECK_CATALOG: JSON.stringify(await readCatalog()) },
     ...options,
-    write: false,
+    metafile: true,
   });
-  const [file] = outputFiles;
-  if (file === undefined) throw new Error(`Cannot build the page: esbuild made nothing of ${JSON.stringify(entry)}`);
-  return file.text;
+  return metafile;
+}
+
+/** The entry's file, and the ones that it cannot begin without. */
+function firstFiles({ outputs }: Metafile): readonly string[] {
+  const entry = Object.keys(outputs).find((path) => outputs[path]?.entryPoint !== undefined && !isLazy(path));
+  const found = new Set<string>();
+  const add = (path: string) => {
+    if (found.has(path)) return;
+    found.add(path);
+    for (const { path: next, kind } of outputs[path]?.imports ?? []) if (kind === "import-statement") add(next);
+  };
+  if (entry !== undefined) add(entry);
+  return [...found].map((path) => basename(path));
+
+  function isLazy(path: string): boolean {
+    return Object.values(outputs).some(({ imports }) => imports.some((one) => one.path === path));
+  }
 }
 
 /** Names the tool in a report. */
@@ -124,12 +142,6 @@ async function readCatalog(): Promise<Readonly<Record<string, CheckText>>> {
       }) => [check, { title, stigId, vulnId, severity, fix, scopes, controls }],
     ),
   );
-}
-
-function hashedName(name: string, text: string): string {
-  const hash = createHash("sha256").update(text).digest("hex").slice(0, 10);
-  const extension = extname(name);
-  return `${basename(name, extension)}-${hash}${extension}`;
 }
 
 function source(name: string): string {

@@ -247,7 +247,7 @@ test("a waived rule of CAT I needs nobody, and an unwaived one is in the tab's t
     cat1: new Map([[organizationExample.id, [rule]]]),
     decisions: [] as readonly Decision[],
     seenAtMs: null,
-    connection: { state: "live", problem: null, retryAtMs: null, refetchedAtMs: nowMs, openCount: 1 },
+    connection: { state: "live", problem: null, retryAtMs: null },
   } as const;
   const view = toView(tenant, organization, nowMs);
   expect(view.needs).toEqual(["cat1"]);

@@ -17,14 +17,16 @@ const pending: PendingSignIn = {
 };
 const provider: Provider = {
   issuer,
-  clientId: "page",
+  client_id: "page",
   scopes: "openid",
   audience: "gateway",
-  tenantClaim: "tenant_id",
-  authorizationEndpoint: `${issuer}/authorize`,
-  tokenEndpoint: `${issuer}/token`,
-  endSessionEndpoint: null,
-  namesItselfInAnswers: true,
+  tenant_claim: "tenant_id",
+  endpoints: {
+    authorization_endpoint: `${issuer}/authorize`,
+    token_endpoint: `${issuer}/token`,
+    end_session_endpoint: null,
+    authorization_response_iss_parameter_supported: true,
+  },
 };
 
 type Claims = Readonly<Record<string, unknown>>;

@@ -1,18 +1,9 @@
 import { useEffect, useState } from "preact/hooks";
 import { ApiError } from "../model/api.ts";
-import {
-  openDemoSession,
-  openIssuerSession,
-  openSession,
-  type Session,
-  type SessionOptions,
-} from "../model/session.ts";
 import { toProblem } from "../model/connection.ts";
-import { beginSignIn, finishSignIn } from "../model/sign_in/authorization.ts";
-import { takePending } from "../model/sign_in/pending.ts";
+import { demoCredential, openSession, pastedCredential, type Session } from "../model/session.ts";
 import { announceSignOut, onSignOutElsewhere } from "../model/sign_out.ts";
-import { fetchOffer, type SignInOffer } from "../model/sign_in/provider.ts";
-import { SignInError } from "../model/sign_in/tokens.ts";
+import { fetchOffer, reachableProvider, SignInError, type SignInOffer } from "../model/sign_in/provider.ts";
 import { Message } from "./basics.tsx";
 import { Shell } from "./shell.tsx";
 import { SignIn } from "./sign_in.tsx";
@@ -26,88 +17,80 @@ type View =
 const signedOutHereOnly =
   "You are signed out here. You may still be signed in at the issuer: on a shared computer, sign out there too.";
 
-const never = new AbortController().signal;
+/** The library for it is of no use to whoever is signed in by a key or by the demo. */
+const loadIssuer = () => import("../model/sign_in/issuer_session.ts");
 
 /** Finishes a sign-in that comes back from the issuer; signs in by itself where the gateway is the demo; asks everywhere else. */
 export function App() {
   const [view, setView] = useState<View>({ name: "starting" });
   const [, setTick] = useState(0);
-
-  function optionsFor(offer: SignInOffer, notice: string | null): SessionOptions {
-    return {
-      onExpired: () => setView({ name: "signed_out", offer, notice }),
-      onChange: () => setTick((tick) => tick + 1),
-    };
-  }
+  const render = () => setTick((tick) => tick + 1);
 
   async function start(): Promise<void> {
+    setView({ name: "starting" });
     try {
-      const offer = await fetchOffer(never);
-      const answer = takeAnswer();
-      if (answer === null) await startWithout(offer);
-      else await finish(offer, answer);
+      const offer = await fetchOffer();
+      const isCallback = new URL(document.baseURI).pathname.endsWith("/callback");
+      if (isCallback) return await finish(offer);
+      const credential = offer.is_demo ? await demoCredential() : null;
+      if (credential === null) return signedOut(offer, null);
+      const session = await openSession(credential, null, () => signedOut(offer, null));
+      setView({ name: "signed_in", offer, session });
     } catch (error) {
       setView({ name: "unavailable", problem: toProblem(error) });
     }
   }
 
-  async function startWithout(offer: SignInOffer): Promise<void> {
-    const session = offer.isDemo ? await openDemoSession(optionsFor(offer, null), never) : null;
-    if (session === null) setView({ name: "signed_out", offer, notice: null });
-    else setView({ name: "signed_in", offer, session });
+  function signedOut(offer: SignInOffer, notice: string | null): void {
+    setView({ name: "signed_out", offer, notice });
   }
 
-  /** What the issuer has sent the person back with. */
-  async function finish(offer: SignInOffer, answer: URLSearchParams): Promise<void> {
-    const pending = takePending();
-    // Neither a reload nor the history may bring it again.
-    history.replaceState(null, "", new URL(`.${pending?.returnTo ?? ""}`, document.baseURI));
+  /** The issuer has sent the person back. */
+  async function finish(offer: SignInOffer): Promise<void> {
+    const { openIssuerSession } = await loadIssuer();
+    const onExpired = () => signedOut(offer, "Your session has ended: it could not be renewed.");
     try {
-      const { provider } = offer;
-      if (provider === null) throw new SignInError("try_again", "The issuer cannot be reached");
-      const tokens = await finishSignIn(provider, answer, pending);
-      const options = optionsFor(offer, "Your session has ended: it could not be renewed.");
-      const tenantId = pending?.tenantId ?? null;
-      const session = await openIssuerSession({ provider, tokens, tenantId }, options, never);
+      const answer = new URLSearchParams(location.search);
+      const session = await openIssuerSession(reachableProvider(offer), answer, { onExpired, onChange: render });
       setView({ name: "signed_in", offer, session });
     } catch (error) {
       if (!(error instanceof SignInError || error instanceof ApiError)) throw error;
-      setView({ name: "signed_out", offer, notice: error.message });
+      signedOut(offer, error.message);
     }
   }
 
   async function signIn(offer: SignInOffer, pasted: string): Promise<void> {
     const notice = "You were signed out: your token or key is no longer accepted.";
-    const session = await openSession(pasted, optionsFor(offer, notice), never);
+    const session = await openSession(pastedCredential(pasted), null, () => signedOut(offer, notice));
     setView({ name: "signed_in", offer, session });
   }
 
   /** Gone for good: nothing happens after it but that the browser leaves. */
-  function leave(offer: SignInOffer, prompt?: "login"): void {
-    const { provider } = offer;
+  async function leave(offer: SignInOffer, prompt?: "login"): Promise<void> {
+    const provider = reachableProvider(offer);
     if (provider === null) return;
     const request = { returnTo: location.hash, tenantId: null, ...(prompt === undefined ? {} : { prompt }) };
-    beginSignIn(provider, request).catch(() => {
+    try {
+      const { beginSignIn } = await loadIssuer();
+      await beginSignIn(provider, request);
+    } catch {
       // The browser has its cryptography for encrypted pages only, and for those of this machine.
-      setView({ name: "signed_out", offer, notice: "To sign in, open this page at its https:// address." });
-    });
+      const notice = isSecureContext
+        ? "The sign-in could not be loaded: try again."
+        : "To sign in, open this page at its https:// address.";
+      signedOut(offer, notice);
+    }
   }
 
   useEffect(() => void start(), []);
   const signedIn = view.name === "signed_in" ? view : null;
   useEffect(() => {
-    if (signedIn === null || signedIn.session.kind === "demo") return undefined;
-    const closing = new AbortController();
+    if (signedIn === null || signedIn.session.credential.kind === "demo") return undefined;
     const { offer, session } = signedIn;
-    onSignOutElsewhere(
-      session.caller.id,
-      () => {
-        session.close();
-        setView({ name: "signed_out", offer, notice: "You signed out in another tab." });
-      },
-      closing.signal,
-    );
-    return () => closing.abort();
+    return onSignOutElsewhere(session.caller.id, () => {
+      session.credential.close?.();
+      signedOut(offer, "You signed out in another tab.");
+    });
   }, [signedIn]);
 
   if (view.name === "signed_out") {
@@ -117,43 +100,41 @@ export function App() {
         offer={offer}
         notice={notice}
         signIn={(pasted) => signIn(offer, pasted)}
-        onLeave={(prompt) => leave(offer, prompt)}
-        onStart={() => {
-          setView({ name: "starting" });
-          void start();
-        }}
+        onLeave={(prompt) => void leave(offer, prompt)}
+        onStart={() => void start()}
       />
     );
   }
   if (view.name === "signed_in") {
     const { offer, session } = view;
-    const onSignOut = () => {
-      history.replaceState(null, "", "#/");
-      const staysAtIssuer = session.kind === "issuer" && offer.provider?.endSessionEndpoint === null;
-      setView({ name: "signed_out", offer, notice: staysAtIssuer ? signedOutHereOnly : null });
-      announceSignOut(session.caller.id);
-      session.signOut();
-    };
-    const onRefused = () => {
-      session.close();
-      setView({
-        name: "signed_out",
-        offer,
-        notice: `You no longer have access to ${session.caller.tenant?.name ?? "this tenant"}.`,
-      });
-    };
-    const onTenant = (tenantId: string) => {
-      void session.switchTenant(tenantId).then(
-        (next) => {
+    const { credential, caller } = session;
+    return (
+      <Shell
+        key={caller.tenant?.id}
+        session={session}
+        onSignOut={() => {
           history.replaceState(null, "", "#/");
-          setView({ name: "signed_in", offer, session: next });
-        },
-        // No matter what it is, the tenant that is open still answers for itself.
-        () => setTick((tick) => tick + 1),
-      );
-    };
-    const { tenant } = session.caller;
-    return <Shell key={tenant?.id} session={session} onSignOut={onSignOut} onRefused={onRefused} onTenant={onTenant} />;
+          const staysAtIssuer = credential.kind === "issuer" && !offer.provider?.endpoints?.end_session_endpoint;
+          signedOut(offer, staysAtIssuer ? signedOutHereOnly : null);
+          announceSignOut(caller.id);
+          credential.signOut?.();
+        }}
+        onRefused={() => {
+          credential.close?.();
+          signedOut(offer, `You no longer have access to ${caller.tenant?.name ?? "this tenant"}.`);
+        }}
+        onTenant={(tenantId) => {
+          session.switchTenant(tenantId).then(
+            (next) => {
+              history.replaceState(null, "", "#/");
+              setView({ name: "signed_in", offer, session: next });
+            },
+            // The tenant that is open still answers for itself.
+            render,
+          );
+        }}
+      />
+    );
   }
   return (
     <main class="center">
@@ -169,10 +150,4 @@ export function App() {
       )}
     </main>
   );
-}
-
-/** The query of the address that the issuer sends people back to; null: this is another one. */
-function takeAnswer(): URLSearchParams | null {
-  const isCallback = new URL(document.baseURI).pathname.endsWith("/callback");
-  return isCallback ? new URLSearchParams(location.search) : null;
 }

@@ -1,71 +1,41 @@
 import { createElement, type Component, type FunctionComponent } from "preact";
 import { useCallback, useEffect, useLayoutEffect, useState } from "preact/hooks";
+import { toProblem } from "../model/connection.ts";
 import { currentZone, onZoneChange, type Zone } from "../model/format.ts";
 import { parseRulesView, toAddress, type RulesView } from "../model/route.ts";
 
-/**
- * A store that lives as long as the component, and a number that changes with each frame in which the component shows
- * what is new in it. `getPauseMs` says how long to wait after such a frame: while changes are many and costly, a pause
- * leaves time for input.
- */
-export function useStore<Store extends { close(): void }>(
-  create: (onChange: () => void) => Store,
-  getPauseMs: (store: Store) => number = () => 0,
-): readonly [store: Store, frame: number] {
-  const [frame, setFrame] = useState(0);
-  const [{ store, scheduler }] = useState(() => {
-    const scheduler = createFrameScheduler(() => {
-      setFrame((count) => count + 1);
-      return getPauseMs(store);
-    });
-    const store = create(() => scheduler.request());
-    return { store, scheduler };
-  });
-  // A plain effect may never run for a component that is removed at once, and then neither would its cleanup.
-  useLayoutEffect(
-    () => () => {
-      scheduler.stop();
-      store.close();
-    },
-    [store, scheduler],
-  );
-  return [store, frame];
+/** A value that is replaced, never changed. */
+export interface Store<Snapshot> {
+  readonly current: Snapshot;
+  close(): void;
 }
 
-/**
- * Runs `render` once in the next frame, however often it is requested. A hidden tab has no frames: there it runs once a
- * second, so that the title still says how far the scan is.
- */
-function createFrameScheduler(render: () => number): { request(): void; stop(): void } {
-  let frame: number | null = null;
-  let timer: ReturnType<typeof setTimeout> | null = null;
-  let notBeforeMs = 0;
-  let isStopped = false;
+/** While changes are many, this leaves time for input. */
+const pauseMs = 100;
 
-  function clear(): void {
-    if (frame !== null) cancelAnimationFrame(frame);
-    if (timer !== null) clearTimeout(timer);
-    frame = null;
-    timer = null;
-  }
-
-  function run(): void {
-    clear();
-    notBeforeMs = performance.now() + render();
-  }
-
-  return {
-    request() {
-      if (isStopped || frame !== null || timer !== null) return;
-      const pauseMs = document.hidden ? 1000 : notBeforeMs - performance.now();
-      if (pauseMs > 0) timer = setTimeout(run, pauseMs);
-      else frame = requestAnimationFrame(run);
-    },
-    stop() {
-      isStopped = true;
-      clear();
-    },
-  };
+/** The newest snapshot of a store that lives as long as the component; at most one in each pause. */
+export function useStore<Snapshot extends object>(create: (onChange: () => void) => Store<Snapshot>): Snapshot {
+  const [snapshot, setSnapshot] = useState<Snapshot | null>(null);
+  const [{ store, close }] = useState(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let notBeforeMs = 0;
+    const show = () => {
+      timer = undefined;
+      notBeforeMs = performance.now() + pauseMs;
+      setSnapshot(store.current);
+    };
+    const store = create(() => {
+      timer ??= setTimeout(show, notBeforeMs - performance.now());
+    });
+    const close = () => {
+      clearTimeout(timer);
+      store.close();
+    };
+    return { store, close };
+  });
+  // A plain effect may never run for a component that is removed at once, and then neither would its cleanup.
+  useLayoutEffect(() => close, [close]);
+  return snapshot ?? store.current;
 }
 
 /** Renders again each second, for ages. */
@@ -100,6 +70,31 @@ export function useRulesView() {
     });
   }, []);
   return [view, change] as const;
+}
+
+export interface List<Item> {
+  /** Null: not read yet. */
+  readonly items: readonly Item[] | null;
+  /** Why it could not be read. */
+  readonly problem: string | null;
+  /** After something was changed. */
+  readonly reload: () => void;
+}
+
+/** A list that is read when the component appears, and when `read` is another function. */
+export function useList<Item>(read: (signal: AbortSignal) => Promise<readonly Item[]>): List<Item> {
+  const [state, setState] = useState<Omit<List<Item>, "reload">>({ items: null, problem: null });
+  const [round, setRound] = useState(0);
+  useEffect(() => {
+    const closing = new AbortController();
+    const set = (next: typeof state) => !closing.signal.aborted && setState(next);
+    read(closing.signal).then(
+      (items) => set({ items, problem: null }),
+      (error: unknown) => set({ items: null, problem: toProblem(error) }),
+    );
+    return () => closing.abort();
+  }, [read, round]);
+  return { ...state, reload: () => setRound((count) => count + 1) };
 }
 
 /** Aborts when the component is gone. */

@@ -6,14 +6,15 @@ import { createdApiKeySchema } from "../../../shared/schemas/team.ts";
 import { categoryNames } from "../../../shared/severity.ts";
 import { parseAnswer } from "../model/api.ts";
 import { checkTitle, ruleIds, shortFix } from "../model/check_catalog.ts";
-import { hasTried, toProblem } from "../model/connection.ts";
+import { toProblem } from "../model/connection.ts";
 import { toOrigin } from "../model/decisions/decision_index.ts";
 import { formatAgo, formatTime } from "../model/format.ts";
 import { filterViews, isEnded, sinceOf, type OrganizationView } from "../model/needs_you.ts";
 import { byWhom, remedyOf, type NewsItem } from "../model/news.ts";
 import { mayDo } from "../model/permissions.ts";
 import type { Session } from "../model/session.ts";
-import { hasEnded, type TenantStore } from "../model/tenant_store.ts";
+import { hasEnded } from "../model/tenant_state.ts";
+import type { Tenant } from "../model/tenant_store.ts";
 import { isWatchProblem, watchText } from "../model/watch_state.ts";
 import { CopyButton, Icon, Message, Time } from "./basics.tsx";
 import { useLifetime, useTitle } from "./hooks.ts";
@@ -21,7 +22,7 @@ import { NewsLine } from "./organization/news.tsx";
 
 interface OverviewProps {
   readonly session: Session;
-  readonly tenant: TenantStore;
+  readonly tenant: Tenant;
   readonly views: readonly OrganizationView[];
 }
 
@@ -45,7 +46,8 @@ export function OverviewPage({ session, tenant, views }: OverviewProps) {
   const news = views.flatMap((view) => view.news.map((item) => ({ item, view })));
   if (!tenant.isRead) {
     const { connection } = tenant;
-    const text = hasTried(connection) ? `The organizations could not be read yet: ${connection.problem}.` : "Loading…";
+    const text =
+      connection.problem !== null ? `The organizations could not be read yet: ${connection.problem}.` : "Loading…";
     return <p role="status">{text}</p>;
   }
   if (views.length === 0) return <FirstScan session={session} />;
@@ -113,7 +115,7 @@ function toRuleAddress(organizationId: string, { change }: Pick<NewsItem, "chang
 
 interface TableProps {
   readonly views: readonly OrganizationView[];
-  readonly tenant: TenantStore;
+  readonly tenant: Tenant;
   readonly nowMs: number;
 }
 

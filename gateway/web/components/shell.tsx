@@ -21,15 +21,11 @@ export interface AccountActions {
   readonly onTenant: (tenantId: string) => void;
 }
 
-/** For a tenant whose scans and monitors change many times a second. */
-const pauseMs = 100;
-
 /** The signed-in page: all organizations, or what the address names. */
 export function Shell({ session, ...account }: AccountActions & { readonly session: Session }) {
   const { api, caller } = session;
-  const [tenant] = useStore(
-    (onChange) => createTenantStore(api, { overview: session.overview, onChange, onRefused: account.onRefused }),
-    () => pauseMs,
+  const tenant = useStore((onChange) =>
+    createTenantStore(api, { overview: session.overview, onChange, onRefused: account.onRefused }),
   );
   const main = useRef<HTMLElement>(null);
   const [route, setRoute] = useState(() => parseRoute(location.hash));
@@ -105,7 +101,7 @@ export function Shell({ session, ...account }: AccountActions & { readonly sessi
         <Account session={session} {...account} />
       </header>
       <SessionEnd session={session} />
-      <ConnectionNotice connection={tenant.connection} retryNow={() => tenant.retryNow()} />
+      <ConnectionNotice connection={tenant.connection} retryNow={tenant.retryNow} />
       <main ref={main} id="main" tabIndex={-1}>
         {shownPage()}
       </main>
@@ -115,7 +111,8 @@ export function Shell({ session, ...account }: AccountActions & { readonly sessi
 
 /** The caller, the tenant, and the way out. */
 function Account({ session, onSignOut, onTenant }: AccountActions & { readonly session: Session }) {
-  const { kind, caller } = session;
+  const { caller } = session;
+  const { kind } = session.credential;
   const { tenant, tenants } = caller;
   const zone = useZone();
   const name = caller.name ?? caller.id;
@@ -164,13 +161,18 @@ function Account({ session, onSignOut, onTenant }: AccountActions & { readonly s
 
 /** Some minutes before a session ends that cannot be renewed: what is open stays, and is open again afterwards. */
 function SessionEnd({ session }: { readonly session: Session }) {
-  const { endsAtMs } = session;
+  const { credential, caller } = session;
+  const { endsAtMs } = credential;
   return (
     <p class="notice row wrap" role="status" hidden={endsAtMs === null}>
       {endsAtMs !== null && (
         <>
           <span>{`Your session ends at ${formatTime(endsAtMs)}. To continue, sign in again at the issuer.`}</span>
-          <button type="button" class="button small primary" onClick={() => void session.signInAgain()}>
+          <button
+            type="button"
+            class="button small primary"
+            onClick={() => credential.signInAgain?.(caller.tenant?.id ?? null)}
+          >
             Sign in again
           </button>
         </>

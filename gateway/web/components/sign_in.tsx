@@ -18,7 +18,8 @@ interface SignInProps {
 /** The ways in: the issuer where there is one, and a token or key. */
 export function SignIn(props: SignInProps) {
   const { offer, notice, onLeave, onStart } = props;
-  const { provider, unreachableIssuer } = offer;
+  const { provider } = offer;
+  const isReachable = provider !== null && provider.endpoints !== null;
   useTitle("Sign in");
   return (
     <main class="center">
@@ -30,33 +31,33 @@ export function SignIn(props: SignInProps) {
             {notice}
           </p>
         )}
-        {provider !== null && (
+        {isReachable && (
           <button type="button" class="button primary" onClick={() => onLeave()}>
             {`Sign in at ${new URL(provider.issuer).host}`}
           </button>
         )}
-        {provider !== null && notice !== null && (
+        {isReachable && notice !== null && (
           <button type="button" class="button" onClick={() => onLeave("login")}>
             Sign in as somebody else
           </button>
         )}
-        {unreachableIssuer !== null && (
+        {provider !== null && !isReachable && (
           <p class="problem" role="alert">
-            {`The gateway cannot reach the issuer ${unreachableIssuer}, so nobody can sign in there now.`}
+            {`The gateway cannot reach the issuer ${provider.issuer}, so nobody can sign in there now.`}
           </p>
         )}
-        {(unreachableIssuer !== null || offer.isDemo) && (
+        {(offer.is_demo || (provider !== null && !isReachable)) && (
           <button type="button" class="button" onClick={onStart}>
-            {offer.isDemo ? "Continue with the demo session" : "Try again"}
+            {offer.is_demo ? "Continue with the demo session" : "Try again"}
           </button>
         )}
-        {provider === null ? (
-          <CredentialForm signIn={props.signIn} />
-        ) : (
+        {isReachable ? (
           <details>
             <summary>Use an access token or an API key</summary>
             <CredentialForm signIn={props.signIn} />
           </details>
+        ) : (
+          <CredentialForm signIn={props.signIn} />
         )}
       </div>
     </main>

@@ -13,23 +13,9 @@ export interface Connection {
   readonly problem: string | null;
   /** With `reconnecting`: when the next try begins, by `performance.now()`; null while it is under way. */
   readonly retryAtMs: number | null;
-  /** When state was last read in full, by the gateway's clock. */
-  readonly refetchedAtMs: number | null;
-  readonly openCount: number;
 }
 
-export const noConnection: Connection = {
-  state: "connecting",
-  problem: null,
-  retryAtMs: null,
-  refetchedAtMs: null,
-  openCount: 0,
-};
-
-/** Everything was read once, or could not be. */
-export function hasTried({ refetchedAtMs, problem }: Pick<Connection, "refetchedAtMs" | "problem">): boolean {
-  return refetchedAtMs !== null || problem !== null;
-}
+export const noConnection: Connection = { state: "connecting", problem: null, retryAtMs: null };
 
 /**
  * A stream that ended with its token, whose successor is there already: it is opened again at once, and until that has
@@ -42,12 +28,9 @@ export function continueAfterExpiry({ error }: StateDetail, retryNow: () => void
   return true;
 }
 
-export function toConnection(
-  state: SubscriptionState,
-  { error, retryInMs, openCount }: StateDetail,
-): Omit<Connection, "refetchedAtMs"> {
+export function toConnection(state: SubscriptionState, { error, retryInMs }: StateDetail): Connection {
   const problem = error === null ? null : toProblem(error);
-  return { state, problem, openCount, retryAtMs: retryInMs > 0 ? performance.now() + retryInMs : null };
+  return { state, problem, retryAtMs: retryInMs > 0 ? performance.now() + retryInMs : null };
 }
 
 /** What a refusal of REST means for the subscription: some are final, the rest is tried again. */

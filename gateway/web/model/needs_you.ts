@@ -4,7 +4,8 @@ import type { Monitor } from "../../../shared/schemas/monitor.ts";
 import type { Organization } from "../../../shared/schemas/organization.ts";
 import { indexDecisions, toOrigin, type DecisionIndex } from "./decisions/decision_index.ts";
 import { toNews, type NewsItem } from "./news.ts";
-import type { FailingRule, TenantStore } from "./tenant_store.ts";
+import type { FailingRule } from "./tenant_state.ts";
+import type { Tenant } from "./tenant_store.ts";
 import { isWatchProblem, watchStateOf, type WatchState } from "./watch_state.ts";
 
 /** One organization as the overview, the title, the icon and the filter see it. */
@@ -28,10 +29,7 @@ const soonMs = 14 * 86_400_000;
 /** Without a time that was stored, the last day is new. */
 const firstVisitMs = 86_400_000;
 
-type Source = Pick<
-  TenantStore,
-  "organizations" | "monitors" | "decisions" | "changes" | "cat1" | "seenAtMs" | "connection"
->;
+type Source = Pick<Tenant, "organizations" | "monitors" | "decisions" | "changes" | "cat1" | "seenAtMs" | "connection">;
 
 /** All organizations, those that need somebody first, then the worst. */
 export function toViews(tenant: Source, nowMs: number): readonly OrganizationView[] {
@@ -41,7 +39,7 @@ export function toViews(tenant: Source, nowMs: number): readonly OrganizationVie
 export function toView(tenant: Source, organization: Organization, nowMs: number): OrganizationView {
   const { monitor_id: monitorId, org_url: orgUrl } = organization;
   const monitor = tenant.monitors.get(monitorId ?? "") ?? null;
-  const isLive = tenant.connection.state === "live" || tenant.connection.refetchedAtMs === null;
+  const isLive = !isLost(tenant.connection);
   const watch = monitorId === null ? null : monitor === null || !isLive ? "unknown" : watchStateOf(monitor, nowMs);
   const news = toNews(tenant.changes.get(monitorId ?? "") ?? [], sinceOf(tenant, nowMs));
   const decisions = tenant.decisions.filter(({ org_url: of }) => of === null || of === orgUrl);
@@ -77,7 +75,7 @@ export function endsSoon({ expires }: Pick<Decision, "expires">, nowMs: number):
 }
 
 /** From when on changes are new. */
-export function sinceOf({ seenAtMs }: Pick<TenantStore, "seenAtMs">, nowMs: number): number {
+export function sinceOf({ seenAtMs }: Pick<Tenant, "seenAtMs">, nowMs: number): number {
   return seenAtMs ?? nowMs - firstVisitMs;
 }
 
@@ -121,17 +119,21 @@ export function filterViews(views: readonly OrganizationView[], text: string): r
 /** The worst thing that is known now, for the title and the icon. Not being connected is worse than anything known before. */
 export function toAttention(
   views: readonly OrganizationView[],
-  { state }: Pick<TenantStore["connection"], "state">,
+  { state }: Pick<Tenant["connection"], "state">,
 ): { readonly level: "off" | "fail" | "warn" | "none"; readonly words: string } {
-  if (state === "reconnecting" || state === "failed") return { level: "off", words: "not live" };
+  if (isLost({ state })) return { level: "off", words: "not live" };
   const needing = views.filter(({ needs }) => needs.length > 0);
   if (needing.length === 0) return { level: "none", words: "" };
   const words = `${needing.length} ${needing.length === 1 ? "needs" : "need"} you`;
   return { level: needing.some(({ needs }) => needs.includes("cat1")) ? "fail" : "warn", words };
 }
 
+function isLost({ state }: Pick<Tenant["connection"], "state">): boolean {
+  return state === "reconnecting" || state === "failed";
+}
+
 /** The organization that an address belongs to. */
-export function findByOrigin(tenant: Pick<TenantStore, "organizations">, orgUrl: string | null): Organization | null {
+export function findByOrigin(tenant: Pick<Tenant, "organizations">, orgUrl: string | null): Organization | null {
   const origin = toOrigin(orgUrl);
   return origin === null ? null : (tenant.organizations.find(({ org_url: url }) => url === origin) ?? null);
 }

@@ -1,34 +1,32 @@
-import * as v from "valibot";
+import type { StreamEvent } from "../../../shared/client/subscribe.ts";
+import type { ScanEvents } from "../../../shared/scan_events.ts";
 import { changeSchema, type Change } from "../../../shared/schemas/change.ts";
-import { historySchema, type RuleHistory } from "../../../shared/schemas/history.ts";
-import { listAll, type Api, type Page } from "./api.ts";
+import type { RuleHistory } from "../../../shared/schemas/history.ts";
+import { organizationHistorySchema, type OrganizationHistory } from "../../../shared/schemas/organization.ts";
+import type { Api } from "./api.ts";
 import { toFinalError, toProblem } from "./connection.ts";
 import { findingSchema, toFinding, type Finding } from "./finding.ts";
-import { toMonitorPath, toOrganizationPath, toScanPath, type TenantStore } from "./tenant_store.ts";
+import { oneAtATime } from "./one_at_a_time.ts";
+import { toMonitorPath, toOrganizationPath, toScanPath } from "./paths.ts";
+import type { Tenant } from "./tenant_store.ts";
 
-/** One organization that is open: its findings as of now or of a run, what moved, and 90 days. */
-export interface OrganizationStore {
-  /** By fingerprint; it changes in place. */
+/** One organization that is open: its findings as of now or of a run, what moved, and 90 days. Its functions are the same in every snapshot. */
+export interface OpenOrganization {
+  /** By fingerprint. */
   readonly findings: ReadonlyMap<string, Finding>;
-  /** Changes that the monitor saw, newest first, without the first state. */
+  /** The newest changes that the monitor saw, newest first, without the first state. */
   readonly changes: readonly Change[];
-  readonly hasMore: boolean;
-  loadMore(): void;
   /** By check, a day each for 90 days; null: not read. */
   readonly history: ReadonlyMap<string, RuleHistory> | null;
-  /** The check that was evaluated last, while a scan runs. */
-  readonly lastCheck: string | null;
-  readonly scanProblems: readonly string[];
-  /** Takes an event of a running scan of the organization, whose stream is followed elsewhere. */
-  applyScanEvent(scanId: string, type: string, fields: Readonly<Record<string, unknown>>): void;
   /** The findings were read once. */
   readonly isRead: boolean;
   /** Why they could not be read. */
   readonly problem: string | null;
+  /** Takes an event of the scan that is shown, whose stream is followed elsewhere. */
+  readonly applyScanEvent: (event: StreamEvent<ScanEvents>) => void;
   /** Up to 400 days of one rule. Rejects as `Api` does. */
-  readHistory(check: string, signal: AbortSignal): Promise<RuleHistory | null>;
-  retryNow(): void;
-  close(): void;
+  readonly readHistory: (check: string, signal: AbortSignal) => Promise<RuleHistory | null>;
+  readonly readAgain: () => void;
 }
 
 export interface OrganizationTarget {
@@ -43,196 +41,144 @@ export interface OrganizationTarget {
 const dayMs = 86_400_000;
 const shownDays = 90;
 const maxDays = 400;
-const timelineLimit = 50;
-const maxChanges = 1000;
+const maxChanges = 200;
 const retryEveryMs = 5000;
 const pageLimit = 200;
-const historyPage = v.object({ ...historySchema.entries, next_cursor: v.nullable(v.string()) });
 
 export function openOrganization(
-  { api, tenant, onChange }: { readonly api: Api; readonly tenant: TenantStore; readonly onChange: () => void },
-  target: OrganizationTarget,
-): OrganizationStore {
-  const { organizationId, monitorId, scanId } = target;
+  {
+    api,
+    tenant,
+    onChange,
+  }: { readonly api: Api; readonly tenant: Pick<Tenant, "listen">; readonly onChange: () => void },
+  { organizationId, monitorId, scanId }: OrganizationTarget,
+) {
   const closing = new AbortController();
   const { signal } = closing;
-  const findings = new Map<string, Finding>();
+  /** The findings of the scan; those of a monitor take from them what a monitor does not say. */
   const scanned = new Map<string, Finding>();
-  const scanProblems: string[] = [];
-  let changes: readonly Change[] = [];
-  let nextCursor: string | null = null;
-  let history: ReadonlyMap<string, RuleHistory> | null = null;
-  let lastCheck: string | null = null;
-  let isRead = false;
-  let problem: string | null = null;
-  let due: "all" | "new" | null = null;
-  let isBusy = false;
-  let retry: ReturnType<typeof setTimeout> | undefined;
-  /** Start of the last page of a scan's findings: later findings are found from there on. */
+  /** Start of the last page of the scan's findings: later findings are found from there on. */
   let tail: string | null = null;
-
-  /** Reads one after the other; of what is asked for meanwhile, all contains what is new. */
-  async function request(kind: "all" | "new"): Promise<void> {
-    clearTimeout(retry);
-    due = due === "all" ? "all" : kind;
-    if (isBusy) return;
-    isBusy = true;
-    try {
-      while (due !== null) {
-        const next: "all" | "new" = due;
-        due = null;
-        await (next === "all" ? readAll() : readNew());
-      }
-      isRead = true;
-      problem = null;
-    } catch (error) {
-      due = null;
-      if (!signal.aborted) {
-        problem = toProblem(error);
-        if (toFinalError(error) === null) retry = setTimeout(() => void request("all"), retryEveryMs);
-      }
-    }
-    isBusy = false;
-    if (!signal.aborted) onChange();
-  }
-
-  async function readScan(from: string | null): Promise<void> {
-    if (scanId === null) return;
-    let cursor = from;
-    do {
-      const request = { limit: pageLimit, cursor, signal };
-      const page: Page<Omit<Finding, "sinceMs">> = await api.list(
-        `${toScanPath(scanId)}/findings`,
-        findingSchema,
-        request,
-      );
-      tail = cursor;
-      for (const finding of page.items) {
-        scanned.set(finding.fingerprint, { ...finding, sinceMs: null });
-        if (monitorId === null) findings.set(finding.fingerprint, { ...finding, sinceMs: null });
-      }
-      onChange();
-      cursor = page.nextCursor;
-    } while (cursor !== null);
-  }
-
-  function apply(change: Change): void {
-    const finding = toFinding(change, scanned.get(change.fingerprint));
-    if (finding === null) findings.delete(change.fingerprint);
-    else findings.set(change.fingerprint, finding);
-  }
-
-  async function readAll(): Promise<void> {
-    if (monitorId === null) return readScan(null);
-    const path = toMonitorPath(monitorId);
-    const request = { limit: timelineLimit, cursor: null, signal };
-    // A scan that was deleted explains nothing; the verdicts are the monitor's own.
-    const [first, present] = await Promise.all([
-      api.list(`${path}/changes`, changeSchema, request),
-      listAll(api, `${path}/findings`, { schema: changeSchema, signal }),
-      readScan(null).catch(() => undefined),
-    ]);
-    changes = first.items.filter(({ cause }) => cause !== "start");
-    nextCursor = first.items.at(-1)?.cause === "start" ? null : first.nextCursor;
-    findings.clear();
-    for (const change of present) apply(change);
-  }
-
-  /** Reads what is new; more than one page of changes means reading everything again. */
-  async function readNew(): Promise<void> {
-    if (monitorId === null) return readScan(tail);
-    const request = { limit: timelineLimit, cursor: null, signal };
-    const page: Page<Change> = await api.list(`${toMonitorPath(monitorId)}/changes`, changeSchema, request);
-    const known = new Set(changes.map(({ id }) => id));
-    const end = page.items.findIndex(({ id, cause }) => known.has(id) || cause === "start");
-    if (end === -1 && page.nextCursor !== null) return readAll();
-    const fresh = end === -1 ? page.items : page.items.slice(0, end);
-    for (const change of fresh.toReversed()) apply(change);
-    changes = [...fresh, ...changes].slice(0, maxChanges);
-    onChange();
-  }
-
-  async function readDays(): Promise<void> {
-    if (organizationId === null) return;
-    const rules = await listHistory(api, organizationId, { days: shownDays, signal });
-    history = new Map(rules.map((rule) => [rule.check, rule]));
-    onChange();
-  }
-
-  const readAgain = () => {
-    void request("all");
-    // The rows are complete without it.
-    readDays().catch(() => undefined);
-  };
-
-  let openedAtMs = tenant.connection.refetchedAtMs;
-  const stopListening = tenant.listen((type, data) => {
-    const fields = data as Readonly<Record<string, unknown>>;
-    const isOwn = fields["monitor_id"] === monitorId || fields["id"] === organizationId;
-    if (monitorId !== null && isOwn && ["finding.updated", "organization.updated"].includes(type)) {
-      void request("new");
-    }
-  });
-  const watching = setInterval(() => {
-    const { refetchedAtMs } = tenant.connection;
-    if (refetchedAtMs === openedAtMs) return;
-    openedAtMs = refetchedAtMs;
-    readAgain();
-  }, 250);
-
-  readAgain();
-  return {
-    findings,
-    get changes() {
-      return changes;
-    },
-    get hasMore() {
-      return nextCursor !== null && changes.length < maxChanges;
-    },
-    loadMore() {
-      if (monitorId === null || nextCursor === null) return;
-      const cursor = nextCursor;
-      const request = { limit: timelineLimit, cursor, signal };
-      api.list(`${toMonitorPath(monitorId)}/changes`, changeSchema, request).then(
-        ({ items, nextCursor: next }) => {
-          if (cursor !== nextCursor) return;
-          changes = [...changes, ...items.filter(({ cause }) => cause !== "start")];
-          nextCursor = items.at(-1)?.cause === "start" ? null : next;
-          onChange();
-        },
-        () => undefined,
-      );
-    },
-    get history() {
-      return history;
-    },
-    get lastCheck() {
-      return lastCheck;
-    },
-    scanProblems,
-    applyScanEvent(id, type, fields) {
-      if (type === "scan.progress") lastCheck = String(fields["check"]);
-      if (type === "scan.error") scanProblems.push(String(fields["detail"] || fields["code"]));
-      // Events of the scan that is shown only say that there is something to read.
-      const isShown = monitorId === null && id === scanId;
-      if (isShown && type === "finding.created") void request("new");
-      if (isShown && type === "scan.end") void request("all");
-      onChange();
-    },
-    get isRead() {
-      return isRead;
-    },
-    get problem() {
-      return problem;
+  let isStale = true;
+  let retry: ReturnType<typeof setTimeout> | undefined;
+  let current: OpenOrganization = {
+    findings: new Map(),
+    changes: [],
+    history: null,
+    isRead: false,
+    problem: null,
+    applyScanEvent({ type }) {
+      // Events only say that there is something to read.
+      if (type === "scan.end") isStale = true;
+      if (type === "scan.end" || type === "finding.created") read();
     },
     async readHistory(check, signal) {
       if (organizationId === null) return null;
       const [rule = null] = await listHistory(api, organizationId, { days: maxDays, check, signal });
       return rule;
     },
-    retryNow: readAgain,
+    readAgain,
+  };
+
+  function change(changed: Partial<OpenOrganization>): void {
+    current = { ...current, ...changed };
+    if (!signal.aborted) onChange();
+  }
+
+  const read = oneAtATime(async () => {
+    clearTimeout(retry);
+    try {
+      const isWhole = isStale;
+      isStale = false;
+      await (isWhole ? readAll() : monitorId === null ? readScan() : readChanges(monitorId));
+      change({ isRead: true, problem: null });
+    } catch (error) {
+      isStale = true;
+      if (signal.aborted) return;
+      change({ problem: toProblem(error) });
+      if (toFinalError(error) === null) retry = setTimeout(read, retryEveryMs);
+    }
+  });
+
+  async function readAll(): Promise<void> {
+    tail = null;
+    if (monitorId === null) return readScan();
+    const request = { limit: maxChanges, cursor: null, signal };
+    const path = toMonitorPath(monitorId);
+    // A scan that was deleted explains nothing; the verdicts are the monitor's own.
+    const [{ items }, present] = await Promise.all([
+      api.list(`${path}/changes`, changeSchema, request),
+      api.listAll(`${path}/findings`, changeSchema, signal),
+      readScan().catch(() => undefined),
+    ]);
+    change({ changes: items.filter(({ cause }) => cause !== "start"), findings: withChanges(new Map(), present) });
+  }
+
+  /** Reads the scan from the last known page on. */
+  async function readScan(): Promise<void> {
+    if (scanId === null) return;
+    let cursor = tail;
+    do {
+      tail = cursor;
+      const page: Awaited<ReturnType<typeof readPage>> = await readPage(scanId, cursor);
+      for (const finding of page.items) scanned.set(finding.fingerprint, { ...finding, sinceMs: null });
+      if (monitorId === null) change({ findings: new Map(scanned) });
+      cursor = page.next_cursor;
+    } while (cursor !== null);
+  }
+
+  function readPage(id: string, cursor: string | null) {
+    return api.list(`${toScanPath(id)}/findings`, findingSchema, { limit: pageLimit, cursor, signal });
+  }
+
+  /** Reads what is new; more than one page of changes means reading everything again. */
+  async function readChanges(id: string): Promise<void> {
+    const request = { limit: maxChanges, cursor: null, signal };
+    const { items, next_cursor } = await api.list(`${toMonitorPath(id)}/changes`, changeSchema, request);
+    const known = new Set(current.changes.map((one) => one.id));
+    const end = items.findIndex(({ id, cause }) => known.has(id) || cause === "start");
+    if (end === -1 && next_cursor !== null) return readAll();
+    const fresh = end === -1 ? items : items.slice(0, end);
+    change({
+      changes: [...fresh, ...current.changes].slice(0, maxChanges),
+      findings: withChanges(new Map(current.findings), fresh.toReversed()),
+    });
+  }
+
+  function withChanges(findings: Map<string, Finding>, changes: readonly Change[]): ReadonlyMap<string, Finding> {
+    for (const one of changes) {
+      const finding = toFinding(one, scanned.get(one.fingerprint));
+      if (finding === null) findings.delete(one.fingerprint);
+      else findings.set(one.fingerprint, finding);
+    }
+    return findings;
+  }
+
+  function readAgain(): void {
+    isStale = true;
+    read();
+    if (organizationId === null) return;
+    listHistory(api, organizationId, { days: shownDays, signal }).then(
+      (rules) => change({ history: new Map(rules.map((rule) => [rule.check, rule])) }),
+      // The rows are complete without it.
+      () => undefined,
+    );
+  }
+
+  const stopListening = tenant.listen((event) => {
+    if (event === null) return readAgain();
+    const { type, data } = event;
+    const isOwn =
+      (type === "finding.updated" && data.monitor_id === monitorId) ||
+      (type === "organization.updated" && data.id === organizationId && monitorId !== null);
+    if (isOwn) read();
+  });
+  readAgain();
+  return {
+    get current() {
+      return current;
+    },
     close() {
-      clearInterval(watching);
       clearTimeout(retry);
       stopListening();
       closing.abort();
@@ -253,7 +199,7 @@ async function listHistory(
     if (check !== undefined) query.set("rule", check);
     if (cursor !== null) query.set("cursor", cursor);
     const path = `${toOrganizationPath(organizationId)}/history?${query}`;
-    const page: v.InferOutput<typeof historyPage> = await api.get(path, historyPage, signal);
+    const page: OrganizationHistory = await api.get(path, organizationHistorySchema, signal);
     found.push(...page.organizations.flatMap(({ rules }) => rules));
     cursor = page.next_cursor;
   } while (cursor !== null);

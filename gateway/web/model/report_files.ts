@@ -1,5 +1,5 @@
 import type { Api } from "./api.ts";
-import { toScanPath } from "./tenant_store.ts";
+import { toScanPath } from "./paths.ts";
 
 /** The formats that the page writes, with what each is for. The command line has more. */
 export const reportChoices = [

@@ -9,12 +9,12 @@ export function announceSignOut(person: string): void {
   channel.close();
 }
 
-/** Calls back when this person signed out in another tab. */
-export function onSignOutElsewhere(person: string, callback: () => void, signal: AbortSignal): void {
+/** Calls back when this person signed out in another tab, until the function that it returns is called. */
+export function onSignOutElsewhere(person: string, callback: () => void): () => void {
   const channel = new BroadcastChannel(channelName);
   channel.addEventListener("message", ({ data }: MessageEvent<unknown>) => {
     const [tab, who]: unknown[] = Array.isArray(data) ? data : [];
     if (who === person && tab !== thisTab) callback();
   });
-  signal.addEventListener("abort", () => channel.close(), { once: true });
+  return () => channel.close();
 }

@@ -9,23 +9,27 @@ import { formatDuration, formatOrg, formatTime } from "../../model/format.ts";
 import { endsSoon } from "../../model/needs_you.ts";
 import { mayDo } from "../../model/permissions.ts";
 import type { Session } from "../../model/session.ts";
-import type { TenantStore } from "../../model/tenant_store.ts";
+import type { Tenant } from "../../model/tenant_store.ts";
 import { BackLink, ConfirmDialog, Message } from "../basics.tsx";
-import { useLifetime, useTitle } from "../hooks.ts";
-import { usePages } from "../use_pages.ts";
+import { useLifetime, useList, useTitle } from "../hooks.ts";
 import { toVerb } from "./decision_words.ts";
 
+const maxEnded = 200;
+
 /** Decisions about findings: the ones that hold by their end, and the ones that ended. */
-export function DecisionsPage({ session, tenant }: { readonly session: Session; readonly tenant: TenantStore }) {
+export function DecisionsPage({ session, tenant }: { readonly session: Session; readonly tenant: Tenant }) {
   const { api, caller } = session;
   const [shown, setShown] = useState<"hold" | "ended">("hold");
   const [asked, setAsked] = useState<Decision | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const signal = useLifetime();
-  const ended = usePages(
+  const ended = useList(
     useCallback(
-      (request) =>
-        shown === "hold" ? emptyPage() : api.list(`${decisionsPath}?active=false`, decisionSchema, request),
+      async (signal) => {
+        if (shown === "hold") return [];
+        const request = { limit: maxEnded, cursor: null, signal };
+        return (await api.list(`${decisionsPath}?active=false`, decisionSchema, request)).items;
+      },
       [api, shown],
     ),
   );
@@ -33,7 +37,7 @@ export function DecisionsPage({ session, tenant }: { readonly session: Session; 
   useTitle("Decisions");
   const holding = tenant.decisions.toSorted((a, b) => endMs(a) - endMs(b));
   const soon = holding.filter((decision) => endsSoon(decision, now)).length;
-  const items = shown === "hold" ? holding : ended.items;
+  const items = shown === "hold" ? holding : (ended.items ?? []);
 
   async function withdraw(decision: Decision): Promise<void> {
     setProblem(null);
@@ -65,7 +69,7 @@ export function DecisionsPage({ session, tenant }: { readonly session: Session; 
       <p class="problem" role="alert">
         {problem ?? ended.problem}
       </p>
-      {items.length === 0 && (shown === "hold" || ended.isLoaded) && (
+      {items.length === 0 && (shown === "hold" || ended.items !== null) && (
         <Message
           level={2}
           title="No decisions"
@@ -123,11 +127,7 @@ export function DecisionsPage({ session, tenant }: { readonly session: Session; 
           </tbody>
         </table>
       )}
-      {shown === "ended" && ended.hasMore && (
-        <button type="button" class="button more" disabled={ended.isLoadingMore} onClick={() => ended.loadMore()}>
-          Load more
-        </button>
-      )}
+      {items.length === maxEnded && <p class="fine">{`These are the newest ${maxEnded}.`}</p>}
       {asked !== null && (
         <ConfirmDialog
           title="Withdraw this decision?"
@@ -139,10 +139,6 @@ export function DecisionsPage({ session, tenant }: { readonly session: Session; 
       )}
     </article>
   );
-}
-
-async function emptyPage() {
-  return { items: [] as readonly Decision[], nextCursor: null };
 }
 
 function endMs({ expires }: Decision): number {
@@ -162,7 +158,7 @@ function endText(decision: Decision, now: number): string {
 }
 
 /** The name that changes or findings give the resource; else what was decided about it. */
-function resourceText({ resource, kind }: Decision, tenant: TenantStore): string {
+function resourceText({ resource, kind }: Decision, tenant: Tenant): string {
   if (resource === null) return kind === "waiver" ? "every finding" : "the whole rule";
   const plain = resource.replaceAll(/\\([*?\\])/g, "$1");
   for (const own of tenant.changes.values()) {

@@ -5,7 +5,8 @@ import { toProblem } from "../../model/connection.ts";
 import { mayDo } from "../../model/permissions.ts";
 import { readReportFile, reportChoices, saveFile, type ReportFormatName } from "../../model/report_files.ts";
 import type { Session } from "../../model/session.ts";
-import { hasEnded, toScanPath } from "../../model/tenant_store.ts";
+import { hasEnded } from "../../model/tenant_state.ts";
+import { toScanPath } from "../../model/paths.ts";
 import { ConfirmDialog, CopyButton } from "../basics.tsx";
 import { useLifetime } from "../hooks.ts";
 

@@ -1,7 +1,7 @@
 import type { Scan } from "../../../../shared/schemas/scan.ts";
 import { formatTime, statusWords } from "../../model/format.ts";
 import { isDay, type RulesView } from "../../model/route.ts";
-import { hasEnded } from "../../model/tenant_store.ts";
+import { hasEnded } from "../../model/tenant_state.ts";
 
 interface AsOfChoiceProps {
   readonly scans: readonly Scan[];

@@ -1,4 +1,4 @@
-import { useEffect } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { subscribe } from "../../../../shared/client/subscribe.ts";
 import type { ScanEvents } from "../../../../shared/scan_events.ts";
 import type { Scan } from "../../../../shared/schemas/scan.ts";
@@ -6,9 +6,10 @@ import type { Api } from "../../model/api.ts";
 import { checkTitle, revisionText, ruleIds } from "../../model/check_catalog.ts";
 import { formatDuration, formatTime, stateNames, statusWords } from "../../model/format.ts";
 import type { toView } from "../../model/needs_you.ts";
-import type { OrganizationStore } from "../../model/organization_store.ts";
+import type { OpenOrganization } from "../../model/organization_store.ts";
 import type { RuleCounts, TrendDay } from "../../model/rules.ts";
-import { hasEnded, toScanPath } from "../../model/tenant_store.ts";
+import { hasEnded } from "../../model/tenant_state.ts";
+import { toScanPath } from "../../model/paths.ts";
 import { isWatchProblem, watchText } from "../../model/watch_state.ts";
 import { Trend } from "../basics.tsx";
 import { useLifetime } from "../hooks.ts";
@@ -81,25 +82,32 @@ export function AsOf({
 interface RunningProps {
   readonly api: Api;
   readonly scan: Scan;
-  readonly store: OrganizationStore;
+  /** The scan's own findings, where they are shown. */
+  readonly shown: OpenOrganization | null;
   readonly now: number;
 }
 
 /** How far a scan is, on its own stream. */
-export function Running({ api, scan, store, now }: RunningProps) {
+export function Running({ api, scan, shown, now }: RunningProps) {
   const { id, checks_done: done, checks_total: total } = scan;
+  const [lastCheck, setLastCheck] = useState<string | null>(null);
+  const [problems, setProblems] = useState<readonly string[]>([]);
   const signal = useLifetime();
+  const { applyScanEvent, readAgain } = shown ?? {};
   useEffect(() => {
     subscribe<ScanEvents>(new URL(`${toScanPath(id)}/event-stream`, document.baseURI), {
       signal,
       fetch: api.fetchStream,
-      refetch: async () => store.retryNow(),
-      onEvent: ({ type, data }) => store.applyScanEvent(id, type, { ...data }),
+      refetch: () => readAgain?.(),
+      onEvent(event) {
+        if (event.type === "scan.progress") setLastCheck(event.data.check);
+        if (event.type === "scan.error") setProblems((before) => [...before, event.data.detail || event.data.code]);
+        applyScanEvent?.(event);
+      },
     });
-  }, [api, id, store, signal]);
+  }, [api, id, applyScanEvent, readAgain, signal]);
   const elapsedMs = now - Date.parse(scan.started_at ?? scan.created_at);
   const leftMs = done === 0 ? null : (elapsedMs / done) * (total - done);
-  const { lastCheck } = store;
   return (
     <section class="card running stack" aria-labelledby="running-title">
       <p class="row wrap">
@@ -109,6 +117,11 @@ export function Running({ api, scan, store, now }: RunningProps) {
         {leftMs !== null && <span class="fine">{`about ${formatDuration(leftMs)} left`}</span>}
       </p>
       <progress aria-labelledby="running-title" max={Math.max(1, total)} value={done} />
+      {problems.map((text, index) => (
+        <p key={index} class="problem">
+          {text}
+        </p>
+      ))}
     </section>
   );
 }

@@ -6,14 +6,15 @@ import { formatOrg } from "../../model/format.ts";
 import { findByOrigin } from "../../model/needs_you.ts";
 import { isDay, type Route } from "../../model/route.ts";
 import type { Session } from "../../model/session.ts";
-import { hasEnded, type TenantStore } from "../../model/tenant_store.ts";
+import { hasEnded } from "../../model/tenant_state.ts";
+import type { Tenant } from "../../model/tenant_store.ts";
 import { BackLink, Message } from "../basics.tsx";
 import { useLifetime, useRulesView } from "../hooks.ts";
 import { OrganizationView } from "./organization_view.tsx";
 
 interface OrganizationPageProps {
   readonly session: Session;
-  readonly tenant: TenantStore;
+  readonly tenant: Tenant;
   readonly route: Extract<Route, { readonly id: string }>;
 }
 
@@ -23,18 +24,14 @@ export function OrganizationPage({ session, tenant, route }: OrganizationPagePro
   const signal = useLifetime();
   const [view, change] = useRulesView();
   const [problem, setProblem] = useState<string | null>(null);
-  const [, setFound] = useState(0);
   const scanId = route.page === "scan" ? route.id : isDay(view.asOf) ? null : view.asOf;
   const named = scanId === null ? null : (tenant.scans.find(({ id }) => id === scanId) ?? null);
   const isMissing = scanId !== null && named === null && !tenant.deletedScans.has(scanId);
+  const { findScan } = tenant;
   useEffect(() => {
     setProblem(null);
-    if (!isMissing || scanId === null) return;
-    tenant.findScan(scanId, signal).then(
-      () => setFound((count) => count + 1),
-      (error: unknown) => setProblem(toProblem(error)),
-    );
-  }, [scanId, isMissing, tenant, signal]);
+    if (isMissing) findScan(scanId, signal).catch((error: unknown) => setProblem(toProblem(error)));
+  }, [scanId, isMissing, findScan, signal]);
   const organization = findOrganization(tenant, route, named);
   if (scanId !== null && tenant.deletedScans.has(scanId)) {
     return <Gone title="This scan was deleted" text="Its findings and its report were deleted with it." />;
@@ -91,7 +88,7 @@ export function OrganizationPage({ session, tenant, route }: OrganizationPagePro
   );
 }
 
-function findOrganization(tenant: TenantStore, route: OrganizationPageProps["route"], named: Scan | null) {
+function findOrganization(tenant: Tenant, route: OrganizationPageProps["route"], named: Scan | null) {
   if (route.page === "organization") return tenant.organizations.find(({ id }) => id === route.id) ?? null;
   return findByOrigin(tenant, (route.page === "scan" ? named : tenant.monitors.get(route.id))?.org_url ?? null);
 }

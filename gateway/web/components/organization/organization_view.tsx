@@ -1,5 +1,4 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { endOfExpiry } from "../../../../shared/decisions/expiry.ts";
 import { countOf } from "../../../../shared/outcome_text.ts";
 import type { DecisionKind } from "../../../../shared/schemas/decision.ts";
 import type { Organization } from "../../../../shared/schemas/organization.ts";
@@ -15,7 +14,8 @@ import { toPlan } from "../../model/plan.ts";
 import { isDay, type RulesView } from "../../model/route.ts";
 import { compareRules, countRules, toRules, toTrend, type RuleRow } from "../../model/rules.ts";
 import type { Session } from "../../model/session.ts";
-import { hasEnded, type TenantStore } from "../../model/tenant_store.ts";
+import { hasEnded } from "../../model/tenant_state.ts";
+import type { Tenant } from "../../model/tenant_store.ts";
 import { Announcement, BackLink, Time } from "../basics.tsx";
 import { DecideDialog } from "../decisions/decide_dialog.tsx";
 import { useStore, useTitle } from "../hooks.ts";
@@ -29,7 +29,7 @@ import { RulesTable } from "./rules_table.tsx";
 
 interface OrganizationViewProps {
   readonly session: Session;
-  readonly tenant: TenantStore;
+  readonly tenant: Tenant;
   /** Null: the scan's organization was deleted. */
   readonly organization: Organization | null;
   readonly name: string;
@@ -44,54 +44,45 @@ interface OrganizationViewProps {
   readonly now: number;
 }
 
-const manyFindings = 1000;
-const manyFindingsPauseMs = 120;
 const newsAtOnce = 4;
 
 /** One organization: its news first, then the plan, then the rules with findings and history in the row. */
 export function OrganizationView(props: OrganizationViewProps) {
   const { session, tenant, organization, name, target, scan, running, isNow, view, change, now } = props;
   const { api, caller } = session;
-  const [store, frame] = useStore(
-    (onChange) => openOrganization({ api, tenant, onChange }, target),
-    ({ findings }) => (findings.size > manyFindings ? manyFindingsPauseMs : 0),
-  );
+  const store = useStore((onChange) => openOrganization({ api, tenant, onChange }, target));
   const [draft, setDraft] = useState<{ readonly kind: DecisionKind; readonly finding: Finding } | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const orgUrl = organization?.org_url ?? scan?.org_url ?? null;
   const { decisions } = tenant;
   // A decision that lapses is none from then on, and no event says so.
-  const lapsed = decisions.filter(({ expires }) => expires !== null && endOfExpiry(expires) < now).length;
-  const index = useMemo(
-    () => indexDecisions(decisions, { orgUrl, nowMs: api.nowMs() }),
-    // oxlint-disable-next-line react-hooks/exhaustive-deps -- see above
-    [decisions, orgUrl, lapsed, api],
-  );
+  const minuteMs = now - (now % 60_000);
+  const index = useMemo(() => indexDecisions(decisions, { orgUrl, nowMs: minuteMs }), [decisions, orgUrl, minuteMs]);
+  const { findings, changes, history } = store;
   const current = useMemo(
-    () =>
-      toRules({ findings: store.findings.values(), changes: store.changes, history: store.history, decisions: index }),
-    // oxlint-disable-next-line react-hooks/exhaustive-deps -- the store changes in place: a frame says that it did
-    [store, frame, index],
+    () => toRules({ findings: findings.values(), changes, history, decisions: index }),
+    [findings, changes, history, index],
   );
   const day = isDay(view.asOf) ? view.asOf : null;
   const rules = useMemo(() => (day === null ? current : rulesOfDay(current, day)), [current, day]);
   const counts = countRules(rules);
-  const trend = useMemo(() => toTrend(store.history), [store.history]);
+  const trend = useMemo(() => toTrend(history), [history]);
   const shown = organization === null || !isNow ? null : toView(tenant, organization, now);
   const since = sinceOf(tenant, now);
-  const news = useMemo(() => toNews(store.changes, since), [store.changes, since]);
+  const news = useMemo(() => toNews(changes, since), [changes, since]);
   const plan = useMemo(() => toPlan(current, index), [current, index]);
   const onDecide = useCallback((kind: DecisionKind, finding: Finding) => setDraft({ kind, finding }), []);
   const isRunning = scan !== null && !hasEnded(scan.status);
   const isOld = !isNow || day !== null;
   useTitle(isRunning ? `${scan.checks_done}/${scan.checks_total} · ${name}` : `${counts.fail} FAIL · ${name}`);
   useEffect(() => setProblem(null), [view.asOf]);
+  const { readAgain } = store;
   const wasRunning = useRef(isRunning);
   useEffect(() => {
     // The last findings of the scan may have come after its stream was left.
-    if (wasRunning.current && !isRunning) store.retryNow();
+    if (wasRunning.current && !isRunning) readAgain();
     wasRunning.current = isRunning;
-  }, [isRunning, store]);
+  }, [isRunning, readAgain]);
   const [newest] = news;
   const announcement =
     newest === undefined
@@ -149,12 +140,14 @@ export function OrganizationView(props: OrganizationViewProps) {
       </p>
       <Counts counts={counts} trend={trend} choose={(state) => change({ state })} />
       <Announcement text={announcement} />
-      {store.scanProblems.map((text) => (
-        <p key={text} class="problem">
-          {text}
-        </p>
-      ))}
-      {running !== null && <Running api={api} scan={running} store={store} now={now} />}
+      {running !== null && (
+        <Running
+          api={api}
+          scan={running}
+          shown={running.id === target.scanId && target.monitorId === null ? store : null}
+          now={now}
+        />
+      )}
       {!isOld && news.length > 0 && (
         <section class="card news-card" aria-labelledby="news-title">
           <header class="row">
@@ -168,7 +161,7 @@ export function OrganizationView(props: OrganizationViewProps) {
                 </>
               )}
             </h2>
-            <button type="button" class="button small" onClick={() => tenant.markSeen()}>
+            <button type="button" class="button small" onClick={tenant.markSeen}>
               Seen
             </button>
           </header>
@@ -206,7 +199,7 @@ export function OrganizationView(props: OrganizationViewProps) {
           {...draft}
           orgUrl={orgUrl}
           failing={current.find(({ check }) => check === draft.finding.check)?.deciding ?? 0}
-          onDecided={(decision) => tenant.put(decision)}
+          onDecided={tenant.put}
           onClose={() => setDraft(null)}
         />
       )}
@@ -255,11 +248,10 @@ function WithNow(
   const { session, tenant, organization, decisions, children } = props;
   const { id, monitor_id: monitorId, last_scan_id: scanId } = organization;
   const target = { organizationId: id, monitorId, scanId };
-  const [store, frame] = useStore((onChange) => openOrganization({ api: session.api, tenant, onChange }, target));
+  const { findings, isRead } = useStore((onChange) => openOrganization({ api: session.api, tenant, onChange }, target));
   const rules = useMemo(
-    () => toRules({ findings: store.findings.values(), changes: [], history: null, decisions }),
-    // oxlint-disable-next-line react-hooks/exhaustive-deps -- the store changes in place: a frame says that it did
-    [store, frame, decisions],
+    () => toRules({ findings: findings.values(), changes: [], history: null, decisions }),
+    [findings, decisions],
   );
-  return <>{children(store.isRead ? rules : [])}</>;
+  return <>{children(isRead ? rules : [])}</>;
 }

@@ -10,7 +10,7 @@ import type { DecisionIndex } from "../../model/decisions/decision_index.ts";
 import type { Finding } from "../../model/finding.ts";
 import { formatCount, formatVerdict, stateNames } from "../../model/format.ts";
 import { byWhom, toNews } from "../../model/news.ts";
-import type { OrganizationStore } from "../../model/organization_store.ts";
+import type { OpenOrganization } from "../../model/organization_store.ts";
 import { passingDays, type RuleRow } from "../../model/rules.ts";
 import { CopyButton, StateMark, Time } from "../basics.tsx";
 import { toVerb, toTerms } from "../decisions/decision_words.ts";
@@ -22,7 +22,7 @@ const shownChanges = 20;
 
 interface RuleDetailsProps {
   readonly rule: RuleRow;
-  readonly store: OrganizationStore;
+  readonly store: OpenOrganization;
   readonly decisions: DecisionIndex;
   /** Undefined: nothing can be decided here. */
   readonly onDecide: ((kind: DecisionKind, finding: Finding) => void) | undefined;
@@ -36,10 +36,11 @@ export function RuleDetails(props: RuleDetailsProps) {
   const [limit, setLimit] = useState(rowsAtOnce);
   const [history, setHistory] = useState<RuleHistory | null>(rule.history);
   const signal = useLifetime();
+  const { readHistory } = store;
   useEffect(() => {
     // The row says it of 90 days, which are known already.
-    store.readHistory(check, signal).then(setHistory, () => undefined);
-  }, [store, check, signal]);
+    readHistory(check, signal).then(setHistory, () => undefined);
+  }, [readHistory, check, signal]);
   const info = findCheck(check);
   const passing = passingDays(history);
   const changes = store.changes.filter((change) => change.check === check);
@@ -83,11 +84,6 @@ export function RuleDetails(props: RuleDetailsProps) {
               </li>
             ))}
           </ol>
-          {store.hasMore && (
-            <button type="button" class="button small" onClick={() => store.loadMore()}>
-              Older changes
-            </button>
-          )}
         </section>
       )}
       {info !== null && (

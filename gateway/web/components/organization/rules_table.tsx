@@ -6,10 +6,10 @@ import { checkTitle, findCheck } from "../../model/check_catalog.ts";
 import type { DecisionIndex } from "../../model/decisions/decision_index.ts";
 import type { Finding } from "../../model/finding.ts";
 import { stateNames } from "../../model/format.ts";
-import type { OrganizationStore } from "../../model/organization_store.ts";
+import type { OpenOrganization } from "../../model/organization_store.ts";
 import type { RulesView } from "../../model/route.ts";
 import { filterRules, type RuleCounts, type RuleRow, type RulesFilter, type ShownState } from "../../model/rules.ts";
-import type { TenantStore } from "../../model/tenant_store.ts";
+import type { Tenant } from "../../model/tenant_store.ts";
 import { Icon, StateMark } from "../basics.tsx";
 import { Days, sinceText } from "./days.tsx";
 import { RuleDetails } from "./rule_details.tsx";
@@ -19,8 +19,8 @@ interface RulesTableProps {
   readonly counts: RuleCounts;
   /** By check: the present state of the rules that differ now; null: now is shown. */
   readonly compared: ReadonlyMap<string, ShownState> | null;
-  readonly store: OrganizationStore;
-  readonly tenant: TenantStore;
+  readonly store: OpenOrganization;
+  readonly tenant: Tenant;
   readonly orgUrl: string | null;
   readonly decisions: DecisionIndex;
   /** Undefined: nothing can be decided here. */

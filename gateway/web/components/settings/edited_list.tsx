@@ -1,18 +1,13 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { toProblem } from "../../model/connection.ts";
-import { useLifetime } from "../hooks.ts";
-import type { Pages } from "../use_pages.ts";
+import { useLifetime, type List } from "../hooks.ts";
 
 /** The action that runs, one at a time, and its outcome. */
 export function useChanges(reload: () => void) {
-  const [state, setState] = useState<{ readonly isBusy: boolean; readonly done: string; readonly problem: string }>({
-    isBusy: false,
-    done: "",
-    problem: "",
-  });
+  const [state, setState] = useState({ isBusy: false, done: "", problem: "" });
   const signal = useLifetime();
-  /** `what` follows "Could not". True: it was done. */
+  /** `what` follows "Could not"; `work` resolves with what was done. True: it was. */
   async function run(what: string, work: (signal: AbortSignal) => Promise<string>): Promise<boolean> {
     setState({ isBusy: true, done: "", problem: "" });
     try {
@@ -31,36 +26,31 @@ export function useChanges(reload: () => void) {
 interface ListProps<Item> {
   readonly label: string;
   readonly form: ComponentChildren;
-  readonly pages: Pages<Item>;
+  readonly list: List<Item>;
   readonly changes: ReturnType<typeof useChanges>;
   readonly emptyText: string;
   readonly row: (item: Item) => ComponentChildren;
 }
 
 /** A form that adds one, what came of the last change, and the rows. */
-export function EditedList<Item>({ label, form, pages, changes, emptyText, row }: ListProps<Item>) {
+export function EditedList<Item>({ label, form, list, changes, emptyText, row }: ListProps<Item>) {
+  const { items, problem, reload } = list;
   return (
     <>
       {form}
-      <p role="status">{changes.done}</p>
+      <p role="status">{items === null && problem === null ? "Loading…" : changes.done}</p>
       <p class="problem" role="alert">
-        {changes.problem || pages.problem}
+        {changes.problem || problem}
       </p>
-      {pages.problem !== null && (
-        <button type="button" class="button small" onClick={() => pages.reload()}>
+      {problem !== null && (
+        <button type="button" class="button small" onClick={reload}>
           Try again
         </button>
       )}
-      {!pages.isLoaded && pages.problem === null && <p role="status">Loading…</p>}
-      {pages.isLoaded && pages.items.length === 0 && <p class="fine">{emptyText}</p>}
+      {items?.length === 0 && <p class="fine">{emptyText}</p>}
       <ul class="edited-list" aria-label={label}>
-        {pages.items.map(row)}
+        {items?.map(row)}
       </ul>
-      {pages.hasMore && (
-        <button type="button" class="button more" disabled={pages.isLoadingMore} onClick={() => pages.loadMore()}>
-          Load more
-        </button>
-      )}
     </>
   );
 }

@@ -13,9 +13,10 @@ import { parseAnswer } from "../../model/api.ts";
 import { mayDo } from "../../model/permissions.ts";
 import type { Session } from "../../model/session.ts";
 import { ConfirmDialog, CopyButton, Time } from "../basics.tsx";
-import { usePages } from "../use_pages.ts";
+import { useList } from "../hooks.ts";
 import { EditedList, useChanges } from "./edited_list.tsx";
 
+const keysPath = "api/v1/api-keys";
 const dayMs = 86_400_000;
 const soonMs = 14 * dayMs;
 const scopes: readonly Scope[] = scopeSchema.options;
@@ -34,14 +35,14 @@ interface KeyRequest {
 
 /** The credentials of programs. */
 export function Keys({ session: { api, caller } }: { readonly session: Session }) {
-  const pages = usePages(useCallback((request) => api.list("api/v1/api-keys", apiKeySchema, request), [api]));
-  const changes = useChanges(() => pages.reload());
+  const list = useList(useCallback((signal) => api.listAll(keysPath, apiKeySchema, signal), [api]));
+  const changes = useChanges(list.reload);
   const [created, setCreated] = useState<CreatedApiKey | null>(null);
   const [revoking, setRevoking] = useState<ApiKey | null>(null);
   const nowMs = api.nowMs();
   const create = (key: KeyRequest) =>
     changes.run("create the key", async (signal) => {
-      setCreated(parseAnswer(createdApiKeySchema, await api.send("POST", "api/v1/api-keys", { signal, body: key })));
+      setCreated(parseAnswer(createdApiKeySchema, await api.send("POST", keysPath, { signal, body: key })));
       return `The key ${key.name} was created`;
     });
 
@@ -69,7 +70,7 @@ export function Keys({ session: { api, caller } }: { readonly session: Session }
             )}
           </>
         }
-        pages={pages}
+        list={list}
         changes={changes}
         emptyText="No API keys yet. A scanner needs one to report here."
         row={(key) => {
@@ -109,7 +110,7 @@ export function Keys({ session: { api, caller } }: { readonly session: Session }
           onClose={() => setRevoking(null)}
           onConfirm={() =>
             void changes.run("revoke the key", async (signal) => {
-              await api.send("DELETE", `api/v1/api-keys/${encodeURIComponent(revoking.id)}`, { signal });
+              await api.send("DELETE", `${keysPath}/${encodeURIComponent(revoking.id)}`, { signal });
               if (created?.id === revoking.id) setCreated(null);
               return `The key ${revoking.name} was revoked`;
             })

@@ -5,9 +5,10 @@ import { parseAnswer } from "../../model/api.ts";
 import { mayDo } from "../../model/permissions.ts";
 import type { Session } from "../../model/session.ts";
 import { ConfirmDialog, Time } from "../basics.tsx";
-import { usePages } from "../use_pages.ts";
+import { useList } from "../hooks.ts";
 import { EditedList, useChanges } from "./edited_list.tsx";
 
+const membersPath = "api/v1/members";
 const roles = roleSchema.options;
 
 const roleTexts: Readonly<Record<Role, string>> = {
@@ -18,17 +19,17 @@ const roleTexts: Readonly<Record<Role, string>> = {
 
 /** Members of the tenant, and their roles. */
 export function Members({ session: { api, caller } }: { readonly session: Session }) {
-  const pages = usePages(useCallback((request) => api.list("api/v1/members", memberSchema, request), [api]));
-  const changes = useChanges(() => pages.reload());
+  const list = useList(useCallback((signal) => api.listAll(membersPath, memberSchema, signal), [api]));
+  const changes = useChanges(list.reload);
   const [removing, setRemoving] = useState<Member | null>(null);
   const nowMs = api.nowMs();
-  const admins = pages.items.filter(({ role }) => role === "admin");
-  const isOnlyAdmin = ({ role }: Member) => role === "admin" && admins.length === 1 && !pages.hasMore;
+  const admins = list.items?.filter(({ role }) => role === "admin").length;
+  const isOnlyAdmin = ({ role }: Member) => role === "admin" && admins === 1;
   const isSelf = ({ sub }: Member) => caller.kind === "user" && caller.id === sub;
-  const pathOf = (sub: string) => `api/v1/members/${encodeURIComponent(sub)}`;
+  const pathOf = (sub: string) => `${membersPath}/${encodeURIComponent(sub)}`;
   const add = (sub: string, role: Role) =>
     changes.run("add the member", async (signal) => {
-      const answer = await api.send("POST", "api/v1/members", { signal, body: { sub, role } });
+      const answer = await api.send("POST", membersPath, { signal, body: { sub, role } });
       const member = parseAnswer(memberSchema, answer);
       return `Added ${member.sub} as ${member.role}`;
     });
@@ -38,7 +39,7 @@ export function Members({ session: { api, caller } }: { readonly session: Sessio
       <EditedList
         label="Members"
         form={mayDo(caller, "appoint") ? <MemberForm isBusy={changes.isBusy} add={add} /> : null}
-        pages={pages}
+        list={list}
         changes={changes}
         emptyText="No members yet. Only the subjects listed here can sign in."
         row={(member) => {

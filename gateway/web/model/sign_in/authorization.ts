@@ -1,7 +1,7 @@
 import * as oauth from "oauth4webapi";
 import { keepPending, type PendingSignIn } from "./pending.ts";
-import type { Provider } from "./provider.ts";
-import { describe, SignInError, toTokenSet, type TokenSet } from "./tokens.ts";
+import { SignInError, type Provider } from "./provider.ts";
+import { describe, toTokenSet, type TokenSet } from "./tokens.ts";
 
 /** Authorization code with PKCE, https://www.rfc-editor.org/rfc/rfc9700#section-2.1: by the whole page, or in a frame of it. */
 
@@ -64,14 +64,6 @@ export async function renewByRefreshToken(
   }
 }
 
-/** In the frame: hands the issuer's answer to the page around it. True when this is such a frame. */
-export function answerFromFrame(): boolean {
-  if (window.parent === window) return false;
-  // Only to a page of the gateway; nothing else may frame this one.
-  window.parent.postMessage({ scanstreamSignIn: location.search }, location.origin);
-  return true;
-}
-
 /** Where the issuer sends people back to: registered there, letter for letter. */
 function callbackAddress(): string {
   return new URL("callback", document.baseURI).href;
@@ -88,9 +80,9 @@ function newSecrets(): Secrets {
 }
 
 async function toAddress(provider: Provider, secrets: Secrets, prompt?: "login" | "none"): Promise<string> {
-  const url = new URL(provider.authorizationEndpoint);
+  const url = new URL(provider.endpoints.authorization_endpoint);
   const parameters = {
-    client_id: provider.clientId,
+    client_id: provider.client_id,
     redirect_uri: callbackAddress(),
     response_type: "code",
     scope: provider.scopes,

@@ -1,16 +1,18 @@
-import { isJsonObject } from "../../../../shared/json.ts";
-import { toText } from "../api.ts";
+import * as v from "valibot";
+import { parseJsonObject } from "../../../../shared/json.ts";
+
+const pendingSchema = v.object({
+  state: v.string(),
+  nonce: v.string(),
+  verifier: v.string(),
+  /** The fragment that was open. */
+  returnTo: v.string(),
+  /** Null: the person's first. */
+  tenantId: v.nullable(v.string()),
+});
 
 /** A sign-in that is under way at the issuer: what the answer is checked against, and where to go on afterwards. */
-export interface PendingSignIn {
-  readonly state: string;
-  readonly nonce: string;
-  readonly verifier: string;
-  /** The fragment that was open. */
-  readonly returnTo: string;
-  /** Null: the person's first. */
-  readonly tenantId: string | null;
-}
+export type PendingSignIn = Readonly<v.InferOutput<typeof pendingSchema>>;
 
 /**
  * The only thing that is ever in storage, and only while this tab is at the issuer: the page is gone in the meantime, so memory
@@ -25,16 +27,8 @@ export function keepPending(pending: PendingSignIn): void {
 
 /** Removes it: an answer is for one use. Null: this tab has begun no sign-in. */
 export function takePending(): PendingSignIn | null {
-  const text = sessionStorage.getItem(key);
+  const text = sessionStorage.getItem(key) ?? "";
   sessionStorage.removeItem(key);
-  if (text === null) return null;
-  try {
-    const kept: unknown = JSON.parse(text);
-    if (!isJsonObject(kept)) return null;
-    const [state, nonce, verifier] = [toText(kept["state"]), toText(kept["nonce"]), toText(kept["verifier"])];
-    if (state === null || nonce === null || verifier === null) return null;
-    return { state, nonce, verifier, returnTo: toText(kept["returnTo"]) ?? "", tenantId: toText(kept["tenantId"]) };
-  } catch {
-    return null;
-  }
+  const result = v.safeParse(pendingSchema, parseJsonObject(text));
+  return result.success ? result.output : null;
 }

@@ -1,56 +1,53 @@
-import { fetchJson, toRecord, toText } from "../api.ts";
+import * as v from "valibot";
+import { fetchJson, parseAnswer } from "../api.ts";
 
-/** Where people sign in here, as the gateway says it. */
-export interface Provider {
-  readonly issuer: string;
-  readonly clientId: string;
-  readonly scopes: string;
-  /** What the gateway expects in an access token. */
-  readonly audience: string;
-  readonly tenantClaim: string;
-  readonly authorizationEndpoint: string;
-  readonly tokenEndpoint: string;
+const endpointsSchema = v.object({
+  authorization_endpoint: v.string(),
+  token_endpoint: v.string(),
   /** Null: the issuer ends its own session by itself only. */
-  readonly endSessionEndpoint: string | null;
-  readonly namesItselfInAnswers: boolean;
+  end_session_endpoint: v.nullable(v.string()),
+  authorization_response_iss_parameter_supported: v.boolean(),
+});
+
+const providerSchema = v.object({
+  issuer: v.string(),
+  client_id: v.string(),
+  scopes: v.string(),
+  /** The gateway expects it in an access token. */
+  audience: v.string(),
+  tenant_claim: v.string(),
+  /** Null: the gateway cannot reach the issuer. */
+  endpoints: v.nullable(endpointsSchema),
+});
+
+const offerSchema = v.object({ is_demo: v.boolean(), provider: v.nullable(providerSchema) });
+
+/** The ways in, as the gateway offers them. */
+export type SignInOffer = v.InferOutput<typeof offerSchema>;
+
+/** An issuer at which people can sign in now. */
+export interface Provider extends v.InferOutput<typeof providerSchema> {
+  readonly endpoints: v.InferOutput<typeof endpointsSchema>;
 }
 
-/** What a person can do to get in. */
-export interface SignInOffer {
-  readonly isDemo: boolean;
-  readonly provider: Provider | null;
-  /** An issuer that the gateway cannot reach; null: it can, or none exists. */
-  readonly unreachableIssuer: string | null;
+/** Null: there is no issuer, or the gateway cannot reach it. */
+export function reachableProvider({ provider }: SignInOffer): Provider | null {
+  return provider?.endpoints ? { ...provider, endpoints: provider.endpoints } : null;
 }
-
-const timeoutMs = 15_000;
 
 /** Rejects with `ApiError`. */
-export async function fetchOffer(signal: AbortSignal): Promise<SignInOffer> {
-  const answer = toRecord(await fetchJson("sign-in", {}, { signal, timeoutMs }));
-  const isDemo = answer["is_demo"] === true;
-  const provider = toRecord(answer["provider"]);
-  const endpoints = toRecord(provider["endpoints"]);
-  const issuer = toText(provider["issuer"]);
-  if (issuer === null) return { isDemo, provider: null, unreachableIssuer: null };
-  const authorizationEndpoint = toText(endpoints["authorization_endpoint"]);
-  const tokenEndpoint = toText(endpoints["token_endpoint"]);
-  if (authorizationEndpoint === null || tokenEndpoint === null) {
-    return { isDemo, provider: null, unreachableIssuer: issuer };
+export async function fetchOffer(): Promise<SignInOffer> {
+  return parseAnswer(offerSchema, await fetchJson("sign-in"));
+}
+
+/** Why somebody is not signed in, for them. */
+export class SignInError extends Error {
+  /** `try_again`: nothing was decided; `sign_in`: the person has to do something. */
+  readonly code: "try_again" | "sign_in";
+
+  constructor(code: SignInError["code"], message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "SignInError";
+    this.code = code;
   }
-  return {
-    isDemo,
-    unreachableIssuer: null,
-    provider: {
-      issuer,
-      clientId: toText(provider["client_id"]) ?? "",
-      scopes: toText(provider["scopes"]) ?? "",
-      audience: toText(provider["audience"]) ?? "",
-      tenantClaim: toText(provider["tenant_claim"]) ?? "",
-      authorizationEndpoint,
-      tokenEndpoint,
-      endSessionEndpoint: toText(endpoints["end_session_endpoint"]),
-      namesItselfInAnswers: endpoints["authorization_response_iss_parameter_supported"] === true,
-    },
-  };
 }

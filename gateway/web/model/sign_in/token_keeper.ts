@@ -1,27 +1,19 @@
-import { renewByRefreshToken, renewInFrame } from "./authorization.ts";
-import type { Provider } from "./provider.ts";
-import { SignInError, type TokenSet } from "./tokens.ts";
-
-/** The tokens of a session, renewed before they end. */
-export interface TokenKeeper {
-  readonly current: TokenSet;
-  /** When the session ends, where it cannot be renewed without the person; null: it can. */
-  readonly endsAtMs: number | null;
-  /** Resolves true when there are new tokens. Many that ask at once share one renewal. */
-  renew(): Promise<boolean>;
-  close(): void;
-}
+import type { Credential } from "../session.ts";
+import { beginSignIn, renewByRefreshToken, renewInFrame } from "./authorization.ts";
+import { SignInError, type Provider } from "./provider.ts";
+import type { TokenSet } from "./tokens.ts";
 
 /** Early enough that a person who has to sign in again has some minutes for it. */
 const marginMs = 300_000;
 const marginShare = 0.2;
 const retryMs = 10_000;
 
-export function keepTokens(provider: Provider, first: TokenSet, onChange: () => void): TokenKeeper {
+/** The tokens of a session, renewed before they end. */
+export function keepTokens(provider: Provider, first: TokenSet, onChange: () => void) {
   const closing = new AbortController();
   let current = first;
   let endsAtMs: number | null = null;
-  let renewing: Promise<boolean> | null = null;
+  let renewing: ReturnType<Credential["renew"]> | null = null;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   function dueMs(): number {
@@ -35,28 +27,30 @@ export function keepTokens(provider: Provider, first: TokenSet, onChange: () => 
     timer = setTimeout(() => (Date.now() >= dueMs() ? void renew() : schedule(dueMs())), delayMs);
   }
 
-  function renew(): Promise<boolean> {
+  /** Many that ask at once share one renewal. */
+  function renew(): ReturnType<Credential["renew"]> {
     renewing ??= renewOnce().finally(() => {
       renewing = null;
     });
     return renewing;
   }
 
-  async function renewOnce(): Promise<boolean> {
+  async function renewOnce() {
+    if (closing.signal.aborted) return "undecided";
     try {
       current = await request();
       endsAtMs = null;
       schedule(dueMs());
-      return true;
+      return "renewed";
     } catch (error) {
-      if (closing.signal.aborted) return false;
+      if (closing.signal.aborted) return "undecided";
       // Nothing was decided: a laptop that wakes up has no network yet.
       if (error instanceof SignInError && error.code === "try_again" && Date.now() < current.expiresAtMs) {
         schedule(Math.min(Date.now() + retryMs, Date.now() + (current.expiresAtMs - Date.now()) / 2));
-        return false;
+        return "undecided";
       }
       endsAtMs = current.expiresAtMs;
-      return false;
+      return "ended";
     } finally {
       if (!closing.signal.aborted) onChange();
     }
@@ -84,17 +78,37 @@ export function keepTokens(provider: Provider, first: TokenSet, onChange: () => 
   addEventListener("online", onWake, { signal: closing.signal });
   document.addEventListener("visibilitychange", onWake, { signal: closing.signal });
   schedule(dueMs());
+  function close(): void {
+    clearTimeout(timer);
+    closing.abort();
+  }
+
   return {
-    get current() {
-      return current;
+    kind: "issuer",
+    get authorization() {
+      return `Bearer ${current.accessToken}`;
     },
     get endsAtMs() {
       return endsAtMs;
     },
     renew,
-    close() {
-      clearTimeout(timer);
-      closing.abort();
+    signInAgain(tenantId) {
+      void beginSignIn(provider, { returnTo: location.hash, tenantId });
     },
-  };
+    signOut() {
+      close();
+      const { end_session_endpoint: address } = provider.endpoints;
+      if (address !== null) location.assign(toSignOutAddress(address, provider, current));
+    },
+    close,
+  } satisfies Credential;
+}
+
+/** https://openid.net/specs/openid-connect-rpinitiated-1_0.html */
+function toSignOutAddress(address: string, { client_id }: Provider, { idToken }: TokenSet): string {
+  const url = new URL(address);
+  url.searchParams.set("client_id", client_id);
+  url.searchParams.set("post_logout_redirect_uri", new URL(".", document.baseURI).href);
+  if (idToken !== null) url.searchParams.set("id_token_hint", idToken);
+  return url.href;
 }

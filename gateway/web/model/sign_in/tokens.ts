@@ -1,7 +1,7 @@
 import * as oauth from "oauth4webapi";
 import { isJsonObject, type JsonObject } from "../../../../shared/json.ts";
 import { isUuid } from "../../../../shared/channel_name.ts";
-import type { Provider } from "./provider.ts";
+import { SignInError, type Provider } from "./provider.ts";
 
 /** What the issuer gave. It is in the memory of this tab and nowhere else. */
 export interface TokenSet {
@@ -16,18 +16,6 @@ export interface TokenSet {
   readonly lifetimeMs: number;
 }
 
-/** Why somebody is not signed in, for them. */
-export class SignInError extends Error {
-  /** `try_again`: nothing was decided; `sign_in`: the person has to do something. */
-  readonly code: "try_again" | "sign_in";
-
-  constructor(code: SignInError["code"], message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = "SignInError";
-    this.code = code;
-  }
-}
-
 /** A clock may be wrong by this much. */
 const clockToleranceSeconds = 300;
 /** For a token whose lifetime nobody says. */
@@ -38,16 +26,15 @@ const defaultLifetimeSeconds = 300;
  * https://openid.net/specs/openid-connect-core-1_0.html#IDTokenValidation
  */
 export function describe(provider: Provider) {
+  const { end_session_endpoint: _, ...addresses } = provider.endpoints;
   const server: oauth.AuthorizationServer = {
     issuer: provider.issuer,
-    authorization_endpoint: provider.authorizationEndpoint,
-    token_endpoint: provider.tokenEndpoint,
-    authorization_response_iss_parameter_supported: provider.namesItselfInAnswers,
+    ...addresses,
     id_token_signing_alg_values_supported: ["RS256", "PS256", "ES256", "EdDSA", "RS384", "RS512", "ES384", "ES512"],
   };
-  const client: oauth.Client = { client_id: provider.clientId, [oauth.clockTolerance]: clockToleranceSeconds };
+  const client: oauth.Client = { client_id: provider.client_id, [oauth.clockTolerance]: clockToleranceSeconds };
   // The gateway allows such an issuer on its own machine only.
-  const options = { [oauth.allowInsecureRequests]: provider.tokenEndpoint.startsWith("http:") };
+  const options = { [oauth.allowInsecureRequests]: addresses.token_endpoint.startsWith("http:") };
   return { server, client, options };
 }
 
@@ -71,7 +58,10 @@ export function toTokenSet(answer: oauth.TokenEndpointResponse, known: TokenSet 
 }
 
 /** Why the gateway cannot take the access token, before it is asked; null: it looks right. */
-export function explainToken({ accessToken }: TokenSet, { issuer, audience, tenantClaim }: Provider): string | null {
+export function explainToken(
+  { accessToken }: TokenSet,
+  { issuer, audience, tenant_claim: tenantClaim }: Provider,
+): string | null {
   const claims = claimsOf(accessToken);
   if (claims === null) {
     return (
@@ -95,7 +85,7 @@ export function explainToken({ accessToken }: TokenSet, { issuer, audience, tena
 }
 
 /** Says for whom an access token is, for a person who was refused. */
-export function explainRefusal({ accessToken }: TokenSet, { tenantClaim }: Provider): string {
+export function explainRefusal({ accessToken }: TokenSet, { tenant_claim: tenantClaim }: Provider): string {
   const claims = claimsOf(accessToken) ?? {};
   const subject = String(claims["sub"]);
   const tenants = [claims[tenantClaim]].flat().map(String);

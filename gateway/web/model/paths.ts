@@ -1,0 +1,5 @@
+const at = (collection: string) => (id: string) => `api/v1/${collection}/${encodeURIComponent(id)}`;
+
+export const toScanPath = at("scans");
+export const toMonitorPath = at("monitors");
+export const toOrganizationPath = at("organizations");

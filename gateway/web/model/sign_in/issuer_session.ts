@@ -1,0 +1,43 @@
+import { ApiError } from "../api.ts";
+import { openSession, type Session } from "../session.ts";
+import { finishSignIn } from "./authorization.ts";
+import { takePending } from "./pending.ts";
+import { SignInError, type Provider } from "./provider.ts";
+import { keepTokens } from "./token_keeper.ts";
+import { explainRefusal, explainToken } from "./tokens.ts";
+
+/** Signing in at an issuer: loaded when somebody does. */
+export { beginSignIn } from "./authorization.ts";
+
+export interface SessionEvents {
+  /** The gateway no longer accepts the credential. */
+  readonly onExpired: () => void;
+  /** `endsAtMs` of the credential is another one. */
+  readonly onChange: () => void;
+}
+
+/** Goes on with the answer that the issuer has sent the person back with. Rejects with `SignInError` or `ApiError`. */
+export async function openIssuerSession(
+  provider: Provider | null,
+  answer: URLSearchParams,
+  { onExpired, onChange }: SessionEvents,
+): Promise<Session> {
+  const pending = takePending();
+  // Neither a reload nor the history may bring it again.
+  history.replaceState(null, "", new URL(`.${pending?.returnTo ?? ""}`, document.baseURI));
+  if (provider === null) throw new SignInError("try_again", "The issuer cannot be reached");
+  const tokens = await finishSignIn(provider, answer, pending);
+  const problem = explainToken(tokens, provider);
+  if (problem !== null) throw new SignInError("sign_in", problem);
+  const credential = keepTokens(provider, tokens, onChange);
+  const open = (tenantId: string | null) => openSession(credential, tenantId, onExpired);
+  try {
+    // A tenant that was taken from the person in the meantime is no reason to keep them out of the others.
+    const remembered = pending?.tenantId ? await open(pending.tenantId).catch(() => null) : null;
+    return remembered ?? (await open(null));
+  } catch (error) {
+    credential.close();
+    if (!(error instanceof ApiError && error.status === 403)) throw error;
+    throw new SignInError("sign_in", explainRefusal(tokens, provider), { cause: error });
+  }
+}

@@ -1,0 +1,132 @@
+import type { StreamEvent } from "../../../shared/client/subscribe.ts";
+import type { Change } from "../../../shared/schemas/change.ts";
+import type { Decision } from "../../../shared/schemas/decision.ts";
+import type { Monitor } from "../../../shared/schemas/monitor.ts";
+import type { Organization } from "../../../shared/schemas/organization.ts";
+import type { Overview } from "../../../shared/schemas/overview.ts";
+import type { Scan } from "../../../shared/schemas/scan.ts";
+import type { TenantEvents } from "../../../shared/schemas/tenant_events.ts";
+
+export type TenantEvent = StreamEvent<TenantEvents>;
+
+/** A rule of CAT I that fails, with its failing findings. */
+export type FailingRule = Overview["cat1"][number];
+
+/** Everything of the tenant at one moment. It is replaced, never changed. */
+export interface TenantState {
+  /** The overview was read once. */
+  readonly isRead: boolean;
+  readonly organizations: readonly Organization[];
+  readonly monitors: ReadonlyMap<string, Monitor>;
+  /** Newest first: the newest ones, all that have not ended, and the older ones that were asked for. */
+  readonly scans: readonly Scan[];
+  /** The ones that hold, newest first. */
+  readonly decisions: readonly Decision[];
+  /** By monitor: its newest changes, newest first, without the first state. */
+  readonly changes: ReadonlyMap<string, readonly Change[]>;
+  /** By organization: the rules of CAT I that fail. */
+  readonly cat1: ReadonlyMap<string, readonly FailingRule[]>;
+  /** Newer changes are shown as new; null: the member was never here, or is an API key. */
+  readonly seenAtMs: number | null;
+  /** Scans that were deleted since the page was opened. */
+  readonly deletedScans: ReadonlySet<string>;
+}
+
+export const emptyTenant: TenantState = {
+  isRead: false,
+  organizations: [],
+  monitors: new Map(),
+  scans: [],
+  decisions: [],
+  changes: new Map(),
+  cat1: new Map(),
+  seenAtMs: null,
+  deletedScans: new Set(),
+};
+
+export function withOverview(state: TenantState, overview: Overview): TenantState {
+  const { organizations, monitors, scans, decisions, changes, cat1, seen_at: seenAt } = overview;
+  const listed = new Set(scans.map(({ id }) => id));
+  const older = state.scans.filter(({ id, status }) => hasEnded(status) && !listed.has(id));
+  return {
+    isRead: true,
+    organizations,
+    monitors: new Map(monitors.map((monitor) => [monitor.id, monitor])),
+    scans: [...scans, ...older].toSorted(byNewest),
+    decisions,
+    changes: Map.groupBy(changes, ({ monitor_id: id }) => id),
+    cat1: Map.groupBy(cat1, ({ organization_id: id }) => id),
+    // News of this visit stay news while the page is open.
+    seenAtMs: state.isRead ? state.seenAtMs : seenAt === null ? null : Date.parse(seenAt),
+    deletedScans: state.deletedScans,
+  };
+}
+
+/** The state after the event, as far as the event says it. */
+export function withEvent(state: TenantState, event: TenantEvent, nowMs: number): TenantState {
+  const { type, data } = event;
+  const { scans, organizations, monitors } = state;
+  if (type === "scan.created" || type === "scan.updated") return withScan(state, data);
+  if (type === "scan.deleted") {
+    const deletedScans = new Set([...state.deletedScans, data.scan_id]);
+    return { ...state, scans: withoutId(scans, data.scan_id), deletedScans };
+  }
+  if (type === "scan.end") {
+    const known = scans.find(({ id }) => id === data.scan_id);
+    return known === undefined ? state : withScan(state, { ...known, ...data, ended_at: toTime(nowMs) });
+  }
+  if (type === "decision.created" || type === "decision.updated") return withDecision(state, data);
+  if (type === "organization.updated") return { ...state, organizations: [...withoutId(organizations, data.id), data] };
+  if (type === "organization.deleted") {
+    return { ...state, organizations: withoutId(organizations, data.organization_id) };
+  }
+  const known = type.startsWith("monitor.") && "monitor_id" in data ? monitors.get(data.monitor_id ?? "") : undefined;
+  return known === undefined
+    ? state
+    : { ...state, monitors: new Map(monitors).set(known.id, toMonitor(known, event, nowMs)) };
+}
+
+/** True: the event says that something changed, and the overview says what. */
+export function isIncomplete({ type, data }: TenantEvent, { monitors }: TenantState): boolean {
+  // The end of a scan may contradict an attestation.
+  if (["finding.updated", "organization.updated", "scan.end", "monitor.end"].includes(type)) return true;
+  return type.startsWith("monitor.") && "monitor_id" in data && !monitors.has(data.monitor_id ?? "");
+}
+
+export function withScan(state: TenantState, scan: Scan): TenantState {
+  const known = state.scans.find(({ id }) => id === scan.id);
+  // An event may be older than what was read.
+  if (known !== undefined && hasEnded(known.status) && !hasEnded(scan.status)) return state;
+  return { ...state, scans: [...withoutId(state.scans, scan.id), scan].toSorted(byNewest) };
+}
+
+export function withDecision(state: TenantState, decision: Decision): TenantState {
+  const others = withoutId(state.decisions, decision.id);
+  return { ...state, decisions: decision.state === "active" ? [decision, ...others] : others };
+}
+
+/** The monitor as an event leaves it. That it is stale is the gateway's own word; all else is a report of the producer. */
+function toMonitor(monitor: Monitor, { type, data }: TenantEvent, nowMs: number): Monitor {
+  if (type === "monitor.start") return { ...monitor, status: "running", updated_at: toTime(nowMs) };
+  if (type === "monitor.end") return { ...monitor, status: "ended" };
+  if (type === "monitor.error") return { ...monitor, error_code: data.code, error_detail: data.detail };
+  if (type !== "monitor.updated") return monitor;
+  const updated_at = data.status === "stale" ? monitor.updated_at : toTime(nowMs);
+  return { ...monitor, ...data, updated_at, error_detail: data.error_code === null ? null : monitor.error_detail };
+}
+
+export function hasEnded(status: Scan["status"]): boolean {
+  return status !== "pending" && status !== "running";
+}
+
+function withoutId<Item extends { readonly id: string }>(items: readonly Item[], id: string): readonly Item[] {
+  return items.filter((item) => item.id !== id);
+}
+
+function byNewest(a: Scan, b: Scan): number {
+  return Date.parse(b.created_at) - Date.parse(a.created_at);
+}
+
+function toTime(timeMs: number): string {
+  return new Date(timeMs).toISOString();
+}
