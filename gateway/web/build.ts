@@ -18,7 +18,7 @@ export async function buildPage(
   const assets = join(building, "assets");
   await mkdir(assets, { recursive: true });
   const [page, style, reports, icon, html] = await Promise.all([
-    bundle("page.tsx", assets, { splitting: true, define: { CHECK_CATALOG: JSON.stringify(await readCatalog()) } }),
+    bundle("page.tsx", assets, { splitting: true, define: await readCatalog() }),
     bundle("styles/page.css", assets),
     bundle("../../command_line/report_page.ts", assets, {
       // What else of Node is imported besides the formats is not used by them.
@@ -124,24 +124,23 @@ interface CatalogRule {
   readonly fix_text: string;
 }
 
+const maxFixLength = 150;
+
 /** The scanner's own catalog is read as a file: the page shows what it says, the gateway's code does not know it. */
-async function readCatalog(): Promise<Readonly<Record<string, CheckText>>> {
+async function readCatalog(): Promise<Readonly<Record<"CHECK_CATALOG" | "FIX_TEXTS", string>>> {
   const path = fileURLToPath(new URL("../../scanner/catalog/okta_idaas_stig.json", import.meta.url));
   const { rules } = JSON.parse(await readFile(path, "utf8")) as { readonly rules: readonly CatalogRule[] };
-  return Object.fromEntries(
-    rules.map(
-      ({
-        check,
-        title,
-        stig_id: stigId,
-        vuln_id: vulnId,
-        severity,
-        fix_text: fix,
-        scopes,
-        nist_800_53_r5: controls,
-      }) => [check, { title, stigId, vulnId, severity, fix, scopes, controls }],
-    ),
-  );
+  const texts = rules.map((rule): [string, CheckText] => {
+    const { check, title, severity, scopes } = rule;
+    const fix = rule.fix_text.replace(/^From the Admin Console:\s*/, "").replaceAll(/\s+/g, " ");
+    const shortFix = fix.length <= maxFixLength ? fix : `${fix.slice(0, maxFixLength).trimEnd()}…`;
+    const ids = { stigId: rule.stig_id, vulnId: rule.vuln_id, controls: rule.nist_800_53_r5 };
+    return [check, { title, ...ids, severity, scopes, fix: shortFix }];
+  });
+  return {
+    CHECK_CATALOG: JSON.stringify(Object.fromEntries(texts)),
+    FIX_TEXTS: JSON.stringify(Object.fromEntries(rules.map(({ check, fix_text: fix }) => [check, fix]))),
+  };
 }
 
 function source(name: string): string {

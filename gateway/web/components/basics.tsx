@@ -1,9 +1,9 @@
-import type { ComponentChildren } from "preact";
+import type { ButtonHTMLAttributes, ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Connection } from "../model/connection.ts";
 import { formatAgo, formatClock, formatTime, stateNames } from "../model/format.ts";
 import type { ShownState, TrendDay } from "../model/rules.ts";
-import { useNow, useZone } from "./hooks.ts";
+import { useNow } from "./hooks.ts";
 
 /** Drawn in `index.html`; decoration only: words next to it say the same. */
 export type IconName = "pass" | "fail" | "manual" | "not-applicable" | "chevron" | "search" | "back";
@@ -35,7 +35,6 @@ interface TimeProps {
 
 /** A time with its day, year and zone, at least when it is pointed at. */
 export function Time({ atMs, isClockOnly = false, nowMs = 0 }: TimeProps) {
-  useZone();
   const full = formatTime(atMs);
   return (
     <time dateTime={new Date(atMs).toISOString()} title={full}>
@@ -44,9 +43,70 @@ export function Time({ atMs, isClockOnly = false, nowMs = 0 }: TimeProps) {
   );
 }
 
+interface ButtonProps extends Omit<ButtonHTMLAttributes, "class" | "label" | "type"> {
+  readonly label: ComponentChildren;
+  readonly look?: "small" | "small primary" | "primary" | "danger" | "more" | "quiet";
+}
+
+export function Button({ label, look, ...rest }: ButtonProps) {
+  return (
+    <button type="button" class={look === undefined ? "button" : `button ${look}`} {...rest}>
+      {label}
+    </button>
+  );
+}
+
+/** One of a few, in one row. */
+export function Segments<Value extends string | boolean | null>(props: {
+  readonly label: string;
+  readonly value: Value;
+  readonly options: readonly (readonly [value: Value, text: string])[];
+  readonly choose: (value: Value) => void;
+}) {
+  return (
+    <div class="segments" role="group" aria-label={props.label}>
+      {props.options.map(([value, text]) => (
+        <button key={text} type="button" aria-pressed={value === props.value} onClick={() => props.choose(value)}>
+          {text}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+/** A field that filters a list as it is typed into; `/` leads to it. */
+export function SearchField(props: {
+  readonly label: string;
+  readonly placeholder: string;
+  readonly value: string;
+  readonly onText: (text: string) => void;
+}) {
+  return (
+    <search class="search row grow">
+      <Icon name="search" />
+      <input
+        type="search"
+        aria-label={props.label}
+        placeholder={`${props.placeholder}  /`}
+        value={props.value}
+        onInput={({ currentTarget }) => props.onText(currentTarget.value)}
+      />
+    </search>
+  );
+}
+
+/** The place of a problem; screen readers hear it when it comes. */
+export function Problem({ text }: { readonly text: string | null }) {
+  return (
+    <p class="problem" role="alert">
+      {text}
+    </p>
+  );
+}
+
 /** Puts a text on the clipboard, and says that it did. */
 export function CopyButton({ label, getText }: { readonly label: string; readonly getText: () => string }) {
-  const [state, setState] = useState<"" | "Copied" | "Not copied">("");
+  const [state, setState] = useState("");
   async function copy(): Promise<void> {
     try {
       await navigator.clipboard.writeText(getText());
@@ -56,14 +116,15 @@ export function CopyButton({ label, getText }: { readonly label: string; readonl
       setState("Not copied");
     }
   }
-  return (
-    <button type="button" class="button small" onClick={() => void copy()}>
+  const text = (
+    <>
       {label}
       <span role="status" class="fine">
         {state}
       </span>
-    </button>
+    </>
   );
+  return <Button look="small" label={text} onClick={() => void copy()} />;
 }
 
 const stateIcons: Readonly<Record<ShownState, IconName>> = {
@@ -99,11 +160,7 @@ export function Message(props: {
       <Heading>{props.title}</Heading>
       <p>{props.text}</p>
       {props.children}
-      {props.action !== undefined && (
-        <button type="button" class="button primary" onClick={props.action.run}>
-          {props.action.label}
-        </button>
-      )}
+      {props.action !== undefined && <Button look="primary" label={props.action.label} onClick={props.action.run} />}
     </div>
   );
 }
@@ -138,19 +195,15 @@ export function ConfirmDialog(props: {
           <h2 id="confirm-title">{props.title}</h2>
           <p>{props.text}</p>
           <div class="row end">
-            <button type="button" class="button" onClick={close}>
-              Keep
-            </button>
-            <button
-              type="button"
-              class="button danger"
+            <Button label="Keep" onClick={close} />
+            <Button
+              look="danger"
+              label={props.confirm}
               onClick={() => {
                 close();
                 props.onConfirm();
               }}
-            >
-              {props.confirm}
-            </button>
+            />
           </div>
         </div>
       )}
@@ -169,34 +222,8 @@ export function ConnectionNotice(props: { readonly connection: Connection; reado
     <div class="connection notice row wrap" data-state={state} hidden={!isShown}>
       <strong role="status">{isShown ? "not live" : state}</strong>
       <span>{details.join(" · ")}</span>
-      {(state === "failed" || retryAtMs !== null) && (
-        <button type="button" class="button small" onClick={props.retryNow}>
-          Try now
-        </button>
-      )}
+      {(state === "failed" || retryAtMs !== null) && <Button look="small" label="Try now" onClick={props.retryNow} />}
     </div>
-  );
-}
-
-const announcementPauseMs = 4000;
-
-/** For screen readers: at most one announcement within the pause, and of many only the last: they would never stop. */
-export function Announcement({ text }: { readonly text: string }) {
-  const [announced, setAnnounced] = useState("");
-  const notBeforeMs = useRef(0);
-  useEffect(() => {
-    if (text === announced) return undefined;
-    const announce = () => {
-      notBeforeMs.current = performance.now() + announcementPauseMs;
-      setAnnounced(text);
-    };
-    const timer = setTimeout(announce, notBeforeMs.current - performance.now());
-    return () => clearTimeout(timer);
-  }, [text, announced]);
-  return (
-    <p class="visually-hidden" role="status" aria-live="polite">
-      {announced}
-    </p>
   );
 }
 

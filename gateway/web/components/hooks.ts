@@ -1,7 +1,6 @@
-import { createElement, type Component, type FunctionComponent } from "preact";
+import { createElement, type FunctionComponent } from "preact";
 import { useCallback, useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { toProblem } from "../model/connection.ts";
-import { currentZone, onZoneChange, type Zone } from "../model/format.ts";
 import { parseRulesView, toAddress, type RulesView } from "../model/route.ts";
 
 /** A value that is replaced, never changed. */
@@ -45,13 +44,6 @@ export function useNow(): void {
     const timer = setInterval(() => setTick((tick) => tick + 1), 1000);
     return () => clearInterval(timer);
   }, []);
-}
-
-/** Renders again when times are to be shown in another zone. */
-export function useZone(): Zone {
-  const [zone, update] = useState(currentZone);
-  useEffect(() => onZoneChange(() => update(currentZone())), []);
-  return zone;
 }
 
 /** Filters of an organization's view, kept in the address: a link shows the same, and reloading keeps it. */
@@ -104,20 +96,22 @@ export function useLifetime(): AbortSignal {
   return closing.signal;
 }
 
-/** `null` leaves the title of the document as it is. */
-export function useTitle(title: string | null): void {
-  // With what is shown, and no later: signing out leaves no name of an organization behind.
-  useLayoutEffect(() => {
-    if (title !== null) document.title = `${title} · scanstream`;
-  }, [title]);
-}
-
-/** A component that is rendered only when one of its properties is another one: for the rows of long lists. */
-export function memo<Props extends object>(component: FunctionComponent<Props>): FunctionComponent<Props> {
-  function Memo(this: Component<Props>, props: Props) {
-    this.shouldComponentUpdate = (next) =>
-      Object.entries(next).some(([name, value]) => Reflect.get(this.props, name) !== value);
-    return createElement(component, props);
-  }
-  return Memo as FunctionComponent<Props>;
+/** A component in a script of its own, which is loaded when it is first shown. */
+export function lazy<Props extends object>(load: () => Promise<FunctionComponent<Props>>): FunctionComponent<Props> {
+  let loaded: FunctionComponent<Props> | null = null;
+  return function Lazy(props) {
+    const [text, setText] = useState("Loading…");
+    useEffect(() => {
+      if (loaded !== null) return;
+      load().then(
+        (component) => {
+          loaded = component;
+          setText("");
+        },
+        // The files of a gateway that was upgraded have other names.
+        () => setText("This part of the page could not be loaded. Reload the page."),
+      );
+    }, []);
+    return loaded === null ? createElement("p", { role: "status" }, text) : createElement(loaded, props);
+  };
 }

@@ -16,8 +16,9 @@ import type { Session } from "../model/session.ts";
 import { hasEnded } from "../model/tenant_state.ts";
 import type { Tenant } from "../model/tenant_store.ts";
 import { isWatchProblem, watchText } from "../model/watch_state.ts";
-import { CopyButton, Icon, Message, Time } from "./basics.tsx";
-import { useLifetime, useTitle } from "./hooks.ts";
+import { Button, CopyButton, Message, Problem, SearchField, Segments, Time } from "./basics.tsx";
+import { useLifetime } from "./hooks.ts";
+import { useTitle } from "./tab_mark.ts";
 import { NewsLine } from "./organization/news.tsx";
 
 interface OverviewProps {
@@ -60,26 +61,16 @@ export function OverviewPage({ session, tenant, views }: OverviewProps) {
             ? `${needing.length} of ${views.length} ${needing.length === 1 ? "needs" : "need"} you`
             : `None of ${views.length} needs you`}
         </p>
-        <search class="row wrap">
-          <span class="search row">
-            <Icon name="search" />
-            <input
-              type="search"
-              aria-label="Search organizations"
-              placeholder="Search  /"
-              value={text}
-              onInput={({ currentTarget }) => setText(currentTarget.value)}
-            />
-          </span>
-          <div class="segments" role="group" aria-label="Show">
-            <button type="button" aria-pressed={isNeedingOnly} onClick={() => setNeedingOnly(true)}>
-              {`needs you ${needing.length}`}
-            </button>
-            <button type="button" aria-pressed={!isNeedingOnly} onClick={() => setNeedingOnly(false)}>
-              {`all ${views.length}`}
-            </button>
-          </div>
-        </search>
+        <SearchField label="Search organizations" placeholder="Search" value={text} onText={setText} />
+        <Segments
+          label="Show"
+          value={isNeedingOnly}
+          options={[
+            [true, `needs you ${needing.length}`],
+            [false, `all ${views.length}`],
+          ]}
+          choose={setNeedingOnly}
+        />
       </header>
       {current.length > 0 && <OrganizationTable views={current} tenant={tenant} nowMs={nowMs} />}
       {shown.length === 0 && <p class="fine">No organization matches.</p>}
@@ -246,11 +237,7 @@ function FirstScan({ session: { api, caller } }: { readonly session: Session }) 
           : "Ask an admin of this tenant for an API key, then start a scan of your Okta org:"
       }
     >
-      {isAllowed && key === null && (
-        <button type="button" class="button primary" onClick={() => void makeKey()}>
-          Make a key
-        </button>
-      )}
+      {isAllowed && key === null && <Button look="primary" label="Make a key" onClick={() => void makeKey()} />}
       <pre>
         <code>{command}</code>
       </pre>
@@ -260,11 +247,7 @@ function FirstScan({ session: { api, caller } }: { readonly session: Session }) 
           <p class="fine">{`The key is valid for ${keyDays} days and is not shown again.`}</p>
         </>
       )}
-      {problem !== null && (
-        <p class="problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem text={problem} />
       <p role="status">Waiting for the first scan…</p>
     </Message>
   );

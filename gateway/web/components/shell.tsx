@@ -1,18 +1,15 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { formatTime, setZone } from "../model/format.ts";
+import { formatTime, isUtc, setUtc } from "../model/format.ts";
 import { endsSoon, toAttention, toViews } from "../model/needs_you.ts";
 import { mayDo } from "../model/permissions.ts";
 import { parseRoute } from "../model/route.ts";
 import type { Session } from "../model/session.ts";
 import { handleShortcut } from "../model/shortcuts.ts";
 import { createTenantStore } from "../model/tenant_store.ts";
-import { ConnectionNotice, Message } from "./basics.tsx";
-import { DecisionsPage } from "./decisions/decisions_page.tsx";
-import { useNow, useStore, useZone } from "./hooks.ts";
+import { Button, ConnectionNotice, Message } from "./basics.tsx";
+import { lazy, useNow, useStore } from "./hooks.ts";
 import { useTabMark } from "./tab_mark.ts";
-import { OrganizationPage } from "./organization/organization_page.tsx";
 import { OverviewPage } from "./overview_page.tsx";
-import { SettingsPage } from "./settings/settings_page.tsx";
 
 export interface AccountActions {
   readonly onSignOut: () => void;
@@ -20,6 +17,11 @@ export interface AccountActions {
   readonly onRefused: () => void;
   readonly onTenant: (tenantId: string) => void;
 }
+
+const loadPages = () => import("./pages.ts");
+const DecisionsPage = lazy(async () => (await loadPages()).DecisionsPage);
+const OrganizationPage = lazy(async () => (await loadPages()).OrganizationPage);
+const SettingsPage = lazy(async () => (await loadPages()).SettingsPage);
 
 /** The signed-in page: all organizations, or what the address names. */
 export function Shell({ session, ...account }: AccountActions & { readonly session: Session }) {
@@ -31,6 +33,8 @@ export function Shell({ session, ...account }: AccountActions & { readonly sessi
   const [route, setRoute] = useState(() => parseRoute(location.hash));
   useNow();
   useEffect(() => {
+    // The next thing that somebody opens. Where it cannot be loaded, opening it says so.
+    loadPages().catch(() => undefined);
     const onHashChange = () => setRoute(parseRoute(location.hash));
     addEventListener("hashchange", onHashChange);
     document.addEventListener("keydown", handleShortcut);
@@ -53,19 +57,11 @@ export function Shell({ session, ...account }: AccountActions & { readonly sessi
   const shared = { session, tenant };
 
   function shownPage() {
-    switch (route.page) {
-      case "overview":
-        return <OverviewPage {...shared} views={views} />;
-      case "organization":
-      case "scan":
-      case "monitor":
-        return <OrganizationPage key={`${route.page} ${route.id}`} {...shared} route={route} />;
-      case "decisions":
-        return <DecisionsPage {...shared} />;
-      case "settings":
-        return <SettingsPage session={session} section={route.section} />;
-      case "unknown":
-        break;
+    if (route.page === "overview") return <OverviewPage {...shared} views={views} />;
+    if (route.page === "decisions") return <DecisionsPage {...shared} />;
+    if (route.page === "settings") return <SettingsPage session={session} section={route.section} />;
+    if (route.page !== "unknown") {
+      return <OrganizationPage key={`${route.page} ${route.id}`} {...shared} route={route} />;
     }
     return (
       <Message
@@ -114,7 +110,7 @@ function Account({ session, onSignOut, onTenant }: AccountActions & { readonly s
   const { caller } = session;
   const { kind } = session.credential;
   const { tenant, tenants } = caller;
-  const zone = useZone();
+  const [isInUtc, setInUtc] = useState(isUtc);
   const name = caller.name ?? caller.id;
   return (
     <>
@@ -135,25 +131,21 @@ function Account({ session, onSignOut, onTenant }: AccountActions & { readonly s
           ))}
         </select>
       )}
-      <button type="button" class="button quiet account one-line" {...{ popovertarget: "account" }} title={name}>
+      <button type="button" class="button quiet account one-line" popovertarget="account" title={name}>
         {kind === "demo" ? "Demo session" : name}
       </button>
       <div id="account" popover="auto" class="menu stack">
         <p class="one-line">{tenant?.name}</p>
         <p class="fine one-line">{kind === "demo" ? "The gateway signed you in by itself" : caller.id}</p>
-        <button
-          type="button"
-          class="button"
-          aria-pressed={zone === "utc"}
-          onClick={() => setZone(zone === "utc" ? "local" : "utc")}
-        >
-          Show all times in UTC
-        </button>
-        {kind !== "demo" && (
-          <button type="button" class="button" onClick={onSignOut}>
-            Sign out
-          </button>
-        )}
+        <Button
+          label="Show all times in UTC"
+          aria-pressed={isInUtc}
+          onClick={() => {
+            setUtc(!isInUtc);
+            setInUtc(!isInUtc);
+          }}
+        />
+        {kind !== "demo" && <Button label="Sign out" onClick={onSignOut} />}
       </div>
     </>
   );
@@ -168,13 +160,11 @@ function SessionEnd({ session }: { readonly session: Session }) {
       {endsAtMs !== null && (
         <>
           <span>{`Your session ends at ${formatTime(endsAtMs)}. To continue, sign in again at the issuer.`}</span>
-          <button
-            type="button"
-            class="button small primary"
+          <Button
+            look="small primary"
+            label="Sign in again"
             onClick={() => credential.signInAgain?.(caller.tenant?.id ?? null)}
-          >
-            Sign in again
-          </button>
+          />
         </>
       )}
     </p>

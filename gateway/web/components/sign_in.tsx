@@ -3,7 +3,8 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError } from "../model/api.ts";
 import { toProblem } from "../model/connection.ts";
 import type { SignInOffer } from "../model/sign_in/provider.ts";
-import { useTitle } from "./hooks.ts";
+import { Button } from "./basics.tsx";
+import { useTitle } from "./tab_mark.ts";
 
 interface SignInProps {
   readonly offer: SignInOffer;
@@ -32,24 +33,16 @@ export function SignIn(props: SignInProps) {
           </p>
         )}
         {isReachable && (
-          <button type="button" class="button primary" onClick={() => onLeave()}>
-            {`Sign in at ${new URL(provider.issuer).host}`}
-          </button>
+          <Button look="primary" label={`Sign in at ${new URL(provider.issuer).host}`} onClick={() => onLeave()} />
         )}
-        {isReachable && notice !== null && (
-          <button type="button" class="button" onClick={() => onLeave("login")}>
-            Sign in as somebody else
-          </button>
-        )}
+        {isReachable && notice !== null && <Button label="Sign in as somebody else" onClick={() => onLeave("login")} />}
         {provider !== null && !isReachable && (
           <p class="problem" role="alert">
             {`The gateway cannot reach the issuer ${provider.issuer}, so nobody can sign in there now.`}
           </p>
         )}
         {(offer.is_demo || (provider !== null && !isReachable)) && (
-          <button type="button" class="button" onClick={onStart}>
-            {offer.is_demo ? "Continue with the demo session" : "Try again"}
-          </button>
+          <Button label={offer.is_demo ? "Continue with the demo session" : "Try again"} onClick={onStart} />
         )}
         {isReachable ? (
           <details>
@@ -103,16 +96,14 @@ function CredentialForm(props: Pick<SignInProps, "signIn">) {
           aria-describedby="credential-hint credential-problem"
           aria-invalid={problem === null ? undefined : true}
         />
-        <button
-          type="button"
-          class="button quiet"
+        <Button
+          look="quiet"
+          label={isShown ? "Hide" : "Show"}
           aria-pressed={isShown}
           aria-controls="credential"
           aria-label="Show what is typed"
           onClick={() => setShown(!isShown)}
-        >
-          {isShown ? "Hide" : "Show"}
-        </button>
+        />
       </div>
       <p class="fine" id="credential-hint">
         This tab keeps it in memory only: it is never stored or put into an address, and a reload forgets it.

@@ -1,27 +1,29 @@
-import { useEffect } from "preact/hooks";
+import { useEffect, useLayoutEffect } from "preact/hooks";
 import type { toAttention } from "../model/needs_you.ts";
 
-const mark = "⚠ ";
+let title = "scanstream";
+let mark = "";
 
-function plainTitle(): string {
-  const { title } = document;
-  return title.startsWith(mark) ? title.slice(title.indexOf(" · ") + 3) : title;
+function showTitle(): void {
+  document.title = mark + title;
+}
+
+export function useTitle(text: string): void {
+  // With what is shown, and no later: signing out leaves no name of an organization behind.
+  useLayoutEffect(() => {
+    title = `${text} · scanstream`;
+    showTitle();
+  }, [text]);
 }
 
 /** Puts what needs somebody before the title, whatever page sets it, and into the icon, until nobody is signed in. */
 export function useTabMark({ level, words }: ReturnType<typeof toAttention>): void {
   useEffect(() => {
-    const prefix = words === "" ? "" : `${mark}${words} · `;
-    const apply = () => {
-      const title = prefix + plainTitle();
-      if (document.title !== title) document.title = title;
-    };
-    apply();
-    const observer = new MutationObserver(apply);
-    observer.observe(document.head, { subtree: true, childList: true, characterData: true });
+    mark = words === "" ? "" : `⚠ ${words} · `;
+    showTitle();
     return () => {
-      observer.disconnect();
-      document.title = plainTitle();
+      mark = "";
+      showTitle();
     };
   }, [words]);
   useEffect(() => {

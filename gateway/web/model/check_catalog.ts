@@ -11,6 +11,7 @@ export interface CheckText {
   readonly controls: readonly string[];
   /** What the scanner's key needs to read the values with. */
   readonly scopes: readonly string[];
+  /** The first steps of DISA's fix. */
   readonly fix: string;
 }
 
@@ -56,12 +57,9 @@ export function checkTitle(check: string): string {
   return findCheck(check)?.title.replace(/\.$/, "") ?? formatCheckName(check);
 }
 
-const maxFixLength = 150;
-
 /** The first steps of DISA's fix. */
 export function shortFix(check: string): string {
-  const fix = (findCheck(check)?.fix ?? "").replace(/^From the Admin Console:\s*/, "").replaceAll(/\s+/g, " ");
-  return fix.length <= maxFixLength ? fix : `${fix.slice(0, maxFixLength).trimEnd()}…`;
+  return findCheck(check)?.fix ?? "";
 }
 
 /** `signon_global_session_lifetime_18h` as words, for a check whose title is not known. */

@@ -1,3 +1,4 @@
+import { isHolding } from "../../../shared/rule_result.ts";
 import type { Change } from "../../../shared/schemas/change.ts";
 import { storedFindingSchema, type StoredFinding } from "../../../shared/schemas/finding.ts";
 import { mapNotes } from "../../../shared/schemas/finding_notes.ts";
@@ -43,4 +44,13 @@ export function toFinding(change: Change, scanned: StoredFinding | undefined): F
 /** True when a result that was known is not known any more. */
 function isLost({ from, to }: Pick<Change, "from" | "to">): boolean {
   return to?.status === "MANUAL" && from !== null && from.status !== "MANUAL";
+}
+
+/** The worse of the two is the later one: what held does not hold any more. */
+export function isWorse(
+  from: Pick<Finding, "status" | "reason"> | null,
+  to: Pick<Finding, "status" | "reason"> | null,
+): boolean {
+  if (to === null) return false;
+  return to.status === "FAIL" ? from?.status !== "FAIL" : from !== null && isHolding(from) && !isHolding(to);
 }

@@ -3,33 +3,25 @@ import type { ScanStatus } from "../../../shared/schemas/scan.ts";
 import type { ShownState } from "./rules.ts";
 
 /** In which zone times are shown: this machine's, or UTC. */
-export type Zone = "local" | "utc";
+type Zone = "local" | "utc";
 
 /** Texts are American English, and so are its dates, no matter what the browser speaks. */
 const language = "en-US";
 const zoneKey = "scanstream.zone";
-const zoneListeners = new Set<() => void>();
 let zone: Zone = readZone();
 
-export function currentZone(): Zone {
-  return zone;
+export function isUtc(): boolean {
+  return zone === "utc";
 }
 
-/** For this browser, until it is changed again. */
-export function setZone(next: Zone): void {
-  zone = next;
+/** For this browser, until it is changed again. The page shows it the next time that it is drawn. */
+export function setUtc(isUtc: boolean): void {
+  zone = isUtc ? "utc" : "local";
   try {
-    localStorage.setItem(zoneKey, next);
+    localStorage.setItem(zoneKey, zone);
   } catch {
     // A browser that keeps nothing shows local times again the next time.
   }
-  for (const listener of zoneListeners) listener();
-}
-
-/** Calls back after each change, until the function that it returns is called. */
-export function onZoneChange(listener: () => void): () => void {
-  zoneListeners.add(listener);
-  return () => zoneListeners.delete(listener);
 }
 
 function readZone(): Zone {
@@ -63,6 +55,11 @@ export function formatCount(value: number): string {
 /** Below a heading or next to a word that says the day. */
 export function formatClock(timeMs: number): string {
   return formats[zone].clock.format(timeMs);
+}
+
+/** Such as 2026-11-28, in UTC. */
+export function toDay(timeMs: number): string {
+  return new Date(timeMs).toISOString().slice(0, 10);
 }
 
 /** With year and zone, so that it stays true on paper and past midnight. */

@@ -4,7 +4,7 @@ import type { Severity } from "../../../shared/report.ts";
 import { isHolding } from "../../../shared/rule_result.ts";
 import type { Change } from "../../../shared/schemas/change.ts";
 import { shortFix } from "./check_catalog.ts";
-import { isWorse } from "./rules.ts";
+import { isWorse } from "./finding.ts";
 
 /** Changes of one act, or of none that is known: one line for a person. */
 export interface NewsItem {
@@ -59,7 +59,7 @@ function toItem(group: readonly Change[]): readonly NewsItem[] {
       severity: change.rule.severity,
       change,
       changes: group,
-      actors: [...new Set(events.flatMap((event) => actorName(event.actor) ?? []))],
+      actors: [...new Set(events.flatMap(({ actor }) => actorName(actor) ?? []))],
       objects: [
         ...new Set(events.flatMap(({ object }) => (object ? [`${wordsOf(object.type)} "${object.name}"`] : []))),
       ],

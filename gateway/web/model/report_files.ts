@@ -1,22 +1,23 @@
 import type { Api } from "./api.ts";
 import { toScanPath } from "./paths.ts";
 
-/** The formats that the page writes, with what each is for. The command line has more. */
-export const reportChoices = [
-  { name: "html", label: "HTML", title: "A page to read and print" },
-  { name: "cklb", label: "CKLB", title: "A checklist for STIG Viewer 3" },
-  { name: "csv", label: "CSV", title: "A table for a spreadsheet" },
-  { name: "json", label: "JSON", title: "Everything, for a program" },
-] as const;
+/** The formats that the page writes, each with its purpose. */
+export const reportChoices = {
+  html: "A page to read and print",
+  markdown: "Text for a wiki or a ticket",
+  csv: "A table for a spreadsheet",
+  cklb: "A checklist for STIG Viewer 3",
+  ckl: "A checklist for STIG Viewer 2 and eMASS",
+  xccdf: "XCCDF results for SCAP tools",
+  oscal: "OSCAL assessment results",
+  poam: "A plan of action and milestones",
+  ocsf: "Findings for a SIEM",
+  sarif: "Findings for code scanning",
+  junit: "Test results for CI",
+  json: "Everything, for a program",
+} as const;
 
-export type ReportFormatName = (typeof reportChoices)[number]["name"];
-
-const mediaTypes: Readonly<Record<ReportFormatName, string>> = {
-  html: "text/html",
-  cklb: "application/json",
-  csv: "text/csv",
-  json: "application/json",
-};
+export type ReportFormatName = keyof typeof reportChoices;
 
 /** As `command_line/report_page.ts` exports it, which the page loads by its address. */
 interface ReportWriters {
@@ -36,8 +37,7 @@ export async function readReportFile(
   const [report, { reportWriters }] = await Promise.all([readReport(api, scanId, signal), loadWriters()]);
   const writer = reportWriters.find(({ name }) => name === format);
   if (writer === undefined) throw new TypeError(`Cannot write a report: there is no format ${JSON.stringify(format)}`);
-  const file = new Blob([writer.write(report)], { type: mediaTypes[format] });
-  return { name: `scan-${scanId}.${writer.extension}`, file };
+  return { name: `scan-${scanId}.${writer.extension}`, file: new Blob([writer.write(report)]) };
 }
 
 /** The stored report of a scan, unchecked. Rejects with `ApiError`. */

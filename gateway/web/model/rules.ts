@@ -2,7 +2,6 @@ import { actorName } from "../../../shared/actor.ts";
 import type { Severity } from "../../../shared/report.ts";
 import {
   automatedOf,
-  isHolding,
   isWaived,
   ruleStates,
   stateOf,
@@ -121,11 +120,7 @@ function toSince(state: ShownState, history: RuleHistory | null, change: Change 
   const days = state === "pass" || state === "manual" ? passingDays(history) : null;
   if (changed !== null && changed.cause !== "decision") {
     const [event] = changed.explained_by;
-    return {
-      atMs: Date.parse(changed.seen_at),
-      actor: event === undefined ? null : actorName(event.actor),
-      days: null,
-    };
+    return { atMs: Date.parse(changed.seen_at), actor: actorName(event?.actor ?? null), days: null };
   }
   if (state === "fail") {
     const open = history?.exposures.find(({ closed }) => closed === null);
@@ -225,13 +220,4 @@ export function compareRules(then: readonly RuleRow[], now: readonly RuleRow[]):
       return other === state || other === "none" || state === "none" ? [] : [[check, other] as const];
     }),
   );
-}
-
-/** The worse of the two is the later one: what held does not hold any more. */
-export function isWorse(
-  from: Pick<Finding, "status" | "reason"> | null,
-  to: Pick<Finding, "status" | "reason"> | null,
-): boolean {
-  if (to === null) return false;
-  return to.status === "FAIL" ? from?.status !== "FAIL" : from !== null && isHolding(from) && !isHolding(to);
 }

@@ -1,22 +1,24 @@
 import type { TargetedSubmitEvent } from "preact";
 import { useState } from "preact/hooks";
-import type { AttestedStatus, Decision, DecisionKind } from "../../../../shared/schemas/decision.ts";
-import type { Api } from "../../model/api.ts";
+import {
+  decisionSchema,
+  type AttestedStatus,
+  type Decision,
+  type DecisionKind,
+} from "../../../../shared/schemas/decision.ts";
+import { parseAnswer, type Api } from "../../model/api.ts";
 import { checkTitle, ruleIds } from "../../model/check_catalog.ts";
 import { toProblem } from "../../model/connection.ts";
 import { toOrigin, toResource, type DecidedFinding } from "../../model/decisions/decision_index.ts";
-import { createDecision } from "../../model/decisions/decision_requests.ts";
-import { countOf } from "../../../../shared/outcome_text.ts";
-import { formatOrg } from "../../model/format.ts";
-import { Dialog } from "../basics.tsx";
+import { decisionsPath } from "../../model/paths.ts";
+import { formatOrg, toDay } from "../../model/format.ts";
+import { Button, Dialog, Problem } from "../basics.tsx";
 
 /** What is to be decided. */
 export interface DecisionDraft {
   readonly kind: DecisionKind;
   readonly finding: DecidedFinding;
   readonly orgUrl: string | null;
-  /** How many findings of the check fail now. */
-  readonly failing: number;
 }
 
 interface DecideDialogProps extends DecisionDraft {
@@ -45,7 +47,7 @@ const texts = {
 
 /** Asks for the reason and the end of a decision; what was typed stays until the gateway has taken it. */
 export function DecideDialog(props: DecideDialogProps) {
-  const { api, kind, finding, orgUrl, failing, onDecided, onClose } = props;
+  const { api, kind, finding, orgUrl, onDecided, onClose } = props;
   const resource = toResource(finding);
   const [isWhole, setWhole] = useState(resource === null);
   const [status, setStatus] = useState<AttestedStatus | "">("");
@@ -67,7 +69,8 @@ export function DecideDialog(props: DecideDialogProps) {
         kind === "attestation" ? (status === "" ? {} : { status }) : isWhole || resource === null ? {} : { resource };
       const body = { kind, check: finding.check, ...about, reason: reason.trim() };
       const terms = { expires: isForever ? "never" : expires, org_url: toOrigin(orgUrl) };
-      onDecided(await createDecision(api, { ...body, ...terms }, new AbortController().signal));
+      const answer = await api.send("POST", decisionsPath, { body: { ...body, ...terms } });
+      onDecided(parseAnswer(decisionSchema, answer));
       close();
     } catch (error) {
       setProblem(toProblem(error));
@@ -114,11 +117,6 @@ export function DecideDialog(props: DecideDialogProps) {
               </select>
             </label>
           )}
-          {kind === "attestation" && failing > 0 && (status === "PASS" || status === "NOT_APPLICABLE") && (
-            <p class="problem" role="alert">
-              {`This rule fails now (${countOf(failing, "finding")}). The next scan that finds a failure ends the attestation.`}
-            </p>
-          )}
           <label class="stack strong">
             Reason
             <textarea
@@ -151,16 +149,14 @@ export function DecideDialog(props: DecideDialogProps) {
               {presetDays.map((days) => {
                 const day = toDay(api.nowMs() + days * dayMs);
                 return (
-                  <button
+                  <Button
                     key={days}
-                    type="button"
-                    class="button small"
+                    look="small"
+                    label={`${days} days`}
                     disabled={isForever}
                     aria-pressed={expires === day}
                     onClick={() => setExpires(day)}
-                  >
-                    {`${days} days`}
-                  </button>
+                  />
                 );
               })}
             </div>
@@ -176,13 +172,9 @@ export function DecideDialog(props: DecideDialogProps) {
               In UTC. A decision that never expires holds until somebody withdraws it.
             </p>
           </div>
-          <p class="problem" role="alert">
-            {problem}
-          </p>
+          <Problem text={problem} />
           <div class="row end">
-            <button type="button" class="button" onClick={close}>
-              Cancel
-            </button>
+            <Button label="Cancel" onClick={close} />
             <button type="submit" class="button primary" disabled={isSending}>
               {isSending ? "Sending…" : button}
             </button>
@@ -191,8 +183,4 @@ export function DecideDialog(props: DecideDialogProps) {
       )}
     </Dialog>
   );
-}
-
-function toDay(timeMs: number): string {
-  return new Date(timeMs).toISOString().slice(0, 10);
 }

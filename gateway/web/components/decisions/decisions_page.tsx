@@ -4,14 +4,15 @@ import { endOfExpiry } from "../../../../shared/decisions/expiry.ts";
 import { decisionSchema, type Decision } from "../../../../shared/schemas/decision.ts";
 import { checkTitle, ruleIds } from "../../model/check_catalog.ts";
 import { toProblem } from "../../model/connection.ts";
-import { decisionsPath, withdrawDecision } from "../../model/decisions/decision_requests.ts";
+import { decisionsPath, toDecisionPath } from "../../model/paths.ts";
 import { formatDuration, formatOrg, formatTime } from "../../model/format.ts";
 import { endsSoon } from "../../model/needs_you.ts";
 import { mayDo } from "../../model/permissions.ts";
 import type { Session } from "../../model/session.ts";
 import type { Tenant } from "../../model/tenant_store.ts";
-import { BackLink, ConfirmDialog, Message } from "../basics.tsx";
-import { useLifetime, useList, useTitle } from "../hooks.ts";
+import { BackLink, Button, ConfirmDialog, Message, Problem, Segments } from "../basics.tsx";
+import { useLifetime, useList } from "../hooks.ts";
+import { useTitle } from "../tab_mark.ts";
 import { toVerb } from "./decision_words.ts";
 
 const maxEnded = 200;
@@ -42,7 +43,7 @@ export function DecisionsPage({ session, tenant }: { readonly session: Session; 
   async function withdraw(decision: Decision): Promise<void> {
     setProblem(null);
     try {
-      await withdrawDecision(api, decision, signal);
+      await api.send("DELETE", toDecisionPath(decision.id), { signal });
       tenant.put({ ...decision, state: "withdrawn" });
     } catch (error) {
       setProblem(toProblem(error));
@@ -57,18 +58,17 @@ export function DecisionsPage({ session, tenant }: { readonly session: Session; 
         <p class={`grow ${soon > 0 ? "strong" : "fine"}`} role="status">
           {soon > 0 ? `${soon} ${soon === 1 ? "ends" : "end"} within 14 days` : `${holding.length} hold`}
         </p>
-        <div class="segments" role="group" aria-label="Show">
-          <button type="button" aria-pressed={shown === "hold"} onClick={() => setShown("hold")}>
-            {`hold ${holding.length}`}
-          </button>
-          <button type="button" aria-pressed={shown === "ended"} onClick={() => setShown("ended")}>
-            ended
-          </button>
-        </div>
+        <Segments
+          label="Show"
+          value={shown}
+          options={[
+            ["hold", `hold ${holding.length}`],
+            ["ended", "ended"],
+          ]}
+          choose={setShown}
+        />
       </header>
-      <p class="problem" role="alert">
-        {problem ?? ended.problem}
-      </p>
+      <Problem text={problem ?? ended.problem} />
       {items.length === 0 && (shown === "hold" || ended.items !== null) && (
         <Message
           level={2}
@@ -89,9 +89,7 @@ export function DecisionsPage({ session, tenant }: { readonly session: Session; 
               <th scope="col">Rule</th>
               <th scope="col">Resource</th>
               <th scope="col">Decision and reason</th>
-              <th scope="col">
-                <span class="visually-hidden">Withdraw</span>
-              </th>
+              <td />
             </tr>
           </thead>
           <tbody>
@@ -116,9 +114,7 @@ export function DecisionsPage({ session, tenant }: { readonly session: Session; 
                 </td>
                 <td>
                   {decision.state === "active" && mayDo(caller, "decide") && (
-                    <button type="button" class="button small" onClick={() => setAsked(decision)}>
-                      Withdraw
-                    </button>
+                    <Button look="small" label="Withdraw" onClick={() => setAsked(decision)} />
                   )}
                   {decision.ended_scan_id !== null && <a href={`#/scans/${decision.ended_scan_id}`}>scan</a>}
                 </td>

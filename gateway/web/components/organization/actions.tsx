@@ -7,12 +7,11 @@ import { readReportFile, reportChoices, saveFile, type ReportFormatName } from "
 import type { Session } from "../../model/session.ts";
 import { hasEnded } from "../../model/tenant_state.ts";
 import { toScanPath } from "../../model/paths.ts";
-import { ConfirmDialog, CopyButton } from "../basics.tsx";
+import { Button, ConfirmDialog, CopyButton } from "../basics.tsx";
 import { useLifetime } from "../hooks.ts";
 
 interface ActionsProps {
   readonly session: Session;
-  readonly orgUrl: string | null;
   readonly scan: Scan | null;
   readonly running: Scan | null;
   /** The scan whose report is handed over; null: there is none. */
@@ -21,86 +20,74 @@ interface ActionsProps {
 }
 
 /** The files to hand over, and what a person can do to the scan. */
-export function Actions({ session, orgUrl, scan, running, scanId, onProblem }: ActionsProps) {
+export function Actions({ session, scan, running, scanId, onProblem }: ActionsProps) {
   const { api, caller } = session;
   const [busy, setBusy] = useState<ReportFormatName | null>(null);
   const [isDeleting, setDeleting] = useState(false);
   const signal = useLifetime();
 
-  async function run(what: string, work: () => Promise<unknown>): Promise<void> {
+  async function run(work: () => Promise<unknown>, toText: (error: unknown) => string): Promise<void> {
     onProblem(null);
     try {
       await work();
     } catch (error) {
-      if (!signal.aborted) onProblem(`${what}: ${toProblem(error)}`);
+      if (!signal.aborted) onProblem(toText(error));
     }
   }
 
   async function download(id: string, format: ReportFormatName): Promise<void> {
     setBusy(format);
-    onProblem(null);
-    try {
-      saveFile(await readReportFile(api, id, { format, signal }));
-    } catch (error) {
-      if (!signal.aborted) onProblem(toReportProblem(error, id));
-    }
+    await run(
+      async () => saveFile(await readReportFile(api, id, { format, signal })),
+      (error) => toReportProblem(error, id),
+    );
     setBusy(null);
   }
 
-  const adminUrl = toAdminUrl(orgUrl);
   const hasReport = scanId !== null && (scan === null || hasEnded(scan.status));
   return (
     <div class="row actions">
       {running !== null && mayDo(caller, "register") && (
-        <button
-          type="button"
-          class="button"
+        <Button
+          label={running.cancel_requested ? "Cancelling…" : "Cancel scan"}
           disabled={running.cancel_requested}
           onClick={() =>
-            void run("The scan could not be cancelled", () =>
-              api.send("POST", `${toScanPath(running.id)}/cancel`, { signal }),
+            void run(
+              () => api.send("POST", `${toScanPath(running.id)}/cancel`, { signal }),
+              (error) => `The scan could not be cancelled: ${toProblem(error)}`,
             )
           }
-        >
-          {running.cancel_requested ? "Cancelling…" : "Cancel scan"}
-        </button>
+        />
       )}
       {hasReport && (
         <>
-          <button type="button" class="button" {...{ popovertarget: "download" }}>
-            {busy === null ? "Download ▾" : "Writing…"}
-          </button>
+          <Button label={busy === null ? "Download ▾" : "Writing…"} popovertarget="download" />
           <div id="download" popover="auto" class="menu stack">
-            {reportChoices.map(({ name, label, title }) => (
-              <button
+            {Object.entries(reportChoices).map(([name, title]) => (
+              <Button
                 key={name}
-                type="button"
-                class="button"
+                label={
+                  <>
+                    {name}
+                    <span class="fine">{title}</span>
+                  </>
+                }
                 disabled={busy !== null}
-                {...{ popovertarget: "download" }}
-                onClick={() => void download(scanId, name)}
-              >
-                {label}
-                <span class="fine">{title}</span>
-              </button>
+                popovertarget="download"
+                onClick={() => void download(scanId, name as ReportFormatName)}
+              />
             ))}
+            <p class="fine">
+              For HDF: <code>{`scanstream report ${scanId} --format hdf`}</code>
+            </p>
           </div>
         </>
       )}
-      <button type="button" class="button" aria-label="More" {...{ popovertarget: "more" }}>
-        ⋯
-      </button>
+      <Button label="⋯" aria-label="More" popovertarget="more" />
       <div id="more" popover="auto" class="menu stack">
         <CopyButton label="Copy link" getText={() => location.href} />
-        {adminUrl !== null && (
-          <a class="button" href={adminUrl} target="_blank" rel="noreferrer noopener">
-            Open in Okta ↗
-          </a>
-        )}
         {scan !== null && mayDo(caller, "decide") && (
-          <button type="button" class="button" {...{ popovertarget: "more" }} onClick={() => setDeleting(true)}>
-            Delete scan…
-          </button>
+          <Button label="Delete scan…" popovertarget="more" onClick={() => setDeleting(true)} />
         )}
       </div>
       {isDeleting && scan !== null && (
@@ -109,22 +96,19 @@ export function Actions({ session, orgUrl, scan, running, scanId, onProblem }: A
           text="Its findings and its report are deleted too. This cannot be undone. A scan that is still running stops."
           confirm="Delete for good"
           onConfirm={() =>
-            void run("The scan was not deleted", async () => {
-              await api.send("DELETE", toScanPath(scan.id), { signal });
-              location.hash = "#/";
-            })
+            void run(
+              async () => {
+                await api.send("DELETE", toScanPath(scan.id), { signal });
+                location.hash = "#/";
+              },
+              (error) => `The scan was not deleted: ${toProblem(error)}`,
+            )
           }
           onClose={() => setDeleting(false)}
         />
       )}
     </div>
   );
-}
-
-/** The Admin Console of an org at one of Okta's own domains; null for a custom domain, which does not say its name. */
-function toAdminUrl(orgUrl: string | null): string | null {
-  const [, name, domain] = /^https:\/\/([\w-]+)\.(okta|oktapreview|okta-emea|okta-gov)\.com$/.exec(orgUrl ?? "") ?? [];
-  return name === undefined ? null : `https://${name}-admin.${domain}.com/`;
 }
 
 function toReportProblem(error: unknown, scanId: string): string {

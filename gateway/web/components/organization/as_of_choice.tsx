@@ -1,5 +1,5 @@
 import type { Scan } from "../../../../shared/schemas/scan.ts";
-import { formatTime, statusWords } from "../../model/format.ts";
+import { formatTime, statusWords, toDay } from "../../model/format.ts";
 import { isDay, type RulesView } from "../../model/route.ts";
 import { hasEnded } from "../../model/tenant_state.ts";
 
@@ -47,8 +47,4 @@ export function AsOfChoice({ scans, orgUrl, value, change, now }: AsOfChoiceProp
       </label>
     </div>
   );
-}
-
-function toDay(timeMs: number): string {
-  return new Date(timeMs).toISOString().slice(0, 10);
 }

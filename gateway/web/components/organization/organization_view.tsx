@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { countOf } from "../../../../shared/outcome_text.ts";
 import type { DecisionKind } from "../../../../shared/schemas/decision.ts";
 import type { Organization } from "../../../../shared/schemas/organization.ts";
@@ -16,9 +16,10 @@ import { compareRules, countRules, toRules, toTrend, type RuleRow } from "../../
 import type { Session } from "../../model/session.ts";
 import { hasEnded } from "../../model/tenant_state.ts";
 import type { Tenant } from "../../model/tenant_store.ts";
-import { Announcement, BackLink, Time } from "../basics.tsx";
+import { BackLink, Button, Problem, Time } from "../basics.tsx";
 import { DecideDialog } from "../decisions/decide_dialog.tsx";
-import { useStore, useTitle } from "../hooks.ts";
+import { useStore } from "../hooks.ts";
+import { useTitle } from "../tab_mark.ts";
 import { Actions } from "./actions.tsx";
 import { AsOfChoice } from "./as_of_choice.tsx";
 import { AsOf, Counts, Freshness, Running } from "./head.tsx";
@@ -71,7 +72,7 @@ export function OrganizationView(props: OrganizationViewProps) {
   const since = sinceOf(tenant, now);
   const news = useMemo(() => toNews(changes, since), [changes, since]);
   const plan = useMemo(() => toPlan(current, index), [current, index]);
-  const onDecide = useCallback((kind: DecisionKind, finding: Finding) => setDraft({ kind, finding }), []);
+  const onDecide = (kind: DecisionKind, finding: Finding) => setDraft({ kind, finding });
   const isRunning = scan !== null && !hasEnded(scan.status);
   const isOld = !isNow || day !== null;
   useTitle(isRunning ? `${scan.checks_done}/${scan.checks_total} · ${name}` : `${counts.fail} FAIL · ${name}`);
@@ -94,8 +95,6 @@ export function OrganizationView(props: OrganizationViewProps) {
       counts={counts}
       compared={then}
       store={store}
-      tenant={tenant}
-      orgUrl={orgUrl}
       decisions={index}
       onDecide={mayDo(caller, "decide") && !isOld ? onDecide : undefined}
       view={view}
@@ -126,20 +125,13 @@ export function OrganizationView(props: OrganizationViewProps) {
             <Freshness view={shown} scan={scan} now={now} />
           )}
         </p>
-        <Actions
-          session={session}
-          orgUrl={orgUrl}
-          scan={scan}
-          running={running}
-          scanId={target.scanId}
-          onProblem={setProblem}
-        />
+        <Actions session={session} scan={scan} running={running} scanId={target.scanId} onProblem={setProblem} />
       </header>
-      <p class="problem" role="alert">
-        {problem ?? store.problem}
-      </p>
+      <Problem text={problem ?? store.problem} />
       <Counts counts={counts} trend={trend} choose={(state) => change({ state })} />
-      <Announcement text={announcement} />
+      <p class="visually-hidden" role="status">
+        {announcement}
+      </p>
       {running !== null && (
         <Running
           api={api}
@@ -161,9 +153,7 @@ export function OrganizationView(props: OrganizationViewProps) {
                 </>
               )}
             </h2>
-            <button type="button" class="button small" onClick={tenant.markSeen}>
-              Seen
-            </button>
+            <Button look="small" label="Seen" onClick={tenant.markSeen} />
           </header>
           <ol class="news">
             {news.slice(0, newsAtOnce).map((item) => (
@@ -194,14 +184,7 @@ export function OrganizationView(props: OrganizationViewProps) {
         </WithNow>
       )}
       {draft !== null && (
-        <DecideDialog
-          api={api}
-          {...draft}
-          orgUrl={orgUrl}
-          failing={current.find(({ check }) => check === draft.finding.check)?.deciding ?? 0}
-          onDecided={tenant.put}
-          onClose={() => setDraft(null)}
-        />
+        <DecideDialog api={api} {...draft} orgUrl={orgUrl} onDecided={tenant.put} onClose={() => setDraft(null)} />
       )}
     </article>
   );

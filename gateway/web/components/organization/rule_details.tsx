@@ -8,13 +8,14 @@ import type { Decision, DecisionKind } from "../../../../shared/schemas/decision
 import { checkTitle, findCheck } from "../../model/check_catalog.ts";
 import type { DecisionIndex } from "../../model/decisions/decision_index.ts";
 import type { Finding } from "../../model/finding.ts";
+import { fixText } from "../../model/fix_texts.ts";
 import { formatCount, formatVerdict, stateNames } from "../../model/format.ts";
 import { byWhom, toNews } from "../../model/news.ts";
 import type { OpenOrganization } from "../../model/organization_store.ts";
 import { passingDays, type RuleRow } from "../../model/rules.ts";
-import { CopyButton, StateMark, Time } from "../basics.tsx";
+import { Button, CopyButton, StateMark, Time } from "../basics.tsx";
 import { toVerb, toTerms } from "../decisions/decision_words.ts";
-import { memo, useLifetime } from "../hooks.ts";
+import { useLifetime } from "../hooks.ts";
 import { Days, sinceText } from "./days.tsx";
 
 const rowsAtOnce = 50;
@@ -42,6 +43,7 @@ export function RuleDetails(props: RuleDetailsProps) {
     readHistory(check, signal).then(setHistory, () => undefined);
   }, [readHistory, check, signal]);
   const info = findCheck(check);
+  const fix = fixText(check);
   const passing = passingDays(history);
   const changes = store.changes.filter((change) => change.check === check);
   const since =
@@ -67,8 +69,14 @@ export function RuleDetails(props: RuleDetailsProps) {
           />
         ))}
       </ul>
-      {findings.length > limit && <ShowMore rest={findings.length - limit} onShow={() => setLimit(limit + 100)} />}
-      {info !== null && ["fail", "manual"].includes(rule.state) && <Fix text={info.fix} />}
+      {findings.length > limit && (
+        <Button
+          look="more"
+          label={`Show more (${formatCount(findings.length - limit)} not shown yet)`}
+          onClick={() => setLimit(limit + 100)}
+        />
+      )}
+      {fix !== null && ["fail", "manual"].includes(rule.state) && <Fix text={fix} />}
       {changes.length > 0 && (
         <section>
           <h3>Changes</h3>
@@ -103,7 +111,7 @@ interface FindingLineProps {
 }
 
 /** The expected and the actual value on one line, the decision about it, and how it was read. */
-const FindingLine = memo(({ finding, decision, onDecide }: FindingLineProps) => {
+function FindingLine({ finding, decision, onDecide }: FindingLineProps) {
   const { resource_name: name, expected, actual, detail, reason, evaluation, read_from } = finding;
   const state = stateOf(finding);
   const isFailing = state === "fail";
@@ -139,14 +147,10 @@ const FindingLine = memo(({ finding, decision, onDecide }: FindingLineProps) => 
       )}
       <div class="row wrap">
         {onDecide !== undefined && isFailing && waiver === null && (
-          <button type="button" class="button small" onClick={() => onDecide("waiver", finding)}>
-            Waive…
-          </button>
+          <Button look="small" label="Waive…" onClick={() => onDecide("waiver", finding)} />
         )}
         {onDecide !== undefined && finding.status === "MANUAL" && decision === null && (
-          <button type="button" class="button small" onClick={() => onDecide("attestation", finding)}>
-            Attest…
-          </button>
+          <Button look="small" label="Attest…" onClick={() => onDecide("attestation", finding)} />
         )}
         {decision !== null && (
           <a class="button small" href="#/decisions">
@@ -162,7 +166,7 @@ const FindingLine = memo(({ finding, decision, onDecide }: FindingLineProps) => 
       </div>
     </li>
   );
-});
+}
 
 /** DISA's own text; it is found by the browser's search also while it is folded. */
 function Fix({ text }: { readonly text: string }) {
@@ -176,21 +180,11 @@ function Fix({ text }: { readonly text: string }) {
   }, []);
   return (
     <section>
-      <button type="button" class="button small" aria-expanded={isShown} onClick={() => setShown(!isShown)}>
-        DISA's fix text
-      </button>
+      <Button look="small" label="DISA's fix text" aria-expanded={isShown} onClick={() => setShown(!isShown)} />
       <div ref={box} class="fix-text" {...(isShown ? {} : { hidden: "until-found" })}>
         {text}
       </div>
     </section>
-  );
-}
-
-function ShowMore({ rest, onShow }: { readonly rest: number; readonly onShow: () => void }) {
-  return (
-    <button type="button" class="button small more" onClick={onShow}>
-      {`Show more (${formatCount(rest)} not shown yet)`}
-    </button>
   );
 }
 

@@ -9,8 +9,7 @@ import { stateNames } from "../../model/format.ts";
 import type { OpenOrganization } from "../../model/organization_store.ts";
 import type { RulesView } from "../../model/route.ts";
 import { filterRules, type RuleCounts, type RuleRow, type RulesFilter, type ShownState } from "../../model/rules.ts";
-import type { Tenant } from "../../model/tenant_store.ts";
-import { Icon, StateMark } from "../basics.tsx";
+import { Icon, SearchField, Segments, StateMark } from "../basics.tsx";
 import { Days, sinceText } from "./days.tsx";
 import { RuleDetails } from "./rule_details.tsx";
 
@@ -20,8 +19,6 @@ interface RulesTableProps {
   /** By check: the present state of the rules that differ now; null: now is shown. */
   readonly compared: ReadonlyMap<string, ShownState> | null;
   readonly store: OpenOrganization;
-  readonly tenant: Tenant;
-  readonly orgUrl: string | null;
   readonly decisions: DecisionIndex;
   /** Undefined: nothing can be decided here. */
   readonly onDecide: ((kind: DecisionKind, finding: Finding) => void) | undefined;
@@ -50,30 +47,20 @@ export function RulesTable(props: RulesTableProps) {
         <h2 id="rules-title" class="visually-hidden">
           Rules
         </h2>
-        <div class="segments" role="group" aria-label="Rules by result">
-          {segments
+        <Segments
+          label="Rules by result"
+          value={view.state}
+          options={segments
             .filter(([state, , count]) => count > 0 || state === null || state === view.state)
-            .map(([state, label, count]) => (
-              <button
-                key={label}
-                type="button"
-                aria-pressed={view.state === state}
-                onClick={() => change({ state, rule: null })}
-              >
-                {`${label} ${count}`}
-              </button>
-            ))}
-        </div>
-        <search class="search row grow">
-          <Icon name="search" />
-          <input
-            type="search"
-            aria-label="Filter the rules"
-            placeholder="Filter by rule, resource, value or person  /"
-            value={view.text}
-            onInput={({ currentTarget }) => change({ text: currentTarget.value })}
-          />
-        </search>
+            .map(([state, label, count]) => [state, `${label} ${count}`] as const)}
+          choose={(state) => change({ state, rule: null })}
+        />
+        <SearchField
+          label="Filter the rules"
+          placeholder="Filter by rule, resource, value or person"
+          value={view.text}
+          onText={(text) => change({ text })}
+        />
         {props.children}
         {compared !== null && (
           <p class="fine" role="status">

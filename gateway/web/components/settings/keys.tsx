@@ -12,20 +12,19 @@ import { permissions } from "../../../auth/permissions.ts";
 import { parseAnswer } from "../../model/api.ts";
 import { mayDo } from "../../model/permissions.ts";
 import type { Session } from "../../model/session.ts";
-import { ConfirmDialog, CopyButton, Time } from "../basics.tsx";
+import { Button, ConfirmDialog, CopyButton, Time } from "../basics.tsx";
 import { useList } from "../hooks.ts";
 import { EditedList, useChanges } from "./edited_list.tsx";
 
 const keysPath = "api/v1/api-keys";
 const dayMs = 86_400_000;
-const soonMs = 14 * dayMs;
 const scopes: readonly Scope[] = scopeSchema.options;
-const lifetimes: readonly (readonly [days: number, label: string])[] = [
-  [30, "in 30 days"],
-  [90, "in 90 days"],
-  [365, "in a year"],
-  [0, "never"],
-];
+const lifetimes = [
+  ["30", "in 30 days"],
+  ["90", "in 90 days"],
+  ["365", "in a year"],
+  ["0", "never"],
+] as const;
 
 interface KeyRequest {
   readonly name: string;
@@ -36,67 +35,62 @@ interface KeyRequest {
 /** The credentials of programs. */
 export function Keys({ session: { api, caller } }: { readonly session: Session }) {
   const list = useList(useCallback((signal) => api.listAll(keysPath, apiKeySchema, signal), [api]));
-  const changes = useChanges(list.reload);
+  const { isBusy, run, ...changes } = useChanges(list.reload);
   const [created, setCreated] = useState<CreatedApiKey | null>(null);
   const [revoking, setRevoking] = useState<ApiKey | null>(null);
   const nowMs = api.nowMs();
-  const create = (key: KeyRequest) =>
-    changes.run("create the key", async (signal) => {
-      setCreated(parseAnswer(createdApiKeySchema, await api.send("POST", keysPath, { signal, body: key })));
-      return `The key ${key.name} was created`;
+  const create = (body: KeyRequest) =>
+    run("create the key", async (signal) => {
+      setCreated(parseAnswer(createdApiKeySchema, await api.send("POST", keysPath, { signal, body })));
+      return `The key ${body.name} was created`;
     });
+  const form = (
+    <>
+      {mayDo(caller, "appoint") && <KeyForm isBusy={isBusy} nowMs={api.nowMs} create={create} />}
+      {created !== null && (
+        <div class="notice row wrap" role="group" aria-label={`The key ${created.name}`}>
+          <strong>Copy the key now: it is not shown again.</strong>
+          <input class="credential grow" readOnly value={created.api_key} aria-label={`API key ${created.name}`} />
+          <CopyButton label="Copy" getText={() => created.api_key} />
+          <Button look="small" label="Done" onClick={() => setCreated(null)} />
+        </div>
+      )}
+    </>
+  );
 
   return (
     <>
       <EditedList
         label="API keys"
-        form={
-          <>
-            {mayDo(caller, "appoint") && <KeyForm isBusy={changes.isBusy} nowMs={api.nowMs} create={create} />}
-            {created !== null && (
-              <div class="notice row wrap" role="group" aria-label={`The key ${created.name}`}>
-                <strong>Copy the key now: it is not shown again.</strong>
-                <input
-                  class="credential grow"
-                  readOnly
-                  value={created.api_key}
-                  aria-label={`API key ${created.name}`}
-                />
-                <CopyButton label="Copy" getText={() => created.api_key} />
-                <button type="button" class="button small" onClick={() => setCreated(null)}>
-                  Done
-                </button>
-              </div>
-            )}
-          </>
-        }
+        form={form}
         list={list}
         changes={changes}
         emptyText="No API keys yet. A scanner needs one to report here."
         row={(key) => {
-          const isOver = key.revoked_at !== null || (key.expires_at !== null && Date.parse(key.expires_at) <= nowMs);
+          const { id, name, prefix, last_used_at: usedAt } = key;
+          const end = endOf(key, nowMs);
           return (
-            <li key={key.id} class={`row wrap${isOver ? " fine" : ""}`}>
+            <li key={id} class={`row wrap${end.isOver ? " fine" : ""}`}>
               <span class="grow">
-                <strong>{key.name}</strong>
+                <strong>{name}</strong>
                 <span class="fine">
-                  {` ${key.prefix}… · ${key.scopes.join(", ")} · `}
-                  {key.last_used_at === null ? "never used" : "last used "}
-                  {key.last_used_at !== null && <Time atMs={Date.parse(key.last_used_at)} nowMs={nowMs} />}
+                  {` ${prefix}… · ${key.scopes.join(", ")} · ${usedAt === null ? "never used" : "last used "}`}
+                  {usedAt !== null && <Time atMs={Date.parse(usedAt)} nowMs={nowMs} />}
                 </span>
               </span>
-              <KeyEnd apiKey={key} isOver={isOver} nowMs={nowMs} />
-              {!isOver && caller.id === key.id && <span class="fine">you are signed in with it</span>}
-              {!isOver && caller.id !== key.id && (
-                <button
-                  type="button"
-                  class="button small"
-                  disabled={changes.isBusy}
-                  aria-label={`Revoke ${key.name} (${key.prefix})`}
+              <span class={end.isSoon ? "strong" : "fine"}>
+                {end.words}
+                {end.atMs !== null && <Time atMs={end.atMs} nowMs={nowMs} />}
+              </span>
+              {!end.isOver && caller.id === id && <span class="fine">you are signed in with it</span>}
+              {!end.isOver && caller.id !== id && (
+                <Button
+                  look="small"
+                  label="Revoke"
+                  disabled={isBusy}
+                  aria-label={`Revoke ${name} (${prefix})`}
                   onClick={() => setRevoking(key)}
-                >
-                  Revoke
-                </button>
+                />
               )}
             </li>
           );
@@ -109,7 +103,7 @@ export function Keys({ session: { api, caller } }: { readonly session: Session }
           confirm="Revoke"
           onClose={() => setRevoking(null)}
           onConfirm={() =>
-            void changes.run("revoke the key", async (signal) => {
+            void run("revoke the key", async (signal) => {
               await api.send("DELETE", `${keysPath}/${encodeURIComponent(revoking.id)}`, { signal });
               if (created?.id === revoking.id) setCreated(null);
               return `The key ${revoking.name} was revoked`;
@@ -121,22 +115,13 @@ export function Keys({ session: { api, caller } }: { readonly session: Session }
   );
 }
 
-interface KeyEndProps {
-  readonly apiKey: ApiKey;
-  readonly isOver: boolean;
-  readonly nowMs: number;
-}
-
-function KeyEnd({ apiKey: { revoked_at: revokedAt, expires_at: expiresAt }, isOver, nowMs }: KeyEndProps) {
-  if (revokedAt !== null) return <span>revoked</span>;
-  if (expiresAt === null) return <span class="fine">never expires</span>;
-  const isSoon = Date.parse(expiresAt) - nowMs < soonMs;
-  return (
-    <span class={isOver || isSoon ? "strong" : "fine"}>
-      {isOver ? "expired " : "expires "}
-      <Time atMs={Date.parse(expiresAt)} nowMs={nowMs} />
-    </span>
-  );
+/** When the key stops, or stopped, working. */
+function endOf({ revoked_at: revokedAt, expires_at: expiresAt }: ApiKey, nowMs: number) {
+  if (revokedAt !== null) return { isOver: true, isSoon: false, words: "revoked", atMs: null };
+  if (expiresAt === null) return { isOver: false, isSoon: false, words: "never expires", atMs: null };
+  const atMs = Date.parse(expiresAt);
+  const isOver = atMs <= nowMs;
+  return { isOver, isSoon: atMs - nowMs < 14 * dayMs, words: isOver ? "expired " : "expires ", atMs };
 }
 
 interface KeyFormProps {
@@ -148,25 +133,25 @@ interface KeyFormProps {
 function KeyForm({ isBusy, nowMs, create }: KeyFormProps) {
   const name = useRef<HTMLInputElement>(null);
   const [chosen, setChosen] = useState<readonly Scope[]>(scopes.filter((scope) => scope !== "admin"));
-  const [days, setDays] = useState(90);
+  const [days, setDays] = useState<string>("90");
   async function submit(event: TargetedSubmitEvent<HTMLFormElement>): Promise<void> {
     event.preventDefault();
     const input = name.current;
     if (input === null || input.value.trim() === "") return input?.focus();
-    const expiresAt = days === 0 ? null : new Date(nowMs() + days * dayMs).toISOString();
+    const expiresAt = days === "0" ? null : new Date(nowMs() + Number(days) * dayMs).toISOString();
     if (await create({ name: input.value.trim(), scopes: chosen, expires_at: expiresAt })) input.value = "";
   }
   return (
     <form class="row wrap fields" aria-label="Create an API key" onSubmit={(event) => void submit(event)}>
       <label class="stack grow">
         Name
-        <input ref={name} name="name" autocomplete="off" maxLength={200} required placeholder="what it is for" />
+        <input ref={name} autocomplete="off" maxLength={200} required placeholder="what it is for" />
       </label>
       <label class="stack">
         Expires
-        <select value={String(days)} onChange={({ currentTarget }) => setDays(Number(currentTarget.value))}>
+        <select value={days} onChange={({ currentTarget }) => setDays(currentTarget.value)}>
           {lifetimes.map(([value, label]) => (
-            <option key={value} value={String(value)}>
+            <option key={value} value={value}>
               {label}
             </option>
           ))}

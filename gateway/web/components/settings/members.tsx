@@ -1,15 +1,14 @@
 import type { TargetedSubmitEvent } from "preact";
 import { useCallback, useRef, useState } from "preact/hooks";
 import { memberSchema, roleSchema, type Member, type Role } from "../../../../shared/schemas/team.ts";
-import { parseAnswer } from "../../model/api.ts";
 import { mayDo } from "../../model/permissions.ts";
 import type { Session } from "../../model/session.ts";
-import { ConfirmDialog, Time } from "../basics.tsx";
+import { Button, ConfirmDialog, Time } from "../basics.tsx";
 import { useList } from "../hooks.ts";
 import { EditedList, useChanges } from "./edited_list.tsx";
 
 const membersPath = "api/v1/members";
-const roles = roleSchema.options;
+const pathOf = (sub: string) => `${membersPath}/${encodeURIComponent(sub)}`;
 
 const roleTexts: Readonly<Record<Role, string>> = {
   viewer: "viewer: reads and follows",
@@ -20,67 +19,72 @@ const roleTexts: Readonly<Record<Role, string>> = {
 /** Members of the tenant, and their roles. */
 export function Members({ session: { api, caller } }: { readonly session: Session }) {
   const list = useList(useCallback((signal) => api.listAll(membersPath, memberSchema, signal), [api]));
-  const changes = useChanges(list.reload);
+  const { isBusy, run, ...changes } = useChanges(list.reload);
   const [removing, setRemoving] = useState<Member | null>(null);
-  const nowMs = api.nowMs();
   const admins = list.items?.filter(({ role }) => role === "admin").length;
-  const isOnlyAdmin = ({ role }: Member) => role === "admin" && admins === 1;
-  const isSelf = ({ sub }: Member) => caller.kind === "user" && caller.id === sub;
-  const pathOf = (sub: string) => `${membersPath}/${encodeURIComponent(sub)}`;
-  const add = (sub: string, role: Role) =>
-    changes.run("add the member", async (signal) => {
-      const answer = await api.send("POST", membersPath, { signal, body: { sub, role } });
-      const member = parseAnswer(memberSchema, answer);
-      return `Added ${member.sub} as ${member.role}`;
-    });
+  const mayAppoint = mayDo(caller, "appoint");
+
+  /** Why nobody changes this member here; null: somebody may. */
+  function fixedText({ sub, role }: Member): string | null {
+    if (caller.kind === "user" && caller.id === sub) return `${role} · you: another admin can change it`;
+    return role === "admin" && admins === 1 ? `${role} · the last admin cannot be changed` : null;
+  }
 
   return (
     <>
       <EditedList
         label="Members"
-        form={mayDo(caller, "appoint") ? <MemberForm isBusy={changes.isBusy} add={add} /> : null}
+        form={
+          mayAppoint && (
+            <MemberForm
+              isBusy={isBusy}
+              add={(sub, role) =>
+                run("add the member", async (signal) => {
+                  await api.send("POST", membersPath, { signal, body: { sub, role } });
+                  return `Added ${sub} as ${role}`;
+                })
+              }
+            />
+          )
+        }
         list={list}
         changes={changes}
         emptyText="No members yet. Only the subjects listed here can sign in."
         row={(member) => {
           const { sub, role } = member;
-          const isFixed = isSelf(member) || isOnlyAdmin(member) || !mayDo(caller, "appoint");
+          const fixed = fixedText(member);
           return (
             <li key={sub} class="row wrap">
               <span class="grow">
                 <strong>{sub}</strong>
                 <span class="fine">
                   {" since "}
-                  <Time atMs={Date.parse(member.created_at)} nowMs={nowMs} />
+                  <Time atMs={Date.parse(member.created_at)} nowMs={api.nowMs()} />
                 </span>
               </span>
-              {isFixed ? (
-                <span class="fine">
-                  {`${role}${isSelf(member) ? " · you: another admin can change it" : isOnlyAdmin(member) ? " · the last admin cannot be changed" : ""}`}
-                </span>
+              {fixed !== null || !mayAppoint ? (
+                <span class="fine">{fixed ?? role}</span>
               ) : (
                 <MemberRole
                   key={role}
                   member={member}
-                  isBusy={changes.isBusy}
+                  isBusy={isBusy}
                   save={(next) =>
-                    void changes.run("change the role", async (signal) => {
+                    void run("change the role", async (signal) => {
                       await api.send("PATCH", pathOf(sub), { signal, body: { role: next } });
                       return `${sub} is ${next} now`;
                     })
                   }
                 />
               )}
-              {!isSelf(member) && !isOnlyAdmin(member) && (
-                <button
-                  type="button"
-                  class="button small"
-                  disabled={changes.isBusy}
+              {fixed === null && (
+                <Button
+                  look="small"
+                  label="Remove"
+                  disabled={isBusy}
                   aria-label={`Remove ${sub}`}
                   onClick={() => setRemoving(member)}
-                >
-                  Remove
-                </button>
+                />
               )}
             </li>
           );
@@ -93,7 +97,7 @@ export function Members({ session: { api, caller } }: { readonly session: Sessio
           confirm="Remove"
           onClose={() => setRemoving(null)}
           onConfirm={() =>
-            void changes.run("remove the member", async (signal) => {
+            void run("remove the member", async (signal) => {
               await api.send("DELETE", pathOf(removing.sub), { signal });
               return `Removed ${removing.sub}`;
             })
@@ -122,16 +126,7 @@ function MemberForm({ isBusy, add }: MemberFormProps) {
     <form class="row wrap fields" aria-label="Add a member" onSubmit={(event) => void submit(event)}>
       <label class="stack grow">
         Subject
-        <input
-          ref={field}
-          name="sub"
-          autocomplete="off"
-          autocapitalize="off"
-          spellcheck={false}
-          maxLength={255}
-          required
-          aria-describedby="sub-hint"
-        />
+        <input ref={field} autocomplete="off" spellcheck={false} maxLength={255} required aria-describedby="sub-hint" />
       </label>
       <label class="stack">
         Role
@@ -160,9 +155,7 @@ function MemberRole({ member, isBusy, save }: MemberRoleProps) {
     <>
       <RoleSelect label={`Role of ${member.sub}`} value={role} setValue={setRole} />
       {role !== member.role && (
-        <button type="button" class="button small primary" disabled={isBusy} onClick={() => save(role)}>
-          Save
-        </button>
+        <Button look="small primary" label="Save" disabled={isBusy} onClick={() => save(role)} />
       )}
     </>
   );
@@ -177,7 +170,7 @@ interface RoleSelectProps {
 function RoleSelect({ value, setValue, label }: RoleSelectProps) {
   return (
     <select aria-label={label} value={value} onChange={({ currentTarget }) => setValue(currentTarget.value as Role)}>
-      {roles.map((role) => (
+      {roleSchema.options.map((role) => (
         <option key={role} value={role}>
           {roleTexts[role]}
         </option>

@@ -1,7 +1,7 @@
 import { mayDo } from "../../model/permissions.ts";
 import type { Session } from "../../model/session.ts";
 import { BackLink, Message } from "../basics.tsx";
-import { useTitle } from "../hooks.ts";
+import { useTitle } from "../tab_mark.ts";
 import { Keys } from "./keys.tsx";
 import { Members } from "./members.tsx";
 
