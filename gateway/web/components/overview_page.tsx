@@ -54,7 +54,7 @@ export function OverviewPage({ session, tenant, views }: OverviewProps) {
   if (views.length === 0) return <FirstScan session={session} />;
   return (
     <article class="stack" aria-labelledby="overview-title">
-      <header class="row wrap">
+      <header class="head row wrap">
         <h1 id="overview-title">Organizations</h1>
         <p class={`grow ${needing.length > 0 ? "strong" : "fine"}`} role="status">
           {needing.length > 0

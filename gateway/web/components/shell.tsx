@@ -86,7 +86,12 @@ export function Shell({ session, ...account }: AccountActions & { readonly sessi
         <nav class="row grow" aria-label="Pages">
           <a href="#/decisions" aria-current={route.page === "decisions" ? "page" : undefined}>
             Decisions
-            {ending > 0 && <span class="badge">{`${ending} ${ending === 1 ? "ends" : "end"} soon`}</span>}
+            {ending > 0 && (
+              <span class="badge">
+                {ending}
+                <span>{ending === 1 ? " ends soon" : " end soon"}</span>
+              </span>
+            )}
           </a>
           {mayDo(caller, "manage") && (
             <a href="#/settings" aria-current={route.page === "settings" ? "page" : undefined}>

@@ -41,9 +41,9 @@ export function toView(tenant: Source, organization: Organization, nowMs: number
   const monitor = tenant.monitors.get(monitorId ?? "") ?? null;
   const isLive = !isLost(tenant.connection);
   const watch = monitorId === null ? null : monitor === null || !isLive ? "unknown" : watchStateOf(monitor, nowMs);
-  const news = toNews(tenant.changes.get(monitorId ?? "") ?? [], sinceOf(tenant, nowMs));
   const decisions = tenant.decisions.filter(({ org_url: of }) => of === null || of === orgUrl);
   const index = indexDecisions(decisions, { orgUrl, nowMs });
+  const news = toNews(tenant.changes.get(monitorId ?? "") ?? [], sinceOf(tenant, nowMs), index.waiverOf);
   const open = tenant.cat1.get(organization.id) ?? [];
   const cat1 = open.filter((rule) => !isRuleWaived(rule, index));
   const cat1Open = Math.max(0, organization.cat1_open - (open.length - cat1.length));

@@ -4,6 +4,7 @@ import type { Severity } from "../../../shared/report.ts";
 import { isHolding } from "../../../shared/rule_result.ts";
 import type { Change } from "../../../shared/schemas/change.ts";
 import { shortFix } from "./check_catalog.ts";
+import type { DecisionIndex } from "./decisions/decision_index.ts";
 import { isWorse } from "./finding.ts";
 
 /** Changes of one act, or of none that is known: one line for a person. */
@@ -28,9 +29,20 @@ const rank: Readonly<Record<Severity, number>> = { high: 0, medium: 1, low: 2 };
 /** Changes that nobody explained and that one full scan found are one line. */
 const sameScanMs = 60_000;
 
-/** The changes after this time, worst first. Null: all that are given. */
-export function toNews(changes: readonly Change[], sinceMs: number | null): readonly NewsItem[] {
-  const fresh = changes.filter(({ seen_at }) => sinceMs === null || Date.parse(seen_at) > sinceMs);
+/** The changes after this time, worst first; null: all that are given. A failure that was waived after it is waived. */
+export function toNews(
+  changes: readonly Change[],
+  sinceMs: number | null,
+  waiverOf?: DecisionIndex["waiverOf"],
+): readonly NewsItem[] {
+  const fresh = changes
+    .filter(({ seen_at }) => sinceMs === null || Date.parse(seen_at) > sinceMs)
+    .map((change) => {
+      const { check, to, resource } = change;
+      if (to?.status !== "FAIL" || waiverOf === undefined) return change;
+      const finding = { check, status: to.status, resource_id: resource.id, resource_name: resource.name };
+      return { ...change, to_waived: change.to_waived || waiverOf(finding) !== null };
+    });
   const explained = groupChanges(fresh.filter((change) => !isUnexplained(change)));
   const unexplained: Change[][] = [];
   for (const change of fresh.filter(isUnexplained)) {

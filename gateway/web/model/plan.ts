@@ -22,13 +22,19 @@ export interface Plan {
 }
 
 /** From the failing findings that decide their rules. What closes a rule of CAT I comes first, then what closes most. */
-export function toPlan(rules: readonly RuleRow[], { waiverOf }: Pick<DecisionIndex, "waiverOf">): Plan {
+export function toPlan(
+  rules: readonly RuleRow[],
+  { waiverOf }: Pick<DecisionIndex, "waiverOf">,
+  isWatched: boolean,
+): Plan {
   const failing = rules.flatMap(({ findings }) =>
     findings.filter(({ status, advisory }) => status === "FAIL" && !advisory),
   );
   const ranked = rankCauses(
     failing.map((finding) => ({
       ...finding,
+      // A failure that is newer than every scan is a change of its own; a scan's are numbered as in its report.
+      cause: finding.cause ?? (isWatched ? finding.check : null),
       vuln_id: findCheck(finding.check)?.vulnId ?? finding.check,
       waived: waiverOf(finding) !== null,
     })),
@@ -51,7 +57,7 @@ export function toPlan(rules: readonly RuleRow[], { waiverOf }: Pick<DecisionInd
       ...ranked.causes.map((cause) => ({
         id: cause.id,
         number: cause.number,
-        change: joinChanges(cause.findings.flatMap(({ to_pass }) => to_pass ?? [])),
+        change: joinChanges(cause.findings.flatMap(({ to_pass }) => to_pass ?? [])) || shortFix(cause.checks[0] ?? ""),
         closes: closesText(cause),
         checks: cause.checks,
         isCatI: cause.findings.some(({ severity }) => severity === "high"),

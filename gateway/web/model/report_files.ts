@@ -2,22 +2,22 @@ import type { Api } from "./api.ts";
 import { toScanPath } from "./paths.ts";
 
 /** The formats that the page writes, each with its purpose. */
-export const reportChoices = {
-  html: "A page to read and print",
-  markdown: "Text for a wiki or a ticket",
-  csv: "A table for a spreadsheet",
-  cklb: "A checklist for STIG Viewer 3",
-  ckl: "A checklist for STIG Viewer 2 and eMASS",
-  xccdf: "XCCDF results for SCAP tools",
-  oscal: "OSCAL assessment results",
-  poam: "A plan of action and milestones",
-  ocsf: "Findings for a SIEM",
-  sarif: "Findings for code scanning",
-  junit: "Test results for CI",
-  json: "Everything, for a program",
-} as const;
+export const reportChoices = [
+  { name: "html", label: "HTML", purpose: "A page to read and print" },
+  { name: "markdown", label: "Markdown", purpose: "Text for a wiki or a ticket" },
+  { name: "csv", label: "CSV", purpose: "A table for a spreadsheet" },
+  { name: "cklb", label: "CKLB", purpose: "A checklist for STIG Viewer 3" },
+  { name: "ckl", label: "CKL", purpose: "A checklist for STIG Viewer 2" },
+  { name: "xccdf", label: "XCCDF", purpose: "Results for SCAP tools" },
+  { name: "oscal", label: "OSCAL", purpose: "Assessment results" },
+  { name: "poam", label: "POA&M", purpose: "A plan of action and milestones" },
+  { name: "ocsf", label: "OCSF", purpose: "Findings for a SIEM" },
+  { name: "sarif", label: "SARIF", purpose: "Findings for code scanning" },
+  { name: "junit", label: "JUnit", purpose: "Test results for CI" },
+  { name: "json", label: "JSON", purpose: "Everything, for a program" },
+] as const;
 
-export type ReportFormatName = keyof typeof reportChoices;
+export type ReportFormatName = (typeof reportChoices)[number]["name"];
 
 /** As `command_line/report_page.ts` exports it, which the page loads by its address. */
 interface ReportWriters {

@@ -22,7 +22,7 @@ interface ActionsProps {
 /** The files to hand over, and what a person can do to the scan. */
 export function Actions({ session, scan, running, scanId, onProblem }: ActionsProps) {
   const { api, caller } = session;
-  const [busy, setBusy] = useState<ReportFormatName | null>(null);
+  const [isWriting, setWriting] = useState(false);
   const [isDeleting, setDeleting] = useState(false);
   const signal = useLifetime();
 
@@ -36,12 +36,12 @@ export function Actions({ session, scan, running, scanId, onProblem }: ActionsPr
   }
 
   async function download(id: string, format: ReportFormatName): Promise<void> {
-    setBusy(format);
+    setWriting(true);
     await run(
       async () => saveFile(await readReportFile(api, id, { format, signal })),
       (error) => toReportProblem(error, id),
     );
-    setBusy(null);
+    setWriting(false);
   }
 
   const hasReport = scanId !== null && (scan === null || hasEnded(scan.status));
@@ -61,20 +61,14 @@ export function Actions({ session, scan, running, scanId, onProblem }: ActionsPr
       )}
       {hasReport && (
         <>
-          <Button label={busy === null ? "Download ▾" : "Writing…"} popovertarget="download" />
+          <Button label={isWriting ? "Writing…" : "Download ▾"} popovertarget="download" />
           <div id="download" popover="auto" class="menu stack">
-            {Object.entries(reportChoices).map(([name, title]) => (
+            {reportChoices.map(({ name, label, purpose }) => (
               <Button
                 key={name}
-                label={
-                  <>
-                    {name}
-                    <span class="fine">{title}</span>
-                  </>
-                }
-                disabled={busy !== null}
+                label={[label, <span class="fine">{purpose}</span>]}
                 popovertarget="download"
-                onClick={() => void download(scanId, name as ReportFormatName)}
+                onClick={() => void download(scanId, name)}
               />
             ))}
             <p class="fine">

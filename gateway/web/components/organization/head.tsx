@@ -41,6 +41,7 @@ export function Freshness({ view, scan, now }: FreshnessProps) {
         {text}
       </span>
       {revision !== null && <span class="fine">{` · ${revision}`}</span>}
+      <span class="print-only">{` · printed ${formatTime(now)}`}</span>
       {problem !== null && <span class="problem">{problem}</span>}
     </>
   );
@@ -74,7 +75,7 @@ export function AsOf({
       <strong>{`scan of ${formatTime(Date.parse(createdAt))}`}</strong>
       {isPart && <strong>{` · ${progressText(scan)}; it changes nothing else`}</strong>}
       {!hasEnded(status) && ` · running for ${formatDuration(now - Date.parse(createdAt))}`}
-      <span class="fine">{` · ${facts}`}</span>
+      {facts !== "" && <span class="fine">{` · ${facts}`}</span>}
     </>
   );
 }

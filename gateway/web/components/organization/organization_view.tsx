@@ -70,8 +70,9 @@ export function OrganizationView(props: OrganizationViewProps) {
   const trend = useMemo(() => toTrend(history), [history]);
   const shown = organization === null || !isNow ? null : toView(tenant, organization, now);
   const since = sinceOf(tenant, now);
-  const news = useMemo(() => toNews(changes, since), [changes, since]);
-  const plan = useMemo(() => toPlan(current, index), [current, index]);
+  const news = useMemo(() => toNews(changes, since, index.waiverOf), [changes, since, index]);
+  const isWatched = target.monitorId !== null;
+  const plan = useMemo(() => toPlan(current, index, isWatched), [current, index, isWatched]);
   const onDecide = (kind: DecisionKind, finding: Finding) => setDraft({ kind, finding });
   const isRunning = scan !== null && !hasEnded(scan.status);
   const isOld = !isNow || day !== null;
@@ -176,7 +177,7 @@ export function OrganizationView(props: OrganizationViewProps) {
       <PolicySection api={api} rules={rules} scanId={target.scanId} toAddress={ruleAddress} now={now} />
       {day !== null ? (
         table(compareRules(rules, current))
-      ) : isNow || organization === null ? (
+      ) : isNow || isRunning || organization === null ? (
         table(null)
       ) : (
         <WithNow {...props} organization={organization} decisions={index}>

@@ -90,11 +90,13 @@ function RuleLine(props: RuleLineProps) {
   const [isOpen, setOpen] = useState(isLinked);
   const row = useRef<HTMLDetailsElement>(null);
   const id = findCheck(check)?.vulnId ?? check;
+  const { isRead } = props.store;
   useEffect(() => {
     if (!isLinked) return;
     setOpen(true);
+    // The order is another one when the findings are read.
     row.current?.scrollIntoView({ block: "nearest" });
-  }, [isLinked]);
+  }, [isLinked, isRead]);
   const isStrong = state === "fail" && severity === "high" && !rule.isWaived;
   return (
     <details
@@ -122,7 +124,7 @@ function RuleLine(props: RuleLineProps) {
           {rule.isAutomatedPass && <span class="badge">automated part passes</span>}
           {other !== null && <span class="badge">{`now ${stateNames[other]}`}</span>}
         </span>
-        <span class="rule-count fine">{findings.length > 0 ? `${deciding} of ${findings.length}` : ""}</span>
+        <span class="rule-count fine">{deciding > 0 ? `${deciding} of ${findings.length}` : ""}</span>
         <Days days={history?.days ?? []} />
         <span class="rule-since fine one-line">{sinceText(rule, now)}</span>
         <Icon name="chevron" />
