@@ -31,9 +31,7 @@ function keyOf({ explained_by: events, cause }: Explained): string | null {
 /** `1 change to zone "Offices" by Alex Admin (alex@acme.com) changed 7 verdicts`. */
 export function groupText(group: readonly Explained[]): string {
   const events = group[0]?.explained_by ?? [];
-  const objects = [
-    ...new Set(events.flatMap(({ object }) => (object ? [`${wordsOf(object.type)} "${object.name}"`] : []))),
-  ];
+  const objects = objectsOf(events);
   const [object, ...others] = objects;
   const about =
     object === undefined
@@ -61,6 +59,11 @@ export const orgPolicyText = "another version of the organization's document dec
 export function decisionText({ from_waived: wasWaived, to_waived: isWaived }: Waived): string {
   if (wasWaived === isWaived) return "an attestation began or ended";
   return isWaived ? "a waiver began" : "the waiver ended";
+}
+
+/** The objects that events were about, each once, such as `zone "Offices"`. */
+export function objectsOf(events: Explained["explained_by"]): readonly string[] {
+  return [...new Set(events.flatMap(({ object }) => (object ? [`${wordsOf(object.type)} "${object.name}"`] : [])))];
 }
 
 /** The log's `NetworkZone`, `PolicyEntity` and `AppInstance` as people call them. */

@@ -5,8 +5,7 @@ import type { Person } from "../support/openid_provider.ts";
 import { openSignInStage } from "../support/sign_in_stage.ts";
 import { freePort } from "../support/free_port.ts";
 import { startWebGateway } from "../support/web_gateway.ts";
-import { expectAccessible } from "./accessible.ts";
-import { openPage, signOut, type WatchedPage } from "./watched_page.ts";
+import { logIn, openPage, signOut, type WatchedPage } from "./watched_page.ts";
 
 /** The page signs in at an issuer, in a browser that reports every violation of the content security policy. */
 const browser = await launchChromium();
@@ -20,11 +19,6 @@ const open = (url = gateway.url): Promise<WatchedPage> =>
 async function signInAs(page: Page, person: Person): Promise<void> {
   await page.getByRole("button", { name: /^Sign in at / }).click();
   await logIn(page, person);
-}
-
-async function logIn(page: Page, person: Person): Promise<void> {
-  await page.getByLabel("Email").fill(person.login);
-  await page.getByRole("button", { name: "Sign in", exact: true }).click();
 }
 
 /** The names of what is stored. */
@@ -108,30 +102,6 @@ test("cancelling at the issuer says so, and the way in is there again", async ()
   await page.getByRole("button", { name: "Cancel" }).click();
   await page.getByText(/The sign-in was cancelled, .*\(access_denied: User canceled the sign-in\.\)/).waitFor();
   expect(await storageOf(page)).toEqual(emptyStorage);
-});
-
-test("axe finds no violation on the way in, and nothing is wider than the screen, also of a phone", async () => {
-  await using watched = await openPage(browser, gateway.url, {
-    otherOrigins: [new URL(issuer).origin],
-    reducedMotion: "reduce",
-  });
-  const { page } = watched;
-  const check = async (state: string) => {
-    for (const width of [1440, 390]) {
-      await page.setViewportSize({ width, height: 844 });
-      await expectAccessible(page, `${state}, ${width} px`);
-      const overflow = await page.evaluate(
-        () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-      );
-      expect(overflow, state).toBeLessThanOrEqual(0);
-    }
-  };
-  await page.getByRole("button", { name: /^Sign in at / }).waitFor();
-  await check("the ways in");
-  await page.getByRole("button", { name: /^Sign in at / }).click();
-  await logIn(page, people.both);
-  await page.getByLabel("Tenant").waitFor();
-  await check("signed in");
 });
 
 test("an issuer that the gateway cannot reach is named, and a key still signs in", async () => {

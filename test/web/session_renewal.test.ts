@@ -1,9 +1,8 @@
 import type { Page } from "playwright-core";
 import { afterAll, expect, test } from "vitest";
 import { launchChromium } from "../support/chromium.ts";
-import type { Person } from "../support/openid_provider.ts";
 import { openSignInStage, type SignInStage } from "../support/sign_in_stage.ts";
-import { openPage, type WatchedPage } from "./watched_page.ts";
+import { logIn, openPage, type WatchedPage } from "./watched_page.ts";
 
 /** Sessions at an issuer that are about to end, with tokens of a few seconds. */
 const browser = await launchChromium();
@@ -27,11 +26,6 @@ async function openScan(stage: SignInStage, beforeOpen?: (page: Page) => Promise
   await logIn(watched.page, people.one);
   await watched.untilConnection("live");
   return watched;
-}
-
-async function logIn(page: Page, person: Person): Promise<void> {
-  await page.getByLabel("Email").fill(person.login);
-  await page.getByRole("button", { name: "Sign in", exact: true }).click();
 }
 
 /** Every state that the connections of the page show from now on. */

@@ -1,6 +1,5 @@
-import type { BrowserContext, Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { openPage, openStage, signIn, signOut } from "./watched_page.ts";
+import { openPage, openTab, openStage, signIn, signOut } from "./watched_page.ts";
 
 const { browser, gateway } = await openStage({ EVENTSTREAM_RECHECK_SECONDS: "1" });
 
@@ -105,10 +104,3 @@ test("returns to signing in when the key is revoked", async () => {
   await gateway.revokeApiKey(tenant.apiKeyId);
   await page.getByText("You were signed out").waitFor();
 });
-
-async function openTab(context: BrowserContext, address: string, secret: string): Promise<Page> {
-  const page = await context.newPage();
-  await page.goto(address);
-  await signIn(page, secret);
-  return page;
-}

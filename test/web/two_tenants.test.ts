@@ -1,9 +1,8 @@
-import type { BrowserContext, Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { produceMonitor } from "../support/monitor_producer.ts";
 import { buildFinding } from "../support/scan_producer.ts";
 import { member } from "../support/test_gateway.ts";
-import { openPage, openRule, openStage, signIn } from "./watched_page.ts";
+import { openPage, openTab, openRule, openStage, signIn } from "./watched_page.ts";
 
 const { browser, gateway } = await openStage({ EVENTSTREAM_RECHECK_SECONDS: "1" });
 
@@ -59,10 +58,3 @@ test("a member who is removed sees nothing of the tenant any more, in any tab", 
     await expect.poll(() => page.title()).toBe("Sign in · scanstream");
   }
 });
-
-async function openTab(context: BrowserContext, address: string, secret: string): Promise<Page> {
-  const page = await context.newPage();
-  await page.goto(address);
-  await signIn(page, secret);
-  return page;
-}

@@ -1,7 +1,8 @@
-import type { Browser, BrowserContextOptions, Locator, Page } from "playwright-core";
+import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from "playwright-core";
 import { afterAll, expect } from "vitest";
 import type { Environment } from "../../shared/environment_reader.ts";
 import { launchChromium } from "../support/chromium.ts";
+import type { Person } from "../support/openid_provider.ts";
 import { startWebGateway, type WebGateway, type WebTenant } from "../support/web_gateway.ts";
 
 /** A browser and a gateway for all tests of a file. */
@@ -32,7 +33,6 @@ export interface WatchedPage extends AsyncDisposable {
   readonly page: Page;
   /** Every request, in order. */
   readonly requestUrls: readonly string[];
-  connection(): Promise<string>;
   /** Waits until the page's connection is in this state. */
   untilConnection(state: string): Promise<void>;
 }
@@ -77,11 +77,9 @@ export async function openPage(
   page.on("request", (request) => requestUrls.push(request.url()));
   await beforeOpen?.(page);
   await page.goto(url);
-  const connection = page.locator(".connection");
   return {
     page,
     requestUrls,
-    connection: async () => (await connection.getAttribute("data-state")) ?? "",
     untilConnection: (state) => page.locator(`.connection[data-state="${state}"]`).waitFor({ state: "attached" }),
     async [Symbol.asyncDispose]() {
       await context.close();
@@ -116,4 +114,18 @@ export async function signOut(page: Page): Promise<void> {
 export async function signIn(page: Page, pasted: string): Promise<void> {
   await page.getByLabel("Access token or API key").fill(pasted);
   await page.getByRole("button", { name: "Sign in", exact: true }).click();
+}
+
+/** At the issuer. */
+export async function logIn(page: Page, person: Person): Promise<void> {
+  await page.getByLabel("Email").fill(person.login);
+  await page.getByRole("button", { name: "Sign in", exact: true }).click();
+}
+
+/** Another tab of the same browser profile, signed in. */
+export async function openTab(context: BrowserContext, address: string, secret: string): Promise<Page> {
+  const page = await context.newPage();
+  await page.goto(address);
+  await signIn(page, secret);
+  return page;
 }

@@ -143,7 +143,7 @@ function OrganizationTable({ views, tenant, nowMs }: TableProps) {
               </th>
               <td data-label="CAT I" class={cat1Open > 0 ? "strong-fail" : ""}>
                 {cat1 === 0 ? "–" : cat1}
-                {cat1 > cat1Open && <span class="fine">{` ${cat1 - cat1Open} waived`}</span>}
+                {cat1 > cat1Open && <span class="fine">{` (${cat1 - cat1Open} waived)`}</span>}
               </td>
               <td data-label="CAT II">{cat2 === 0 ? "–" : cat2}</td>
               <td class="organization-why">
@@ -195,8 +195,8 @@ function Reason({ view, nowMs }: { readonly view: OrganizationView; readonly now
   }
   if (watch !== null && (isWatchProblem(watch) || watch === "unknown")) return watchText(watch, monitor, nowMs);
   const [newest] = news;
-  if (newest !== undefined) return `${checkTitle(newest.change.check)} · ${byWhom(newest)}`;
   if (needs.includes("decision ends")) return "a decision ends within 14 days";
+  if (newest !== undefined) return `${checkTitle(newest.change.check)} · ${byWhom(newest)}`;
   if (watch !== null) return <span class="fine">{watchText(watch, monitor, nowMs)}</span>;
   const { last_scan_at: scannedAt } = organization;
   return (

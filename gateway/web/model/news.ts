@@ -1,5 +1,5 @@
 import { actorName } from "../../../shared/actor.ts";
-import { decisionText, groupChanges, orgPolicyText } from "../../../shared/change_groups.ts";
+import { decisionText, groupChanges, objectsOf, orgPolicyText } from "../../../shared/change_groups.ts";
 import type { Severity } from "../../../shared/report.ts";
 import { isHolding } from "../../../shared/rule_result.ts";
 import type { Change } from "../../../shared/schemas/change.ts";
@@ -72,9 +72,7 @@ function toItem(group: readonly Change[]): readonly NewsItem[] {
       change,
       changes: group,
       actors: [...new Set(events.flatMap(({ actor }) => actorName(actor) ?? []))],
-      objects: [
-        ...new Set(events.flatMap(({ object }) => (object ? [`${wordsOf(object.type)} "${object.name}"`] : []))),
-      ],
+      objects: objectsOf(events),
     },
   ];
 }
@@ -111,12 +109,4 @@ function weightOf(change: Change): number {
 function byWorst(a: NewsItem, b: NewsItem): number {
   const first = ({ kind, severity }: NewsItem) => Number(!(kind === "worse" && severity === "high"));
   return first(a) - first(b) || b.atMs - a.atMs;
-}
-
-/** The log's `PolicyRule` and `AppInstance` as people call them. */
-function wordsOf(type: string): string {
-  return type
-    .replace(/(?:Entity|Instance)$/, "")
-    .replaceAll(/(?<=[a-z])(?=[A-Z])/g, " ")
-    .toLowerCase();
 }

@@ -169,6 +169,8 @@ export interface RuleCounts extends Readonly<Record<ShownState, number>> {
   readonly waived: number;
   /** Rules that fail. */
   readonly cat: Readonly<Record<Severity, number>>;
+  /** CAT I rules that fail and are not waived. */
+  readonly cat1Open: number;
   /** MANUAL rules whose automated part passes. */
   readonly automatedPass: number;
 }
@@ -185,6 +187,7 @@ export function countRules(rules: readonly RuleRow[]): RuleCounts {
     none: of("none").length,
     waived: failing.filter((rule) => rule.isWaived).length,
     cat: { high: cat("high"), medium: cat("medium"), low: cat("low") },
+    cat1Open: failing.filter(({ severity, isWaived }) => severity === "high" && !isWaived).length,
     automatedPass: rules.filter(({ isAutomatedPass }) => isAutomatedPass).length,
   };
 }

@@ -87,9 +87,14 @@ export function withEvent(state: TenantState, event: TenantEvent, nowMs: number)
 }
 
 /** True: the event says that something changed, and the overview says what. */
-export function isIncomplete({ type, data }: TenantEvent, { monitors }: TenantState): boolean {
+export function isIncomplete({ type, data }: TenantEvent, { organizations, monitors }: TenantState): boolean {
   // The end of a scan may contradict an attestation.
-  if (["finding.updated", "organization.updated", "scan.end", "monitor.end"].includes(type)) return true;
+  if (type === "finding.updated" || type === "scan.end" || type === "monitor.end") return true;
+  if (type === "organization.updated") {
+    const known = organizations.find(({ id }) => id === data.id);
+    // The event does not say which rule of CAT I it is.
+    return known?.cat1_open !== data.cat1_open || known.monitor_id !== data.monitor_id;
+  }
   return type.startsWith("monitor.") && "monitor_id" in data && !monitors.has(data.monitor_id ?? "");
 }
 

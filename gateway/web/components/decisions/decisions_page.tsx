@@ -104,9 +104,9 @@ export function DecisionsPage({ session, tenant }: { readonly session: Session; 
                 </th>
                 <td data-label="Resource">
                   {resourceText(decision, tenant)}
-                  <span class="fine">
-                    {` · ${decision.org_url === null ? "every organization" : formatOrg(decision.org_url)}`}
-                  </span>
+                  <div class="fine">
+                    {decision.org_url === null ? "every organization" : formatOrg(decision.org_url)}
+                  </div>
                 </td>
                 <td data-label="Decision">
                   {`${toVerb(decision)} by ${decision.by}: `}

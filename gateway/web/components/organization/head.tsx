@@ -139,7 +139,9 @@ interface CountsProps {
 export function Counts({ counts, trend, choose }: CountsProps) {
   const { cat, waived } = counts;
   const parts = [
-    cat.high > 0 ? <span key="high" class="strong-fail">{`${cat.high} CAT I`}</span> : null,
+    cat.high > 0 ? (
+      <span key="high" class={counts.cat1Open > 0 ? "strong-fail" : ""}>{`${cat.high} CAT I`}</span>
+    ) : null,
     cat.medium > 0 ? `${cat.medium} CAT II` : null,
     cat.low > 0 ? `${cat.low} CAT III` : null,
   ].filter((part) => part !== null);

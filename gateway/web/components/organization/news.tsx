@@ -20,7 +20,7 @@ export function NewsLine({ item, name, href, nowMs }: NewsLineProps) {
   const { kind, severity, change, changes, atMs } = item;
   const isCatI = kind === "worse" && severity === "high";
   const rules = new Set(changes.map(({ check }) => check)).size;
-  const what = change.to === null ? "gone" : formatVerdict(change.to);
+  const what = change.to === null ? "gone" : `${formatVerdict(change.to)}${change.to_waived ? ", waived" : ""}`;
   const isDay = nowMs - atMs < 86_400_000;
   return (
     <li class={`news-line news-${kind}${isCatI ? " news-worst" : ""}`}>

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
+import { alsoText } from "../../../../shared/change_groups.ts";
 import { countOf } from "../../../../shared/outcome_text.ts";
 import type { ManualReason } from "../../../../shared/report.ts";
 import { stateOf } from "../../../../shared/rule_result.ts";
@@ -87,7 +88,7 @@ export function RuleDetails(props: RuleDetailsProps) {
                 {` · ${item.change.to === null ? "gone" : formatVerdict(item.change.to)} · ${byWhom(item)}`}
                 <span class="fine">
                   {` · ${item.change.actual.slice(0, 300)}`}
-                  {item.change.also.length > 0 && ` · also in this interval: ${item.change.also.join(", ")}`}
+                  {item.change.also.length > 0 && ` · ${alsoText(item.change)}`}
                 </span>
               </li>
             ))}
