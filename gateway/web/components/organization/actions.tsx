@@ -66,7 +66,12 @@ export function Actions({ session, scan, running, scanId, onProblem }: ActionsPr
             {reportChoices.map(({ name, label, purpose }) => (
               <Button
                 key={name}
-                label={[label, <span class="fine">{purpose}</span>]}
+                label={
+                  <>
+                    {label}
+                    <span class="fine">{purpose}</span>
+                  </>
+                }
                 popovertarget="download"
                 onClick={() => void download(scanId, name)}
               />

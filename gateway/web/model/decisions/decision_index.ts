@@ -13,10 +13,10 @@ export type DecidedFinding = Pick<Finding, "check" | "status" | "resource_id" | 
 
 /** Which decisions are about the findings of one organization, as the next scan with `--decisions-from-gateway` applies them. */
 export interface DecisionIndex {
-  waiverOf(finding: DecidedFinding): Decision | null;
+  readonly waiverOf: (finding: DecidedFinding) => Decision | null;
   /** Its waiver, else the attestation of its check; a failure is not attested away. */
-  ofFinding(finding: DecidedFinding): Decision | null;
-  attestationOf(check: string): Decision | null;
+  readonly ofFinding: (finding: DecidedFinding) => Decision | null;
+  readonly attestationOf: (check: string) => Decision | null;
 }
 
 /** For decisions that hold. */
