@@ -1,12 +1,6 @@
 import { DrizzleQueryError } from "drizzle-orm/errors";
 import { expect, test } from "vitest";
-import {
-  constraintViolation,
-  databaseUnavailable,
-  DatabaseError,
-  toDatabaseError,
-  unwrapDatabaseError,
-} from "../../drizzle/database_error.ts";
+import { constraintViolation, toDatabaseError, unwrapDatabaseError } from "../../drizzle/database_error.ts";
 
 const answer = (code: string, message = "m") => Object.assign(new Error(message), { code, severity: "ERROR" });
 
@@ -35,12 +29,6 @@ test("toDatabaseError: an error that is not a server's answer means unavailable"
     "a string",
   ];
   for (const error of errors) expect(toDatabaseError(error)).toMatchObject({ code: "unavailable", cause: error });
-});
-
-test("toDatabaseError: passes its own errors through", () => {
-  for (const error of [databaseUnavailable(new Error("x")), new DatabaseError("m", "23505", null)]) {
-    expect(toDatabaseError(error)).toBe(error);
-  }
 });
 
 test("constraintViolation and unwrapDatabaseError see through Drizzle's error", () => {

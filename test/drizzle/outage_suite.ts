@@ -95,18 +95,6 @@ export function describeOutages(driver: string, { connect, startFront }: Breakab
       await expectWellSoon(() => expectWell(database));
     });
 
-    test("a network that swallows everything, before the connection and after", async () => {
-      const database = open();
-      proxy.stall();
-      await expectUnavailable(() => ping(database));
-      proxy.restore();
-      await expectWellSoon(() => expectWell(database));
-      proxy.stall();
-      await expectUnavailable(() => write(database, { tenantId: acme.id }, (db) => db.select().from(scans)));
-      proxy.restore();
-      await expectWellSoon(() => expectWell(database));
-    });
-
     test("a wrong password, an unknown database, and no connection left: unavailable, without a secret", async () => {
       const wrongPassword = open({}, (url) => (url.password = "hunter2"));
       const wrongDatabase = open({}, (url) => (url.pathname = "/hunter3"));

@@ -1,7 +1,6 @@
 import type { Database } from "../../drizzle/database.ts";
-import { createNeonDatabase } from "../../drizzle/databases/neon.ts";
-import { openOnNeon, openPg, openPglite, type OpenDatabase } from "../drizzle/open_databases.ts";
-import { runSql, watchedQueries } from "./watched_database.ts";
+import { openPg, openPglite, type OpenDatabase } from "../drizzle/open_databases.ts";
+import { runSql } from "./watched_database.ts";
 import { startTestGateway, type TestGateway } from "./test_gateway.ts";
 import type { Environment } from "../../shared/environment_reader.ts";
 
@@ -10,10 +9,6 @@ export const keptDatabases: readonly (readonly [name: string, open: () => Promis
   ["PGlite", openPglite],
   ["PostgreSQL", openPg],
 ];
-
-/** PostgreSQL over the driver of Workers, whose requests and answers are bounded. */
-export const openNeon = () =>
-  openOnNeon((url, endpoint) => createNeonDatabase(url, { endpoint, logger: watchedQueries }));
 
 export interface KeptGateway extends TestGateway {
   readonly opened: OpenDatabase;

@@ -5,7 +5,7 @@ import { auditEvents, decisions } from "../../../../drizzle/schema.ts";
 import type { Decision } from "../../../../shared/schemas/decision.ts";
 import { openTestPglite } from "../../../support/pglite.ts";
 import { buildFinding, createScanProducer, type ScanProducer } from "../../../support/scan_producer.ts";
-import { member, problemOf, startTestGateway, type TestGateway } from "../../../support/test_gateway.ts";
+import { member, startTestGateway, type TestGateway } from "../../../support/test_gateway.ts";
 
 const check = "check_one";
 const orgUrl = "https://acme.okta.com";
@@ -75,19 +75,6 @@ describe("POST /decisions", () => {
     expect(response.status).toBe(422);
     expect(await response.json()).toMatchObject({ code: "invalid", errors: [{ pointer }] });
     expect(await list()).toEqual([]);
-  });
-
-  test("the same again: 409 that names the decision; another resource, organization or tenant is not the same", async () => {
-    const { id } = await decide(waiver);
-    expect(await problemOf(await post({ ...waiver, reason: "Another" }))).toMatchObject({
-      status: 409,
-      code: "conflict",
-      detail: expect.stringContaining(id),
-    });
-    await decide({ ...waiver, resource: null });
-    await decide({ ...waiver, org_url: orgUrl });
-    await decide(waiver, stranger);
-    expect(await list()).toHaveLength(3);
   });
 });
 

@@ -1,6 +1,8 @@
 import { gzipSync } from "node:zlib";
 import { randomUUID } from "node:crypto";
+import { parse, strictObject } from "valibot";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { scanSchema } from "../../../../shared/schemas/scan.ts";
 import {
   createScan,
   problemOf,
@@ -29,29 +31,13 @@ const publish = (scan: TestScan, json: object) => send("POST", `/api/v1/channels
 const newScan = (body: unknown = {}) => createScan(gateway, gateway.acme, body);
 
 describe("POST /scans", () => {
-  test.each(["user", "key"])("registers a scan for a %s", async (who) => {
-    const body = { org_url: "https://acme.okta.com", client_id: "0oa1", checks_total: 29 };
-    const response = await send("POST", "/api/v1/scans", body, who === "user" ? user : key);
+  test("registers a scan: 201, with every field of the resource", async () => {
+    const body = { org_url: "https://acme.okta.com", client_id: "0oa1", benchmark: null, checks_total: 29 };
+    const response = await send("POST", "/api/v1/scans", body, user);
     expect(response.status).toBe(201);
     const scan = (await response.json()) as TestScan;
-    expect(scan).toMatchObject({
-      ...body,
-      tenant_id: gateway.acme.id,
-      channel: `scan:${gateway.acme.id}:${scan.id}`,
-      event_stream: `/api/v1/scans/${scan.id}/event-stream`,
-      status: "pending",
-      checks_done: 0,
-      pass: 0,
-      fail: 0,
-      manual: 0,
-      not_applicable: 0,
-      cancel_requested: false,
-      started_at: null,
-      ended_at: null,
-    });
-    expect(scan.id).toMatch(/^[0-9a-f-]{36}$/);
+    expect(parse(strictObject(scanSchema.entries), scan)).toMatchObject({ ...body, status: "pending" });
     expect(response.headers.get("location")).toBe(`/api/v1/scans/${scan.id}`);
-    expect(response.headers.get("cache-control")).toBe("no-store");
     expect(await read(scan)).toEqual(scan);
   });
 
@@ -113,22 +99,6 @@ describe("bodies", () => {
 });
 
 describe("lists", () => {
-  test("page through every scan once, newest first, while others are added", async () => {
-    const before = await listed("/api/v1/scans?limit=200");
-    const made: string[] = [];
-    for (let index = 0; index < 5; index += 1) made.unshift((await newScan()).id);
-    const seen: string[] = [];
-    let cursor: string | null = "";
-    while (cursor !== null) {
-      const page = await listPage(`/api/v1/scans?limit=2${cursor === "" ? "" : `&cursor=${cursor}`}`);
-      expect(page.items.length).toBeLessThanOrEqual(2);
-      seen.push(...page.items.map(({ id }) => id));
-      if (seen.length === 2) await newScan();
-      cursor = page.next_cursor;
-    }
-    expect(seen).toEqual([...made, ...before]);
-  });
-
   test("a limit is 1 to 200", async () => {
     const { id } = await newScan();
     for (const limit of ["1", "200"]) await listPage(`/api/v1/scans?limit=${limit}`);
@@ -174,24 +144,6 @@ describe("lists", () => {
 });
 
 describe("PATCH /scans/{id}", () => {
-  test.each(["completed", "cancelled", "failed"])("%s ends the scan: nothing changes it any more", async (status) => {
-    const scan = await newScan({ checks_total: 1 });
-    const ended = (await (await patch(scan, { status, checks_done: 1, pass: 1 })).json()) as TestScan;
-    expect(ended).toMatchObject({ status, ended_at: expect.any(String), started_at: expect.any(String) });
-    for (const [method, suffix, body] of [
-      ["PATCH", "", { status: "running" }],
-      ["PATCH", "", { status }],
-      ["PATCH", "", {}],
-      ["POST", "/cancel", undefined],
-    ] as const) {
-      const problem = await problemOf(await send(method, `/api/v1/scans/${scan.id}${suffix}`, body));
-      expect(problem).toMatchObject({ status: 409, code: "conflict" });
-    }
-    const late = await publish(scan, findingEvents(scan.id, [finding()]));
-    expect(await problemOf(late)).toMatchObject({ status: 409, code: "conflict" });
-    expect(await read(scan)).toEqual(ended);
-  });
-
   test.each([
     [{ status: "expired" }, "/status"],
     [{ status: "pending" }, "/status"],
@@ -244,19 +196,6 @@ describe("the end of a scan", () => {
     expect(statuses.filter((status) => status === 200)).toHaveLength(1);
     expect(statuses.filter((status) => status === 409)).toHaveLength(5);
     expect(published.map((message) => (JSON.parse(message) as { type: string }).type)).toEqual(["scan.end"]);
-  });
-});
-
-describe("POST /scans/{id}/cancel", () => {
-  test.each(["user", "key"])("requests that the scanner stops, however often, for a %s", async (who) => {
-    const scan = await newScan();
-    for (let time = 0; time < 2; time += 1) {
-      const response = await send("POST", `/api/v1/scans/${scan.id}/cancel`, undefined, who === "user" ? user : key);
-      expect(response.status).toBe(202);
-      expect(await response.json()).toMatchObject({ id: scan.id, status: "pending", cancel_requested: true });
-    }
-    // The producer has sent no heartbeat.
-    expect((await read(scan))["updated_at"]).toBe(scan["updated_at"]);
   });
 });
 
@@ -358,10 +297,6 @@ async function listPage(path: string): Promise<Page> {
   const response = await gateway.request(path, { as: key });
   expect(response.status).toBe(200);
   return (await response.json()) as Page;
-}
-
-async function listed(path: string): Promise<string[]> {
-  return (await listPage(path)).items.map(({ id }) => id);
 }
 
 function finding(changes: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {

@@ -11,7 +11,6 @@ import {
   deleteOrganization,
   selectOrganizationRows,
 } from "../../../../gateway/features/organizations/organization_store.ts";
-import { renameTenant } from "../../../../gateway/features/tenant/tenant_store.ts";
 import { putScan, requestCancel } from "../../../../gateway/features/runs/scans.ts";
 import { monitorStore } from "../../../../gateway/features/runs/store.ts";
 import { insertApiKey, revokeApiKey } from "../../../../gateway/features/team/api_key_store.ts";
@@ -154,13 +153,6 @@ export function describeAudit(driver: string, open: () => Promise<OpenDatabase>)
       );
     });
 
-    test("a tenant's new name", async () => {
-      const rename = () => asAdmin((db) => renameTenant(db, "Globex"));
-      const detail = { name: { from: "Acme", to: "Globex" } };
-      expect(await written(rename)).toEqual(expected(ada, "tenant.updated", tenantId, detail));
-      expect(await written(rename)).toEqual([]);
-    });
-
     test("holds no secret, nor the hash of one", async () => {
       const body = { name: "ci", scopes: ["read"], expires_at: null } as const;
       const created = await asAdmin((db) => insertApiKey(db, admin, body));
@@ -184,18 +176,6 @@ export function describeAudit(driver: string, open: () => Promise<OpenDatabase>)
         ).rejects.toMatchObject({ sqlState: "42501" });
       }
     });
-
-    test.each(["scanstream_app", "scanstream_admin"])(
-      "%s chooses no event's number, so it keeps no change from being made",
-      async (role) => {
-        const begin = "select set_config('role', $1, true), set_config('app.tenant_id', $2, true)";
-        const statement = `insert into audit_events (number, tenant_id, actor_kind, actor_id, action, target_type, target_id, detail)
-        select max(number) + 1, '${tenantId}', 'user', 'x', 'x', 'x', 'x', '{}' from audit_events`;
-        await expect(runSql(database, { sql: begin, params: [role, tenantId] }, statement)).rejects.toMatchObject({
-          sqlState: "42501",
-        });
-      },
-    );
 
     test("an event cannot be written into another tenant's trail, and is not read there", async () => {
       const other = await operate<{ id: string }>("tenant.create", { name: "Globex" });
