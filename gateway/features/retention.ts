@@ -23,29 +23,32 @@ export interface RetentionOptions extends AnnounceOptions, Keeping {
   readonly database: Database;
 }
 
-/** In one run: the next one goes on. Half a million findings or more, and less than a Worker may ask of others in one go. */
+/** Steps of one run, the next one goes on: 200,000 findings, and less than a Worker may ask of others in one go. */
 const maxSteps = 100;
 
-/** Deletes what is old: scans and monitors, and the history of organizations. Never rejects. */
+/** Deletes what is old: scans and monitors, and the history of organizations. Returns how many runs; never rejects. */
 export async function deleteByAge(options: RetentionOptions): Promise<number> {
-  const count = await deleteEnded(options);
-  await deleteOldHistory(options);
-  return count;
-}
-
-async function deleteOldHistory({ database, historyDays, log }: RetentionOptions): Promise<void> {
+  const { database, retentionDays, historyDays, log } = options;
+  let count = 0;
   let steps = 0;
+  const isLast = (hasMore: boolean) => !hasMore || ++steps >= maxSteps;
   try {
-    await deleteInBatches(
-      (maxRows) => {
-        steps += 1;
-        return forgetHistory(database, { olderThanDays: historyDays, maxRows });
-      },
-      (hasMore) => !hasMore || steps >= maxSteps,
-    );
+    await deleteInBatches(async (maxRows) => {
+      if (retentionDays === null) return false;
+      const { deleted, hasMore } = await deleteEnded(database, retentionDays * 86_400, maxRows);
+      count += deleted.length;
+      await announceAll(deleted, async ({ kind, ...run }) => {
+        await announceDeleted(kind, run, options);
+        await organizationAnnouncerOf(options).updated(run.tenantId, run);
+      });
+      return hasMore;
+    }, isLast);
+    await deleteInBatches((maxRows) => forgetHistory(database, { olderThanDays: historyDays, maxRows }), isLast);
   } catch (error) {
-    log.warn({ error }, "what is older than HISTORY_DAYS could not be deleted");
+    log.warn({ error }, "what is older than RETENTION_DAYS or HISTORY_DAYS could not be deleted");
   }
+  if (count > 0) log.info({ count }, "scans and monitors older than RETENTION_DAYS were deleted");
+  return count;
 }
 
 /** Deletes the observations of one tenant that are older (at least a day), at most so many; true: there may be more. */
@@ -61,53 +64,26 @@ export async function forgetHistory(
   return true;
 }
 
-/**
- * Deletes what ended more than `retentionDays` ago, however many gateways call it at once: scans with their findings and
- * reports, monitors with their changes. Returns how many; never rejects, because nothing awaits it.
- */
-async function deleteEnded(options: RetentionOptions): Promise<number> {
-  const { database, retentionDays, log } = options;
-  if (retentionDays === null) return 0;
-  let count = 0;
-  let steps = 0;
-  try {
-    await deleteInBatches(
-      async (maxRows) => {
-        const step = await deleteExpired(database, retentionDays * 86_400, maxRows);
-        steps += 1;
-        count += step.deleted.length;
-        await announceAll(step.deleted, async ({ kind, ...run }) => {
-          await announceDeleted(kind, run, options);
-          await organizationAnnouncerOf(options).updated(run.tenantId, run);
-        });
-        return step;
-      },
-      ({ hasMore }) => !hasMore || steps >= maxSteps,
-    );
-  } catch (error) {
-    log.warn({ error }, "what is older than RETENTION_DAYS could not be deleted");
-  }
-  if (count > 0) log.info({ count }, "scans and monitors older than RETENTION_DAYS were deleted");
-  return count;
+interface Ended {
+  readonly deleted: readonly (Pick<RunRow, "id" | "tenantId" | "orgUrl"> & {
+    readonly kind: Pick<RunKind<RunRow>, "name">;
+  })[];
+  readonly hasMore: boolean;
 }
 
-/** Deletes at most this many rows of any table of one tenant; nothing while another caller deletes the same. */
-async function deleteExpired(
-  database: Database,
-  afterSeconds: number,
-  maxRows: number,
-): Promise<{ readonly deleted: readonly DeletedByAge[]; readonly hasMore: boolean }> {
+/** Deletes runs of one tenant that ended so long ago, with all that belongs to them; nothing while another caller deletes the same. */
+async function deleteEnded(database: Database, afterSeconds: number, maxRows: number): Promise<Ended> {
   const tenantId = await findDueTenant(database, "delete", afterSeconds);
   if (tenantId === null) return { deleted: [], hasMore: false };
   return write(database, { tenantId }, async (db) => {
     for (const kind of [scanKind, monitorKind]) {
       const table = kind.table as typeof scans;
       const old = await db
-        .select({ id: table.id, orgUrl: table.orgUrl })
+        .select({ id: table.id, tenantId: table.tenantId, orgUrl: table.orgUrl })
         .from(table)
         .where(sql`${table.endedAt} < now() - make_interval(secs => ${afterSeconds})`)
         .orderBy(table.endedAt)
-        .limit(Math.min(maxRows, 500))
+        .limit(500)
         .for("update", { skipLocked: true });
       if (old.length === 0) continue;
       const ids = sql`any (${sql.param(old.map(({ id }) => id))}::uuid[])`;
@@ -115,20 +91,12 @@ async function deleteExpired(
       if (await deleteSome(db, details.table, sql`${details.owner} = ${ids}`, maxRows))
         return { deleted: [], hasMore: true };
       await db.delete(table).where(sql`${table.id} = ${ids}`);
-      const deleted = old.map((row) => ({ kind, tenantId, ...row }));
-      const channels = deleted.map((run) => runChannel(kind, run));
+      const channels = old.map((run) => runChannel(kind, run));
       await deleteNumbering(db, channels);
-      return { deleted, hasMore: true };
+      return { deleted: old.map((run) => ({ ...run, kind })), hasMore: true };
     }
     return { deleted: [], hasMore: false };
   });
-}
-
-interface DeletedByAge {
-  readonly kind: Pick<RunKind<RunRow>, "name">;
-  readonly id: string;
-  readonly tenantId: string;
-  readonly orgUrl: string | null;
 }
 
 export function deletingByAge(keeping: Keeping): Task {

@@ -4,10 +4,11 @@ import { audit, type AuditLine } from "../../../drizzle/audit.ts";
 import { requireRoom } from "../../../drizzle/limits.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
-import type { ApiKey, CreatedApiKey } from "../../../shared/schemas/team.ts";
+import { apiKeySchema, type ApiKey, type CreatedApiKey } from "../../../shared/schemas/team.ts";
 import type { NewApiKey } from "../../../shared/schemas/team_requests.ts";
 import { createApiKey } from "../../auth/api_keys.ts";
 import type { Principal } from "../../auth/principal.ts";
+import { toFields } from "../stored_fields.ts";
 import { afterCursor, type PageRequest } from "../../http/paging.ts";
 
 /** The API keys of the transaction's tenant. */
@@ -28,16 +29,7 @@ export const shownApiKey = {
 };
 
 export function toApiKey(row: ApiKeyRow): ApiKey {
-  return {
-    id: row.id,
-    name: row.name,
-    prefix: row.prefix,
-    scopes: row.scopes,
-    expires_at: row.expiresAt?.toISOString() ?? null,
-    created_at: row.createdAt.toISOString(),
-    last_used_at: row.lastUsedAt?.toISOString() ?? null,
-    revoked_at: row.revokedAt?.toISOString() ?? null,
-  };
+  return toFields(apiKeySchema, { table: apiKeys, row });
 }
 
 /** Newest first, one row beyond the limit; revoked ones too. */

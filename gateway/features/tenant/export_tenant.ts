@@ -18,9 +18,8 @@ export interface ExportRequest {
   readonly after: readonly string[] | null;
 }
 
-/** A page holds the event loop for a few milliseconds. */
-const maxPageRows = 200;
-const maxPageBytes = 512 * 1024;
+/** A page of the largest rows is held in memory. */
+const maxPageRows = 50;
 
 /**
  * The lines of an exported tenant, a page at a time: the header, then `{"table", "row"}` for each row, then how many there are of
@@ -59,19 +58,12 @@ export async function readExportPage(
   const order = list(names);
   // The database makes the JSON of each row once.
   const { rows } = await db.execute<{ json: string; key: string }>(sql`
-    with page as materialized (
-      select row_to_json(stored)::text as json, row_number() over (order by ${order}) as position,
-        array_to_json(array[${list(names.map((name) => sql`${name}::text`))}])::text as key
-      from (
-        select ${list(columns)} from ${exported.table}
-        where tenant_id = ${currentTenantId} ${isAfter(exported, after)}
-        order by ${order} limit ${exported.pageRows ?? maxPageRows}::integer
-      ) as stored
-    )
-    select json, key
-    from (select *, sum(octet_length(json)) over (order by position) as bytes from page) as measured
-    where position = 1 or bytes <= ${maxPageBytes}::bigint
-    order by position`);
+    select row_to_json(stored)::text as json, array_to_json(array[${list(names.map((name) => sql`${name}::text`))}])::text as key
+    from (
+      select ${list(columns)} from ${exported.table}
+      where tenant_id = ${currentTenantId} ${isAfter(exported, after)}
+      order by ${order} limit ${exported.pageRows ?? maxPageRows}::integer
+    ) as stored order by ${order}`);
   const last = rows.at(-1);
   return { rows: rows.map(({ json }) => json), next: last === undefined ? null : JSON.parse(last.key) };
 }

@@ -1,14 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { sql } from "drizzle-orm";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Database } from "../../../../drizzle/database.ts";
-import { databaseUnavailable } from "../../../../drizzle/database_error.ts";
-import { scanStore } from "../../../../gateway/features/runs/store.ts";
 import { deleteByAge } from "../../../../gateway/features/retention.ts";
 import { createLog } from "../../../../gateway/observability/log.ts";
 import { everyTenant, write } from "../../../../drizzle/transactions.ts";
 import { openPg } from "../../../drizzle/open_databases.ts";
-import { watchDatabase, type SentQuery } from "../../../support/watched_database.ts";
 import { startKeptGateway, type KeptGateway } from "../../../support/keeping_gateways.ts";
 import { reportUpload } from "../../../support/report_builders.ts";
 import { createPublisher } from "../../../../shared/send_event.ts";
@@ -47,47 +43,19 @@ describe("deleting", () => {
       id,
     );
 
-  describe("DELETE /scans/{id}", () => {
-    test("one whose steps take longer than a statement may goes in smaller steps", async () => {
-      const id = await scanWithFindings(3_000);
-      const tried: number[] = [];
-      const { database } = gateway.opened;
-      let sent: readonly SentQuery[] = [];
-      const slow: Database = {
-        ...database,
-        transact: (settings, work) =>
-          database.transact(settings, async (db) => {
-            const answer = await work(db);
-            const rows = Number(sent.find(({ sql: text }) => text.includes('delete from "findings"'))?.params.at(-1));
-            if (rows > 0) tried.push(rows);
-            if (rows > 2_000) throw databaseUnavailable(new Error("canceling statement due to statement timeout"));
-            return answer;
-          }),
-      };
-      const watched = watchDatabase(slow, (run, { queries }) => {
-        sent = queries;
-        return run();
-      });
-      const ended: string[] = [];
-      const onEnd = async ({ status }: { readonly status: string }) => void ended.push(status);
-      await scanStore.remove((work) => write(watched, { tenantId: gateway.acme.id }, work), id, onEnd);
-      expect(ended).toEqual(["cancelled"]);
-      expect(tried).toEqual([10_000, 1_250, 1_250, 1_250]);
-      expect(await rowsOf(id)).toEqual([[0, 0, 0]]);
-    });
-  });
-
-  async function scanWithFindings(count: number): Promise<string> {
-    const { id } = await createScan(gateway, gateway.acme);
+  test("DELETE takes a scan with its report and more findings than a step deletes; a second time 404", async () => {
+    const id = await fullScan("completed");
     await owner(
       `insert into findings (tenant_id, scan_id, fingerprint, "check", status, severity, resource_type, resource_id, resource_name, expected, actual, detail)
-       select $1::uuid, $2::uuid, n::text, 'c', 'FAIL', 'low', '', '', '', '', '', '' from generate_series(1, $3::integer) as n`,
+       select $1::uuid, $2::uuid, n::text, 'c', 'FAIL', 'low', '', '', '', '', '', '' from generate_series(1, 4100) as n`,
       gateway.acme.id,
       id,
-      count,
     );
-    return id;
-  }
+    expect((await send("DELETE", `/api/v1/scans/${id}`)).status).toBe(204);
+    expect(await rowsOf(id)).toEqual([[0, 0, 0]]);
+    expect(await owner("select action from audit_events where target_id = $1", id)).toEqual([["scan.deleted"]]);
+    expect((await send("DELETE", `/api/v1/scans/${id}`)).status).toBe(404);
+  });
 
   describe("RETENTION_DAYS", () => {
     const run = async (retentionDays: number | null) => {
