@@ -1,7 +1,6 @@
 /** Every table, for queries and for drizzle-kit. */
 export * from "./tables/decisions.ts";
-export * from "./tables/monitors.ts";
 export * from "./tables/organizations.ts";
 export * from "./tables/people.ts";
 export * from "./tables/published.ts";
-export * from "./tables/scans.ts";
+export * from "./tables/runs.ts";

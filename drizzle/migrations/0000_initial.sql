@@ -394,13 +394,9 @@ CREATE INDEX "findings_of_scan" ON "findings" USING btree ("tenant_id","scan_id"
 --> statement-breakpoint
 CREATE INDEX "scans_of_tenant" ON "scans" USING btree ("tenant_id","created_at","id");
 --> statement-breakpoint
-CREATE INDEX "scans_completed_of_org" ON "scans" USING btree ("tenant_id","org_url","ended_at") WHERE "scans"."status" = 'completed';
---> statement-breakpoint
 CREATE INDEX "scans_unfinished" ON "scans" USING btree ("updated_at") WHERE "scans"."status" in ('pending', 'running');
 --> statement-breakpoint
 CREATE INDEX "scans_unfinished_of_tenant" ON "scans" USING btree ("tenant_id","created_at","id") WHERE "scans"."status" in ('pending', 'running');
---> statement-breakpoint
-CREATE INDEX "scans_ended_of_tenant" ON "scans" USING btree ("tenant_id","created_at","id") WHERE "scans"."ended_at" is not null;
 --> statement-breakpoint
 CREATE INDEX "scans_ended" ON "scans" USING btree ("ended_at") WHERE "scans"."ended_at" is not null;
 --> statement-breakpoint

@@ -1,0 +1,264 @@
+import { sql } from "drizzle-orm";
+import {
+  bigint,
+  boolean,
+  check,
+  doublePrecision,
+  foreignKey,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  primaryKey,
+  text,
+  unique,
+  uniqueIndex,
+  uuid,
+} from "drizzle-orm/pg-core";
+import type { ManualReason, Severity, Status } from "../../shared/report.ts";
+import type { ChangeCause, NewChange } from "../../shared/schemas/change.ts";
+import type { FindingNotes } from "../../shared/schemas/finding_notes.ts";
+import type { LogStatus, StoredMonitorStatus } from "../../shared/schemas/monitor_requests.ts";
+import type { ScanStatus } from "../../shared/schemas/scan.ts";
+import { tenantPolicies } from "../policies.ts";
+import { bytes, instant } from "./columns.ts";
+import { ofTenant } from "./people.ts";
+
+/** The columns of scans and of monitors. */
+const ofRun = () => ({
+  /** Chosen by the producer, and unique in the tenant: what another tenant has shows in no answer. */
+  id: uuid("id").notNull(),
+  tenantId: ofTenant(),
+  clientId: text("client_id"),
+  /** The revision of the STIG: `okta-idaas-stig-v1r2`. */
+  benchmark: text("benchmark"),
+  checksTotal: integer("checks_total").notNull().default(0),
+  /** Counts of rules. */
+  pass: integer("pass").notNull().default(0),
+  fail: integer("fail").notNull().default(0),
+  manual: integer("manual").notNull().default(0),
+  /** Rules that do not apply to the organization; they are not in `manual`. */
+  notApplicable: integer("not_applicable").notNull().default(0),
+  createdAt: instant("created_at").notNull().defaultNow(),
+  /** The producer's last heartbeat; without one for too long a scan is expired and a monitor stale. */
+  updatedAt: instant("updated_at").notNull().defaultNow(),
+  /** Set with an end status and only then. */
+  endedAt: instant("ended_at"),
+});
+
+export const scans = pgTable(
+  "scans",
+  {
+    ...ofRun(),
+    id: uuid("id").notNull().defaultRandom(),
+    orgUrl: text("org_url"),
+    status: text("status").$type<ScanStatus>().notNull().default("pending"),
+    checksDone: integer("checks_done").notNull().default(0),
+    cancelRequested: boolean("cancel_requested").notNull().default(false),
+    /** Who registered it: the JWT's `sub`, or the API key's id. */
+    createdBy: text("created_by"),
+    /** The body it was registered with, so that the same request again is the same scan; null for an imported scan. */
+    registration: text("registration"),
+    startedAt: instant("started_at"),
+  },
+  (table) => [
+    // What findings refer to, so that a finding cannot belong to another tenant's scan.
+    unique("scans_tenant_id_id").on(table.tenantId, table.id),
+    index("scans_of_tenant").on(table.tenantId, table.createdAt, table.id),
+    index("scans_unfinished")
+      .on(table.updatedAt)
+      .where(sql`${table.status} in ('pending', 'running')`),
+    index("scans_unfinished_of_tenant")
+      .on(table.tenantId, table.createdAt, table.id)
+      .where(sql`${table.status} in ('pending', 'running')`),
+    // In the order in which they are deleted once they are old.
+    index("scans_ended")
+      .on(table.endedAt)
+      .where(sql`${table.endedAt} is not null`),
+    check(
+      "scans_status",
+      sql`${table.status} in ('pending', 'running', 'completed', 'cancelled', 'failed', 'expired')`,
+    ),
+    check("scans_ended_at", sql`(${table.endedAt} is not null) = (${table.status} not in ('pending', 'running'))`),
+    check(
+      "scans_counts",
+      sql`least(${table.checksTotal}, ${table.checksDone}, ${table.pass}, ${table.fail}, ${table.manual}, ${table.notApplicable}) >= 0`,
+    ),
+    ...tenantPolicies("scans", table.tenantId),
+  ],
+);
+
+export const monitors = pgTable(
+  "monitors",
+  {
+    ...ofRun(),
+    orgUrl: text("org_url").notNull(),
+    /** The organization's address: the origin of `orgUrl`, in lower case. */
+    origin: text("origin").notNull(),
+    status: text("status").$type<StoredMonitorStatus>().notNull().default("running"),
+    intervalSeconds: integer("interval_seconds").notNull(),
+    logStatus: text("log_status").$type<LogStatus>().notNull().default("unknown"),
+    errorCode: text("error_code"),
+    errorDetail: text("error_detail"),
+    /** The last time that was not read of the log. */
+    gapFrom: instant("gap_from"),
+    gapTo: instant("gap_to"),
+    lastLookAt: instant("last_look_at"),
+    lagSeconds: doublePrecision("lag_seconds"),
+    lastChangeAt: instant("last_change_at"),
+    /** How many numbers were given to changes; the next one gets the one after it. */
+    lastChangeNumber: bigint("last_change_number", { mode: "number" }).notNull().default(0),
+    startedAt: instant("started_at").notNull().defaultNow(),
+    /** From then on a running monitor is stale, unless its next heartbeat comes before: `isStale` of the gateway has it too. */
+    staleFrom: instant("stale_from").generatedAlwaysAs(
+      sql`(updated_at at time zone 'UTC' + make_interval(secs => greatest(3 * interval_seconds, 60))) at time zone 'UTC'`,
+    ),
+    /** Set when it was published that it is stale; null again with the next heartbeat. */
+    staleAt: instant("stale_at"),
+  },
+  (table) => [
+    // What changes refer to, so that a change cannot belong to another tenant's monitor.
+    unique("monitors_tenant_id_id").on(table.tenantId, table.id),
+    index("monitors_of_tenant").on(table.tenantId, table.createdAt, table.id),
+    index("monitors_of_organization").on(table.tenantId, table.origin),
+    index("monitors_due")
+      .on(table.staleFrom)
+      .where(sql`${table.status} = 'running' and ${table.staleAt} is null`),
+    index("monitors_ended")
+      .on(table.endedAt)
+      .where(sql`${table.endedAt} is not null`),
+    check("monitors_status", sql`${table.status} in ('running', 'stopped', 'ended')`),
+    check("monitors_log_status", sql`${table.logStatus} in ('reading', 'unreadable', 'unknown')`),
+    check("monitors_ended_at", sql`(${table.endedAt} is not null) = (${table.status} = 'ended')`),
+    check(
+      "monitors_counts",
+      sql`least(${table.checksTotal}, ${table.pass}, ${table.fail}, ${table.manual}, ${table.notApplicable}) >= 0`,
+    ),
+    ...tenantPolicies("monitors", table.tenantId),
+  ],
+);
+
+export const findings = pgTable(
+  "findings",
+  {
+    tenantId: uuid("tenant_id").notNull(),
+    scanId: uuid("scan_id").notNull(),
+    /** Stable over runs: the same check, resource and org give the same value. */
+    fingerprint: text("fingerprint").notNull(),
+    check: text("check").notNull(),
+    status: text("status").$type<Status>().notNull(),
+    reason: text("reason").$type<ManualReason>(),
+    severity: text("severity").$type<Severity>().notNull(),
+    resourceType: text("resource_type").notNull(),
+    resourceId: text("resource_id").notNull(),
+    resourceName: text("resource_name").notNull(),
+    expected: text("expected").notNull(),
+    actual: text("actual").notNull(),
+    detail: text("detail").notNull(),
+    /** With reason `partly_automated`: what was automated passed. */
+    automated: text("automated").$type<"PASS">(),
+    /** The id of the object whose change makes it pass. */
+    cause: text("cause"),
+    /** Texts that no query compares: a new one needs no column. */
+    notes: jsonb("notes").$type<FindingNotes>().notNull().default({}),
+    /** Does not count for the check's status. */
+    advisory: boolean("advisory").notNull().default(false),
+    createdAt: instant("created_at").notNull().defaultNow(),
+  },
+  (table) => [
+    // Led by the tenant, so that an insert cannot learn from a conflict what another tenant stored.
+    primaryKey({ name: "findings_pkey", columns: [table.tenantId, table.scanId, table.fingerprint] }),
+    foreignKey({
+      name: "findings_scan",
+      columns: [table.tenantId, table.scanId],
+      foreignColumns: [scans.tenantId, scans.id],
+    }).onDelete("cascade"),
+    index("findings_of_scan").on(table.tenantId, table.scanId, table.createdAt, table.fingerprint),
+    check("findings_status", sql`${table.status} in ('PASS', 'FAIL', 'MANUAL')`),
+    check("findings_automated", sql`${table.automated} = 'PASS'`),
+    check("findings_severity", sql`${table.severity} in ('high', 'medium', 'low')`),
+    ...tenantPolicies("findings", table.tenantId),
+  ],
+);
+
+/** The finished report of a scan, as it was sent. */
+export const scanReports = pgTable(
+  "scan_reports",
+  {
+    tenantId: uuid("tenant_id").notNull(),
+    scanId: uuid("scan_id").notNull(),
+    /** Gzip. */
+    body: bytes("body").notNull(),
+    /** Digest of `body`, in hexadecimal digits. */
+    sha256: text("sha256").notNull(),
+    /** Length of `body`. */
+    sizeBytes: integer("size_bytes").notNull(),
+    storedAt: instant("stored_at").notNull().defaultNow(),
+  },
+  (table) => [
+    primaryKey({ name: "scan_reports_pkey", columns: [table.tenantId, table.scanId] }),
+    foreignKey({
+      name: "scan_reports_scan",
+      columns: [table.tenantId, table.scanId],
+      foreignColumns: [scans.tenantId, scans.id],
+    }).onDelete("cascade"),
+    check("scan_reports_size", sql`${table.sizeBytes} = octet_length(${table.body})`),
+    ...tenantPolicies("scan_reports", table.tenantId),
+  ],
+);
+
+/** Verdicts that moved, in the order they were stored. */
+export const changes = pgTable(
+  "changes",
+  {
+    tenantId: uuid("tenant_id").notNull(),
+    monitorId: uuid("monitor_id").notNull(),
+    /** Made by the producer, so that a change that is sent again is stored once. */
+    id: uuid("id").notNull(),
+    /** Rises with each change of the monitor: the clock of the producer may go back. */
+    number: bigint("number", { mode: "number" }).notNull(),
+    check: text("check").notNull(),
+    fingerprint: text("fingerprint").notNull(),
+    resourceType: text("resource_type").notNull(),
+    resourceId: text("resource_id").notNull(),
+    resourceName: text("resource_name").notNull(),
+    /** Null: the finding is new. */
+    fromStatus: text("from_status").$type<Status>(),
+    fromReason: text("from_reason").$type<ManualReason>(),
+    /** Null: the finding is gone. */
+    toStatus: text("to_status").$type<Status>(),
+    toReason: text("to_reason").$type<ManualReason>(),
+    fromWaived: boolean("from_waived").notNull(),
+    toWaived: boolean("to_waived").notNull(),
+    expected: text("expected").notNull().default(""),
+    actual: text("actual").notNull(),
+    toPass: text("to_pass"),
+    /** The verdict of the whole rule after the change. */
+    ruleStatus: text("rule_status").$type<Status>().notNull(),
+    ruleReason: text("rule_reason").$type<ManualReason>(),
+    /** Severity in the producer's catalog. */
+    ruleSeverity: text("rule_severity").$type<Severity>().notNull(),
+    seenAt: instant("seen_at").notNull(),
+    cause: text("cause").$type<ChangeCause>().notNull(),
+    explainedBy: jsonb("explained_by").$type<NewChange["explained_by"]>().notNull(),
+    also: jsonb("also").$type<NewChange["also"]>().notNull().default([]),
+    createdAt: instant("created_at").notNull().defaultNow(),
+  },
+  (table) => [
+    primaryKey({ name: "changes_pkey", columns: [table.tenantId, table.monitorId, table.id] }),
+    foreignKey({
+      name: "changes_monitor",
+      columns: [table.tenantId, table.monitorId],
+      foreignColumns: [monitors.tenantId, monitors.id],
+    }).onDelete("cascade"),
+    uniqueIndex("changes_of_monitor").on(table.tenantId, table.monitorId, table.number),
+    index("changes_of_finding").on(table.tenantId, table.monitorId, table.fingerprint, table.number),
+    index("changes_of_check").on(table.tenantId, table.monitorId, table.check, table.number),
+    check("changes_from", sql`${table.fromStatus} in ('PASS', 'FAIL', 'MANUAL')`),
+    check("changes_to", sql`${table.toStatus} in ('PASS', 'FAIL', 'MANUAL')`),
+    check("changes_rule", sql`${table.ruleStatus} in ('PASS', 'FAIL', 'MANUAL')`),
+    check("changes_from_or_to", sql`${table.fromStatus} is not null or ${table.toStatus} is not null`),
+    check("changes_cause", sql`${table.cause} in ('log', 'reconciliation', 'start', 'decision', 'org_policy')`),
+    ...tenantPolicies("changes", table.tenantId),
+  ],
+);
