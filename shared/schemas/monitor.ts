@@ -2,39 +2,39 @@ import * as v from "valibot";
 import { changeCauseSchema } from "./change.ts";
 import { findingEntries, statusSchema } from "./finding.ts";
 import { intervalSeconds, lagSeconds, logStatusSchema } from "./monitor_requests.ts";
-import { count, instant, text, time, uuid, type Output } from "./primitives.ts";
-import { statusCountsEntries } from "./scan.ts";
+import { instant, text, time, uuid, type Output } from "./primitives.ts";
+import { runEntries } from "./scan.ts";
 
 /** `stale`: it runs, and its last report is older than three intervals and than a minute. */
 const monitorStatusSchema = v.picklist(["running", "stale", "stopped", "ended"]);
 
 /** A monitor as the API shows it: the verdicts of one org, kept up to date. */
 export const monitorSchema = v.object({
-  id: uuid(),
+  ...runEntries,
   monitor_id: uuid(),
-  tenant_id: uuid(),
-  channel: v.pipe(v.string(), v.description("Where its events are published")),
-  event_stream: v.pipe(v.string(), v.description("Path of its event stream")),
   status: monitorStatusSchema,
   org_url: v.string(),
-  client_id: v.nullable(v.string()),
-  benchmark: v.pipe(v.nullable(v.string()), v.description("The revision of the STIG; null: the producer did not say")),
   interval_seconds: intervalSeconds,
-  checks_total: v.pipe(count, v.description("0 while it is not known")),
-  ...statusCountsEntries,
   log_status: logStatusSchema,
   error_code: v.pipe(v.nullable(v.string()), v.description("Null while nothing is wrong")),
   error_detail: v.nullable(v.string()),
   last_look_at: v.pipe(v.nullable(time), v.description("When the provider was last asked successfully")),
   lag_seconds: v.nullable(lagSeconds),
   last_change_at: v.pipe(v.nullable(time), v.description("Null until a verdict changes")),
-  created_at: time,
-  updated_at: v.pipe(time, v.description("The producer's last report")),
   started_at: v.pipe(time, v.description("When the producer was last started")),
-  ended_at: v.nullable(time),
 });
 
 const monitor_id = uuid();
+const { entries: ofFinding } = v.pick(v.object(findingEntries), [
+  "check",
+  "fingerprint",
+  "resource_type",
+  "resource_id",
+  "resource_name",
+  "expected",
+  "actual",
+  "to_pass",
+]);
 const eventTexts = v.pipe(v.array(text(0, 2048)), v.maxLength(20));
 
 /** The payloads of its events, by type. */
@@ -58,16 +58,12 @@ export const monitorEventSchemas = {
   "finding.updated": v.object({
     monitor_id,
     id: v.pipe(uuid(), v.description("The id of the change")),
-    check: findingEntries.check,
+    ...ofFinding,
     vuln_id: v.pipe(
       v.string(),
       v.description("The rule, `V-273186`; the check's name for a rule that is not the STIG's"),
     ),
     cat: v.pipe(v.picklist(["CAT I", "CAT II", "CAT III"]), v.description("By the producer's catalog")),
-    fingerprint: findingEntries.fingerprint,
-    resource_type: findingEntries.resource_type,
-    resource_id: findingEntries.resource_id,
-    resource_name: findingEntries.resource_name,
     from: v.pipe(v.nullable(statusSchema), v.description("Null: the finding is new")),
     from_reason: findingEntries.reason,
     from_waived: v.boolean(),
@@ -76,9 +72,6 @@ export const monitorEventSchemas = {
     to_waived: v.boolean(),
     rule_status: v.pipe(statusSchema, v.description("Of the whole rule after it")),
     rule_reason: findingEntries.reason,
-    expected: findingEntries.expected,
-    actual: findingEntries.actual,
-    to_pass: findingEntries.to_pass,
     cause: changeCauseSchema,
     seen_at: instant,
     event_ids: v.pipe(

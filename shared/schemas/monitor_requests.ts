@@ -1,5 +1,6 @@
 import * as v from "valibot";
-import { count, fieldMessage, instant, text, type Output } from "./primitives.ts";
+import { count, exactOptionalEntries, fieldMessage, instant, text, type Output } from "./primitives.ts";
+import { registrationEntries, statusCountsEntries } from "./scan.ts";
 import { webAddress } from "./web_address.ts";
 
 /** The bodies that the REST resources of monitors take. */
@@ -10,8 +11,6 @@ export const logStatusSchema = v.pipe(
   v.picklist(["reading", "unreadable", "unknown"], "expected reading, unreadable or unknown"),
   v.description("`unreadable`: the verdicts rest on full scans alone"),
 );
-const errorCode = text(1, 100);
-const errorDetail = text(0, 2048);
 const lagMessage = "expected a number of seconds from 0 to 1000000000";
 export const lagSeconds = v.pipe(
   v.number(lagMessage),
@@ -28,30 +27,23 @@ export const intervalSeconds = v.pipe(
 );
 
 export const newMonitorSchema = v.strictObject(
-  {
-    org_url: webAddress,
-    client_id: v.exactOptional(v.nullable(text(1, 200))),
-    benchmark: v.exactOptional(v.nullable(text(1, 200))),
-    interval_seconds: intervalSeconds,
-    checks_total: v.exactOptional(count),
-  },
+  { org_url: webAddress, ...registrationEntries, interval_seconds: intervalSeconds },
   fieldMessage,
 );
 
 /** The gap is published with `monitor.error`; the monitor does not show it. */
 export const monitorUpdateSchema = v.strictObject(
   {
-    status: v.exactOptional(storedStatusSchema),
-    checks_total: v.exactOptional(count),
-    pass: v.exactOptional(count),
-    fail: v.exactOptional(count),
-    manual: v.exactOptional(count),
-    not_applicable: v.exactOptional(count),
-    log_status: v.exactOptional(logStatusSchema),
-    error_code: v.exactOptional(v.nullable(errorCode)),
-    error_detail: v.exactOptional(v.nullable(errorDetail)),
-    last_look_at: v.exactOptional(v.nullable(instant)),
-    lag_seconds: v.exactOptional(v.nullable(lagSeconds)),
+    ...exactOptionalEntries({
+      status: storedStatusSchema,
+      checks_total: count,
+      ...statusCountsEntries,
+      log_status: logStatusSchema,
+      error_code: v.nullable(text(1, 100)),
+      error_detail: v.nullable(text(0, 2048)),
+      last_look_at: v.nullable(instant),
+      lag_seconds: v.nullable(lagSeconds),
+    }),
     gap_from: v.pipe(v.exactOptional(instant), v.description("With `error_code`: since when the log was not read")),
     gap_to: v.exactOptional(instant),
   },
