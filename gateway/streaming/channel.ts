@@ -1,7 +1,6 @@
 import { AppError } from "../../shared/app_error.ts";
 import { parseChannelName, type ChannelName } from "../../shared/channel_name.ts";
-import { fitsChannel, isTerminalEventType, terminalTypeOf, type EncodedEvent } from "../../shared/event.ts";
-import { isJsonObject } from "../../shared/json.ts";
+import { fitsChannel, terminalTypeOf, type EncodedEvent } from "../../shared/event.ts";
 import type { Chunk } from "./encoded_chunk.ts";
 import type { StoredNumber } from "./published.ts";
 
@@ -18,8 +17,6 @@ const maxProducers = 16;
 const maxMissing = 1000;
 /** A stored event arrives within this time, or not at all. */
 const deliveryGraceMs = 5000;
-/** What was published of a resource before its end arrives within seconds of it. */
-const maxEndedResources = 1024;
 
 /** One upstream subscription, from before it is confirmed until it is over. Changed by the hub alone. */
 export class Channel {
@@ -47,9 +44,6 @@ export class Channel {
   readonly #missing = new Map<string, number>();
   /** Events that arrived before the channel had learned the numbers. Null: it has. */
   #early: Set<string> | null = null;
-
-  /** Resources that had their terminal event here, other than the channel's own: least recent first. */
-  readonly #endedResources = new Set<string>();
   readonly #parsed: ChannelName | null;
   readonly #terminalType: string | null;
 
@@ -127,26 +121,6 @@ export class Channel {
     this.#lastNumbers.set(producer, n);
     const [oldest] = this.#lastNumbers.size > maxProducers ? this.#lastNumbers.keys() : [];
     if (oldest !== undefined) this.#hasForgotten = this.#lastNumbers.delete(oldest);
-  }
-
-  /**
-   * True for an event about a resource whose terminal event has passed, except its deletion: several processes publish on a
-   * channel that outlives its resources, and the state that one of them has read may arrive after the end that another stored.
-   */
-  isAfterEnd({ type, data }: EncodedEvent): boolean {
-    const isTerminal = isTerminalEventType(type);
-    if (!isTerminal && this.#endedResources.size === 0) return false;
-    const [resource = ""] = type.split(".");
-    const payload: unknown = JSON.parse(data);
-    const id = isJsonObject(payload) ? payload[`${resource}_id`] : undefined;
-    if (typeof id !== "string" || id === this.#parsed?.resourceId) return false;
-    const key = `${resource}:${id}`;
-    if (this.#endedResources.has(key)) return type !== `${resource}.deleted`;
-    if (!isTerminal) return false;
-    this.#endedResources.add(key);
-    const [oldest] = this.#endedResources.size > maxEndedResources ? this.#endedResources : [];
-    if (oldest !== undefined) this.#endedResources.delete(oldest);
-    return false;
   }
 }
 

@@ -229,7 +229,6 @@ export class Hub {
     // No client looks for what is missing once it has the terminal event.
     if (end === "own" && channel.holeSinceMs !== null) return this.#lose(channel);
     this.#watchHole(channel);
-    if (channel.isAfterEnd(event)) return;
     const frame = encodeEventFrame(event);
     if (channel.frames.push(frame) === 1) {
       if (this.#queuedChannels.length === 0) nextTurn(() => this.#flush());

@@ -374,28 +374,6 @@ test("a member of several channels is ended after the last terminal event", asyn
   hub.close();
 });
 
-test("a channel that outlives its resources passes nothing of one on after its end, but its deletion", async () => {
-  const { broker, hub } = setUp();
-  const member = createMember();
-  await join(hub, [a], member);
-  const [over, other] = [
-    { part_id: uuid, n: 0 },
-    { part_id: tenantId, n: 1 },
-  ];
-  broker.publish(a, "part.end", over);
-  for (const type of ["part.created", "part.updated", "part.end", "part.error"]) broker.publish(a, type, over);
-  broker.publish(a, "part.updated", other);
-  broker.publish(a, "other.updated", over);
-  broker.publish(a, "part.deleted", over);
-  hub.close();
-  expect([...member.text().matchAll(/event: (\S+)/g)].map(([, type]) => type)).toEqual([
-    "part.end",
-    "part.updated",
-    "other.updated",
-    "part.deleted",
-  ]);
-});
-
 test("a member that throws is ended and logged, and the others receive everything", async () => {
   const logged: unknown[] = [];
   const error = new Error("broken");
