@@ -1,6 +1,6 @@
+import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { pause } from "../../shared/abortable.ts";
 
 export interface ScriptedServer {
   readonly url: string;
@@ -21,8 +21,7 @@ export async function startScriptedServer(...answers: readonly [Answer, ...Answe
     const answer = answers[Math.min(index, answers.length - 1)] ?? answers[0];
     void answer(response, request);
   });
-  server.listen(0, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
+  await once(server.listen(0, "127.0.0.1"), "listening");
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}/api/v1/scans/1/event-stream`,
@@ -43,26 +42,17 @@ export function frame(type: string, data: object): string {
 /** Answers one request; an open stream's answer returns while the response stays open. */
 export type Answer = (response: ServerResponse, request: IncomingMessage) => void | Promise<void>;
 
-/** A part of a stream's body: bytes that leave as one chunk, or a pause. */
-type Chunk = string | Uint8Array | Pause;
-type Pause = { readonly waitMs: number } | { readonly until: Promise<void> };
-
-/** 200 and these chunks; the stream stays open. */
-export function stream(...chunks: readonly Chunk[]): Answer {
+/** 200 and these chunks, each of which leaves separately; the stream stays open. */
+export function stream(...chunks: readonly string[]): Answer {
   return async (response) => {
     response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8" });
     response.flushHeaders();
-    await send(response, ...chunks);
+    for (const chunk of chunks) await write(response, chunk);
   };
 }
 
-/** More of a body, or a pause. */
-async function send(response: ServerResponse, ...chunks: readonly Chunk[]): Promise<void> {
-  for (const chunk of chunks) await write(response, chunk);
-}
-
 /** The same, ended politely. */
-export function endedStream(...chunks: readonly Chunk[]): Answer {
+export function endedStream(...chunks: readonly string[]): Answer {
   return async (response, request) => {
     await stream(...chunks)(response, request);
     response.end();
@@ -70,7 +60,7 @@ export function endedStream(...chunks: readonly Chunk[]): Answer {
 }
 
 /** The same, then the connection breaks. */
-export function cutStream(...chunks: readonly Chunk[]): Answer {
+export function cutStream(...chunks: readonly string[]): Answer {
   return async (response, request) => {
     await stream(...chunks)(response, request);
     response.destroy();
@@ -90,20 +80,9 @@ export function problem(code: number, detail: string, headers: Readonly<Record<s
 }
 
 /** Resolves when the chunk has left this process, so that the next one is a separate chunk. */
-function write(response: ServerResponse, chunk: Chunk): Promise<void> {
+function write(response: ServerResponse, chunk: string): Promise<void> {
   if (response.destroyed) return Promise.resolve();
-  if (typeof chunk === "object" && "until" in chunk) return chunk.until;
-  if (typeof chunk === "object" && "waitMs" in chunk) return waitWhileOpen(response, chunk.waitMs);
   return new Promise((resolve) => {
     response.write(chunk, () => setImmediate(resolve));
   });
-}
-
-/** Resolves after the time, or when the client is gone. */
-async function waitWhileOpen(response: ServerResponse, ms: number): Promise<void> {
-  const closed = new AbortController();
-  const close = () => closed.abort();
-  response.once("close", close);
-  await pause(ms, [closed.signal]);
-  response.off("close", close);
 }
