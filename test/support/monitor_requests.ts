@@ -2,40 +2,24 @@ import { randomUUID } from "node:crypto";
 import type { Change, NewChange } from "../../shared/schemas/change.ts";
 import type { Monitor } from "../../shared/schemas/monitor.ts";
 import type { TestGateway } from "./test_gateway.ts";
+import { aChange, anExplanation } from "./change_builders.ts";
 import { changeEvents } from "./published.ts";
 
 export const newMonitor = { org_url: "https://acme.okta.com", client_id: "0oa1", interval_seconds: 10 } as const;
 
 /** A line of `follow`: the Admin Console lost its second factor. */
 export function changeOf(fields: Partial<NewChange> = {}): NewChange {
-  const { to = { status: "FAIL", reason: null } } = fields;
-  return {
-    id: randomUUID(),
+  const explanation = { uuid: "f2b6c7d8-ca51-11f0-9d3c-0b1f2a3c4d5e", published: "2026-11-22T14:03:09.871Z" };
+  return aChange({
     check: "mfa-for-admins",
     fingerprint: "mfa-for-admins:00p1",
     resource: { type: "policy", id: "00p1", name: "Okta Admin Console" },
-    from: { status: "PASS", reason: null },
-    to,
-    from_waived: false,
-    to_waived: false,
     expected: "Every rule requires two factors",
     actual: "The rule “Catch-all” allows a password alone",
-    to_pass: null,
-    rule: { ...(to ?? { status: "PASS", reason: null }), severity: "medium" },
     seen_at: "2026-11-22T14:03:12.000Z",
-    cause: "log",
-    explained_by: [
-      {
-        uuid: "f2b6c7d8-ca51-11f0-9d3c-0b1f2a3c4d5e",
-        event_type: "policy.rule.update",
-        published: "2026-11-22T14:03:09.871Z",
-        actor: { id: "00u1", type: "User", login: "admin@acme.example", name: "Ada Admin" },
-        transaction_id: "Z1",
-      },
-    ],
-    also: [],
+    explained_by: [anExplanation(explanation)],
     ...fields,
-  };
+  });
 }
 
 /** The requests of one monitor, by default with the tenant's key. */

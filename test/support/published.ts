@@ -8,7 +8,7 @@ interface PublishedEvent {
 }
 
 /** The body of a publish request, from a producer that has published nothing before. */
-export function numbered(events: readonly PublishedEvent[]) {
+export function numbered<Event extends PublishedEvent>(events: readonly Event[]) {
   const producer = randomUUID();
   return { events: events.map((event, index) => ({ ...event, delivery_id: `${producer}.${index + 1}` })) };
 }
@@ -21,5 +21,7 @@ export function findingEvents(scanId: string, findings: readonly object[]) {
 
 /** Changes of a monitor, as a follower publishes them. */
 export function changeEvents(monitorId: string, changes: readonly NewChange[]) {
-  return numbered(changes.map((change) => ({ type: "finding.updated", data: toFindingUpdated(monitorId, change) })));
+  return numbered(
+    changes.map((change) => ({ type: "finding.updated" as const, data: toFindingUpdated(monitorId, change) })),
+  );
 }

@@ -96,16 +96,3 @@ export function createRouteApp(database: Database, stream: EventStream): RouteAp
     },
   };
 }
-
-/** Reads a stream up to and including the text, or to its end. */
-export async function readUntil(response: Response, text: string): Promise<string> {
-  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
-  let received = "";
-  while (!received.includes(text)) {
-    const part = await reader?.read();
-    if (part === undefined || part.done) break;
-    received += part.value;
-  }
-  await reader?.cancel();
-  return received;
-}

@@ -1,6 +1,7 @@
 import type { ManualReason, StatusCounts } from "../../shared/report.ts";
 import { stateOf } from "../../shared/rule_result.ts";
 import type { FindingCreated } from "../../shared/scan_events.ts";
+import { createGatewayCall } from "../../shared/client/gateway_client.ts";
 import { findingEvents, numbered } from "./published.ts";
 
 /** What a scanner does at a gateway, step by step, over HTTP and with an API key. */
@@ -37,15 +38,10 @@ export interface StoredFinding extends Omit<FindingCreated, "scan_id"> {
 }
 
 export function createScanProducer(gatewayUrl: string, apiKey: string): ScanProducer {
-  async function call(method: string, path: string, body: object): Promise<Record<string, unknown>> {
-    const response = await fetch(new URL(path, gatewayUrl), {
-      method,
-      headers: { authorization: `Api-Key ${apiKey}`, "content-type": "application/json" },
-      body: JSON.stringify(body),
-    });
-    if (!response.ok) throw new Error(`Cannot ${method} ${path}: ${response.status} ${await response.text()}`);
-    return (await response.json()) as Record<string, unknown>;
-  }
+  const send = createGatewayCall({ url: gatewayUrl, apiKey, timeoutMs: 60_000 });
+  const never = new AbortController().signal;
+  const call = async (method: string, path: string, body: object) =>
+    (await send(method, path, body, never)) as Record<string, unknown>;
 
   return {
     async register(registration) {

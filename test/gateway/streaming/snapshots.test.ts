@@ -4,7 +4,8 @@ import { AppError } from "../../../shared/app_error.ts";
 import { makeChannelName } from "../../../shared/channel_name.ts";
 import { createPublisher } from "../../../shared/send_event.ts";
 import { defineEventStream, ended, type Snapshot } from "../../../gateway/streaming/event_stream_definition.ts";
-import { ada, createRouteApp, openTestDatabase, readUntil } from "../../support/route_app.ts";
+import { ada, createRouteApp, openTestDatabase } from "../../support/route_app.ts";
+import { readStream } from "../../support/test_gateway.ts";
 import { bounds, resourceId, tenantId } from "../../support/stream_server.ts";
 
 /** What a stream does while its snapshot is read, which a slow database makes long. */
@@ -79,7 +80,7 @@ test("S1: what happens while the snapshot is read follows it, in order and once"
   const stream = await opening;
   await thing.update();
   const updates = Array.from({ length: 7 }, (_, index) => update(index + 1)).join("");
-  expect(await readUntil(stream, update(7))).toBe(head + snapshot(3) + updates);
+  expect(await readStream(stream, update(7))).toBe(head + snapshot(3) + updates);
 });
 
 test("a stream that ends while its snapshot is read says so and closes", async () => {
@@ -91,7 +92,7 @@ test("a stream that ends while its snapshot is read says so and closes", async (
   await thing.end();
   thing.answer();
   const end = `event: thing.end\ndata: {"thing_id":"${resourceId}"}\n\n`;
-  expect(await readUntil(await opening, "never")).toBe(`${head}${snapshot(0)}${update(1)}${end}: close ended\n `);
+  expect(await readStream(await opening, "never")).toBe(`${head}${snapshot(0)}${update(1)}${end}: close ended\n `);
   await expect.poll(() => thing.app.streams.stats()).toEqual(nothing);
 });
 
@@ -162,7 +163,7 @@ test("a snapshot may be larger than the buffer: its client is not slow", async (
   const definition = { prefix: "thing", getChannels, getSnapshot: async () => ({ events }) };
   await using app = createRouteApp(database, defineEventStream(definition));
   const stream = await app.get(path, ada);
-  expect((await readUntil(stream, complete)).length).toBeGreaterThan(2 * bounds.maxBufferBytes);
+  expect((await readStream(stream, complete)).length).toBeGreaterThan(2 * bounds.maxBufferBytes);
 });
 
 test("without `snapshot`, and of what has ended, none is read", async () => {
