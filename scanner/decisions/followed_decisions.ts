@@ -54,7 +54,7 @@ export async function followDecisions({ files, fetch, rules, say, nowMs }: Follo
   let current = merge(nowMs);
   let checkedMs = nowMs;
   let fetchedMs = nowMs;
-  let fetched: readonly FetchedDecision[] | null = null;
+  let isFetched = false;
   let isUnreadable = false;
   return {
     apply: (results: readonly CheckResult[], atMs: number) => applyDecisions(results, current, atMs).results,
@@ -62,7 +62,6 @@ export async function followDecisions({ files, fetch, rules, say, nowMs }: Follo
     /** True when others are in force than at the call before. The gateway is not waited for: its answer counts from the next call on. */
     async refresh(atMs: number): Promise<boolean> {
       const isRead = await readFiles();
-      const isFetched = takeFetched();
       if (fetch !== null && Math.abs(atMs - fetchedMs) >= fetchEveryMs) {
         fetchedMs = atMs;
         void fetchAgain(fetch);
@@ -72,6 +71,7 @@ export async function followDecisions({ files, fetch, rules, say, nowMs }: Follo
       );
       checkedMs = atMs;
       if (!isRead && !isFetched && !isOver) return false;
+      isFetched = false;
       current = merge(atMs);
       return true;
     },
@@ -88,16 +88,11 @@ export async function followDecisions({ files, fetch, rules, say, nowMs }: Follo
     }
   }
 
-  function takeFetched(): boolean {
-    if (fetched === null || fetched === ofGateway) return false;
-    const areOthers = JSON.stringify(fetched) !== JSON.stringify(ofGateway);
-    ofGateway = fetched;
-    return areOthers;
-  }
-
   async function fetchAgain(read: () => Promise<readonly FetchedDecision[]>): Promise<void> {
     try {
-      fetched = await read();
+      const fetched = await read();
+      isFetched ||= JSON.stringify(fetched) !== JSON.stringify(ofGateway);
+      ofGateway = fetched;
       isUnreadable = false;
     } catch (error) {
       if (!isUnreadable) say(`${messageOf(error)}. The gateway's decisions of before stay in force`);

@@ -74,7 +74,7 @@ export function mergeDecisions(
   ]);
   const taken = new Set<string>();
   // One about this organization counts before one about every organization.
-  const all = gateway.toSorted((a, b) => rankOf(a) - rankOf(b));
+  const all = gateway.toSorted((a, b) => Number(a.org_url === null) - Number(b.org_url === null));
   const fetched = all.flatMap((each) => {
     const found = findRule(each.check, rules);
     if (found !== null) return [{ ...each, check: found.rule.check }];
@@ -119,10 +119,6 @@ export async function fetchDecisions({
 }
 
 const pageSchema = pageOf(decision);
-
-function rankOf({ org_url: orgUrl }: FetchedDecision): number {
-  return orgUrl === null ? 1 : 0;
-}
 
 function keyOf(
   kind: FetchedDecision["kind"],

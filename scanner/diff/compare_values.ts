@@ -6,50 +6,42 @@ import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 
 /** Fields that differ between two versions of an object. Order, timestamps and links make no difference. */
 export function compareObjects(before: JsonObject, after: JsonObject): readonly FieldChange[] {
-  const changes: FieldChange[] = [];
-  compareFields("", { before, after, changes });
-  return changes;
-}
-
-interface Comparison<Value> {
-  readonly before: Value;
-  readonly after: Value;
-  readonly changes: FieldChange[];
+  return compareFields("", before, after);
 }
 
 /** `path` as a person reads it: `roles[Super Administrator].type`. */
-function compareFields(path: string, { before, after, changes }: Comparison<JsonObject>): void {
+function compareFields(path: string, before: JsonObject, after: JsonObject): readonly FieldChange[] {
   const [old, now] = [withoutLinks(before), withoutLinks(after)];
   const names = [...new Set([...Object.keys(old), ...Object.keys(now)])].sort(compareTexts);
-  for (const name of names) {
+  return names.flatMap((name) => {
     const [from, to] = [own(old, name), own(now, name)];
-    if (isTimestamp(name, from) && isTimestamp(name, to)) continue;
+    if (isTimestamp(name, from) && isTimestamp(name, to)) return [];
     // The value of evidence within an artifact is no field of the provider's.
     const isWrapped = name === "value" && old["state"] === "obtained" && now["state"] === "obtained";
     const inner = path === "" ? name : `${path}.${name}`;
-    compareValues(isWrapped ? path : inner, { before: from, after: to, changes });
-  }
+    return compareValues(isWrapped ? path : inner, from, to);
+  });
 }
 
-function compareValues(path: string, { before, after, changes }: Comparison<unknown>): void {
-  if (isJsonObject(before) && isJsonObject(after)) compareFields(path, { before, after, changes });
-  else if (Array.isArray(before) && Array.isArray(after)) compareLists(path, { before, after, changes });
-  else if (canonical(before) !== canonical(after)) {
-    changes.push({ path, from: before ?? null, to: after ?? null });
-  }
+function compareValues(path: string, before: unknown, after: unknown): readonly FieldChange[] {
+  if (isJsonObject(before) && isJsonObject(after)) return compareFields(path, before, after);
+  if (Array.isArray(before) && Array.isArray(after)) return compareLists(path, before, after);
+  return canonical(before) === canonical(after) ? [] : [{ path, from: before ?? null, to: after ?? null }];
 }
 
 /** Entries that are objects are paired by id, then by name; a list of anything else counts as a whole. */
-function compareLists(path: string, { before, after, changes }: Comparison<readonly unknown[]>): void {
+function compareLists(path: string, before: readonly unknown[], after: readonly unknown[]): readonly FieldChange[] {
   if (!before.every(hasName) || !after.every(hasName)) {
     const isSame = sortedTexts(before).join("\n") === sortedTexts(after).join("\n");
-    if (!isSame) changes.push({ path, from: before, to: after });
-    return;
+    return isSame ? [] : [{ path, from: before, to: after }];
   }
   const { pairs, removed, added } = pairUp<JsonObject>(before, after, { idOf, nameOf });
-  for (const [old, now] of pairs) compareFields(atEntry(path, now), { before: old, after: now, changes });
-  for (const entry of removed) changes.push({ path: atEntry(path, entry), from: entry, to: null });
-  for (const entry of added) changes.push({ path: atEntry(path, entry), from: null, to: entry });
+  const at = (entry: JsonObject) => `${path}[${nameOf(entry)}]`;
+  return [
+    ...pairs.flatMap(([old, now]) => compareFields(at(now), old, now)),
+    ...removed.map((entry) => ({ path: at(entry), from: entry, to: null })),
+    ...added.map((entry) => ({ path: at(entry), from: null, to: entry })),
+  ];
 }
 
 function hasName(entry: unknown): entry is JsonObject {
@@ -58,10 +50,6 @@ function hasName(entry: unknown): entry is JsonObject {
 
 function idOf(entry: JsonObject): string {
   return typeof entry["id"] === "string" ? entry["id"] : nameOf(entry);
-}
-
-function atEntry(path: string, entry: JsonObject): string {
-  return `${path}[${nameOf(entry)}]`;
 }
 
 /** The one link that is a setting: which policy an app is bound to. */

@@ -16,35 +16,25 @@ export function pairUp<Item>(
   after: readonly Item[],
   keys: { readonly idOf: (item: Item) => string; readonly nameOf: (item: Item) => string },
 ): Pairing<Item> {
-  const byId = pairBy(before, after, { keyOf: keys.idOf, ofSeveral: "in_order" });
-  const byName = pairBy(byId.removed, byId.added, { keyOf: keys.nameOf, ofSeveral: "none" });
-  return { pairs: [...byId.pairs, ...byName.pairs], removed: byName.removed, added: byName.added };
+  const byId = pairBy(before, after, { keyOf: keys.idOf, most: Infinity });
+  const byName = pairBy(byId.removed, byId.added, { keyOf: keys.nameOf, most: 1 });
+  return { ...byName, pairs: [...byId.pairs, ...byName.pairs] };
 }
 
-interface PairOptions<Item> {
-  readonly keyOf: (item: Item) => string;
-  /** Treatment of several items with one key. */
-  readonly ofSeveral: "in_order" | "none";
-}
-
+/** Pairs those of one key in their order, where no side has more than `most` of them. */
 function pairBy<Item>(
   before: readonly Item[],
   after: readonly Item[],
-  { keyOf, ofSeveral }: PairOptions<Item>,
+  { keyOf, most }: { readonly keyOf: (item: Item) => string; readonly most: number },
 ): Pairing<Item> {
   const now = Map.groupBy(after, keyOf);
-  const pairs: (readonly [Item, Item])[] = [];
-  const paired = new Set<Item>();
-  for (const [key, old] of Map.groupBy(before, keyOf)) {
+  const pairs = [...Map.groupBy(before, keyOf)].flatMap(([key, old]) => {
     const others = now.get(key) ?? [];
-    if (ofSeveral === "none" && (old.length > 1 || others.length > 1)) continue;
-    for (const [index, one] of old.entries()) {
-      const other = others[index];
-      if (other === undefined) break;
-      pairs.push([one, other]);
-      paired.add(one).add(other);
-    }
-  }
+    return Math.max(old.length, others.length) > most
+      ? []
+      : old.slice(0, others.length).map((one, index) => [one, others[index] as Item] as const);
+  });
+  const paired = new Set(pairs.flat());
   const isLeft = (item: Item) => !paired.has(item);
   return { pairs, removed: before.filter(isLeft), added: after.filter(isLeft) };
 }

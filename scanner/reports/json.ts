@@ -2,11 +2,13 @@ import type { Report } from "../../shared/report.ts";
 import { controlResults } from "./controls.ts";
 import { revisionOf, type RenderOptions, type ReportFormat } from "./report_format.ts";
 
+export type JsonOptions = Required<Pick<RenderOptions, "toolVersion" | "revision">>;
+
 /** A format that is one JSON document. */
 export function jsonDocument(
   name: string,
   extension: string,
-  documentOf: (report: Report, options: Required<Pick<RenderOptions, "toolVersion" | "revision">>) => unknown,
+  documentOf: (report: Report, options: JsonOptions) => unknown,
 ): ReportFormat {
   return {
     name,

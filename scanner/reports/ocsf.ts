@@ -1,9 +1,9 @@
 import type { CheckResult, Finding, Report } from "../../shared/report.ts";
 import { stateOf } from "../../shared/rule_result.ts";
 import { findingDecisions, ruleDecisions } from "./result_text.ts";
-import { revisionName, type Revision } from "../catalog/catalog.ts";
+import { revisionName } from "../catalog/catalog.ts";
 import { ruleOf } from "./benchmark_rules.ts";
-import { jsonDocument } from "./json.ts";
+import { jsonDocument, type JsonOptions } from "./json.ts";
 import type { ReportFormat } from "./report_format.ts";
 
 const statuses = {
@@ -23,19 +23,15 @@ const checkSeverities = {
 const informational = { severity: "Informational", severity_id: 1 } as const;
 
 /** OCSF 1.8.0 Compliance Findings (class 2003), a list of one for each finding, for SIEMs and security lakes. */
-export const ocsfFormat: ReportFormat = jsonDocument("ocsf", "ocsf.json", (report, { toolVersion, revision }) =>
-  report.checks.flatMap((check) =>
-    check.findings.map((finding) => toEvent(check, finding, { report, toolVersion, revision })),
-  ),
+export const ocsfFormat: ReportFormat = jsonDocument("ocsf", "ocsf.json", (report, options) =>
+  report.checks.flatMap((check) => check.findings.map((finding) => toEvent(check, finding, { ...options, report }))),
 );
 
-interface EventContext {
-  readonly report: Report;
-  readonly toolVersion: string;
-  readonly revision: Revision;
-}
-
-function toEvent(check: CheckResult, finding: Finding, { report, toolVersion, revision }: EventContext): object {
+function toEvent(
+  check: CheckResult,
+  finding: Finding,
+  { report, toolVersion, revision }: JsonOptions & { readonly report: Report },
+): object {
   const { scan } = report;
   const rule = ruleOf(check, revision);
   const time = Date.parse(scan.ended_at);

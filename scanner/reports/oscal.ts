@@ -6,7 +6,7 @@ import { controls } from "../catalog/controls.ts";
 import { stableUuid } from "../checklists/stable_uuid.ts";
 import { idsOf, orgNameOf, ruleOf } from "./benchmark_rules.ts";
 import { controlResults } from "./controls.ts";
-import { jsonDocument } from "./json.ts";
+import { jsonDocument, type JsonOptions } from "./json.ts";
 import type { ReportFormat } from "./report_format.ts";
 import { attestationLine, failuresOf, findingLine, verdictOf, waiverLine } from "./result_text.ts";
 
@@ -14,10 +14,8 @@ const namespace = "https://scanstream.dev/ns/oscal";
 const maxTextLength = 10_000;
 
 /** Input of every part of the document. */
-interface OscalContext {
+interface OscalContext extends JsonOptions {
   readonly report: Report;
-  readonly revision: Revision;
-  readonly toolVersion: string;
   /** A UUID of this scan: the same parts give the same one. */
   readonly uuidOf: (kind: string, ...parts: readonly string[]) => string;
 }

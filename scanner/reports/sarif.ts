@@ -1,8 +1,8 @@
 import type { CheckResult, Finding, Report } from "../../shared/report.ts";
 import { attestationLine, failuresOf, planLine, tailoringLine, waiverLine } from "./result_text.ts";
-import { revisionName, type Revision } from "../catalog/catalog.ts";
+import { revisionName } from "../catalog/catalog.ts";
 import { orgNameOf, levelOf, ruleOf } from "./benchmark_rules.ts";
-import { jsonDocument } from "./json.ts";
+import { jsonDocument, type JsonOptions } from "./json.ts";
 import type { ReportFormat } from "./report_format.ts";
 
 /** GitHub reads this as the severity of an alert: 7.0 and above is high, 4.0 and above medium. */
@@ -13,12 +13,12 @@ const levels = { high: "error", medium: "error", low: "warning" } as const;
  * SARIF 2.1.0, for code-scanning views: a rule for each check, a result for each failure. GitHub makes an alert of every
  * result, regardless of its kind, so what passes and what needs a person is in the other formats only.
  */
-export const sarifFormat: ReportFormat = jsonDocument("sarif", "sarif", (report, { toolVersion, revision }) => ({
+export const sarifFormat: ReportFormat = jsonDocument("sarif", "sarif", (report, options) => ({
   $schema: "https://json.schemastore.org/sarif-2.1.0.json",
   version: "2.1.0",
   runs: [
     {
-      tool: { driver: driver(report, toolVersion, revision) },
+      tool: { driver: driver(report, options) },
       automationDetails: { id: `scanstream/${orgNameOf(report)}/`, guid: report.scan.id },
       invocations: [
         {
@@ -29,16 +29,20 @@ export const sarifFormat: ReportFormat = jsonDocument("sarif", "sarif", (report,
       ],
       columnKind: "utf16CodeUnits",
       results: report.checks.flatMap((check, ruleIndex) =>
-        failuresOf(check).map((finding) => result(check, finding, { ruleIndex, report })),
+        failuresOf(check).map((finding) => ({
+          ruleId: check.vuln_id,
+          ruleIndex,
+          ...result(check, finding, orgNameOf(report)),
+        })),
       ),
     },
   ],
 }));
 
-function driver(report: Report, version: string, revision: Revision): object {
+function driver(report: Report, { toolVersion, revision }: JsonOptions): object {
   return {
     name: "scanstream",
-    semanticVersion: version,
+    semanticVersion: toolVersion,
     informationUri: "https://public.cyber.mil/stigs/",
     rules: report.checks.map((check) => {
       const rule = ruleOf(check, revision);
@@ -71,28 +75,21 @@ function driver(report: Report, version: string, revision: Revision): object {
 
 const stigViewer = "https://stigviewer.com/stigs/okta_identity_as_a_service_idaas/finding";
 
-interface ResultContext {
-  readonly ruleIndex: number;
-  readonly report: Report;
-}
-
-function result(check: CheckResult, finding: Finding, { ruleIndex, report }: ResultContext): object {
+function result(check: CheckResult, finding: Finding, org: string): object {
   const { resource, waiver, change } = finding;
   const texts = [finding.detail, attestationLine(check), finding.plan === undefined ? "" : planLine(finding.plan)];
   return {
-    ruleId: check.vuln_id,
-    ruleIndex,
     kind: "fail",
     level: levels[check.severity],
     message: { text: withoutLinks(texts.filter((text) => text !== "").join(" ")) },
     locations: [
       {
         // Code-scanning views show results by file; the org's address takes the place of a file.
-        physicalLocation: { artifactLocation: { uri: toRelativeUri(report, finding) }, region: { startLine: 1 } },
+        physicalLocation: { artifactLocation: { uri: toRelativeUri(org, finding) }, region: { startLine: 1 } },
         logicalLocations: [
           {
             name: resource.name,
-            fullyQualifiedName: `${orgNameOf(report)}/${resource.type}/${resource.id}`,
+            fullyQualifiedName: `${org}/${resource.type}/${resource.id}`,
             kind: "resource",
           },
         ],
@@ -112,11 +109,10 @@ function withoutLinks(text: string): string {
   return text.includes("](") ? text.replaceAll(/[\\[\]]/g, "\\$&") : text;
 }
 
-function toRelativeUri(report: Report, finding: Finding): string {
+function toRelativeUri(org: string, { resource: { type, id } }: Finding): string {
   // Half a surrogate pair, which a provider's JSON may hold, has no URI: `encodeURIComponent` throws. Dots alone would
   // lead to another folder.
-  const parts = [orgNameOf(report), finding.resource.type, finding.resource.id];
-  return parts
+  return [org, type, id]
     .map((part) => encodeURIComponent(part.toWellFormed()))
     .map((part) => (/^\.{0,2}$/.test(part) ? `_${part}` : part))
     .join("/");

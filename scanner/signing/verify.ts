@@ -31,17 +31,6 @@ export interface Expected {
 const suffix = ".intoto.json";
 const maxFileBytes = 512 * 1_048_576;
 
-/** One folder, and the statements in it that are verified. */
-interface Verification {
-  readonly path: string;
-  /** Its plain files. */
-  readonly names: readonly string[];
-  readonly statements: readonly string[];
-  /** A file that each statement has to name; null: any. */
-  readonly subject: string | null;
-  readonly isWhole: boolean;
-}
-
 /**
  * Verifies the statement of a file, or every one in a folder. Resolves with what holds and what was not examined, in lines for a
  * person. Throws `NotProven` with the first thing that does not hold.
@@ -77,7 +66,8 @@ export async function verifyPath(path: string, verifier: Verifier, expected: Exp
   return isWhole && others.length > 0 ? [...lines, `Not signed: ${others.join(", ")}`] : lines;
 }
 
-async function openFolder(path: string): Promise<Verification> {
+/** Its plain files, the statements that are verified, and a file that each of these has to name; null: any. */
+async function openFolder(path: string) {
   const entry = await lstat(path).catch((error: unknown) => {
     if (hasCode(error, "ENOENT", "ENOTDIR"))
       throw new UsageError([`Cannot verify ${JSON.stringify(path)}: no such file or folder`]);
