@@ -11,7 +11,7 @@ export interface CheckSelection {
   readonly severity?: readonly Severity[];
 }
 
-/** Is told of a name that is understood, but not quite right. */
+/** Receives a message about a name that is understood, but not quite right. */
 export type Warn = (message: string) => void;
 
 interface KnownChecks {

@@ -6,7 +6,7 @@ import { parseReport } from "../reports/read_report.ts";
 /** An earlier report, as far as a comparison needs it. */
 export interface Baseline {
   readonly scanId: string;
-  /** By check and fingerprint. */
+  /** Keys are made of check and fingerprint. */
   readonly findings: ReadonlyMap<string, BaselineFinding>;
 }
 

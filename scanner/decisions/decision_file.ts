@@ -20,7 +20,7 @@ const bounds = { maxDepth: 20, maxParts: 10 * maxDecisions, repeatedKeys: "refus
 export interface DecisionFileSource extends NamedFile {
   /** Every rule there is: a decision on an unknown check would silently decide nothing. */
   readonly rules: readonly RuleNames[];
-  /** Is told of names of another revision of a rule. */
+  /** Receives a message about names of another revision of a rule. */
   readonly warn?: (message: string) => void;
 }
 

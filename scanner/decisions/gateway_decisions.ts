@@ -11,7 +11,7 @@ import { maxDecisions } from "./decision_file.ts";
 import type { Decisions } from "./decisions.ts";
 import { isWaiverInForce, type WaiverEntry } from "./waivers.ts";
 
-/** For one page: a gateway that takes longer counts as unavailable. */
+/** Time for one page: a gateway that takes longer counts as unavailable. */
 const callTimeoutMs = 15_000;
 
 const { entries } = decisionSchema;

@@ -16,7 +16,7 @@ import { originOf } from "../../shared/schemas/web_address.ts";
 export interface OrganizationInput {
   /** The origin of its address, in lower case. */
   readonly orgUrl: string;
-  /** By id: a scan whose report lies in several files counts once. */
+  /** Keys are ids: a scan whose report lies in several files counts once. */
   readonly scans: Map<string, Observation>;
   readonly monitors: MonitorInput[];
   /** V-numbers by the name of the check. */
@@ -28,7 +28,7 @@ export interface OrganizationInput {
 export interface MonitorInput {
   readonly ids: ReadonlySet<string>;
   readonly spans: readonly Span[];
-  /** By id: a line that a crash has repeated counts once. */
+  /** Keys are ids: a line that a crash has repeated counts once. */
   readonly lines: ReadonlyMap<string, ChangeLineInput>;
 }
 
@@ -72,7 +72,7 @@ export class HistoryInput {
     });
   }
 
-  /** By address. */
+  /** The organizations in the order of their addresses. */
   organizations(): readonly OrganizationInput[] {
     return [...this.#organizations.values()].sort((one, other) => (one.orgUrl < other.orgUrl ? -1 : 1));
   }

@@ -53,7 +53,7 @@ test.each<[string, (text: string) => unknown]>([
 
 test("brackets, braces and parentheses are what they are in a name, with a star behind them too", () => {
   const odd = ["[PROD] all", "{a,b}", "+(a|b)", "!x", "a\\b"];
-  // What they would cover as classes, alternatives, repetitions, negations, or as any character.
+  // Names that they would cover as classes, alternatives, repetitions, negations, or as any character.
   const others = ["P all", "xPROD] all", "a", "b", "ab", "x", "y", "**"];
   for (const name of odd) {
     expect(waivedNames([name], [...odd, ...others]).names).toEqual([name]);

@@ -55,26 +55,6 @@ describe("a decision with a remediation date", () => {
     ]);
   });
 
-  test("is about the resources that it names, as a waiver is", () => {
-    const result = aCheckResult({
-      findings: ["Sales EMEA", "Sales", "Fine"].map((name, index) =>
-        aFinding({ status: name === "Fine" ? "PASS" : "FAIL", resource: { type: "policy", id: `00p${index}`, name } }),
-      ),
-    });
-    const { results } = decide(
-      [
-        { ...plan, resource: "Sales *" },
-        { ...plan, resource: "Fine" },
-      ],
-      result,
-    );
-    expect(results[0]?.findings.map((finding) => finding.plan?.remediation_date)).toEqual([
-      "2026-11-21",
-      undefined,
-      undefined,
-    ]);
-  });
-
   test("is no plan for what is for a person to judge, unless the person found a failure", () => {
     const manual = aCheckResult({ findings: [aFinding({ status: "MANUAL" })] });
     expect(firstFinding([plan], manual)?.plan).toBeUndefined();

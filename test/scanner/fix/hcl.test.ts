@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { comment, quote } from "../../../scanner/fix/hcl.ts";
 import { identifier } from "../../../scanner/fix/terraform.ts";
 
-/** What Terraform makes of a text in quotation marks, https://developer.hashicorp.com/terraform/language/expressions/strings */
+/** Reads a text in quotation marks as Terraform does, https://developer.hashicorp.com/terraform/language/expressions/strings */
 function unquote(text: string): string {
   const body = /^"((?:[^"\\\n]|\\.)*)"$/u.exec(text)?.[1];
   if (body === undefined) throw new Error(`${text} is no quoted text`);

@@ -126,10 +126,6 @@ describe("plan.md", () => {
     );
     expect(text).toContain('### Change 1: Password policy "Default Policy"');
   });
-
-  test("other steps end with the object to change", async () => {
-    expect(await page(await typical)).toMatch(/\d+\. Set "Token can be used from" .* \(api token "CI"\)/);
-  });
 });
 
 test("names that look like Terraform stay text in every file", async () => {
