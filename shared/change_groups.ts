@@ -55,7 +55,7 @@ export function alsoText({ also }: Pick<Change, "also">): string {
 /** Why a result changed although nothing in the org did. */
 export const orgPolicyText = "another version of the organization's document decides";
 
-/** For a change whose cause is a decision: how the decision changed. */
+/** Returns how the decision changed, for a change whose cause is a decision. */
 export function decisionText({ from_waived: wasWaived, to_waived: isWaived }: Waived): string {
   if (wasWaived === isWaived) return "an attestation began or ended";
   return isWaived ? "a waiver began" : "the waiver ended";

@@ -11,14 +11,14 @@ export interface ChannelName {
   readonly resourceId: string;
 }
 
-/** What a principal must be known by before it may read a channel. */
+/** The part of a principal that decides whether it may read a channel. */
 export interface ChannelReader {
   readonly tenantId: string;
 }
 
 /** Bounded, as a resource id is: the name is part of a URL and of the broker's key. */
 const prefixPattern = /^[a-z0-9](?:[a-z0-9-]{0,98}[a-z0-9])?$/;
-/** For a canonical lower-case UUID. */
+/** Matches a canonical lower-case UUID. */
 export const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const anyCaseUuid = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi;
 const resourceIdPattern = /^[A-Za-z0-9._~-]{1,200}$/;
@@ -31,7 +31,7 @@ const segments = [
   { name: "tenant id", pattern: uuidPattern, expected: "a canonical lower-case UUID" },
   { name: "resource id", pattern: resourceIdPattern, expected: "1 to 200 of A-Z a-z 0-9 . _ ~ -" },
 ] as const;
-/** For a whole name, for documents. */
+/** Matches a whole name; documents show it. */
 export const channelNamePattern = /* @__PURE__ */ joinPatterns(prefixPattern, uuidPattern, resourceIdPattern);
 
 /** True for a canonical lower-case UUID. */

@@ -1,4 +1,4 @@
-/** What `process.env`, `Deno.env.toObject()` and a Worker's bindings have in common. */
+/** The form that `process.env`, `Deno.env.toObject()` and a Worker's bindings have in common. */
 export type Environment = Readonly<Record<string, unknown>>;
 
 /** Reads variable by variable and collects every problem; no problem ever holds a value. */

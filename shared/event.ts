@@ -10,7 +10,7 @@ export type PayloadValue = Scalar | readonly Scalar[];
 /** A flat JSON object. */
 export type EventPayload = Readonly<Record<string, PayloadValue>>;
 
-/** What the payload of this event type must carry: a terminal event names its resource. */
+/** Fields that the payload of this event type must carry: a terminal event names its resource. */
 export type RequiredFields<Type extends string> = Type extends `${infer Resource}.end`
   ? { readonly [Key in `${Resource}_id`]: string }
   : unknown;

@@ -1,4 +1,4 @@
-/** What `scanstream/events` publishes: for producers and clients that speak to a gateway in TypeScript. */
+/** Exports of `scanstream/events`, for producers and clients that speak to a gateway in TypeScript. */
 
 export {
   createGatewayPublisher,

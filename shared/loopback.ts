@@ -1,4 +1,4 @@
-/** Whether a URL's host name is this machine: `localhost` and names below it, and the addresses that never leave it. */
+/** True for a URL's host name that is this machine: `localhost` and names below it, and the addresses that never leave it. */
 export function isLoopback(hostname: string): boolean {
   return (
     hostname === "localhost" ||

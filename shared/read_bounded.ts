@@ -32,7 +32,7 @@ export function bodyTooLarge(maxBytes: number): AppError {
   return new AppError("too_large", `The body is larger than ${maxBytes} bytes`);
 }
 
-/** What is wanted of an answer that says no: its beginning. Never rejects; empty where it cannot be read, or is far too long. */
+/** Reads the beginning of an answer that is a refusal. Never rejects; empty where it cannot be read, or is far too long. */
 export async function readRefusal(response: Response): Promise<string> {
   try {
     return new TextDecoder().decode(await readBounded(response.body, maxRefusalBytes));

@@ -1,6 +1,6 @@
 import { nearestName } from "./nearest_name.ts";
 
-/** What a rule may be called. */
+/** Names that a rule may be called by. */
 export interface RuleNames {
   /** The name of the check, which reports print. */
   readonly check: string;
@@ -14,7 +14,7 @@ export interface RuleNames {
 
 export interface FoundRule<Rule> {
   readonly rule: Rule;
-  /** What to tell a person who named another revision of the rule; null: nothing. */
+  /** Note for a person who named another revision of the rule, or null. */
   readonly warning: string | null;
 }
 
@@ -31,7 +31,7 @@ export function findRule<Rule extends RuleNames>(name: string, rules: readonly R
   return { rule, warning };
 }
 
-/** What to say of a name that no rule has: the nearest one, where one is near. */
+/** Message for a name that no rule has, with the nearest one where one is near. */
 export function unknownRule(name: string, rules: readonly RuleNames[], otherwise: string): string {
   const wanted = name.trim().toLowerCase();
   const names = new Map(

@@ -1,6 +1,6 @@
 import { ruleStates, type RuleState } from "./rule_result.ts";
 
-/** What a state may be called, for messages. */
+/** Names of states, for messages. */
 export const stateWords = "one or more of pass, fail, manual, not_applicable (or n/a), separated by commas";
 
 /** `fail,n/a` as states, in any case; null for a list that has something else, or nothing. */

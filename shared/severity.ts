@@ -16,7 +16,7 @@ export function categoryText(text: string): string {
   return severity === null ? text : categoryNames[severity];
 }
 
-/** What a severity may be called, for messages. */
+/** Names of severities, for messages. */
 export const severityWords = "high, medium or low, or CAT I, CAT II or CAT III";
 
 const categories: Readonly<Record<string, Severity>> = {

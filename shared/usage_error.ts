@@ -1,5 +1,5 @@
 export interface UsageErrorOptions extends ErrorOptions {
-  /** What cannot be done, before the problems: `Cannot use the configuration`. */
+  /** Line before the problems: `Cannot use the configuration`. */
   readonly heading?: string;
 }
 

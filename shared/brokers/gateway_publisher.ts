@@ -24,7 +24,7 @@ export interface GatewayPublisher extends Publisher {
 }
 
 const maxWaitingBytes = 16_000_000;
-/** For one request, below the 500 events and 1 MiB that the gateway takes. */
+/** Bounds on one request, below the 500 events and 1 MiB that the gateway takes. */
 const maxBatchEvents = 500;
 const maxBatchBytes = 1_000_000;
 const encoder = new TextEncoder();
@@ -95,7 +95,7 @@ export function createGatewayPublisher(options: GatewayBrokerOptions): GatewayPu
     return channel;
   }
 
-  /** For each event the gateway's refusal, or null; rejects when the gateway is unavailable. A batch is taken as a whole or not at all. */
+  /** Resolves with the gateway's refusal of each event, or null; rejects when the gateway is unavailable. A batch is taken as a whole or not at all. */
   async function postAll(
     name: string,
     channel: Channel,

@@ -19,7 +19,7 @@ export interface RedisBrokerOptions {
   readonly pingEveryMs?: number;
   /** How long its answer may take. Default 10,000. */
   readonly pingTimeoutMs?: number;
-  /** For primaries that sentinels name. */
+  /** Addresses of the primaries that sentinels name. */
   readonly natMap?: NatMap;
 }
 

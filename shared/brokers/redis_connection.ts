@@ -17,7 +17,7 @@ export interface RedisConnection {
   drop(reason?: LostReason): void;
 }
 
-/** Where a server is: named itself, or found by sentinels that name the primary of the moment. */
+/** Address of a server, or sentinels that name the primary of the moment. */
 export type RedisTarget =
   | RedisEndpoint
   | { readonly sentinels: readonly RedisEndpoint[]; readonly name: string; readonly natMap: NatMap };

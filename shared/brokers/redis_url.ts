@@ -12,7 +12,7 @@ export interface RedisAccess {
   readonly tls?: Record<string, never>;
 }
 
-/** What `REDIS_URL` names: one server, or sentinels to ask for the primary. */
+/** Content of `REDIS_URL`: one server, or sentinels to ask for the primary. */
 export type RedisAddress = { readonly access: RedisAccess } & (
   | { readonly kind: "single"; readonly endpoint: RedisEndpoint; readonly database: number | null }
   | { readonly kind: "sentinel"; readonly endpoints: readonly RedisEndpoint[]; readonly name: string }

@@ -2,7 +2,7 @@ import { AppError } from "../app_error.ts";
 import { errorCode } from "../error_code.ts";
 
 export interface UnavailableOptions {
-  /** What went wrong. Only messages and codes are kept: a client's error object may hold the command and its password. */
+  /** The fault. Only messages and codes are kept: a client's error object may hold the command and its password. */
   readonly cause?: unknown;
   /** Never appear in the error, even when a server repeats them. */
   readonly secrets: readonly string[];

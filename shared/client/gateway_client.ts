@@ -26,7 +26,7 @@ export interface GatewayCallOptions {
   /** The gateway's address, without a path. */
   readonly url: string;
   readonly apiKey: string;
-  /** For one call, in milliseconds. */
+  /** Bound on one call, in milliseconds. */
   readonly timeoutMs: number;
   /** How large an answer may be, decompressed. Default: 8 MiB. */
   readonly maxAnswerBytes?: number;

@@ -24,7 +24,7 @@ export type SubscriptionEnd<Events extends object> =
   /** `event` is the terminal event, or null when the resource had ended before the stream could open. */
   | { readonly state: "ended"; readonly event: StreamEvent<Events> | null }
   | { readonly state: "failed"; readonly error: SubscribeError }
-  /** By `close()` or the signal. */
+  /** Ended by `close()` or the signal. */
   | { readonly state: "closed" };
 
 export interface Subscription<Events extends object> {

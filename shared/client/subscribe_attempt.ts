@@ -172,7 +172,7 @@ export async function runAttempt(
         waitingChars = 0;
       }
       if (isEndSeen) {
-        // What is still to come is only the state before the terminal event.
+        // Only the state before the terminal event is still to come.
         clearTimeout(timer);
         await synced;
         continue;

@@ -55,7 +55,7 @@ export interface SubscribeOptions<Events extends object> {
    * pause, unless with a final `SubscribeError` (`not_authenticated`, `permission_denied`, `not_found`).
    */
   readonly getAccessToken?: (request: TokenRequest) => string | Promise<string>;
-  /** Where the access token travels; `query` for servers that read it only there. Default `header`. */
+  /** Place of the access token; `query` for servers that read it only there. Default `header`. */
   readonly tokenIn?: "header" | "query";
   /** Sent as `Authorization: Api-Key …`. Not together with `getAccessToken`. */
   readonly apiKey?: string;
@@ -162,7 +162,7 @@ export function parseOptions<Events extends object>(
   };
 }
 
-/** What a header can carry; anything else would make `fetch` throw an error that quotes the secret. */
+/** True for text that a header can carry; anything else would make `fetch` throw an error that quotes the secret. */
 export function isHeaderSafe(secret: unknown): secret is string {
   return typeof secret === "string" && /^[\x21-\x7e]+$/.test(secret);
 }

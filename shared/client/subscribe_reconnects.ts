@@ -76,7 +76,7 @@ export async function followOverReconnects(settings: SubscribeSettings, follower
       report("reconnecting", error);
       continue;
     }
-    // Where a stream was once open, an answer of another kind is a proxy's, and temporary; so is one of an older server.
+    // After an open stream, an answer of another kind comes from a proxy and is temporary; so is one of an older server.
     const wasRight = error.code === "not_a_stream" ? openCount > 0 : error.code === "no_snapshot" && wasLive;
     if (isFinal(error) && !wasRight) {
       report("failed", error);

@@ -1,7 +1,7 @@
 /** When decisions of people end: a day (until its end, UTC) or a date-time with its offset. */
 
 export const expiryMessage = "expected a day (2027-01-31) or a date-time (2027-01-31T12:00:00Z)";
-/** For decisions, which have to say when they end, and may say `never`. */
+/** Decisions have to say when they end, and may say `never`. */
 export const endMessage = 'expected a day (2027-01-31), a date-time (2027-01-31T12:00:00Z) or "never"';
 
 /** The end of a decision as it is kept: null for the word `never`. */

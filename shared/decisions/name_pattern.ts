@@ -55,7 +55,7 @@ export function literalOf(pattern: NamePattern): string | null {
     : Array.from(pattern, (point) => String.fromCodePoint(point)).join("");
 }
 
-/** Whether the pattern matches the whole name; null when the budget ran out. Takes at most as many steps as the product of both lengths. */
+/** True when the pattern matches the whole name; null when the budget ran out. Takes at most as many steps as the product of both lengths. */
 export function matchesName(pattern: NamePattern, name: NamePoints, budget: StepBudget): boolean | null {
   let at = 0;
   let token = 0;

@@ -3,7 +3,7 @@ import { redisHarness, upstashHarness } from "./broker_adapters.ts";
 import { brokerContract } from "./broker_contract.ts";
 import { networkContract } from "./broker_network_contract.ts";
 
-// What meets the runtime's own sockets and fetch, on Deno: one line a case. `test/shared/brokers/deno.test.ts` starts it.
+// Runs the cases that meet the runtime's own sockets and fetch on Deno; `test/shared/brokers/deno.test.ts` reads a line for each.
 const redis = await startRedis({ password: "p@ss/w:rd secret" });
 const adapters = { redis: redisHarness(redis), upstash: upstashHarness(redis) };
 const cases = Object.entries({ ...brokerContract, ...networkContract }).filter(

@@ -18,7 +18,7 @@ export interface BrokerHarness {
   readonly upstreamCount: ((channel: string) => Promise<number>) | null;
   /** Null: there is no network between. */
   readonly network: TcpProxy | null;
-  /** What no error may show. */
+  /** Texts that no error may show. */
   readonly secrets: readonly string[];
   readonly close: () => Promise<void>;
 }
@@ -33,7 +33,7 @@ export function eventMessage(fields: Readonly<Record<string, string | number>>):
   return toMessage(encodeEvent("scan.progress", fields));
 }
 
-/** What one subscription received, in order. */
+/** Everything that one subscription received, in order. */
 export interface Recording {
   readonly messages: readonly string[];
   readonly lost: readonly LostReason[];

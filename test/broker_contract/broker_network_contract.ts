@@ -47,7 +47,7 @@ const cases: Readonly<Record<string, (harness: NetworkHarness) => Promise<void>>
     const recording = await record(broker, channel);
     harness.network.stall();
     assert.equal(await recording.untilLost(), "silent");
-    // What the network held arrives now, without a subscriber.
+    // The network hands over now what it held, and nobody subscribes.
     await harness.createDirectBroker().publish(channel, eventMessage({ n: 1 }));
     harness.network.restore();
     const again = await record(broker, channel);

@@ -17,7 +17,7 @@ export interface Caller {
   readonly as: string | null;
   /** The subject of a valid token, who need not be a member. */
   readonly sub?: string;
-  /** What is answered to them: a refusal, or anything else. */
+  /** Answer to them: a refusal, or anything else. */
   expected(route: ProtectedRoute): 401 | 403 | "allowed";
 }
 
@@ -31,7 +31,7 @@ export interface Cast {
   readonly callers: readonly Caller[];
 }
 
-/** For the tenant. */
+/** Name of the tenant. */
 export const walkName = "Walk";
 
 const casts = new WeakMap<GatewayUnderTest, Promise<Cast>>();

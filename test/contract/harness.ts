@@ -36,7 +36,7 @@ export interface ContractTenant {
   readonly sub: string;
 }
 
-/** What only the operator of the gateway can do. */
+/** Actions that only the operator of the gateway can take. */
 export interface GatewayControl {
   /** As the gateway was configured. */
   readonly maxStreamsPerTenant: number;

@@ -13,7 +13,7 @@ function randomText(bytes: number): string {
   return text;
 }
 
-/** What is kept and what is deleted: reports, scans, and what the tenant can take with it. */
+/** Reports that are kept. */
 export const keepingCases: readonly GatewayCase[] = [
   gatewayCase("keeps the report of a scan, gives it back byte for byte, and takes no other", async (gateway) => {
     const as = keyOf(gateway.tenant);

@@ -13,7 +13,7 @@ export interface SampleRequest {
 }
 
 interface World extends Pick<Cast, "tenant"> {
-  /** By somebody who may; the answer's body. */
+  /** Sends a request of somebody who may; resolves with the answer's body. */
   make(method: string, path: string, json?: unknown): Promise<Readonly<Record<string, unknown>>>;
 }
 
@@ -98,7 +98,7 @@ function reportOf(path: string): unknown {
   return reportUpload(path.slice(-36)).body;
 }
 
-/** By method and path, as the gateway's table has them. */
+/** Keys are method and path, as the gateway's table has them. */
 const samples: Readonly<Record<string, MakeSample>> = {
   "PUT /api/v1/seen": at("/api/v1/seen"),
   "PATCH /api/v1/tenant": at("/api/v1/tenant", { name: walkName }),

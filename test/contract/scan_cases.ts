@@ -5,7 +5,7 @@ import { numbered } from "../support/published.ts";
 const progress = (n: number) => ({ type: "scan.progress", data: { n } });
 const numbersIn = (text: string) => [...text.matchAll(/data: \{"n":(\d+)\}/g)].map(([, n]) => Number(n));
 
-/** What a producer rests on when answers are lost: requests that may be sent again, and an end that the gateway publishes. */
+/** Producers rely on these when answers are lost: requests may be sent again. */
 export const scanCases: readonly GatewayCase[] = [
   gatewayCase("publishes a batch of events in its order, and all of it or nothing", async (gateway) => {
     const as = keyOf(gateway.tenant);

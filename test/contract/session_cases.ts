@@ -62,7 +62,7 @@ async function openTwo(gateway: GatewayUnderTest, more: Readonly<Record<string, 
 
 const naming = ({ id }: Pick<ContractTenant, "id">) => ({ "x-tenant-id": id });
 
-/** Who the caller is, and a person with several tenants. */
+/** The session of a caller, and a person with several tenants. */
 export const sessionCases: readonly GatewayCase[] = [
   gatewayCase("the session of an API key names the key's tenant and scopes", async (gateway) => {
     const { kind, id, scopes, tenant, tenants } = await readSession(gateway, keyOf(gateway.tenant));

@@ -18,7 +18,7 @@ import {
 const nowhere = "00000000-0000-4000-8000-000000000000";
 const progress = (n: number) => ({ type: "scan.progress", data: { n } });
 
-/** What an event stream promises, as far as a client can see it. */
+/** Promises of an event stream that a client can see. */
 export const streamCases: readonly GatewayCase[] = [
   gatewayCase("the head of a stream is as promised, and the first bytes come at once", async (gateway) => {
     const scan = await createScan(gateway);

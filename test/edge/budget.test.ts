@@ -13,7 +13,7 @@ test("a Worker is at most 250 KiB when it is deployed, and holds nothing of othe
   const files = await bundleWorker(folder);
   const bundle = await readFile(join(folder, "main_worker.js"));
   expect(gzipSync(bundle).byteLength).toBeLessThanOrEqual(maxGzipBytes);
-  // What an import would bring, by the files that are in it.
+  // The files in the bundle show what an import brings.
   expect(files).toContain("gateway/runtime/main_worker.ts");
   const strangers =
     /^scanner\/|^test\/|node_modules\/(pg|pg-.*|@electric-sql|ioredis|prom-client|@hono\/node-server)\/|(^|:)node:/;

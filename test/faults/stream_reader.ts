@@ -10,7 +10,7 @@ export interface StreamReader {
   readonly numbers: readonly number[];
   readonly openedAtMs: number;
   readonly isClosed: boolean;
-  /** What the gateway wrote before it closed; null when it wrote none. */
+  /** Reason that the gateway wrote before it closed, or null. */
   readonly closeReason: string | null;
   readonly closed: Promise<void>;
   /** Resolves once an event with this or a later number came; rejects when the stream closes before. */

@@ -12,11 +12,11 @@ export interface Traffic {
   /** The number of the newest event that a channel was given. */
   newest(channel: string): number;
   stop(): Promise<void>;
-  /** What is wrong with what a reader of the channel saw between its open and its close; null when nothing is. */
+  /** Returns what is wrong with the events that a reader of the channel saw from its open to its close, or null. */
   gapIn(channel: string, reader: StreamReader): string | null;
 }
 
-/** Where a channel of the traffic can be followed. */
+/** Stream of a channel of the traffic. */
 interface Followable {
   readonly channel: string;
   readonly streamUrl: string;

@@ -8,7 +8,7 @@ import { recordEvents } from "../../gateway/library/record_events.ts";
 const tenant = "0b54a9d2-6d0c-4ae2-8f0a-0d3f8a6f2a11";
 const channel = `scan:${tenant}:1`;
 
-/** What a JavaScript caller, or JSON from outside, may hand over in spite of the types. */
+/** Calls as JavaScript may, in spite of the types. */
 const untyped = ({ sendEvent }: Publisher) => sendEvent as unknown as (...args: unknown[]) => Promise<void>;
 
 describe("sendEvent", () => {

@@ -6,7 +6,7 @@ import { wranglerEnvironment, wranglerProgram } from "./runtime_programs.ts";
 
 const root = join(import.meta.dirname, "../..");
 
-/** What `wrangler deploy` would upload, as `main_worker.js` in the folder. Needs no account. Resolves with the files that are in it. */
+/** Writes what `wrangler deploy` would upload, `main_worker.js`, into the folder. Resolves with the files that are in it. */
 export async function bundleWorker(folder: string): Promise<readonly string[]> {
   const metafile = join(folder, "meta.json");
   const args = ["deploy", "--dry-run", "--outdir", folder, "--metafile", metafile];

@@ -72,7 +72,7 @@ export async function startCommandOrg(folder: string, latencyMs = 0): Promise<Co
 /** A gateway, an org, and a folder in which commands of both run. */
 export interface CommandStage extends AsyncDisposable {
   readonly gateway: CommandGateway;
-  /** Where commands run. */
+  /** Folder in which commands run. */
   readonly cwd: string;
   /** The variables with which a scan reads the org. */
   readonly idpEnv: Readonly<Record<string, string>>;

@@ -6,7 +6,7 @@ import { requestSharedService } from "./shared_services.ts";
 import { temporaryFolder } from "./temporary_folder.ts";
 
 const root = join(import.meta.dirname, "../..");
-/** Where Node keeps what it has compiled for one command for the next: a fifth of a command's CPU time. */
+/** Folder in which Node keeps compiled code from one command to the next: a fifth of a command's CPU time. */
 const compileCache = join(builtPackage, "../compiled");
 export { builtPackage, temporaryFolder };
 
@@ -21,7 +21,7 @@ export interface Outcome {
 
 export interface Running {
   readonly process: ChildProcess;
-  /** What it wrote so far. */
+  /** Everything that it wrote so far. */
   readonly output: { readonly stdout: string; readonly stderr: string };
   readonly finished: Promise<Outcome>;
   /** Resolves with the match as soon as the text is there; rejects when the process ends without it. */
@@ -31,7 +31,7 @@ export interface Running {
 
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** Where it runs; default: a folder of its own. */
+  /** Folder in which it runs; default: one of its own. */
   readonly cwd: string;
   /** A line of bash that runs it as `"$@"`, for redirections and limits; default: it is run without a shell. */
   readonly shell?: string;

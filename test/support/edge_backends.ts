@@ -8,7 +8,7 @@ import { startTcpProxy, type TcpProxy } from "./tcp_proxy.ts";
 import { startUpstashBridge, type UpstashBridge } from "./upstash_bridge.ts";
 import type { Role } from "../../shared/schemas/team.ts";
 
-/** What a gateway at the edge stands on, on this machine: Upstash's REST, Neon's HTTP, and an issuer of JWTs. */
+/** Services of a gateway at the edge, on this machine: Upstash's REST, Neon's HTTP, and an issuer of JWTs. */
 export interface EdgeBackends {
   readonly redis: RedisServer;
   readonly bridge: UpstashBridge;

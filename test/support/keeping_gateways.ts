@@ -4,7 +4,7 @@ import { runSql } from "./watched_database.ts";
 import { startTestGateway, type TestGateway } from "./test_gateway.ts";
 import type { Environment } from "../../shared/environment_reader.ts";
 
-/** What a suite about stored data runs on: both kinds of Postgres. */
+/** Both kinds of Postgres, for suites about stored data. */
 export const keptDatabases: readonly (readonly [name: string, open: () => Promise<OpenDatabase>])[] = [
   ["PGlite", openPglite],
   ["PostgreSQL", openPg],

@@ -92,7 +92,7 @@ async function answerSql(
     for (const bodies of watchers) bodies.push(text);
     const body = JSON.parse(text) as NeonQuery | { readonly queries: readonly NeonQuery[] };
     const client = await poolOf(url).connect();
-    // What breaks the connection fails the query as well.
+    // An error of the connection fails the query as well.
     const ignore = () => undefined;
     client.on("error", ignore);
     let isBroken = true;

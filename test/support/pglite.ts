@@ -50,7 +50,7 @@ async function empty(pglite: PGlite, catalog: string): Promise<boolean> {
   return true;
 }
 
-/** What changes with each statement that defines, grants or configures something, but not with rows. */
+/** Reads a text that changes with each statement that defines, grants or configures something, but not with rows. */
 async function readCatalog(pglite: PGlite): Promise<string> {
   const catalogs = [
     "attribute",

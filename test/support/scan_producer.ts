@@ -4,7 +4,7 @@ import type { FindingCreated } from "../../shared/scan_events.ts";
 import { createGatewayCall } from "../../shared/client/gateway_client.ts";
 import { findingEvents, numbered } from "./published.ts";
 
-/** What a scanner does at a gateway, step by step, over HTTP and with an API key. */
+/** A scanner at a gateway, step by step, over HTTP and with an API key. */
 export interface ScanProducer {
   register(body: object): Promise<ProducedScan>;
 }

@@ -11,5 +11,5 @@ export function servedRoutes(): readonly ServedRoute[] {
   return requireDeclared(routes.filter(({ method }) => method !== "ALL"));
 }
 
-/** For dependencies that are handed on and, before the first request, not used. */
+/** Stands for dependencies that are handed on and, before the first request, not used. */
 export const anything: unknown = new Proxy(() => anything, { get: () => anything });

@@ -8,7 +8,7 @@ import { builtPackage } from "./command_line.ts";
 const run = promisify(execFile);
 const root = join(import.meta.dirname, "../..");
 
-/** What `npm pack` makes of the built package, in a folder that does not exist yet: `dist/` of the checkout stays. Resolves with its path. */
+/** Packs the built package with `npm pack` in a folder that does not exist yet: `dist/` of the checkout stays. Resolves with its path. */
 export async function packTarball(folder: string): Promise<string> {
   await mkdir(folder, { recursive: true });
   await cp(builtPackage, join(folder, "dist"), { recursive: true });

@@ -30,7 +30,7 @@ export interface TcpProxy {
   delay(ms: number): void;
   /** The next answer is lost: its request arrives and is carried out, and the connection breaks in the place of the answer. */
   loseNextAnswer(): void;
-  /** Of each open and each new connection, passes so many more bytes from the server, then ends it with FIN; until `restore`. */
+  /** Passes so many more bytes from the server on each open and each new connection, then ends it with FIN; until `restore`. */
   truncate(bytes: number): void;
   /** Passes everything again, what was held first. */
   restore(): void;

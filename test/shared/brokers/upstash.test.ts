@@ -160,7 +160,7 @@ test.each([
   const broker = open(bridge.url);
   const recording = await record(broker, channel);
   bridge.writeRaw(typeof bytes === "string" ? bytes.replace("CHANNEL", `scanstream:2:${channel}`) : bytes);
-  // What does not end is given up while it does not end.
+  // An event without end is given up before it ends.
   if (bytes.includes("\n\n")) bridge.writeRaw(`data: message,scanstream:2:${channel},after\n\n`);
   expect(await recording.untilLost()).toBe("garbage");
   expect(recording.messages).toEqual([]);

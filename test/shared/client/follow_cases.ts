@@ -4,7 +4,7 @@ import { follow, SubscribeError } from "../../../shared/client/subscribe.ts";
 import { cutStream, problem, startScriptedServer, stream } from "../../support/scripted_server.ts";
 import { end, progress, quick } from "./watched_stream.ts";
 
-/** What `follow` promises: a subscription as an iterable. */
+/** `follow` is a subscription as an iterable. */
 export const followCases: Readonly<Record<string, () => Promise<void>>> = {
   "iterates over events across reconnects until the terminal event": async () => {
     await using server = await startScriptedServer(cutStream(progress(1)), stream(progress(2), end));

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import * as v from "valibot";
 import { createGatewayCall, readPages } from "../../../shared/client/gateway_client.ts";
 
-/** What a gateway may answer that means harm, or a program in its place. */
+/** Answers of a hostile gateway, or of a program in its place. */
 
 async function callTo(answer: (response: ServerResponse) => void, method = "GET") {
   const server = createServer((_request, response) => answer(response));

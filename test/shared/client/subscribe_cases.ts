@@ -17,7 +17,7 @@ import { end, progress, watch, type Watched } from "./watched_stream.ts";
 
 const nothing = () => undefined;
 
-/** What `subscribe` promises, as plain functions: the same on every runtime. */
+/** Promises of `subscribe` as plain functions, the same on every runtime. */
 export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
   ...subscribeSlowCases,
   ...snapshotCases,

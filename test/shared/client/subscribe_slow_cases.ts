@@ -97,7 +97,7 @@ async function surviveFault(callback: Callback, fault: Fault, outcome: Outcome):
   await turnOfTheNetwork();
 }
 
-/** By then everything that had been sent to this process before was read. */
+/** Resolves when everything that was sent to this process before was read. */
 async function turnOfTheNetwork(): Promise<void> {
   await using server = await startScriptedServer(status(204));
   await (await fetch(server.url)).body?.cancel();

@@ -169,7 +169,7 @@ function resultAt(runs: readonly (readonly Moment[])[], at: number): RuleResult 
   return known.sort((one, other) => other.began - one.began || rankOf(other.result) - rankOf(one.result))[0]?.result;
 }
 
-/** By night each property has ten times as many runs. */
+/** The nightly run tries each property ten times as often. */
 const longer = process.env["NIGHTLY"] === "1" ? 10 : 1;
 
 describe("the history of a rule", () => {
