@@ -1,10 +1,16 @@
+import { createParser } from "eventsource-parser";
 import { abortable } from "../abortable.ts";
 import { parseJsonObject } from "../json.ts";
 import { createStopwatch } from "./page_wake.ts";
-import { createEventReader } from "./event_reader.ts";
 import { openConnection, type Credential } from "./subscribe_connection.ts";
 import { streamError, SubscribeError, type SubscribeErrorCode, type SubscribeErrorOptions } from "./subscribe_error.ts";
-import { heartbeatsOfSilence, isHeaderSafe, type RawEvent, type SubscribeSettings } from "./subscribe_options.ts";
+import {
+  heartbeatsOfSilence,
+  isHeaderSafe,
+  maxWaitMs,
+  type RawEvent,
+  type SubscribeSettings,
+} from "./subscribe_options.ts";
 
 export interface AttemptContext {
   readonly wasRefused: boolean;
@@ -112,45 +118,47 @@ export async function runAttempt(
     let terminalType: string | null = null;
     let endsLeft = Infinity;
     let isEndSeen = false;
-    const readBytes = createEventReader(
-      {
-        onRetry: (retryMs) => context.onRetry(retryMs),
-        onOverflow() {
-          throw lost("garbage", `an event is longer than ${settings.maxEventChars} characters`);
-        },
-        onComment(comment) {
-          const [, word, value = "", count] =
-            /^ ?(close|heartbeat-seconds|terminal) (\S{1,200})(?: ([1-9]\d{0,8}))?/.exec(comment) ?? [];
-          if (word === "close") closeReason = value;
-          else if (word === "terminal") {
-            terminalType = value;
-            endsLeft = Number(count);
-          }
-          // A gateway says it where it is longer than the default.
-          else if (word) silenceMs = Math.max(silenceMs, Number(value) * 1000 * heartbeatsOfSilence) || silenceMs;
-          if (snapshot === null || comment.trim() !== "snapshot complete") return;
-          snapshotRead.resolve(snapshot);
-          snapshot = null;
-        },
-        onEvent(type, text) {
-          // Nothing follows the terminal event.
-          if (isEndSeen) return;
-          const data = parseJsonObject(text);
-          if (data === null) {
-            throw lost("garbage", `the data of event ${JSON.stringify(type.slice(0, 80))} is not a JSON object`);
-          }
-          const event = { type, data };
-          waitingChars += text.length;
-          if (snapshot === null) {
-            waiting.push(event);
-            if (type === terminalType) endsLeft -= 1;
-            isEndSeen = endsLeft === 0;
-          } else if (type.endsWith(".snapshot")) snapshot.push(event);
-          else throw lost("no_snapshot", `it began with ${JSON.stringify(type.slice(0, 80))} instead of a snapshot`);
-        },
+    // The parser drops the byte order mark; if the decoder did too, a second one would go unseen.
+    const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+    const parser = createParser({
+      // An endless line must not become endless memory.
+      maxBufferSize: settings.maxEventChars,
+      onRetry: (retryMs) => context.onRetry(Math.min(retryMs, maxWaitMs)),
+      onError({ type }) {
+        if (type !== "max-buffer-size-exceeded") return;
+        throw lost("garbage", `an event is longer than ${settings.maxEventChars} characters`);
       },
-      settings.maxEventChars,
-    );
+      onComment(comment) {
+        const [, word, value = "", count] =
+          /^ ?(close|heartbeat-seconds|terminal) (\S{1,200})(?: ([1-9]\d{0,8}))?/.exec(comment) ?? [];
+        if (word === "close") closeReason = value;
+        else if (word === "terminal") {
+          terminalType = value;
+          endsLeft = Number(count);
+        }
+        // A gateway says it where it is longer than the default.
+        else if (word) silenceMs = Math.max(silenceMs, Number(value) * 1000 * heartbeatsOfSilence) || silenceMs;
+        if (snapshot === null || comment.trim() !== "snapshot complete") return;
+        snapshotRead.resolve(snapshot);
+        snapshot = null;
+      },
+      onEvent({ event: type = "message", data: text }) {
+        // Nothing follows the terminal event.
+        if (isEndSeen) return;
+        const data = parseJsonObject(text);
+        if (data === null) {
+          throw lost("garbage", `the data of event ${JSON.stringify(type.slice(0, 80))} is not a JSON object`);
+        }
+        const event = { type, data };
+        waitingChars += text.length;
+        if (snapshot === null) {
+          waiting.push(event);
+          if (type === terminalType) endsLeft -= 1;
+          isEndSeen = endsLeft === 0;
+        } else if (type.endsWith(".snapshot")) snapshot.push(event);
+        else throw lost("no_snapshot", `it began with ${JSON.stringify(type.slice(0, 80))} instead of a snapshot`);
+      },
+    });
     let isSynced = false;
     let isLive = false;
     const synced = open(snapshotRead.promise).then(() => {
@@ -185,7 +193,7 @@ export async function runAttempt(
         const why = closeReason === null ? "" : ` (${closeReason})`;
         throw lost("closed", `the server ended the stream${why}`, { detail: closeReason });
       }
-      readBytes(result.value);
+      parser.feed(decoder.decode(result.value, { stream: true }));
       expectBytes();
       if (waitingChars > settings.maxWaitingChars) {
         throw lost("refetch_failed", "too much came before the state was read");

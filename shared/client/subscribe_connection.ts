@@ -1,8 +1,8 @@
 import { problemDetail } from "../problem_detail.ts";
+import { readRefusal } from "../read_bounded.ts";
 import { parseRetryAfterMs } from "../retry_after.ts";
-import { maxWaitMs } from "./event_reader.ts";
 import { streamError, type SubscribeError, type SubscribeErrorCode } from "./subscribe_error.ts";
-import { withQuery } from "./subscribe_options.ts";
+import { maxWaitMs, withQuery } from "./subscribe_options.ts";
 
 export interface Credential {
   /** The whole value of the `Authorization` header. */
@@ -17,8 +17,6 @@ export interface ConnectionRequest extends Credential {
   readonly fetch: typeof fetch;
   readonly signal: AbortSignal;
 }
-
-const maxProblemChars = 65_536;
 
 /** The open stream's bytes, or `null` for 204: the resource has already ended. Rejects with `SubscribeError`. */
 export async function openConnection(request: ConnectionRequest): Promise<ReadableStream<Uint8Array> | null> {
@@ -54,7 +52,8 @@ async function send({ url, fetch, authorization, queryToken, signal }: Connectio
 
 async function toRefusal({ url }: ConnectionRequest, response: Response): Promise<SubscribeError> {
   const { status, headers } = response;
-  const detail = await readProblemDetail(response);
+  // The status alone decides: a body that breaks, is too long or says nothing only costs the detail.
+  const detail = problemDetail(await readRefusal(response))?.slice(0, 500) ?? null;
   const what = `the server answered ${status}${detail === null ? "" : ` (${detail})`}`;
   const waitMs = parseRetryAfterMs(headers, Date.now());
   const retryAfterMs = waitMs === null ? null : Math.min(waitMs, maxWaitMs);
@@ -68,24 +67,6 @@ function toCode(status: number): SubscribeErrorCode {
   // 408 and 425 invite a retry.
   if (status === 408 || status === 425 || status === 429 || status >= 500) return "unavailable";
   return "refused";
-}
-
-/** The status alone decides: a body that breaks, is too long or says nothing only costs the detail. */
-async function readProblemDetail(response: Response): Promise<string | null> {
-  const reader = response.body?.getReader();
-  const decoder = new TextDecoder();
-  let text = "";
-  try {
-    while (text.length < maxProblemChars) {
-      const result = await reader?.read();
-      if (result?.done !== false) return problemDetail(text)?.slice(0, 500) ?? null;
-      text += decoder.decode(result.value, { stream: true });
-    }
-    await reader?.cancel();
-  } catch {
-    // It broke.
-  }
-  return null;
 }
 
 /** An unread body would keep its connection busy. */

@@ -111,6 +111,8 @@ export interface SubscribeSettings {
   readonly random: () => number;
 }
 
+/** Longer waits are capped (and a timer over 2^31 ms would fire at once). */
+export const maxWaitMs = 3_600_000;
 export const heartbeatsOfSilence = 2.5;
 /** 5 s of the usual 15 s: long enough not to be a server that takes connections only to drop them. */
 const heartbeatsOfGoodStream = 1 / 3;
