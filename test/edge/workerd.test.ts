@@ -76,21 +76,6 @@ test("the cron trigger expires scans whose producer is gone", async () => {
   );
 });
 
-test("the cron trigger publishes which monitors are stale", async () => {
-  const as = keyOf(underTest.tenant);
-  const path = `/api/v1/monitors/${crypto.randomUUID()}`;
-  const json = { org_url: "https://acme.okta.com", interval_seconds: 10 };
-  expect((await call(underTest, path, { method: "PUT", as, json })).status).toBe(201);
-  const url = new URL(`/${backends.database.name}`, backends.postgres.adminUrl).href;
-  await asAdmin(url, async (admin) => {
-    await admin.query("update monitors set updated_at = now() - interval '2 minutes' where id = $1", [path.slice(-36)]);
-  });
-  const stream = await openStream(underTest, `${path}/event-stream`, as);
-  expect((await fetch(`${worker.url}/__scheduled?cron=*+*+*+*+*`)).status).toBe(200);
-  await stream.until(/event: monitor\.updated\ndata: \{[^\n]*"status":"stale"/);
-  stream.leave();
-});
-
 test("no request touched another request's I/O, and S9: no secret was logged", () => {
   const output = worker.output();
   expect(output).toContain('"route":"/api/v1/scans/:id/event-stream"');
