@@ -1,6 +1,7 @@
 import { rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { eventually } from "../../gateway/library/contract_client.ts";
 import { startRedis, type RedisServer } from "./redis.ts";
 
 /** A primary, its replica and three sentinels that watch them. */
@@ -19,19 +20,22 @@ export async function startRedisSentinels(): Promise<RedisSentinels> {
   const replica = await startRedis({
     args: ["--replicaof", `${primary.host} ${primary.port}`, "--repl-diskless-sync-delay", "0"],
   });
-  await until(async () => String(await replica.command("INFO", "replication")).includes("master_link_status:up"));
+  await eventually(
+    async () => String(await replica.command("INFO", "replication")).includes("master_link_status:up"),
+    "the replica has its primary",
+  );
   const files: string[] = [];
   const sentinels = await Promise.all([1, 2, 3].map((number) => startSentinel(number)));
-  await until(async () => {
+  await eventually(async () => {
     const known = await Promise.all(
       sentinels.map((server) => server.command("SENTINEL", "CKQUORUM", sentinelName).catch(() => "not yet")),
     );
     return known.every((reply) => String(reply).startsWith("OK 3"));
-  });
-  await until(async () => {
+  }, "each sentinel knows the others");
+  await eventually(async () => {
     const replicas = await Promise.all(sentinels.map((server) => server.command("SENTINEL", "REPLICAS", sentinelName)));
     return replicas.every((reply) => Array.isArray(reply) && reply.length === 1);
-  });
+  }, "each sentinel knows the replica");
   return {
     primary,
     replica,
@@ -52,13 +56,5 @@ export async function startRedisSentinels(): Promise<RedisSentinels> {
     ];
     await writeFile(file, `${settings.join("\n")}\n`);
     return startRedis({ configFile: file, args: ["--sentinel"] });
-  }
-}
-
-async function until(isTrue: () => Promise<boolean>): Promise<void> {
-  const startMs = Date.now();
-  while (!(await isTrue())) {
-    if (Date.now() - startMs > 30_000) throw new Error("The servers did not come together in 30 s");
-    await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }

@@ -8,7 +8,6 @@ import type { Environment } from "../../shared/environment_reader.ts";
 import { createStaticFiles } from "../../gateway/runtime/static_files.ts";
 import type { Role } from "../../shared/schemas/team.ts";
 import { NotFound } from "../../shared/app_error.ts";
-import type { Broker, LostReason } from "../../shared/broker.ts";
 import { createPublisher, type Publisher } from "../../shared/send_event.ts";
 import { createMemoryBroker } from "../../shared/brokers/memory.ts";
 import { builtPackage } from "./command_line.ts";
@@ -38,8 +37,6 @@ export interface WebGateway extends AsyncDisposable {
   start(): Promise<void>;
   /** Publishes past the HTTP route, as a scanner with broker credentials does. */
   readonly publisher: Publisher;
-  /** Every subscription is lost, as when the broker's connection breaks. */
-  loseBroker(): void;
   /** As its metrics count them. */
   openStreams(): Promise<number>;
   revokeApiKey(apiKeyId: string): Promise<void>;
@@ -55,13 +52,13 @@ export async function startWebGateway(environment: Environment = {}): Promise<We
   const { database, close } = await openSharedDatabase();
   let port = 0;
   let demo: WebTenant | null = null;
-  let broker = createLosableBroker();
+  let broker = createMemoryBroker();
   const publisher = createPublisher({ publish: (channel, message) => broker.publish(channel, message) });
   let gateway = await start();
   port = Number(new URL(gateway.url).port);
 
   async function start(): Promise<TestGateway> {
-    broker = createLosableBroker();
+    broker = createMemoryBroker();
     const webAssets = createStaticFiles(join(builtPackage, "web"));
     const options = { issuerKey, directory, database, broker, webAssets, demoSession };
     return startTestGateway({ PORT: String(port), ...environment }, options);
@@ -82,7 +79,6 @@ export async function startWebGateway(environment: Environment = {}): Promise<We
       demo = tenant;
     },
     publisher,
-    loseBroker: () => broker.lose(),
     stop: () => gateway.stop(),
     async start() {
       gateway = await start();
@@ -110,30 +106,6 @@ export async function startWebGateway(environment: Environment = {}): Promise<We
       await gateway.stop();
       await close();
       await rm(directory, { recursive: true, force: true });
-    },
-  };
-}
-
-function createLosableBroker(): Broker & { lose(): void } {
-  const broker = createMemoryBroker();
-  const subscriptions = new Set<(reason: LostReason) => void>();
-  return {
-    publish: (channel, message) => broker.publish(channel, message),
-    ping: () => broker.ping(),
-    close: () => broker.close(),
-    async subscribe(channel, handlers, signal) {
-      const own = new AbortController();
-      const lose = (reason: LostReason) => {
-        own.abort();
-        subscriptions.delete(lose);
-        if (!signal.aborted) handlers.onLost(reason);
-      };
-      subscriptions.add(lose);
-      signal.addEventListener("abort", () => subscriptions.delete(lose), { once: true });
-      await broker.subscribe(channel, handlers, AbortSignal.any([signal, own.signal]));
-    },
-    lose() {
-      for (const lose of subscriptions) lose("cut");
     },
   };
 }
