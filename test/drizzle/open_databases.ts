@@ -3,8 +3,7 @@ import type { Database } from "../../drizzle/database.ts";
 import { type NeonProxy, startNeonProxy } from "../support/neon_proxy.ts";
 import { watchedQueries } from "../support/watched_database.ts";
 import { openTestPglite } from "../support/pglite.ts";
-import { createTestDatabase } from "../support/postgres.ts";
-import { suitePostgres } from "../support/suite_postgres.ts";
+import { createTestDatabase, suitePostgres } from "../support/postgres.ts";
 
 /** A migrated database of a suite's own, reached as its owner over one driver. */
 export interface OpenDatabase {

@@ -6,8 +6,13 @@ import type { Database, DatabaseOptions } from "../../drizzle/database.ts";
 import { scans } from "../../drizzle/schema.ts";
 import { findApiKey } from "../../drizzle/across_tenants.ts";
 import { ping, write } from "../../drizzle/transactions.ts";
-import { asAdmin, createTestDatabase, type PostgresServer, type TestDatabase } from "../support/postgres.ts";
-import { suitePostgres } from "../support/suite_postgres.ts";
+import {
+  asAdmin,
+  createTestDatabase,
+  type PostgresServer,
+  type TestDatabase,
+  suitePostgres,
+} from "../support/postgres.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp_proxy.ts";
 import { randomHash, type SeededTenant, seedTenant } from "./seed.ts";
 

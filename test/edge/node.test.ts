@@ -8,21 +8,21 @@ import { nodeContract } from "../contract/contract.ts";
 import type { GatewayUnderTest } from "../contract/harness.ts";
 import { builtPackage } from "../support/command_line.ts";
 import { startEdgeBackends, type EdgeBackends } from "../support/edge_backends.ts";
-import { temporaryFolder } from "./temporary_folder.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 import { describeGateway, smallBounds, toGatewayUnderTest } from "./gateway_under_test.ts";
 
 let backends: EdgeBackends;
 let gateway: RunningGateway;
 let underTest: GatewayUnderTest;
 const log: string[] = [];
-const folder = temporaryFolder();
+const folder = await temporaryFolder();
 
 beforeAll(async () => {
   backends = await startEdgeBackends();
   gateway = await startGateway({
     http: nodeHttp,
     config: parseConfig({ PORT: "0", ...smallBounds, ...backends.processEnvironment }),
-    directory: folder,
+    directory: folder.path,
     log: createLog({ level: "debug", write: (line) => log.push(line) }),
     webAssets: createStaticFiles(`${builtPackage}/web`),
   });
@@ -32,6 +32,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await gateway.stop({ drainMs: 0 });
   await backends.close();
+  await folder[Symbol.asyncDispose]();
 });
 
 describeGateway("the gateway on Node", nodeContract, () => underTest);

@@ -1,9 +1,9 @@
-import { exportJWK, generateKeyPair, SignJWT } from "jose";
+import { SignJWT } from "jose";
 import { runAdmin } from "../../gateway/operator/call_admin.ts";
 import { startNeonProxy, type NeonProxy } from "./neon_proxy.ts";
-import { createTestDatabase, type PostgresServer, type TestDatabase } from "./postgres.ts";
-import { suitePostgres } from "./suite_postgres.ts";
+import { createTestDatabase, type PostgresServer, type TestDatabase, suitePostgres } from "./postgres.ts";
 import { startRedis, type RedisServer } from "./redis.ts";
+import { audience, createIssuerKey, issuer } from "./test_gateway.ts";
 import { startTcpProxy, type TcpProxy } from "./tcp_proxy.ts";
 import { startUpstashBridge, type UpstashBridge } from "./upstash_bridge.ts";
 import type { Role } from "../../shared/schemas/team.ts";
@@ -48,9 +48,6 @@ export interface EdgeTenant {
   readonly sub: string;
 }
 
-const issuer = "https://issuer.test";
-const audience = "scanstream";
-
 export async function startEdgeBackends(): Promise<EdgeBackends> {
   const postgres = await suitePostgres();
   const redis = await startRedis();
@@ -64,8 +61,7 @@ export async function startEdgeBackends(): Promise<EdgeBackends> {
   databaseUrl.port = String(databaseNetwork.port);
   const neon = await startNeonProxy(server);
   const neonNetwork = await startTcpProxy({ host: "127.0.0.1", port: neon.port });
-  const { privateKey, publicKey } = await generateKeyPair("ES256");
-  const publicJwk = { ...(await exportJWK(publicKey)), kid: "edge", alg: "ES256", use: "sig" };
+  const { kid, privateKey, publicJwk } = await createIssuerKey();
   const common = {
     AUTH_JWKS: JSON.stringify({ keys: [publicJwk] }),
     AUTH_ISSUER: issuer,
@@ -92,7 +88,7 @@ export async function startEdgeBackends(): Promise<EdgeBackends> {
   async function sign(claims: Readonly<Record<string, unknown>>, lifetimeSeconds = 600): Promise<string> {
     const now = Math.floor(Date.now() / 1000);
     const token = await new SignJWT({ iss: issuer, aud: audience, iat: now, exp: now + lifetimeSeconds, ...claims })
-      .setProtectedHeader({ alg: "ES256", kid: "edge" })
+      .setProtectedHeader({ alg: "ES256", kid })
       .sign(privateKey);
     secrets.push(token);
     return token;

@@ -11,6 +11,7 @@ import { Client } from "pg";
 import { migrate } from "../../drizzle/migrate.ts";
 import { freePort } from "./free_port.ts";
 import { refuseInFastTest } from "./machine_tools.ts";
+import { requestSharedService } from "./shared_services.ts";
 
 /** A real PostgreSQL of our own on loopback: started once for a run, removed with everything in it when stopped. */
 export interface PostgresServer {
@@ -60,6 +61,12 @@ export async function startPostgres(content: "prepared" | "bare" = "prepared"): 
     await rm(directory, { recursive: true, force: true });
     throw error;
   }
+}
+
+/** The run's PostgreSQL, which ends with the run. A program outside of vitest gets its own. */
+export async function suitePostgres(): Promise<PostgresServer> {
+  const adminUrl = await requestSharedService("postgres");
+  return adminUrl === null ? startPostgres() : { adminUrl, async stop() {} };
 }
 
 /** A database of one's own, ready in well under a second: a copy of a migrated one, or an empty one. */

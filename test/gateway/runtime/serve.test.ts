@@ -11,9 +11,8 @@ import { nodeHttp } from "../../../gateway/runtime/node_http.ts";
 import { serve } from "../../../gateway/runtime/serve.ts";
 import { migrateCommand } from "../../../gateway/operator/migrate.ts";
 import { requireMigrated } from "../../../gateway/operator/require_migrated.ts";
-import { createTestDatabase, type PostgresServer, type TestDatabase } from "../../support/postgres.ts";
+import { createTestDatabase, type PostgresServer, type TestDatabase, suitePostgres } from "../../support/postgres.ts";
 import { startRedis } from "../../support/redis.ts";
-import { suitePostgres } from "../../support/suite_postgres.ts";
 
 const serveOnNode = (io: GatewayIo) => serve(io, nodeHttp);
 
