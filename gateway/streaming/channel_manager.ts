@@ -196,7 +196,7 @@ const maxChannels = 100;
  * returns them without duplicates. Throws `PermissionDenied` when one is malformed or another tenant's, without naming it
  * or the reason; `NotFound` when none exists; `Error` for a bug of the feature.
  */
-export function requireReadable(principal: Principal, prefix: string, names: readonly unknown[]): readonly string[] {
+function requireReadable(principal: Principal, prefix: string, names: readonly unknown[]): readonly string[] {
   const readable = names.filter((name): name is string => canReadChannel(principal, name));
   if (readable.length < names.length) {
     const wrong = names.find((name) => !canReadChannel(principal, name));

@@ -71,18 +71,6 @@ test("a stream that missed an event which was stored is closed as lost; one that
   expect(await readStream(whole, /^\u0000/)).toContain("event: scan.end");
 });
 
-test("a recheck between the end of a scan and its publication does not take the end from the stream", async () => {
-  const scan = await createScan(gateway, gateway.acme);
-  const stream = await gateway.request(scan.event_stream, { as });
-  isPublishing = false;
-  const completing = complete(scan.id);
-  // The interval of the recheck: one comes before the broker takes the end.
-  setTimeout(() => (isPublishing = true), 700);
-  const text = await readStream(stream, /^\u0000/);
-  expect(text).toContain("event: scan.end");
-  expect((await completing).status).toBe(200);
-});
-
 test("a stream whose scan ended while it waited for the broker is closed", async () => {
   const scan = await createScan(gateway, gateway.acme);
   const confirming = Promise.withResolvers<void>();

@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { sql } from "drizzle-orm";
 import type { Database } from "../../../drizzle/database.ts";
-import { AppError, NotFound, PermissionDenied } from "../../../shared/app_error.ts";
 import { makeChannelName } from "../../../shared/channel_name.ts";
-import { createPublisher } from "../../../shared/send_event.ts";
 import { streamDigest } from "../../../gateway/auth/stream_tokens.ts";
 import { defineEventStream, ended, type ChannelsRequest } from "../../../gateway/streaming/event_stream_definition.ts";
 import { ada, createRouteApp, linus, openTestDatabase, stranger } from "../../support/route_app.ts";
@@ -33,17 +31,6 @@ async function codeOf(response: Response): Promise<unknown> {
   return ((await response.json()) as { code: unknown }).code;
 }
 
-test("the route authenticates before anything else", async () => {
-  const getChannels = vi.fn(ownChannel);
-  await using app = createApp(getChannels);
-  for (const malformed of [path, "/not-a-uuid/event-stream"]) {
-    const response = await app.get(malformed, null);
-    expect(response.status).toBe(401);
-    expect(response.headers.get("www-authenticate")).toContain('Bearer realm="scanstream"');
-  }
-  expect(getChannels).not.toHaveBeenCalled();
-});
-
 test.each(["not-a-uuid", resourceId.replace("3", "G"), `${resourceId}%00`, `${resourceId}'--`])(
   "the route answers 404 to %s and 403 to somebody who is no member, without a query for the resource",
   async (id) => {
@@ -54,24 +41,6 @@ test.each(["not-a-uuid", resourceId.replace("3", "G"), `${resourceId}%00`, `${re
     expect(app.statements()).toBe(2);
   },
 );
-
-test.each([
-  ["NotFound", new NotFound("No such thing"), 404, "not_found"],
-  ["PermissionDenied", new PermissionDenied("Not yours"), 403, "permission_denied"],
-  ["unavailable", new AppError("unavailable", "The database cannot be reached"), 503, "unavailable"],
-  ["a bug", new Error("secret detail"), 500, "internal"],
-])("the route refuses with what getChannels throws: %s", async (_name, error, status, code) => {
-  await using app = createApp(() => {
-    throw error;
-  });
-  const response = await app.get(path, ada);
-  expect(response.status).toBe(status);
-  expect(response.headers.get("content-type")).toBe("application/problem+json");
-  const body = await response.text();
-  expect(JSON.parse(body)).toMatchObject({ code, status });
-  expect(body).not.toContain("secret detail");
-  expect(app.streams.stats().streams).toBe(0);
-});
 
 test.each([
   ["another tenant's", makeChannelName("thing", otherTenantId, resourceId)],
@@ -141,32 +110,4 @@ test("getChannels sees the path's and the query's parameters, but no token", asy
   expect(getChannels.mock.calls[0]?.[0]).toMatchObject({ principal: ada, params: { id: resourceId } });
   expect(getChannels.mock.calls[0]?.[0].query).toEqual({ since: "1" });
   expect(getChannels.mock.calls[0]?.[0].queryAll("since")).toEqual(["1", "2"]);
-});
-
-test("a stream closes after its resource's terminal event, which names that resource", async () => {
-  await using closes = createApp();
-  const response = await closes.get(path, ada);
-  const { sendEvent } = createPublisher(closes.broker);
-  await expect(sendEvent(channel, "thing.end", { thing_id: tenantId })).rejects.toThrow(TypeError);
-  await sendEvent(channel, "thing.end", { thing_id: resourceId });
-  expect(await response.text()).toBe(
-    `retry: 2000\n: open\n: terminal thing.end 1\nevent: thing.end\ndata: {"thing_id":"${resourceId}"}\n\n: close ended\n `,
-  );
-});
-
-test("defineEventStream refuses a prefix that no channel can have", () => {
-  expect(() => defineEventStream({ prefix: "a:b", getChannels: ownChannel })).toThrow(TypeError);
-});
-
-test("a custom path names its parameters", async () => {
-  const route = defineEventStream({
-    prefix: "thing",
-    path: "/:thing_id/parts/:part_id/event-stream",
-    getChannels: ({ principal, params }) => [
-      makeChannelName("thing", principal.tenantId, `${params.thing_id}~${params.part_id}`),
-    ],
-  });
-  await using app = createRouteApp(database, route);
-  expect((await app.get(`/${resourceId}/parts/${tenantId}/event-stream`, ada)).status).toBe(200);
-  expect((await app.get(`/${resourceId}/parts/x/event-stream`, ada)).status).toBe(404);
 });

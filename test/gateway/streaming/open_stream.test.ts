@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createMemoryBroker } from "../../../shared/brokers/memory.ts";
-import { createPublisher } from "../../../shared/send_event.ts";
 import type { Chunk } from "../../../gateway/streaming/encoded_chunk.ts";
 import { createLocalStreams, type LocalStreamsOptions } from "../../../gateway/streaming/local_streams.ts";
 import type { Sink, SinkOwner } from "../../../gateway/streaming/sinks/sink.ts";
@@ -84,22 +83,6 @@ function setUp(options: Partial<LocalStreamsOptions> & { readonly sink?: (owner:
 
 const nothing = { channels: 0, members: 0, subscriptions: 0, streams: 0 };
 
-test("a stream whose client has left at the first byte releases everything", async () => {
-  const { streams, open, closed } = setUp({
-    sink: (owner) =>
-      createSink(owner, {
-        open() {
-          owner.onClosed();
-          return new Response(null);
-        },
-      }),
-  });
-  await open();
-  await vi.advanceTimersByTimeAsync(10_000);
-  expect(streams.stats()).toEqual(nothing);
-  expect(closed).toEqual([]);
-});
-
 // A Durable Object stays in memory, and is billed, for as long as it has a timer.
 test("no timer is left when the last stream is closed", async () => {
   const timers = watchTimers();
@@ -166,18 +149,6 @@ test("a clock that is set back delays neither a recheck nor the end of a token, 
   expect(streams.stats()).toEqual(nothing);
 });
 
-test.each([
-  [1_048_576, []],
-  [1_048_577, ["slow"]],
-])("with %d buffered bytes a stream is closed: %j", async (buffered, reasons) => {
-  const { broker, open, closed } = setUp();
-  const sink = await open();
-  sink.buffered = buffered;
-  await createPublisher(broker).sendEvent(channel, "job.delta", { n: 1 });
-  await vi.advanceTimersByTimeAsync(1);
-  expect(closed).toEqual(reasons);
-});
-
 test("a client that reads slowly is not closed, one that reads nothing is", async () => {
   const { open, closed } = setUp();
   const [trickling, stuck] = [await open(), await open()];
@@ -190,23 +161,6 @@ test("a client that reads slowly is not closed, one that reads nothing is", asyn
   expect(closed).toEqual(["slow"]);
   expect(stuck.written.at(-1)).toBe(": close slow\n ");
   expect(trickling.written).toHaveLength(1);
-});
-
-test("slow reading is noticed although the sink counts the framing of buffered chunks", async () => {
-  const { broker, open, closed } = setUp();
-  const sink = await open();
-  const framingBytes = 6;
-  sink.buffered = 1000;
-  sink.write = (chunk) => (sink.buffered += chunk.byteLength + framingBytes);
-  for (let second = 1; second <= 300; second += 1) {
-    await createPublisher(broker).sendEvent(channel, "job.delta", { n: second });
-    await vi.advanceTimersByTimeAsync(1000);
-    // Less than the framing of what was written meanwhile.
-    if (second % 50 === 0) sink.buffered -= 40 * framingBytes;
-  }
-  expect(closed).toEqual([]);
-  await vi.advanceTimersByTimeAsync(70_000);
-  expect(closed).toEqual(["slow"]);
 });
 
 test("a closed stream's last bytes have two seconds, then the connection is destroyed", async () => {
@@ -222,32 +176,6 @@ test("a closed stream's last bytes have two seconds, then the connection is dest
   expect(streams.stats().streams).toBe(0);
 });
 
-test("a closed stream receives nothing more and is closed once, whatever happens next", async () => {
-  const { broker, streams, open, closed } = setUp();
-  const sink = await open({ ...user, expiresAtMs: Date.now() + 1000 });
-  await vi.advanceTimersByTimeAsync(1000);
-  await createPublisher(broker).sendEvent(channel, "job.delta", { n: 1 });
-  void streams.drain({ overMs: 0 });
-  await broker.close();
-  await vi.advanceTimersByTimeAsync(100);
-  expect(sink.written.slice(1)).toEqual([": close expired\n "]);
-  sink.owner.onClosed();
-  sink.owner.onClosed();
-  expect(closed).toEqual(["expired"]);
-  expect(streams.stats().streams).toBe(0);
-});
-
-test("a drain never extends a stream's life", async () => {
-  const { streams, open, closed } = setUp({ random: () => 0.999 });
-  await open({ ...user, expiresAtMs: Date.now() + 500 });
-  await open();
-  void streams.drain({ overMs: 3000 });
-  await vi.advanceTimersByTimeAsync(1000);
-  expect(closed).toEqual(["expired"]);
-  await vi.advanceTimersByTimeAsync(2000);
-  expect(closed).toEqual(["expired", "drain"]);
-});
-
 test.each([
   [0, 2_880_000],
   [0.5, 3_240_000],
@@ -259,14 +187,6 @@ test.each([
   expect(closed).toEqual([]);
   await vi.advanceTimersByTimeAsync(1000);
   expect(closed).toEqual(["lifetime"]);
-});
-
-test("of a token's expiry and the lifetime the earlier one counts", async () => {
-  const { open, closed } = setUp({ random: () => 0 });
-  await open({ ...user, expiresAtMs: Date.now() + 2_881_001 });
-  await open({ ...user, expiresAtMs: Date.now() + 2_878_999 });
-  await vi.advanceTimersByTimeAsync(2_880_000);
-  expect(closed).toEqual(["expired", "lifetime"]);
 });
 
 test("S7: a drain spreads the closes over its time", async () => {

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { Database } from "../../../drizzle/database.ts";
-import { AppError } from "../../../shared/app_error.ts";
 import { makeChannelName } from "../../../shared/channel_name.ts";
 import { createPublisher } from "../../../shared/send_event.ts";
-import { defineEventStream, ended, type Snapshot } from "../../../gateway/streaming/event_stream_definition.ts";
+import { defineEventStream, type Snapshot } from "../../../gateway/streaming/event_stream_definition.ts";
 import { ada, createRouteApp, openTestDatabase } from "../../support/route_app.ts";
 import { readStream } from "../../support/test_gateway.ts";
 import { bounds, resourceId, tenantId } from "../../support/stream_server.ts";
@@ -83,19 +82,6 @@ test("S1: what happens while the snapshot is read follows it, in order and once"
   expect(await readStream(stream, update(7))).toBe(head + snapshot(3) + updates);
 });
 
-test("a stream that ends while its snapshot is read says so and closes", async () => {
-  await using thing = createApp();
-  const opening = thing.app.get(path, ada);
-  await thing.isRequested();
-  await thing.read();
-  await thing.update();
-  await thing.end();
-  thing.answer();
-  const end = `event: thing.end\ndata: {"thing_id":"${resourceId}"}\n\n`;
-  expect(await readStream(await opening, "never")).toBe(`${head}${snapshot(0)}${update(1)}${end}: close ended\n `);
-  await expect.poll(() => thing.app.streams.stats()).toEqual(nothing);
-});
-
 test("S2: more than the buffer holds while the snapshot is read is 503, before any byte", async () => {
   await using thing = createApp();
   const opening = thing.app.get(path, ada);
@@ -142,19 +128,6 @@ test("S5: a client that leaves while the snapshot is read frees everything at on
   expect(thing.app.streams.stats()).toEqual(nothing);
 });
 
-test.each([
-  [new AppError("unavailable", "The database cannot be reached"), 503],
-  [new Error("A bug"), 500],
-])("a snapshot that cannot be read is refused before any byte, and leaves nothing: %s", async (error, status) => {
-  await using thing = createApp();
-  const opening = thing.app.get(path, ada);
-  await thing.isRequested();
-  await thing.read();
-  thing.fail(error);
-  expect((await opening).status).toBe(status);
-  await expect.poll(() => thing.app.streams.stats()).toEqual(nothing);
-});
-
 test("a snapshot may be larger than the buffer: its client is not slow", async () => {
   const text = "x".repeat(60_000);
   const count = Math.ceil((2 * bounds.maxBufferBytes) / text.length);
@@ -164,19 +137,4 @@ test("a snapshot may be larger than the buffer: its client is not slow", async (
   await using app = createRouteApp(database, defineEventStream(definition));
   const stream = await app.get(path, ada);
   expect((await readStream(stream, complete)).length).toBeGreaterThan(2 * bounds.maxBufferBytes);
-});
-
-test("without `snapshot`, and of what has ended, none is read", async () => {
-  const getSnapshot = vi.fn(async () => ({ events: [] }));
-  await using open = createRouteApp(
-    database,
-    defineEventStream({ prefix: "thing", getChannels: () => [channel], getSnapshot }),
-  );
-  expect((await open.get(path.replace("?snapshot=1", ""), ada)).status).toBe(200);
-  await using over = createRouteApp(
-    database,
-    defineEventStream({ prefix: "thing", getChannels: () => ended(channel), getSnapshot }),
-  );
-  expect((await over.get(path, ada)).status).toBe(204);
-  expect(getSnapshot).not.toHaveBeenCalled();
 });

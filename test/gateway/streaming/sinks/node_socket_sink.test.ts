@@ -9,12 +9,9 @@ import { createNodeSocketSinks, withNodeSockets } from "../../../../gateway/stre
 import { createReadableStreamSinks } from "../../../../gateway/streaming/sinks/readable_stream_sink.ts";
 import type { Sink } from "../../../../gateway/streaming/sinks/sink.ts";
 import { requestText, sendRaw } from "../../../support/raw_http_client.ts";
-import { describeSink } from "./sink_suite.ts";
 
 const createSink = createNodeSocketSinks(createReadableStreamSinks());
 const first = encodeChunk(": first\n\n");
-
-describeSink("Node socket sink", createSink);
 
 const cleanups: (() => void)[] = [];
 afterEach(() => {
@@ -52,35 +49,6 @@ async function startHttp1(listener: ReturnType<typeof createStreamApp>["listener
   cleanups.push(() => server.closeAllConnections());
   return listen(server);
 }
-
-test("Node socket sink: each write is one chunk of an ordinary chunked response", async () => {
-  const { opened, listener } = createStreamApp();
-  const port = await startHttp1(listener);
-  const client = await sendRaw({ port, path: "/stream" });
-  cleanups.push(() => client.socket.destroy());
-  await client.untilBody(": first");
-  opened[0]?.sink.write(encodeChunk("data: ä\n\n"));
-  opened[0]?.sink.end(encodeChunk(": close ended\n\n"));
-  await client.until(() => client.isComplete());
-  const [head = "", body] = [
-    client.raw().split("\r\n\r\n")[0],
-    client.raw().slice(client.raw().indexOf("\r\n\r\n") + 4),
-  ];
-  expect(Buffer.from(body, "latin1").toString()).toBe(
-    "9\r\n: first\n\n\r\na\r\ndata: ä\n\n\r\nf\r\n: close ended\n\n\r\n0\r\n\r\n",
-  );
-  expect(head.split("\r\n")[0]).toBe("HTTP/1.1 200 OK");
-  expect(head.match(/^transfer-encoding:.*$/gim)).toEqual(["Transfer-Encoding: chunked"]);
-});
-
-test("Node socket sink: the head and the first bytes are one packet", async () => {
-  const { listener } = createStreamApp();
-  const port = await startHttp1(listener);
-  const client = await sendRaw({ port, path: "/stream" });
-  cleanups.push(() => client.socket.destroy());
-  const [packet] = (await once(client.socket, "data")) as [Buffer];
-  expect(packet.toString()).toMatch(/^HTTP\/1\.1 200[^]*\r\n\r\n9\r\n: first\n\n\r\n$/);
-});
 
 test("Node socket sink: writes made while the response passes through middleware follow its head", async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
