@@ -1,17 +1,11 @@
 import { once } from "node:events";
-import { createServer } from "node:http";
-import { connect, type AddressInfo } from "node:net";
+import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { watchDatabase } from "../support/watched_database.ts";
 import { requestText, sendRaw } from "../support/raw_http_client.ts";
 import {
-  audience,
-  createIssuerKey,
   createScan,
-  issuer,
-  member,
   openSharedDatabase,
-  problemOf,
   readStream,
   startTestGateway,
   type TestGateway,
@@ -50,52 +44,7 @@ afterAll(async () => {
 const key = () => `Api-Key ${gateway.acme.apiKey}`;
 const port = () => Number(new URL(gateway.url).port);
 
-describe("a token's key id", () => {
-  test.each([
-    "../../../../etc/passwd",
-    "file:///dev/null",
-    "http://127.0.0.1:1/jwks",
-    "' or '1'='1",
-    "__proto__",
-    "test-key\u0000",
-    "x".repeat(4000),
-  ])("%j is an unknown key id, and nothing is fetched for it", async (kid) => {
-    const asked: string[] = [];
-    const owner = await createIssuerKey();
-    const jwks = createServer((request, response) => {
-      asked.push(request.url ?? "");
-      response.setHeader("content-type", "application/json").end(JSON.stringify({ keys: [owner.publicJwk] }));
-    });
-    await once(jwks.listen(0, "127.0.0.1"), "listening");
-    const address = `http://127.0.0.1:${(jwks.address() as AddressInfo).port}/jwks`;
-    const remote = await startTestGateway(
-      { AUTH_JWKS: "", AUTH_JWKS_URL: address, AUTH_ISSUER: issuer, AUTH_AUDIENCE: audience },
-      { database: shared.database },
-    );
-    const claims = { tenant_id: remote.acme.id, sub: member };
-    const answers = [
-      { kid: owner.kid, status: 200 },
-      { kid, status: 401 },
-    ];
-    for (const { kid, status } of answers) {
-      const token = await remote.sign(claims, {
-        key: owner.privateKey,
-        header: { kid, jku: `${address}/evil`, x5u: address },
-      });
-      expect((await remote.request("/api/v1/scans", { as: `Bearer ${token}` })).status).toBe(status);
-    }
-    expect(new Set(asked)).toEqual(new Set(["/jwks"]));
-    await remote.stop();
-    jwks.close();
-  });
-});
-
 describe("guessing API keys", () => {
-  const flipped = (at: number) => {
-    const { apiKey } = gateway.acme;
-    return apiKey.slice(0, at) + (apiKey[at] === "0" ? "1" : "0") + apiKey.slice(at + 1);
-  };
-
   test("a guess that is no key is refused before the database is asked", async () => {
     const before = lookups;
     for (const guess of ["x", "scs_", gateway.acme.apiKey.slice(0, -1), `${gateway.acme.apiKey}0`, "scs_%_%", "'--"]) {
@@ -103,53 +52,9 @@ describe("guessing API keys", () => {
     }
     expect(lookups).toBe(before);
   });
-
-  test("the first wrong character and the last are refused alike: what is compared is a hash", async () => {
-    const refusals = await Promise.all(
-      [4, 13, gateway.acme.apiKey.length - 1].map(async (at) => {
-        const before = lookups;
-        const response = await gateway.request("/api/v1/scans", { as: `Api-Key ${flipped(at)}` });
-        return [await problemOf(response), lookups - before > 0];
-      }),
-    );
-    expect(new Set(refusals.map((refusal) => JSON.stringify(refusal))).size).toBe(1);
-    expect(refusals[0]?.[0]).toMatchObject({ status: 401 });
-  });
-
-  test("a key's public prefix opens nothing, and 256 random bits are left to guess", async () => {
-    const [, prefix = "", secret = ""] = gateway.acme.apiKey.split("_");
-    expect(secret).toMatch(/^[0-9a-f]{64}$/);
-    for (const guess of [`scs_${prefix}_${"0".repeat(64)}`, `scs_${secret.slice(0, 8)}_${secret}`]) {
-      expect((await gateway.request("/api/v1/scans", { as: `Api-Key ${guess}` })).status).toBe(401);
-    }
-  });
 });
 
 describe("caches between us and clients", () => {
-  test.each([
-    ["a stream", () => scan.event_stream],
-    ["a list", () => "/api/v1/scans"],
-    ["a scan", () => `/api/v1/scans/${scan.id}`],
-    ["an unknown path", () => "/nothing"],
-    ["a stream that is none, by its suffix", () => `${scan.event_stream}/style.css`],
-  ])("%s is never kept by a shared cache, whatever the request's headers", async (_, path) => {
-    for (const as of [key(), undefined]) {
-      const response = await gateway.request(path(), {
-        ...(as === undefined ? {} : { as }),
-        headers: { "cache-control": "max-age=9999", "x-forwarded-host": "evil.test", origin: "https://evil.test" },
-      });
-      expect(response.headers.get("cache-control")).toMatch(/^no-store/);
-      expect(response.headers.get("vary")).toContain("Origin");
-      expect(response.headers.get("access-control-allow-origin")).toBeNull();
-      expect(response.headers.get("etag")).toBeNull();
-      if (response.status === 200 && response.headers.get("content-type")?.startsWith("text/event-stream") === true) {
-        await response.body?.cancel();
-      } else {
-        expect(await response.text()).not.toContain("evil.test");
-      }
-    }
-  });
-
   test("the location of a new scan follows the request's path, not a Host or forwarded header", async () => {
     const created = await sendRaw({
       port: port(),
@@ -165,17 +70,6 @@ describe("caches between us and clients", () => {
 });
 
 describe("header injection", () => {
-  test.each([
-    ["x-request-id", "a\u0085set-cookie: x=1"],
-    ["x-request-id", "%0d%0aset-cookie: x=1"],
-    ["origin", "https://app.test%0d%0ax-injected: 1"],
-    ["origin", "https://app.test, https://evil.test"],
-  ])("%s %j comes back in no header", async (name, value) => {
-    const client = await sendRaw({ port: port(), path: "/healthz", headers: { [name]: value, connection: "close" } });
-    await client.closed();
-    expect(client.raw()).not.toMatch(/set-cookie|x-injected|evil\.test/i);
-  });
-
   test("two requests in one, separated by two lengths, are refused", async () => {
     for (const lines of [
       "content-length: 5\r\ntransfer-encoding: chunked\r\n",
@@ -213,25 +107,6 @@ describe("too much", () => {
     expect(await exchange(head(15_000))).toMatch(/^HTTP\/1\.1 200 /);
     expect(await exchange(head(17_000))).toMatch(/^HTTP\/1\.1 431 /);
     expect(await exchange(`GET /${"x".repeat(20_000)} HTTP/1.1\r\n`)).toMatch(/^HTTP\/1\.1 (?:414|431) /);
-  });
-
-  test("a body without a length is refused as soon as it is too large, and no more of it is read", async () => {
-    const client = await sendRaw({
-      port: port(),
-      method: "POST",
-      path: "/api/v1/scans",
-      headers: { authorization: key(), "transfer-encoding": "chunked", "content-type": "application/json" },
-    });
-    const chunk = `10000\r\n${" ".repeat(65_536)}\r\n`;
-    let sent = 0;
-    const pour = setInterval(() => {
-      if (!client.socket.destroyed && client.socket.write(chunk)) sent += 65_536;
-    }, 1);
-    await client.until(() => client.raw().includes("\r\n\r\n"));
-    clearInterval(pour);
-    expect(client.status()).toBe(413);
-    expect(sent).toBeLessThan(16 * 1_048_576);
-    client.socket.destroy();
   });
 
   test("JSON a hundred thousand levels deep is refused without harm to other requests", async () => {

@@ -12,7 +12,7 @@ export interface HandOver extends Pick<RequestedOpening, "principal" | "hasSnaps
   readonly streamName: string;
 }
 
-export const handOverHeader = "x-scanstream-hand-over";
+const handOverHeader = "x-scanstream-hand-over";
 
 /** The request for the object: it has no credential, cookie or query of the client's, only its disconnect signal. */
 export function toObjectRequest({ stream, principal, hasSnapshot, request }: RequestedOpening): Request {

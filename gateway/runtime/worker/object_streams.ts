@@ -33,7 +33,7 @@ export function createObjectStreams({ objects, shardsPerTenant }: ObjectStreamsO
 }
 
 /** All streams of a name share an object, and so its subscriptions. Another count of shards names other objects. */
-export function objectName(tenantId: string, streamName: string, shards: number): string {
+function objectName(tenantId: string, streamName: string, shards: number): string {
   if (shards === 1) return tenantId;
   return `${tenantId}:${shardOf(streamName, shards)}/${shards}`;
 }

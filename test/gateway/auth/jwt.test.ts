@@ -40,17 +40,6 @@ test("a valid token gives the user, the tenant and its expiry", async () => {
   });
 });
 
-test("a token for several tenants gives each of them once, up to 50", async () => {
-  const ids = Array.from({ length: 50 }, () => crypto.randomUUID());
-  const verified = await verifier.verify(await sign({ ...goodClaims, tenant_id: [...ids, ids[0]] }));
-  expect(verified.tenantIds).toEqual(ids);
-});
-
-test.each([8.7e12, 1e15, 1e300])("an exp of %d has an end that can be written", async (exp) => {
-  const { expiresAtMs } = await verifier.verify(await sign({ ...goodClaims, exp }));
-  expect(new Date(expiresAtMs ?? 0).toISOString()).toBe("+275760-09-13T00:00:00.000Z");
-});
-
 describe("claims", () => {
   const { exp: _exp, ...withoutExp } = goodClaims;
   const { sub: _sub, ...withoutSub } = goodClaims;

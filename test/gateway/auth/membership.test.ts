@@ -1,9 +1,9 @@
 import { sql } from "drizzle-orm";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Database } from "../../../drizzle/database.ts";
-import { accessOf, createAuthorityCheck } from "../../../gateway/auth/membership.ts";
+import { accessOf } from "../../../gateway/auth/membership.ts";
 import { executeAdmin, type AdminContext } from "../../../gateway/operator/operations.ts";
-import type { AllowedPrincipal, Principal } from "../../../gateway/auth/principal.ts";
+import type { AllowedPrincipal } from "../../../gateway/auth/principal.ts";
 import { openTestPglite } from "../../support/pglite.ts";
 import { watchDatabase } from "../../support/watched_database.ts";
 
@@ -67,27 +67,4 @@ test("accessOf: rejects callers without authority, and changes nothing", async (
     ).resolves.toMatchObject({ rows: [{ count: 0 }] });
   }
   expect((await write(user)).rows).toHaveLength(1);
-});
-
-test("the authority check asks for all streams of a tenant in one query", async () => {
-  const leaver = await createUser(tenantId, "leaver");
-  const revoked = await createKey(tenantId);
-  await executeAdmin(context, "user.remove", { tenant: tenantId, sub: "leaver" });
-  await executeAdmin(context, "api-key.revoke", { id: revoked.id });
-  // A user may be called like a key.
-  const namesake: Principal = { ...user, id: key.id };
-  const odd: Principal = { ...key, id: "no-uuid" };
-  transactions = 0;
-  const allowed = await createAuthorityCheck(database).stillAllowed(tenantId, [
-    user,
-    key,
-    leaver,
-    revoked,
-    namesake,
-    odd,
-  ]);
-  expect([...allowed]).toEqual([user, key]);
-  expect(transactions).toBe(1);
-  expect(await createAuthorityCheck(database).stillAllowed(otherTenantId, [user, key])).toEqual(new Set());
-  expect(await createAuthorityCheck(database).stillAllowed(tenantId, [])).toEqual(new Set());
 });

@@ -60,15 +60,6 @@ test("reads the endpoints where OpenID Connect has them, once in ten minutes", a
   expect((await signIn.endpoints())?.end_session_endpoint).toBeNull();
 });
 
-test("an issuer that is away later leaves what is known", async () => {
-  const signIn = createReader();
-  const known = await signIn.endpoints();
-  respond = (response) => void response.writeHead(503).end();
-  nowMs = 600_000;
-  expect(await signIn.endpoints()).toEqual(known);
-  expect(requested).toHaveLength(2);
-});
-
 test("an issuer that is away at first is asked again after a second", async () => {
   const signIn = createReader();
   respond = (response) => void response.destroy();

@@ -2,12 +2,10 @@ import { sql } from "drizzle-orm";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createApp } from "../../../gateway/app.ts";
 import type { Feature } from "../../../gateway/features/features.ts";
-import { defineEventStream, type ChannelsRequest } from "../../../gateway/streaming/event_stream_definition.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import type { Broker } from "../../../shared/broker.ts";
 import { createMemoryBroker } from "../../../shared/brokers/memory.ts";
 import { makeChannelName } from "../../../shared/channel_name.ts";
-import { subscribe } from "../../../shared/client/subscribe.ts";
 import {
   createScan,
   problemOf,
@@ -47,29 +45,6 @@ const publish = (channel: string, json: unknown, as = key) =>
 const job = () => `job:${gateway.acme.id}:1`;
 const start = { type: "scan.start", data: { scan_id: "x", checks_total: 3 } };
 
-test("a client of a custom feature follows over other terminal events to the feature's own", async () => {
-  const bookOf = ({ principal, params: { id } }: ChannelsRequest) => [makeChannelName("book", principal.tenantId, id)];
-  const books = defineEventStream({ prefix: "book", getChannels: bookOf });
-  const feature: Feature = { prefix: "book", eventStreams: { "/books": books } };
-  const app = createApp(gateway.gateway.parts.dependencies, [feature]);
-  const id = crypto.randomUUID();
-  const types: string[] = [];
-  const { finished } = subscribe<Record<string, object>>(`http://gateway.test/api/v1/books/${id}/event-stream`, {
-    apiKey: gateway.acme.apiKey,
-    fetch: async (input, init) => app.request(input, init),
-    onOpen: async () => {
-      const channel = `book:${gateway.acme.id}:${id}`;
-      const chapter = { type: "chapter.end", data: { chapter_id: id } };
-      const events = [chapter, { type: "book.delta", data: {} }, { type: "book.end", data: { book_id: id } }];
-      // A busy machine may refuse the first one.
-      await expect.poll(async () => (await publish(channel, { events })).status).toBe(202);
-    },
-    onEvent: ({ type }) => void types.push(type),
-  });
-  expect(await finished).toEqual({ state: "ended", event: { type: "book.end", data: { book_id: id } } });
-  expect(types).toEqual(["chapter.end", "book.delta", "book.end"]);
-});
-
 test("on the tenant's own channel the gateway alone publishes, also where it is percent-encoded", async () => {
   const stream = await gateway.request("/api/v1/event-stream", { as: key });
   const own = `tenant:${gateway.acme.id}:${gateway.acme.id}`;
@@ -82,10 +57,6 @@ test("on the tenant's own channel the gateway alone publishes, also where it is 
   const real = await createScan(gateway, gateway.acme);
   const text = await readStream(stream, real.id);
   expect(text).not.toContain(forged.data.scan_id);
-});
-
-test("a channel of another feature, without a resource yet, is accepted when it is the tenant's", async () => {
-  expect((await publish(`job-run:${gateway.acme.id}:a.b_c~d-1`, start)).status).toBe(202);
 });
 
 describe("on the channels of a feature that stores", () => {
@@ -175,69 +146,11 @@ describe("on the channels of a feature that stores", () => {
   });
 });
 
-describe("a batch", () => {
-  const event = (n: number) => ({ type: "scan.progress", data: { n } });
-
-  test("with one event that is not valid is 422, and none of it is published", async () => {
-    const own = await createScan(gateway, gateway.acme);
-    const stream = await gateway.request(own.event_stream, { as: key });
-    const refused = await publish(own.channel, numbered([event(1), { type: "scan.begin", data: {} }, event(2)]));
-    expect(await problemOf(refused)).toMatchObject({ status: 422, code: "invalid" });
-    await publish(own.channel, numbered([event(3)]));
-    expect(await readStream(stream, '"n":3')).not.toContain('"n":1');
-  });
-
-  test.each([
-    ["no event", []],
-    ["501 events", Array.from({ length: 501 }, (_, n) => event(n))],
-    ["something that is not a list", { type: "scan.start", data: {} }],
-    ["null", null],
-    ["a list of lists", [[event(1)]]],
-    ["a list of texts", ["x"]],
-  ])("of %s is 422", async (_what, events) => {
-    expect(await problemOf(await publish(job(), { events }))).toMatchObject({ status: 422, code: "invalid" });
-  });
-
-  test("over 1 MiB is 413, up to it is taken", async () => {
-    const ofSize = (bytes: number) => {
-      const big = { type: "scan.delta", data: { text: "x".repeat(65_000) } };
-      const body = { events: Array.from({ length: 15 }, () => big), padding: "" };
-      return { ...body, padding: "p".repeat(bytes - JSON.stringify(body).length) };
-    };
-    expect((await publish(job(), ofSize(1_048_576))).status).toBe(202);
-    expect((await publish(job(), ofSize(1_048_577))).status).toBe(413);
-  });
-
-  test.each(["", "x.", "x.y", "x.1234567890123456", 7, `${"x".repeat(65)}.1`])(
-    "with the delivery id %j is 422",
-    async (id) => {
-      const refused = await publish(job(), { ...event(1), delivery_id: id });
-      expect(await problemOf(refused)).toMatchObject({ status: 422, code: "invalid" });
-    },
-  );
-});
-
 test("a channel with UUIDs in upper case is the same channel", async () => {
   const stream = await gateway.request(scan.event_stream, { as: key });
   const upper = `scan:${gateway.acme.id.toUpperCase()}:${scan.id.toUpperCase()}`;
   expect((await publish(upper, numbered([start]))).status).toBe(202);
   expect(await readStream(stream, "scan.start")).toContain("event: scan.start");
-});
-
-describe("the event", () => {
-  test.each([
-    [
-      "of scalars and lists of them",
-      { type: "scan.delta", data: { a: "x", b: 1.5, c: true, d: null, e: ["x", 1, false, null] } },
-    ],
-    ["with an empty payload", { type: "job_run.created", data: {} }],
-    [
-      "with a key that means something to JavaScript",
-      JSON.parse('{"type":"scan.updated","data":{"__proto__":"x","toJSON":"y"}}'),
-    ],
-  ])("%s is taken", async (_what, body) => {
-    expect((await publish(job(), body)).status).toBe(202);
-  });
 });
 
 test("an unavailable broker is 503 with Retry-After, never 202", async () => {

@@ -34,16 +34,6 @@ test("REDIS_URL is refused on Workers", () => {
   expect(problems).toEqual([expect.stringMatching(/^UPSTASH_REDIS_REST_URL, UPSTASH_REDIS_REST_TOKEN: required/)]);
 });
 
-test.each(["1", "256"])("accepts %s shards", (count) => {
-  expect(parseWorkerConfig({ ...whole, EVENTSTREAM_SHARDS_PER_TENANT: count }).shardsPerTenant).toBe(Number(count));
-});
-
-test.each(["0", "257", "two", "1.5", "-1"])("refuses %s shards", (count) => {
-  expect(problemsOf({ ...whole, EVENTSTREAM_SHARDS_PER_TENANT: count })).toEqual([
-    "EVENTSTREAM_SHARDS_PER_TENANT: expected an integer from 1 to 256",
-  ]);
-});
-
 test("DATABASE_HTTP_URL may be plain http:// only for loopback", () => {
   for (const url of [
     "https://proxy.test/sql",
