@@ -36,11 +36,9 @@ export function freshAnswer(result: AutomatedAnswer | null, engine: ResultEngine
  * scanner are replaced, so the same run again changes nothing.
  */
 export function mergeAnswer(before: Answer, result: AutomatedAnswer | null, engine: ResultEngine): MergedAnswer {
-  const { text, earlier, answered, comments } = personsPart(before);
-  const hasOwnWords = text.trim() !== "" || comments.trim() !== "";
+  const { text, earlier, answered, isAnswered } = personsPart(before);
   // Without a verdict, what a person answered or began to answer gets no words of the scanner, unless it had some before.
-  if (result === null || (!result.hasVerdict && earlier === null && (answered !== null || hasOwnWords)))
-    return { ...before, differing: null };
+  if (result === null || (!result.hasVerdict && earlier === null && isAnswered)) return { ...before, differing: null };
   const isKept = !result.hasVerdict && answered !== null;
   const status = isKept ? answered : result.status;
   const block = result.details === "" ? "" : formatBlock({ status, answered }, result.details, engine);
@@ -58,7 +56,9 @@ export function personsPart(before: Answer) {
   const isUnchanged = earlier !== null && earlier.status === before.status;
   const status = isUnchanged ? (earlier.answered ?? "not_reviewed") : before.status;
   const answered = status === "not_reviewed" ? null : status;
-  return { text, earlier, status, answered, comments: withoutOwnLines(before.comments) };
+  const comments = withoutOwnLines(before.comments);
+  const isAnswered = answered !== null || text.trim() !== "" || comments.trim() !== "";
+  return { text, earlier, status, answered, comments, isAnswered };
 }
 
 function joinComments(before: string, own: string): string {

@@ -2,7 +2,7 @@ import { revisionName, type Revision } from "../catalog/catalog.ts";
 import { isSameText } from "../revisions/revision.ts";
 import type { CheckResult } from "../../shared/report.ts";
 import { personsPart, type Answer } from "./answers.ts";
-import { benchmarkFields, disaFields, textOf, type CklbChecklist, type CklbRule, type CklbStig } from "./cklb.ts";
+import { benchmarkFields, disaFields, textOf, withAnswer, type CklbChecklist, type CklbStig } from "./cklb.ts";
 import { statusLabels } from "./status.ts";
 
 /** Fate of the answers of a checklist of another revision. */
@@ -42,8 +42,7 @@ export function carryAnswers(
     const vulnId = textOf(rule, "group_id");
     const wanted = target.checks.find((check) => check.rule.vuln_id === vulnId)?.rule;
     const answer = answers.get(vulnId) ?? noAnswer;
-    const { answered, text, comments } = personsPart(answer);
-    const isAnswered = answered !== null || text.trim() !== "" || comments.trim() !== "";
+    const { answered, text, comments, isAnswered } = personsPart(answer);
     if (wanted === undefined) {
       if (isAnswered) gone.push(`${vulnId} (answered ${statusLabels[answered ?? "not_reviewed"]})`);
       return [];
@@ -54,7 +53,7 @@ export function carryAnswers(
     );
     if (isAnswered) (isSame ? kept : review).push(vulnId);
     const moved = isSame ? answer : isAnswered ? forReview({ answered, text, comments }, from) : noAnswer;
-    return [withAnswerOf({ ...rule, ...disaFields(wanted) }, moved)];
+    return [withAnswer({ ...rule, ...disaFields(wanted) }, moved)];
   });
   const old = new Set(stig.rules.map((rule) => textOf(rule, "group_id")));
   const added = target.checks.map(({ rule }) => rule.vuln_id).filter((vulnId) => !old.has(vulnId));
@@ -86,10 +85,6 @@ export function carriedLines(name: string, { from, to, kept, review, added, gone
     ...listed(`New in ${to}`, added),
     ...listed(`Not carried, as ${to} has no such rule`, gone),
   ];
-}
-
-function withAnswerOf(rule: CklbRule, { status, details, comments }: Answer): CklbRule {
-  return { ...rule, status, finding_details: details, comments };
 }
 
 /** Without what an earlier run of the scanner wrote, which was about the other text. */

@@ -51,6 +51,11 @@ export function cklbAnswers(stig: CklbStig): ReadonlyMap<string, Answer> {
   );
 }
 
+/** The rule with another answer. */
+export function withAnswer(rule: CklbRule, { status, details, comments }: Answer): CklbRule {
+  return { ...rule, status, finding_details: details, comments };
+}
+
 function parseShape<Schema extends v.GenericSchema>(schema: Schema, value: unknown, place: string) {
   const parsed = v.safeParse(schema, value, { abortEarly: true });
   // The value itself: the fields stay in their order.

@@ -10,6 +10,7 @@ import {
   disaFields,
   fullNameOf,
   textOf,
+  withAnswer,
   type CklbChecklist,
   type CklbRule,
   type CklbStig,
@@ -50,15 +51,12 @@ function toChecklist(report: Report, options: RenderOptions): CklbChecklist {
     .filter(({ rule }) => !known.has(rule.vuln_id))
     .map(({ rule }) => toRule(rule, benchmark, context));
   const { answers } = answersOf(report, options);
-  const rules = [...stig.rules, ...added].map((rule) => withAnswer(rule, answers.get(textOf(rule, "group_id"))));
+  const rules = [...stig.rules, ...added].map((rule) => {
+    const answer = answers.get(textOf(rule, "group_id"));
+    return answer === undefined ? rule : withAnswer(withoutEngine(rule), answer);
+  });
   const written = { ...withoutEngine(stig), ...(added.length > 0 && { size: rules.length }), rules };
   return { ...document, stigs: document.stigs.map((each) => (each === stig ? written : each)) };
-}
-
-function withAnswer(rule: CklbRule, answer: MergedAnswer | undefined): CklbRule {
-  if (answer === undefined) return rule;
-  const { status, details, comments } = answer;
-  return { ...withoutEngine(rule), status, finding_details: details, comments };
 }
 
 /** Evaluate-STIG's field names the engine of the results, which they are not of any more. */
