@@ -192,28 +192,15 @@ describe("a forgery is refused with its reason", () => {
   });
 });
 
-describe("a history", () => {
-  const org_url = "https://acme.okta.com";
-  const signedHistory = (org: string) => {
-    const [from, to] = ["2026-11-20T00:00:00.000Z", "2026-11-21T00:00:00.000Z"];
-    const history = { schema: "scanstream.history/1", from, to, organizations: [{ org_url: org, rules: [] }] };
-    const files = { "history.json": JSON.stringify(history) };
-    const statement = (given: Statement) => ({
-      ...statementOf(files),
-      predicate: { ...given.predicate, org_url, evidence: null },
-    });
-    return signed({ files, statement });
+test("a history of another organization than the one that was signed for is refused", async () => {
+  const [from, to] = ["2026-11-20T00:00:00.000Z", "2026-11-21T00:00:00.000Z"];
+  const organizations = [{ org_url: "https://b.okta.com", rules: [] }];
+  const files = {
+    "history.json": JSON.stringify({ schema: "scanstream.history/1", from, to, organizations }),
   };
-
-  test("holds where it is of the organization that was signed for", async () => {
-    const lines = await verifyPath(await signedHistory(org_url), keys.verifier, nothing);
-    expect(lines).toContain("history.json: a history of https://acme.okta.com");
-  });
-
-  test("of another organization is refused", async () => {
-    const place = await signedHistory("https://b.okta.com");
-    await expect(verifyPath(place, keys.verifier, nothing)).rejects.toThrow(/is about https:\/\/b.okta.com/);
-  });
+  const { predicate, ...others } = statementOf(files);
+  const place = await signed({ files, statement: () => ({ ...others, predicate: { ...predicate, evidence: null } }) });
+  await expect(verifyPath(place, keys.verifier, nothing)).rejects.toThrow(/is about https:\/\/b.okta.com/);
 });
 
 test.each([
