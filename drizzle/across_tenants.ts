@@ -3,7 +3,7 @@ import type { Scope } from "../shared/schemas/team.ts";
 import type { Database } from "./database.ts";
 import { noTenant, readOne } from "./transactions.ts";
 
-/** What is asked before a tenant is known, or of all of them: each is a function of the database with its owner's rights. */
+/** Queries without a known tenant, or across all of them: each is a function of the database with its owner's rights. */
 
 export interface FoundApiKey {
   /** False: it was revoked or has expired. */

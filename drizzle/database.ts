@@ -51,7 +51,7 @@ export interface Database {
   close(): Promise<void>;
 }
 
-/** What a driver needs in addition to its URL; every default suits a server that refuses rather than hangs. */
+/** Options of a driver besides its URL; every default suits a server that refuses rather than hangs. */
 export interface DatabaseOptions {
   /** At most this many connections. */
   readonly maxConnections?: number;
@@ -59,7 +59,7 @@ export interface DatabaseOptions {
   readonly connectTimeoutMs?: number;
   /** How long one statement may take on the server, and one transaction in all. */
   readonly statementTimeoutMs?: number;
-  /** Is told each query with its parameters. */
+  /** Receives each query with its parameters. */
   readonly logger?: Logger;
 }
 

@@ -9,7 +9,7 @@ export interface ConstraintViolation {
   readonly constraint: string | null;
 }
 
-/** What the database answered to a statement that it understood and refused. Never holds a value of a row. */
+/** The database understood a statement and refused it. The message holds no value of a row. */
 export class DatabaseError extends Error {
   /** Five characters, https://www.postgresql.org/docs/current/errcodes-appendix.html */
   readonly sqlState: string;
@@ -40,7 +40,7 @@ export function unwrapDatabaseError(error: unknown): unknown {
   return error;
 }
 
-/** What every driver does with a failure: a refused statement becomes a `DatabaseError`, anything else means "unavailable". */
+/** Converts a driver's failure: a refused statement becomes a `DatabaseError`, anything else means "unavailable". */
 export function toDatabaseError(error: unknown): DatabaseError | AppError {
   if (error instanceof DatabaseError || error instanceof AppError) return error;
   const answer = parseAnswer(error);

@@ -36,7 +36,7 @@ export async function withMigrations<T>(use: (config: typeof migrationConfig) =>
   }
 }
 
-/** What PGlite otherwise reads from its package. */
+/** Files that PGlite otherwise reads from its package. */
 export async function embeddedPostgres(): Promise<Pick<
   PGliteOptions,
   "pgliteWasmModule" | "initdbWasmModule" | "fsBundle"

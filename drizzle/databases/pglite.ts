@@ -13,7 +13,7 @@ import type { Connection } from "../transact.ts";
 import { createPooledDatabase } from "./pooled_database.ts";
 
 export interface PgliteOptions {
-  /** Where the data is kept; in memory when null. */
+  /** Folder of the data; null: in memory. */
   readonly directory: string | null;
   readonly features?: readonly FeatureTables[];
 }

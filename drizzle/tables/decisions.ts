@@ -6,7 +6,7 @@ import { tenantPolicies } from "../policies.ts";
 import { instant } from "./columns.ts";
 import { ofTenant } from "./people.ts";
 
-/** What people decided about findings. A row is never removed: it ends, and stays as the record of what was decided. */
+/** Decisions of people about findings. A row is never removed: it ends, and stays as the record of what was decided. */
 export const decisions = pgTable(
   "decisions",
   {
@@ -14,9 +14,8 @@ export const decisions = pgTable(
     tenantId: ofTenant(),
     kind: text("kind").$type<DecisionKind>().notNull(),
     check: text("check").notNull(),
-    /** For a waiver: an exact id or name, or a pattern of names; null: every finding of the check. */
+    /** A waiver's exact id or name, or pattern of names; null: every finding of the check. */
     resource: text("resource"),
-    /** For an attestation. */
     status: text("status").$type<AttestedStatus>(),
     reason: text("reason").notNull(),
     authorKind: text("author_kind").$type<ActorKind>().notNull(),

@@ -112,7 +112,7 @@ export const auditEvents = pgTable(
     action: text("action").notNull(),
     targetType: text("target_type").notNull(),
     targetId: text("target_id").notNull(),
-    /** What the row was made with, or of each changed column the value before and after. Never a secret. */
+    /** Values that the row was made with, or of each changed column the value before and after. Never a secret. */
     detail: jsonb("detail").$type<Readonly<Record<string, unknown>>>().notNull(),
     createdAt: instant("created_at").notNull().defaultNow(),
   },

@@ -55,14 +55,14 @@ export const scans = pgTable(
     status: text("status").$type<ScanStatus>().notNull().default("pending"),
     checksDone: integer("checks_done").notNull().default(0),
     cancelRequested: boolean("cancel_requested").notNull().default(false),
-    /** Who registered it: the JWT's `sub`, or the API key's id. */
+    /** The JWT's `sub` or the API key's id that registered it. */
     createdBy: text("created_by"),
     /** The body it was registered with, so that the same request again is the same scan; null for an imported scan. */
     registration: text("registration"),
     startedAt: instant("started_at"),
   },
   (table) => [
-    // What findings refer to, so that a finding cannot belong to another tenant's scan.
+    // Findings refer to it, so that none can belong to another tenant's scan.
     unique("scans_tenant_id_id").on(table.tenantId, table.id),
     index("scans_of_tenant").on(table.tenantId, table.createdAt, table.id),
     index("scans_unfinished")
@@ -117,7 +117,7 @@ export const monitors = pgTable(
     staleAt: instant("stale_at"),
   },
   (table) => [
-    // What changes refer to, so that a change cannot belong to another tenant's monitor.
+    // Changes refer to it, so that none can belong to another tenant's monitor.
     unique("monitors_tenant_id_id").on(table.tenantId, table.id),
     index("monitors_of_tenant").on(table.tenantId, table.createdAt, table.id),
     index("monitors_of_organization").on(table.tenantId, table.origin),

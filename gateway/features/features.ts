@@ -21,7 +21,7 @@ export interface Feature extends FeatureTables {
   readonly onPublish?: OnPublish;
   /** Below `/api/v1`; the first handler of each is `allow("…")`, or `anyone` for a public route. */
   readonly routes?: (dependencies: FeatureDependencies) => Hono<Allowed>;
-  /** By where each is mounted below `/api/v1`. */
+  /** Streams by the path below `/api/v1` that each is mounted at. */
   readonly eventStreams: Readonly<Record<string, EventStream>>;
   readonly tasks?: readonly Task[];
 }

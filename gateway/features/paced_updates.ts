@@ -23,7 +23,7 @@ interface Pace {
 
 export function createPacedUpdates(clock: () => number): PacedUpdates {
   const nowMs = createSteadyClock(clock);
-  /** By key, least recent first. */
+  /** Least recent first. */
   const paces = new Map<string, Pace>();
 
   return {

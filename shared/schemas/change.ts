@@ -14,7 +14,7 @@ export const changeCauseSchema = v.picklist(
 );
 
 const { check, fingerprint, resource_type: name, expected, actual, to_pass: toPass } = findingEntries;
-/** For the provider's log, in which anything may be missing. */
+/** A text of the provider's log, in which anything may be missing. */
 const provided = v.optional(v.nullable(text(0, 2048)), null);
 
 /** An event of the provider's log, next to the change. */

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { manualReasonSchema, severitySchema, statusSchema } from "./finding.ts";
 import { count, type Output } from "./primitives.ts";
 
-/** What differs between two scans of an organization: `scanstream.diff/1`. */
+/** Differences between two scans of an organization: `scanstream.diff/1`. */
 
 const sideSchema = v.object({
   file: v.string(),

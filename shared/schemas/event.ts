@@ -3,7 +3,7 @@ import { deliveryIdPattern, isEventType } from "../event.ts";
 import { verbs } from "../verbs.ts";
 import { count, type Output } from "./primitives.ts";
 
-/** What a producer publishes over HTTP. `encodeEvent` checks it, and the size of the data with it. */
+/** An event that a producer publishes over HTTP. `encodeEvent` checks it, and the size of the data with it. */
 
 const scalar = v.union([v.string(), v.number(), v.boolean(), v.null()]);
 

@@ -1,6 +1,6 @@
 import { toLine } from "../text.ts";
 
-/** What is said of a finding in addition: a text, or nothing. */
+/** An additional text of a finding, which may be missing. */
 export interface FindingNote {
   readonly description: string;
   /** The version of the report's schema that began to have it. */

@@ -2,9 +2,9 @@ import * as v from "valibot";
 import { uuidPattern } from "../channel_name.ts";
 import { isDay } from "../decisions/expiry.ts";
 
-/** What the schemas of this folder are made of. Types, request validation and the API documents all come from them. */
+/** Parts of the schemas of this folder. Types, request validation and the API documents all come from them. */
 
-/** What a schema gives, read-only at every depth. */
+/** The output of a schema, read-only at every depth. */
 export type Output<Schema extends v.GenericSchema> = Immutable<v.InferOutput<Schema>>;
 
 type Immutable<Value> = Value extends object ? { readonly [Key in keyof Value]: Immutable<Value[Key]> } : Value;

@@ -1,20 +1,20 @@
 import * as v from "valibot";
 import { time, uuid, type Output } from "./primitives.ts";
 
-/** What a member may do: see `gateway/auth/permissions.ts`. */
+/** Roles of members: `gateway/auth/permissions.ts` says what each may do. */
 export const roleSchema = v.picklist(["viewer", "operator", "admin"]);
 
-/** What an API key may do; none includes another. */
+/** Scopes of API keys; none includes another. */
 export const scopeSchema = v.picklist(["read", "publish", "admin"]);
 
-/** Who acts: a member, an API key, an operator with the database's credentials, or the gateway by itself. */
+/** The actor: a member, an API key, an operator with the database's credentials, or the gateway by itself. */
 export const actorKindSchema = v.picklist(["user", "api_key", "operator", "gateway"]);
 
 export type Role = v.InferOutput<typeof roleSchema>;
 export type Scope = v.InferOutput<typeof scopeSchema>;
 export type ActorKind = v.InferOutput<typeof actorKindSchema>;
 
-/** For a new member and of a new key where none are named. */
+/** A new member's role and a new key's scopes where none are named. */
 export const defaultRole: Role = "operator";
 export const defaultScopes: readonly Scope[] = ["read", "publish"];
 

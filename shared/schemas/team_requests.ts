@@ -16,7 +16,7 @@ const line = (maxLength: number) => {
   );
 };
 
-/** For a member: the `sub` claim of their tokens. As a segment of a path, every client takes dots alone off the address. */
+/** The `sub` claim of a member's tokens. As a segment of a path, every client takes dots alone off the address. */
 export const subSchema = v.pipe(line(255), v.regex(/^(?!\.{1,2}$)/, "expected a subject that is not dots alone"));
 
 const role = v.picklist(roleSchema.options, `expected ${roleSchema.options.join(", ")}`);

@@ -13,7 +13,7 @@ export const tenantSchema = v.object({
 
 const nameMessage = "expected a name that is not blank, without control characters";
 
-/** What people call it. */
+/** The name that people give it. */
 export const tenantNameSchema = v.strictObject(
   {
     name: v.pipe(

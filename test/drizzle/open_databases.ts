@@ -22,7 +22,7 @@ export function openPg(): Promise<OpenPostgresDatabase> {
 }
 
 export interface OpenPostgresDatabase extends OpenDatabase {
-  /** Of an owner that is not a superuser. */
+  /** Names an owner that is not a superuser. */
   readonly url: string;
 }
 

@@ -19,7 +19,7 @@ import { randomHash, type SeededTenant, seedTenant } from "./seed.ts";
 /** A driver whose connections pass a proxy that can break them. */
 export interface BreakableDriver {
   readonly connect: (url: string, options: DatabaseOptions) => Database;
-  /** What listens behind the breakable proxy, given where PostgreSQL is; PostgreSQL itself when absent. */
+  /** Starts the server behind the breakable proxy, given the port of PostgreSQL; absent: PostgreSQL itself. */
   readonly startFront?: (postgresPort: number) => Promise<Front>;
 }
 

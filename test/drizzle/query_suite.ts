@@ -9,7 +9,7 @@ import { runSql } from "../support/watched_database.ts";
 import type { OpenDatabase } from "./open_databases.ts";
 import { type SeededTenant, seedTenant } from "./seed.ts";
 
-/** What every driver has in common: values, transactions, errors, and the queries across tenants. */
+/** Behavior of every driver: values, transactions and errors. */
 export function describeQueries(driver: string, open: () => Promise<OpenDatabase>): void {
   describe(`queries over ${driver}`, () => {
     let opened: OpenDatabase;

@@ -14,7 +14,7 @@ import { monitorStore } from "./store.ts";
 
 const maxScans = 100;
 
-/** What opening a stream needs of a kind. */
+/** The part of a kind that the opening of a stream needs. */
 type Kind = Pick<RunKind<RunRow>, "name" | "table">;
 
 /**

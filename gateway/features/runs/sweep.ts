@@ -23,7 +23,7 @@ export interface SweepOptions extends AnnounceOptions {
   readonly nowMs?: () => number;
 }
 
-/** What happens to the runs of a kind whose producer is gone. */
+/** A change of the runs of a kind whose producer is gone. */
 interface Sweep<Row extends RunRow> {
   readonly kind: RunKind<Row>;
   readonly work: "expire" | "mark";

@@ -76,7 +76,7 @@ export async function storeApiKey(
   return { ...shown, api_key: apiKey };
 }
 
-/** For good; the first time counts. Its streams end with the next recheck. Rejects with `NotFound`, and with `AppError("conflict")` for the caller's own key. */
+/** Cannot be undone; the first time counts. Its streams end with the next recheck. Rejects with `NotFound`, and with `AppError("conflict")` for the caller's own key. */
 export async function revokeApiKey(
   db: TenantDatabase,
   { kind, id: callerId, tenantId }: Principal,

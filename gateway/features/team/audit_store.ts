@@ -33,7 +33,7 @@ export function toAuditEvent(row: AuditRow): AuditEvent {
   };
 }
 
-/** For each tenant that the transaction sees. */
+/** Selects the events of each tenant that the transaction sees. */
 export function selectShownEvents(db: Pick<TenantDatabase, "select">) {
   return db
     .select({
@@ -51,7 +51,7 @@ export function selectShownEvents(db: Pick<TenantDatabase, "select">) {
     .from(auditEvents);
 }
 
-/** For an API key; null for everything else. */
+/** The name of an API key; null for everything else. */
 function keyName(kind: AnyPgColumn, id: AnyPgColumn): SQL<string | null> {
   // The look-up itself is left out where there is no key: it would else be made for each event.
   return sql<string | null>`case when ${kind} = 'api_key' then (

@@ -46,7 +46,7 @@ const auditList = listOf("audit", ({ createdAt, number }: AuditRow) => [createdA
 const Member = component("Member", memberSchema);
 const lockedOut = { 409: problem("The tenant's last admin, or the caller's own role") };
 
-/** Who may what in a tenant, and who did what: members, API keys and the audit trail, as the gateway mounts them. */
+/** Members, API keys and the audit trail, as the gateway mounts them. */
 export const team = {
   prefix: "team",
   tags: [
@@ -70,7 +70,7 @@ function defineMembers(routes: Hono<Allowed>): void {
   const members = defineResource(routes, {
     tag: "members",
     what: "member",
-    // What cannot be a subject names no member.
+    // A text that cannot be a subject names no member.
     id: { name: "sub", description: "The member's `sub`, percent-encoded", schema: subSchema },
   });
 

@@ -46,7 +46,7 @@ export async function* exportTenant(
   yield `${JSON.stringify({ end: true, rows: counts })}\n`;
 }
 
-/** For the transaction's tenant. */
+/** Reads rows of the transaction's tenant. */
 export async function readExportPage(
   db: TenantDatabase,
   exported: ExportedTable,

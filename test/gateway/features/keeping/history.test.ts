@@ -139,7 +139,7 @@ interface Poll {
   readonly moved: Verdicts;
 }
 
-/** What the core is told of the same scans and polls. */
+/** Observations that the core makes of the same scans and polls. */
 function observationsOf(
   storedScans: readonly (Span & { readonly verdicts: Verdicts })[],
   monitors: readonly (readonly Poll[])[],

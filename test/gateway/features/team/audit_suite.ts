@@ -61,7 +61,7 @@ export function describeAudit(driver: string, open: () => Promise<OpenDatabase>)
       return rows.map(toAuditEvent);
     }
 
-    /** What the work adds to the trail. */
+    /** The events that the work adds to the trail. */
     async function written(work: () => Promise<unknown>): Promise<readonly AuditEvent[]> {
       const before = await trail();
       await work();
