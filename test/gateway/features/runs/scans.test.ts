@@ -268,24 +268,6 @@ describe("paths", () => {
       }
     },
   );
-
-  test.each([
-    ["PUT", "/api/v1/scans", "GET"],
-    ["PUT", "/api/v1/scans", "HEAD"],
-    ["POST", "/api/v1/scans/7c9e6679-7425-40de-944b-e07fc1f90ae7", "PATCH"],
-    ["POST", "/api/v1/scans/7c9e6679-7425-40de-944b-e07fc1f90ae7/event-stream", "GET"],
-    ["HEAD", "/api/v1/scans/7c9e6679-7425-40de-944b-e07fc1f90ae7/event-stream", "GET"],
-    ["GET", "/api/v1/channels/scan:x:y/events", "POST"],
-    ["POST", "/healthz", "GET"],
-    ["PROPFIND", "/api/v1/scans", "POST"],
-  ])("%s %s is 405 and names %s", async (method, path, allowed) => {
-    const response = await gateway.request(path, { method });
-    expect(response.status).toBe(405);
-    const methods = response.headers.get("allow")?.split(", ");
-    expect(methods).toContain(allowed);
-    if (path.endsWith("/event-stream")) expect(methods).not.toContain("HEAD");
-    if (method !== "HEAD") expect(await problemOf(response)).toMatchObject({ code: "method_not_allowed" });
-  });
 });
 
 interface Page {
