@@ -5,7 +5,7 @@ import { decisionSchema, newDecisionSchema, type Decision } from "../../../share
 import { requireCheckName } from "../../../shared/rule_names.ts";
 import { component, json, problem } from "../../description/operation.ts";
 import type { Allowed } from "../../http/allowed.ts";
-import type { FeatureDependencies } from "../features.ts";
+import { defineFeature, type FeatureDependencies } from "../features.ts";
 import { listByTime } from "../../http/paging.ts";
 import { InvalidBody } from "../../http/problem.ts";
 import { choiceParameter } from "../../http/query_parameter.ts";
@@ -46,12 +46,11 @@ const decisionExample = {
 const Decision = component("Decision", decisionSchema);
 
 /** Waivers and attestations, as the gateway mounts them. */
-export const decisions = {
+export const decisions = defineFeature({
   prefix: decisionPrefix,
   tags: [{ name: "decisions", description: "Waivers and attestations" }],
   routes: decisionRoutes,
-  eventStreams: {},
-};
+});
 
 type Publish = (channel: string, payload: Decision) => Promise<void>;
 

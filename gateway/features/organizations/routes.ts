@@ -12,7 +12,7 @@ import {
 import { isUuid } from "../../../shared/channel_name.ts";
 import { component, json } from "../../description/operation.ts";
 import type { Allowed } from "../../http/allowed.ts";
-import type { FeatureDependencies } from "../features.ts";
+import { defineFeature, type FeatureDependencies } from "../features.ts";
 import { isText, listOf, toCursor } from "../../http/paging.ts";
 import { choiceParameter, timeParameter } from "../../http/query_parameter.ts";
 import { defineResource } from "../../http/resource.ts";
@@ -43,12 +43,11 @@ const historyQuery = {
 const Organization = component("Organization", organizationSchema);
 
 /** The organizations of a tenant and their history, as the gateway mounts them. */
-export const organizations = {
+export const organizations = defineFeature({
   prefix: "organization",
   tags: [{ name: "organizations", description: "The Okta orgs of a tenant, and the history of their results" }],
   routes: organizationRoutes,
-  eventStreams: {},
-};
+});
 
 function organizationRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
   const { nowMs } = dependencies;

@@ -1,7 +1,7 @@
 import { and, desc, eq, isNotNull, isNull, sql, type SQL } from "drizzle-orm";
 import { auditRows } from "../../../drizzle/audit.ts";
 import { requireRoom } from "../../../drizzle/limits.ts";
-import type { scans } from "../../../drizzle/schema.ts";
+import { scans } from "../../../drizzle/schema.ts";
 import type { Query, TenantDatabase } from "../../../drizzle/transactions.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import type { Access } from "../../auth/membership.ts";
@@ -14,6 +14,19 @@ import { monitorKind, runChannel, scanKind, type MonitorRow, type RunKind, type 
 
 export const scanStore = createRunStore(scanKind);
 export const monitorStore = createRunStore(monitorKind);
+
+/** The newest scans that have not ended. */
+export function selectUnfinishedScans(db: TenantDatabase, limit: number): Query<readonly ScanRow[]> {
+  return (
+    db
+      .select()
+      .from(scans)
+      // Written out as the index has it: with parameters a prepared statement does not find the index.
+      .where(sql`${scans.status} in ('pending', 'running')`)
+      .orderBy(desc(scans.createdAt), desc(scans.id))
+      .limit(limit)
+  );
+}
 
 export interface RunStore<Row extends RunRow> extends ReturnType<typeof createRunStore<Row>> {}
 

@@ -9,7 +9,7 @@ import {
 } from "../../../shared/schemas/team_requests.ts";
 import { component, json, problem } from "../../description/operation.ts";
 import type { Allowed } from "../../http/allowed.ts";
-import type { FeatureDependencies } from "../features.ts";
+import { defineFeature, type FeatureDependencies } from "../features.ts";
 import { listByTime, listOf } from "../../http/paging.ts";
 import { InvalidBody } from "../../http/problem.ts";
 import { textParameter, timeParameter } from "../../http/query_parameter.ts";
@@ -47,7 +47,7 @@ const Member = component("Member", memberSchema);
 const lockedOut = { 409: problem("The tenant's last admin, or the caller's own role") };
 
 /** Members, API keys and the audit trail, as the gateway mounts them. */
-export const team = {
+export const team = defineFeature({
   prefix: "team",
   tags: [
     { name: "members", description: "Members and their roles; for admins" },
@@ -55,8 +55,7 @@ export const team = {
     { name: "audit", description: "The audit trail; for admins" },
   ],
   routes: teamRoutes,
-  eventStreams: {},
-};
+});
 
 function teamRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
   const routes = new Hono<Allowed>();

@@ -1,9 +1,8 @@
-import { desc, sql } from "drizzle-orm";
-import { monitors, scans } from "../../../drizzle/schema.ts";
 import { defineEventStream, type ChannelsRequest, type Snapshot } from "../../streaming/event_stream_definition.ts";
 import { toOrganizationResource } from "../organizations/organization.ts";
 import { selectOrganizationRows } from "../organizations/organization_store.ts";
 import { toMonitor, toScanResource } from "../runs/run.ts";
+import { monitorStore, selectUnfinishedScans } from "../runs/store.ts";
 import { tenantChannel, tenantPrefix } from "../tenant_events.ts";
 
 /** More are left to the lists, which have pages. */
@@ -11,14 +10,8 @@ const maxSnapshots = 1000;
 
 async function getSnapshot({ db, principal }: Pick<ChannelsRequest, "db" | "principal">): Promise<Snapshot> {
   const [scanRows, monitorRows, organizationRows] = await Promise.all([
-    db
-      .select()
-      .from(scans)
-      // Written out as the index has it: with parameters a prepared statement does not find the index.
-      .where(sql`${scans.status} in ('pending', 'running')`)
-      .orderBy(desc(scans.createdAt), desc(scans.id))
-      .limit(maxSnapshots),
-    db.select().from(monitors).orderBy(desc(monitors.createdAt), desc(monitors.id)).limit(maxSnapshots),
+    selectUnfinishedScans(db, maxSnapshots),
+    monitorStore.selectPage(db, { limit: maxSnapshots - 1, after: null }),
     selectOrganizationRows(db, { limit: maxSnapshots }),
   ]);
   const nowMs = Date.now();

@@ -1,5 +1,5 @@
 import { and, desc, eq, getTableColumns, ne, sql } from "drizzle-orm";
-import { changes, findings, memberships, monitors, scans } from "../../../drizzle/schema.ts";
+import { changes, findings, memberships, monitors } from "../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import type { Overview } from "../../../shared/schemas/overview.ts";
 import type { Principal } from "../../auth/principal.ts";
@@ -9,7 +9,7 @@ import { presentResults, toOrganization, type OrganizationRow } from "../organiz
 import { selectOrganizations } from "../organizations/organization_store.ts";
 import { toChange } from "../runs/changes.ts";
 import { toMonitor, toScan } from "../runs/run.ts";
-import { scanStore } from "../runs/store.ts";
+import { monitorStore, scanStore, selectUnfinishedScans } from "../runs/store.ts";
 
 const newest = (limit: number) => ({ limit, after: null });
 const maxOrganizations = 500;
@@ -28,17 +28,8 @@ export async function readOverview(
 ): Promise<Omit<Overview, "session">> {
   const seenAt = await selectSeenAt(db, principal);
   const organizations = (await selectOrganizations(db, newest(maxOrganizations - 1))).slice(0, maxOrganizations);
-  const monitorRows = await db
-    .select()
-    .from(monitors)
-    .orderBy(desc(monitors.createdAt), desc(monitors.id))
-    .limit(maxMonitors);
-  const running = await db
-    .select()
-    .from(scans)
-    .where(sql`${scans.status} in ('pending', 'running')`)
-    .orderBy(desc(scans.createdAt), desc(scans.id))
-    .limit(maxMonitors);
+  const monitorRows = await monitorStore.selectPage(db, newest(maxMonitors - 1));
+  const running = await selectUnfinishedScans(db, maxMonitors);
   const scanRows = new Map(
     [...running, ...(await scanStore.selectPage(db, newest(maxScans - 1)))].map((row) => [row.id, row]),
   );

@@ -6,11 +6,10 @@ import { answer, component, json, problem } from "../../description/operation.ts
 import type { Allowed } from "../../http/allowed.ts";
 import { accountOf } from "../../limits.ts";
 import { pulledStream, slicesOf } from "../../http/pulled_stream.ts";
-import type { FeatureDependencies } from "../features.ts";
 import { defineResource } from "../../http/resource.ts";
 import { sessionOf } from "../../http/session_route.ts";
 import { deleteInBatches } from "../delete_in_batches.ts";
-import type { Feature } from "../features.ts";
+import { defineFeature, type Feature, type FeatureDependencies } from "../features.ts";
 import { deletingByAge, type Keeping } from "../retention.ts";
 import { tenantEventStream } from "./channels.ts";
 import { tenantPrefix } from "../tenant_events.ts";
@@ -32,14 +31,14 @@ const nameBody = { schema: tenantNameSchema, example: { name: tenantExample.name
 
 /** The caller's tenant and its stream, and how long what it stores is kept. */
 export function tenantFeature(keeping: Keeping): Feature {
-  return {
+  return defineFeature({
     prefix: tenantPrefix,
     tags: [{ name: "tenant", description: "The caller's tenant" }],
     isPublishedByGatewayAlone: true,
     routes: (dependencies) => tenantRoutes(dependencies, keeping),
     eventStreams: { "/": tenantEventStream },
     tasks: [deletingByAge(keeping)],
-  };
+  });
 }
 
 function tenantRoutes(dependencies: FeatureDependencies, { retentionDays }: Keeping): Hono<Allowed> {
