@@ -1,4 +1,4 @@
-import { and, desc, eq, isNotNull, lt, sql } from "drizzle-orm";
+import { and, desc, eq, isNotNull, lt, sql, type SQL } from "drizzle-orm";
 import { changes, monitors } from "../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { NotFound } from "../../../shared/app_error.ts";
@@ -111,13 +111,8 @@ export async function selectPresentFindings(
   monitorId: string,
   { after, limit }: PageRequest,
 ): Promise<readonly ChangeRow[]> {
-  const { fingerprint, number } = changes;
-  const last = db
-    .selectDistinctOn([fingerprint])
-    .from(changes)
-    .where(and(eq(changes.monitorId, monitorId), after === null ? undefined : lt(fingerprint, after.key)))
-    .orderBy(desc(fingerprint), desc(number))
-    .as("changes");
+  const isNext = after === null ? undefined : lt(changes.fingerprint, after.key);
+  const last = lastChanges(db, and(eq(changes.monitorId, monitorId), isNext));
   const found = await db
     .select()
     .from(last)
@@ -125,6 +120,17 @@ export async function selectPresentFindings(
     .orderBy(desc(last.fingerprint))
     .limit(limit + 1);
   return ofMonitor(db, monitorId, found);
+}
+
+/** The last change of each finding, among those that the condition leaves. */
+export function lastChanges(db: TenantDatabase, condition: SQL | undefined) {
+  const { fingerprint, number } = changes;
+  return db
+    .selectDistinctOn([fingerprint])
+    .from(changes)
+    .where(condition)
+    .orderBy(desc(fingerprint), desc(number))
+    .as("changes");
 }
 
 /** No change is an answer only when there is such a monitor. Rejects with `NotFound`. */

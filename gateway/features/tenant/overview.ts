@@ -7,7 +7,7 @@ import { toDecision } from "../decisions/decision.ts";
 import { selectDecisions } from "../decisions/decision_store.ts";
 import { presentResults, toOrganization, type OrganizationRow } from "../organizations/organization.ts";
 import { selectOrganizations } from "../organizations/organization_store.ts";
-import { toChange } from "../runs/changes.ts";
+import { lastChanges, toChange } from "../runs/changes.ts";
 import { toMonitor, toScan } from "../runs/run.ts";
 import { monitorStore, scanStore, selectUnfinishedScans } from "../runs/store.ts";
 
@@ -120,21 +120,10 @@ async function selectScanned(db: TenantDatabase, scanId: string | null) {
 }
 
 async function selectWatched(db: TenantDatabase, monitorId: string) {
-  const { check, fingerprint, number, resourceId, resourceName, toStatus, ruleSeverity } = changes;
-  const newest = db
-    .selectDistinctOn([fingerprint], {
-      check,
-      resource_id: resourceId,
-      resource_name: resourceName,
-      status: toStatus,
-    })
-    .from(changes)
-    .where(and(eq(changes.monitorId, monitorId), eq(ruleSeverity, "high")))
-    .orderBy(fingerprint, desc(number))
-    .as("newest");
+  const last = lastChanges(db, and(eq(changes.monitorId, monitorId), eq(changes.ruleSeverity, "high")));
   return db
-    .select({ check: newest.check, resource_id: newest.resource_id, resource_name: newest.resource_name })
-    .from(newest)
-    .where(eq(newest.status, "FAIL"))
+    .select({ check: last.check, resource_id: last.resourceId, resource_name: last.resourceName })
+    .from(last)
+    .where(eq(last.toStatus, "FAIL"))
     .limit(maxFailing);
 }
