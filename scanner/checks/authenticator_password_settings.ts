@@ -3,19 +3,17 @@ import type { OrgPolicy } from "../org_policy/document.ts";
 import type { CollectedArtifacts, Evidence, JsonList } from "../evidence/artifacts.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck, type Check, type FindingDraft } from "./check.ts";
-import { activityOf, unknownActivity } from "./parsing/activity.ts";
 import {
   fail,
-  judgeField,
+  ifActive,
   judgeList,
   manual,
   unreadable,
   withPartialCoverage,
   type Subject,
 } from "./evaluating/finding_drafts.ts";
-import { readBoolean, readNumber, type Field } from "./parsing/fields.ts";
-import { settingOf } from "./evaluating/setting.ts";
-import { limitOf, type NumberParameter, type ParameterValues } from "./parameter.ts";
+import { judgeSetting, limitIn, settingOf, type FieldRule } from "./evaluating/setting.ts";
+import { least, most, type ParameterValues } from "./parameter.ts";
 import {
   directoryEvidence,
   directoryFields,
@@ -30,18 +28,9 @@ import { listTexts, resourceOf } from "./parsing/names.ts";
 
 const minimumLength = passwordCheck({
   name: "authenticator_password_minimum_length_15",
-  parameter: {
-    kind: "number",
-    name: "password_length",
-    unit: "characters",
-    stigValue: 15,
-    stricter: "more",
-    most: 200,
-  },
+  limit: least("password_length", "characters", 15, { max: 200 }),
   expected: (length) => `a minimum length of at least ${length} characters`,
   path: "complexity.minLength",
-  read: readNumber,
-  isCompliant: (length, least) => length >= least,
   show: (length) => `${length} characters`,
   ofDirectory: enforcedByDirectory,
   examines: "The shortest password that each active password policy accepts.",
@@ -56,19 +45,10 @@ const symbol = complexityCheck("symbol", "Symbol (e.g., !@#$%^&*)", "minSymbol")
 
 const minimumAge = passwordCheck({
   name: "authenticator_password_minimum_age_24h",
-  parameter: {
-    kind: "number",
-    name: "password_minimum_age_minutes",
-    unit: "minutes",
-    stigValue: 1440,
-    stricter: "more",
-    most: 525_600,
-  },
+  limit: least("password_minimum_age_minutes", "minutes", 1440, { max: 525_600 }),
   expected: (minutes) =>
     `a minimum password age of at least ${minutes} minutes${minutes === 1440 ? " (24 hours)" : ""}`,
   path: "age.minAgeMinutes",
-  read: readNumber,
-  isCompliant: (minutes, least) => minutes >= least,
   show: (minutes) => `${minutes} minutes`,
   examines: "How long users must keep a new password before they can change it again.",
   why: "Without a minimum age, users can change the password several times in a row and return to the old one.",
@@ -77,18 +57,9 @@ const minimumAge = passwordCheck({
 
 const maximumAge = passwordCheck({
   name: "authenticator_password_maximum_age_60d",
-  parameter: {
-    kind: "number",
-    name: "password_maximum_age_days",
-    unit: "days",
-    stigValue: 60,
-    stricter: "less",
-    most: 3650,
-  },
+  limit: most("password_maximum_age_days", "days", 60, { max: 3650 }),
   expected: (days) => `a maximum password age of 1 to ${days} days`,
   path: "age.maxAgeDays",
-  read: readNumber,
-  isCompliant: (days, most) => days >= 1 && days <= most,
   show: (days) => (days === 0 ? "no limit (0)" : `${days} days`),
   examines: "After how many days a password expires.",
   why: "A leaked password works until it is changed. 0 means that it never expires.",
@@ -97,11 +68,9 @@ const maximumAge = passwordCheck({
 
 const history = passwordCheck({
   name: "authenticator_password_history_5",
-  parameter: { kind: "number", name: "password_history", unit: "passwords", stigValue: 5, stricter: "more", most: 30 },
+  limit: least("password_history", "passwords", 5, { max: 30 }),
   expected: (passwords) => `a password history of at least ${passwords}`,
   path: "age.historyCount",
-  read: readNumber,
-  isCompliant: (passwords, least) => passwords >= least,
   show: (passwords) => `a history of ${passwords}`,
   examines: "How many earlier passwords a user cannot use again.",
   why: "A password that was exposed once must not be used again.",
@@ -110,11 +79,9 @@ const history = passwordCheck({
 
 const commonPasswordCheck = passwordCheck({
   name: "authenticator_password_common_password_check",
-  required: true,
+  isOn: true,
   expected: () => "the common password check to be on",
   path: "complexity.dictionary.common.exclude",
-  read: readBoolean,
-  isCompliant: (isOn) => isOn,
   show: (isOn) => (isOn ? "on" : "off"),
   examines: "Whether Okta refuses commonly used passwords.",
   why: "Attackers try common passwords first, and many of them satisfy every complexity rule.",
@@ -123,18 +90,9 @@ const commonPasswordCheck = passwordCheck({
 
 const lockoutThreshold = passwordCheck({
   name: "authenticator_password_lockout_threshold_3",
-  parameter: {
-    kind: "number",
-    name: "password_lockout_attempts",
-    unit: "attempts",
-    stigValue: 3,
-    stricter: "less",
-    most: 100,
-  },
+  limit: most("password_lockout_attempts", "attempts", 3, { max: 100 }),
   expected: (attempts) => `a lockout after 1 to ${attempts} unsuccessful attempts`,
   path: "lockout.maxAttempts",
-  read: readNumber,
-  isCompliant: (attempts, most) => attempts >= 1 && attempts <= most,
   show: (attempts) => (attempts === 0 ? "no limit (0)" : `${attempts} attempts`),
   ofDirectory: lockedByDirectory,
   examines:
@@ -157,38 +115,25 @@ export const passwordChecks: readonly Check[] = [
   lockoutThreshold,
 ];
 
-interface PasswordSetting<Value> {
+type PasswordSetting = FieldRule & {
   readonly name: string;
-  readonly parameter?: NumberParameter;
-  /** The STIG's value where the rule has no parameter: 1 by default. */
-  readonly required?: true;
-  /** Both take the parameter's value; 0 without one. */
   readonly expected: (limit: number) => string;
-  /** Under `settings.password`. */
-  readonly path: string;
-  readonly read: (policy: JsonObject, path: string) => Field<Value>;
-  readonly isCompliant: (value: Value, limit: number) => boolean;
-  readonly show: (value: Value) => string;
   /** The finding on a directory's policy, where Okta does not enforce the setting; without it Okta's setting decides there too. */
   readonly ofDirectory?: (subject: Subject, directory: string) => FindingDraft;
   readonly examines: string;
   readonly why: string;
   readonly console: string;
-}
+};
 
-function passwordCheck<Value extends number | boolean>(setting: PasswordSetting<Value>): Check {
-  const { name, parameter, examines, why, path, read, isCompliant } = setting;
-  const providerField = decide("password_policies", ["conditions.authProvider.provider"]);
+/** `path` is below `settings.password`. */
+function passwordCheck({ path, ...more }: PasswordSetting): Check {
+  const setting: PasswordSetting = { ...more, path: `settings.password.${path}` };
+  const { name, examines, why, ofDirectory } = setting;
+  const isLockout = ofDirectory === lockedByDirectory;
   return defineCheck({
     name,
     artifacts: ["password_policies"],
-    ...(parameter === undefined ? {} : { parameters: [parameter] }),
-    setting: settingOf({
-      path: `settings.password.${path}`,
-      read,
-      isCompliant,
-      required: parameter ?? setting.required ?? 1,
-    }),
+    ...settingOf(setting),
     explanation: {
       examines,
       why,
@@ -199,61 +144,46 @@ function passwordCheck<Value extends number | boolean>(setting: PasswordSetting<
       ],
       deciding_fields: [
         decide("password_policies", ["status"]),
-        decide("password_policies", [`settings.password.${path}`]),
-        ...(setting.ofDirectory === undefined ? [] : [providerField]),
-        ...(setting.ofDirectory === lockedByDirectory ? directoryFields : []),
+        decide("password_policies", [setting.path]),
+        ...(ofDirectory === undefined ? [] : [decide("password_policies", ["conditions.authProvider.provider"])]),
+        ...(isLockout ? directoryFields : []),
       ],
     },
     conditionalArtifacts: ({ password_policies: policies }, { parameters }): readonly DirectoryEvidence[] =>
-      setting.ofDirectory === lockedByDirectory &&
-      judgePolicies(policies, setting, parameters).some(({ status }) => status === "FAIL")
+      isLockout && judgePolicies(policies, setting, parameters).some(({ status }) => status === "FAIL")
         ? directoryEvidence
         : [],
     evaluate({ password_policies: policies, ...others }, { parameters, orgPolicy }) {
       const drafts = judgePolicies(policies, setting, parameters);
-      if (setting.ofDirectory !== lockedByDirectory) return drafts;
-      return withDirectories(drafts, { password_policies: policies, ...others }, orgPolicy);
+      return isLockout ? withDirectories(drafts, { password_policies: policies, ...others }, orgPolicy) : drafts;
     },
   });
 }
 
-function judgePolicies<Value>(
+function judgePolicies(
   policies: Evidence<JsonList>,
-  setting: PasswordSetting<Value>,
+  setting: PasswordSetting,
   parameters: ParameterValues | undefined,
 ): readonly FindingDraft[] {
-  const limit = setting.parameter === undefined ? 0 : limitOf(setting.parameter, parameters);
+  const limit = limitIn(setting, parameters);
   const expected = setting.expected(limit);
   return judgeList(wholePasswordPolicies(policies), {
     expected,
-    judgeItem: (policy) => judgePolicy(policy, { expected, limit, setting }),
+    judgeItem(policy) {
+      const subject: Subject = { resource: resourceOf("policy", policy), expected };
+      return ifActive(subject, policy, () => judgePolicy(subject, policy, limit, setting));
+    },
     judgeEmpty: () => [fail({ resource: null, expected }, "no active password policy")],
   });
 }
 
-interface PasswordCriteria<Value> {
-  readonly expected: string;
-  readonly limit: number;
-  readonly setting: PasswordSetting<Value>;
-}
-
-function judgePolicy<Value>(
-  policy: JsonObject,
-  { expected, limit, setting }: PasswordCriteria<Value>,
-): FindingDraft | null {
-  const subject: Subject = { resource: resourceOf("policy", policy), expected };
-  const activity = activityOf(policy);
-  if (activity === "inactive") return null;
-  if (activity === "unknown") return unreadable(subject, unknownActivity(policy));
+function judgePolicy(subject: Subject, policy: JsonObject, limit: number, setting: PasswordSetting): FindingDraft {
   if (setting.ofDirectory !== undefined) {
     const directory = directoryOfPolicy(policy);
     if (directory.kind === "unreadable") return unreadable(subject, `the provider ${directory.found}`);
     if (directory.kind === "value") return setting.ofDirectory(subject, directory.value);
   }
-  return judgeField(subject, setting.read(policy, `settings.password.${setting.path}`), {
-    isCompliant: (value) => setting.isCompliant(value, limit),
-    show: setting.show,
-  });
+  return judgeSetting(subject, policy, limit, setting);
 }
 
 /** Under delegated authentication Okta does not enforce the length and the characters of a password. */
@@ -286,10 +216,9 @@ function complexityCheck(suffix: string, label: string, field: string): Check {
   return passwordCheck({
     name: `authenticator_password_complexity_${suffix}`,
     ofDirectory: enforcedByDirectory,
+    limit: 1,
     expected: () => `at least 1 character of the kind "${label}"`,
     path: `complexity.${field}`,
-    read: readNumber,
-    isCompliant: (characters) => characters >= 1,
     show: (characters) => `${characters} required`,
     examines: `Whether each active password policy requires a character of the kind "${label}".`,
     why: "Each required kind of character increases the number of passwords that an attacker has to try.",

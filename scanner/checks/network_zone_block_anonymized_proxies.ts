@@ -89,8 +89,7 @@ function compareAnonymizers(approved: OrgPolicy["anonymizers"], zones: JsonList)
 }
 
 function isAddressBlocklist(zone: JsonObject): boolean {
-  if (isUnidentified(zone) || explicitActivityOf(zone) !== "active") return false;
-  return zone["usage"] === "BLOCKLIST" && zone["type"] === "IP";
+  return explicitActivityOf(zone) === "active" && zone["usage"] === "BLOCKLIST" && zone["type"] === "IP";
 }
 
 function rangesIn(zone: JsonObject): readonly AddressRange[] {
@@ -123,15 +122,13 @@ function judgeZones(zones: Evidence<JsonList>): FindingDraft {
   if (unread !== undefined) return unreadable(subject, unread.actual);
   const partial = first("review");
   if (partial !== undefined) return manual(subject, "needs_review", partial.actual);
-  const enhanced = zones.value.find((zone) => !isUnidentified(zone) && zone["name"] === "DefaultEnhancedDynamicZone");
+  const enhanced = zones.value.find(({ name }) => name === "DefaultEnhancedDynamicZone");
   return withCause(fail({ resource: null, expected }, "no such zone"), "zone", enhanced ?? {});
 }
 
 /** The system zone whose addresses bypass blocklists, where it has any. */
 function exemptNote(zones: JsonList): string | null {
-  const exempt = zones.find(
-    (zone) => !isUnidentified(zone) && zone["name"] === "DefaultExemptIpZone" && explicitActivityOf(zone) === "active",
-  );
+  const exempt = zones.find((zone) => zone["name"] === "DefaultExemptIpZone" && explicitActivityOf(zone) === "active");
   const gateways = exempt === undefined ? null : readList(exempt, "gateways");
   if (gateways?.kind !== "value" || gateways.value.length === 0) return null;
   return `the addresses of zone ${describeZone(exempt ?? {})} bypass every blocklist`;
@@ -150,8 +147,7 @@ function judgeZone(zone: JsonObject): ZoneVerdict | null {
   const activity = explicitActivityOf(zone);
   if (activity === "inactive") return null;
   const usage = readWord(zone, "usage", ["BLOCKLIST", "POLICY"]);
-  if (usage.kind === "value" && usage.value === "POLICY") return null;
-  if (usage.kind === "absent") return null;
+  if (usage.kind === "absent" || (usage.kind === "value" && usage.value === "POLICY")) return null;
   if (usage.kind === "unreadable") return unread(`the usage ${usage.found}`);
   if (activity === "unknown") return unread(`the status ${showValue(zone["status"])}`);
   const type = readText(zone, "type");

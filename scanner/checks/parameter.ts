@@ -13,6 +13,26 @@ export interface NumberParameter {
   readonly most: number;
 }
 
+/** A limit: `least(…)` is met by it and by larger numbers, `most(…)` by numbers from 1 to it, because 0 means no limit. */
+export const least = numberParameter("more");
+export const most = numberParameter("less");
+
+function numberParameter(stricter: NumberParameter["stricter"]) {
+  return (name: string, unit: string, stigValue: number, { max }: { readonly max: number }): NumberParameter => ({
+    kind: "number",
+    name,
+    unit,
+    stigValue,
+    stricter,
+    most: max,
+  });
+}
+
+/** True where a value is as strict as the limit. `by`: the limit's parameter; a mere number is a least one. */
+export function meets(value: number, limit: number, by: NumberParameter | number): boolean {
+  return typeof by === "object" && by.stricter === "less" ? value >= 1 && value <= limit : value >= limit;
+}
+
 export interface ListParameter {
   readonly kind: "list";
   readonly name: string;

@@ -55,7 +55,7 @@ export const signonDodWarningBannerConfigured = defineCheck({
   evaluate({ brand_sign_in_pages: given }, { orgPolicy }) {
     const org: Subject = { resource: null, expected };
     const pages = requireDefault(given, {
-      isDefault: ({ brand }) => !isJsonObject(brand) || brand["isDefault"] !== false,
+      isDefault: ({ brand }) => brand["isDefault"] !== false,
       name: "default brand",
       request: firstRequestText("brand_sign_in_pages").replace(/\?.*/, ""),
     });
@@ -73,7 +73,7 @@ export const signonDodWarningBannerConfigured = defineCheck({
 
 /** Whether nobody sees its page: a brand that is known to be neither the default one nor that of a domain. */
 function isUnseen({ brand }: BrandSignInPage): boolean {
-  if (!isJsonObject(brand) || brand["isDefault"] !== false) return false;
+  if (brand["isDefault"] !== false) return false;
   return Array.isArray(brand["domains"]) && brand["domains"].length === 0;
 }
 
@@ -81,8 +81,8 @@ function isUnseen({ brand }: BrandSignInPage): boolean {
 type OtherBrands = "with a domain" | "unknown" | "none";
 
 function otherBrands(pages: Evidence<readonly BrandSignInPage[]>): OtherBrands {
-  const brands = (availableValue(pages) ?? []).map<unknown>(({ brand }) => brand);
-  const others = brands.filter(isJsonObject).filter((brand) => brand["isDefault"] === false);
+  const brands = (availableValue(pages) ?? []).map(({ brand }) => brand);
+  const others = brands.filter((brand) => brand["isDefault"] === false);
   if (others.some(hasReadableDomain)) return "with a domain";
   if (pages.state === "missing") return "unknown";
   return others.every(({ domains }) => Array.isArray(domains) && domains.length === 0) ? "none" : "unknown";

@@ -1,10 +1,10 @@
 import { decide, everyoneGroup, rulesForEverybody } from "./deciding_fields.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck, type Check, type Explanation, type FindingDraft, type DecidingFields } from "./check.ts";
-import { fail, judgeField, type Subject, unreadable } from "./evaluating/finding_drafts.ts";
-import { readBoolean, readNumber, showMinutes, showValue, type Field } from "./parsing/fields.ts";
-import { settingOf } from "./evaluating/setting.ts";
-import { limitOf, type NumberParameter } from "./parameter.ts";
+import { fail, notSet, unreadable, type Subject } from "./evaluating/finding_drafts.ts";
+import { showMinutes, showValue } from "./parsing/fields.ts";
+import { judgeSetting, limitIn, settingOf, type FieldRule } from "./evaluating/setting.ts";
+import { most } from "./parameter.ts";
 import { isBuiltIn } from "./parsing/rule_order.ts";
 import { groupsOfSessionRules, judgeSessionPolicies } from "./evaluating/session_policies.ts";
 import { nameOf } from "./parsing/names.ts";
@@ -19,18 +19,9 @@ const fixSteps = [
 
 const idleTimeout = sessionCheck({
   name: "signon_global_session_idle_timeout_15min",
-  parameter: {
-    kind: "number",
-    name: "global_session_idle_minutes",
-    unit: "minutes",
-    stigValue: 15,
-    stricter: "less",
-    most: 43_200,
-  },
+  limit: most("global_session_idle_minutes", "minutes", 15, { max: 43_200 }),
   expected: (minutes) => `${atPriorityOne} with a maximum idle time of 1 to ${minutes} minutes`,
-  field: "maxSessionIdleMinutes",
-  read: readNumber,
-  isCompliant: (minutes, most) => minutes >= 1 && minutes <= most,
+  path: "maxSessionIdleMinutes",
   show: showMinutes,
   explanation: {
     examines: "How long a global session may be idle before Okta ends it, in the deciding rule of every active policy.",
@@ -46,19 +37,10 @@ const idleTimeout = sessionCheck({
 
 const lifetime = sessionCheck({
   name: "signon_global_session_lifetime_18h",
-  parameter: {
-    kind: "number",
-    name: "global_session_lifetime_minutes",
-    unit: "minutes",
-    stigValue: 1080,
-    stricter: "less",
-    most: 525_600,
-  },
+  limit: most("global_session_lifetime_minutes", "minutes", 1080, { max: 525_600 }),
   expected: (minutes) =>
     `${atPriorityOne} with a maximum session lifetime of 1 to ${minutes} minutes${minutes === 1080 ? " (18 hours)" : ""}`,
-  field: "maxSessionLifetimeMinutes",
-  read: readNumber,
-  isCompliant: (minutes, most) => minutes >= 1 && minutes <= most,
+  path: "maxSessionLifetimeMinutes",
   show: showMinutes,
   explanation: {
     examines: "How long a global session may last in total, in the deciding rule of every active policy.",
@@ -72,10 +54,9 @@ const lifetime = sessionCheck({
 
 const cookies = sessionCheck({
   name: "signon_global_session_cookies_not_persistent",
+  isOn: false,
   expected: () => `${atPriorityOne} whose session cookies do not persist`,
-  field: "usePersistentCookie",
-  read: readBoolean,
-  isCompliant: (isPersistent) => !isPersistent,
+  path: "usePersistentCookie",
   show: (isPersistent) => (isPersistent ? "persistent session cookies" : "no persistent session cookies"),
   explanation: {
     examines: "Whether the session cookie outlives the browser, in the deciding rule of every active policy.",
@@ -87,46 +68,35 @@ const cookies = sessionCheck({
 
 export const globalSessionChecks: readonly Check[] = [idleTimeout, lifetime, cookies];
 
-interface SessionSetting<Value> {
+type SessionSetting = FieldRule & {
   readonly name: string;
-  /** Absent: the value has to be false. */
-  readonly parameter?: NumberParameter;
-  /** Both take the parameter's value; 0 without one. */
   readonly expected: (limit: number) => string;
-  /** Under `actions.signon.session`. */
-  readonly field: string;
-  readonly read: (rule: JsonObject, path: string) => Field<Value>;
-  readonly isCompliant: (value: Value, limit: number) => boolean;
-  readonly show: (value: Value) => string;
   readonly explanation: Explanation;
-}
+};
 
-function sessionCheck<Value extends number | boolean>(setting: SessionSetting<Value>): Check {
-  const { name, parameter, read, isCompliant, show, explanation } = setting;
-  const path = `actions.signon.session.${setting.field}`;
+/** `path` is below `actions.signon.session`. */
+function sessionCheck({ path, ...more }: SessionSetting): Check {
+  const setting: SessionSetting = { ...more, path: `actions.signon.session.${path}` };
+  const { name, explanation } = setting;
   return defineCheck({
     name,
     artifacts: ["global_session_policies"],
-    ...(parameter === undefined ? {} : { parameters: [parameter] }),
-    setting: settingOf({ path, read, isCompliant, required: parameter ?? false }),
+    ...settingOf(setting),
     explanation,
     conditionalArtifacts: groupsOfSessionRules,
     evaluate(artifacts, { parameters }) {
-      const limit = parameter === undefined ? 0 : limitOf(parameter, parameters);
+      const limit = limitIn(setting, parameters);
       return judgeSessionPolicies(artifacts, {
         expected: setting.expected(limit),
-        judgeRule: (subject, rule) => judgeRule(subject, rule, limit),
+        judgeRule: (subject, rule) => {
+          const draft = judgeSetting(subject, rule, limit, setting);
+          const isShown = draft.status !== "MANUAL" && draft.actual !== notSet;
+          return isShown ? { ...draft, actual: `${draft.actual} in rule "${nameOf(rule)}"` } : draft;
+        },
         judgeFirst: judgeNotBuiltIn,
       });
     },
   });
-
-  function judgeRule(subject: Subject, rule: JsonObject, limit: number) {
-    return judgeField(subject, read(rule, path), {
-      isCompliant: (value) => isCompliant(value, limit),
-      show: (value) => `${show(value)} in rule "${nameOf(rule)}"`,
-    });
-  }
 }
 
 /** DISA asks for a rule at priority 1 that is not the built-in one; the rules after it are judged by their values alone. */

@@ -16,7 +16,7 @@ import {
   type AutomationRule,
   type JudgedAutomation,
 } from "./evaluating/automations.ts";
-import { limitOf, type NumberParameter, type ParameterValues } from "./parameter.ts";
+import { limitOf, most, type ParameterValues } from "./parameter.ts";
 import { isUnidentified } from "./parsing/activity.ts";
 import { readText, showValue } from "./parsing/fields.ts";
 import { sortBy, resourceOf } from "./parsing/names.ts";
@@ -25,14 +25,7 @@ import { everyoneIn } from "./parsing/rule_conditions.ts";
 import { unlessDirectory } from "./evaluating/directory_sourcing.ts";
 import { fail, manualForMissing, pass, unreadable, type Subject } from "./evaluating/finding_drafts.ts";
 
-const inactiveDays: NumberParameter = {
-  kind: "number",
-  name: "user_inactivity_days",
-  unit: "days",
-  stigValue: 35,
-  stricter: "less",
-  most: 3650,
-};
+const inactiveDays = most("user_inactivity_days", "days", 35, { max: 3650 });
 
 function expectation(maxDays: number): string {
   return `an active automation that suspends or deactivates users after at most ${maxDays} days of inactivity`;

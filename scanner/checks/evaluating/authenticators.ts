@@ -2,10 +2,9 @@ import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
 import { availableValue, type Evidence, type JsonList } from "../../evidence/artifacts.ts";
 import type { FindingDraft } from "../check.ts";
 import { explicitActivityOf } from "../parsing/activity.ts";
-import { fail, judgeList, unreadable, type Subject } from "./finding_drafts.ts";
+import { fail, judgeList, unreadable, withCause, type Subject } from "./finding_drafts.ts";
 import { showValue } from "../parsing/fields.ts";
-import { isUsableId } from "../parsing/ids.ts";
-import { resourceOf, sortBy } from "../parsing/names.ts";
+import { nameOf, resourceOf, sortBy } from "../parsing/names.ts";
 
 export interface AuthenticatorCriteria {
   /** More than one where the provider split an authenticator. */
@@ -24,8 +23,6 @@ export function judgeAuthenticators(
   authenticators: Evidence<JsonList>,
   { keys, expected, ifNone = fail, judgeActive }: AuthenticatorCriteria,
 ): readonly FindingDraft[] {
-  // Among a list that broke off, an active one may be in the rest.
-  const mayBeActive = authenticators.state === "missing" || activeOf(authenticators, keys).length > 0;
   return judgeList(authenticators, {
     expected,
     judgeItem: (authenticator) => (isOneOf(authenticator, keys) ? judge(authenticator) : null),
@@ -35,17 +32,14 @@ export function judgeAuthenticators(
       );
       if (unnamed.length > 0)
         return unnamed.map((one) => unreadable(subjectOf(one), `the key ${showValue(one["key"])}`));
-      const inactive = all.filter((authenticator) => isOneOf(authenticator, keys));
+      const inactive = sortBy(
+        all.filter((authenticator) => isOneOf(authenticator, keys)),
+        (one) => `${nameOf(one)} ${String(one["id"])}`,
+      );
+      const [first] = inactive;
+      if (first === undefined) return [ifNone({ resource: null, expected }, "none set up")];
       // One active authenticator is enough, so one change closes them all.
-      const [first] = sortBy(inactive.map(subjectOf), ({ resource }) => `${resource.name} ${resource.id}`);
-      const cause = first === undefined || !isUsableId(first.resource.id) ? null : first.resource.id;
-      if (inactive.length > 0) {
-        return inactive.map((one) => ({
-          ...ifNone(subjectOf(one), statusOf(one)),
-          ...(cause !== null && ifNone === fail && { cause: { type: "authenticator", id: cause } as const }),
-        }));
-      }
-      return [ifNone({ resource: null, expected }, "none set up")];
+      return inactive.map((one) => withCause(ifNone(subjectOf(one), statusOf(one)), "authenticator", first));
     },
   });
 
@@ -53,10 +47,7 @@ export function judgeAuthenticators(
     const subject = subjectOf(authenticator);
     const activity = explicitActivityOf(authenticator);
     if (activity === "inactive") return null;
-    const ifActive = judgeActive(subject, authenticator);
-    // Not active it would FAIL too, as long as there is no other.
-    if (activity === "active" || (ifActive.status === "FAIL" && !mayBeActive && ifNone === fail)) return ifActive;
-    return unreadable(subject, statusOf(authenticator));
+    return activity === "active" ? judgeActive(subject, authenticator) : unreadable(subject, statusOf(authenticator));
   }
 
   function subjectOf(authenticator: JsonObject) {

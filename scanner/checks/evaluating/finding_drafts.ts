@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
 import type { CauseType } from "../../../shared/vocabulary.ts";
 import type { FindingDraft } from "../check.ts";
 import type { FindingResource, ManualReason } from "../../../shared/report.ts";
+import { activityOf, unknownActivity } from "../parsing/activity.ts";
 import { showValue, type Field } from "../parsing/fields.ts";
 import { isUsableId } from "../parsing/ids.ts";
 
@@ -63,16 +64,25 @@ export function unreadable(subject: Subject, found: string): FindingDraft {
   return manual(subject, "unreadable", `what this version cannot read, ${found}`);
 }
 
+export const notSet = "not set";
+
 /** One setting: absent is FAIL (the org does not assert it), an unknown shape is MANUAL, a value decides. */
 export function judgeField<Value>(
   subject: Subject,
   field: Field<Value>,
   criteria: { readonly isCompliant: (value: Value) => boolean; readonly show: (value: Value) => string },
 ): FindingDraft {
-  if (field.kind === "absent") return fail(subject, "not set");
+  if (field.kind === "absent") return fail(subject, notSet);
   if (field.kind === "unreadable") return unreadable(subject, field.found);
   const verdict = criteria.isCompliant(field.value) ? pass : fail;
   return verdict(subject, criteria.show(field.value));
+}
+
+/** The verdict on an object that is active: null for one that is not, and unreadable where its status is unknown. */
+export function ifActive(subject: Subject, object: JsonObject, judge: () => FindingDraft | null): FindingDraft | null {
+  const activity = activityOf(object);
+  if (activity === "inactive") return null;
+  return activity === "unknown" ? unreadable(subject, unknownActivity(object)) : judge();
 }
 
 export interface ListCriteria<Item> {

@@ -7,16 +7,15 @@ import {
   type JsonList,
   type PolicyWithRules,
 } from "../../evidence/artifacts.ts";
-import { isJsonObject } from "../../../shared/json.ts";
 import { memoize } from "./memoize.ts";
 import type { FindingDraft } from "../check.ts";
-import { activityOf, unknownActivity } from "../parsing/activity.ts";
+import { activityOf } from "../parsing/activity.ts";
 import {
   fail,
+  ifActive,
   judgeList,
   manual,
   manualForMissing,
-  unreadable,
   withNote,
   withPartialCoverage,
   type Subject,
@@ -70,10 +69,8 @@ export function judgeSessionPolicies(
 
 /** A custom policy whose rules are known, none of them active. Okta's own policy needs one. */
 function isWithoutRules({ policy, rules }: PolicyWithRules): boolean {
-  if (!isJsonObject(policy) || policy["system"] !== false || activityOf(policy) !== "active") return false;
-  return (
-    rules?.state === "obtained" && rules.value.every((rule) => isJsonObject(rule) && activityOf(rule) === "inactive")
-  );
+  if (policy["system"] !== false || activityOf(policy) !== "active") return false;
+  return rules?.state === "obtained" && rules.value.every((rule) => activityOf(rule) === "inactive");
 }
 
 function judgePolicy(
@@ -82,11 +79,11 @@ function judgePolicy(
   judgeOnce: (rules: Evidence<JsonList>) => FindingDraft,
 ): FindingDraft | null {
   const subject: Subject = { resource: resourceOf("policy", policy), expected };
-  const activity = activityOf(policy);
-  if (activity === "inactive") return null;
-  if (activity === "unknown") return unreadable(subject, unknownActivity(policy));
-  if (rules === null) return manual(subject, "provider_error", "no answer about its rules");
-  return { ...judgeOnce(rules), resource: subject.resource };
+  return ifActive(subject, policy, () =>
+    rules === null
+      ? manual(subject, "provider_error", "no answer about its rules")
+      : { ...judgeOnce(rules), resource: subject.resource },
+  );
 }
 
 /** The verdict on any policy with these rules. */

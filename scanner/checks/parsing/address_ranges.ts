@@ -23,7 +23,7 @@ export type Extent = "part" | "broad" | "everywhere";
 
 export function extentOf(ranges: readonly AddressRange[]): Extent {
   const { four, six } = familiesOf(ranges);
-  if (isAllOfFour(four) || isAllOfSix(six)) return "everywhere";
+  if (covers([...four, ...special], unicast) || covers(six, globalUnicast)) return "everywhere";
   return count(four) > 1n << 31n || count(six) > 1n << 124n ? "broad" : "part";
 }
 
@@ -38,14 +38,6 @@ function familiesOf(ranges: readonly AddressRange[]) {
     four: merged([...ranges.filter(({ family }) => family === 4), ...sixes.map(mappedPart).filter(isRange)]),
     six: merged(sixes.map((range) => within(range, globalUnicast)).filter(isRange)),
   };
-}
-
-function isAllOfFour(four: readonly AddressRange[]): boolean {
-  return routable.every((block) => four.some((range) => contains(range, block)));
-}
-
-function isAllOfSix(six: readonly AddressRange[]): boolean {
-  return six.some((range) => contains(range, globalUnicast));
 }
 
 /** The IPv4 addresses among those of an IPv6 range that stand for one (`::ffff:192.0.2.1`). */
@@ -158,12 +150,5 @@ const special = (
   .split(" ")
   .map(rangeOf);
 
-/** The others, as the blocks between those. */
-const routable: readonly AddressRange[] = special.reduce<readonly AddressRange[]>(
-  (blocks, hole) =>
-    blocks.flatMap((block) => [
-      ...(block.first < hole.first ? [{ ...block, last: block.last < hole.first ? block.last : hole.first - 1n }] : []),
-      ...(block.last > hole.last ? [{ ...block, first: block.first > hole.last ? block.first : hole.last + 1n }] : []),
-    ]),
-  [rangeOf("1.0.0.0-223.255.255.255")],
-);
+/** What the internet routes, and the special ones between. */
+const unicast = rangeOf("1.0.0.0-223.255.255.255");
