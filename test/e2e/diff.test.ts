@@ -8,20 +8,13 @@ import { catalog } from "../../scanner/catalog/catalog.ts";
 import { obtained } from "../../scanner/evidence/artifacts.ts";
 import { artifactsDocument } from "../../scanner/evidence/artifacts_document.ts";
 import diffSchema from "../../shared/diff.schema.json" with { type: "json" };
-import reportSchema from "../../shared/report.schema.json" with { type: "json" };
-import type { Report } from "../../shared/report.ts";
 import type { Diff } from "../../shared/schemas/diff.ts";
 import { aPasswordPolicy, aScan, compliantArtifacts, set } from "../support/artifact_builders.ts";
-import { aDocument } from "../support/org_policy_builder.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 beforeAll(async () => {
   folder = await temporaryFolder();
-  await write(
-    "org_policy.json",
-    JSON.stringify({ ...aDocument, limits: { global_session_idle_minutes: 10, password_maximum_age_days: 90 } }),
-  );
   const lax = set(aPasswordPolicy({ name: hostileName }), "settings.password.age.maxAgeDays", 90);
   await write("evidence.json", JSON.stringify(anArtifactFile({ password_policies: obtained([lax]) })));
   await write("before.json", JSON.stringify(anArtifactFile({})));
@@ -50,32 +43,6 @@ function isValid(schema: object, value: unknown): boolean {
   addFormats.default(ajv);
   return ajv.compile(schema)(value);
 }
-
-describe("evaluate --org-policy", () => {
-  test("judges by the organization's values, and says what the STIG's give", async () => {
-    const gate = ["--fail-on", "fail:high", "--org-policy", "org_policy.json"];
-    const { code, stderr } = await run("evaluate", ...evidence, "--output", "own", "--format", "json,table", ...gate);
-    const report = JSON.parse(await readFile(join(folder.path, "own/scan.json"), "utf8")) as Report;
-    expect(isValid(reportSchema, report)).toBe(true);
-    const statusOf = (name: string) => report.checks.find(({ check }) => check === name);
-    expect(statusOf("authenticator_password_maximum_age_60d")).toMatchObject({
-      status: "FAIL",
-      findings: expect.arrayContaining([expect.objectContaining({ waived: true })]) as unknown,
-      tailoring: { effect: "looser", stig_status: "FAIL" },
-    });
-    // Fails by the stricter value of the organization alone.
-    expect(statusOf("signon_global_session_idle_timeout_15min")).toMatchObject({
-      status: "FAIL",
-      tailoring: { effect: "stricter", stig_status: "PASS" },
-    });
-    expect(code).toBe(0);
-    expect(stderr.trimEnd().split("\n").at(-1)).toMatch(
-      /^Exit 0 \(--fail-on fail:high\)\. Not counted: \d findings? failed /,
-    );
-  });
-});
-
-const evidence = ["--from-artifacts", "evidence.json"];
 
 describe("diff", () => {
   test("diff of two reports", async () => {
@@ -115,12 +82,6 @@ describe("diff", () => {
     ],
     ["no such file", "before.json", "none.json", /Cannot read the file "none\.json": no such file/],
     [
-      "another file",
-      "before.json",
-      "org_policy.json",
-      /Cannot compare "org_policy\.json": it has no schema: expected a report/,
-    ],
-    [
       "another organization",
       "before.json",
       "other.json",
@@ -135,20 +96,5 @@ describe("diff", () => {
     expect(stderr).toMatch(message);
     expect(stderr.trimEnd().split("\n")).toHaveLength(1);
     await expect(readFile(join(folder.path, "refused/diff.txt"))).rejects.toThrow();
-  });
-});
-
-describe("bad input", () => {
-  test.each([
-    ["--fail-on", "fail:hihg", /--fail-on "fail:hihg": expected fail, manual or never/],
-    ["--org-policy", "evidence.json", /Cannot use --org-policy "evidence\.json": /],
-    ["--org-policy", "none.json", /Cannot read --org-policy "none\.json": no such file/],
-  ])("%s %s is one clear line, exit 2, and nothing is written", async (option, value, message) => {
-    const args = ["evaluate", "--from-artifacts", "evidence.json", "--output", "nothing", option, value];
-    const { code, stderr } = await run(...args);
-    expect(code).toBe(2);
-    expect(stderr).toMatch(message);
-    expect(stderr.trimEnd().split("\n")).toHaveLength(1);
-    await expect(readFile(join(folder.path, "nothing/scan.txt"))).rejects.toThrow();
   });
 });

@@ -80,17 +80,9 @@ describe("fix", () => {
 
   test.each([
     ["without --output", [], /--output DIR is missing/],
-    ["an unknown check", ["--output", "x", "--check", "nothing"], /nothing/],
-    [
-      "a file that is not there",
-      ["--output", "x", "--from-artifacts", "no.json"],
-      /Cannot read --from-artifacts "no.json"/,
-    ],
-    ["a directory that is a file", ["--output", "taken", "--from-artifacts", "evidence.json"], /taken/],
     ["a folder with a main.tf", ["--output", "theirs"], /it has main.tf, and fix replaces no plan/],
     ["a folder with a state", ["--output", "applied"], /it has terraform.tfstate, and fix replaces no plan/],
   ])("%s: one clear line, exit code 2, nothing written", async (_, args, message) => {
-    await writeFile(join(folder.path, "taken"), "");
     await mkdir(join(folder.path, "theirs"), { recursive: true });
     await writeFile(join(folder.path, "theirs/main.tf"), "# Mine\n");
     await mkdir(join(folder.path, "applied"), { recursive: true });

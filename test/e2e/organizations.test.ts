@@ -80,29 +80,17 @@ describe("a command that works on one organization", () => {
     expect(explained.stdout).toContain(`In ${acme.url}: FAIL`);
     expect((await callCommand(["fix", "--org", "globex", "--output", "fixes", "-q"], { cwd })).code).toBe(0);
     expect(await readFile(join(cwd, "fixes/plan.md"), "utf8")).toContain("there is nothing to fix");
-    for (const args of [
-      ["collect", "--save-artifacts", "x.json"],
-      ["fix", "--output", "x"],
-      ["follow", "--once"],
-    ]) {
-      const { code, stderr } = await callCommand(args, { cwd });
-      expect({ code, stderr }).toEqual({
-        code: 2,
-        stderr:
-          "--org: this command works on one organization, and scanstream.config.json has several: expected one of acme, globex\n",
-      });
-    }
+    expect(await callCommand(["fix", "--output", "x"], { cwd })).toMatchObject({
+      code: 2,
+      stderr:
+        "--org: this command works on one organization, and scanstream.config.json has several: expected one of acme, globex\n",
+    });
     const text = await callCommand(["explain", "V-273195"], { cwd });
     expect(text).toMatchObject({
       code: 0,
       stderr: "To see what decides in your org, add --org with one of acme, globex\n",
     });
     expect(text.stdout).not.toContain("In http");
-    const offline = await callCommand(["fix", "--from-artifacts", "globex.json", "--output", "offline", "-q"], { cwd });
-    expect(offline.code).toBe(0);
-    expect((await callCommand(["fix", "--org", "acne", "--output", "x"], { cwd })).stderr).toContain(
-      'did you mean "acme"?',
-    );
   });
 
   test("takes the only one, and refuses to guess where a variable names another", async () => {
@@ -117,17 +105,6 @@ describe("a command that works on one organization", () => {
     });
     expect((await callCommand([...other, "--no-config"], { cwd, env })).code).toBe(0);
     expect(JSON.parse(await readFile(join(cwd, "two.json"), "utf8"))).toMatchObject({ scan: { org_url: acme.url } });
-  });
-
-  test("a variable next to a list of several is an error that names both", async () => {
-    const cwd = await inFolder({ organizations: [await entry("acme", acme), await entry("globex", globex)] });
-    const { code, stderr } = await callCommand(["scan"], { cwd, env: { OKTA_ORG_URL: acme.url } });
-    expect([code, stderr.trim()]).toEqual([
-      2,
-      "OKTA_ORG_URL names one organization, and scanstream.config.json names 2: expected --org NAME, --no-config, or OKTA_ORG_URL without a value",
-    ]);
-    const both = await callCommand(["doctor"], { cwd });
-    expect([both.code, both.stdout.match(/^(?:acme|globex)$/gm)]).toEqual([0, ["acme", "globex"]]);
   });
 });
 
@@ -253,36 +230,15 @@ describe("several organizations", () => {
   });
 
   test.each<[readonly string[], RegExp]>([
-    [
-      ["--org", "acmee"],
-      /^--org "acmee": scanstream\.config\.json has no organization of this name: did you mean "acme"\?$/m,
-    ],
-    [["--parallel", "33"], /^--parallel: expected a whole number of organizations from 1 to 32$/m],
+    [["--org", "acmee"], /has no organization of this name: did you mean "acme"\?$/m],
     [["--baseline", "scan.json"], /^--baseline belongs to one organization/m],
-    [
-      ["--org-url", "https://acme.okta.com"],
-      /^--org-url: scanstream\.config\.json lists no organization with this address/m,
-    ],
-    [["--output", ""], /^--output: expected a directory$/m],
-    [["--config", "other.json"], /^Cannot read --config "other\.json": no such file$/m],
+    [["--org-url", "https://acme.okta.com"], /^--org-url: scanstream\.config\.json lists no organization/m],
   ])("%j is refused", async (args, problem) => {
     const cwd = await inFolder({ organizations: [await entry("acme", acme), await entry("globex", globex)] });
     const { code, stdout, stderr } = await callCommand(["scan", ...args], { cwd });
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toMatch(problem);
     expect(await readdir(cwd)).toEqual(["scanstream.config.json"]);
-  });
-
-  test("two that would write to one place are refused", async () => {
-    const cwd = await inFolder({
-      organizations: [
-        { ...(await entry("acme", acme)), output: "one" },
-        { ...(await entry("globex", globex)), output: "./one/" },
-      ],
-    });
-    const { code, stderr } = await callCommand(["scan"], { cwd });
-    expect(code).toBe(2);
-    expect(stderr).toBe('scanstream.config.json: organization globex: output "one/": acme writes there too\n');
   });
 
   test("each is registered and streamed as a scan of its own", async () => {
@@ -366,12 +322,5 @@ describe("without a list", () => {
     expect([second.scan.org_url, second.checks.length]).toEqual([globex.url, 2]);
     const without = await callCommand(["scan", "-q", "--no-config"], { cwd });
     expect(without).toMatchObject({ code: 2, stderr: expect.stringContaining("IDP_ORG_URL is not set") as string });
-  });
-
-  test("--org and --parallel say that there is no list", async () => {
-    const cwd = await mkdtemp(join(folder.path, "work-"));
-    const { code, stderr } = await callCommand(["scan", "--org", "acme", "--parallel", "2"], { cwd });
-    expect(code).toBe(2);
-    expect(stderr).toMatch(/^--org: there is no scanstream\.config\.json here.*\n--parallel: there is no/);
   });
 });

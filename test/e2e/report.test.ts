@@ -1,7 +1,6 @@
 import { callCommand } from "../support/called_command.ts";
 import { mkdtemp, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { writeKeyPair } from "../support/key_pair.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { reportUpload } from "../support/report_builders.ts";
 import { startCommandGateway, type CommandGateway } from "../support/command_gateway.ts";
@@ -44,19 +43,6 @@ describe("report", () => {
     expect(JSON.parse(await readFile(join(directory, "scan.json"), "utf8"))).toMatchObject({ scan: { id } });
   });
 
-  test("--sign signs what it writes", async () => {
-    const id = await scanWithReport();
-    const directory = await mkdtemp(join(gateway.folder, "signed-"));
-    const key = join(directory, "key");
-    await writeKeyPair(key);
-    const reports = join(directory, "reports");
-    expect((await run("report", id, "--format", "json,cklb", "--output", reports, "--sign", key)).code).toBe(0);
-    const verify = ["verify", reports, "--key", `${key}.pub`, "--org-url", "https://acme.okta.com"];
-    const { code, stdout } = await run(...verify);
-    expect(stdout).toContain("the verdicts were not evaluated again: the statement names no evidence");
-    expect(code).toBe(0);
-  });
-
   test("writes one format to stdout, a table unless another is named", async () => {
     const id = await scanWithReport();
     const table = await run("report", "--latest");
@@ -72,7 +58,6 @@ describe("report", () => {
       [["report", id], /^Cannot read the report: 404 No report was uploaded for this scan\n$/],
       [["report", "x"], /^Cannot read the run, file or scan id "x": no such file/],
       [["report"], /^IDP_ORG_URL is not set/],
-      [["report", id, "--format", "pdf"], /--format "pdf": unknown format "pdf"/],
       [["report", id, "--format", "html,csv"], /several formats need --output DIR/],
     ] as const;
     for (const [args, problem] of cases) {

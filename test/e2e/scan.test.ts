@@ -115,16 +115,6 @@ describe("scan", () => {
     expect(await readFile(summary, "utf8")).toMatch(/^# STIG assessment of /);
   });
 
-  test("where the job summary cannot be written says so, and names the report for the other findings", async () => {
-    const env = { ...(await envOf(readOnly)), GITHUB_ACTIONS: "true", GITHUB_STEP_SUMMARY: "/dev/full" };
-    const { code, stderr } = await scan(env, "--format", "json", "--quiet", "--fail-on", "never", "--allow-unread");
-    expect(code).toBe(0);
-    expect(stderr).toContain("Cannot write the job summary (GITHUB_STEP_SUMMARY): no space left on device");
-    expect(stderr).toMatch(/^::notice::\d+ more findings failed; the report lists them$/m);
-    const good = await scan({ ...env, GITHUB_STEP_SUMMARY: join(folder.path, "summary_2.md") }, "--format", "json");
-    expect(good.stderr).toMatch(/^::notice::\d+ more findings failed; the job summary lists them$/m);
-  });
-
   test("--baseline marks findings, and --fail-on-new lets known ones pass", async () => {
     const env = await envOf(readOnly);
     const baseline = join(folder.path, "baseline.json");
@@ -180,24 +170,14 @@ test("collect writes the evidence to stdout and evaluate reads it from stdin, wh
     shell: `"$@" | "$1" "$2" evaluate --from-artifacts - --format json`,
   });
   expect((JSON.parse(stdout) as Report).checks).toHaveLength(catalog.length);
-  const twice = ["evaluate", "--from-artifacts", "-", "--decisions", "-"];
-  await runCommand(["collect", "--quiet", "--save-artifacts", "collected.json"], {
-    cwd: folder.path,
-    env: await envOf(readOnly),
-  });
-  const { code, stderr } = await runCommand(twice, { cwd: folder.path, shell: `cat collected.json | "$@"` });
-  expect([code, stderr]).toEqual([2, expect.stringContaining("- (stdin) can be used for one file only")]);
 });
 
-test.each([
-  ["an uncaught error", "setTimeout(()=>{throw(new(Error)('boom'))},100)"],
-  ["an unhandled rejection", "setTimeout(()=>{Promise.reject(new(Error)('boom'))},100)"],
-])("%s exits with 4: Node's own 1 would say that there are findings", async (_, bug) => {
+test("an uncaught error exits with 4: Node's own 1 would say that there are findings", async () => {
+  const bug = "setTimeout(()=>{throw(new(Error)('boom'))},100)";
   const options = { cwd: folder.path, env: { NODE_OPTIONS: `--import=data:text/javascript,${bug}` } };
   const { code, stderr } = await startCommand(["practice-org", "--port", "0"], options).finished;
   expect(code, stderr).toBe(4);
-  expect(stderr).toContain("This is a bug of scanstream");
-  expect(stderr).toContain("boom");
+  expect(stderr).toMatch(/This is a bug of scanstream[^]*boom/);
 });
 
 describe("usage and configuration exit with 2", () => {
@@ -213,26 +193,16 @@ describe("usage and configuration exit with 2", () => {
     [["scan", "--format", "table,json"], /--output/],
     [["scan", "--fail-on", "always"], /fail, manual or never/],
     [["scan", "--check", "authenticator_password_minimum_lenght_15"], /did you mean/],
-    [["scan", "--severity", "critical"], /high, medium or low/],
-    [["scan", "--fail-on", "cat1"], /a severity needs a status: expected fail:cat1/],
-    [["scan", "--status", "open"], /pass, fail, manual, not_applicable/],
     [["scan", "--check", "V-273187", "--exclude", "OKTA-APP-000025"], /leaves no check/],
     [["scan", "--decisions", "missing.json"], /missing\.json.*no such file/],
     [["scan", "--fail-on-new"], /--baseline/],
     [["scan", "--no-such-option"], /unknown option/],
     [["scann"], /unknown command/],
     [["evaluate"], /--from-artifacts/],
-    [["evaluate", "--from-artifacts", "missing.json"], /no such file/],
     [["collect"], /--save-artifacts/],
     [["explain", "no_such_check"], /Unknown rule "no_such_check"/],
     [["scan", "--check", ""], /--check: expected names or ids of checks/],
-    [["evaluate", "--from-artifacts", "none", "--check", " , "], /--check: expected names or ids of checks/],
-    [["scan", "--severity", ""], /--severity "": expected one or more of high, medium or low/],
-    [["follow", "--check", ""], /--check: expected names or ids of checks/],
     [["practice-org", "--profile", "large:x"], /large:N/],
-    [["practice-org", "--role", "admin"], /read-only/],
-    [["practice-org", "--fault", "meteor"], /meteor/],
-    [["watch", "1"], /UUID/],
   ])("%j", async (args, message) => {
     const env = await envOf(readOnly);
     const { code, stdout, stderr } = await callCommand(args, { cwd: folder.path, env });

@@ -2,138 +2,168 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { callCommand } from "../support/called_command.ts";
 import { startCommandGateway, type CommandGateway } from "../support/command_gateway.ts";
 import { startCommand, type Outcome } from "../support/command_line.ts";
+import { freePort } from "../support/free_port.ts";
+import { createScanProducer, type ScanProducer } from "../support/scan_producer.ts";
 import { problem, startScriptedServer, status, stream, type Answer } from "../support/scripted_server.ts";
 
-/** What `watch` writes of events and answers that others made: anybody with a key of the tenant may publish any text. */
+/** `watch` of a scan and of a tenant, hostile events and answers, and a gateway that cannot be used. */
 
 let gateway: CommandGateway;
-let cwd: string;
-
+let producer: ScanProducer;
 beforeAll(async () => {
   gateway = await startCommandGateway();
-  cwd = gateway.folder;
+  producer = producerOf(gateway);
 });
-
 afterAll(() => gateway[Symbol.asyncDispose]());
 
-interface PublishedEvent {
-  readonly type: string;
-  readonly data: Readonly<Record<string, unknown>>;
+function producerOf({ env }: CommandGateway): ScanProducer {
+  return createScanProducer(env["SCANSTREAM_URL"] ?? "", env["SCANSTREAM_API_KEY"] ?? "");
 }
 
-/** `watch` of a new scan on whose channel these events are published, and then its end. */
-async function watch(
-  events: readonly PublishedEvent[],
-  options: { readonly args?: readonly string[]; readonly env?: Readonly<Record<string, string>> } = {},
-): Promise<Outcome> {
-  const { args = [], env = {} } = options;
-  const scan = await gateway.registerScan();
-  const running = startCommand(["watch", scan.id, ...args], { cwd, env: { ...gateway.env, ...env } });
-  await running.until("stderr", /Following/);
-  const end = { type: "scan.end", data: { scan_id: scan.id, status: hostile, pass: 1, fail: 0, manual: hostile } };
-  for (const event of [...events, end]) await gateway.publish(scan, event);
-  return running.finished;
+function run(...args: readonly string[]): Promise<Outcome> {
+  return callCommand(args, { cwd: gateway.folder, env: gateway.env });
 }
+
+test("--latest of a tenant without scans: exit 2", async () => {
+  await using empty = await startCommandGateway();
+  expect(await callCommand(["watch", "--latest"], { cwd: empty.folder, env: empty.env })).toEqual({
+    code: 2,
+    stdout: "",
+    stderr: "--latest: the tenant has no scan yet\n",
+  });
+});
+
+test.each<[status: string, fail: number, code: number]>([
+  ["completed", 0, 0],
+  ["completed", 1, 1],
+  ["cancelled", 0, 1],
+])("--exit-status of a scan that ends %s with %i failed checks is %i", async (end, fail, code) => {
+  const scan = await producer.register({});
+  const watching = startCommand(["watch", scan.id, "--exit-status"], { cwd: gateway.folder, env: gateway.env });
+  await watching.until("stderr", /Following/);
+  await scan.end(end, { pass: 1, fail, manual: 0 });
+  expect((await watching.finished).code).toBe(code);
+  // It has ended before the stream opens.
+  const late = await run("watch", scan.id, "--exit-status");
+  expect(late).toMatchObject({ code, stdout: expect.stringMatching(new RegExp(`^Scan ${end}: 1 passed, ${fail} `)) });
+  expect((await run("watch", scan.id)).code).toBe(0);
+});
+
+test("without an id follows everything of the tenant until Ctrl-C: what is under way, and what comes", async () => {
+  await using other = await startCommandGateway();
+  const otherProducer = producerOf(other);
+  const running = await otherProducer.register({ org_url: "https://first.example", checks_total: 29 });
+  const options = { cwd: other.folder, env: other.env };
+  const watching = startCommand(["watch"], options);
+  const ndjson = startCommand(["watch", "--format", "ndjson"], options);
+  for (const command of [watching, ndjson]) await command.until("stderr", /^Following the tenant$/m);
+  const next = await otherProducer.register({ org_url: "https://second.example" });
+  await next.end("completed", { pass: 2, fail: 1, manual: 0 });
+  await watching.until("stdout", new RegExp(`^Scan ${next.id} completed`, "m"));
+  await ndjson.until("stdout", /"scan\.end"/);
+  await watching.until("stdout", /^Organization second\.example: \d+ passed, .*N\/A/m);
+  const { code, stdout } = await watching.stop("SIGINT");
+  expect(code).toBe(130);
+  // When the row of an organization changes is the gateway's own pace.
+  const lines = stdout.split("\n").filter((line) => !/pending: 0 of 0| running:|^Organization /.test(line));
+  expect(lines).toEqual([
+    "Scans under way: 1, monitors: 0",
+    `Scan ${running.id} pending: 0 of 29 checks, 0 passed, 0 failed, 0 need manual review, 0 N/A`,
+    `Scan ${next.id} registered: https://second.example`,
+    `Scan ${next.id} completed: 2 passed, 1 failed, 0 need manual review, 0 N/A`,
+    "",
+  ]);
+  const types = linesOf((await ndjson.stop("SIGINT")).stdout).map(({ type }) => type);
+  expect(types.filter((type) => type !== "scan.updated" && type !== "organization.updated")).toEqual([
+    "tenant.snapshot",
+    "scan.snapshot",
+    "organization.snapshot",
+    "scan.created",
+    "scan.end",
+  ]);
+});
 
 /** Sets the title of a terminal, clears it, turns the direction of text, begins lines of its own. */
 const hostile = "a\u001b]0;owned\u0007\u001b[2J\u009b31m\u202eb\u2028c\rd\ne\u0000f";
-
 /** Anything that a terminal would obey, or that does not show. */
 const steersTerminal = /[^\P{Cc}\n]|[\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
 
-const fields = ["scan_id", "check", "status", "code", "detail", "fingerprint", "severity", "resource_name"];
-const all = (value: unknown) => Object.fromEntries(fields.map((name) => [name, value]));
+test("writes one clean line for each event, whatever was published, and as JSON the same values", async () => {
+  const fields = ["scan_id", "check", "status", "code", "detail", "fingerprint", "severity", "resource_name"];
+  const all = (value: unknown) => Object.fromEntries(fields.map((name) => [name, value]));
+  const bodies = [
+    all(hostile),
+    { ...all("x"), checks_done: hostile },
+    all(17),
+    all(["a", hostile]),
+    { [hostile]: 1 },
+    {},
+  ];
+  const kinds = ["scan.start", "scan.progress", "finding.created", "scan.error", "scan.delta", "other.created"];
+  const events = [
+    ...kinds.flatMap((type) => bodies.map((data) => ({ type, data }))),
+    { type: "scan.progress", data: { type: "scan.end", check: "a", status: "PASS", checks_done: 1, checks_total: 2 } },
+  ];
+  const scan = await gateway.registerScan();
+  const options = { cwd: gateway.folder, env: gateway.env };
+  const [text, json] = [[], ["--format", "json"]].map((args) => startCommand(["watch", scan.id, ...args], options));
+  for (const one of [text, json]) await one?.until("stderr", /Following/);
+  const end = { type: "scan.end", data: { scan_id: scan.id, status: hostile, pass: 1, fail: 0, manual: hostile } };
+  for (const event of [...events, end]) await gateway.publish(scan, event);
 
-const events: readonly PublishedEvent[] = [
-  ...["scan.start", "scan.progress", "finding.created", "scan.error", "scan.delta", "other.created"].flatMap((type) => [
-    { type, data: all(hostile) },
-    { type, data: { ...all("x"), checks_done: hostile, checks_total: hostile } },
-    { type, data: all(17) },
-    { type, data: all(null) },
-    { type, data: all(["a", hostile]) },
-    { type, data: all("toString") },
-    { type, data: { [hostile]: hostile } },
-    { type, data: {} },
-  ]),
-  { type: "scan.progress", data: { type: "scan.end", check: "a", status: "PASS", checks_done: 1, checks_total: 2 } },
-];
-
-describe("watch", () => {
-  test("writes one clean line for each event, whatever was published", async () => {
-    const { code, stdout, stderr } = await watch(events);
-    expect(stderr).toMatch(/^Following scan \S+\n$/);
-    expect(code).toBe(0);
-    expect(stdout).not.toMatch(steersTerminal);
-    const lines = stdout.trimEnd().split("\n");
-    expect(lines).toHaveLength(events.length + 1);
-    expect(lines.at(-2)).toBe("[1/2] PASS   a");
-    expect(lines.at(-1)).toMatch(/^Scan a b c d e f: 1 passed, 0 failed, a b c d e f need manual review, \?+ N\/A$/);
-  });
-
-  test("--format json writes the same values as JSON, one line each, and the type that was published", async () => {
-    const { code, stdout } = await watch(events, { args: ["--format", "json"] });
-    expect(code).toBe(0);
-    expect(stdout).not.toMatch(steersTerminal);
-    const lines = stdout
-      .trimEnd()
-      .split("\n")
-      .map((line) => JSON.parse(line) as Record<string, unknown>);
-    expect(lines.slice(0, -1)).toEqual(events.map(({ type, data }) => ({ ...data, type })));
-  });
+  const [shown, written] = [await text?.finished, await json?.finished];
+  for (const outcome of [shown, written]) {
+    expect(outcome?.code).toBe(0);
+    expect(outcome?.stdout).not.toMatch(steersTerminal);
+  }
+  const lines = shown?.stdout.trimEnd().split("\n") ?? [];
+  expect(lines).toHaveLength(events.length + 1);
+  expect(lines.at(-2)).toBe("[1/2] PASS   a");
+  expect(lines.at(-1)).toMatch(/^Scan a b c d e f: 1 passed, 0 failed, a b c d e f need manual review, \?+ N\/A$/);
+  expect(linesOf(written?.stdout ?? "").slice(0, -1)).toEqual(events.map(({ type, data }) => ({ ...data, type })));
 });
 
-describe("watch of a gateway whose answers are hostile", () => {
-  const scanId = "8b9df7a5-3c1f-4f53-9a3e-0f6c1d6a2b11";
+function linesOf(ndjson: string): readonly Readonly<Record<string, unknown>>[] {
+  const lines = ndjson.trimEnd().split("\n");
+  return lines.map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>);
+}
 
-  const cases: readonly (readonly [name: string, answers: readonly [Answer, ...Answer[]]])[] = [
-    ["a refusal", [problem(404, hostile)]],
-    [
-      "an event that is none",
-      [stream(`event: a${hostile.replaceAll(/[\r\n]/g, "")}\ndata: 1\n\n`), problem(404, hostile)],
-    ],
-    ["a scan that ended and cannot be read", [status(204), problem(500, hostile)]],
-    ["a scan that ended and is none", [status(204), status(200, {}, "null")]],
-    ["a scan that ended and is no JSON", [status(204), status(200, {}, hostile)]],
-  ];
+const noScan = "00000000-0000-4000-8000-000000000000";
 
-  test.each(cases)("%s: one clean line, and exit 3", async (_, answers) => {
+describe("what is wrong is one clean line", () => {
+  test.each([
+    [["watch", noScan, "--latest"], "--latest cannot be combined with SCAN_ID: give one of them\n"],
+    [["watch", "x"], 'SCAN_ID "x": expected the UUID of a scan\n'],
+  ])("%j: exit 2", async (args, stderr) => {
+    expect(await run(...args)).toEqual({ code: 2, stdout: "", stderr });
+  });
+
+  test("no gateway: exit 2; a key that is not valid, and a gateway that cannot be reached: exit 3", async () => {
+    const report = (env: Readonly<Record<string, string>>) =>
+      callCommand(["report", noScan], { cwd: gateway.folder, env });
+    const unset = "SCANSTREAM_URL and SCANSTREAM_API_KEY are not set";
+    expect(await report({})).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(unset) as string });
+    const refused = await report({ ...gateway.env, SCANSTREAM_API_KEY: "scs_no" });
+    expect([refused.code, refused.stderr]).toEqual([3, expect.stringMatching(/^Cannot read the report: 401 .*\n$/)]);
+    const gone = await report({ ...gateway.env, SCANSTREAM_URL: `http://127.0.0.1:${await freePort()}` });
+    expect([gone.code, gone.stderr]).toEqual([
+      3,
+      "Cannot read the report: the connection was refused; check SCANSTREAM_URL, and that the gateway runs\n",
+    ]);
+  });
+
+  test.each<[command: string, what: string, answers: readonly [Answer, ...Answer[]]]>([
+    ["watch", "a refusal", [problem(404, hostile)]],
+    ["watch", "an event that is none", [stream("event: a\u001b[2J\u202e\ndata: 1\n\n"), problem(404, hostile)]],
+    ["watch", "a scan that ended and is no JSON", [status(204), status(200, {}, hostile)]],
+    ["report", "a refusal", [problem(500, hostile)]],
+    ["report", "no report", [status(200, {}, "[]")]],
+  ])("%s of a gateway that answers with %s: exit 3", async (command, _, answers) => {
     await using server = await startScriptedServer(...answers);
     const env = { SCANSTREAM_URL: server.url, SCANSTREAM_API_KEY: "scs_key" };
-    const { code, stderr } = await callCommand(["watch", scanId], { cwd, env });
+    const { code, stderr } = await callCommand([command, noScan], { cwd: gateway.folder, env });
     expect(stderr).not.toMatch(steersTerminal);
-    expect(stderr).toMatch(/^Cannot follow the scan: .*$/m);
-    expect(stderr).not.toContain("This is a bug");
+    expect(stderr).toMatch(/^Cannot (?:follow the scan|read the report): .*$/m);
     expect(code).toBe(3);
   });
-
-  test("a scan that ended: its end is one clean line", async () => {
-    const state = JSON.stringify({ id: scanId, status: hostile, pass: 1, fail: [hostile], manual: null });
-    await using server = await startScriptedServer(status(204), status(200, {}, state));
-    const env = { SCANSTREAM_URL: server.url, SCANSTREAM_API_KEY: "scs_key" };
-    const { code, stdout } = await callCommand(["watch", scanId], { cwd, env });
-    expect(stdout).not.toMatch(steersTerminal);
-    expect(stdout.trimEnd().split("\n")).toHaveLength(1);
-    expect(code).toBe(0);
-  });
 });
-
-test("scan writes no refusal of a gateway raw", async () => {
-  await using server = await startScriptedServer(problem(403, hostile));
-  const { stderr } = await callCommand(["scan", "--check", "V-273186"], {
-    cwd,
-    env: {
-      SCANSTREAM_URL: server.url,
-      SCANSTREAM_API_KEY: "scs_key",
-      IDP_ORG_URL: "http://127.0.0.1:9",
-      IDP_CLIENT_ID: "0oa1",
-      IDP_PRIVATE_KEY: await newPrivateKey(),
-    },
-  });
-  expect(stderr).toContain("the scan is not registered at the gateway: 403");
-  expect(stderr).not.toMatch(steersTerminal);
-});
-
-async function newPrivateKey(): Promise<string> {
-  const { privateKey } = await crypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, true, ["sign"]);
-  return JSON.stringify({ ...(await crypto.subtle.exportKey("jwk", privateKey)), kid: "a" });
-}
