@@ -28,7 +28,6 @@ const system = [
 /** Tests that take a minute each, for `npm run test:nightly`: large sizes, and faults on the other runtimes. */
 const nightly = [
   "test/attacks/slow_heads.test.ts",
-  "test/e2e/follow_at_random.test.ts",
   "test/gateway/features/keeping/large_pages.test.ts",
   "test/faults/{on_deno,on_workerd}.test.ts",
 ];

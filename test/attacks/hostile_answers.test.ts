@@ -14,7 +14,7 @@ import {
   set,
 } from "../support/artifact_builders.ts";
 import { compliantOrg, paths } from "../support/compliant_org.ts";
-import { requireReports, requireSameFromFile, requireSoundResults, scanOrg } from "../support/hostile_org.ts";
+import { requireSameFromFile, requireSoundResults, scanOrg } from "../support/hostile_org.ts";
 import { toHostileJson } from "../support/hostile_text.ts";
 import { mapIdpClient } from "../support/map_idp_client.ts";
 import { apiError, createScriptedIdp, issueToken, tokenPath, type ScriptedIdp } from "../support/scripted_idp.ts";
@@ -41,7 +41,6 @@ async function scan(answers: Readonly<Record<string, unknown>>) {
   const idp = await startCompliantOrg(answers);
   const finished = await scanOrg(idp);
   requireSoundResults(finished);
-  requireReports(finished);
   await requireSameFromFile(finished);
   return { idp, finished, notPassed: finished.results.filter((result) => !isHolding(result)) };
 }
@@ -146,7 +145,6 @@ describe("values of another shape", () => {
     const rules = Array.from({ length: 100_000 }, (_, index) => ({ id: `${index}`, priority: index + 1 }));
     const finished = await scanOrg(await startCompliantOrg({ "/api/v1/policies/rst1/rules": rules }));
     requireSoundResults(finished);
-    requireReports(finished, 1000);
     await requireSameFromFile(finished);
     expect(finished.status).toBe("completed");
   });
@@ -161,12 +159,11 @@ test("a next link whose path is a host ends the list, and no scan", async () => 
   expect(result).toMatchObject({ status: "MANUAL", reason: "provider_error" });
 });
 
-test("error texts, headers, claims and an organization's own texts become lines too", async () => {
+test("error texts, headers, scopes and an organization's own texts become lines too", async () => {
   const odd = "bad\u0000\ud800\u202e\u001b[2J\r\n::error::forged 😀".repeat(20);
-  const claims = Buffer.from(toHostileJson({ scp: ["okta.policies.read", odd] })).toString("base64url");
   const idp = await startCompliantOrg();
   idp.on("GET", "/.well-known/okta-organization", { body: toHostileJson({ id: odd, pipeline: odd }) });
-  idp.on("POST", tokenPath, (request) => issueToken(request, { access_token: `e30.${claims}.x`, scope: undefined }));
+  idp.on("POST", tokenPath, (request) => issueToken(request, { scope: `okta.policies.read ${odd}` }));
   idp.on("GET", "/api/v1/policies", { status: 403, body: toHostileJson({ errorCode: odd, errorSummary: odd }) });
   const refusal = await scanOrg(idp).catch((error: unknown) => error);
   expect(refusal).toMatchObject({ code: expect.any(String), name: "IdpError" });

@@ -1,37 +1,15 @@
 import type { PracticeOrg } from "../../practice_org/create_practice_org.ts";
-import { selectChecks } from "../../scanner/catalog/select_checks.ts";
-import { defaultScopes } from "../../scanner/settings/values.ts";
 import type { ChangeLine } from "../../scanner/follow/changes.ts";
-import { connect, type Connection, type ConnectOptions } from "../../scanner/okta/connection.ts";
-import { runScan } from "../../scanner/run_scan.ts";
-import { configFor } from "./idp_connection.ts";
+import { scanPracticeOrg } from "./scan_practice_org.ts";
 
 /** The verdict of each finding, by fingerprint. */
 export type Verdicts = ReadonlyMap<string, string>;
 
 type Verdict = Exclude<ChangeLine["to"], null>;
 
-/** What a new scan of the org says; `wrap` sees each answer that the checks read. */
-export async function freshVerdicts(
-  org: PracticeOrg,
-  wrap: (connection: Connection) => Connection = (connection) => connection,
-): Promise<Verdicts> {
-  const idp = { url: org.url, clientId: org.clientId, privateKey: org.privateKeyPem };
-  const config = configFor(idp, { scopes: defaultScopes });
-  const scan = await runScan(
-    {
-      orgUrl: org.url,
-      clientId: org.clientId,
-      checks: selectChecks(),
-      orgPolicy: null,
-      signal: new AbortController().signal,
-    },
-    {
-      connect: async (options: ConnectOptions) => wrap(await connect(config, options)),
-      onResult: () => {},
-      now: () => new Date(),
-    },
-  );
+/** What a new scan of the org says. */
+export async function freshVerdicts(org: PracticeOrg): Promise<Verdicts> {
+  const scan = await scanPracticeOrg(org);
   return new Map(
     scan.results.flatMap(({ check, findings }) =>
       findings.map((finding) => [finding.fingerprint, textOf(check, finding)] as const),

@@ -1,12 +1,10 @@
 import { generateKeyPairSync } from "node:crypto";
 import { Request, Response } from "undici";
-import { catalog } from "../../scanner/catalog/catalog.ts";
-import { readConnectedSettings } from "../../scanner/settings/read_settings.ts";
-import { connect } from "../../scanner/okta/connection.ts";
 import type { Fetch } from "../../scanner/okta/http_transport.ts";
 import { IdpError } from "../../scanner/okta/idp_error.ts";
-import { runScan, type FinishedScan } from "../../scanner/run_scan.ts";
+import type { FinishedScan } from "../../scanner/run_scan.ts";
 import { createFakeClock } from "../support/fake_clock.ts";
+import { scanPracticeOrg } from "../support/scan_practice_org.ts";
 import { grantToken, orgUrl, startMs, tokenPath, type Answering } from "./answers.ts";
 import { faults, isHit, type Fault } from "./faults.ts";
 
@@ -63,22 +61,14 @@ export async function scanAnswers(
   }
 }
 
-/** A whole scan with default settings: client, collectors and checks, over this `fetch`. */
+/** A whole scan over this `fetch`. */
 export async function scanBy(
   fetch: Fetch,
-  { clientId, privateKey: key }: Credentials,
+  { clientId, privateKey: privateKeyPem }: Credentials,
   clock = createFakeClock(startMs),
 ): Promise<Conclusion> {
-  const env = { IDP_ORG_URL: orgUrl, IDP_CLIENT_ID: clientId, IDP_PRIVATE_KEY: key };
-  const config = readConnectedSettings({ command: "scan", flags: {}, env }).connection;
-  const { signal } = new AbortController();
-  const plan = { orgUrl: config.orgUrl, clientId, checks: catalog, orgPolicy: null, signal };
   try {
-    return await runScan(plan, {
-      connect: (options) => connect(config, { ...options, clock, fetch }),
-      onResult: () => {},
-      now: () => new Date(startMs),
-    });
+    return await scanPracticeOrg({ url: orgUrl, clientId, privateKeyPem }, { fetch, clock });
   } catch (error) {
     if (error instanceof IdpError) return { notScanned: error.code };
     throw error;
