@@ -7,12 +7,12 @@ import { scanCases } from "./scan_cases.ts";
 import { sessionCases } from "./session_cases.ts";
 import { streamCases } from "./stream_cases.ts";
 import { tenantCases } from "./tenant_cases.ts";
-import { useCases } from "./use_cases.ts";
+import { addressCases, useCases } from "./use_cases.ts";
 
 /** Cases in which a runtime's I/O takes part: its sockets, its driver of PostgreSQL, its broker, its timers. */
 export const workersContract: readonly GatewayCase[] = [
   ...httpCases,
-  ...useCases,
+  ...addressCases,
   ...scanCases,
   ...keepingCases,
   ...tenantCases,
@@ -24,4 +24,4 @@ export const workersContract: readonly GatewayCase[] = [
 export const denoContract: readonly GatewayCase[] = [...workersContract, ...asSentCases];
 
 /** Everything that a gateway promises to its clients but who may do what, for which see `permission_cases.ts`. */
-export const nodeContract: readonly GatewayCase[] = [...denoContract, ...sessionCases];
+export const nodeContract: readonly GatewayCase[] = [...denoContract, ...useCases, ...sessionCases];

@@ -167,19 +167,23 @@ const events: readonly (readonly [event: object | string, ...Answer])[] = [
   [{ type: "monitor.end", data: { monitor_id: nowhere } }, 403, "Only the gateway", "monitor.end"],
 ];
 
-/** Careless and hostile uses, each with the answer that a careful user expects. */
+/** Careless and hostile uses of addresses, which each runtime reads in its own way. */
+export const addressCases: readonly GatewayCase[] = [
+  ...queries.map(([query, as, ...answer]) =>
+    toCase(`?${query} with ${as}`, [`${streamPath}?${query}`, as === null ? {} : { as }], answer),
+  ),
+  ...channels.map(([channel, ...answer]) =>
+    toCase(channel, publishing(channel, { type: "scan.progress", data: {} }), answer),
+  ),
+];
+
+/** The other careless and hostile uses, each with the answer that a careful user expects. */
 export const useCases: readonly GatewayCase[] = [
   ...headers.flatMap(([as, ...answer]) =>
     ["/api/v1/scans", streamPath].map((path) => toCase(`"${as}" for ${path}`, [path, { as }], answer)),
   ),
-  ...queries.map(([query, as, ...answer]) =>
-    toCase(`?${query} with ${as}`, [`${streamPath}?${query}`, as === null ? {} : { as }], answer),
-  ),
   ...requests.map(([path, options, ...answer]) =>
     toCase(`${path} ${JSON.stringify(options)}`, [path, options], answer),
-  ),
-  ...channels.map(([channel, ...answer]) =>
-    toCase(channel, publishing(channel, { type: "scan.progress", data: {} }), answer),
   ),
   ...events.map(([event, ...answer]) =>
     toCase(JSON.stringify(event), publishing("job:{tenant}:{scan}", event), answer),
