@@ -1,5 +1,6 @@
 import type { Broker } from "../../shared/broker.ts";
 import { createRedisBroker } from "../../shared/brokers/redis.ts";
+import { createScan, keyOf } from "../contract/harness.ts";
 import { startCommand, temporaryFolder } from "../support/command_line.ts";
 import { startDenoGateway } from "../support/deno_gateway.ts";
 import { startEdgeBackends, type EdgeBackends, type EdgeTenant } from "../support/edge_backends.ts";
@@ -17,6 +18,7 @@ export interface FaultyScan {
 
 /** A gateway over real servers, with a breakable network before its broker and its database. */
 export interface FaultyGateway {
+  readonly url: string;
   readonly backends: EdgeBackends;
   /** To Redis over TCP; on Workers to Upstash's REST. */
   readonly brokerNetwork: TcpProxy;
@@ -26,7 +28,6 @@ export interface FaultyGateway {
   readonly producer: Broker;
   createTenant(name: string): Promise<EdgeTenant>;
   createScan(tenant: EdgeTenant): Promise<FaultyScan>;
-  request(path: string, authorization: string, json?: unknown): Promise<Response>;
   close(): Promise<void>;
 }
 
@@ -55,25 +56,16 @@ function toFaultyGateway(backends: EdgeBackends, runtime: Runtime, running: Runn
   const databaseNetwork = isWorker ? backends.neonNetwork : backends.databaseNetwork;
   const producer = createRedisBroker({ url: backends.redis.url, database: 2 });
 
-  async function request(path: string, authorization: string, json?: unknown): Promise<Response> {
-    const init = json === undefined ? {} : { method: "POST", body: JSON.stringify(json) };
-    const headers = { authorization, ...(json === undefined ? {} : { "content-type": "application/json" }) };
-    return fetch(new URL(path, running.url), { ...init, headers });
-  }
-
   return {
     backends,
     brokerNetwork,
     databaseNetwork,
     producer,
-    request,
+    url: running.url,
     createTenant: (name) => backends.createTenant(name),
     async createScan(tenant) {
-      const authorization = `Api-Key ${tenant.apiKey}`;
-      const response = await request("/api/v1/scans", authorization, {});
-      if (response.status !== 201) throw new Error(`Cannot create a scan: ${response.status} ${await response.text()}`);
-      const { id, channel } = (await response.json()) as { readonly id: string; readonly channel: string };
-      return { id, channel, authorization, streamUrl: `${running.url}/api/v1/scans/${id}/event-stream` };
+      const { id, channel, event_stream: path } = await createScan(running, tenant);
+      return { id, channel, authorization: keyOf(tenant), streamUrl: `${running.url}${path}` };
     },
     async close() {
       brokerNetwork.restore();

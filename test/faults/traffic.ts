@@ -1,6 +1,6 @@
 import { encodeEvent, toMessage } from "../../shared/event.ts";
 import type { MessagePublisher } from "../../shared/broker.ts";
-import { openReader, type StreamReader } from "./stream_reader.ts";
+import type { StreamReader } from "./stream_reader.ts";
 
 interface Publication {
   readonly startedAtMs: number;
@@ -14,34 +14,6 @@ export interface Traffic {
   stop(): Promise<void>;
   /** Returns what is wrong with the events that a reader of the channel saw from its open to its close, or null. */
   gapIn(channel: string, reader: StreamReader): string | null;
-}
-
-/** Stream of a channel of the traffic. */
-interface Followable {
-  readonly channel: string;
-  readonly streamUrl: string;
-  readonly authorization: string;
-}
-
-/**
- * Opens each again as a client does, until none is refused any more, and reads its newest event.
- * Rejects for a refusal that is no 503 with a `Retry-After`.
- */
-export async function untilReopened(traffic: Traffic, places: readonly Followable[]): Promise<void> {
-  for (const { channel, streamUrl, authorization } of places) {
-    for (;;) {
-      const reader = await openReader(streamUrl, authorization);
-      if (reader.status === 200) {
-        await reader.until(traffic.newest(channel));
-        reader.leave();
-        break;
-      }
-      if (reader.status !== 503 || !(Number(reader.retryAfter) > 0)) {
-        throw new Error(`Refused with ${reader.status}, Retry-After ${reader.retryAfter}: expected 503 and a time`);
-      }
-      await new Promise((resolve) => setTimeout(resolve, 200));
-    }
-  }
 }
 
 export interface TrafficOptions {
