@@ -21,7 +21,6 @@ export async function buildPackage(folder: string): Promise<Metafile> {
     const [program, modules, page] = await Promise.all([
       bundle(building),
       buildModules(building),
-      listPagePackages(),
       buildPage(join(building, "web")),
       cp(join(root, "drizzle/migrations"), join(building, "migrations"), { recursive: true }),
       cp(join(root, "shared/report.schema.json"), join(building, "report.schema.json")),
@@ -50,22 +49,6 @@ async function bundle(outdir: string): Promise<Metafile> {
     chunkNames: "[name]-[hash]",
     splitting: true,
     external: [...nodeBundle.external, "@electric-sql/pglite"],
-  });
-  return metafile;
-}
-
-/** The page is built by `gateway/web/build.ts`; this only lists the packages in it. */
-async function listPagePackages(): Promise<Metafile> {
-  const { metafile } = await build({
-    absWorkingDir: root,
-    entryPoints: ["gateway/web/page.*"],
-    outdir: "dist/web",
-    bundle: true,
-    write: false,
-    format: "esm",
-    jsx: "automatic",
-    jsxImportSource: "preact",
-    metafile: true,
   });
   return metafile;
 }

@@ -21,7 +21,7 @@ export async function buildPage(
     bundle("page.tsx", assets, { splitting: true, define: await readCatalog() }),
     bundle("styles/page.css", assets),
     bundle("../../command_line/report_page.ts", assets, {
-      // What else of Node is imported besides the formats is not used by them.
+      // The formats use no module of Node; files next to them import some.
       plugins: [{ name: "node", setup: (build) => build.onResolve({ filter: /^node:/ }, leaveOut) }],
       inject: [source("report_page_globals.ts")],
       define: { TOOL_VERSION: JSON.stringify(await readVersion()) },
@@ -71,6 +71,8 @@ const leaveOut = ({ path }: { readonly path: string }) => ({ path, external: tru
 
 async function bundle(entry: string, outdir: string, options: BuildOptions = {}): Promise<Metafile> {
   const { metafile } = await build({
+    // The description names files from here.
+    absWorkingDir: source("../../"),
     entryPoints: [source(entry)],
     outdir,
     entryNames: "[name]-[hash]",
@@ -80,7 +82,7 @@ async function bundle(entry: string, outdir: string, options: BuildOptions = {})
     format: "esm",
     jsx: "automatic",
     jsxImportSource: "preact",
-    // What has `light-dark()`.
+    // Browsers with `light-dark()`.
     target: ["chrome123", "firefox120", "safari17.5"],
     legalComments: "none",
     logLevel: "error",

@@ -1,19 +1,16 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { indexDecisions } from "../../gateway/web/model/decisions/decision_index.ts";
-import { toFinding, type Finding } from "../../gateway/web/model/finding.ts";
+import type { Finding } from "../../gateway/web/model/finding.ts";
 import { needsYou, toAttention, toView } from "../../gateway/web/model/needs_you.ts";
 import { toNews } from "../../gateway/web/model/news.ts";
 import { toPlan } from "../../gateway/web/model/plan.ts";
-import { parseRoute, parseRulesView, toAddress } from "../../gateway/web/model/route.ts";
+import { parseRulesView, toAddress } from "../../gateway/web/model/route.ts";
 import { compareRules, countRules, filterRules, passingDays, toRules } from "../../gateway/web/model/rules.ts";
-import { watchStateOf } from "../../gateway/web/model/watch_state.ts";
 import type { Change } from "../../shared/schemas/change.ts";
 import type { Decision } from "../../shared/schemas/decision.ts";
 import { mapNotes } from "../../shared/schemas/finding_notes.ts";
 import type { HistoryDay } from "../../shared/schemas/history.ts";
-import type { Monitor } from "../../shared/schemas/monitor.ts";
 import { organizationExample } from "../../gateway/features/organizations/examples.ts";
-import { monitorExample } from "../../gateway/features/runs/examples.ts";
 import { aChange as aNewChange } from "../support/change_builders.ts";
 
 const text = { stigId: "OKTA-APP-000560", controls: ["IA-2 (1)"], scopes: [], fix: "Require two factors." };
@@ -141,19 +138,6 @@ test.each([
   expect(filterRules(rules, { state: null, text: words }).map(({ check }) => check)).toEqual(checks);
 });
 
-test("a monitor and a scan of one untouched organization have the same rules, and comparing them shows no difference", () => {
-  const scanned = [aFinding(), aFinding({ check: "idle", severity: "medium", ...open, automated: "PASS" })];
-  const watched = scanned.map(({ check, fingerprint, status, reason, actual }) =>
-    toFinding(
-      aChange({ check, fingerprint, from: null, to: { status, reason }, actual, cause: "start", explained_by: [] }),
-      undefined,
-    ),
-  );
-  const [then, now] = [rulesOf(scanned), rulesOf(watched.filter((finding) => finding !== null))];
-  expect(countRules(now)).toEqual(countRules(then));
-  expect([...compareRules(then, now)]).toEqual([]);
-});
-
 test("comparing shows what changed, and no rule that one of both did not evaluate", () => {
   const then = rulesOf([aFinding(pass), aFinding({ check: "idle", severity: "medium" })]);
   expect([...compareRules(then, rulesOf([aFinding()]))]).toEqual([["mfa", "fail"]]);
@@ -274,40 +258,6 @@ test.each([
   expect(changes.map(({ checks }) => checks)).toEqual([["mfa"], ["idle"]]);
   expect(changes.map(({ number }) => number)).toEqual(numbers);
   expect(changes[0]?.change).toBe("Require two factors.");
-});
-
-test.each<[Partial<Monitor>, string]>([
-  [{}, "live"],
-  [{ last_look_at: null }, "starting"],
-  [{ last_look_at: ago(61_000) }, "delayed"],
-  [{ lag_seconds: 61 }, "delayed"],
-  [{ updated_at: ago(61_000) }, "stale"],
-  [{ status: "stale" }, "stale"],
-  [{ log_status: "unreadable" }, "blind"],
-  [{ status: "stopped", log_status: "unreadable" }, "stopped"],
-  [{ status: "ended" }, "ended"],
-])("a monitor with %j is %s", (changes, state) => {
-  const monitor = {
-    ...monitorExample,
-    status: "running",
-    log_status: "reading",
-    interval_seconds: 10,
-    lag_seconds: 1,
-    last_look_at: ago(0),
-    updated_at: ago(0),
-    ...changes,
-  } as Monitor;
-  expect(watchStateOf(monitor, nowMs)).toBe(state);
-});
-
-test.each([
-  ["", { page: "overview" }],
-  ["#/?utm_source=mail", { page: "overview" }],
-  ["#/scans/8b9d?rule=V-1", { page: "scan", id: "8b9d" }],
-  ["#/settings/keys", { page: "settings", section: "keys" }],
-  ["#/scans/../x", { page: "unknown" }],
-])("the address %j", (hash, route) => {
-  expect(parseRoute(hash)).toEqual(route);
 });
 
 test("an address keeps what is shown of an organization", () => {

@@ -157,7 +157,7 @@ function lookAround() {
         }),
       ),
     ),
-    // What turns the direction of its own text turns that of its neighbours, too.
+    // An element that turns its text's direction turns that of its neighbors, too.
     leaking: named(all.filter((element) => [...element.childNodes].some(holdsTurned) && isInline(element))),
   };
 }

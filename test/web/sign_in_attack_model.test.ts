@@ -45,7 +45,7 @@ function encode(value: unknown): string {
   return Buffer.from(JSON.stringify(value)).toString("base64url");
 }
 
-/** What the token endpoint was asked, while it answers with an id token of these claims. */
+/** Returns the requests of the token endpoint, which answers with an id token of these claims. */
 function issueTokens(claims: Claims, status = 200): URLSearchParams[] {
   const asked: URLSearchParams[] = [];
   vi.stubGlobal("document", { baseURI: "https://gateway.test/" });

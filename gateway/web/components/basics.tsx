@@ -29,7 +29,7 @@ export function BackLink() {
 interface TimeProps {
   readonly atMs: number;
   readonly isClockOnly?: boolean;
-  /** By the gateway's clock: a time that is over by then is shown as an age. */
+  /** The gateway's time: an earlier one is shown as an age. */
   readonly nowMs?: number;
 }
 
@@ -151,7 +151,7 @@ export function Message(props: {
   readonly text: string;
   readonly action?: { readonly label: string; readonly run: () => void };
   readonly children?: ComponentChildren;
-  /** For its heading. */
+  /** Level of its heading. */
   readonly level: 1 | 2;
 }) {
   const Heading = `h${props.level}` as const;

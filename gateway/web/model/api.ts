@@ -21,7 +21,7 @@ export interface Api {
   send(method: string, path: string, options?: RequestOptions): Promise<unknown>;
   /** `fetch` with the credential, for an event stream. */
   readonly fetchStream: typeof fetch;
-  /** By the gateway's clock, as its last answer told it, no matter what this machine's says. */
+  /** The gateway's time, as its last answer told it; this machine's clock may be wrong. */
   readonly nowMs: () => number;
 }
 
@@ -54,7 +54,7 @@ export class ApiError extends Error {
 export interface ApiOptions {
   /** The whole value of the `Authorization` header, asked for each call. */
   readonly getAuthorization: () => string;
-  /** For a credential for several tenants: the one that every call is about. */
+  /** Names the tenant of every call, for a credential with several; null: it has one. */
   readonly tenantId: string | null;
   /** Called when the gateway does not accept the credential; resolves true when there is a new one to try with. */
   readonly onRefused: () => Promise<boolean>;

@@ -1,7 +1,7 @@
 import type { Severity } from "../../../shared/report.ts";
 import { categoryNames } from "../../../shared/severity.ts";
 
-/** What the page says of a check next to its findings. */
+/** Texts of a check that the page shows next to its findings. */
 export interface CheckText {
   readonly title: string;
   readonly stigId: string;
@@ -9,7 +9,7 @@ export interface CheckText {
   readonly severity: Severity;
   /** NIST SP 800-53 revision 5. */
   readonly controls: readonly string[];
-  /** What the scanner's key needs to read the values with. */
+  /** Scopes with which the scanner reads the values. */
   readonly scopes: readonly string[];
   /** The first steps of DISA's fix. */
   readonly fix: string;

@@ -33,7 +33,7 @@ export function toConnection(state: SubscriptionState, { error, retryInMs }: Sta
   return { state, problem, retryAtMs: retryInMs > 0 ? performance.now() + retryInMs : null };
 }
 
-/** What a refusal of REST means for the subscription: some are final, the rest is tried again. */
+/** Turns a refusal of REST that is final into the subscription's error; anything else is tried again. */
 export async function rethrowAsFinal<Value>(promise: Promise<Value>): Promise<Value> {
   try {
     return await promise;

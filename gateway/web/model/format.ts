@@ -14,7 +14,7 @@ export function isUtc(): boolean {
   return zone === "utc";
 }
 
-/** For this browser, until it is changed again. The page shows it the next time that it is drawn. */
+/** Keeps the choice in this browser. The page shows it the next time that it is drawn. */
 export function setUtc(isUtc: boolean): void {
   zone = isUtc ? "utc" : "local";
   try {
@@ -81,7 +81,7 @@ export const stateNames: Readonly<Record<ShownState, string>> = {
 
 export function formatAgo(timeMs: number, nowMs: number): string {
   const seconds = Math.round((timeMs - nowMs) / 1000);
-  // By a clock that was set back it would be in the future.
+  // A clock that was set back puts it into the future.
   if (seconds > -45) return "just now";
   if (seconds > -3600) return relative.format(Math.round(seconds / 60), "minute");
   if (seconds > -86_400) return relative.format(Math.round(seconds / 3600), "hour");

@@ -12,11 +12,11 @@ import type { Tenant } from "./tenant_store.ts";
 
 /** One organization that is open: its findings as of now or of a run, what moved, and 90 days. Its functions are the same in every snapshot. */
 export interface OpenOrganization {
-  /** By fingerprint. */
+  /** Keys are fingerprints. */
   readonly findings: ReadonlyMap<string, Finding>;
   /** The newest changes that the monitor saw, newest first, without the first state. */
   readonly changes: readonly Change[];
-  /** By check, a day each for 90 days; null: not read. */
+  /** A day each for 90 days, keyed by check; null: not read. */
   readonly history: ReadonlyMap<string, RuleHistory> | null;
   /** The findings were read once. */
   readonly isRead: boolean;

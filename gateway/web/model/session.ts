@@ -3,7 +3,7 @@ import { overviewSchema, type Overview } from "../../../shared/schemas/overview.
 import { sessionSchema, type Session as Caller } from "../../../shared/schemas/session.ts";
 import { ApiError, createApi, fetchJson, type Api } from "./api.ts";
 
-/** Who is signed in, and to which tenant. */
+/** The person or key that is signed in, and the tenant. */
 export interface Session {
   readonly credential: Credential;
   readonly api: Api;

@@ -9,7 +9,7 @@ const shortcuts: Readonly<Record<string, () => boolean>> = {
 export function handleShortcut(event: KeyboardEvent): void {
   if (event.ctrlKey || event.altKey || event.metaKey || event.isComposing || event.defaultPrevented) return;
   if (isField(event.target) || document.querySelector("dialog[open]") !== null) return;
-  // Where there is nothing to do it with, the key keeps its meaning for the browser.
+  // The key keeps its meaning for the browser if the page has nothing to do with it.
   if (shortcuts[event.key]?.() === true) event.preventDefault();
 }
 

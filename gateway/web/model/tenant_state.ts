@@ -22,9 +22,9 @@ export interface TenantState {
   readonly scans: readonly Scan[];
   /** The ones that hold, newest first. */
   readonly decisions: readonly Decision[];
-  /** By monitor: its newest changes, newest first, without the first state. */
+  /** The newest changes of each monitor, newest first, without the first state. */
   readonly changes: ReadonlyMap<string, readonly Change[]>;
-  /** By organization: the rules of CAT I that fail. */
+  /** The rules of CAT I that fail, for each organization. */
   readonly cat1: ReadonlyMap<string, readonly FailingRule[]>;
   /** Newer changes are shown as new; null: the member was never here, or is an API key. */
   readonly seenAtMs: number | null;

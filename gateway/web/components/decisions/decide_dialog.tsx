@@ -14,7 +14,7 @@ import { decisionsPath } from "../../model/paths.ts";
 import { formatOrg, toDay } from "../../model/format.ts";
 import { Button, Dialog, Problem } from "../basics.tsx";
 
-/** What is to be decided. */
+/** The decision to make. */
 export interface DecisionDraft {
   readonly kind: DecisionKind;
   readonly finding: DecidedFinding;

@@ -96,7 +96,10 @@ export function DecisionsPage({ session, tenant }: { readonly session: Session; 
             {items.map((decision) => (
               <tr key={decision.id} class="decision">
                 <td data-label="Ends" class={decision.state === "active" && endsSoon(decision, now) ? "strong" : ""}>
-                  {endText(decision, now)}
+                  {endText(decision)}
+                  {decision.state === "active" && decision.expires !== null && (
+                    <div class="fine">{`in ${formatDuration(endMs(decision) - now)}`}</div>
+                  )}
                 </td>
                 <th scope="row">
                   <span class="fine">{ruleIds(decision.check)}</span>
@@ -143,14 +146,13 @@ function endMs({ expires }: Decision): number {
 
 const endWords = { expired: "expired", withdrawn: "withdrawn", contradicted: "contradicted by a scan", active: "" };
 
-function endText(decision: Decision, now: number): string {
+function endText(decision: Decision): string {
   const { state, expires, ended_at: endedAt, ended_by: endedBy } = decision;
   if (state !== "active") {
     const when = endedAt === null ? "" : ` ${formatTime(Date.parse(endedAt))}`;
     return `${endWords[state]}${when}${endedBy === null ? "" : ` by ${endedBy}`}`;
   }
-  if (expires === null) return "never";
-  return `${expires} (in ${formatDuration(endMs(decision) - now)})`;
+  return expires ?? "never";
 }
 
 /** The name that changes or findings give the resource; else what was decided about it. */

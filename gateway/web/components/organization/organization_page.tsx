@@ -49,32 +49,25 @@ export function OrganizationPage({ session, tenant, route }: OrganizationPagePro
       />
     );
   }
-  const newest = organization === null ? null : newestCompleted(tenant.scans, organization.org_url);
-  const running = tenant.scans.find(
-    ({ status, org_url: url }) => !hasEnded(status) && organization !== null && toOrigin(url) === organization.org_url,
-  );
+  const own = tenant.scans.filter(({ org_url: url }) => toOrigin(url) === organization?.org_url);
   const monitorId = scanId === null ? (organization?.monitor_id ?? null) : null;
-  const last = newest ?? tenant.scans.find(({ id }) => id === organization?.last_scan_id) ?? null;
-  const isFirst = monitorId === null && last === null && (organization?.last_scan_id ?? null) === null;
+  // Only a completed scan says how the organization is.
+  const last = own.find(({ status }) => status === "completed") ?? null;
+  const lastId = last?.id ?? organization?.last_scan_id ?? null;
   // Until one has completed, the newest says how far it came.
-  const scan = named ?? (isFirst ? newestOf(tenant.scans, organization?.org_url) : last);
-  const shownScanId = scan?.id ?? organization?.last_scan_id ?? null;
-  const target = {
-    organizationId: organization?.id ?? null,
-    monitorId,
-    scanId: shownScanId,
-  };
+  const scan = named ?? (monitorId === null && lastId === null ? (own[0] ?? null) : last);
+  const target = { organizationId: organization?.id ?? null, monitorId, scanId: scan?.id ?? lastId };
   return (
     <OrganizationView
       // Another source begins anew.
-      key={[target.organizationId, monitorId, shownScanId].join(" ")}
+      key={Object.values(target).join(" ")}
       session={session}
       tenant={tenant}
       organization={organization}
       name={organization?.name ?? formatOrg(named?.org_url ?? null)}
       target={target}
       scan={scan}
-      running={running ?? null}
+      running={own.find(({ status }) => !hasEnded(status)) ?? null}
       isNow={scanId === null}
       view={view}
       change={(next) => {
@@ -91,15 +84,6 @@ export function OrganizationPage({ session, tenant, route }: OrganizationPagePro
 function findOrganization(tenant: Tenant, route: OrganizationPageProps["route"], named: Scan | null) {
   if (route.page === "organization") return tenant.organizations.find(({ id }) => id === route.id) ?? null;
   return findByOrigin(tenant, (route.page === "scan" ? named : tenant.monitors.get(route.id))?.org_url ?? null);
-}
-
-function newestOf(scans: readonly Scan[], orgUrl: string | undefined): Scan | null {
-  return scans.find(({ org_url: url }) => toOrigin(url) === orgUrl) ?? null;
-}
-
-/** Only a completed scan says how the organization is. */
-function newestCompleted(scans: readonly Scan[], orgUrl: string): Scan | null {
-  return scans.find(({ status, org_url: url }) => status === "completed" && toOrigin(url) === orgUrl) ?? null;
 }
 
 function Gone({ title, text }: { readonly title: string; readonly text: string }) {

@@ -7,7 +7,7 @@ import { checkTitle } from "../../model/check_catalog.ts";
 import { indexDecisions } from "../../model/decisions/decision_index.ts";
 import type { Finding } from "../../model/finding.ts";
 import { sinceOf, toView } from "../../model/needs_you.ts";
-import { byWhom, toNews } from "../../model/news.ts";
+import { byWhom, toNews, type NewsItem } from "../../model/news.ts";
 import { openOrganization, type OrganizationTarget } from "../../model/organization_store.ts";
 import { mayDo } from "../../model/permissions.ts";
 import { toPlan } from "../../model/plan.ts";
@@ -90,6 +90,9 @@ export function OrganizationView(props: OrganizationViewProps) {
     newest === undefined
       ? ""
       : `${checkTitle(newest.change.check)}, ${newest.change.resource.name}: ${newest.change.to?.status ?? "gone"}, ${byWhom(newest)}.`;
+  const newsLine = (item: NewsItem) => (
+    <NewsLine key={item.id} item={item} href={ruleAddress(item.change.check)} nowMs={now} />
+  );
   const table = (then: ReturnType<typeof compareRules> | null) => (
     <RulesTable
       rules={rules}
@@ -156,19 +159,11 @@ export function OrganizationView(props: OrganizationViewProps) {
             </h2>
             <Button look="small" label="Seen" onClick={tenant.markSeen} />
           </header>
-          <ol class="news">
-            {news.slice(0, newsAtOnce).map((item) => (
-              <NewsLine key={item.id} item={item} href={ruleAddress(item.change.check)} nowMs={now} />
-            ))}
-          </ol>
+          <ol class="news">{news.slice(0, newsAtOnce).map(newsLine)}</ol>
           {news.length > newsAtOnce && (
             <details>
               <summary>{countOf(news.length - newsAtOnce, "more change")}</summary>
-              <ol class="news">
-                {news.slice(newsAtOnce, 200).map((item) => (
-                  <NewsLine key={item.id} item={item} href={ruleAddress(item.change.check)} nowMs={now} />
-                ))}
-              </ol>
+              <ol class="news">{news.slice(newsAtOnce, 200).map(newsLine)}</ol>
             </details>
           )}
         </section>

@@ -30,8 +30,8 @@ const standings = { in_force: "in force", expired: "expired", not_in_force_yet: 
 
 /** The organization's own Access Control policy, and the rules whose result rests on it. */
 export function PolicySection({ api, rules, scanId, toAddress, now }: PolicyProps) {
-  const resting = rules.filter(({ findings }) => findings.some(({ rests_on: document }) => document !== null));
-  const citation = resting[0]?.findings.find(({ rests_on: document }) => document !== null)?.rests_on ?? null;
+  const resting = rules.filter(({ findings }) => findings.some(({ rests_on: text }) => text !== null));
+  const citation = resting[0]?.findings.find(({ rests_on: text }) => text !== null)?.rests_on ?? null;
   const [document, setDocument] = useState<PolicyDocument | null>(null);
   const signal = useLifetime();
   useEffect(() => {

@@ -16,7 +16,7 @@ import { RuleDetails } from "./rule_details.tsx";
 interface RulesTableProps {
   readonly rules: readonly RuleRow[];
   readonly counts: RuleCounts;
-  /** By check: the present state of the rules that differ now; null: now is shown. */
+  /** The present state of each check whose rule differs now; null: now is shown. */
   readonly compared: ReadonlyMap<string, ShownState> | null;
   readonly store: OpenOrganization;
   readonly decisions: DecisionIndex;

@@ -8,7 +8,7 @@ import {
 import type { Decision } from "../../../../shared/schemas/decision.ts";
 import type { Finding } from "../finding.ts";
 
-/** What a decision is found by. */
+/** Fields by which a decision is found. */
 export type DecidedFinding = Pick<Finding, "check" | "status" | "resource_id" | "resource_name">;
 
 /** Which decisions are about the findings of one organization, as the next scan with `--decisions-from-gateway` applies them. */
@@ -19,7 +19,7 @@ export interface DecisionIndex {
   readonly attestationOf: (check: string) => Decision | null;
 }
 
-/** For decisions that hold. */
+/** Leaves out decisions that have lapsed. */
 export function indexDecisions(
   decisions: readonly Decision[],
   { orgUrl, nowMs }: { readonly orgUrl: string | null; readonly nowMs: number },
@@ -57,7 +57,7 @@ export function indexDecisions(
   };
 }
 
-/** What names this resource alone, also where its name has characters that are a pattern; null: nothing does. */
+/** Returns a pattern for this resource alone, even if its name has characters of a pattern; null: it has no name. */
 export function toResource({ resource_id, resource_name }: DecidedFinding): string | null {
   const text = resource_id === "" ? resource_name : resource_id;
   return text === "" ? null : text.replaceAll(/[*?\\]/g, "\\$&");

@@ -64,7 +64,7 @@ export async function renewByRefreshToken(
   }
 }
 
-/** Where the issuer sends people back to: registered there, letter for letter. */
+/** Address that the issuer sends people back to; it is registered there, letter for letter. */
 function callbackAddress(): string {
   return new URL("callback", document.baseURI).href;
 }

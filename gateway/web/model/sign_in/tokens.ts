@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from "../../../../shared/json.ts";
 import { isUuid } from "../../../../shared/channel_name.ts";
 import { SignInError, type Provider } from "./provider.ts";
 
-/** What the issuer gave. It is in the memory of this tab and nowhere else. */
+/** Tokens from the issuer. They are in the memory of this tab and nowhere else. */
 export interface TokenSet {
   readonly accessToken: string;
   readonly idToken: string | null;
@@ -11,14 +11,14 @@ export interface TokenSet {
   readonly refreshToken: string | null;
   /** The person's `sub` at the issuer. */
   readonly subject: string;
-  /** By this machine's clock. */
+  /** Time of this machine's clock. */
   readonly expiresAtMs: number;
   readonly lifetimeMs: number;
 }
 
 /** A clock may be wrong by this much. */
 const clockToleranceSeconds = 300;
-/** For a token whose lifetime nobody says. */
+/** Lifetime of a token that does not say it. */
 const defaultLifetimeSeconds = 300;
 
 /**
@@ -51,7 +51,7 @@ export function toTokenSet(answer: oauth.TokenEndpointResponse, known: TokenSet 
     // Rotated or not: without a new one the old one stays good.
     refreshToken: answer.refresh_token ?? known?.refreshToken ?? null,
     subject,
-    // By what the issuer says of its length, so that a wrong clock of this machine does not matter.
+    // Counts the lifetime from now, so that a wrong clock of this machine does not matter.
     expiresAtMs: Date.now() + lifetimeMs,
     lifetimeMs,
   };
