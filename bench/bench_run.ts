@@ -3,7 +3,6 @@ import type { BenchServer } from "./bench_server.ts";
 import { measureFanOut, type FanOutFigures, type FanOutOptions } from "./fan_out.ts";
 import { startGatewayServer, type GatewayVariant } from "./gateway_bench_server.ts";
 import { compileLoadClient } from "./load_client.ts";
-import { startMercureServer } from "./mercure_bench_server.ts";
 import { startNchanServer } from "./nchan_bench_server.ts";
 import { medians, text } from "./report.ts";
 
@@ -65,14 +64,6 @@ export function nchan({ progress }: BenchRun): Start {
   return async () => {
     const server = await startNchanServer();
     if (server === null) progress("nchan: left out: apt-get install nginx-light libnginx-mod-nchan");
-    return server;
-  };
-}
-
-export function mercure({ progress }: BenchRun): Start {
-  return async () => {
-    const server = await startMercureServer();
-    if (server === null) progress("Mercure: left out: set MERCURE to the binary of a release (1.0 or later)");
     return server;
   };
 }

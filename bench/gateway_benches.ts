@@ -1,4 +1,4 @@
-import { compare, gateway, mercure, nchan, withServers, type BenchRun } from "./bench_run.ts";
+import { compare, gateway, nchan, withServers, type BenchRun } from "./bench_run.ts";
 import { measureFanOut, type FanOutOptions } from "./fan_out.ts";
 import { medians, text, type Table } from "./report.ts";
 import { credentials, measureMemory, measureOpening } from "./streams.ts";
@@ -21,7 +21,7 @@ const thousand = { streams: 1000 } as const;
 const saturated = 20;
 
 async function benchFanOut(run: BenchRun, title: string, options: FanOutOptions): Promise<Table> {
-  const figures = await compare(run, [nchan(run), mercure(run), gateway(run), gateway(run, "deno")], options);
+  const figures = await compare(run, [nchan(run), gateway(run), gateway(run, "deno")], options);
   const theirs = figures.get("nchan");
   const ratio = (one?: number, other?: number) =>
     one === undefined || other === undefined ? "–" : (one / other).toFixed(2);
