@@ -6,7 +6,7 @@ import { compileLoadClient } from "./load_client.ts";
 import { startNchanServer } from "./nchan_bench_server.ts";
 import { medians, text } from "./report.ts";
 
-/** What the benches of one run share. */
+/** Parts that the benches of one run share. */
 export interface BenchRun {
   readonly client: string;
   readonly backends: Backends;

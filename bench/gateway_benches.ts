@@ -44,7 +44,7 @@ async function benchMemory(run: BenchRun): Promise<Table> {
   for (const start of [nchan(run), gateway(run), gateway(run, "deno")]) {
     await withServers([start], async ([server]) => {
       if (server === undefined) return;
-      // What a process allocates once, for any load, is there before.
+      // Memory that a process allocates once, for any load, is there before.
       await measureFanOut(run.client, server, { streams: 100, steps: 50 });
       rows.push([server.name, text.kib(await measureMemory(run.client, server, 10_000))]);
     });

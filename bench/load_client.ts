@@ -24,7 +24,7 @@ export interface OpenFigures {
   readonly ready: number;
   readonly failed: number;
   readonly seconds: number;
-  /** For the first answer. */
+  /** That of the first answer. */
   readonly status: number;
 }
 

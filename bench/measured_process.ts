@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
 
 export interface MeasuredProcess {
-  /** For the awaited line. */
+  /** That of the awaited line. */
   readonly match: RegExpExecArray;
   /** CPU time of it and its children so far. */
   cpuSeconds(): Promise<number>;

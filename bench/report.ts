@@ -1,4 +1,4 @@
-/** What a bench has measured, as documents show it. */
+/** Figures of a bench, as documents show them. */
 export interface Table {
   /** The first is what the table is about. */
   readonly head: readonly string[];
@@ -10,7 +10,7 @@ export function toMarkdown({ head, rows }: Table): string {
   return [line(head), `|${"---|".repeat(head.length)}`, ...rows.map(line)].join("\n");
 }
 
-/** For an even number of values the lower one of the two in the middle. Throws `RangeError` for no values. */
+/** Returns the median, for an even number of values the lower one of the two in the middle. Throws `RangeError` for no values. */
 export function median(values: readonly number[]): number {
   const middle = values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) / 2)];
   if (middle === undefined) throw new RangeError("Cannot take the median: nothing was measured");

@@ -14,7 +14,7 @@ import { startTlsProxy } from "./tls_proxy.ts";
 interface Measured {
   /** The whole command. */
   readonly wallMs: number;
-  /** For all its threads: what other work of the machine changes least. */
+  /** That of all its threads: other work of the machine changes it least. */
   readonly cpuMs: number;
   readonly maxRssMiB: number;
   readonly findings: number;

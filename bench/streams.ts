@@ -6,7 +6,7 @@ import { streamPath, type Backends } from "./backends.ts";
 import type { BenchServer } from "./bench_server.ts";
 import { startLoadClient } from "./load_client.ts";
 
-/** What one more open stream costs: its memory, and to open it. */
+/** Costs of one more open stream: its memory, and its opening. */
 
 /** Two rounds of heartbeats. */
 const idleMs = 20_000;
@@ -27,7 +27,7 @@ export async function measureMemory(client: string, server: BenchServer, streams
   return ((await server.process.residentBytes()) - before) / streams;
 }
 
-/** What authenticates the streams. */
+/** Credentials of the streams. */
 export const credentials = ["one JWT", "one API key"] as const;
 
 export interface OpeningFigures {

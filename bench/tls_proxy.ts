@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { createSelfSigned } from "../test/support/self_signed.ts";
 
 export interface TlsProxy {
-  /** For a program whose requests to the host go to the server. */
+  /** Variables of a program whose requests to the host go to the server. */
   readonly environment: Readonly<Record<string, string>>;
   /** Handed on so far. */
   requests(): number;

@@ -17,7 +17,7 @@ import { eventStreamRoute } from "./streaming/event_stream.ts";
 import { webRoutes } from "./http/web_routes.ts";
 
 interface Variables extends RequestVariables {
-  /** For the routes of event streams, which are defined before there are any. */
+  /** Read by the routes of event streams, which are defined before there are any. */
   readonly dependencies: Dependencies;
 }
 

@@ -52,7 +52,7 @@ function formatOption(): Option {
   return new Option("--format <format>", "text or json").choices(formats).default("text");
 }
 
-/** What takes several operations. */
+/** Commands that take several operations. */
 function addTenantCommands(tenant: Command, run: RunCommand): void {
   const deleteTenant = tenant
     .command("delete")
@@ -80,7 +80,7 @@ interface AdminCommand {
   readonly description: string;
   /** `--flag <value>` or, as a positional argument, `<value>`; each required unless `isOptional`. */
   readonly inputs: readonly (readonly [usage: string, description: string, isOptional?: "optional"])[];
-  /** What follows `scanstream admin …` in the example. */
+  /** The example, after `scanstream admin …`. */
   readonly example: string;
 }
 

@@ -73,7 +73,7 @@ export interface StreamBounds {
   readonly maxLifetimeSeconds: number;
 }
 
-/** For the operator: every problem of the settings, and no values. */
+/** Tells the operator every problem of the settings, and no values. */
 export function settingsError(problems: readonly string[], options?: ErrorOptions): UsageError {
   return new UsageError(problems, { ...options, heading: "Cannot use the configuration" });
 }
@@ -104,7 +104,7 @@ export function parseConfig(environment: Environment): GatewayConfig {
   return config;
 }
 
-/** What the administrative commands need of the environment: they run where no gateway is configured. */
+/** The part of the environment that the administrative commands need: they run where no gateway is configured. */
 export interface AdminConfig {
   readonly databaseUrl: string | null;
   readonly hasIssuer: boolean;
@@ -226,7 +226,7 @@ function parseSignIn(reader: EnvironmentReader, auth: AuthConfig): SignInConfig 
   };
 }
 
-/** What a browser may be sent to, and a code may be redeemed at: unencrypted on this machine only. */
+/** An address that a browser may be sent to, and a code may be redeemed at: unencrypted on this machine only. */
 export function isIssuerAddress(text: string): boolean {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || url.username !== "" || url.password !== "" || url.hash !== "") return false;

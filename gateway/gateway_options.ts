@@ -63,14 +63,14 @@ export interface BrokerAdapter {
 
 /** A database that a Worker reaches too; `scanstream/gateway/neon` makes one. */
 export interface WorkerDatabaseAdapter extends DatabaseAdapter {
-  /** For a Durable Object, which keeps its connections. */
+  /** The Durable Object's, which keeps its connections. */
   open(): Database;
-  /** For requests, each of which opens what it needs. */
+  /** That of requests, each of which opens what it needs. */
   openForRequests(): Database;
 }
 
 /** A broker that a Worker reaches too; `scanstream/gateway/upstash` makes one. */
 export interface WorkerBrokerAdapter {
-  /** For one turn of a request, or for a Durable Object. */
+  /** That of one request, or of a Durable Object. */
   open(): Broker;
 }

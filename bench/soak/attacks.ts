@@ -8,7 +8,7 @@ import { headersOf, type GatewayUse } from "./victim.ts";
 /** Attacks of a hostile tenant on a gateway that others share with it. Every attack goes on until its signal aborts. */
 interface Attack {
   readonly name: string;
-  /** What it tried, for the table. */
+  /** Its trials, for the table. */
   readonly tries: string;
   run(use: GatewayUse, signal: AbortSignal): Promise<void>;
 }
@@ -240,7 +240,7 @@ interface Registered {
   readonly event_stream: string;
 }
 
-/** What the attack needs; while other attacks of the tenant hold its share, it tries again. */
+/** Creates what the attack needs; while other attacks of the tenant hold its share, it tries again. */
 async function create(use: GatewayUse, method: "POST" | "PUT", path: string, body: string | Buffer): Promise<string> {
   for (;;) {
     // A large body that is refused is cut off, at times before its sender has read why.

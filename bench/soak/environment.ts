@@ -11,9 +11,9 @@ export interface SoakTenant {
   readonly apiKey: string;
 }
 
-/** What a gateway stands on: real servers, each behind a network that can be broken. */
+/** The ground of a gateway: real servers, each behind a network that can be broken. */
 export interface SoakEnvironment {
-  /** What `serve` needs to run on them. */
+  /** Variables with which `serve` runs on them. */
   readonly environment: Readonly<Record<string, string>>;
   /** The same without networks that can be broken: they are part of this process, and take its time. */
   readonly directEnvironment: Readonly<Record<string, string>>;

@@ -97,7 +97,7 @@ function watchLog(child: ChildProcess): GatewayLog {
   const log = { errors: [] as string[], secrets: [] as string[] };
   if (child.stderr === null) throw new Error("The gateway has no standard error");
   createInterface({ input: child.stderr }).on("line", (line) => {
-    // What is no line of the log is Node's own: a warning, or a stack.
+    // Other lines are Node's own: a warning, or a stack.
     const isError = !line.startsWith("{") || /"level":"(error|fatal)"/.test(line);
     if (isError && log.errors.length < maxKept) log.errors.push(line.slice(0, 400));
     if (secretPattern.test(line) && log.secrets.length < maxKept) log.secrets.push(line.slice(0, 400));

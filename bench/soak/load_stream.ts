@@ -10,7 +10,7 @@ export interface Tally {
   lost: number;
   /** Events that came twice or out of order. */
   repeated: number;
-  /** By status and the gateway's words. */
+  /** Refusals by status and the gateway's words. */
   readonly refused: Record<string, number>;
   /** An opening, or an open stream, that failed without an answer: `unreachable`, `timeout`, `cut`, `silent`, … */
   readonly failed: Record<string, number>;

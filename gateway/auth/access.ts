@@ -2,7 +2,7 @@ import type { MiddlewareHandler } from "hono";
 import type { RouterRoute } from "hono/types";
 import type { Permission } from "./permissions.ts";
 
-/** Who may use a route: `session` is any valid credential, `public` everybody, also with a secret that the route checks itself. */
+/** Callers that may use a route: `session` is any valid credential, `public` everybody, also with a secret that the route checks itself. */
 export type Access = Permission | "session" | "public";
 
 export interface DeclaredRoute {

@@ -106,7 +106,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   }
 }
 
-/** What the credential itself says; what a member's role allows is checked with each statement. */
+/** Checks what the credential itself says; what a member's role allows is checked with each statement. */
 function requireHolder({ kind, scopes }: Identity, permission: Permission): void {
   if (scopes !== null) requireScope(permission, scopes);
   if (kind === "user" && rolesOf(permission).length === 0) throw new PermissionDenied("Only an API key can do this");

@@ -3,13 +3,13 @@ import { lowerCaseUuids } from "../../shared/channel_name.ts";
 import type { Scope } from "../../shared/schemas/team.ts";
 import type { Principal } from "./principal.ts";
 
-/** Who sends a request, before it is said for which of their tenants. */
+/** The sender of a request, before one of its tenants is chosen. */
 export interface Identity extends Omit<Principal, "tenantId"> {
   /** One or more. Of a user: the ones that the token names, whether or not they are a member there. */
   readonly tenantIds: readonly string[];
-  /** What the token calls the user, or the API key's name; null: nothing. */
+  /** The user's name in the token, or the API key's; null: none. */
   readonly name: string | null;
-  /** For an API key; null: of a user, whose role each tenant has. */
+  /** An API key's; null: a user's, who has a role in each tenant. */
   readonly scopes: readonly Scope[] | null;
 }
 

@@ -45,7 +45,7 @@ const algorithms = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256
 const clockToleranceSeconds = 5;
 /** A database's index holds it, and no issuer needs more. */
 const maxSubjectLength = 512;
-/** For one person; each costs a query where all of them are shown. */
+/** Tenants of one person; each costs a query where all of them are shown. */
 const maxTenants = 50;
 
 /** One sentence for every bad token: which part was wrong would help to forge one. The log says it. */

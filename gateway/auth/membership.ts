@@ -95,7 +95,7 @@ export function notMember(): PermissionDenied {
 
 const isValidKey = "revoked_at is null and (expires_at is null or expires_at > now())";
 
-/** Whether the subjects of open streams still have the authority that they opened them with. */
+/** Tells which subjects of open streams still have the authority that they opened them with. */
 export interface AuthorityCheck {
   /**
    * Those of the subjects, the very objects, that are still members (`user`), or valid and with the scope to read (`api_key`).

@@ -4,7 +4,7 @@ interface PermissionRule {
   readonly roles: readonly Role[];
   /** API keys with all of these scopes may; with an empty list no key may. */
   readonly scopes: readonly Scope[];
-  /** For the table in docs/access.md. */
+  /** Shown in the table of docs/access.md. */
   readonly description: string;
 }
 

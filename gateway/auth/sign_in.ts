@@ -3,7 +3,7 @@ import { readBounded } from "../../shared/read_bounded.ts";
 import { createSteadyClock } from "../../shared/steady_clock.ts";
 import { isIssuerAddress, type SignInConfig } from "../config.ts";
 
-/** Where people sign in: what the live page needs for it. All of it is public. */
+/** The issuer that people sign in at, as the live page needs it. All of it is public. */
 export interface SignIn extends SignInConfig {
   /** Null: the issuer's settings cannot be read now, and never could be. */
   endpoints(): Promise<IssuerEndpoints | null>;

@@ -71,7 +71,7 @@ export function createStreamTokens(secret: string, nowMs: () => number): StreamT
   }
 }
 
-/** What a token holds of the stream's name, which may be long: the token is part of a URL. */
+/** Digests the stream's name, which may be long: a token is part of a URL. */
 export async function streamDigest(streamName: string): Promise<string> {
   return sha256Hex(streamName);
 }

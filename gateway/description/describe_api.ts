@@ -35,7 +35,7 @@ export async function describeApi(app: Hono, tags: readonly Tag[]) {
           accessToken: { type: "apiKey", in: "query", name: "access_token", description: "A JWT or a stream token" },
         },
       },
-      // For every operation without its own.
+      // Every operation without its own gets it.
       security: [{ user: [] }, { apiKey: [] }],
     },
   });

@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { uuid } from "../../shared/schemas/primitives.ts";
 import { problemSchema } from "../../shared/schemas/problem.ts";
 
-/** By status. `describe_api.ts` adds the header that every answer has. */
+/** Answers by status. `describe_api.ts` adds the header that every answer has. */
 export type Answers = NonNullable<DescribeRouteOptions["responses"]>;
 type Parameters = NonNullable<DescribeRouteOptions["parameters"]>;
 export type Parameter = Exclude<Parameters[number], { readonly $ref: string }>;
@@ -13,7 +13,7 @@ export interface Tag {
   readonly description: string;
 }
 
-/** For an event stream: `EventSource` sends its token in the query. */
+/** An event stream's: `EventSource` sends its token in the query. */
 export const streamSecurity: Record<string, string[]>[] = [{ user: [] }, { apiKey: [] }, { accessToken: [] }];
 
 /** The schema as a component that the document describes once. */
@@ -29,7 +29,7 @@ export function parameter(place: "path" | "query" | "header", name: string, sche
   return place === "path" ? { ...described, required: true } : described;
 }
 
-/** Of every operation that people may use. */
+/** A parameter of every operation that people may use. */
 export const tenantParameter = parameter(
   "header",
   "X-Tenant-Id",

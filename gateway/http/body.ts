@@ -8,7 +8,7 @@ import { HttpRefusal, InvalidBody } from "./problem.ts";
 
 export interface BodyOptions {
   readonly maxBytes: number;
-  /** What an empty body stands for; without it an empty body is broken JSON. */
+  /** The value that an empty body stands for; without it an empty body is broken JSON. */
   readonly whenEmpty?: unknown;
 }
 
@@ -55,7 +55,7 @@ const maxReportedFields = 20;
 /** All problems of this number of values are found within half a second. */
 const maxValuesForAllProblems = 20_000;
 
-/** What a schema is made of, by its kind; a pipe has what its first schema has. */
+/** The parts of a schema, by its kind; a pipe has what its first schema has. */
 interface SchemaParts {
   readonly type: string;
   readonly entries?: Readonly<Record<string, v.GenericSchema>>;
@@ -72,7 +72,7 @@ interface Walk {
   values: number;
 }
 
-/** What valibot does not find: an array in the place of an object without required fields or of a record, and in time a list that is too long. */
+/** Finds what valibot does not: an array in the place of an object without required fields or of a record, and in time a list that is too long. */
 function look(schema: v.GenericSchema, value: unknown, pointer: string, walk: Walk): void {
   const { type, entries, item, value: member, wrapped, pipe = [] } = schema as SchemaParts;
   const { problems } = walk;

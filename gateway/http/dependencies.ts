@@ -11,7 +11,7 @@ import type { StreamOpener } from "../streaming/event_stream.ts";
 import type { SignIn } from "../auth/sign_in.ts";
 import type { StreamTokens } from "../auth/stream_tokens.ts";
 
-/** What the routes for machines get, which ask whether the gateway is well. */
+/** Parts for the routes of machines, which ask whether the gateway is well. */
 export interface StatusDependencies {
   readonly readiness: Readiness;
   /** Null: `/metrics` is not served here, because it has a separate port or the runtime has none. */
@@ -20,7 +20,7 @@ export interface StatusDependencies {
   readonly peerAddress: (env: unknown) => string | null;
 }
 
-/** What the live page gets, and how people sign in there. */
+/** Parts for the live page, and how people sign in there. */
 export interface PageDependencies extends DemoDependencies {
   readonly webAssets: WebAssets;
   /** Null: no issuer is configured that people can sign in at from the page. */

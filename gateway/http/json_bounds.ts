@@ -34,7 +34,7 @@ export function requireJsonBounds(bytes: Uint8Array): void {
   }
 }
 
-/** Where its closing quote is; the end where it has none. */
+/** Returns the place of its closing quote; the end where it has none. */
 function endOfString(bytes: Uint8Array, start: number): number {
   for (let at = bytes.indexOf(quote, start + 1); at !== -1; at = bytes.indexOf(quote, at + 1)) {
     let before = at - 1;

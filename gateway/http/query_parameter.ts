@@ -30,7 +30,7 @@ function readParameter(c: Context, name: string, schema: v.GenericSchema<string,
   throw new AppError("malformed", `The query's ${name} is not valid: ${expected}`);
 }
 
-/** For what a column is compared with. */
+/** Makes a parameter that a column is compared with. */
 /* @__NO_SIDE_EFFECTS__ */
 export function textParameter(maxLength: number, description: string) {
   return v.pipe(text(1, maxLength), v.description(description));

@@ -39,7 +39,7 @@ const getSession = describeRoute({
   },
 });
 
-/** Who the caller is, and where: also before one of several tenants is chosen. */
+/** Answers who the caller is, and where: also before one of several tenants is chosen. */
 export function sessionRoute({
   authenticator,
   database,

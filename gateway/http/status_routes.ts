@@ -42,7 +42,7 @@ const getMetrics = describeRoute({
   },
 });
 
-/** For load balancers and for Prometheus. */
+/** Answers load balancers and Prometheus. */
 export function statusRoutes({ readiness, metricsText, peerAddress }: StatusDependencies): Hono {
   const routes = new Hono();
 

@@ -11,7 +11,7 @@ export function webRoutes({ webAssets, signIn }: PageDependencies): Hono {
   // Made of the bytes that are sent, so that each encoding has its own.
   const tagged = etag();
   routes.get("/", anyone, tagged, (c) => pageResponse(c.req.header("accept-encoding"), { isCallback: false }));
-  // Where the issuer sends people back to: the page again, which takes what is in the query.
+  // The issuer sends people back to the page, which takes what is in the query.
   if (signIn !== null) {
     routes.get("/callback", anyone, tagged, (c) => pageResponse(c.req.header("accept-encoding"), { isCallback: true }));
   }
@@ -86,7 +86,7 @@ const encodings = [
   { name: null, suffix: "" },
 ] as const;
 
-/** By https://www.rfc-editor.org/rfc/rfc9110#name-accept-encoding; which one weighs more does not matter, but `q=0` refuses. */
+/** Follows https://www.rfc-editor.org/rfc/rfc9110#name-accept-encoding; which one weighs more does not matter, but `q=0` refuses. */
 function accepts(header: string | undefined, coding: string): boolean {
   const offered = new Map(
     (header ?? "").split(",").map((part) => {

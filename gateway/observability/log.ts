@@ -1,4 +1,4 @@
-/** Where the gateway's log lines go. */
+/** The gateway's log. */
 export interface Log {
   debug(fields: LogFields, message: string): void;
   info(fields: LogFields, message: string): void;

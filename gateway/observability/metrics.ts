@@ -1,6 +1,6 @@
 import type { StreamMetrics } from "./stream_metrics.ts";
 
-/** What the gateway counts about itself. Implementations only add; none keeps a tenant, a user or a URL. */
+/** Counts of the gateway about itself. Implementations only add; none keeps a tenant, a user or a URL. */
 export interface Metrics {
   readonly streams: StreamMetrics;
   /** `route` is a template like `/api/v1/scans/:id`, so that the number of series is bounded. */

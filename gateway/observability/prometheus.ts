@@ -8,7 +8,7 @@ export interface GaugeSources {
   readonly openChannels: () => number;
   /** At most this many streams may be open. */
   readonly maxStreams: number;
-  /** Whether database and broker answer now; bounded in time, because a scrape waits for it. */
+  /** Asks whether database and broker answer now; bounded in time, because a scrape waits for it. */
   readonly isDatabaseUp: () => Promise<boolean>;
   readonly isBrokerUp: () => Promise<boolean>;
 }

@@ -1,7 +1,7 @@
 import { withTimeout } from "../../shared/with_timeout.ts";
 import type { Log } from "./log.ts";
 
-/** Whether new work should be sent here. Never rejects. */
+/** Tells whether new work should be sent here. Never rejects. */
 export interface Readiness {
   check(): Promise<ReadinessReport>;
 }

@@ -5,7 +5,7 @@ export const closeReasons = ["expired", "revoked", "slow", "lost", "lifetime", "
 /** Why the gateway closed a stream; written on the stream as `: close <reason>`. */
 export type CloseReason = (typeof closeReasons)[number];
 
-/** What is worth counting about streams. Called on the hot path: implementations only add. */
+/** Counts about streams. Called on the hot path: implementations only add. */
 export interface StreamMetrics {
   opened(): void;
   /** `gone`: the client left. */

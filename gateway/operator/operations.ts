@@ -190,7 +190,7 @@ async function revokeApiKey({ database }: AdminContext, args: AdminArguments): P
 
 const defaultAuditLimit = 50;
 
-/** Who did what, newest first. */
+/** The audit trail, newest first. */
 async function listAuditEvents({ database }: AdminContext, args: AdminArguments): Promise<readonly AuditEvent[]> {
   const tenantId = parseTenantId(args);
   const limit = parseLimit(args, defaultAuditLimit);

@@ -1,4 +1,4 @@
-/** What has to be closed again, in the opposite order of opening. */
+/** Closes what was opened, in the opposite order of opening. */
 export interface Cleanup {
   defer(close: () => Promise<void> | void): void;
   /** Closes everything, also when one of them fails; rejects with the first failure. A second call waits for the first. */

@@ -32,7 +32,7 @@ async function serveAndLog(io: GatewayIo, http: HttpRuntime, write: (line: strin
   const log = createLog({ level: config.logLevel, write });
   const webAssets = createEmbeddedFiles() ?? createStaticFiles(webFolder());
   const gateway = await startGateway({ http, config, log, webAssets, signal: interrupted });
-  // For people, and for programs that wait for the gateway.
+  // People read it, and programs that wait for the gateway.
   io.stdout(`The gateway listens on ${gateway.url}\n`);
   if (gateway.metricsUrl !== null) io.stdout(`Metrics are on ${gateway.metricsUrl}\n`);
   const firstKey =

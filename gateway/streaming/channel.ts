@@ -4,7 +4,7 @@ import { fitsChannel, terminalTypeOf, type EncodedEvent } from "../../shared/eve
 import type { Chunk } from "./encoded_chunk.ts";
 import type { StoredNumber } from "./published.ts";
 
-/** What receives a channel's events: one open stream. Neither method may throw, publish or wait. */
+/** Receives a channel's events: one open stream. Neither method may throw, publish or wait. */
 export interface HubMember {
   deliver(chunk: Chunk, nowMs: number): void;
   /** `lost`: an event may have been missed. `ended`: every channel of the member had its terminal event. */

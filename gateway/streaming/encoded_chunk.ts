@@ -3,10 +3,10 @@
  * share slabs of memory, because an `ArrayBuffer` for each costs several times its encoding.
  */
 export class Chunk {
-  /** For the events as they are, without the coding. */
+  /** The number of bytes without the coding. */
   readonly byteLength: number;
   readonly #memory: Uint8Array<ArrayBuffer>;
-  /** Where the head of the chunked coding begins. */
+  /** The place at which the head of the chunked coding begins. */
   readonly #head: number;
   readonly #start: number;
   #bytes: Uint8Array<ArrayBuffer> | null = null;

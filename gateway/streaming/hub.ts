@@ -59,7 +59,7 @@ export class Hub {
   /** Their tenants have had their deliveries. */
   #heldChannels: Channel[] = [];
   #heldTimer: ReturnType<typeof setTimeout> | null = null;
-  /** What has messages that were not written yet. */
+  /** They have messages that were not written yet. */
   #queuedChannels: Channel[] = [];
   #queuedChars = 0;
   #isClosed = false;
@@ -211,7 +211,7 @@ export class Hub {
   }
 
   #receive(channel: Channel, message: string): void {
-    // What arrives before the confirmation or while the channel lingers has no receiver.
+    // A message before the confirmation or while the channel lingers has no receiver.
     if (channel.isOver || channel.members.size === 0) return;
     const event = parseMessage(message);
     if (event === null) {

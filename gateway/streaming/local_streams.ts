@@ -31,7 +31,7 @@ export interface LocalStreamsOptions {
   readonly bounds: StreamBounds;
   /** Those of the process. Default: new ones, with the streams of `bounds`. */
   readonly limits?: Limits;
-  /** Where bytes go. Default: the portable sink. */
+  /** Makes the sinks of their bytes. Default: portable ones. */
   readonly createSink?: CreateSink;
   readonly metrics?: StreamMetrics;
   readonly log?: Log;

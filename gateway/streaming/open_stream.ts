@@ -8,7 +8,7 @@ import type { Sink, SinkOwner } from "./sinks/sink.ts";
 import type { StreamRequest } from "./stream_request.ts";
 import type { Sweep, SweepTarget } from "./sweep.ts";
 
-/** What all streams of a process share. */
+/** Parts that all streams of a process share. */
 export interface StreamContext {
   readonly sweep: Sweep;
   readonly heartbeatMs: number;
@@ -165,7 +165,7 @@ export class OpenStream implements HubMember, SinkOwner, SweepTarget {
     this.#detach();
     this.#context.metrics.closed(reason);
     this.#endMs = this.#context.now() + this.#context.closeGraceMs;
-    // What closes many streams at once spreads their reconnects over 1 to 5 s.
+    // Streams that are closed together reconnect over 1 to 5 s.
     const isOfMany = reason === "lost" || reason === "drain";
     const retryMs = isOfMany ? 1000 + Math.floor(this.#context.random() * 4000) : null;
     this.#sink.end(encodeChunk(encodeClose(reason, retryMs)));

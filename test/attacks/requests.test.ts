@@ -13,12 +13,12 @@ import {
 } from "../support/test_gateway.ts";
 import { numbered } from "../support/published.ts";
 
-/** What strangers try on the gateway's own port. What forged tokens do is in gateway/jwt.test.ts, and not repeated here. */
+/** Trials of strangers on the gateway's own port. Forged tokens are in gateway/jwt.test.ts. */
 
 let shared: Awaited<ReturnType<typeof openSharedDatabase>>;
 let gateway: TestGateway;
 let scan: TestScan;
-/** Of API keys; the gateway's own tasks ask for other things meanwhile. */
+/** Lookups of API keys; the gateway's own tasks ask for other things meanwhile. */
 let lookups = 0;
 const maxStreamsOfTenant = 5;
 

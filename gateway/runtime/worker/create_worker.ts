@@ -15,7 +15,7 @@ export interface Worker<Environment> {
   /** The module's default export. */
   readonly worker: {
     fetch(request: Request, environment: Environment, context?: ExecutionContext): Promise<Response>;
-    /** For a cron trigger: does every task of the features. */
+    /** Answers a cron trigger: does every task of the features. */
     scheduled(controller: unknown, environment: Environment): Promise<void>;
   };
   /** The class that the module exports by this name, for the binding of `streams`. */

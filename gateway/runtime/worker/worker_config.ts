@@ -3,7 +3,7 @@ import { isLoopback } from "../../../shared/loopback.ts";
 import { UsageError } from "../../../shared/usage_error.ts";
 import type { Environment } from "../../../shared/environment_reader.ts";
 
-/** What `parseConfig` reads, with the parts that have no default on Workers. */
+/** The result of `parseConfig`, with the parts that have no default on Workers. */
 export interface WorkerConfig {
   readonly gateway: GatewayConfig;
   readonly databaseUrl: string;

@@ -29,7 +29,7 @@ const strategy: QueuingStrategy<Uint8Array<ArrayBuffer>> = {
   size: (bytes) => bytes.byteLength,
 };
 
-/** Is its own underlying source and event listener, so that a stream needs no closures. */
+/** A sink that is its own underlying source and event listener, so that a stream needs no closures. */
 class ReadableStreamSink implements Sink {
   readonly #owner: SinkOwner;
   /** Null: the runtime tells by itself when the response is over. */

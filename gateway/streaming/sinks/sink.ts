@@ -1,7 +1,7 @@
 import type { Chunk } from "../encoded_chunk.ts";
 import type { StreamRequest } from "../stream_request.ts";
 
-/** Where one stream's bytes go. */
+/** The way of one stream's bytes. */
 export interface Sink {
   /**
    * Gives the response whose head leaves now and whose first bytes are `first`. Called once, or never when the stream is

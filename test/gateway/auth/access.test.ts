@@ -17,7 +17,7 @@ test("a gateway with a route that declares no permission does not start", () => 
   const forgetful = [
     new Hono<Allowed>().get("/widgets", (c) => c.text("secret")),
     new Hono<Allowed>().all("/widgets", (c) => c.text("secret")),
-    // What comes before the declaration is reached without it.
+    // A handler before the declaration is reached without it.
     new Hono<Allowed>().get("/widgets", (c) => c.text("secret"), anyone),
   ];
   for (const routes of forgetful)

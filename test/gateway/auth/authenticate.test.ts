@@ -44,7 +44,7 @@ test.each([
   expect((await gateway.request(path)).status).toBe(status);
 });
 
-/** What `fetch` does not send. */
+/** Sends what `fetch` does not. */
 function rawStatus(request: string): Promise<number> {
   const { hostname, port } = new URL(gateway.url);
   return new Promise((resolve, reject) => {

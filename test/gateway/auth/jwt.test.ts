@@ -194,7 +194,7 @@ describe("remote keys", () => {
       send();
     });
     await expect(remote.verify(await tokenOf(key))).rejects.toMatchObject({ code: "unavailable" });
-    // What the sockets hold beside the mebibyte that is read.
+    // The sockets hold more than the mebibyte that is read.
     expect(sentBytes).toBeLessThan(32 * 1_048_576);
   });
 

@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** Whether the description allows it; `place` is a path of keys through the document. */
+/** True when the description allows it; `place` is a path of keys through the document. */
 function allows(place: readonly string[], value: unknown): boolean {
   const pointer = place.map((key) => encodeURIComponent(key.replaceAll("~", "~0").replaceAll("/", "~1"))).join("/");
   const validate = ajv.getSchema(`api#/${pointer}`);

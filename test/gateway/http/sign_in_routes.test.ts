@@ -6,7 +6,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** What is said about signing in before anybody has: with no issuer, and with one that is away. */
+/** Answers about signing in before anybody has: with no issuer, and with one that is away. */
 let without: TestGateway;
 let away: TestGateway;
 let issuer: string;

@@ -42,7 +42,7 @@ test("a database that is unavailable: not ready but alive; every route is 503, n
       expect(await problemOf(response)).toMatchObject({ status: 503, code: "unavailable" });
     }
   }
-  // What needs no database is decided as ever.
+  // A request that needs no database is decided as ever.
   expect((await gateway.request("/api/v1/scans", { as: "Bearer nonsense" })).status).toBe(401);
   expect((await gateway.request("/readyz")).status).toBe(503);
   isAway = false;

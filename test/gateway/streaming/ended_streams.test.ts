@@ -47,7 +47,7 @@ test("a stream whose scan.end the broker did not take is closed, and its reconne
   expect(text).toMatch(/: close ended\n $/);
   expect(text).not.toContain("event: scan.end");
   expect((await gateway.request(scan.event_stream, { as })).status).toBe(204);
-  // Of the same tenant, rechecked in the same query, and still running.
+  // Another one of the same tenant, rechecked in the same query, and still running.
   await complete(running.id);
   expect(await readStream(other, /^\u0000/)).toContain("event: scan.end");
 });

@@ -8,7 +8,7 @@ const head = "retry: 2000\n: open\n: terminal job.end 1\n";
 const delta = (n: number) => `event: job.delta\ndata: {"n":${n}}\n\n`;
 const nothing = { channels: 0, members: 0, subscriptions: 0, streams: 0 };
 
-// What @hono/node-server writes when the portable sink has to destroy its body; the gateway on Node uses the other sink.
+// The error that @hono/node-server writes when the portable sink has to destroy its body; the gateway on Node uses the other sink.
 beforeEach(() => void vi.spyOn(console, "error").mockImplementation(() => {}));
 afterEach(() => {
   for (const [error] of vi.mocked(console.error).mock.calls) expect(String(error)).toBe("Error: The stream was closed");

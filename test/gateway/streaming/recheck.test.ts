@@ -69,7 +69,7 @@ function setUp(
 test("a revoked stream is closed within the interval although the query is slow", async () => {
   let isRevoked = false;
   const { recheck } = setUp(async (_tenantId, subjects) => {
-    // What the query saw when it began; it takes as long as it may.
+    // The query saw this when it began; it takes as long as it may.
     const allowed = new Set(isRevoked ? [] : subjects);
     await new Promise((resolve) => setTimeout(resolve, recheckMs * 0.3 - 1));
     return allowed;

@@ -7,7 +7,7 @@ import { ada, createRouteApp, openTestDatabase } from "../../support/route_app.t
 import { readStream } from "../../support/test_gateway.ts";
 import { bounds, resourceId, tenantId } from "../../support/stream_server.ts";
 
-/** What a stream does while its snapshot is read, which a slow database makes long. */
+/** A stream while its snapshot is read, which a slow database makes long. */
 
 const channel = makeChannelName("thing", tenantId, resourceId);
 const path = `/${resourceId}/event-stream?snapshot=1`;
