@@ -1,32 +1,17 @@
 import { base64url, decodeJwt, SignJWT } from "jose";
 import { expect, test } from "vitest";
 import type { Principal } from "../../../gateway/auth/principal.ts";
-import { createStreamTokens, looksLikeStreamToken, streamDigest } from "../../../gateway/auth/stream_tokens.ts";
+import { createStreamTokens } from "../../../gateway/auth/stream_tokens.ts";
 
 const tenantId = "0b0e7a52-6f0c-4f65-9a52-0d3c1c0a9b11";
 const stream = "/api/v1/event-stream?scan_id=7c9e6679-7425-40de-944b-e07fc1f90ae7";
 const secret = "0123456789abcdef0123456789abcdef";
 const startMs = Date.UTC(2026, 10, 21);
 const user: Principal = { kind: "user", tenantId, id: "alice", expiresAtMs: startMs + 600_000, onlyStream: null };
-const key: Principal = {
-  kind: "api_key",
-  tenantId,
-  id: "7c9e6679-7425-40de-944b-e07fc1f90ae7",
-  expiresAtMs: null,
-  onlyStream: null,
-};
 
 function tokensAt(ms: number) {
   return createStreamTokens(secret, () => ms);
 }
-
-test.each([user, key])("carries its requester's authority, on one stream: $kind", async (principal) => {
-  const token = await tokensAt(startMs).issue(principal, stream);
-  await expect(tokensAt(startMs).verify(token)).resolves.toEqual({
-    ...principal,
-    onlyStream: await streamDigest(stream),
-  });
-});
 
 test("opens for 60 s and not longer", async () => {
   const token = await tokensAt(startMs).issue(user, stream);
@@ -69,11 +54,4 @@ test("is refused when signed with another secret, changed, or of another kind", 
   }
   // The same claims, signed as they should be, are good: what was refused was the change.
   await expect(tokensAt(startMs).verify(await sign({ alg: "HS256", typ }, {}))).resolves.toBeDefined();
-});
-
-test("is recognized by its header", async () => {
-  expect(looksLikeStreamToken(await tokensAt(startMs).issue(user, stream))).toBe(true);
-  for (const other of ["", "x", "a.b.c", `${base64url.encode('{"alg":"ES256","typ":"JWT"}')}.e30.x`]) {
-    expect(looksLikeStreamToken(other)).toBe(false);
-  }
 });

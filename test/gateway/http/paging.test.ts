@@ -34,30 +34,6 @@ test.each([
   expect(listed.toSorted()).toEqual(fingerprints);
 });
 
-test("a page of large rows ends before its limit, and its cursor goes on", async () => {
-  const as = `Api-Key ${gateway.acme.apiKey}`;
-  const scan = await createScan(gateway, gateway.acme);
-  const path = `/api/v1/scans/${scan.id}/findings`;
-  const findings = Array.from({ length: 200 }, (_, index) => {
-    const [expected, actual, detail] = ["a", "b", "c"].map((letter) => letter.repeat(4000));
-    return { fingerprint: `f${index}`, check: "c", status: "FAIL", expected, actual, detail };
-  });
-  for (let start = 0; start < 200; start += 50) {
-    const json = findingEvents(scan.id, findings.slice(start, start + 50));
-    expect((await gateway.request(`/api/v1/channels/${scan.channel}/events`, { as, json })).status).toBe(202);
-  }
-  const sizes: number[] = [];
-  for (let query = "?limit=200"; query !== "";) {
-    const text = await (await gateway.request(`${path}${query}`, { as })).text();
-    expect(text.length).toBeLessThan(600_000);
-    const page = JSON.parse(text) as { items: unknown[]; next_cursor: string | null };
-    sizes.push(page.items.length);
-    query = page.next_cursor === null ? "" : `?limit=200&cursor=${page.next_cursor}`;
-  }
-  expect(sizes.length).toBeGreaterThan(4);
-  expect(sizes.reduce((sum, size) => sum + size)).toBe(200);
-});
-
 test("refuses a cursor that is longer than any it issues", async () => {
   const as = `Api-Key ${gateway.acme.apiKey}`;
   const position = btoa(JSON.stringify(["scans", 0, "x".repeat(3000)]));
