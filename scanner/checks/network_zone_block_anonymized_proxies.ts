@@ -17,7 +17,7 @@ import {
 } from "./evaluating/finding_drafts.ts";
 import { readList, readText, readTexts, readWord, showValue, type Field } from "./parsing/fields.ts";
 import { listTexts, nameOf, sortBy, sortTexts } from "./parsing/names.ts";
-import { describeZone } from "./evaluating/zones.ts";
+import { describeZone, readZoneList } from "./evaluating/zones.ts";
 
 const expected =
   "an active blocklist zone that blocks every anonymizer (ALL_ANONYMIZERS or ALL_IP_SERVICES) from everywhere";
@@ -170,7 +170,7 @@ function judgeEnhanced(zone: JsonObject, name: string): ZoneVerdict | null {
     "asns.exclude",
     "locations.include",
     "locations.exclude",
-  ].map((path) => ({ path, entries: readEntries(zone, path) }));
+  ].map((path) => ({ path, entries: readZoneList(zone, path) }));
   const unread = narrowing.find(({ entries }) => entries.kind === "unreadable");
   if (unread !== undefined) return { kind: "unreadable", actual: `the ${unread.path} of ${name}` };
   const narrowed = narrowing.filter(({ entries }) => entries.kind === "value" && entries.value.length > 0);
@@ -193,20 +193,9 @@ function judgeLegacy(zone: JsonObject, name: string): ZoneVerdict | null {
 }
 
 function judgeStatic(zone: JsonObject, name: string): ZoneVerdict | null {
-  const lists = [readEntries(zone, "gateways"), readEntries(zone, "proxies")];
+  const lists = [readZoneList(zone, "gateways"), readZoneList(zone, "proxies")];
   const unread = lists.find((entries) => entries.kind === "unreadable");
   if (unread?.kind === "unreadable") return { kind: "unreadable", actual: `the addresses ${unread.found} of ${name}` };
   const count = lists.reduce((sum, entries) => sum + (entries.kind === "value" ? entries.value.length : 0), 0);
   return count === 0 ? null : { kind: "review", actual: `${count} static entries in zone ${describeZone(zone)}` };
-}
-
-/** A list, or an object of lists: `asns` and `locations` come as either. */
-function readEntries(zone: JsonObject, path: string): Field<readonly unknown[]> {
-  const [parent = "", child] = path.split(".");
-  const whole = zone[parent];
-  if (child !== undefined && Array.isArray(whole)) return { kind: "value", value: child === "include" ? whole : [] };
-  if (child !== undefined && whole !== undefined && whole !== null && !isJsonObject(whole)) {
-    return { kind: "unreadable", found: showValue(whole) };
-  }
-  return readList(zone, path);
 }

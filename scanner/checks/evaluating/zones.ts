@@ -101,7 +101,7 @@ interface ReadZone {
   readonly verdict: ZonesVerdict;
   /** The addresses of the zone, as far as they are known. */
   readonly ranges: readonly AddressRange[];
-  /** Whether the zone is everything but what it names. */
+  /** True if the zone is everything but what it names. */
   readonly isAllBut: boolean;
 }
 
@@ -202,11 +202,11 @@ interface Entries {
   /** How many. */
   readonly entries: Field<number>;
   readonly ranges: readonly AddressRange[];
-  /** Whether it names only what is not in it. */
+  /** True if it names only what is not in it. */
   readonly isAllBut?: boolean;
 }
 
-/** What a zone contains. Only one of type IP lists addresses; the others go by place, network or kind of service. */
+/** Reads the entries of a zone. Only one of type IP lists addresses; the others go by place, network or kind of service. */
 function readEntries(zone: JsonObject): Entries {
   const type = readText(zone, "type");
   if (type.kind === "value" && type.value === "IP") return readGateways(zone);
@@ -238,12 +238,9 @@ function readConditions(zone: JsonObject): Entries {
   const unreadable = (found: string): Entries => ({ entries: { kind: "unreadable", found }, ranges: [] });
   const proxyType = readText(zone, "proxyType");
   if (proxyType.kind === "unreadable") return unreadable(`the proxy type ${proxyType.found}`);
-  // Lists in a legacy dynamic zone, objects of two lists in an enhanced one.
   const fields = ["asns", "locations", "ipServiceCategories"];
-  const include = fields.map((field) => readList(zone, isJsonObject(zone[field]) ? `${field}.include` : field));
-  const exclude = fields
-    .filter((field) => isJsonObject(zone[field]))
-    .map((field) => readList(zone, `${field}.exclude`));
+  const include = fields.map((field) => readZoneList(zone, `${field}.include`));
+  const exclude = fields.map((field) => readZoneList(zone, `${field}.exclude`));
   const unread = [...include, ...exclude].find((list) => list.kind === "unreadable");
   if (unread?.kind === "unreadable") return unreadable(`the entries ${unread.found}`);
   const count = (lists: readonly Field<readonly unknown[]>[]) =>
@@ -255,4 +252,12 @@ function readConditions(zone: JsonObject): Entries {
     ranges: [],
     isAllBut: included === 0 && excluded > 0,
   };
+}
+
+/** Reads `gateways`, or `asns.include`: lists in a legacy dynamic zone, objects of two lists in an enhanced one. */
+export function readZoneList(zone: JsonObject, path: string): Field<readonly unknown[]> {
+  const [parent = "", child] = path.split(".");
+  const whole = zone[parent];
+  if (child === undefined || !Array.isArray(whole)) return readList(zone, path);
+  return { kind: "value", value: child === "include" ? whole : [] };
 }
