@@ -47,7 +47,7 @@ export async function buildExecutables(
 
 interface Contents {
   readonly main: string;
-  /** By the name under which the program asks for them. */
+  /** Files by the name under which the program asks for them. */
   readonly assets: Readonly<Record<string, string>>;
   readonly thirdParty: string;
 }

@@ -26,7 +26,7 @@ export function toCatalog({ rules, ...benchmark }: DisaBenchmark): BenchmarkFile
 
 const unknownRule = { check: "not_written_yet", scopes: [], role: "read_only_admin" } as const;
 
-/** What is left to a person, a line each. */
+/** Sentences that are left to a person, a line each. */
 export function tasksOf(disa: DisaBenchmark): readonly string[] {
   const now = new Map(disa.rules.map((rule) => [rule.vuln_id, rule]));
   const known = builtIn.checks.map(({ rule }) => rule);

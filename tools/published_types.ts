@@ -29,7 +29,7 @@ const findingTypes = {
 const { scan, check, finding, resource, waiver, attestation, tailoring, comparison, plan, control, cause } =
   reportDefinitions;
 
-/** What of `shared/schemas/` the published modules name. */
+/** Types of `shared/schemas/` that the published modules name. */
 const files: Readonly<Record<string, TypesFile>> = {
   finding: { types: { ...findingTypes, StoredFinding: storedFindingSchema } },
   report: {

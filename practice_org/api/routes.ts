@@ -26,7 +26,7 @@ function listAndObject(path: string, scope: keyof typeof lists, kind: string, op
   } satisfies Record<string, Entry>;
 }
 
-/** By path: the scope and the answer. Where two paths fit a request, the first one counts. */
+/** Scope and answer by path. If two paths fit a request, the first one counts. */
 const table: Readonly<Record<string, Entry>> = {
   "/.well-known/okta-organization": [null, endpoints.described(organization)],
   "/api/v1/org": ["orgs.read", endpoints.described(orgSettings)],

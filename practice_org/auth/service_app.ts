@@ -19,7 +19,7 @@ export interface ServiceAppState {
   dpop: "required" | "off";
   /** The org's setting: each app that is created while it is on gets Super Administrator. */
   hasPublicClientAdmins: boolean;
-  /** By how much the org's clock is ahead of this machine's. */
+  /** Time by which the org's clock is ahead of this machine's. */
   clockOffsetMs: number;
 }
 

@@ -8,7 +8,7 @@ export const admins: readonly LogActor[] = [
   admin("sam@practice.example", "Sam Security"),
 ];
 
-/** By login; the first of them where none is named. Throws a `RangeError` for any other login. */
+/** Finds an admin by login; the first one if none is named. Throws a `RangeError` for any other login. */
 export function adminOf(login?: string): LogActor {
   const found = login === undefined ? admins[0] : admins.find(({ alternateId }) => alternateId === login);
   if (found !== undefined) return found;

@@ -53,7 +53,7 @@ export const apitokenRestrictedToNetworkZone = defineCheck({
 
 const notRequested = missing<JsonList>("provider_error", "The network zones were not asked for.");
 
-/** Whether the verdict on a token depends on zones. */
+/** True if the verdict on a token depends on zones. */
 function namesZones(token: JsonObject): boolean {
   if (isUnidentified(token)) return false;
   const connection = readText(token, "network.connection");

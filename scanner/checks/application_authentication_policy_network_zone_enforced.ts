@@ -33,7 +33,7 @@ const uncovered = "Verify that the network zones include all necessary allow and
 export const applicationAuthenticationPolicyNetworkZoneEnforced = defineCheck({
   name: "application_authentication_policy_network_zone_enforced",
   artifacts: ["apps", "app_policy_rules", "network_zones"],
-  // For names only.
+  // Names the policies in the findings.
   conditionalArtifacts: (): readonly "access_policies"[] => ["access_policies"],
   explanation: {
     examines:
@@ -122,14 +122,14 @@ type PolicyEvaluator = (policyId: string) => FindingDraft;
 interface PolicyEvidence {
   readonly rules: Evidence<RulesById>;
   readonly zones: Zones;
-  /** By id, as far as they are known. */
+  /** Names by id, as far as they are known. */
   readonly names: ReadonlyMap<unknown, string>;
 }
 
 function createPolicyEvaluator({ rules: allRules, zones, names }: PolicyEvidence): PolicyEvaluator {
   return memoize((policyId) => {
     const verdict = judgePolicy(rulesOf(policyId, allRules), zones);
-    // Where other evidence is missing, a policy's own rules can prove a FAIL, but no PASS.
+    // A policy's own rules can prove a FAIL, but no PASS, if other evidence is missing.
     if (verdict.status === "PASS" && allRules.state === "missing")
       return manualForMissing({ resource: null, expected }, allRules);
     const draft = { ...verdict, actual: `${verdict.actual}, in the policy "${names.get(policyId) ?? policyId}"` };
@@ -262,7 +262,7 @@ function judgeCustomRule(subject: Subject, rule: JsonObject, zones: Zones): Find
 }
 
 interface SeenApps {
-  /** For every finding: which apps are left out. */
+  /** Note of every finding that names the apps that are left out. */
   readonly note: Pick<Subject, "note">;
   /** Why a PASS says nothing about apps that were not seen; null where all were. */
   readonly hidden: string | null;

@@ -13,9 +13,9 @@ import type { Engine, FindingResource, ManualReason } from "../../shared/report.
 export interface Check {
   /** The public, snake_case name; the catalog has DISA's texts under it. */
   readonly name: string;
-  /** What `evaluate` always needs. */
+  /** Artifacts that `evaluate` always needs. */
   readonly artifacts: readonly ArtifactName[];
-  /** What `evaluate` needs too, given the values collected so far; called again until it names nothing new. */
+  /** Artifacts that `evaluate` needs too, given the values collected so far; called again until it names nothing new. */
   readonly conditionalArtifacts: (artifacts: CollectedArtifacts, values?: OwnValues) => readonly ArtifactName[];
   /** The values of its rule that an organization may set otherwise (`limits` of its document). */
   readonly parameters: readonly Parameter[];
@@ -39,7 +39,7 @@ export interface SettingComparison {
   readonly needed: number | boolean;
 }
 
-/** What `explain` prints in addition to DISA's own texts. */
+/** Texts that `explain` prints in addition to DISA's own. */
 export interface Explanation {
   readonly examines: string;
   readonly why: string;
@@ -80,7 +80,7 @@ export type FindingDraft = {
   readonly actual: string;
   /** An addition at the end of the finding's sentence. */
   readonly note?: string;
-  /** What decides, where it is another object than the resource: the smallest one whose change makes this finding pass. */
+  /** Smallest object whose change makes this finding pass, if it is not the resource. */
   readonly cause?: CauseObject;
   readonly notes?: FindingNotes;
 } & (

@@ -70,7 +70,7 @@ export const idpSmartCardDodApprovedCa = defineCheck({
   },
 });
 
-/** What an identity provider may be besides a smart card, as Okta's API names it. */
+/** Types of identity providers besides smart cards, as Okta's API names them. */
 const otherTypes: ReadonlySet<string> = new Set(
   `AMAZON APPLE DISCORD FACEBOOK GITHUB GITLAB GOOGLE IDV_CLEAR IDV_INCODE IDV_PERSONA IDV_STANDARD LINKEDIN LOGINGOV
   LOGINGOV_SANDBOX MICROSOFT OIDC OKTA_INTEGRATION PAYPAL PAYPAL_SANDBOX SALESFORCE SAML2 SPOTIFY XERO YAHOO YAHOOJP`.split(

@@ -71,7 +71,7 @@ export const signonDodWarningBannerConfigured = defineCheck({
   },
 });
 
-/** Whether nobody sees its page: a brand that is known to be neither the default one nor that of a domain. */
+/** True if nobody sees its page: the brand is known to be neither the default one nor that of a domain. */
 function isUnseen({ brand }: BrandSignInPage): boolean {
   if (brand["isDefault"] !== false) return false;
   return Array.isArray(brand["domains"]) && brand["domains"].length === 0;

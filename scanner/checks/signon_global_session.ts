@@ -104,7 +104,7 @@ function judgeNotBuiltIn(subject: Subject, rule: JsonObject, draft: FindingDraft
   const isDefault = isBuiltIn(rule);
   if (isDefault === true)
     return fail(subject, `the built-in rule "${nameOf(rule)}" at priority ${showValue(rule["priority"])}`);
-  // What it gets wrong is wrong in a built-in rule too.
+  // A setting that is wrong in any rule is wrong in a built-in one too.
   if (isDefault === null && draft?.status !== "FAIL")
     return unreadable(subject, `a rule "${nameOf(rule)}" that may be built in`);
   return draft;

@@ -130,7 +130,7 @@ function judgePolicies(policies: readonly PolicyWithRules[], criteria: Automatio
     policies.flatMap((policy) => judgePolicy(policy, criteria)),
     ({ resource }) => JSON.stringify(resource),
   );
-  // What is no automation has no rules that could be read.
+  // Policies that are not automations have no rules that could be read.
   const unseen = sortBy(
     policies.filter(({ policy }) => !isUnidentified(policy)),
     ({ policy }) => showValue(policy["id"]),

@@ -8,7 +8,7 @@ import { startCommand, temporaryFolder } from "../support/command_line.ts";
 import { writeKeyPair } from "../support/key_pair.ts";
 import { startTestGateway, type TestGateway } from "../support/test_gateway.ts";
 
-/** What a follower and a scan saw, as the history of a gateway and of the files that both wrote. */
+/** History of a gateway, and of the files that a follower and a scan wrote. */
 
 const fips = "authenticator_okta_verify_fips_compliant";
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -43,7 +43,7 @@ async function historyOf(...args: readonly string[]): Promise<RuleHistory> {
   return rule;
 }
 
-/** What does not depend on how often a follower tells its gateway that it looked. */
+/** Verdicts alone: how often a follower reports to its gateway makes no difference. */
 function verdictsOf({ intervals }: RuleHistory): readonly string[] {
   const known = intervals.map(({ status }) => status).filter((status) => status !== "UNKNOWN");
   return known.filter((status, index) => status !== known[index - 1]);

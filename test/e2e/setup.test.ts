@@ -97,7 +97,7 @@ describe("what is not right is named", () => {
     expect(first).toMatchObject({ code: 2, stderr: expect.stringContaining("○ No Client ID yet") });
     expect(first.stdout.trim().split("\n")).toHaveLength(1);
     expect(JSON.parse(first.stdout)).toMatchObject({ kty: "EC", crv: "P-256", use: "sig", alg: "ES256" });
-    // By name, as `practice-org change` finds the org and the key of this folder.
+    // Names only: `practice-org change` finds the org and the key of this folder.
     await writeFile(join(folder.path, "pub.jwk"), first.stdout);
     const change = (...names: readonly string[]) =>
       runCommand(["practice-org", "change", "--url", org.url, ...names], { cwd: folder.path });

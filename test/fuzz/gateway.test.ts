@@ -77,9 +77,9 @@ async function send({ method = "GET", path, headers = {}, body }: Sent): Promise
 
 /** Anything but a line's end. */
 const headerText = string({ unit: "binary-ascii" }).map((text) => text.replaceAll(/[\r\n]/g, " "));
-/** What HTTP forbids in a header's value never becomes a request. */
+/** Characters that HTTP forbids in a header's value never become a request. */
 const isForbidden = (text: string) => /[^\t -~]/.test(text);
-/** What a request line may hold: no blank, no control character. */
+/** Text of a request line: no blank, no control character. */
 const pathText = stringMatching(/^[!-~]{0,30}$/);
 
 const good = (): Arbitrary<string> =>

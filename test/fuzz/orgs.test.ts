@@ -9,7 +9,7 @@ import { answering, createOrgGenerator, Refused, type OrgAnswers } from "../verd
 import { scanAnswers } from "../verdicts/scan_answers.ts";
 import { fuzzed } from "./fuzzed.ts";
 
-/** What holds of every organization, whatever the right verdict on it is. `npm run test:nightly` tries 10,000. */
+/** Invariants of every organization, whatever the right verdict on it is. `npm run test:nightly` tries 10,000. */
 const orgs = Number(process.env["FUZZ_ORGS"] ?? 200);
 
 type Results = ReadonlyMap<string, CheckResult>;
@@ -187,7 +187,7 @@ function problemOf({ status, reason, findings, detail }: CheckResult): string | 
   return null;
 }
 
-/** Whether one element alone proves this FAIL, so that no other element of the list can take it back. */
+/** True if one element alone proves this FAIL, so that no other element of the list can take it back. */
 function isProven({ check, findings }: CheckResult, path: string, way: Way): boolean {
   const isOfElement = findings.some(({ status, resource }) => status === "FAIL" && resource.type !== "org");
   if (!isOfElement || way.length > 0) return false;

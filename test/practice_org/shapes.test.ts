@@ -61,7 +61,7 @@ const kinds = [
   "error",
 ] as const;
 
-/** What the official reference has, and no recording happens to show. */
+/** Fields that the official reference has, and no recording happens to show. */
 const documented = [
   /^_links\.activate\b/,
   // Password policies have it; the sign-on policies were recorded in 2020.
@@ -78,7 +78,7 @@ describe("The practice org's objects have the fields of real ones", () => {
     const answered = ours.get(kind);
     expect(recorded, "recorded").toBeDefined();
     expect(answered, "answered").toBeDefined();
-    // What the provider made and what people made differ in which fields they have, not in which they can have.
+    // Objects that the provider made and those that people made differ in the fields they have, not in those they can have.
     const possible = new Set([kind, kind.replace(/ system$/, "")].flatMap((name) => [...(real.get(name)?.ever ?? [])]));
     const isKnown = (field: string) => possible.has(field) || documented.some((pattern) => pattern.test(field));
     const invented = [...(answered?.ever ?? [])].filter((field) => !isKnown(field));

@@ -75,7 +75,7 @@ export function aSessionRule(changes: JsonObject = {}): JsonObject {
   };
 }
 
-/** What Okta starts with. */
+/** Rule that Okta starts with. */
 export function aDefaultRule(changes: JsonObject = {}): JsonObject {
   return aSessionRule({
     id: "0pr0",

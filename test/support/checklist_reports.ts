@@ -54,7 +54,7 @@ const { reviewsFromCkl, reviewsFromCklb, reviewsFromXccdf } = createRequire(impo
   "@nuwcdivnpt/stig-manager-client-modules",
 ) as Record<"reviewsFromCkl" | "reviewsFromCklb" | "reviewsFromXccdf", (input: object) => ImportedChecklists>;
 
-/** What STIG Manager takes from a file of this format. */
+/** Reads a file of this format as STIG Manager does. */
 export function importToStigManager(format: "cklb" | "ckl" | "xccdf", data: string): ImportedChecklists {
   const input = {
     data,

@@ -7,7 +7,7 @@ export type Verdicts = ReadonlyMap<string, string>;
 
 type Verdict = Exclude<ChangeLine["to"], null>;
 
-/** What a new scan of the org says. */
+/** Verdicts of a new scan of the org. */
 export async function freshVerdicts(org: PracticeOrg): Promise<Verdicts> {
   const scan = await scanPracticeOrg(org);
   return new Map(
@@ -17,7 +17,7 @@ export async function freshVerdicts(org: PracticeOrg): Promise<Verdicts> {
   );
 }
 
-/** What is known after the changes. */
+/** Verdicts after the changes. */
 export function followedVerdicts(lines: readonly ChangeLine[]): Verdicts {
   const verdicts = new Map<string, string>();
   for (const { check, fingerprint, to } of lines) {
@@ -27,7 +27,7 @@ export function followedVerdicts(lines: readonly ChangeLine[]): Verdicts {
   return verdicts;
 }
 
-/** Where the two differ, in words; empty: nowhere. */
+/** Differences of the two, in words. */
 export function differences(followed: Verdicts, fresh: Verdicts): readonly string[] {
   const fingerprints = new Set([...followed.keys(), ...fresh.keys()]);
   return [...fingerprints]

@@ -46,7 +46,7 @@ function requireLines(result: CheckResult): void {
   if (odd !== undefined) throw new Error(`${result.check} holds ${JSON.stringify(odd.slice(0, 200))}`);
 }
 
-/** What was saved gives the same verdicts again. */
+/** Requires that the saved evidence gives the same verdicts again. */
 export async function requireSameFromFile({ results, document }: FinishedScan): Promise<void> {
   const saved = parseArtifacts(JSON.stringify(document));
   const { engine, org_url: orgUrl } = saved.scan;

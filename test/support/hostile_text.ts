@@ -61,7 +61,7 @@ export function textsOf(value: unknown): readonly string[] {
   return Object.entries(value).flatMap(([key, inner]) => [key, ...textsOf(inner)]);
 }
 
-/** For properties. */
+/** Texts for properties. */
 export const hostileString: Arbitrary<string> = oneof(
   array(
     oneof(

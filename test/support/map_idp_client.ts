@@ -6,7 +6,7 @@ import type { IdpClient, IdpRequest, Reading } from "../../scanner/okta/idp_clie
 export type Answers = Readonly<Record<string, JsonList | JsonObject | Reading<never>>>;
 
 export interface MapIdpClient extends IdpClient {
-  /** What was asked for, in order. */
+  /** Requests in order. */
   readonly requests: readonly IdpRequest[];
   readonly paths: () => readonly string[];
 }

@@ -14,7 +14,7 @@ export function mutate(object: JsonObject, random: () => number): JsonObject {
   }) as JsonObject;
 }
 
-/** What may stand in a value's place; `undefined` removes it. */
+/** Replacements for a value; `undefined` removes it. */
 function insteadOf(value: unknown): readonly unknown[] {
   const broken = [undefined, undefined, null, null, {}, [], 7, "another type", true];
   if (typeof value === "number")

@@ -19,7 +19,7 @@ export interface SeenRequest {
   readonly form: URLSearchParams;
 }
 
-/** What is answered. An object or array body is sent as JSON; a text as it is. */
+/** Answer of the provider. An object or array body is sent as JSON; a text as it is. */
 export interface Reply {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
@@ -39,7 +39,7 @@ export interface ScriptedIdp {
   readonly requests: readonly SeenRequest[];
   /** Answers to a path (without query, or with the very same one): one after another, the last one repeatedly. */
   on(method: "GET" | "POST", path: string, ...scripts: readonly [Script, ...Script[]]): void;
-  /** What arrived for a path, whatever its query. */
+  /** Requests that arrived for a path, whatever its query. */
   seen(path: string): readonly SeenRequest[];
   stop(): Promise<void>;
 }
@@ -50,7 +50,7 @@ export interface ScriptedIdpOptions {
   readonly nowMs?: () => number;
   /** The token endpoint gives DPoP tokens and insists on a nonce. */
   readonly dpop?: boolean;
-  /** For requests without a script; default: 404. */
+  /** Answer to requests without a script; default: 404. */
   readonly otherwise?: Script;
 }
 

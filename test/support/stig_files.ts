@@ -6,7 +6,7 @@ import { crc32, deflateRawSync } from "node:zlib";
 export const v1r1File = join(import.meta.dirname, "../fixtures/stig/U_Okta_IDaaS_STIG_V1R1_Manual-xccdf.xml");
 export const v1r1 = readFileSync(v1r1File, "utf8");
 
-/** What stands in a zip's directory about one entry, in place of what is true. */
+/** False facts about one entry in a zip's directory. */
 export interface EntryChange {
   readonly name: string;
   /** Compresses the content, and says that it has this size. */

@@ -7,7 +7,7 @@ import packageJson from "../../package.json" with { type: "json" };
 import { temporaryFolder } from "../support/temporary_folder.ts";
 import { installTarball, packTarball } from "../support/tarball.ts";
 
-/** What is published: the tarball of `npm pack`, installed into an empty folder. */
+/** Tarball of `npm pack`, installed into an empty folder. */
 
 const run = promisify(execFile);
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;

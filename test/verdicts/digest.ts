@@ -18,7 +18,7 @@ export interface Digest {
   readonly generated: { readonly checks: string; readonly orgs: Readonly<Record<string, string>> };
 }
 
-/** Is told of all rows of a case. */
+/** Receives all rows of a case. */
 export type OnRows = (name: string, rows: readonly string[]) => void;
 
 export async function computeDigest(onRows: OnRows): Promise<Digest> {

@@ -171,7 +171,7 @@ export function createOrgGenerator(random: () => number): () => OrgAnswers {
       return set(rule, "actions.appSignOn.verificationMethod", { type: "AUTH_METHOD_CHAIN", chains });
     }
 
-    /** For some only, which leaves the others to the rules after it; and now and then one that denies them. */
+    /** Limits a rule to some, which leaves the others to the rules after it; now and then makes it one that denies. */
     function forSome(rule: JsonObject): JsonObject {
       const [path, condition] = pick<[path: string, condition: unknown]>([
         ["people", { groups: { include: ["00g1"] } }],

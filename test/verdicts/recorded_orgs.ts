@@ -8,7 +8,7 @@ export interface RecordedOrg {
   /** `typical/read-only`. */
   readonly name: string;
   readonly clientId: string;
-  /** By path with query. */
+  /** Answers by path with query. */
   readonly answers: Map<string, Answer>;
 }
 

@@ -11,9 +11,9 @@ export interface JudgedAutomation {
   readonly isForEveryone: boolean;
   readonly resource: FindingResource;
   readonly kind: "compliant" | "lacking" | "unreadable";
-  /** What is missing or cannot be read, piece by piece. */
+  /** Pieces that are missing or cannot be read. */
   readonly problems: readonly string[];
-  /** What it does, in words. */
+  /** Description of what it does. */
   readonly actual: string;
 }
 
@@ -50,7 +50,7 @@ export interface AutomationCriteria {
   readonly maxDays: number;
   /** The ids of the group that every user is in; null where it is unknown. */
   readonly everyone: ReadonlySet<string> | null;
-  /** By id, as far as they are known. */
+  /** Names by id, as far as they are known. */
   readonly groupNames: ReadonlyMap<string, string>;
 }
 
@@ -67,7 +67,7 @@ function judgePieces(pieces: readonly Piece[], resource: FindingResource): Omit<
     .join(", ");
   const isUnreadable = pieces.some((piece) => piece.kind === "unreadable");
   const isLacking = pieces.some((piece) => piece.kind === "lacking");
-  // What is lacking is proven, no matter what else is unreadable.
+  // A piece that is lacking is proven, no matter what else is unreadable.
   if (isLacking) return { resource, kind: "lacking", problems, actual };
   return { resource, kind: isUnreadable ? "unreadable" : "compliant", problems, actual };
 }

@@ -54,7 +54,7 @@ export function manualForMissing(subject: Subject, evidence: MissingEvidence): F
   return { ...subject, status: "MANUAL", reason: evidence.reason, actual: "no answer", note: evidence.detail };
 }
 
-/** Where one good element satisfies the rule, what is unknown of the others changes nothing. */
+/** Marks the unknown elements as advisory if one good element satisfies the rule. */
 export function withOneEnough(drafts: readonly FindingDraft[]): readonly FindingDraft[] {
   if (!drafts.some(({ status }) => status === "PASS")) return drafts;
   return drafts.map((draft) => (draft.status === "MANUAL" ? { ...draft, isAdvisory: true } : draft));
@@ -86,7 +86,7 @@ export function ifActive(subject: Subject, object: JsonObject, judge: () => Find
 }
 
 export interface ListCriteria<Item> {
-  /** What is expected of the org, for findings that name no item. */
+  /** Expectation for findings about the org, which name no item. */
   readonly expected: string;
   /** Null for an item that the rule does not apply to. */
   readonly judgeItem: (item: Item) => FindingDraft | null;

@@ -49,7 +49,7 @@ export interface RulesVerdict {
   readonly proven: FindingDraft | null;
 }
 
-/** By the rules of a global session policy: the active one with priority exactly 1, where these priorities start. */
+/** Judges a global session policy by its active rule with priority exactly 1, where these priorities start. */
 export function judgeByRuleAtPriorityOne(rules: JsonList, subject: Subject, criteria: RuleCriteria): RulesVerdict {
   const [first, ...later] = stagesOf(rules.filter((rule) => !hasReadablePriority(rule) || priorityOf(rule) >= 1));
   const isAtOne = first?.some((rule) => priorityOf(rule) === 1) === true;
@@ -71,7 +71,7 @@ function isInactiveAtOne(rule: JsonObject): boolean {
   );
 }
 
-/** By the rules of an access policy: the active one with the lowest priority, regardless of the number; the catch-all may be it. */
+/** Judges an access policy by its active rule with the lowest priority, regardless of the number; the catch-all may be it. */
 export function judgeByFirstRule(rules: JsonList, subject: Subject, criteria: RuleCriteria): RulesVerdict {
   return new RuleWalk(stagesOf(rules), rules, { subject, criteria, needsFirst: false }).verdict();
 }
@@ -79,7 +79,7 @@ export function judgeByFirstRule(rules: JsonList, subject: Subject, criteria: Ru
 interface Walk {
   readonly subject: Subject;
   readonly criteria: RuleCriteria;
-  /** Whether there has to be a rule in the first stage. */
+  /** True if there has to be a rule in the first stage. */
   readonly needsFirst: boolean;
 }
 
@@ -102,7 +102,7 @@ class RuleWalk {
   readonly #unplaced: JsonList;
   /** An access that is neither ALLOW nor DENY, in words: no reading of it can PASS. */
   #unknownAccess: string | null = null;
-  /** What is unknown about a rule on the way (its status, or whom it denies), in words. */
+  /** Unknown status of a rule on the way, or unknown people whom it denies, in words. */
   #unknownRule: string | null = null;
 
   constructor(stages: readonly JsonList[], rules: JsonList, walk: Walk) {
@@ -203,7 +203,7 @@ class RuleWalk {
     return index === 0 && judgeFirst !== undefined ? judgeFirst(this.#walk.subject, rule, draft) : draft;
   }
 
-  /** What a rule that denies settles; null where the next rule decides. Both where it is unknown whether it is for everybody. */
+  /** Verdict that a rule that denies settles; null if the next rule decides; both if it is unknown whether it is for everybody. */
   #judgeDeny(rule: JsonObject): readonly (FindingDraft | null)[] {
     const { subject, criteria } = this.#walk;
     const settled = criteria.judgeDeny?.(subject, rule) ?? null;
@@ -233,7 +233,7 @@ class RuleWalk {
     return null;
   }
 
-  /** What is wrong with a later rule that may let somebody in, in words. */
+  /** Describes what is wrong with a later rule that may let somebody in. */
   #weakness(rule: JsonObject): string | null {
     const { subject, criteria } = this.#walk;
     const access = this.#accessOf(rule);
@@ -265,7 +265,7 @@ class RuleWalk {
   }
 }
 
-/** Where several rules fail in one place, changing one of them is not enough: then no rule is named. */
+/** Names no rule if several fail in one place, because changing one of them is not enough. */
 function withOneCause(draft: FindingDraft, drafts: readonly (FindingDraft | null)[]): FindingDraft {
   if (drafts.every((other) => other?.cause?.id === draft.cause?.id)) return draft;
   const { cause: _several, ...rest } = draft;

@@ -27,7 +27,7 @@ import { everyoneIn, includesGroups } from "../parsing/rule_conditions.ts";
 
 export interface SessionCriteria extends Pick<RuleCriteria, "judgeRule" | "judgeDeny" | "judgeFirst"> {
   readonly expected: string;
-  /** What of its rule every PASS leaves to a person. */
+  /** Part of its rule that every PASS leaves to a person. */
   readonly uncovered?: string;
 }
 

@@ -4,7 +4,7 @@ import { limitOf, meets, type NumberParameter, type ParameterValues } from "../p
 import { readBoolean, readNumber } from "../parsing/fields.ts";
 import { judgeField, type Subject } from "./finding_drafts.ts";
 
-/** What DISA demands of one field. */
+/** DISA's demand on one field. */
 export type FieldRule = NumberRule | FlagRule;
 
 interface NumberRule {

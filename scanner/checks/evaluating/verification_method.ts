@@ -21,7 +21,7 @@ export interface VerificationVerdict {
   readonly uncovered?: string;
 }
 
-/** What a rule of an access policy that allows demands of a user; other methods are for a person to judge. */
+/** Demands of a rule that allows, in an access policy; other methods are for a person to judge. */
 export function judgeVerification(subject: Subject, rule: JsonObject, criteria: VerificationCriteria): FindingDraft {
   const { verdict, actual, uncovered } = verdictOf(rule, criteria);
   const inRule = `${actual} in rule "${nameOf(rule)}"`;

@@ -16,7 +16,7 @@ export function explicitActivityOf(object: JsonObject): Activity {
   return read(object, "inactive");
 }
 
-/** Whether an entry of a list is no object, or one without id, type and name, such as `{}`: then it is no evidence. */
+/** True for an entry of a list that is not an object, or has no id, type and name, such as `{}`: it is not evidence. */
 export function isUnidentified(entry: unknown): boolean {
   if (!isJsonObject(entry)) return true;
   return [entry["id"], entry["type"], entry["name"]].every((text) => typeof text !== "string" || text.trim() === "");

@@ -150,5 +150,5 @@ const special = (
   .split(" ")
   .map(rangeOf);
 
-/** What the internet routes, and the special ones between. */
+/** Addresses that the internet routes, and the special ones between. */
 const unicast = rangeOf("1.0.0.0-223.255.255.255");

@@ -105,7 +105,7 @@ function textOf(value: JsonObject, field: string): string | null {
 interface KnownMethod {
   readonly factor: ChainFactor;
   readonly isPhishingResistant: boolean | "depends";
-  /** Whether it is resistant has nothing to do with what the policy demands of it. */
+  /** True if it is resistant, whatever the policy demands of it. */
   readonly ignoresDemand?: true;
   /** The policy may demand that it verifies its user, too. */
   readonly verifiesUser?: true;
@@ -123,7 +123,7 @@ const neverResistant: KnownMethod = { ...possession, ignoresDemand: true };
 // How it reaches its user, and what they had to show for it, the organization alone knows.
 const temporaryCode: KnownMethod = { factor: "unclear", isPhishingResistant: "depends", ignoresDemand: true };
 
-/** By authenticator key, and by method where an answer gives only that. */
+/** Factors by authenticator key, and by method if an answer gives only that. */
 const knownMethods: ReadonlyMap<string, KnownMethod> = new Map([
   ["okta_password", knowledge],
   ["password", knowledge],

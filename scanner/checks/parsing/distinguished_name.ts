@@ -1,4 +1,4 @@
-/** What the issuers that the DOD approves have in their names: its own authorities, and the external ones. */
+/** Parts of the names of issuers that the DOD approves: its own authorities, and the external ones. */
 export const dodIssuers: readonly string[] = ["OU=DoD", "OU=ECA"];
 
 /**

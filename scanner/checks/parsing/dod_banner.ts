@@ -17,5 +17,5 @@ export const bannerSentences: readonly string[] = [
   "See User Agreement for details.",
 ];
 
-/** For systems that have no room for the banner; whether a sign-in page is one, a person decides. */
+/** Banner for systems that have no room for the long one; a person decides whether a sign-in page is such a system. */
 export const shortBanner = "I've read & consent to terms in IS user agreem't.";

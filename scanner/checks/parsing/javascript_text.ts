@@ -3,7 +3,7 @@ import { TextFlow, type CodeToken } from "./script_text_flow.ts";
 
 export interface ScriptText {
   readonly text: string;
-  /** Whether it is passed on to something that shows it. */
+  /** True if the script passes it on to something that shows it. */
   readonly isShown: boolean;
 }
 
@@ -37,7 +37,7 @@ export function textsOfScript(tokens: readonly ScriptToken[]): readonly ScriptTe
   const flow = new TextFlow();
   const texts: string[] = [];
   const openTemplates: number[] = [];
-  // What precedes the token, comments and blanks aside: a literal, or one and a `+`.
+  // Kind of the tokens before, comments and blanks aside: a literal, or one and a `+`.
   let before: "literal" | "plus" | "else" = "else";
   const add = (text: string): number => {
     const index = before === "plus" ? texts.length - 1 : texts.push("") - 1;

@@ -4,7 +4,7 @@ import { shorten } from "../../../shared/text.ts";
 
 const naming = ["label", "name", "id", "key"] as const;
 
-/** What the console calls a provider object. */
+/** Returns the name that the console shows for a provider object. */
 export function nameOf(object: JsonObject): string {
   return firstText(object, naming) ?? "unnamed";
 }

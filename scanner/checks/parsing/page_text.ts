@@ -9,9 +9,9 @@ export interface PageWords {
   readonly shown: string;
   /** Those, and all that a reader may or may not see. */
   readonly possible: string;
-  /** Where the words are that only `possible` has. */
+  /** Parts of the page whose words only `possible` has. */
   readonly doubts: readonly Doubt[];
-  /** Whether the page loads style sheets or scripts, which are not read. */
+  /** True if the page loads style sheets or scripts, which are not read. */
   readonly loadsMore: boolean;
 }
 
@@ -22,7 +22,7 @@ export interface Doubt {
 
 /** Far above any real sign-in page. */
 const maxLength = 4_194_304;
-/** For one page and all markup in its scripts, attributes counted too: a parser repeats the elements of misnested tags. */
+/** Limit for a page and all markup in its scripts, attributes counted too: a parser repeats the elements of misnested tags. */
 const maxElements = 300_000;
 // Scripts that write scripts that write scripts, and so on.
 const maxDepth = 5;
@@ -59,21 +59,21 @@ export function wordsOf(text: string): string {
 // Soft hyphens, joiners and marks of direction: inside a word, and unseen.
 const invisible = /[\u00AD\u200B-\u200F\u2060\uFEFF]/g;
 
-/** What decides in the whole page about each of its elements. */
+/** Parts of the whole page that decide about each of its elements. */
 interface Surroundings {
   readonly rules: HidingRules;
   readonly code: string;
-  /** Whether a script contains the id or class of a hidden element, by id or class. */
+  /** Ids and classes of hidden elements; true if a script contains them. */
   readonly named: Map<string, boolean>;
   readonly scripts: ReadonlyMap<Element, readonly ScriptText[]>;
   readonly loadsMore: boolean;
 }
 
 interface Page extends Surroundings {
-  /** Whether what may be hidden is read, too. */
+  /** True if text that may be hidden is read, too. */
   readonly isLoose: boolean;
   readonly adapter: typeof defaultTreeAdapter;
-  /** What was read so far. */
+  /** Texts that were read so far. */
   readonly texts: string[];
   readonly doubts: Doubt[];
   /** The doubtful part of the page that is being read, if any. */
@@ -201,7 +201,7 @@ function endDoubt(page: Page, { reason, start }: DoubtfulPart): void {
 
 const closedDetails: Hiding = { kind: "doubtful", reason: "details that are closed" };
 
-/** What keeps an element's content from being seen; null where nothing does. */
+/** Returns what keeps an element's content from being seen; null if nothing does. */
 function obstacleOf(element: Element, page: Page): Hiding | null {
   const { tagName } = element;
   const attributes = new Map(element.attrs.map(({ name, value }) => [name, value]));
@@ -241,7 +241,7 @@ function isSummary({ nodeName }: Node): boolean {
 /** More than any real page hides: beyond them every name counts as one of a script's. */
 const maxNamed = 500;
 
-/** Whether a script names a hidden element, so that it may show it. */
+/** True if a script names a hidden element, so that it may show it. */
 function isNamed(element: Element, { code, named }: Page): boolean {
   const names = [
     attributeOf(element, "id") ?? "",
@@ -268,7 +268,7 @@ function readScript(script: Element, page: Page, scripts: number): void {
   // The content of a script element with `src` does not run.
   if (scripts >= maxDepth || attributeOf(script, "src") !== undefined) return;
   const source = sourceOf(script);
-  // What does not run may be a template; what a script writes is markup too.
+  // A script that does not run may be a template, and the text that a script writes is markup too.
   const texts = isRun(script)
     ? (page.scripts.get(script) ?? textsOfScript(tokensOfScript(source)))
     : [{ text: source, isShown: false }];
@@ -282,7 +282,7 @@ function readScript(script: Element, page: Page, scripts: number): void {
   }
 }
 
-/** Whether a browser of today runs it: not what is data, a template, or for old browsers only. */
+/** True if a browser of today runs it: it is not data, a template, or for old browsers only. */
 function isRun(script: Element): boolean {
   const type = (attributeOf(script, "type") ?? "").trim();
   if (attributeOf(script, "nomodule") !== undefined && !/^module$/i.test(type)) return false;

@@ -22,7 +22,7 @@ export function restrictionsOf(rule: JsonObject, everyone: ReadonlySet<string> |
   return new Map(limits.filter(([, limit]) => limit !== "none"));
 }
 
-/** Whether a rule names groups that it is for, so that it matters which of them is the group of everybody. */
+/** True if a rule names groups that it is for, so that it matters which of them is the group of everybody. */
 export function includesGroups(rule: unknown): boolean {
   const people = isJsonObject(rule) && isJsonObject(rule["conditions"]) ? rule["conditions"]["people"] : null;
   const groups = isJsonObject(people) ? people["groups"] : null;
@@ -109,7 +109,7 @@ function shapeOf(value: unknown): Limit {
   return limitOf(value) === "none" ? "none" : "unknown";
 }
 
-/** Whether a value asserts anything. An element of a list is a text or an object that does; any other cannot be read. */
+/** Returns how far a value limits. An element of a list is a text or an object that does; any other cannot be read. */
 function limitOf(value: unknown): Limit {
   if (value === undefined || value === null || value === "") return "none";
   if (Array.isArray(value)) return together(value.map((item) => (isReadable(item) ? "some" : "unknown")));

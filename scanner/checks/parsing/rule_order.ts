@@ -6,7 +6,7 @@ import { nameOf, sortBy } from "./names.ts";
 
 export type AccessPath = "actions.signon.access" | "actions.appSignOn.access";
 
-/** What a rule does with those whom it matches; one that does not say lets them in. */
+/** Returns what a rule does with those whom it matches; one that does not say lets them in. */
 export function accessOf(rule: JsonObject, path: AccessPath): "ALLOW" | "DENY" | "unknown" {
   const access = readWord(rule, path, ["ALLOW", "DENY"]);
   if (access.kind === "unreadable") return "unknown";

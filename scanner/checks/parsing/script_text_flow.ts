@@ -2,7 +2,7 @@
 export interface CodeToken {
   readonly type: string;
   readonly value: string;
-  /** Whether a line ends before it. */
+  /** True if a line ends before it. */
   readonly startsLine: boolean;
 }
 
@@ -97,7 +97,7 @@ export class TextFlow {
     return last?.type === "Punctuator" && (last.value === "." || last.value === "?.");
   }
 
-  /** Where a semicolon may be left out: two tokens that no operator joins. */
+  /** True if a semicolon may be left out here: no operator joins the two tokens. */
   #endsAtLine({ type }: CodeToken): boolean {
     const last = this.#before.at(-1);
     const joins = last?.type === "Punctuator" && !/^[)\]}]$/.test(last.value);
@@ -110,10 +110,10 @@ interface Statement {
   /** The depths of the open calls that show their arguments. */
   readonly sinkDepths: number[];
   isSink: boolean;
-  /** What the texts of the statement are assigned to. */
+  /** Name that the texts of the statement are assigned to. */
   target: string | null;
   lastName: string | null;
-  /** Whether the last name follows a dot. */
+  /** True if the last name follows a dot. */
   isMember: boolean;
 }
 

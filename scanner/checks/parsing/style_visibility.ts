@@ -7,7 +7,7 @@ export interface Hiding {
   readonly reason: string;
 }
 
-/** What the declarations of a `style` attribute hide; null where they hide nothing. */
+/** Returns how the declarations of a `style` attribute hide an element; null if they do not. */
 export function hidingOf(style: string): Hiding | null {
   const declarations = readBlocks(withoutTemplates(style))[0]?.declarations ?? [];
   for (const property of ["display", "visibility"]) {
@@ -31,7 +31,7 @@ export class HidingRules {
   readonly #byKey = new Map<string, Compound[]>();
   readonly #known = new Set<string>();
   #comparisons = 0;
-  /** Whether a style sheet imports another one, which is not read. */
+  /** True if a style sheet imports another one, which is not read. */
   importsMore = false;
 
   add(styleSheet: string): void {
@@ -173,7 +173,7 @@ function compoundsOf(selector: string): readonly (readonly string[])[] {
   for (const { 0: token, groups = {} } of selector.trim().matchAll(selectorToken)) {
     if (token === "(") depth += 1;
     else if (token === ")") depth -= 1;
-    // What is inside of `:not(…)` is part of a pseudo-class.
+    // Selectors inside `:not(…)` are part of a pseudo-class.
     else if (depth > 0) continue;
     else if (groups["comma"] !== undefined) {
       end();

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
 
-/** Whether a role assignment makes its holder a Super Administrator; null where it has no type and no such label. */
+/** True if a role assignment makes its holder a Super Administrator; null if it has no type and no such label. */
 export function isSuperAdminRole(role: JsonObject): boolean | null {
   if (!isJsonObject(role)) return null;
   const { type, label } = role;
