@@ -2,6 +2,7 @@ import { gzipSync } from "node:zlib";
 import { randomUUID } from "node:crypto";
 import { parse, strictObject } from "valibot";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { mapNotes } from "../../../../shared/schemas/finding_notes.ts";
 import { scanSchema } from "../../../../shared/schemas/scan.ts";
 import {
   createScan,
@@ -296,9 +297,7 @@ function finding(changes: Readonly<Record<string, unknown>> = {}): Record<string
     detail: "Policy Default asks for 8 characters, expected 15 or more",
     automated: null,
     cause: null,
-    to_pass: null,
-    evaluation: null,
-    read_from: null,
+    ...mapNotes(() => null),
     advisory: false,
     ...changes,
   };
