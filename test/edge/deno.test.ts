@@ -11,9 +11,8 @@ import {
   send,
   type GatewayUnderTest,
 } from "../contract/harness.ts";
-import { startDenoGateway } from "../support/deno_gateway.ts";
 import { startEdgeBackends, type EdgeBackends } from "../support/edge_backends.ts";
-import type { ServerProcess } from "../support/server_process.ts";
+import { startDenoGateway, type ServerProcess } from "../support/server_process.ts";
 import { describeGateway, smallBounds, toGatewayUnderTest } from "./gateway_under_test.ts";
 
 let backends: EdgeBackends;

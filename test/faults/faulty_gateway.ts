@@ -2,10 +2,9 @@ import type { Broker } from "../../shared/broker.ts";
 import { createRedisBroker } from "../../shared/brokers/redis.ts";
 import { createScan, keyOf } from "../contract/harness.ts";
 import { startCommand, temporaryFolder } from "../support/command_line.ts";
-import { startDenoGateway } from "../support/deno_gateway.ts";
 import { startEdgeBackends, type EdgeBackends, type EdgeTenant } from "../support/edge_backends.ts";
 import type { TcpProxy } from "../support/tcp_proxy.ts";
-import { startWranglerDev } from "../support/wrangler_dev.ts";
+import { startDenoGateway, startWranglerDev } from "../support/server_process.ts";
 
 export type Runtime = "Node" | "Deno" | "Workers";
 

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { startEdgeBackends } from "./edge_backends.ts";
-import { startWranglerDev } from "./wrangler_dev.ts";
+import { startWranglerDev } from "./server_process.ts";
 
 // `npm run dev:worker`: PostgreSQL with the tables, Neon's HTTP and Upstash's REST before real servers, a tenant with a
 // user and a key, and `wrangler dev` over them. Nothing of it stays when it ends.

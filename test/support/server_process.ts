@@ -1,6 +1,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import packageJson from "../../package.json" with { type: "json" };
+import { denoProgram, wranglerEnvironment, wranglerProgram } from "./runtime_programs.ts";
 
 /** A gateway on another runtime, in a process of its own. */
 export interface ServerProcess {
@@ -50,6 +54,45 @@ export async function startServerProcess(
     stop() {
       child.kill();
       return exited;
+    },
+  };
+}
+
+/** The gateway on Deno, as `npm run start:deno` starts it. */
+export function startDenoGateway(environment: Readonly<Record<string, string>>): Promise<ServerProcess> {
+  const [, args = ""] = packageJson.scripts["start:deno"].split(" && deno ");
+  return startServerProcess([denoProgram(), ...args.split(" ")], {
+    env: { PATH: process.env["PATH"], NO_COLOR: "1", PORT: "0", DRAIN_DELAY_SECONDS: "0", ...environment },
+    ready: /The gateway listens on (http:\/\/\S+)/,
+  });
+}
+
+export interface WranglerDevOptions extends Pick<ServerProcessOptions, "onOutput"> {
+  readonly environment: Readonly<Record<string, string>>;
+  readonly port?: number;
+}
+
+/** `wrangler dev` over `wrangler.toml` as it is, on loopback. */
+export async function startWranglerDev(options: WranglerDevOptions): Promise<ServerProcess> {
+  const { environment, port = 0, ...others } = options;
+  const directory = await mkdtemp(join(tmpdir(), "scanstream-wrangler-"));
+  const environmentFile = join(directory, "variables");
+  const lines = Object.entries(environment).map(([name, value]) => `${name}='${value}'`);
+  await writeFile(environmentFile, lines.join("\n"), { mode: 0o600 });
+  const args = ["dev", "--ip", "127.0.0.1", "--port", String(port), "--inspector-port", "0"];
+  args.push("--local", "--env-file", environmentFile, "--persist-to", join(directory, "state"), "--test-scheduled");
+  args.push("--show-interactive-dev-session=false");
+  const server = await startServerProcess([process.execPath, wranglerProgram(), ...args], {
+    env: wranglerEnvironment(directory),
+    ready: /Ready on (http:\/\/127\.0\.0\.1:\d+)/,
+    ...others,
+  });
+  return {
+    ...server,
+    async stop() {
+      const code = await server.stop();
+      await rm(directory, { recursive: true, force: true });
+      return code;
     },
   };
 }

@@ -1,23 +1,15 @@
-import { once } from "node:events";
-import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { expect, onTestFinished, test } from "vitest";
 import * as v from "valibot";
 import { createGatewayCall, readPages } from "../../../shared/client/gateway_client.ts";
+import { startScriptedServer, type Answer } from "../../support/scripted_server.ts";
 
 /** Answers of a hostile gateway, or of a program in its place. */
 
-async function callTo(answer: (response: ServerResponse) => void, method = "GET") {
-  const server = createServer((_request, response) => answer(response));
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
-  const call = createGatewayCall({ url: `http://127.0.0.1:${port}`, apiKey: "k", timeoutMs: 20_000 });
+async function callTo(answer: Answer, method = "GET") {
+  const server = await startScriptedServer(answer);
+  onTestFinished(() => server[Symbol.asyncDispose]());
+  const call = createGatewayCall({ url: server.url, apiKey: "k", timeoutMs: 20_000 });
   return call(method, "/", undefined, new AbortController().signal);
 }
 
@@ -25,7 +17,9 @@ test("an answer that inflates to a hundred mebibytes is not held", async () => {
   const bomb = gzipSync(Buffer.alloc(100 * 1_048_576, " "));
   const before = process.memoryUsage().rss;
   const headers = { "content-type": "application/json", "content-encoding": "gzip" };
-  await expect(callTo((response) => response.writeHead(200, headers).end(bomb))).rejects.toThrow(/larger than 8388608/);
+  await expect(callTo((response) => void response.writeHead(200, headers).end(bomb))).rejects.toThrow(
+    /larger than 8388608/,
+  );
   expect(process.memoryUsage().rss - before).toBeLessThan(80 * 1_048_576);
 });
 
