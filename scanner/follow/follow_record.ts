@@ -1,25 +1,34 @@
-import { ChangeOutbox } from "./change_outbox.ts";
 import { toStateLines, type ChangeLine } from "./changes.ts";
 import type { FollowParts, FollowPlan } from "./follow_plan.ts";
 import type { FollowState } from "./follow_state.ts";
+import type { EventQueue } from "../streaming/delivery.ts";
 import type { RegisteredMonitor } from "../../shared/client/gateway_client.ts";
 
 /** How often the state is written when nothing but the time moved. */
 const saveMs = 60_000;
+/** Bound of the memory: a line takes a kilobyte or so. */
+const maxPending = 20_000;
 
 type Committed = Omit<FollowState, "monitorId" | "pending" | "unwritten">;
 
-/** Record of a follower: what it makes known (lines, for the output and for the monitor), and on disk what a process that goes on from it has to know. */
-export class FollowRecord {
+/**
+ * Record of a follower: lines on their way to the output and then to the gateway, and on disk what a process that goes on from it has to
+ * know. Lines stay in the state until they are written and the gateway has them, so that a process that is killed before loses none.
+ */
+export class FollowRecord implements EventQueue<ChangeLine> {
   #monitorId: string;
   readonly #plan: FollowPlan;
   readonly #parts: FollowParts;
-  readonly #lines: ChangeOutbox;
+  /** Lines that are not on the output yet, oldest first. */
+  #unwritten: readonly ChangeLine[];
+  /** Written lines that the gateway may not have, oldest first. */
+  #pending: readonly ChangeLine[];
+  #hasOmitted = false;
   /** The first results were stored at the gateway before: a monitor without a report was deleted there since. */
   readonly #isStateSettled: boolean;
   #committed: Committed | null;
-  /** True when what is on disk is the newest. */
-  #isSaved = true;
+  /** The part that disk does not have: lines are saved at the next look, the rest in its time. */
+  #unsaved: "lines" | "time" | null = null;
   #lastSaveMs = 0;
   #isBroken = false;
 
@@ -27,8 +36,10 @@ export class FollowRecord {
     this.#monitorId = saved?.monitorId ?? parts.newId();
     this.#plan = plan;
     this.#parts = parts;
-    this.#lines = new ChangeOutbox(saved, parts.say);
-    this.#isStateSettled = saved !== null && saved.pending[0]?.cause !== "start";
+    this.#unwritten = saved?.unwritten ?? [];
+    this.#pending = saved?.pending ?? [];
+    this.#isStateSettled =
+      saved !== null && ![saved.pending[0], saved.unwritten[0]].some((line) => line?.cause === "start");
     this.#committed = saved;
   }
 
@@ -39,12 +50,12 @@ export class FollowRecord {
   /** Takes the state after whole work: it is saved with the next lines, or in its time. */
   commit(state: Committed): void {
     this.#committed = state;
-    this.#isSaved = false;
+    this.#unsaved ??= "time";
   }
 
   /** Saves what was committed, and makes the lines known. They are saved first: a process that is killed here writes them again. */
   async add(lines: readonly ChangeLine[]): Promise<void> {
-    this.#lines.add(lines);
+    this.#unwritten = [...this.#unwritten, ...lines];
     await this.#save();
     if (lines.length === 0) return;
     this.publish();
@@ -52,21 +63,31 @@ export class FollowRecord {
   }
 
   publish(): void {
-    if (this.#lines.count === 0) return;
-    const lines = this.#lines.takeUnwritten();
-    if (lines.length > 0) this.#parts.write(lines);
-    this.#parts.monitor.changed(this.#lines);
+    if (this.#unwritten.length > 0) {
+      this.#parts.write(this.#unwritten);
+      this.#keep(this.#unwritten);
+      this.#unwritten = [];
+    }
+    if (this.#pending.length > 0) this.#parts.monitor.changed(this);
+  }
+
+  first(max: number): readonly ChangeLine[] {
+    return this.#pending.slice(0, max);
+  }
+
+  settle(lines: readonly ChangeLine[]): void {
+    const ids = new Set(lines.map(({ id }) => id));
+    this.#pending = this.#pending.filter(({ id }) => !ids.has(id));
+    this.#unsaved = "lines";
+    if (this.#pending.length === 0) this.#hasOmitted = false;
   }
 
   /** A new monitor is handed every verdict as its first state; on the output they were lines before. */
   registered({ id, last_look_at: lastLookAt }: RegisteredMonitor): void {
     if (id === this.#monitorId && (lastLookAt !== null || !this.#isStateSettled)) return;
     this.#monitorId = id;
-    this.#lines.addWritten(this.#stateLines("as it was before this monitor began"));
-    this.#parts.monitor.changed(this.#lines);
-    this.#isSaved = false;
-    // Saved at the next look, and not only with the next change.
-    this.#lastSaveMs = 0;
+    this.#keep(this.#stateLines("as it was before this monitor began"));
+    this.#parts.monitor.changed(this);
   }
 
   /** Writes every verdict to an output that does not have the lines of the processes before. */
@@ -74,37 +95,51 @@ export class FollowRecord {
     this.#parts.writeState?.(this.#stateLines("as it was before this process began"));
   }
 
+  async saveWhenDue(): Promise<void> {
+    if (this.#unsaved === "lines" || this.#parts.clock.nowMs() - this.#lastSaveMs >= saveMs) await this.#save();
+  }
+
+  async saveRest(): Promise<void> {
+    if (this.#unsaved !== null) await this.#save();
+  }
+
+  /** Over the bound the oldest are left out, which is said once. */
+  #keep(lines: readonly ChangeLine[]): void {
+    const all = [...this.#pending, ...lines];
+    const max = Math.max(maxPending, lines.length);
+    this.#pending = all.slice(-max);
+    this.#unsaved = "lines";
+    if (all.length <= max || this.#hasOmitted) return;
+    this.#hasOmitted = true;
+    this.#parts.say(
+      `The gateway has not accepted changes for too long, so the oldest are dropped. It gets the newest ${max}`,
+    );
+  }
+
   /** Every verdict as the first state of whoever has seen none. */
   #stateLines(actual: string): readonly ChangeLine[] {
     const { checks, orgUrl, withAddresses } = this.#plan;
     const { clock, newId } = this.#parts;
     const seenAt = new Date(clock.nowMs()).toISOString();
-    const findings = this.#committed?.findings ?? [];
     const facts = { checks, newId, seenAt, orgUrl, monitorId: this.#monitorId, withAddresses };
-    return toStateLines(findings, { actual, ...facts });
-  }
-
-  async saveWhenDue(): Promise<void> {
-    if (this.#lines.isUnsaved || this.#parts.clock.nowMs() - this.#lastSaveMs >= saveMs) await this.#save();
-  }
-
-  async saveRest(): Promise<void> {
-    if (this.#lines.isUnsaved || !this.#isSaved) await this.#save();
+    return toStateLines(this.#committed?.findings ?? [], { actual, ...facts });
   }
 
   /** A disk that is full must not end the watch: said once, and tried again. */
   async #save(): Promise<void> {
     if (this.#committed === null) return;
-    this.#lastSaveMs = this.#parts.clock.nowMs();
+    const { store, clock, say } = this.#parts;
+    this.#lastSaveMs = clock.nowMs();
+    const [unsaved, monitorId, pending, unwritten] = [this.#unsaved, this.#monitorId, this.#pending, this.#unwritten];
+    this.#unsaved = null;
     try {
-      await this.#parts.store.save({ ...this.#committed, monitorId: this.#monitorId, ...this.#lines.toSave() });
-      this.#isSaved = true;
+      await store.save({ ...this.#committed, monitorId, pending, unwritten });
       this.#isBroken = false;
     } catch (error) {
       const problem = error instanceof Error ? error.message : "unknown";
-      if (!this.#isBroken) this.#parts.say(`The state cannot be saved, so a restart may repeat changes: ${problem}`);
+      if (!this.#isBroken) say(`The state cannot be saved, so a restart may repeat changes: ${problem}`);
       this.#isBroken = true;
-      this.#isSaved = false;
+      this.#unsaved ??= unsaved ?? "time";
     }
   }
 }

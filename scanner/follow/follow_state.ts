@@ -5,10 +5,9 @@ import { hasCode } from "../../shared/error_code.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import type { SavedAnswers } from "../evidence/remembered_answers.ts";
 import type { ChangeLine, KnownFinding } from "./changes.ts";
-import type { SavedLines } from "./change_outbox.ts";
 
 /** State of a follower, whole after each of its rounds. */
-export interface FollowState extends SavedLines {
+export interface FollowState {
   readonly orgUrl: string;
   /** The monitor's UUID: the same directory is the same monitor. */
   readonly monitorId: string;
@@ -26,6 +25,10 @@ export interface FollowState extends SavedLines {
   readonly seen: readonly string[];
   readonly answers: SavedAnswers;
   readonly findings: readonly KnownFinding[];
+  /** Written lines that the gateway may not have, oldest first. */
+  readonly pending: readonly ChangeLine[];
+  /** Lines that may not be written, oldest first. */
+  readonly unwritten: readonly ChangeLine[];
 }
 
 export interface FollowStore {
@@ -78,6 +81,8 @@ const time = v.pipe(
   v.string(),
   v.check((text) => !Number.isNaN(Date.parse(text))),
 );
+// As this program wrote them.
+const lines = v.array(v.custom<ChangeLine>((line) => v.is(v.object({ id: v.string() }), line)));
 const stateSchema = v.object({
   schema: v.literal(schema),
   orgUrl: v.string(),
@@ -89,9 +94,8 @@ const stateSchema = v.object({
   orgPolicy: v.nullable(v.string()),
   checks: v.array(v.string()),
   seen: v.array(v.string()),
-  // As this program wrote them.
-  pending: v.array(v.custom<ChangeLine>((line) => v.is(v.object({ id: v.string() }), line))),
-  unwritten: v.pipe(v.number(), v.integer(), v.minValue(0)),
+  pending: lines,
+  unwritten: lines,
   answers: v.array(v.custom<SavedAnswers[number]>((answer) => v.is(v.object({ path: v.string() }), answer))),
   findings: v.array(v.custom<KnownFinding>((finding) => v.is(v.object({ fingerprint: v.string() }), finding))),
 });

@@ -7,8 +7,7 @@ import { FollowRecord } from "./follow_record.ts";
 import { explainMoves, type Relevant } from "./explanations.ts";
 import type { CheckResult } from "../../shared/report.ts";
 import type { LogEvent } from "./log_event.ts";
-import type { LogReading } from "./log_reader.ts";
-import { LogWatch } from "./log_watch.ts";
+import { SystemLog, type LogEvents } from "./system_log.ts";
 import { Retry } from "./retry.ts";
 import { Verdicts } from "./verdicts.ts";
 import { WatchedTime } from "./watched_time.ts";
@@ -47,14 +46,13 @@ class Follower {
   readonly #parts: FollowParts;
   readonly #isRestart: boolean;
   readonly #org: FollowedOrg;
-  readonly #log: LogWatch;
+  readonly #log: SystemLog;
   readonly #verdicts: Verdicts;
   readonly #retry = new Retry();
   readonly #record: FollowRecord;
   readonly #watched: WatchedTime;
   /** The evidence by which the findings were evaluated last. */
   #artifacts: CollectedArtifacts = {};
-  #kept: Pick<FollowState, "answers" | "findings">;
   #lastFullMs: number;
   #lagSeconds = 0;
   #hasFailed = false;
@@ -69,10 +67,9 @@ class Follower {
     );
     this.#isRestart = saved !== null;
     this.#deciding = new DecidingOrgPolicy(plan.orgPolicy, saved?.orgPolicy ?? null, parts.say);
-    this.#kept = { answers: saved?.answers ?? [], findings: saved?.findings ?? [] };
-    this.#org = new FollowedOrg(plan, parts, this.#kept.answers);
+    this.#org = new FollowedOrg(plan, parts, saved?.answers ?? []);
     this.#verdicts = new Verdicts(plan, saved);
-    this.#log = new LogWatch({ clock: parts.clock, say: parts.say, reconcileMs: plan.reconcileMs, saved });
+    this.#log = new SystemLog({ clock: parts.clock, say: parts.say, reconcileMs: plan.reconcileMs, saved });
     this.#lastFullMs = saved === null ? 0 : Date.parse(saved.lastFullAt);
   }
 
@@ -150,8 +147,8 @@ class Follower {
 
   /** One look at the log, and what follows from it. True when the log goes on. */
   async #look(): Promise<boolean> {
-    const { plan, parts } = { plan: this.#plan, parts: this.#parts };
-    const nowMs = parts.clock.nowMs();
+    const plan = this.#plan;
+    const nowMs = this.#parts.clock.nowMs();
     const isDue = nowMs - this.#lastFullMs >= plan.reconcileMs || nowMs < this.#lastFullMs;
     if (isDue) {
       await this.#reconcile("reconciliation");
@@ -164,11 +161,11 @@ class Follower {
     }
     if (!this.#log.isKept(nowMs)) return this.#beginAgain();
     const reading = await this.#log.read();
-    if (reading.kind === "events") {
+    if (reading === "lost") return this.#beginAgain();
+    if (reading !== "unreadable") {
       await this.#take(reading);
       return reading.isMore;
     }
-    if (reading.kind === "lost") return this.#beginAgain();
     if (plan.once && this.#isRestart) await this.#reconcile("reconciliation");
     return false;
   }
@@ -185,7 +182,7 @@ class Follower {
     return false;
   }
 
-  async #take({ events, cursor }: Extract<LogReading, { readonly kind: "events" }>): Promise<void> {
+  async #take({ events, cursor }: LogEvents): Promise<void> {
     const relevant = await this.#invalidate(events);
     this.#log.advance(cursor);
     if (relevant.length === 0) this.#commit();
@@ -212,7 +209,7 @@ class Follower {
     let events: readonly Relevant[] = [];
     if (this.#log.hasCursor && !this.#log.isForbidden) {
       const reading = await this.#log.read();
-      if (reading.kind === "events") {
+      if (typeof reading !== "string") {
         events = await this.#invalidate(reading.events);
         this.#log.advance(reading.cursor);
       }
@@ -225,9 +222,10 @@ class Follower {
   async #drain(): Promise<void> {
     while (this.#log.hasCursor && !this.#log.isForbidden) {
       const reading = await this.#log.read();
-      if (reading.kind === "events") await this.#take(reading);
       // The gap is reported at the next look.
-      if (reading.kind !== "events" || !reading.isMore) return;
+      if (typeof reading === "string") return;
+      await this.#take(reading);
+      if (!reading.isMore) return;
     }
   }
 
@@ -261,7 +259,6 @@ class Follower {
     this.#artifacts = artifacts;
     this.#hasFailed ||= hasFailed;
     this.#retry.plan(this.#org.failed(), events, nowMs);
-    this.#kept = { answers: this.#org.toSave(), findings: this.#verdicts.findings() };
     this.#commit();
     await this.#record.add(lines);
   }
@@ -296,7 +293,8 @@ class Follower {
       orgPolicy: this.#deciding.digest,
       checks: this.#verdicts.checks(),
       ...this.#log.toSave(),
-      ...this.#kept,
+      answers: this.#org.toSave(),
+      findings: this.#verdicts.findings(),
     });
   }
 }

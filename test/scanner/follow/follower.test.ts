@@ -139,7 +139,7 @@ describe("a follower", () => {
     // As between the two writes of the round.
     const path = join(directory, "state.json");
     const saved = JSON.parse(await readFile(path, "utf8")) as object;
-    await writeFile(path, JSON.stringify({ ...saved, pending: second.lines, unwritten: second.lines.length }));
+    await writeFile(path, JSON.stringify({ ...saved, pending: [], unwritten: second.lines }));
     const third = start({ once: true });
     await third.finished;
     expect(third.lines).toEqual(second.lines);

@@ -1,0 +1,245 @@
+import type { Clock } from "../okta/clock.ts";
+import type { ListPage, PageReader, Reading } from "../okta/idp_client.ts";
+import type { PollError, PollResult } from "../streaming/monitor_updates.ts";
+import type { FollowState } from "./follow_state.ts";
+import { toLogEvent, type LogEvent } from "./log_event.ts";
+import { logFilters } from "./touched.ts";
+
+/** Entries of one look at the log: pages until one is not full. */
+export interface LogEvents {
+  /** New ones, in the log's order. */
+  readonly events: readonly LogEvent[];
+  readonly cursor: string;
+  /** The log goes on at once: this many pages are read in one poll at the most. */
+  readonly isMore: boolean;
+}
+
+interface LogPages extends LogEvents {
+  /** Entries that could not be used, or only in part: a line each. The cursor is past them. */
+  readonly problems: readonly string[];
+}
+
+interface Refusal {
+  /** `lost`: the provider does not know the cursor any more. `forbidden`: no scope or no role, so asking again soon is no use. */
+  readonly refused: "lost" | "forbidden" | "failed";
+  readonly detail: string;
+}
+
+export interface SystemLogOptions {
+  readonly clock: Clock;
+  /** A message for a person. */
+  readonly say: (text: string) => void;
+  readonly reconcileMs: number;
+  readonly saved: Pick<FollowState, "cursor" | "lastLookAt" | "seen"> | null;
+}
+
+const pageSize = 1000;
+/** Pages of one poll: an import of a hundred thousand users passes in bounded memory. */
+const maxPages = 10;
+/** Identities that are kept, because entries may come twice. */
+const maxSeen = 2000;
+/** The log is read from so long before the start: this machine's clock may be ahead of the provider's. */
+const startMarginMs = 300_000;
+/** The provider keeps its log for 90 days. */
+const maxCursorAgeMs = 89 * 86_400_000;
+const maxSaidProblems = 3;
+
+/**
+ * Reads the System Log by polling from where it was left (https://developer.okta.com/docs/reference/system-log-query/): without
+ * `until`, in the order in which entries were stored. There is always a next link, so a page that is not full is the end. That the log
+ * cannot be read, and that it can again, is said once.
+ */
+export class SystemLog {
+  readonly #options: SystemLogOptions;
+  readonly #seen: Set<string>;
+  #pages: PageReader | null = null;
+  #cursor: string | null;
+  #lookedMs: number | null;
+  #status: PollResult["logStatus"] = "unknown";
+  #isForbidden = false;
+  #error: PollError | null = null;
+  #saidProblems = "";
+
+  constructor(options: SystemLogOptions) {
+    const { saved } = options;
+    this.#options = options;
+    this.#seen = new Set(saved?.seen);
+    this.#cursor = saved?.cursor ?? null;
+    this.#lookedMs = typeof saved?.lastLookAt === "string" ? Date.parse(saved.lastLookAt) : null;
+  }
+
+  /** Reads through another connection from now on, which may be allowed to. */
+  connect(pages: PageReader): void {
+    this.#isForbidden = false;
+    this.#pages = pages;
+  }
+
+  /** True where it was refused: it is asked for again at a reconciliation. */
+  get isForbidden(): boolean {
+    return this.#isForbidden;
+  }
+
+  get hasCursor(): boolean {
+    return this.#cursor !== null;
+  }
+
+  /** True when what happened since the last look can still be read. */
+  isKept(nowMs: number): boolean {
+    return this.#cursor !== null && (this.#lookedMs === null || nowMs - this.#lookedMs <= maxCursorAgeMs);
+  }
+
+  /** When the log was last read to its end. */
+  get lookedMs(): number | null {
+    return this.#lookedMs;
+  }
+
+  /** Takes a cursor at the log's present end, past everything before; false where it cannot be read. A provider may refuse a long filter. */
+  async begin(): Promise<boolean> {
+    this.#cursor = null;
+    let refusal: Refusal | null = null;
+    for (const filter of logFilters) {
+      const end = await this.#readToEnd(firstPath(this.#options.clock.nowMs() - startMarginMs, filter));
+      if (!("refused" in end)) {
+        this.#noteRead([]);
+        this.#cursor = end.cursor;
+        return true;
+      }
+      refusal = end;
+      if (end.refused !== "lost") break;
+    }
+    if (refusal !== null) this.#noteRefusal(refusal);
+    return false;
+  }
+
+  /** Reads the entries since the cursor, which stays until `advance`. `lost`: what happened since the last look cannot be read. */
+  async read(): Promise<LogEvents | "lost" | "unreadable"> {
+    if (this.#cursor === null) return "unreadable";
+    const found = await this.#readPages(this.#cursor);
+    if (!("refused" in found)) {
+      this.#noteRead(found.problems);
+      return found;
+    }
+    if (found.refused === "lost") return "lost";
+    this.#noteRefusal(found);
+    return "unreadable";
+  }
+
+  advance(cursor: string): void {
+    this.#cursor = cursor;
+  }
+
+  /** Says that the log between the two times cannot be read any more. */
+  reportGap(fromMs: number, toMs: number): void {
+    const gap = { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() };
+    const detail = `The System Log could not be read from where it was left: what happened from ${gap.from} to ${gap.to} is known by a full scan only, not by whom`;
+    this.#error = { code: "log_gap", detail, gap };
+    this.#options.say(detail);
+  }
+
+  clearGap(): void {
+    this.#error = null;
+  }
+
+  status(): Pick<PollResult, "logStatus" | "error"> {
+    return { logStatus: this.#status, error: this.#error };
+  }
+
+  toSave(): Pick<FollowState, "cursor" | "lastLookAt" | "seen"> {
+    const lastLookAt = this.#lookedMs === null ? null : new Date(this.#lookedMs).toISOString();
+    return { cursor: this.#cursor, lastLookAt, seen: [...this.#seen] };
+  }
+
+  /** A page at a time, so that however long the log is, little of it is in memory. */
+  async #readToEnd(path: string): Promise<LogPages | Refusal> {
+    for (let cursor = path; ;) {
+      const found = await this.#readPages(cursor);
+      if ("refused" in found || !found.isMore || found.cursor === cursor) return found;
+      ({ cursor } = found);
+    }
+  }
+
+  async #readPages(from: string): Promise<LogPages | Refusal> {
+    const events: LogEvent[] = [];
+    const problems: string[] = [];
+    let cursor = from;
+    for (let count = 1; ; count++) {
+      const page = await this.#pages?.getPage({ path: cursor, scope: "logs.read" });
+      if (page === undefined) return { refused: "failed", detail: "There is no connection" };
+      // The pages before are kept: their cursor is good.
+      if (page.state === "missing")
+        return cursor === from ? refusalOf(page) : { events, problems, cursor, isMore: false };
+      const { entries, size, next } = page.value;
+      problems.push(...page.value.problems);
+      for (const entry of entries) {
+        const event = toLogEvent(entry);
+        if (event === null) problems.push("an entry has no eventType");
+        else if (this.#isNew(event)) events.push(event);
+      }
+      if (size >= pageSize && next === null && events.length === 0)
+        return { refused: "failed", detail: "The log's page is full, and names no next page that can be read" };
+      // Without a next link the same page is asked for again; its entries are known then.
+      const isEnd = size < pageSize || next === null || next === cursor;
+      cursor = next ?? cursor;
+      if (isEnd || count === maxPages) return { events, problems, cursor, isMore: !isEnd };
+    }
+  }
+
+  #isNew({ uuid }: LogEvent): boolean {
+    if (uuid === null) return true;
+    if (this.#seen.has(uuid)) return false;
+    this.#seen.add(uuid);
+    // A set gives its values in the order in which they were added.
+    for (const oldest of this.#seen) {
+      if (this.#seen.size <= maxSeen) break;
+      this.#seen.delete(oldest);
+    }
+    return true;
+  }
+
+  #noteRead(problems: readonly string[]): void {
+    if (this.#status === "unreadable") this.#options.say("The System Log can be read again");
+    this.#status = "reading";
+    this.#isForbidden = false;
+    this.#error = null;
+    this.#lookedMs = this.#options.clock.nowMs();
+    this.#sayProblems(problems);
+  }
+
+  #noteRefusal({ refused, detail: why }: Refusal): void {
+    const { say, reconcileMs } = this.#options;
+    this.#isForbidden = refused === "forbidden";
+    const code = this.#isForbidden ? "log_forbidden" : "log_unreadable";
+    const detail = `The System Log cannot be read, so changes are found by a full scan every ${reconcileMs / 3_600_000} h only: ${why}`;
+    if (this.#error?.code !== code) say(detail);
+    this.#error = { code, detail };
+    this.#status = "unreadable";
+  }
+
+  /** Once, where the same page is read again because it names no next one. */
+  #sayProblems(problems: readonly string[]): void {
+    if (problems.length === 0) return;
+    const more = problems.length > maxSaidProblems ? `; and ${problems.length - maxSaidProblems} more` : "";
+    const text = `The System Log has entries that cannot be read in full: ${problems.slice(0, maxSaidProblems).join("; ")}${more}. What they changed is found by the next full scan at the latest`;
+    if (text !== this.#saidProblems) this.#options.say(text);
+    this.#saidProblems = text;
+  }
+}
+
+function firstPath(sinceMs: number, filter: string | null): string {
+  const since = new Date(sinceMs).toISOString();
+  const query = new URLSearchParams({ since, sortOrder: "ASCENDING", limit: String(pageSize) });
+  if (filter !== null) query.set("filter", filter);
+  return `/api/v1/logs?${query}`;
+}
+
+function refusalOf(page: Extract<Reading<ListPage>, { readonly state: "missing" }>): Refusal {
+  const { reason, refusal } = page;
+  // The filter is longer than all that a person wants to read.
+  const detail = page.detail.replace(/(\/api\/v1\/logs)\?\S*/, "$1");
+  const status = refusal?.httpStatus ?? null;
+  if (reason === "missing_scope" || reason === "missing_role" || status === 403)
+    return { refused: "forbidden", detail };
+  // 400 E0000053 and E0000031: a cursor or a time that is too old or not known, or a filter that is too long.
+  const isLost = status === 400 || status === 404 || status === 410 || status === 414;
+  return { refused: isLost ? "lost" : "failed", detail };
+}

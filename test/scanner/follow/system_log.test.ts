@@ -1,0 +1,86 @@
+import { expect, test } from "vitest";
+import { SystemLog } from "../../../scanner/follow/system_log.ts";
+import type { ListPage, Reading } from "../../../scanner/okta/idp_client.ts";
+import { createFakeClock } from "../../support/fake_clock.ts";
+
+type Answer = Reading<ListPage>;
+
+/** A log from cursor `a`, whose requests are answered one after the other; `asked` has their paths. */
+function logOf(...answers: readonly Answer[]) {
+  const asked: string[] = [];
+  const saved = { cursor: at("a"), lastLookAt: null, seen: [] };
+  const log = new SystemLog({ clock: createFakeClock(), say: () => undefined, reconcileMs: 1, saved });
+  log.connect({
+    async getPage({ path }) {
+      asked.push(path);
+      return answers[asked.length - 1] ?? refusal(500);
+    },
+  });
+  return { asked, log };
+}
+
+function page(first: number, count: number, next: string | null): Answer {
+  const entries = Array.from({ length: count }, (_, index) => ({
+    uuid: `u${first + index}`,
+    eventType: "zone.update",
+  }));
+  return { state: "obtained", value: { entries, size: count, problems: [], next } };
+}
+
+function refusal(httpStatus: number | null, reason: "provider_error" | "missing_scope" = "provider_error"): Answer {
+  return { state: "missing", reason, detail: "refused", partial: null, refusal: { httpStatus, errorCode: null } };
+}
+
+const at = (name: string) => `/api/v1/logs?after=${name}`;
+const eventCount = (found: Awaited<ReturnType<SystemLog["read"]>>) =>
+  typeof found === "string" ? found : found.events.length;
+
+test("goes on while pages are full, and gives an entry once", async () => {
+  const { log, asked } = logOf(page(0, 1000, at("b")), page(999, 2, at("c")));
+  expect(await log.read()).toMatchObject({ cursor: at("c"), isMore: false, events: { length: 1001 } });
+  expect(asked).toEqual([at("a"), at("b")]);
+  expect(log.toSave().seen).toHaveLength(1001);
+});
+
+test("reads ten pages in one look, says that there are more, and keeps 2,000 identities", async () => {
+  const { log, asked } = logOf(...Array.from({ length: 11 }, (_, n) => page(n * 1000, 1000, at(`p${n + 1}`))));
+  expect(await log.read()).toMatchObject({ cursor: at("p10"), isMore: true });
+  expect(asked).toHaveLength(10);
+  expect(log.toSave().seen).toHaveLength(2000);
+});
+
+test("keeps its cursor where a page names no next one, and fails where such a page is full and has nothing new", async () => {
+  const { log } = logOf(page(0, 2, null), page(0, 1000, null), page(0, 1000, null));
+  expect(await log.read()).toMatchObject({ cursor: at("a"), isMore: false });
+  expect(eventCount(await log.read())).toBe(998);
+  expect(await log.read()).toBe("unreadable");
+});
+
+test("keeps the pages before one that fails", async () => {
+  const { log } = logOf(page(0, 1000, at("b")), refusal(500));
+  expect(await log.read()).toMatchObject({ cursor: at("b"), isMore: false });
+});
+
+test.each([
+  [refusal(400), "lost", false],
+  [refusal(404), "lost", false],
+  [refusal(410), "lost", false],
+  [refusal(403), "unreadable", true],
+  [refusal(null, "missing_scope"), "unreadable", true],
+  [refusal(429), "unreadable", false],
+  [refusal(null), "unreadable", false],
+])("after %j the log is %s, forbidden: %s", async (answer, outcome, isForbidden) => {
+  const { log } = logOf(answer);
+  expect([await log.read(), log.isForbidden]).toEqual([outcome, isForbidden]);
+});
+
+test("begins at the end, with a shorter filter and then with none where one is refused", async () => {
+  const { log, asked } = logOf(refusal(400), refusal(400), page(0, 1000, at("b")), page(1000, 5, at("c")));
+  expect(await log.begin()).toBe(true);
+  expect(log.toSave().cursor).toBe(at("c"));
+  const filters = asked.map((path) => new URL(path, "https://org.invalid").searchParams.get("filter")?.length ?? 0);
+  expect(filters).toEqual([...filters].sort((one, other) => other - one));
+  expect(filters[2]).toBe(0);
+  const refused = logOf(refusal(400), refusal(400), refusal(400)).log;
+  expect([await refused.begin(), refused.status().error?.code]).toEqual([false, "log_unreadable"]);
+});
