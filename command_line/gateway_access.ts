@@ -23,7 +23,7 @@ export function readGatewayAccess(reader: EnvironmentReader): GatewayAccess | nu
   return gatewayUrl === null || apiKey === null ? null : { gatewayUrl, apiKey };
 }
 
-/** For a command that does nothing without one. Throws `UsageError` with these problems and those of the variables. */
+/** The access of a command that does nothing without one. Throws `UsageError` with these problems and those of the variables. */
 export function requireGatewayAccess(env: Environment, problems: readonly string[]): GatewayAccess {
   const reader = createEnvironmentReader(env);
   for (const problem of problems) reader.report(problem);

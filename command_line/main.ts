@@ -10,7 +10,7 @@ import { createProgram } from "./program.ts";
 /** The command line: it joins the two halves, which never import each other. */
 const interruption = new Interruption();
 const streams = openStandardStreams();
-/** For cleaning up after an unexpected error: a scan publishes its end, a gateway closes its streams. */
+/** Time for cleaning up after an unexpected error: a scan publishes its end, a gateway closes its streams. */
 const lastWorkMs = 10_000;
 let exitCode: number = exitCodes.ok;
 let hasBug = false;

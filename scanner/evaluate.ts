@@ -120,7 +120,7 @@ function toFinding(draft: FindingDraft, { check, org, digest, isFailing }: Subje
     expected: toLine(draft.expected, maxTextLength),
     actual: toLine(draft.actual, maxTextLength),
     detail: sentence(resource, draft, draft.status === "PASS" && !isFailing ? draft.uncovered : undefined),
-    // For the check and the resource only: wording, order and time do not change a fingerprint.
+    // Made of the check and the resource only: wording, order and time do not change a fingerprint.
     fingerprint: digest(JSON.stringify([check.name, org.id, resource.type, resource.id])),
     waived: false,
     waiver: null,
@@ -177,7 +177,7 @@ function onePerResource(findings: readonly Finding[]): Finding[] {
   return [...kept.values()];
 }
 
-/** By code points, so the order is the same in every locale. */
+/** Sorts by code points, so the order is the same in every locale. */
 function byResource({ resource: one }: Finding, { resource: other }: Finding): number {
   return compare(one.type, other.type) || compare(one.name, other.name) || compare(one.id, other.id);
 }

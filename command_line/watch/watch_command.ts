@@ -72,7 +72,7 @@ function closedCode(io: CommandIo): number {
   return io.interrupted.aborted ? exitCodes.interrupted : exitCodes.ok;
 }
 
-/** What would have been the last event, from the scan's state. */
+/** The payload of the event that would have been the last, from the scan's state. */
 async function readEnd(scanId: string, api: GatewayApi): Promise<Resource> {
   const { id, status, pass, fail, manual, not_applicable } = await api.readScan(scanId);
   return { scan_id: id, status, pass, fail, manual, not_applicable };

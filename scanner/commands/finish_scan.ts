@@ -43,7 +43,7 @@ export interface ReportFacts {
   readonly decisions: Decisions;
   readonly checklist: Checklist | null;
   readonly id: string;
-  /** For the gateway where it is registered. */
+  /** Null: the scan is not registered at a gateway. */
   readonly tenantId: string | null;
   /** The organization's own document; null: none. */
   readonly orgPolicy: OrgPolicy | null;

@@ -9,7 +9,7 @@ import { levelOf } from "../reports/benchmark_rules.ts";
 import { markdownFormat } from "../reports/markdown.ts";
 
 export interface NamedReport {
-  /** For the organization, where a run has several. */
+  /** Name of the organization; null: the run has one. */
   readonly name: string | null;
   readonly report: Report;
 }

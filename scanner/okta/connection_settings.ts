@@ -17,7 +17,7 @@ export interface ConnectionSettings {
   readonly proxy: ProxySettings;
 }
 
-/** For `https://` organizations only: `http://` ones are on this machine, where no proxy is needed. */
+/** Used for `https://` organizations only: `http://` ones are on this machine, where no proxy is needed. */
 export interface ProxySettings {
   /** null: none. May carry a password, so it is never shown. */
   readonly httpsProxy: string | null;

@@ -9,7 +9,7 @@ export interface HttpRequest {
   /** Path and query under the organization's origin. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** For the token request only. */
+  /** Body of the token request; no other has one. */
   readonly form?: URLSearchParams;
 }
 

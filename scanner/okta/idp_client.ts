@@ -9,7 +9,7 @@ export interface IdpRequest {
   readonly scope: string;
   /** Reduces each entry of a list, as its page arrives: a whole list of large entries need not fit in memory. */
   readonly keep?: (entry: JsonObject) => JsonObject;
-  /** Is told what was kept of each entry of a list, before the next page is asked for. */
+  /** Called with each kept entry of a list, before the next page is asked for. */
   readonly onEntry?: ((kept: JsonObject) => void) | undefined;
 }
 

@@ -13,7 +13,7 @@ const maxLineLength = 2000;
 /** A certificate in base64, an access token. */
 const maxLongLength = 65_536;
 const longFields = new Set(["access_token", "x5c"]);
-/** For an id that had to be changed, as much as is still shown. */
+/** Length that is still shown of an id that had to be changed. */
 const maxShownIdLength = 100;
 const nameFields = new Set(["issuer", "subject"]);
 const idFields = new Set(["id", "kid", "href", "include", "exclude"]);

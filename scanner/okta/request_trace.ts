@@ -2,7 +2,7 @@ import type { Clock } from "./clock.ts";
 import type { HttpRequest, HttpTransport } from "./http_transport.ts";
 import { NetworkError } from "./network_error.ts";
 
-/** Is told what is sent and what is waited for. It sees no header, no form and no answer, so it can show no secret. */
+/** Callbacks for requests and waits. It sees no header, no form and no answer, so it can show no secret. */
 export interface RequestTrace {
   requestEnded(request: TracedRequest): void;
   /** A wait begins, as long as it takes as far as is known now. */

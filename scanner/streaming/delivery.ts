@@ -37,7 +37,7 @@ export interface DeliveryOptions<Item> {
 /** Below the 500 events and 1 MiB that the gateway accepts at once. */
 const maxBatchEvents = 500;
 const maxBatchBytes = 1_000_000;
-/** For the number of an event. */
+/** Room for the number of an event. */
 const deliveryIdBytes = 80;
 
 /**

@@ -138,7 +138,7 @@ export function createMonitorPublisher(options: MonitorPublisherOptions): Monito
     wake.resolve();
   }
 
-  /** For a monitor that takes nothing any more. */
+  /** Empties the queue of a monitor that takes nothing any more. */
   function settleAll(): void {
     queue?.settle(queue.first(Number.POSITIVE_INFINITY));
   }

@@ -7,7 +7,7 @@ export interface PollResult {
   readonly at: string | null;
   /** How far behind the org's log the verdicts are; null when it is not known. */
   readonly lagSeconds: number | null;
-  /** For checks. */
+  /** Counts of checks. */
   readonly counts: StatusCounts;
   readonly logStatus: NonNullable<MonitorUpdate["log_status"]>;
   /** Null when nothing is wrong. */

@@ -9,7 +9,7 @@ import type { BrokerConfig } from "../../shared/brokers/broker_config.ts";
 import { openBroker } from "../../shared/brokers/open_broker.ts";
 import type { StreamConfig } from "./stream_config.ts";
 
-/** For one call: a gateway that takes longer counts as unavailable, and the call is retried. */
+/** Bound on one call: a gateway that takes longer counts as unavailable, and the call is retried. */
 const callTimeoutMs = 4000;
 
 /** Registers the scan in the background and publishes it from then on; the scan never waits for it. */

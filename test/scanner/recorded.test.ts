@@ -69,7 +69,7 @@ async function evaluateAll(org: Answers): Promise<readonly CheckResult[]> {
   return Promise.all(catalog.map(async (check) => evaluateCheck(check, await collection.obtainFor(check), context)));
 }
 
-/** What a compliant org answers instead, when it answers with this; null for what no collector reads. */
+/** Answers of a compliant org in their place, when it answers with this; null for what no collector reads. */
 function overridesOf(kind: string, body: unknown): Answers | null {
   const list = listOf(body);
   const [item = {}] = list;

@@ -48,7 +48,7 @@ export function summaryMarkdown(summary: Summary): string {
   ].join("\n");
 }
 
-/** For people, on stdout: a table of numbers, and below it why an organization has none. */
+/** Text for people, on stdout: a table of numbers, and below it why an organization has none. */
 export function summaryTable(summary: Summary, width: number): string {
   const table = columnLines(
     [headings, ...rowsOf(summary)],

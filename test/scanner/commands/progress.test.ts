@@ -5,7 +5,7 @@ import { aCheckResult, aFinding, everyVerdict } from "../../support/report_build
 
 interface RecordedTerminal extends Terminal {
   written(): string;
-  /** What stands on the screen: the lines, each as it was written last. */
+  /** The lines on the screen, each as it was written last. */
   screen(): readonly string[];
   /** Every state that a line ever had. */
   drawn(): readonly string[];

@@ -15,7 +15,7 @@ let org: PracticeOrg | null = null;
 
 afterEach(() => org?.stop());
 
-/** What a scan cannot decide for want of a scope, a role, a feature, or a policy that is there to be judged. */
+/** Reasons why a scan cannot decide: it lacks a scope, a role, a feature, or a policy that is there to be judged. */
 const limitReasons = new Set<unknown>(["missing_scope", "missing_role", "not_available"]);
 const few = defaultScopes.filter((scope) => !["users.read", "networkZones.read", "brands.read"].includes(scope));
 

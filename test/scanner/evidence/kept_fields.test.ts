@@ -102,7 +102,7 @@ function watched(entry: JsonObject, { kept, report, isEntry = false }: WatchOpti
   });
 }
 
-/** What a filter keeps, found out with an entry that has every field; null for one that keeps whatever it does not know. */
+/** Fields that a filter keeps, found out with an entry that has every field; null for one that keeps whatever it does not know. */
 function keptBy(keep: (entry: JsonObject) => JsonObject): Kept | null {
   if (Object.hasOwn(keep({ unheard_of: 1 }), "unheard_of")) return null;
   const everything: JsonObject = new Proxy<JsonObject>(

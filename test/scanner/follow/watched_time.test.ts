@@ -3,7 +3,7 @@ import { WatchedTime } from "../../../scanner/follow/watched_time.ts";
 
 const second = 1000;
 
-/** What is written for looks at these times; a pair is a look that did not read the log, and when. */
+/** Lines that are written for looks at these times; a pair is a look that did not read the log, and when. */
 function watched(looks: readonly (number | readonly ["failed", number])[]): readonly string[] {
   const lines: string[] = [];
   const time = new WatchedTime(10 * second, ({ from, to }) =>

@@ -106,12 +106,6 @@ test("a refused call names the scope of the provider's challenge, and ours where
   expect(await refusedFor(`Bearer scope="<script>", ${error}`)).toContain("scope okta.policies.read is");
 });
 
-test("an array where an object is expected is unreadable", async () => {
-  const { idp, client } = await setUp();
-  idp.on("GET", path, { body: [] });
-  expect(await client.getObject(request)).toMatchObject({ state: "missing", reason: "unreadable" });
-});
-
 test.each([
   ["an error with a status of 200", { errorCode: "E0000006", errorSummary: "no" }, "is the error E0000006"],
   ["an object without any field", {}, "without any field"],
@@ -121,15 +115,6 @@ test.each([
   const reading = await client.getObject(request);
   expect(reading).toMatchObject({ state: "missing", reason: "unreadable" });
   expect(reading.state === "missing" && reading.detail).toContain(words);
-});
-
-test("JSON may be a hundred levels deep, not more", async () => {
-  const { idp, client } = await setUp();
-  const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
-  idp.on("GET", "/api/v1/fits", { body: nested(100) });
-  idp.on("GET", "/api/v1/over", { body: nested(101) });
-  expect((await client.getObject({ path: "/api/v1/fits", scope: "apps.read" })).state).toBe("obtained");
-  expect(await client.getObject({ path: "/api/v1/over", scope: "apps.read" })).toMatchObject({ reason: "unreadable" });
 });
 
 test("sends nothing for a scope that is not granted", async () => {
@@ -336,16 +321,6 @@ test("the probe's page serves the first read of it", async () => {
   expect(idp.seen("/api/v1/policies")).toHaveLength(1);
   await client.getList(request);
   expect(idp.seen("/api/v1/policies")).toHaveLength(2);
-});
-
-test("an abort rejects reads in flight with its reason", async () => {
-  const stop = new AbortController();
-  const { idp, client } = await setUp({ signal: stop.signal });
-  idp.on("GET", path, () => {
-    stop.abort(new Error("interrupted"));
-    return { fault: "hang" };
-  });
-  await expect(client.getList(request)).rejects.toThrow("interrupted");
 });
 
 test.each<[string, (client: HttpIdpClient, idp: ScriptedIdp) => Promise<unknown>, string]>([

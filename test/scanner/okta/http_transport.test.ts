@@ -114,18 +114,6 @@ test("the timeout covers headers and body", async () => {
   await expect(http.send(get("/api/v1/half"), never)).rejects.toMatchObject({ kind: "timeout" });
 });
 
-test("rejects with the signal's reason when it aborts", async () => {
-  const idp = await scripted();
-  const stop = new AbortController();
-  idp.on("GET", "/api/v1/x", () => {
-    stop.abort(new Error("interrupted"));
-    return { fault: "hang" };
-  });
-  await expect(open(idp.url).send(get("/api/v1/x"), stop.signal)).rejects.toThrow("interrupted");
-  await expect(open(idp.url).send(get("/api/v1/x"), stop.signal)).rejects.toThrow("interrupted");
-  expect(idp.requests).toHaveLength(1);
-});
-
 test("distinguishes refused, reset, cut off and unknown hosts", async () => {
   const idp = await scripted();
   idp.on("GET", "/api/v1/reset", { fault: "reset" });

@@ -138,7 +138,7 @@ test("the proof of an API request is bound to method, URL, token and the resourc
 
 const hourMs = 3_600_000;
 
-/** What the provider says to an assertion, by its own clock. */
+/** Answer of the provider to an assertion, by its own clock. */
 async function judge(request: SeenRequest, providerMs: number): Promise<Reply> {
   const { iat = 0, exp = 0 } = decodeJwt(request.form.get("client_assertion") ?? "");
   const now = providerMs / 1000;

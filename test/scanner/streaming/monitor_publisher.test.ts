@@ -40,7 +40,7 @@ const facts = {
 interface Monitor extends Omit<MonitorPublisher, "changed"> {
   /** Adds to the queue that the publisher stores from. */
   changed(changes: readonly NewChange[]): void;
-  /** What is in that queue. */
+  /** Content of that queue. */
   waiting(): readonly NewChange[];
   readonly monitorId: string;
   readonly warnings: string[];
