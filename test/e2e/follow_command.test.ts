@@ -31,12 +31,12 @@ test("writes a line for a change while it runs, and ends with 0 on SIGTERM and S
   org.change("fips-off", "dana@practice.example");
   await first.until(
     "stdout",
-    /PASS → FAIL {2}V-273205 CAT II .+ {2}Okta Verify {2}by dana@practice\.example \(security\.authenticator\.lifecycle\.update\)$/m,
+    /PASS → FAIL {2}V-273205 CAT II .+ {2}Okta Verify {2}by Dana Duty \(dana@practice\.example\) \(security\.authenticator\.lifecycle\.update\)$/m,
   );
   expect(await first.stop("SIGTERM")).toMatchObject({ code: 0, stderr: "" });
   const second = start();
   org.change("fips-on", "sam@practice.example");
-  await second.until("stdout", /^\d\d:\d\d:\d\d {2}FAIL → PASS .* by sam@practice\.example/);
+  await second.until("stdout", /^\d\d:\d\d:\d\d {2}FAIL → PASS .* by Sam Security \(sam@practice\.example\)/);
   expect(await second.stop("SIGINT")).toMatchObject({ code: 0, stderr: "" });
 });
 

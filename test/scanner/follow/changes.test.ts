@@ -148,11 +148,11 @@ it("countChecks counts each check once, what does not apply apart, and an attest
 describe("changeTexts", () => {
   const changeText = (...[written, options]: [ChangeLine, Parameters<typeof changeTexts>[1]]): string =>
     changeTexts([written], options).join("\n");
-  const event = (login: string): LogEvent => {
+  const event = (login: string, displayName: string | null = null): LogEvent => {
     const found = toLogEvent({
       uuid: login,
       eventType: "policy.rule.update",
-      actor: { alternateId: login },
+      actor: { alternateId: login, displayName },
       client: { ipAddress: "192.0.2.1" },
     });
     if (found === null) throw new TypeError("The event has no type");
@@ -201,7 +201,10 @@ describe("changeTexts", () => {
 
   it("the line of docs/follow.md is a line as it is written", async () => {
     const example = fencedAfter(await documentText("docs/follow.md"), "one line for each change", "text").trim();
-    const written = { ...line("log", [event("ann@acme.example")]), check: "application_admin_console_mfa_required" };
+    const written = {
+      ...line("log", [event("ann@acme.example", "Ann Admin")]),
+      check: "application_admin_console_mfa_required",
+    };
     const at = {
       ...written,
       seen_at: "2026-11-01T09:34:06.000Z",
