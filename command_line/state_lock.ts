@@ -5,8 +5,8 @@ export interface StateLock {
   release(): Promise<void>;
 }
 
-/** The code of SQLite for a database that another connection has locked. */
-const busy = 5;
+/** SQLite's text for a database that another connection has locked; Deno gives no code with it. */
+const busyText = "database is locked";
 
 /**
  * Null when another live process has the directory, which must exist. The lock is SQLite's on an empty database in it, so the system
@@ -20,7 +20,7 @@ export async function lockStateDirectory(directory: string): Promise<StateLock |
     return { release: async () => database.close() };
   } catch (error) {
     database.close();
-    if (error instanceof Error && "errcode" in error && error.errcode === busy) return null;
+    if (error instanceof Error && error.message === busyText) return null;
     throw error;
   }
 }
