@@ -89,7 +89,7 @@ export function describeSettings(): string {
   });
   return `# Settings of the scanner
 
-Made by \`npm run schemas\` from \`scanner/settings/table.ts\`. An option wins over a variable, a variable over the file, the file over the default; see [the configuration file](../quickstart.md#the-configuration-file).
+Made by \`npx node tools/schemas.ts\` from \`scanner/settings/table.ts\`. An option wins over a variable, a variable over the file, the file over the default; see [the configuration file](../quickstart.md#the-configuration-file).
 
 | option | variables | in the file | commands | meaning |
 |---|---|---|---|---|
@@ -115,7 +115,7 @@ export function describeRules(): string {
   });
   return `# What each rule reads
 
-Made by \`npm run schemas\` from the checks. \`scanstream explain V-273195\` shows the same with DISA's texts and the steps of the fix; [verdicts](../verdicts.md) has what a PASS rests on.
+Made by \`npx node tools/schemas.ts\` from the checks. \`scanstream explain V-273195\` shows the same with DISA's texts and the steps of the fix; [verdicts](../verdicts.md) has what a PASS rests on.
 
 ${sections.join("\n")}`;
 }
