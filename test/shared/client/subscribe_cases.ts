@@ -234,11 +234,11 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
   "backs off from a server that drops every stream, and starts small again after a good one": async () => {
     const good: Answer = async (response, request) => {
       await stream()(response, request);
-      // Twice what makes a stream a good one.
-      setTimeout(() => response.end(), 200);
+      // Four times what makes a stream a good one.
+      setTimeout(() => response.end(), 1200);
     };
     await using server = await startScriptedServer(endedStream(), endedStream(), good, stream(end));
-    assert.deepEqual(await pauseBounds(server.url, { heartbeatMs: 300 }), [2, 4, 2]);
+    assert.deepEqual(await pauseBounds(server.url, { heartbeatMs: 900 }), [2, 4, 2]);
   },
 
   "cuts a pause short on retryNow": async () => {
@@ -260,10 +260,10 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
   "waits as long for a byte as the stream tells": async () => {
     await using server = await startScriptedServer(async (response, request) => {
       await stream(": open\n: heartbeat-seconds 60\n")(response, request);
-      // The passing of time is what is tested: four times the silence that the option allows.
-      setTimeout(() => response.write(end), 200);
+      // The passing of time is what is tested: twice the silence that the option allows.
+      setTimeout(() => response.write(end), 2000);
     });
-    const log = watch(server.url, { heartbeatMs: 20 });
+    const log = watch(server.url, { heartbeatMs: 400 });
     await log.finished;
     assert.deepEqual(log.entries, ["connecting", "live", "scan.end", "ended"]);
   },
@@ -350,12 +350,12 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
     await using server = await startScriptedServer(stream(progress(1) + progress(2) + end));
     let running = 0;
     await watch(server.url, {
-      // Longer than the silence that is allowed: while nothing is read, silence means nothing.
-      heartbeatMs: 20,
-      onEvent: async () => {
+      heartbeatMs: 400,
+      onEvent: async ({ type }) => {
         running += 1;
         assert.equal(running, 1);
-        await new Promise((resolve) => setTimeout(resolve, 70));
+        // Twice the silence that is allowed: while nothing is read, silence means nothing.
+        await new Promise((resolve) => setTimeout(resolve, type === "scan.end" ? 2000 : 0));
         running -= 1;
       },
     }).finished;
