@@ -24,8 +24,8 @@ export const remedies = {
   clock: "Set this machine's clock (NTP): it differs too much from the organization's",
   network:
     "The organization refuses this machine's network address: allow it in Security → Networks, in the network zone of the application's client credentials, or run from a permitted network; and check IDP_ORG_URL",
-  activeKey: `This key is not an active key of the application: activate it in ${credentials} → Public Keys, or set IDP_PRIVATE_KEY_ID to the KID that is shown there`,
-  matchingKey: `The private key does not belong to an active public key of this application: add its public half in ${credentials} → Public Keys`,
+  activeKey: `This key is not an active key of the application: activate it in ${places.keys}, or set IDP_PRIVATE_KEY_ID to the KID that is shown there`,
+  matchingKey: `The private key does not belong to an active public key of this application: add its public half in ${places.keys}`,
   dpopHeaders: `Look at ${credentials} → "Require Demonstrating Proof of Possession (DPoP) header in token requests"; a proxy must not remove the DPoP headers`,
   tokenRateLimit: "The organization's rate limit for token requests is used up: try again in some minutes",
   providerProblem: "The organization has its own problem: look at its status page and try again",

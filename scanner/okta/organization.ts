@@ -1,5 +1,6 @@
 import type { Engine } from "../../shared/report.ts";
 import { providerMoment, type ProviderMoment } from "./clock.ts";
+import { remedies } from "./console_places.ts";
 import { IdpError } from "./idp_error.ts";
 import { parseBody } from "./json_answer.ts";
 import { isJsonObject } from "../../shared/json.ts";
@@ -63,11 +64,7 @@ async function fetchWellKnown({ orgUrl, sender, scopePrefix }: OrganizationOptio
   // An outage says nothing about the prefix, and a wrong one would look like missing scopes.
   if (scopePrefix === null && (response.status >= 500 || response.status === 429)) {
     const message = `Cannot log in to ${orgUrl}: ${wellKnownPath} answered ${response.status}`;
-    throw new IdpError(
-      "provider_error",
-      message,
-      "The organization has its own problem: look at its status page and try again",
-    );
+    throw new IdpError("provider_error", message, remedies.providerProblem);
   }
   return response;
 }
