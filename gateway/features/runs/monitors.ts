@@ -127,7 +127,7 @@ function monitorRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
         }
         await publish(row, ...events);
         // The counts of the organization come with the changes that explain them.
-        const isOther = before.status !== row.status || before.staleAt !== null;
+        const isOther = row.endedAt !== null || before.status !== row.status || before.staleAt !== null;
         if (isOther) afterResponse(c, organizations.updated(row.tenantId, row));
       },
     },
