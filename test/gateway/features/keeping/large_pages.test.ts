@@ -29,9 +29,9 @@ describe("a history of more than one answer holds", () => {
     );
     await gateway.owner(
       `insert into observations (tenant_id, organization_id, run_id, kind, began, known_from, known_to, moved_at, results)
-       select $1::uuid, $2::uuid, $3::uuid, 'monitor', now() - interval '500 days', at, at + interval '0.1 days', at,
-         case n % 2 when 0 then $4::jsonb else jsonb_set($4::jsonb, '{flapping}', '{"status": "PASS", "severity": "high", "cause": "log"}') end
-       from generate_series(1, 5000) as n, lateral (select now() - (5001 - n) * interval '0.1 days' as at) as times`,
+       select $1::uuid, $2::uuid, $3::uuid, 'monitor', now() - interval '500 days', at, at + interval '144 minutes', at,
+         jsonb_set($4::jsonb, '{flapping}', jsonb_build_object('status', case n % 2 when 0 then 'PASS' else 'FAIL' end, 'severity', 'high', 'cause', 'log'))
+       from generate_series(1, 5000) as n, lateral (select date_trunc('second', now()) - (5001 - n) * interval '144 minutes' as at) as times`,
       gateway.acme.id,
       organization.id,
       monitorId,
