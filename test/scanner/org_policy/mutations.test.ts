@@ -137,6 +137,7 @@ test.each<[change: string, edit: (one: Case) => void, changed: Readonly<Record<s
   ["a session rule leaves a zone out", ({ org }) => (sessionZones(org).exclude = [addZone(org)]), { [S]: "FAIL" }],
   ["a session policy is not in the document", ({ policy }) => policy.session_policies.shift(), { [S]: open }],
   ["a session policy was renamed", ({ org }) => (session(org, "Administrators").policy.name = "Admins"), { [S]: open }],
+  ["the document has another name", ({ policy }) => (policy.session_policies[0].policy = "Admin"), { [S]: open }],
   [
     "two session policies have one name",
     ({ org }) => (session(org, "Administrators").policy.name = "Default Policy"),
@@ -205,6 +206,7 @@ test.each<[change: string, edit: (one: Case) => void, changed: Readonly<Record<s
   ],
 
   ["a token has another owner", ({ org }) => (token(org).userId = token(org, "SIEM export").userId), { [O]: "FAIL" }],
+  ["an owner has another login", ({ org }) => (ownerOf(org, "HR import").login = "bea@x.example"), { [O]: "FAIL" }],
   ["an owner's login has capitals", ({ org }) => (ownerOf(org, "HR import").login = "HR@practice.example"), {}],
   ["an owner's login was not read", ({ org }) => (ownerOf(org, "HR import").login = null), { [O]: open }],
   ["an owner holds no role", ({ org }) => (ownerOf(org, "SIEM export").roles.value = []), { [O]: "FAIL" }],
