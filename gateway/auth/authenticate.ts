@@ -44,7 +44,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   const foundKeys = new FoundKeys();
   return {
     async authenticate(request, permission) {
-      const identity = await identify(request);
+      const identity = await identify(request, knownKey(request));
       requireHolder(identity, permission);
       return { ...toPrincipal(identity, request), permission };
     },
@@ -55,14 +55,14 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       return toPrincipal(identity, request);
     },
 
-    identify,
+    identify: (request) => identify(request, findKey(request)),
   };
 
-  async function identify(request: Request): Promise<Identity> {
+  async function identify(request: Request, find: FindKey): Promise<Identity> {
     const authorization = request.headers.get("authorization");
     if (authorization === null) throw noCredentials(request);
     const credential = parseAuthorization(authorization);
-    if (credential.scheme === "api-key") return fromApiKey(credential.value, findKey(request));
+    if (credential.scheme === "api-key") return fromApiKey(credential.value, find);
     if (looksLikeStreamToken(credential.value)) throw streamTokenNotAllowed();
     return fromJwt(credential.value);
   }
@@ -72,15 +72,17 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     // An empty header is a header: it does not fall back to the query.
     if (authorization === null) return fromStreamCredential(queryToken(request));
     const credential = parseAuthorization(authorization);
-    // The transaction that opens the stream checks that the key is still valid.
-    if (credential.scheme === "api-key") {
-      return fromApiKey(credential.value, async (hash) => foundKeys.find(hash, findKey(request)));
-    }
+    if (credential.scheme === "api-key") return fromApiKey(credential.value, knownKey(request));
     return fromStreamCredential(credential.value);
   }
 
   function findKey(request: Request): FindKey {
     return async (hash) => options.findApiKey(hash, request);
+  }
+
+  /** A key that was valid within a minute: its caller checks that it still is, in a transaction of the tenant. */
+  function knownKey(request: Request): FindKey {
+    return (hash) => foundKeys.find(hash, findKey(request));
   }
 
   async function fromApiKey(apiKey: string, find: FindKey): Promise<Identity> {

@@ -22,8 +22,8 @@ export const allow: Allow = (permission) => {
     const principal = await authenticator.authenticate(c.req.raw, permission);
     c.set("principal", principal);
     for (const [name, query] of Object.entries(accessOf(database, principal))) c.set(name as "read", query);
-    // A key's validity and scopes were read from the database just now; a token says nothing about its subject's role.
-    if (principal.kind === "user") await requireAuthority(database, principal);
+    // A token says nothing about its subject's role, and a key may have been revoked since it was found.
+    await requireAuthority(database, principal);
     accountOf(c.req.raw).belongsTo(principal.tenantId);
     await next();
   };
