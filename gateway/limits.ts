@@ -91,6 +91,8 @@ export class Limits {
 
   /** Requests with the credential are the tenant's from their arrival. It authorizes nobody. */
   remember(credential: string, tenantId: string): void {
+    // Browsers give a stream's token in its address: a request without the header is nobody's.
+    if (credential === "") return;
     if (this.#tenants.size >= maxCredentials) this.#tenants.clear();
     this.#tenants.set(credential, tenantId);
   }

@@ -46,6 +46,8 @@ test("requests that are not authenticated count for their address", () => {
   for (let n = 0; n < 512; n += 1) open("192.0.2.1");
   expect(() => open("192.0.2.1")).toThrow("The caller's limit of 512");
   open("192.0.2.2").belongsTo("tenant");
+  // A tenant that is known from a request without the header is not charged for what comes without one.
+  expect(open("192.0.2.3").holder).toBe("192.0.2.3");
 });
 
 test("a few requests begin in a turn of the event loop, and one behind hundreds of others in the next", async () => {
