@@ -109,7 +109,10 @@ async function lookOnce(walk: Walk, clientId: string | null): Promise<string | n
   if (left.length > 0) for (const index of consoleSteps.keys()) showStep(walk, index);
   for (const state of states) show(walk, state);
   if (left.length === 0 && clientId !== null) return clientId;
-  walk.say("Not ready yet: finish each line without ✓, then run scanstream setup again.");
+  // The next run goes on with this app.
+  if (clientId !== null && states.some(({ need, state }) => need === "app" && state === "done"))
+    await walk.save(clientId);
+  walk.say("Not ready yet: finish each line without ✓, then run this command again.");
   return exitCodes.usage;
 }
 

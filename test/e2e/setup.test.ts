@@ -103,8 +103,13 @@ describe("what is not right is named", () => {
       runCommand(["practice-org", "change", "--url", org.url, ...names], { cwd: folder.path });
     expect((await change("app-created")).stdout).toBe(`${org.clientId}\n`);
     const scopes = [...requiredScopes, "logs.read", "orgs.read"].map((scope) => `scope-granted:${scope}`);
-    expect((await change("key-saved", ...scopes, "role-assigned")).code).toBe(0);
-    expect(await setup(toOrg())).toMatchObject({ code: 0, stderr: expect.stringContaining("✓ Role: READ_ONLY_ADMIN") });
+    expect((await change("key-saved")).code).toBe(0);
+    expect(await setup(toOrg())).toMatchObject({ code: 2, stderr: expect.stringContaining(`✓ App ${org.clientId}`) });
+    expect((await change(...scopes, "role-assigned")).code).toBe(0);
+    expect(await setup(["--org-url", org.url])).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining("✓ Role: READ_ONLY_ADMIN"),
+    });
   }, 60_000);
   afterAll(async () => {
     await org.stop();
