@@ -27,7 +27,7 @@ import { readQuery, type QueryParameters, type QueryValues } from "./query_param
 export interface ResourceOptions {
   /** Tag of its operations in the OpenAPI document. */
   readonly tag: string;
-  /** What an id in its paths names, as in `No such scan`; null: nothing is looked up by it. */
+  /** The kind of thing that an id in its paths names, as in `No such scan`; null: nothing is looked up by it. */
   readonly what: string | null;
   /** The parameter of its paths that names one. Default: `id`, a UUID. */
   readonly id?: { readonly name: string; readonly description: string; readonly schema: v.GenericSchema };
@@ -71,7 +71,7 @@ export interface ListOptions<Row, Parameters extends QueryParameters> extends Om
 export interface Call<Body, Parameters> extends Access {
   readonly c: Context<Allowed>;
   readonly principal: AllowedPrincipal;
-  /** What the path names; empty where it names nothing. */
+  /** The id in the path; empty where there is none. */
   readonly id: string;
   readonly page: PageRequest;
   readonly parameters: Parameters;
