@@ -9,6 +9,7 @@ import { memory } from "../../../gateway/library/memory.ts";
 import { openTestDatabase, type TestDatabase } from "../../../gateway/library/testing.ts";
 import { makeChannelName } from "../../../shared/channel_name.ts";
 import { temporaryFolder } from "../../support/temporary_folder.ts";
+import { PermissionDenied } from "../../../shared/app_error.ts";
 import { problemOf, readStream } from "../../support/test_gateway.ts";
 
 /** Mistakes of a feature, through the interface that everybody has. */
@@ -65,6 +66,30 @@ test.each(mistakes)(
     await gateway.close();
   },
 );
+
+test("S4: a stream that its feature allows no longer is closed by the recheck, and another of the same caller stays", async () => {
+  let isAllowed = true;
+  const shared = featureOf("shared", ({ principal }) => {
+    if (!isAllowed) throw new PermissionDenied("Not shared with you");
+    return [makeChannelName("shared", principal.tenantId, id)];
+  });
+  const gateway = await createGateway({
+    features: [shared, healthy],
+    database,
+    broker: memory(),
+    bounds: { recheckSeconds: 0.5 },
+  });
+  const { apiKey } = await database.createTenant("Acme");
+  const open = (path: string) =>
+    gateway.fetch(new Request(`http://gateway.test${path}`, { headers: { authorization: `Api-Key ${apiKey}` } }));
+  const other = await open(`/api/v1/healthys/${id}/event-stream`);
+  const stream = await open(`/api/v1/shareds/${id}/event-stream`);
+  expect(stream.status).toBe(200);
+  isAllowed = false;
+  expect(await readStream(stream, /^\u0000/)).toMatch(/: close revoked\n $/);
+  expect(await readStream(other, ": open")).not.toContain(": close");
+  await gateway.close();
+});
 
 test("features that do not fit together are an error that names both", async () => {
   const stream = defineEventStream({ prefix: "job", getChannels: () => [] });
