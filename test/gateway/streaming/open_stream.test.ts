@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createMemoryBroker } from "../../../shared/brokers/memory.ts";
+import { createPublisher } from "../../../shared/send_event.ts";
 import type { Chunk } from "../../../gateway/streaming/encoded_chunk.ts";
 import { createLocalStreams, type LocalStreamsOptions } from "../../../gateway/streaming/local_streams.ts";
 import type { Sink, SinkOwner } from "../../../gateway/streaming/sinks/sink.ts";
@@ -149,6 +150,35 @@ test("a clock that is set back delays neither a recheck nor the end of a token, 
   expect(streams.stats()).toEqual(nothing);
 });
 
+test.each([
+  [1_048_576, []],
+  [1_048_577, ["slow"]],
+])("S6: with %d buffered bytes a stream is closed: %j", async (buffered, reasons) => {
+  const { broker, open, closed } = setUp();
+  const sink = await open();
+  sink.buffered = buffered;
+  await createPublisher(broker).sendEvent(channel, "job.delta", { n: 1 });
+  await vi.advanceTimersByTimeAsync(1);
+  expect(closed).toEqual(reasons);
+});
+
+test("slow reading is noticed although the sink counts the framing of buffered chunks", async () => {
+  const { broker, open, closed } = setUp();
+  const sink = await open();
+  const framingBytes = 6;
+  sink.buffered = 1000;
+  sink.write = (chunk) => (sink.buffered += chunk.byteLength + framingBytes);
+  for (let second = 1; second <= 300; second += 1) {
+    await createPublisher(broker).sendEvent(channel, "job.delta", { n: second });
+    await vi.advanceTimersByTimeAsync(1000);
+    // Less than the framing of what was written meanwhile.
+    if (second % 50 === 0) sink.buffered -= 40 * framingBytes;
+  }
+  expect(closed).toEqual([]);
+  await vi.advanceTimersByTimeAsync(70_000);
+  expect(closed).toEqual(["slow"]);
+});
+
 test("a client that reads slowly is not closed, one that reads nothing is", async () => {
   const { open, closed } = setUp();
   const [trickling, stuck] = [await open(), await open()];
@@ -187,6 +217,17 @@ test.each([
   expect(closed).toEqual([]);
   await vi.advanceTimersByTimeAsync(1000);
   expect(closed).toEqual(["lifetime"]);
+});
+
+test("S7: a drain never extends a stream's life", async () => {
+  const { streams, open, closed } = setUp({ random: () => 0.999 });
+  await open({ ...user, expiresAtMs: Date.now() + 500 });
+  await open();
+  void streams.drain({ overMs: 3000 });
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(closed).toEqual(["expired"]);
+  await vi.advanceTimersByTimeAsync(2000);
+  expect(closed).toEqual(["expired", "drain"]);
 });
 
 test("S7: a drain spreads the closes over its time", async () => {
