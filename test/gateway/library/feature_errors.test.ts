@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { sql } from "drizzle-orm";
 import { pgTable, uuid } from "drizzle-orm/pg-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createLog } from "../../../gateway/observability/log.ts";
@@ -100,22 +101,48 @@ test("features that do not fit together are an error that names both", async () 
   await expect(twice).rejects.toThrow('two of them have the channel prefix "healthy"');
 });
 
-test("a table without tenantPolicy, and one that was not migrated, are one error that names both and the remedy", async () => {
-  await using temporary = await temporaryFolder();
-  const folder = join(temporary.path, "migrations");
+/** A folder of one migration, as drizzle-kit writes it. */
+async function writeMigration(folder: string, statements: string): Promise<() => URL> {
   await mkdir(join(folder, "meta"), { recursive: true });
   const entries = [{ idx: 0, version: "7", when: 1, tag: "0000_initial", breakpoints: true }];
   await writeFile(join(folder, "meta/_journal.json"), JSON.stringify({ version: "7", dialect: "postgresql", entries }));
-  await writeFile(join(folder, "0000_initial.sql"), "create table open_jobs (id uuid primary key, tenant_id uuid)");
-  const columns = { id: uuid("id").primaryKey() };
+  await writeFile(join(folder, "0000_initial.sql"), statements);
+  return () => pathToFileURL(folder);
+}
+
+const columns = { id: uuid("id").primaryKey() };
+
+test("a table without tenantPolicy, and one that was not migrated, are one error that names both and the remedy", async () => {
+  await using temporary = await temporaryFolder();
   const jobs = defineFeature({
     prefix: "job",
     tables: [pgTable("open_jobs", columns), pgTable("lost_jobs", columns)],
-    migrations: () => pathToFileURL(folder),
+    migrations: await writeMigration(temporary.path, "create table open_jobs (id uuid primary key, tenant_id uuid)"),
   });
   const refused = openTestDatabase({ features: [jobs] });
   await expect(refused).rejects.toThrow(
     '"open_jobs" of the feature "job" has no tenantPolicy: add tenantPolicy("open_jobs"',
   );
   await expect(refused).rejects.toThrow('"lost_jobs" of the feature "job" is not migrated: generate its migration');
+});
+
+test("S3: the policy of a feature's table holds for the table's owner, too", async () => {
+  await using temporary = await temporaryFolder();
+  const notes = defineFeature({
+    prefix: "note",
+    tables: [pgTable("notes", columns)],
+    migrations: await writeMigration(
+      temporary.path,
+      "create table notes (id uuid primary key, tenant_id uuid);--> statement-breakpoint\n" +
+        "alter table notes enable row level security;--> statement-breakpoint\n" +
+        "create policy notes_of_tenant on notes using (false)",
+    ),
+  });
+  const migrated = await openTestDatabase({ features: [notes] });
+  const tenant = await migrated.createTenant("Acme");
+  const { rows } = await tenant.write((db) =>
+    db.execute(sql`select relforcerowsecurity as is_forced from pg_class where oid = 'public.notes'::regclass`),
+  );
+  expect(rows).toEqual([{ is_forced: true }]);
+  await migrated.close();
 });
