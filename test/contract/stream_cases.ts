@@ -183,7 +183,7 @@ export const streamCases: readonly GatewayCase[] = [
       const quick = await openStream(gateway, scan.event_stream, keyOf(tenant));
       const filler = "x".repeat(60_000);
       // More than the bound and all that the systems on the way take into their buffers.
-      const count = 400;
+      const count = 800;
       let quickCount = 0;
       for (let n = 0; n < count; n += 1) {
         const message = JSON.stringify({ type: "scan.progress", data: { n, filler } });
@@ -214,10 +214,11 @@ export const streamCases: readonly GatewayCase[] = [
     const scan = await createScan(gateway, tenant);
     const stuck = await openStuckReader(gateway, scan.event_stream, keyOf(tenant));
     assert.equal(await control.subscriptionCount(scan.channel), 1);
+    // Up to 120 MB: the sockets of some machines hold more than 32 MiB.
     const filler = "x".repeat(60_000);
     // Only this stream holds the subscription.
     const isClosed = async () => (await control.subscriptionCount(scan.channel)) === 0;
-    for (let n = 0; n < 400 && !(await isClosed()); n += 1) {
+    for (let n = 0; n < 2000 && !(await isClosed()); n += 1) {
       await control.publishRaw(scan.channel, JSON.stringify({ type: "scan.progress", data: { n, filler } }));
     }
     await eventually(isClosed, "the stream of a reader that reads nothing is closed");
