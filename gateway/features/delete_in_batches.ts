@@ -2,7 +2,7 @@ import { type SQL, sql } from "drizzle-orm";
 import type { PgTable } from "drizzle-orm/pg-core";
 import type { TenantDatabase } from "../../drizzle/transactions.ts";
 
-/** A statement deletes so many of the largest rows within its time. */
+/** Rows for one statement: the largest ones are deleted within its time, too. */
 const maxRows = 2000;
 
 /** Repeats a step that deletes this many rows until its answer is the last. Every step is a transaction, and safe to repeat. */

@@ -17,7 +17,7 @@ export interface HubOptions {
   readonly lingerMs?: number;
   /** How long the broker may take to confirm. Default 15,000: with the rest of the request it stays within 20 s. */
   readonly confirmTimeoutMs?: number;
-  /** Reads how far the events of channels were stored, those that were stored last first. Default: nothing is stored. */
+  /** Reads the last stored number of each channel, the newest first. Default: nothing is stored. */
   readonly readStored?: ReadStored | undefined;
   /** Default: no limit. */
   readonly deliveries?: DeliveryRate | undefined;

@@ -5,7 +5,7 @@ import type { StoredNumber } from "./published.ts";
 export type ReadStored = (tenantId: string, channels: readonly string[]) => Promise<readonly StoredNumber[]>;
 
 /**
- * Tells channels how far their events were stored. One query of a tenant runs at a time, and the channels that begin meanwhile share
+ * Reads the last stored number of each channel. One query of a tenant runs at a time; channels that begin meanwhile share
  * the next: thousands of streams that open again cost a few queries.
  */
 export class NumberReader {

@@ -81,7 +81,7 @@ export function presentStatus(row: MonitorLife, nowMs: number): Monitor["status"
   return row.status === "running" && isSilent ? "stale" : row.status;
 }
 
-/** After so long without a word of a monitor nobody knows what happened meanwhile. */
+/** Longest time that a monitor may be silent; then it is stale. */
 export function longestSilenceMs({ intervalSeconds }: Pick<MonitorLife, "intervalSeconds">): number {
   return Math.max(3 * intervalSeconds, 60) * 1000;
 }
