@@ -99,23 +99,23 @@ ${rows.join("\n")}
 
 const roleNames = { read_only_admin: "Read-Only Administrator", super_admin: "Super Administrator" } as const;
 
-/** `docs/reference/rules.md`, from the catalog: what each rule reads, and what it leaves to a person. */
+/** `docs/reference/rules.md`, from the catalog: DISA's sentence, what a PASS rests on, and what is read for it. */
 export function describeRules(): string {
   const sections = catalog.map(({ name, rule, explanation }) => {
-    const { examines, deciding_fields, left_to_person } = explanation;
+    const { disa, examines, rests_on, deciding_fields } = explanation;
     const fieldsByRequest = Map.groupBy(deciding_fields, ({ request }) => request);
     const lines = [
+      ...rests_on,
       ...[...fieldsByRequest].map(
         ([request, parts]) => `\`${request}\`: ${cell(parts.flatMap(({ fields }) => fields))}`,
       ),
       `Needs ${cell(rule.scopes.map((scope) => `okta.${scope}`))} as ${roleNames[rule.role]}`,
-      ...(left_to_person === undefined ? [] : [`Left to a person: ${left_to_person}`]),
     ];
-    return `## ${rule.vuln_id} · \`${name}\`\n\n${rule.title}\n\n${examines}\n\n${lines.map((line) => `- ${line}`).join("\n")}\n`;
+    return `## ${rule.vuln_id} · \`${name}\`\n\n${rule.title}\n\nDISA: "${disa}"\n\n${examines}\n\n${lines.map((line) => `- ${line}`).join("\n")}\n`;
   });
-  return `# What each rule reads
+  return `# What each rule rests on
 
-Made by \`npx node tools/schemas.ts\` from the checks. \`scanstream explain V-273195\` shows the same with DISA's texts and the steps of the fix; [verdicts](../verdicts.md) has what a PASS rests on.
+Made by \`npx node tools/schemas.ts\` from the checks. \`scanstream explain V-273195\` shows the same with DISA's texts and the steps of the fix. What holds for every rule is in [verdicts](../verdicts.md). A section without "Left to a person" leaves nothing to ask after a PASS.
 
 ${sections.join("\n")}`;
 }

@@ -35,9 +35,17 @@ export const apitokenNotSuperAdmin = defineCheck({
   artifacts: ["api_tokens", "api_token_owners"],
   explanation: {
     examines: "Whether the owner of an API token is a Super Administrator, directly or through a group.",
-    why:
-      "A token can do everything that its owner can. The API does not show whether the account was made for the token, or whether its " +
-      "role is scoped as documented, so the check is partly automated.",
+    why: "A token can do everything that its owner can.",
+    disa:
+      "If the token is using a Super Administrator account, or one that is not properly scoped per the Access Control policy, this is a " +
+      "finding.",
+    rests_on: [
+      "PASS: with an attestation or the organization's document. No token's owner is Super Administrator, directly or through a group. An " +
+        "org without tokens is PASS.",
+      'Left to a person: whether "the account has been specifically created for that token", and its role is "correctly scoped as ' +
+        "required and documented\". No API shows that, and what a custom role permits is not examined. The finding names the owner's " +
+        "login and roles, and the client.",
+    ],
     fix: [
       "Open Security > API > Tokens in the Admin Console",
       "Create a dedicated account with the narrowest administrator role that the application needs",

@@ -17,7 +17,12 @@ export const applicationAdminConsoleSessionIdleTimeout = defineCheck({
   parameters: settingOf(rule).parameters,
   explanation: {
     examines: "How long a session of the Admin Console may be idle, independent of the global session.",
-    why: "An administrator's unattended browser is the most valuable target. Okta shows this setting to Super Administrators only.",
+    why: "An administrator's unattended browser is the most valuable target.",
+    disa: 'If the "Maximum app session idle time" is not set to 15 minutes, this is a finding.',
+    rests_on: [
+      "PASS: `sessionIdleTimeoutMinutes` of the Admin Console is 1 to 15.",
+      "Okta shows this setting to Super Administrators only: below, it is MANUAL (`missing_role`). Read it in the console and attest it.",
+    ],
     fix: [
       "Open Applications > Applications > Okta Admin Console",
       'On the Sign On tab, under "Okta Admin Console session", set "Maximum app session idle time" to 15 minutes',

@@ -38,13 +38,19 @@ export const applicationAuthenticationPolicyNetworkZoneEnforced = defineCheck({
   explanation: {
     examines:
       "Whether every rule that lets people in to an active app names network zones that restrict it, and the catch-all rule denies.",
-    why:
-      "One rule without a zone, or a catch-all that allows, opens an app to every network. " +
-      "A zone that is deleted, inactive, a blocklist, or as wide as the internet restricts nothing. " +
-      "A rule that denies needs no zone. Service apps and apps without a sign-on mode, such as directories, are left out: nobody " +
-      "signs in to them. " +
-      "The API does not show whether the list of zones is complete, so the check is partly automated. A role below " +
-      "Super Administrator may not see every app.",
+    why: "One rule without a zone, or a catch-all that allows, opens an app to every network.",
+    disa: "If any application is not configured with network zones, this is a finding.",
+    rests_on: [
+      "PASS: with an attestation or the organization's document. For every active app, the policy has an active allowing rule besides " +
+        "the catch-all, each allowing rule names zones that restrict, and the catch-all denies. A missing catch-all, no other rule, and " +
+        "an allowing catch-all are FAIL.",
+      "A rule that denies needs no zone; a policy with only such rules is MANUAL (`needs_review`).",
+      "Service apps, and apps whose `signOnMode` is null (Active Directory, CSV, HR sources), are left out, counted and named by kind: " +
+        "nobody signs in to them. Findings mark Okta's own apps.",
+      'Left to a person: whether the list "includes all necessary allow or block lists". All apps show only to a Super Administrator; ' +
+        "if Okta hides its first-party apps, the finding says how many were seen, and an org without another app is MANUAL " +
+        "(`partly_automated`) too.",
+    ],
     fix: [
       "Open Security > App sign-in policies (Authentication Policies) and each policy that the findings name",
       'Edit each rule and set "User\'s IP is" (DISA: "User is") to the zones of the Access Control Policy',

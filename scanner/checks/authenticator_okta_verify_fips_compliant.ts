@@ -15,10 +15,13 @@ export const authenticatorOktaVerifyFipsCompliant = defineCheck({
   name: "authenticator_okta_verify_fips_compliant",
   artifacts: ["authenticators"],
   explanation: {
-    examines:
-      "Whether Okta Verify enrolls FIPS-compliant devices only. Some orgs have three authenticators instead of one " +
-      "(TOTP, Push, FastPass). The setting of the others applies to one that has no setting. " +
-      "Without an active Okta Verify there is nothing to judge, and a person decides.",
+    examines: "Whether Okta Verify enrolls FIPS-compliant devices only.",
+    disa: "If FIPS-compliant authentication is not enabled, this is a finding.",
+    rests_on: [
+      "PASS: every active authenticator of the Okta Verify family has `compliance.fips` REQUIRED. Some orgs have three instead of one " +
+        "(TOTP, Push, FastPass); one without the setting follows its sibling.",
+      "None active is MANUAL (`needs_review`): verify that nobody uses it, and attest the rule as Not Applicable.",
+    ],
     why: "Validated cryptography must create and store the keys with which Okta Verify signs.",
     fix: [
       "Open Security > Authenticators in the Admin Console",

@@ -26,6 +26,10 @@ import { listTexts, resourceOf } from "./parsing/names.ts";
 
 /** The checks of a password policy's settings: each active policy, one setting. */
 
+const leftToDirectory =
+  "Left to a person: a directory enforces the length and the characters of its users' passwords itself. A policy of Active Directory or " +
+  "LDAP is MANUAL (`partly_automated`): verify the setting in the directory, and attest it.";
+
 const minimumLength = passwordCheck({
   name: "authenticator_password_minimum_length_15",
   limit: least("password_length", "characters", 15, { max: 200 }),
@@ -35,6 +39,8 @@ const minimumLength = passwordCheck({
   ofDirectory: enforcedByDirectory,
   examines: "The shortest password that each active password policy accepts.",
   why: "Length makes it expensive to guess the password of a stolen hash. DISA requires 15 characters.",
+  disa: 'If any policy is not set to at least "15", this is a finding.',
+  passes: "`minLength` is at least 15",
   console: 'Set "Minimum length" to 15 characters',
 });
 
@@ -52,6 +58,9 @@ const minimumAge = passwordCheck({
   show: (minutes) => `${minutes} minutes`,
   examines: "How long users must keep a new password before they can change it again.",
   why: "Without a minimum age, users can change the password several times in a row and return to the old one.",
+  disa: 'For each policy, if "Minimum password age is XX hours" is not set to at least "24", this is a finding.',
+  passes: "`minAgeMinutes` is at least 1440",
+  more: ["Not covered: resets by an administrator."],
   console: 'Set "Minimum password age is XX hours" to at least 24',
 });
 
@@ -62,7 +71,9 @@ const maximumAge = passwordCheck({
   path: "age.maxAgeDays",
   show: (days) => (days === 0 ? "no limit (0)" : `${days} days`),
   examines: "After how many days a password expires.",
-  why: "A leaked password works until it is changed. 0 means that it never expires.",
+  why: "A leaked password works until it is changed.",
+  disa: 'For each policy, if "Password expires after XX days" is not set to "60", this is a finding.',
+  passes: "`maxAgeDays` is 1 to 60; 0 means that it never expires",
   console: 'Set "Password expires after XX days" to 60',
 });
 
@@ -74,6 +85,8 @@ const history = passwordCheck({
   show: (passwords) => `a history of ${passwords}`,
   examines: "How many earlier passwords a user cannot use again.",
   why: "A password that was exposed once must not be used again.",
+  disa: 'If any policy is not set to at least "5", this is a finding.',
+  passes: "`historyCount` is at least 5",
   console: 'Set "Enforce password history for last XX passwords" to 5',
 });
 
@@ -85,6 +98,11 @@ const commonPasswordCheck = passwordCheck({
   show: (isOn) => (isOn ? "on" : "off"),
   examines: "Whether Okta refuses commonly used passwords.",
   why: "Attackers try common passwords first, and many of them satisfy every complexity rule.",
+  disa: 'If "Common Password Check" is not selected, this is a finding.',
+  passes: "`dictionary.common.exclude` is exactly true",
+  more: [
+    "Not covered: Okta's list itself. The title also names expected and compromised passwords; DISA's steps ask for this box only.",
+  ],
   console: 'Check "Common Password Check"',
 });
 
@@ -95,10 +113,20 @@ const lockoutThreshold = passwordCheck({
   path: "lockout.maxAttempts",
   show: (attempts) => (attempts === 0 ? "no limit (0)" : `${attempts} attempts`),
   ofDirectory: lockedByDirectory,
-  examines:
-    "After how many wrong passwords Okta locks an account. A directory locks its users itself: where one is in use, a policy that " +
-    "does not comply needs manual review.",
-  why: "Without a lockout, attackers can guess passwords online. 0 means that Okta never locks an account.",
+  examines: "After how many wrong passwords Okta locks an account.",
+  why: "Without a lockout, attackers can guess passwords online.",
+  disa:
+    "If Okta Services are not configured to automatically lock user accounts after three consecutive invalid login attempts, this is a " +
+    "finding.",
+  passes: "`lockout.maxAttempts` is 1 to 3; 0 means that Okta never locks an account",
+  more: [
+    'DISA: "If Okta Services rely on external directory services for user sourcing, this check is not applicable". A directory\'s policy ' +
+      "is `not_applicable`, and the others decide. If one of them does not comply and a directory is in use, the result is MANUAL " +
+      "(`needs_review`). A Read-Only Administrator does not see directories that are apps.",
+    "Not covered: the 15 minutes in the title, which are not an Okta setting and not in DISA's steps.",
+    "Left to a person: that the directory locks its own accounts. An account that Okta masters makes it a finding; if there is none, " +
+      "attest the rule as Not Applicable.",
+  ],
   console: 'Check "Lock out after XX unsuccessful attempts" and set it to 3',
 });
 
@@ -122,13 +150,17 @@ type PasswordSetting = FieldRule & {
   readonly ofDirectory?: (subject: Subject, directory: string) => FindingDraft;
   readonly examines: string;
   readonly why: string;
+  readonly disa: string;
+  /** The condition of a PASS, and further sentences about it. */
+  readonly passes: string;
+  readonly more?: readonly string[];
   readonly console: string;
 };
 
 /** `path` is below `settings.password`. */
-function passwordCheck({ path, ...more }: PasswordSetting): Check {
-  const setting: PasswordSetting = { ...more, path: `settings.password.${path}` };
-  const { name, examines, why, ofDirectory } = setting;
+function passwordCheck({ path, ...given }: PasswordSetting): Check {
+  const setting: PasswordSetting = { ...given, path: `settings.password.${path}` };
+  const { name, examines, why, disa, passes, more = [], ofDirectory } = setting;
   const isLockout = ofDirectory === lockedByDirectory;
   return defineCheck({
     name,
@@ -137,6 +169,13 @@ function passwordCheck({ path, ...more }: PasswordSetting): Check {
     explanation: {
       examines,
       why,
+      disa,
+      rests_on: [
+        `PASS: in each active password policy ${passes}. An answer without the Default Policy, which every org has, is a part of the ` +
+          "list: it may FAIL, and is otherwise MANUAL (`missing_role`).",
+        ...(ofDirectory === enforcedByDirectory ? [leftToDirectory] : []),
+        ...more,
+      ],
       fix: [
         "Open Security > Authenticators in the Admin Console",
         'Choose Actions > Edit next to "Password" and edit each active policy',
@@ -222,6 +261,8 @@ function complexityCheck(suffix: string, label: string, field: string): Check {
     show: (characters) => `${characters} required`,
     examines: `Whether each active password policy requires a character of the kind "${label}".`,
     why: "Each required kind of character increases the number of passwords that an attacker has to try.",
+    disa: `For each policy, if "${label}" is not checked, this is a finding.`,
+    passes: `\`${field}\` is at least 1`,
     console: `Check "${label}"`,
   });
 }

@@ -11,6 +11,11 @@ export const authenticatorSmartCardActive = defineCheck({
   artifacts: ["authenticators"],
   explanation: {
     examines: "Whether a Smart Card authenticator is set up and active. One is enough.",
+    disa: 'If "Smart Card Authenticator" is not listed or is not listed as "Active", this is a finding.',
+    rests_on: [
+      "PASS: an authenticator with `key` smart_card_idp and `status` ACTIVE.",
+      "Not covered: whether policies require it.",
+    ],
     why: "DOD users sign in with the certificate on their PIV or CAC card. Without this authenticator, Okta cannot accept it.",
     fix: [
       "Set up a Smart Card identity provider under Security > Identity Providers first",

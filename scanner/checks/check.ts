@@ -41,8 +41,12 @@ export interface SettingComparison {
 
 /** Texts that `explain` prints in addition to DISA's own. */
 export interface Explanation {
+  /** DISA's sentence that decides, word for word in its check text. */
+  readonly disa: string;
   readonly examines: string;
   readonly why: string;
+  /** The needs of a PASS, the cases that are MANUAL, what no PASS covers, and what a person verifies; Markdown, a sentence or more each. */
+  readonly rests_on: readonly string[];
   /** Steps in the provider's console. */
   readonly fix: readonly string[];
   /** The API fields that decide. */

@@ -41,10 +41,20 @@ export const idpSmartCardDodApprovedCa = defineCheck({
   explanation: {
     examines:
       "Whether each active Smart Card identity provider trusts a certificate authority of the DOD (or an ECA), " +
-      "by certificates that can be read and are valid. Inactive ones are left out and named.",
-    why:
-      "A smart card proves as much as the authority that issued its certificate. A name proves nothing: test authorities (JITC) and " +
-      "anybody's own may have it. So the check is partly automated, and shows subject, issuer, serial number and SHA-256 of each certificate.",
+      "by certificates that can be read and are valid.",
+    why: "A smart card proves as much as the authority that issued its certificate.",
+    disa: 'Under "Certificate chain", verify the certificate is from a DOD-approved CA.',
+    rests_on: [
+      "PASS: with an attestation or the organization's document. For each ACTIVE Smart Card identity provider, the issuer that it trusts " +
+        "and the issuer of its certificate (`x5c`) name an approved authority: `OU=DoD` or `OU=ECA`. With `certificate_authorities` in " +
+        "the document, the fingerprint of each certificate decides instead of a name. Every certificate is readable, and valid at the " +
+        "time of the scan.",
+      "None active is FAIL. Inactive ones are left out and named. Another issuer, a test authority (JITC), and a refused or unreadable " +
+        "certificate are MANUAL.",
+      "Not covered: keys, signatures and revocation.",
+      "Left to a person: a name proves no authority. Compare the SHA-256 of every certificate, which the finding shows, with the DOD's " +
+        "list.",
+    ],
     fix: [
       "Open Security > Identity Providers in the Admin Console",
       'Activate the identity provider of type "Smart Card", or add one',

@@ -32,12 +32,17 @@ export const networkZoneBlockAnonymizedProxies = defineCheck({
   artifacts: ["network_zones"],
   explanation: {
     examines:
-      "Whether a blocklist zone blocks anonymizing proxies before any policy is evaluated. One such zone is enough. The API does not " +
-      "show whether the CSSP has provided a list, so the check is partly automated.",
-    why:
-      "Attackers come through Tor and rented proxies, so that an address says nothing about them. Okta keeps its enhanced dynamic zone " +
-      "up to date. A static list, or one with exceptions, is only as good as its maintenance and needs manual review. " +
-      "Addresses in the zone DefaultExemptIpZone bypass every blocklist; the finding names them.",
+      "Whether a blocklist zone blocks anonymizing proxies before any policy is evaluated. One such zone is enough.",
+    why: "Attackers come through Tor and rented proxies, so that an address says nothing about them.",
+    disa: "If Network Zones are not configured to block anonymous proxies, this is a finding.",
+    rests_on: [
+      "PASS: with an attestation or the organization's document. One ACTIVE zone of usage BLOCKLIST and type DYNAMIC_V2 whose " +
+        "`ipServiceCategories.include` holds ALL_ANONYMIZERS or ALL_IP_SERVICES, with nothing excluded and not narrowed by `asns` or " +
+        "`locations`. Okta keeps this zone up to date.",
+      "A static list, which is only as good as its maintenance, single categories and legacy zones are MANUAL (`needs_review`).",
+      'Left to a person: "If the CSSP has provided a list of anonymizers to block, verify the "IP Block list" is configured with them." ' +
+        "The finding names the addresses of DefaultExemptIpZone, which bypass every blocklist.",
+    ],
     fix: [
       "Open Security > Networks in the Admin Console",
       'Set "Enhanced dynamic zone blocklist" (DefaultEnhancedDynamicZone) to Active, with all anonymizers and no exceptions',

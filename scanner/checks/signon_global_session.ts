@@ -27,9 +27,9 @@ const idleTimeout = sessionCheck({
     examines: "How long a global session may be idle before Okta ends it, in the deciding rule of every active policy.",
     why:
       "An unattended browser with a live session opens every app behind it. A custom policy applies to its users " +
-      "regardless of the Default Policy, so every active policy is evaluated. 0 means that an idle session never ends. " +
-      "A rule that denies gives no session, so the first rule that allows decides. If it has conditions, everybody else reaches the " +
-      "later rules: if one of them is less strict, the result is MANUAL and names it.",
+      "regardless of the Default Policy, so every active policy is evaluated.",
+    disa: 'If "Maximum Okta global session idle time" is not set to 15 minutes, this is a finding.',
+    rests_on: ofDecidingRule("`maxSessionIdleMinutes` is 1 to 15; 0 means that an idle session never ends"),
     fix: [...fixSteps, 'Set "Maximum Okta global session idle time" to 15 minutes and save'],
     deciding_fields: decidingFields("maxSessionIdleMinutes"),
   },
@@ -44,9 +44,12 @@ const lifetime = sessionCheck({
   show: showMinutes,
   explanation: {
     examines: "How long a global session may last in total, in the deciding rule of every active policy.",
-    why:
-      "A session without an end never asks for a password again, so a stolen session stays usable. " +
-      "0 means no limit, which is Okta's default.",
+    why: "A session without an end never asks for a password again, so a stolen session stays usable.",
+    disa: 'Verify "Maximum Okta global session lifetime" is set to 18 hours.',
+    rests_on: [
+      ...ofDecidingRule("`maxSessionLifetimeMinutes` is 1 to 1080; 0, Okta's default, means no limit"),
+      "Not covered: sessions that applications keep for themselves.",
+    ],
     fix: [...fixSteps, 'Set "Maximum Okta global session lifetime" to 18 hours and save'],
     deciding_fields: decidingFields("maxSessionLifetimeMinutes"),
   },
@@ -61,10 +64,28 @@ const cookies = sessionCheck({
   explanation: {
     examines: "Whether the session cookie outlives the browser, in the deciding rule of every active policy.",
     why: "A persistent cookie leaves a session on the disk of a shared or lost machine after the browser is closed.",
+    disa: 'Verify "Okta global session cookies persist across browser sessions" is set to "Disabled".',
+    rests_on: [
+      ...ofDecidingRule("`usePersistentCookie` is exactly false"),
+      "Not covered: cookies of applications, and browsers that restore sessions.",
+    ],
     fix: [...fixSteps, 'Set "Okta global session cookies persist across browser sessions" to Disabled and save'],
     deciding_fields: decidingFields("usePersistentCookie"),
   },
 });
+
+/** Sentences about the rule that decides, which the three settings share. */
+function ofDecidingRule(condition: string): readonly string[] {
+  return [
+    `PASS: in every active policy the active rule at priority 1 is not the built-in one, and its ${condition}. Later rules count by ` +
+      "value: the Default Rule may come last if it complies.",
+    "A rule that denies gives no session, so the first rule that allows decides. An inactive rule at priority 1 is MANUAL " +
+      "(`needs_review`) where the next rule complies.",
+    "A custom policy without active rules, which Okta does not consider, is left out and named. The Default Policy needs one: a list " +
+      "without it is a part, and MANUAL (`missing_role`).",
+    "Left to a person: a later, laxer rule makes the result MANUAL (`partly_automated`) and is named. Verify that nobody reaches it.",
+  ];
+}
 
 export const globalSessionChecks: readonly Check[] = [idleTimeout, lifetime, cookies];
 

@@ -21,11 +21,16 @@ export const signonGlobalSessionPolicyNetworkZoneEnforced = defineCheck({
   conditionalArtifacts: groupsOfSessionRules,
   explanation: {
     examines: "Whether the deciding rule of every active global session policy names a network zone.",
-    why:
-      "A session policy that treats every address alike cannot tell the organization's networks from an attacker's. " +
-      "A rule set to Anywhere is open, even if it still has an old list of zones. A zone that is deleted, inactive, " +
-      "a blocklist, or as wide as the internet restricts nothing. The API does not show whether the zones are those of the " +
-      "Access Control Policy, so the check is partly automated. The finding names the first later rule that lets in from elsewhere.",
+    why: "A session policy that treats every address alike cannot tell the organization's networks from an attacker's.",
+    disa: 'verify the "IF User\'s IP is" setting is correctly set to either allow or deny based on the organization defined policy.',
+    rests_on: [
+      "PASS: with an attestation or the organization's document. In every active policy the active rule at priority 1 (built in or not) " +
+        "allows or denies by zones that restrict. A rule that denies everybody passes.",
+      "ANYWHERE is FAIL, even with a stored list of zones. A zone that is deleted, inactive, a blocklist, or as wide as the internet " +
+        "restricts nothing.",
+      'Left to a person: whether these zones are "based on the organization defined policy". The finding names their addresses, and ' +
+        "the first later rule that lets in from elsewhere.",
+    ],
     fix: [
       "Define the networks under Security > Networks in the Admin Console",
       "Open Security > Global Session Policy and each active policy",

@@ -14,12 +14,16 @@ export const systemlogStreamingEnabled = defineCheck({
   artifacts: ["log_streams"],
   conditionalArtifacts: (_, { orgPolicy }): readonly "apps"[] => (orgPolicy?.siem === undefined ? [] : ["apps"]),
   explanation: {
-    examines:
-      "Whether at least one log stream sends the System Log to a central log server. " +
-      "If no stream is active, the result is manual review, because DISA also accepts a SIEM that pulls the System Log by API.",
-    why:
-      "Records that exist only in the org are lost with the org, and are not correlated with others. The API does not show who reads " +
-      "the System Log: attest a SIEM that pulls it (--decisions, or a decision at the gateway).",
+    examines: "Whether at least one log stream sends the System Log to a central log server.",
+    why: "Records that exist only in the org are lost with the org, and are not correlated with others.",
+    disa: "Verify that a Log Stream connection is configured and active.",
+    rests_on: [
+      "PASS: at least one log stream with `status` ACTIVE.",
+      'DISA also accepts a SIEM that is "pulling Okta logs via an Application Programming Interface (API)". The API does not show who ' +
+        "reads the System Log, so an org without an active stream is MANUAL, never FAIL: interview the ISSM as DISA says, and attest the " +
+        "SIEM.",
+      "Not covered: whether the logs arrive and are kept.",
+    ],
     fix: [
       "Open Reports > Log Streaming in the Admin Console",
       'Choose "Add Log Stream", then AWS EventBridge or Splunk Cloud',

@@ -49,10 +49,18 @@ export const userInactivityAutomationEnabled = defineCheck({
   parameters: [inactiveDays],
   explanation: {
     examines:
-      "Whether an active automation disables accounts after at most 35 days without a sign-in, for the group Everyone. For other " +
-      "groups it needs manual review whether they have every user. Where a directory is in use, which has to disable its own users, " +
-      "an org without such an automation needs manual review.",
+      "Whether an active automation disables accounts after at most 35 days without a sign-in, for the group Everyone.",
     why: "An unused account that is taken over goes unnoticed.",
+    disa: "If the Okta configuration does not automatically disable accounts after a 35-day period of account inactivity, this is a finding.",
+    rests_on: [
+      "PASS: one automation is ACTIVE with an ACTIVE action, an inactivity of at most 35 days, suspends or deactivates, and is for the " +
+        "group Everyone.",
+      "Okta does not document this endpoint, so unknown shapes are MANUAL.",
+      'DISA: "If Okta Services rely on external directory services for user sourcing, this is not applicable". If no automation ' +
+        "complies and a directory is in use, the result is MANUAL (`needs_review`).",
+      "Left to a person: for other groups it is MANUAL (`partly_automated`) whether they have every user. If Okta masters no account, " +
+        "attest the rule as Not Applicable.",
+    ],
     fix: [
       "Open Workflow > Automations in the Admin Console and choose Add Automation",
       'Add the condition "User Inactivity in Okta" with 35 days, and a schedule that runs daily',

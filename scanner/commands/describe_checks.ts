@@ -17,11 +17,12 @@ export function describeCheck({ name, rule }: CatalogCheck) {
  */
 export function guideTo(check: CatalogCheck) {
   const { explanation, parameters, setting } = check;
-  const { examines, why, fix, deciding_fields, left_to_person } = explanation;
+  const { examines, why, rests_on, fix, deciding_fields, left_to_person } = explanation;
   return {
     ...describeCheck(check),
     examines,
     why,
+    rests_on,
     deciding_fields: deciding_fields.map(fieldsText),
     setting: setting === null ? null : requiredValue(setting),
     limits: parameters.map(({ name, unit, stigValue }) => ({ name, unit, value: stigValue })),
@@ -66,15 +67,13 @@ export function explainCheck(check: CatalogCheck): string {
 function judgedSections({ rule, explanation, parameters }: CatalogCheck): readonly string[] {
   const role = rule.role === "super_admin" ? "Super Administrator" : "Read-Only Administrator";
   return [
+    `What a PASS rests on\n${explanation.rests_on.map((text) => indent(`- ${text.replaceAll("`", "")}`)).join("\n")}`,
     `How to fix\n${explanation.fix.map((step, index) => indent(`${index + 1}. ${step}`)).join("\n")}`,
     `Which API fields decide\n${explanation.deciding_fields.map((one) => indent(fieldsText(one))).join("\n")}`,
     ...(parameters.length === 0
       ? []
       : [`Limits (limits of --org-policy)\n${parameters.map((each) => indent(describeParameter(each))).join("\n")}`]),
     `Needs\n${indent(`scopes ${rule.scopes.join(", ")}; role ${role}`)}`,
-    ...(explanation.left_to_person === undefined
-      ? []
-      : [`Left to a person\n${indent(`${explanation.left_to_person}; then attest the rule (--decisions)`)}`]),
   ];
 }
 

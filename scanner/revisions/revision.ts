@@ -81,6 +81,8 @@ function personsCheck(
     explanation: {
       examines: `Nothing: ${why}`,
       why: "A verdict by another text would prove nothing: a person reads DISA's check and answers it (--decisions).",
+      disa: rule.check_text,
+      rests_on: [],
       fix: ["See DISA's fix below."],
       deciding_fields: [],
     },

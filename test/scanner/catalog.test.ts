@@ -17,6 +17,10 @@ describe("the catalog", () => {
     });
   });
 
+  test.each(catalog)("$name quotes DISA's own words", ({ rule, explanation }) => {
+    expect(rule.check_text.replaceAll(/\s+/g, " ")).toContain(explanation.disa);
+  });
+
   test("marks five checks that need Super Administrator, and six that always leave something to a person", () => {
     const named = (isOne: (check: (typeof catalog)[number]) => boolean) =>
       catalog.filter(isOne).map((check) => check.name);

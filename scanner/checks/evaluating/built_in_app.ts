@@ -28,8 +28,10 @@ interface BuiltInAppDefinition {
   readonly expected: string;
   readonly criteria: VerificationCriteria;
   readonly explain: (app: FirstPartyApp) => {
+    readonly disa: string;
     readonly examines: string;
     readonly why: string;
+    readonly rests_on: readonly string[];
     /** The last step in the console. */
     readonly fix: string;
     /** Below `actions.appSignOn` of the rule. */
@@ -41,7 +43,7 @@ interface BuiltInAppDefinition {
 export function builtInAppChecks(definition: BuiltInAppDefinition): readonly Check[] {
   return firstPartyApps.map((app) => {
     const { suffix, expected, criteria, explain } = definition;
-    const { examines, why, fix, deciding_fields: fields } = explain(app);
+    const { fix, deciding_fields: fields, rests_on: reasons, ...texts } = explain(app);
     const artifact = `${app.slug}_app` as const;
     const judgeRule: AppCriteria["judgeRule"] = (subject, rule) => judgeVerification(subject, rule, criteria);
     return defineCheck<typeof artifact, "built_in_groups">({
@@ -49,10 +51,15 @@ export function builtInAppChecks(definition: BuiltInAppDefinition): readonly Che
       artifacts: [artifact],
       conditionalArtifacts: (artifacts) => groupsOfAppRules(artifacts[artifact]),
       explanation: {
-        examines,
-        why:
-          `${why} A rule that denies lets nobody in, so the first rule that allows decides. If it has conditions, everybody else ` +
-          "reaches the later rules: if one of them is less strict, the result is MANUAL and names it.",
+        ...texts,
+        rests_on: [
+          ...reasons,
+          "A rule that denies lets nobody in, so the first rule that allows decides. On Classic Engine, or on an unknown engine if the app " +
+            "has no policy, the result is MANUAL (`needs_review`); below Super Administrator, which alone sees the app, it is MANUAL " +
+            "(`missing_role`).",
+          "Left to a person: if the deciding rule has conditions, everybody else reaches the later rules. If one of them asks for less, " +
+            "the result is MANUAL (`partly_automated`) and names it.",
+        ],
         fix: [
           `Open Security > App sign-in policies (Authentication Policies) and the policy of the ${app.label}`,
           "Choose Actions > Edit on the top rule",

@@ -3,11 +3,10 @@ import { expect, test } from "vitest";
 import { permissions } from "../../../gateway/auth/permissions.ts";
 import { servedRoutes, type ServedRoute } from "../../support/served_routes.ts";
 
-const document = await readFile(new URL("../../../docs/access.md", import.meta.url), "utf8");
-
 /** The rows of the table below a heading. */
-function rowsBelow(heading: string): readonly string[] {
-  const [, below = ""] = document.split(`\n## ${heading}\n`);
+async function rowsBelow(heading: string, name: string): Promise<readonly string[]> {
+  const document = await readFile(new URL(`../../../docs/${name}`, import.meta.url), "utf8");
+  const [, below = ""] = document.split(`# ${heading}\n`);
   const [section = ""] = below.split("\n## ");
   return section.split("\n").filter((line) => line.startsWith("| `"));
 }
@@ -23,10 +22,10 @@ function routeRows(): readonly string[] {
 }
 
 /** The walk asks of each route what it declares; that it declares the right thing stands here, written down by people. */
-test("docs/access.md names for every route the permission, and for every permission the roles and the scope", () => {
-  expect(rowsBelow("Routes").toSorted()).toEqual(routeRows().toSorted());
+test("the documents name for every route the permission, and for every permission the roles and the scope", async () => {
+  expect((await rowsBelow("Routes", "reference/routes.md")).toSorted()).toEqual(routeRows().toSorted());
   const named = Object.entries(permissions).map(
     ([name, { roles, scopes, description }]) => `| \`${name}\` | ${list(roles)} | ${list(scopes)} | ${description} |`,
   );
-  expect(rowsBelow("Permissions")).toEqual(named);
+  expect(await rowsBelow("Permissions", "access.md")).toEqual(named);
 });
