@@ -2,7 +2,7 @@ import * as v from "valibot";
 import type { CommandIo } from "./command_io.ts";
 import { exitCodes } from "./exit_code.ts";
 import type { GatewayAccess } from "./gateway_access.ts";
-import { createGatewayCall, GatewayRefusal, parseResource, problemOf } from "../shared/client/gateway_client.ts";
+import { GatewayRefusal, openGateway, problemOf } from "../shared/client/gateway_client.ts";
 import { printable } from "./terminal.ts";
 import { isUuid } from "../shared/channel_name.ts";
 import { UsageError } from "../shared/usage_error.ts";
@@ -10,7 +10,7 @@ import { UsageError } from "../shared/usage_error.ts";
 /** A resource or an event's payload, unchecked: any key of the tenant may have stored any text. */
 export type Resource = Readonly<Record<string, unknown>>;
 
-/** The gateway's lists that the commands read. Every call rejects as `GatewayCall` does. */
+/** The gateway's lists that the commands read. Every call rejects as `RestClient` does. */
 export interface GatewayApi {
   /** Null: none exists. */
   latestScanId(): Promise<string | null>;
@@ -27,19 +27,18 @@ const page = v.object({ items: v.array(resource) });
 
 function createGatewayApi({ gatewayUrl, apiKey }: GatewayAccess, signal: AbortSignal): GatewayApi {
   const options = { url: gatewayUrl, apiKey, timeoutMs: callTimeoutMs };
-  const call = createGatewayCall(options);
-  const callForReport = createGatewayCall({ ...options, maxAnswerBytes: maxReportBytes });
-
+  const gateway = openGateway(options);
   return {
     async latestScanId() {
-      const { items } = parseResource(page, await call("GET", "/api/v1/scans?limit=1", undefined, signal));
+      const { items } = await gateway.get("/api/v1/scans?limit=1", page, signal);
       const id = items[0]?.["id"];
       return typeof id === "string" && isUuid(id) ? id : null;
     },
-    async readScan(scanId) {
-      return parseResource(resource, await call("GET", `/api/v1/scans/${scanId}`, undefined, signal));
-    },
-    readReport: (scanId) => callForReport("GET", `/api/v1/scans/${scanId}/report`, undefined, signal),
+    readScan: (scanId) => gateway.get(`/api/v1/scans/${scanId}`, resource, signal),
+    readReport: (scanId) =>
+      openGateway({ ...options, maxAnswerBytes: maxReportBytes }).send("GET", `/api/v1/scans/${scanId}/report`, {
+        signal,
+      }),
   };
 }
 

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { GatewayAccess } from "../../command_line/gateway_access.ts";
-import { createGatewayCall, problemOf, readPages } from "../../shared/client/gateway_client.ts";
+import { openGateway, problemOf } from "../../shared/client/gateway_client.ts";
 import { endOfExpiry, expiryMessage } from "../../shared/decisions/expiry.ts";
 import { pageOf } from "../../shared/schemas/page.ts";
 import { decisionSchema } from "../../shared/schemas/decision.ts";
@@ -104,11 +104,11 @@ export async function fetchDecisions({
   orgUrl,
   signal,
 }: Pick<GatewayDecisionsRequest, "access" | "orgUrl" | "signal">): Promise<readonly FetchedDecision[]> {
-  const call = createGatewayCall({ url: access.gatewayUrl, apiKey: access.apiKey, timeoutMs: callTimeoutMs });
+  const gateway = openGateway({ url: access.gatewayUrl, apiKey: access.apiKey, timeoutMs: callTimeoutMs });
   const all: FetchedDecision[] = [];
   const query = { active: "true", org_url: orgUrl, limit: "200" };
   try {
-    for await (const { items } of readPages(call, { path: "/api/v1/decisions", query, page: pageSchema, signal })) {
+    for await (const { items } of gateway.pages("/api/v1/decisions", pageSchema, { query, signal })) {
       all.push(...items);
       if (all.length > maxDecisions) throw new RangeError(`there are more than ${maxDecisions}`);
     }

@@ -1,16 +1,15 @@
 import * as v from "valibot";
-import { createGatewayCall, readPages } from "../../shared/client/gateway_client.ts";
+import { openGateway } from "../../shared/client/gateway_client.ts";
 import type { GatewayAccess } from "../../command_line/gateway_access.ts";
 import type { Span } from "../../shared/history/observation.ts";
 import { historySchema, type History, type RuleHistory } from "../../shared/schemas/history.ts";
-import { pageOf } from "../../shared/schemas/page.ts";
 import { originOf } from "../../shared/schemas/web_address.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 
 const timeoutMs = 30_000;
 const maxAnswerBytes = 64 * 1_048_576;
 
-const organizationPage = pageOf(v.object({ id: v.string(), org_url: v.string() }));
+const organizationSchema = v.object({ id: v.string(), org_url: v.string() });
 const historyPage = v.object({ ...historySchema.entries, next_cursor: v.optional(v.nullable(v.string()), null) });
 
 export interface GatewayHistoryQuery {
@@ -25,10 +24,8 @@ export interface GatewayHistoryQuery {
 /** The history that a gateway keeps. Throws `UsageError` for an organization that it does not know, and as its calls do. */
 export async function readGatewayHistory(access: GatewayAccess, query: GatewayHistoryQuery): Promise<History> {
   const { period, rules, signal } = query;
-  const call = createGatewayCall({ url: access.gatewayUrl, apiKey: access.apiKey, timeoutMs, maxAnswerBytes });
-  const known: v.InferOutput<typeof organizationPage>["items"] = [];
-  const list = { path: "/api/v1/organizations", query: { limit: "100" }, page: organizationPage, signal };
-  for await (const { items } of readPages(call, list)) known.push(...items);
+  const gateway = openGateway({ url: access.gatewayUrl, apiKey: access.apiKey, timeoutMs, maxAnswerBytes });
+  const known = await gateway.list("/api/v1/organizations", organizationSchema, signal);
   const chosen = query.organization === null ? known : chooseOrganizations(query.organization, known);
   const times = { from: new Date(period.from).toISOString(), to: new Date(period.to).toISOString() };
   const organizations: History["organizations"][number][] = [];
@@ -39,7 +36,7 @@ export async function readGatewayHistory(access: GatewayAccess, query: GatewayHi
     for (const rule of rules ?? [null]) {
       // A rule is whole on one page.
       const query = { ...times, ...(rule !== null && { rule }) };
-      for await (const page of readPages(call, { path, query, page: historyPage, signal })) {
+      for await (const page of gateway.pages(path, historyPage, { query, signal })) {
         found.push(...page.organizations.flatMap((one) => one.rules));
         // A gateway whose clock is behind ends earlier.
         if (Date.parse(page.to) < Date.parse(to)) to = page.to;

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { createGatewayCall, createGatewayClient } from "../../shared/client/gateway_client.ts";
+import { createGatewayClient, openGateway } from "../../shared/client/gateway_client.ts";
 import type { NewChange } from "../../shared/schemas/change.ts";
 import type { MonitorUpdate, NewMonitor } from "../../shared/schemas/monitor_requests.ts";
 import { changeEvents } from "./published.ts";
@@ -32,6 +32,6 @@ export async function produceMonitor(
     id,
     update,
     store: async (changes) => void (await client.publish(channel, changeEvents(id, changes).events, never)),
-    delete: async () => void (await createGatewayCall(options)("DELETE", `/api/v1/monitors/${id}`, undefined, never)),
+    delete: async () => void (await openGateway(options).send("DELETE", `/api/v1/monitors/${id}`)),
   };
 }

@@ -1,7 +1,7 @@
 import type { ManualReason, StatusCounts } from "../../shared/report.ts";
 import { stateOf } from "../../shared/rule_result.ts";
 import type { FindingCreated } from "../../shared/scan_events.ts";
-import { createGatewayCall } from "../../shared/client/gateway_client.ts";
+import { openGateway } from "../../shared/client/gateway_client.ts";
 import { findingEvents, numbered } from "./published.ts";
 
 /** A scanner at a gateway, step by step, over HTTP and with an API key. */
@@ -38,10 +38,9 @@ export interface StoredFinding extends Omit<FindingCreated, "scan_id"> {
 }
 
 export function createScanProducer(gatewayUrl: string, apiKey: string): ScanProducer {
-  const send = createGatewayCall({ url: gatewayUrl, apiKey, timeoutMs: 60_000 });
-  const never = new AbortController().signal;
+  const gateway = openGateway({ url: gatewayUrl, apiKey, timeoutMs: 60_000 });
   const call = async (method: string, path: string, body: object) =>
-    (await send(method, path, body, never)) as Record<string, unknown>;
+    (await gateway.send(method, path, { body })) as Record<string, unknown>;
 
   return {
     async register(registration) {

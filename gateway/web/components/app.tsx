@@ -1,5 +1,4 @@
 import { useEffect, useState } from "preact/hooks";
-import { ApiError } from "../model/api.ts";
 import { toProblem } from "../model/connection.ts";
 import { demoCredential, openSession, pastedCredential, type Session } from "../model/session.ts";
 import { announceSignOut, onSignOutElsewhere } from "../model/sign_out.ts";
@@ -54,8 +53,7 @@ export function App() {
       const session = await openIssuerSession(reachableProvider(offer), answer, { onExpired, onChange: render });
       setView({ name: "signed_in", offer, session });
     } catch (error) {
-      if (!(error instanceof SignInError || error instanceof ApiError)) throw error;
-      signedOut(offer, error.message);
+      signedOut(offer, error instanceof SignInError ? error.message : toProblem(error));
     }
   }
 

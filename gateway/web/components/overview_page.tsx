@@ -4,7 +4,7 @@ import { actorName } from "../../../shared/actor.ts";
 import { countOf } from "../../../shared/outcome_text.ts";
 import { createdApiKeySchema } from "../../../shared/schemas/team.ts";
 import { categoryNames } from "../../../shared/severity.ts";
-import { parseAnswer } from "../model/api.ts";
+import { parseResource } from "../../../shared/client/rest_client.ts";
 import { checkTitle, ruleIds, shortFix } from "../model/check_catalog.ts";
 import { toProblem } from "../model/connection.ts";
 import { toOrigin } from "../model/decisions/decision_index.ts";
@@ -220,7 +220,7 @@ function FirstScan({ session: { api, caller } }: { readonly session: Session }) 
     try {
       const body = { name: "scanner", scopes: ["read", "publish"], expires_at };
       const answer = await api.send("POST", "api/v1/api-keys", { signal, body });
-      setKey(parseAnswer(createdApiKeySchema, answer).api_key);
+      setKey(parseResource(createdApiKeySchema, answer).api_key);
     } catch (error) {
       setProblem(`The key was not made: ${toProblem(error)}`);
     }

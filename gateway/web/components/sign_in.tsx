@@ -1,8 +1,8 @@
 import type { TargetedSubmitEvent } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ApiError } from "../model/api.ts";
+import { GatewayRefusal } from "../../../shared/client/rest_client.ts";
 import { toProblem } from "../model/connection.ts";
-import type { SignInOffer } from "../model/sign_in/provider.ts";
+import { SignInError, type SignInOffer } from "../model/sign_in/provider.ts";
 import { Button } from "./basics.tsx";
 import { useTitle } from "./tab_mark.ts";
 
@@ -119,8 +119,8 @@ function CredentialForm(props: Pick<SignInProps, "signIn">) {
 }
 
 function toWords(error: unknown): string {
-  if (!(error instanceof ApiError)) return toProblem(error);
-  if (error.status === 401) return `This was not accepted: ${error.message}`;
-  if (error.status === 403) return `This was recognized, but gives no access: ${error.message}`;
-  return error.message;
+  if (error instanceof SignInError) return error.message;
+  const status = error instanceof GatewayRefusal ? error.httpStatus : 0;
+  const prefix = { 401: "This was not accepted: ", 403: "This was recognized, but gives no access: " }[status] ?? "";
+  return prefix + toProblem(error);
 }

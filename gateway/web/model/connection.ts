@@ -4,7 +4,7 @@ import {
   type SubscribeErrorCode,
   type SubscriptionState,
 } from "../../../shared/client/subscribe.ts";
-import { ApiError } from "./api.ts";
+import { GatewayRefusal, UnexpectedAnswer } from "../../../shared/client/rest_client.ts";
 
 /** How a stream of the page is connected, in words for people. */
 export interface Connection {
@@ -43,13 +43,17 @@ export async function rethrowAsFinal<Value>(promise: Promise<Value>): Promise<Va
 }
 
 export function toFinalError(error: unknown): SubscribeError | null {
-  if (!(error instanceof ApiError)) return null;
-  const options = { status: error.status, detail: error.message, cause: error };
-  if (error.status === 401) return new SubscribeError("not_authenticated", error.message, options);
-  if (error.status === 403) return new SubscribeError("permission_denied", error.message, options);
-  if (error.status === 404) return new SubscribeError("not_found", error.message, options);
-  return null;
+  if (!(error instanceof GatewayRefusal)) return null;
+  const { httpStatus: status, message: detail } = error;
+  const code = finalCodes[status];
+  return code === undefined ? null : new SubscribeError(code, detail, { status, detail, cause: error });
 }
+
+const finalCodes: Readonly<Record<number, SubscribeErrorCode>> = {
+  401: "not_authenticated",
+  403: "permission_denied",
+  404: "not_found",
+};
 
 const closeWords: Readonly<Record<string, string>> = {
   expired: "the sign-in expired",
@@ -70,9 +74,10 @@ const lostWords: Readonly<Partial<Record<SubscribeErrorCode, string>>> = {
 };
 
 export function toProblem(error: unknown): string {
-  if (error instanceof ApiError) return error.message;
-  if (!(error instanceof SubscribeError)) return "The gateway's answer could not be read";
-  if (error.cause instanceof ApiError) return error.cause.message;
+  if (error instanceof GatewayRefusal) return error.message;
+  if (error instanceof UnexpectedAnswer) return "The gateway's answer could not be read";
+  if (!(error instanceof SubscribeError)) return "The gateway cannot be reached";
+  if (error.code === "refetch_failed") return toProblem(error.cause);
   if (error.code === "closed") {
     return `The gateway closed the stream: ${closeWords[error.detail ?? "ended"] ?? error.detail ?? ""}`;
   }

@@ -2,7 +2,8 @@ import type { StreamEvent } from "../../../shared/client/subscribe.ts";
 import type { ScanEvents } from "../../../shared/scan_events.ts";
 import { changeSchema, type Change } from "../../../shared/schemas/change.ts";
 import type { RuleHistory } from "../../../shared/schemas/history.ts";
-import { organizationHistorySchema, type OrganizationHistory } from "../../../shared/schemas/organization.ts";
+import { organizationHistorySchema } from "../../../shared/schemas/organization.ts";
+import { pageOf } from "../../../shared/schemas/page.ts";
 import type { Api } from "./api.ts";
 import { toFinalError, toProblem } from "./connection.ts";
 import { findingSchema, toFinding, type Finding } from "./finding.ts";
@@ -43,7 +44,6 @@ const shownDays = 90;
 const maxDays = 400;
 const maxChanges = 200;
 const retryEveryMs = 5000;
-const pageLimit = 200;
 
 export function openOrganization(
   {
@@ -103,12 +103,10 @@ export function openOrganization(
   async function readAll(): Promise<void> {
     tail = null;
     if (monitorId === null) return readScan();
-    const request = { limit: maxChanges, cursor: null, signal };
-    const path = toMonitorPath(monitorId);
     // A scan that was deleted explains nothing; the verdicts are the monitor's own.
     const [{ items }, present] = await Promise.all([
-      api.list(`${path}/changes`, changeSchema, request),
-      api.listAll(`${path}/findings`, changeSchema, signal),
+      readNewest(monitorId),
+      api.list(`${toMonitorPath(monitorId)}/findings`, changeSchema, signal),
       readScan().catch(() => undefined),
     ]);
     change({ changes: items.filter(({ cause }) => cause !== "start"), findings: withChanges(new Map(), present) });
@@ -117,24 +115,22 @@ export function openOrganization(
   /** Reads the scan from the last known page on. */
   async function readScan(): Promise<void> {
     if (scanId === null) return;
-    let cursor = tail;
-    do {
-      tail = cursor;
-      const page: Awaited<ReturnType<typeof readPage>> = await readPage(scanId, cursor);
-      for (const finding of page.items) scanned.set(finding.fingerprint, { ...finding, sinceMs: null });
+    const query = { limit: "200", ...(tail !== null && { cursor: tail }) };
+    const pages = api.pages(`${toScanPath(scanId)}/findings`, pageOf(findingSchema), { query, signal });
+    for await (const { items, next_cursor: next } of pages) {
+      for (const finding of items) scanned.set(finding.fingerprint, { ...finding, sinceMs: null });
       if (monitorId === null) change({ findings: new Map(scanned) });
-      cursor = page.next_cursor;
-    } while (cursor !== null);
+      tail = next ?? tail;
+    }
   }
 
-  function readPage(id: string, cursor: string | null) {
-    return api.list(`${toScanPath(id)}/findings`, findingSchema, { limit: pageLimit, cursor, signal });
+  function readNewest(id: string) {
+    return api.get(`${toMonitorPath(id)}/changes?limit=${maxChanges}`, pageOf(changeSchema), signal);
   }
 
   /** Reads what is new; more than one page of changes means reading everything again. */
   async function readChanges(id: string): Promise<void> {
-    const request = { limit: maxChanges, cursor: null, signal };
-    const { items, next_cursor } = await api.list(`${toMonitorPath(id)}/changes`, changeSchema, request);
+    const { items, next_cursor } = await readNewest(id);
     const known = new Set(current.changes.map((one) => one.id));
     const end = items.findIndex(({ id, cause }) => known.has(id) || cause === "start");
     if (end === -1 && next_cursor !== null) return readAll();
@@ -192,16 +188,11 @@ async function listHistory(
   { days, check, signal }: { readonly days: number; readonly check?: string; readonly signal: AbortSignal },
 ): Promise<readonly RuleHistory[]> {
   const from = new Date(api.nowMs() - (days - 1) * dayMs).toISOString();
+  const query = { resolution: "day", from, limit: "200", ...(check !== undefined && { rule: check }) };
+  const path = `${toOrganizationPath(organizationId)}/history`;
   const found: RuleHistory[] = [];
-  let cursor: string | null = null;
-  do {
-    const query = new URLSearchParams({ resolution: "day", from, limit: "200" });
-    if (check !== undefined) query.set("rule", check);
-    if (cursor !== null) query.set("cursor", cursor);
-    const path = `${toOrganizationPath(organizationId)}/history?${query}`;
-    const page: OrganizationHistory = await api.get(path, organizationHistorySchema, signal);
+  for await (const page of api.pages(path, organizationHistorySchema, { query, signal })) {
     found.push(...page.organizations.flatMap(({ rules }) => rules));
-    cursor = page.next_cursor;
-  } while (cursor !== null);
+  }
   return found;
 }

@@ -28,7 +28,7 @@ interface ReportWriters {
   }[];
 }
 
-/** The stored report of a scan as a file. Rejects with `ApiError`. */
+/** The stored report of a scan as a file. Rejects as `RestClient` does. */
 export async function readReportFile(
   api: Pick<Api, "send">,
   scanId: string,
@@ -40,7 +40,7 @@ export async function readReportFile(
   return { name: `scan-${scanId}.${writer.extension}`, file: new Blob([writer.write(report)]) };
 }
 
-/** The stored report of a scan, unchecked. Rejects with `ApiError`. */
+/** The stored report of a scan, unchecked. Rejects as `RestClient` does. */
 export function readReport(api: Pick<Api, "send">, scanId: string, signal: AbortSignal): Promise<unknown> {
   return api.send("GET", `${toScanPath(scanId)}/report`, { signal });
 }

@@ -1,7 +1,9 @@
-import { parse, object, string } from "valibot";
+import { object, string } from "valibot";
+import { GatewayRefusal } from "../../../shared/client/rest_client.ts";
 import { overviewSchema, type Overview } from "../../../shared/schemas/overview.ts";
 import { sessionSchema, type Session as Caller } from "../../../shared/schemas/session.ts";
-import { ApiError, createApi, fetchJson, type Api } from "./api.ts";
+import { createApi, openRest, type Api } from "./api.ts";
+import { SignInError } from "./sign_in/provider.ts";
 
 /** The person or key that is signed in, and the tenant. */
 export interface Session {
@@ -34,7 +36,7 @@ export interface Credential {
   close?(): void;
 }
 
-/** Opens the tenant, or the person's first one. `onExpired` is called when the gateway no longer accepts the credential. Rejects with `ApiError`. */
+/** Opens the tenant, or the person's first one. `onExpired` is called when the gateway no longer accepts the credential. Rejects as `RestClient` does. */
 export async function openSession(
   credential: Credential,
   tenantId: string | null,
@@ -67,12 +69,12 @@ async function readFirst(api: Api): Promise<Pick<Session, "caller" | "overview">
     const overview = await api.get("api/v1/overview", overviewSchema);
     return { caller: overview.session, overview };
   } catch (error) {
-    if (!(error instanceof ApiError && [400, 403].includes(error.status))) throw error;
+    if (!(error instanceof GatewayRefusal && [400, 403].includes(error.httpStatus))) throw error;
     return { caller: await api.get("api/v1/session", sessionSchema), overview: null };
   }
 }
 
-/** The token of a gateway that runs as the demo; null when this one does not. Rejects with `ApiError` when it cannot be known. */
+/** The token of a gateway that runs as the demo; null when this one does not. Rejects as `RestClient` does. */
 export async function demoCredential(): Promise<Credential | null> {
   let token = await fetchDemoToken();
   if (token === null) return null;
@@ -103,19 +105,22 @@ export async function demoCredential(): Promise<Credential | null> {
 
 async function fetchDemoToken(): Promise<string | null> {
   try {
-    return parse(object({ access_token: string() }), await fetchJson("demo/session")).access_token;
+    return (await openRest().get("demo/session", object({ access_token: string() }))).access_token;
   } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return null;
+    if (error instanceof GatewayRefusal && error.httpStatus === 404) return null;
     throw error;
   }
 }
 
-/** An API key, or an access token of the platform. Throws `ApiError` for text that cannot be a credential; a whole `Authorization` value may be pasted too. */
+/** An API key, or an access token of the platform. Throws `SignInError` for text that cannot be a credential; a whole `Authorization` value may be pasted too. */
 export function pastedCredential(pasted: string): Credential {
   const [, scheme, value = ""] = /^\s*(?:(bearer|api-key)\s+)?(.*?)\s*$/is.exec(pasted) ?? [];
-  if (value === "") throw new ApiError(0, "Paste an access token or an API key");
+  if (value === "") throw new SignInError("sign_in", "Paste an access token or an API key");
   if (!/^[\x21-\x7e]+$/.test(value)) {
-    throw new ApiError(0, "This is neither a token nor a key: it holds spaces or characters that neither has");
+    throw new SignInError(
+      "sign_in",
+      "This is neither a token nor a key: it holds spaces or characters that neither has",
+    );
   }
   // Three parts with dots between them are a JWT (https://www.rfc-editor.org/rfc/rfc7515#section-7.1).
   const isToken = scheme === undefined ? /^[\w-]+\.[\w-]+\.[\w-]*$/.test(value) : scheme.toLowerCase() === "bearer";

@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { expect, onTestFinished, test } from "vitest";
 import * as v from "valibot";
-import { createGatewayCall, readPages } from "../../../shared/client/gateway_client.ts";
+import { openGateway } from "../../../shared/client/gateway_client.ts";
 import { startScriptedServer, type Answer } from "../../support/scripted_server.ts";
 
 /** Answers of a hostile gateway, or of a program in its place. */
@@ -9,8 +9,7 @@ import { startScriptedServer, type Answer } from "../../support/scripted_server.
 async function callTo(answer: Answer, method = "GET") {
   const server = await startScriptedServer(answer);
   onTestFinished(() => server[Symbol.asyncDispose]());
-  const call = createGatewayCall({ url: server.url, apiKey: "k", timeoutMs: 20_000 });
-  return call(method, "/", undefined, new AbortController().signal);
+  return openGateway({ url: server.url, apiKey: "k", timeoutMs: 20_000 }).send(method, "/");
 }
 
 test("an answer that inflates to a hundred mebibytes is not held", async () => {
@@ -70,10 +69,10 @@ test("a gateway that stays busy is asked four times in all", async () => {
 
 test("a list without end is left after a thousand pages", async () => {
   let read = 0;
+  const answer = async () => Response.json({ next_cursor: String((read += 1)) });
+  const gateway = openGateway({ url: "http://gateway.test", apiKey: "k", timeoutMs: 60_000, fetch: answer });
   const all = async () => {
-    const call = async () => ({ next_cursor: String((read += 1)) });
-    const list = { path: "/", query: {}, page: v.object({ next_cursor: v.string() }), signal: AbortSignal.any([]) };
-    for await (const _page of readPages(call, list));
+    for await (const _page of gateway.pages("/", v.object({ next_cursor: v.string() })));
   };
   await expect(all()).rejects.toThrow("does not end after 1000 pages");
   expect(read).toBe(1000);

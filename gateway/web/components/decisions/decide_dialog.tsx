@@ -6,12 +6,13 @@ import {
   type Decision,
   type DecisionKind,
 } from "../../../../shared/schemas/decision.ts";
-import { parseAnswer, type Api } from "../../model/api.ts";
+import type { Api } from "../../model/api.ts";
 import { checkTitle, ruleIds } from "../../model/check_catalog.ts";
 import { toProblem } from "../../model/connection.ts";
 import { toOrigin, toResource, type DecidedFinding } from "../../model/decisions/decision_index.ts";
 import { decisionsPath } from "../../model/paths.ts";
 import { formatOrg, toDay } from "../../model/format.ts";
+import { parseResource } from "../../../../shared/client/rest_client.ts";
 import { Button, Dialog, Problem } from "../basics.tsx";
 
 /** The decision to make. */
@@ -70,7 +71,7 @@ export function DecideDialog(props: DecideDialogProps) {
       const body = { kind, check: finding.check, ...about, reason: reason.trim() };
       const terms = { expires: isForever ? "never" : expires, org_url: toOrigin(orgUrl) };
       const answer = await api.send("POST", decisionsPath, { body: { ...body, ...terms } });
-      onDecided(parseAnswer(decisionSchema, answer));
+      onDecided(parseResource(decisionSchema, answer));
       close();
     } catch (error) {
       setProblem(toProblem(error));

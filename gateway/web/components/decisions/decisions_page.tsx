@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useCallback, useState } from "preact/hooks";
 import { endOfExpiry } from "../../../../shared/decisions/expiry.ts";
 import { decisionSchema, type Decision } from "../../../../shared/schemas/decision.ts";
+import { pageOf } from "../../../../shared/schemas/page.ts";
 import { checkTitle, ruleIds } from "../../model/check_catalog.ts";
 import { toProblem } from "../../model/connection.ts";
 import { decisionsPath, toDecisionPath } from "../../model/paths.ts";
@@ -28,8 +29,8 @@ export function DecisionsPage({ session, tenant }: { readonly session: Session; 
     useCallback(
       async (signal) => {
         if (shown === "hold") return [];
-        const request = { limit: maxEnded, cursor: null, signal };
-        return (await api.list(`${decisionsPath}?active=false`, decisionSchema, request)).items;
+        const path = `${decisionsPath}?active=false&limit=${maxEnded}`;
+        return (await api.get(path, pageOf(decisionSchema), signal)).items;
       },
       [api, shown],
     ),

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import type { Scan } from "../../../../shared/schemas/scan.ts";
-import { ApiError } from "../../model/api.ts";
+import { GatewayRefusal } from "../../../../shared/client/rest_client.ts";
 import { toProblem } from "../../model/connection.ts";
 import { mayDo } from "../../model/permissions.ts";
 import { readReportFile, reportChoices, saveFile, type ReportFormatName } from "../../model/report_files.ts";
@@ -111,7 +111,8 @@ export function Actions({ session, scan, running, scanId, onProblem }: ActionsPr
 }
 
 function toReportProblem(error: unknown, scanId: string): string {
-  if (error instanceof ApiError && error.status === 404) return "No report was uploaded for this scan.";
-  const reason = error instanceof ApiError ? error.message : "its formats could not be loaded";
+  if (error instanceof GatewayRefusal && error.httpStatus === 404) return "No report was uploaded for this scan.";
+  const reason =
+    error instanceof GatewayRefusal ? error.message : "it, or the script of its formats, could not be loaded";
   return `The report could not be read: ${reason}. To write it, run scanstream report ${scanId}.`;
 }

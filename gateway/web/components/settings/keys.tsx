@@ -9,7 +9,7 @@ import {
   type Scope,
 } from "../../../../shared/schemas/team.ts";
 import { permissions } from "../../../auth/permissions.ts";
-import { parseAnswer } from "../../model/api.ts";
+import { parseResource } from "../../../../shared/client/rest_client.ts";
 import { mayDo } from "../../model/permissions.ts";
 import type { Session } from "../../model/session.ts";
 import { Button, ConfirmDialog, CopyButton, Time } from "../basics.tsx";
@@ -34,14 +34,14 @@ interface KeyRequest {
 
 /** The credentials of programs. */
 export function Keys({ session: { api, caller } }: { readonly session: Session }) {
-  const list = useList(useCallback((signal) => api.listAll(keysPath, apiKeySchema, signal), [api]));
+  const list = useList(useCallback((signal) => api.list(keysPath, apiKeySchema, signal), [api]));
   const { isBusy, run, ...changes } = useChanges(list.reload);
   const [created, setCreated] = useState<CreatedApiKey | null>(null);
   const [revoking, setRevoking] = useState<ApiKey | null>(null);
   const nowMs = api.nowMs();
   const create = (body: KeyRequest) =>
     run("create the key", async (signal) => {
-      setCreated(parseAnswer(createdApiKeySchema, await api.send("POST", keysPath, { signal, body })));
+      setCreated(parseResource(createdApiKeySchema, await api.send("POST", keysPath, { signal, body })));
       return `The key ${body.name} was created`;
     });
   const form = (

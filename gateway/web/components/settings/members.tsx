@@ -18,7 +18,7 @@ const roleTexts: Readonly<Record<Role, string>> = {
 
 /** Members of the tenant, and their roles. */
 export function Members({ session: { api, caller } }: { readonly session: Session }) {
-  const list = useList(useCallback((signal) => api.listAll(membersPath, memberSchema, signal), [api]));
+  const list = useList(useCallback((signal) => api.list(membersPath, memberSchema, signal), [api]));
   const { isBusy, run, ...changes } = useChanges(list.reload);
   const [removing, setRemoving] = useState<Member | null>(null);
   const admins = list.items?.filter(({ role }) => role === "admin").length;

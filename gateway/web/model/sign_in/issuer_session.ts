@@ -1,4 +1,4 @@
-import { ApiError } from "../api.ts";
+import { GatewayRefusal } from "../../../../shared/client/rest_client.ts";
 import { openSession, type Session } from "../session.ts";
 import { finishSignIn } from "./authorization.ts";
 import { takePending } from "./pending.ts";
@@ -16,7 +16,7 @@ export interface SessionEvents {
   readonly onChange: () => void;
 }
 
-/** Goes on with the answer that the issuer has sent the person back with. Rejects with `SignInError` or `ApiError`. */
+/** Goes on with the answer that the issuer has sent the person back with. Rejects with `SignInError` or as `RestClient` does. */
 export async function openIssuerSession(
   provider: Provider | null,
   answer: URLSearchParams,
@@ -37,7 +37,7 @@ export async function openIssuerSession(
     return remembered ?? (await open(null));
   } catch (error) {
     credential.close();
-    if (!(error instanceof ApiError && error.status === 403)) throw error;
+    if (!(error instanceof GatewayRefusal && error.httpStatus === 403)) throw error;
     throw new SignInError("sign_in", explainRefusal(tokens, provider), { cause: error });
   }
 }

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { fetchJson, parseAnswer } from "../api.ts";
+import { openRest } from "../api.ts";
 
 const endpointsSchema = v.object({
   authorization_endpoint: v.string(),
@@ -35,9 +35,9 @@ export function reachableProvider({ provider }: SignInOffer): Provider | null {
   return provider?.endpoints ? { ...provider, endpoints: provider.endpoints } : null;
 }
 
-/** Rejects with `ApiError`. */
-export async function fetchOffer(): Promise<SignInOffer> {
-  return parseAnswer(offerSchema, await fetchJson("sign-in"));
+/** Rejects as `RestClient` does. */
+export function fetchOffer(): Promise<SignInOffer> {
+  return openRest().get("sign-in", offerSchema);
 }
 
 /** Why somebody is not signed in, for them. */

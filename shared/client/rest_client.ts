@@ -1,0 +1,156 @@
+import * as v from "valibot";
+import { pause } from "../abortable.ts";
+import { problemDetail } from "../problem_detail.ts";
+import { readBounded, readRefusal } from "../read_bounded.ts";
+import { parseRetryAfterMs } from "../retry_after.ts";
+import { pageOf } from "../schemas/page.ts";
+
+/** The gateway answered, and refused. */
+export class GatewayRefusal extends Error {
+  readonly httpStatus: number;
+  /** The problem document's own words; null: there is none, and a proxy's page says nothing that helps. */
+  readonly detail: string | null;
+
+  constructor(httpStatus: number, detail: string | null) {
+    super(detail ?? `The gateway answered with status ${httpStatus}`);
+    this.name = "GatewayRefusal";
+    this.httpStatus = httpStatus;
+    this.detail = detail;
+  }
+}
+
+/** The answer is not a gateway's. */
+export class UnexpectedAnswer extends Error {
+  constructor(options?: ErrorOptions) {
+    super("Cannot read the gateway's response: it has an unexpected form", options);
+    this.name = "UnexpectedAnswer";
+  }
+}
+
+export interface RestOptions {
+  /** Base of the paths. */
+  readonly url: string;
+  /** Adds the credential. */
+  readonly fetch: typeof fetch;
+  /** Bound on one call, in milliseconds. */
+  readonly timeoutMs: number;
+  /** How large an answer may be, decompressed. Default: 8 MiB; a page of a list has half a mebibyte. */
+  readonly maxAnswerBytes?: number;
+}
+
+/** Any REST resource of a gateway. Every call rejects with `GatewayRefusal`, `UnexpectedAnswer`, or as `fetch` does. */
+export interface RestClient {
+  /** Null: the answer has no body. */
+  send(method: string, path: string, options?: SendOptions): Promise<unknown>;
+  get<Schema extends v.GenericSchema>(
+    path: string,
+    schema: Schema,
+    signal?: AbortSignal,
+  ): Promise<v.InferOutput<Schema>>;
+  /** The pages of a list, one after the other. Throws `RangeError` for a list that does not end. */
+  pages<Page extends v.GenericSchema<unknown, { readonly next_cursor: string | null }>>(
+    path: string,
+    page: Page,
+    options?: PagesOptions,
+  ): AsyncGenerator<v.InferOutput<Page>>;
+  /** Every item of a list. */
+  list<Item extends v.GenericSchema>(
+    path: string,
+    item: Item,
+    signal: AbortSignal,
+  ): Promise<readonly v.InferOutput<Item>[]>;
+}
+
+export interface SendOptions {
+  /** Sent as JSON; bytes are JSON in gzip. */
+  readonly body?: unknown;
+  readonly signal?: AbortSignal;
+  /** The request outlives the page that sends it. */
+  readonly keepalive?: boolean;
+}
+
+interface PagesOptions {
+  readonly query?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+/** A read that a busy gateway refuses is sent again after the wait that it asks for, unless that is longer than a person waits. */
+const maxReadRetries = 3;
+const maxRetryWaitMs = 5000;
+const defaultMaxAnswerBytes = 8 * 1_048_576;
+/** More pages than any list of a gateway has: 200,000 items. */
+const maxPages = 1000;
+
+export function createRestClient(options: RestOptions): RestClient {
+  async function fetchOnce(method: string, path: string, { body, signal, keepalive = false }: SendOptions) {
+    const timeout = AbortSignal.timeout(options.timeoutMs);
+    return options.fetch(new URL(path, options.url), {
+      method,
+      headers: {
+        accept: "application/json",
+        "content-type": "application/json",
+        ...(body instanceof Uint8Array && { "content-encoding": "gzip" }),
+      },
+      ...(body !== undefined && { body: body instanceof Uint8Array ? new Uint8Array(body) : JSON.stringify(body) }),
+      keepalive,
+      redirect: "error",
+      signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+    });
+  }
+
+  const client: RestClient = {
+    async send(method, path, request = {}) {
+      for (let retriesLeft = method === "GET" ? maxReadRetries : 0; ; retriesLeft -= 1) {
+        const response = await fetchOnce(method, path, request);
+        if (response.ok) {
+          const bytes = await readBounded(response.body, options.maxAnswerBytes ?? defaultMaxAnswerBytes);
+          return response.status === 204 ? null : parseJson(new TextDecoder().decode(bytes));
+        }
+        const refusal = new GatewayRefusal(response.status, problemDetail(await readRefusal(response)));
+        const waitMs = retriesLeft > 0 && isBusy(response) ? parseRetryAfterMs(response.headers, Date.now()) : null;
+        if (waitMs === null || waitMs > maxRetryWaitMs) throw refusal;
+        await pause(waitMs, request.signal === undefined ? [] : [request.signal]);
+      }
+    },
+    async get(path, schema, signal) {
+      return parseResource(schema, await client.send("GET", path, signal && { signal }));
+    },
+    async *pages(path, page, { query, signal } = {}) {
+      let cursor: string | null = null;
+      for (let count = 1; count === 1 || cursor !== null; count += 1) {
+        if (count > maxPages) throw new RangeError(`The gateway's list does not end after ${maxPages} pages`);
+        const given = new URLSearchParams({ ...query, ...(cursor !== null && { cursor }) });
+        const read: v.InferOutput<typeof page> = await client.get(`${path}?${given}`, page, signal);
+        cursor = read.next_cursor;
+        yield read;
+      }
+    },
+    async list(path, item, signal) {
+      const found = [];
+      const request = { query: { limit: "200" }, signal };
+      for await (const { items } of client.pages(path, pageOf(item), request)) found.push(...items);
+      return found;
+    },
+  };
+  return client;
+}
+
+/** Throws `UnexpectedAnswer` for one of another form. */
+export function parseResource<Schema extends v.GenericSchema>(schema: Schema, answer: unknown): v.InferOutput<Schema> {
+  const result = v.safeParse(schema, answer);
+  if (result.success) return result.output;
+  const [issue] = result.issues;
+  throw new UnexpectedAnswer({ cause: `${issue.message} at ${v.getDotPath(issue) ?? "its top"}` });
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new UnexpectedAnswer({ cause: error });
+  }
+}
+
+function isBusy({ status }: Response): boolean {
+  return status === 429 || status === 503;
+}
