@@ -97,7 +97,7 @@ export async function followCommand(flags: Flags, io: CommandIo): Promise<number
           if (format === "ndjson") io.stdout(`${toPrintableJson(line)}\n`);
         },
         say,
-        monitor: createMonitor(streamConfig, { log: say, isQuiet: settings.quiet }),
+        monitor: createMonitor(streamConfig, { warn: say, info: settings.quiet ? () => {} : say }),
         trace: createTrace(settings, say),
       },
     );

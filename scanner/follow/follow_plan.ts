@@ -8,8 +8,7 @@ import type { Connection, ConnectOptions } from "../okta/connection.ts";
 import type { ScanTrace } from "../run_scan.ts";
 import type { ChangeLine } from "./changes.ts";
 import type { FollowStore } from "./follow_state.ts";
-import type { RegisteredMonitor } from "../../shared/client/gateway_client.ts";
-import type { MonitorFacts, MonitorPublisher } from "../streaming/monitor_publisher.ts";
+import type { MonitorPublisher } from "../streaming/monitor_publisher.ts";
 
 export interface FollowPlan {
   readonly orgUrl: string;
@@ -44,7 +43,8 @@ export interface FollowParts {
   readonly writeWatched?: (line: WatchLine) => void;
   /** A message for a person. */
   readonly say: (text: string) => void;
-  readonly monitor: MonitorPort;
+  /** Null: it is not streamed. */
+  readonly monitor: MonitorPublisher | null;
   readonly trace?: ScanTrace | undefined;
 }
 
@@ -54,17 +54,6 @@ export interface DecisionsPort {
   refresh(nowMs: number): Promise<boolean>;
   /** The results with the decisions on them. */
   apply(results: readonly CheckResult[], nowMs: number): readonly CheckResult[];
-}
-
-/** Port to which a follower reports what it does. It never blocks the follower and never fails it. */
-export interface MonitorPort extends Omit<MonitorPublisher, "started"> {
-  started(facts: FollowedMonitor): void;
-}
-
-export interface FollowedMonitor extends MonitorFacts {
-  readonly monitorId: string;
-  /** Called once it is known there: with a new id if the previous monitor has ended. */
-  readonly onRegistered: (monitor: RegisteredMonitor) => void;
 }
 
 export type FollowEnd =

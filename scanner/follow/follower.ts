@@ -18,11 +18,11 @@ export async function follow(plan: FollowPlan, parts: FollowParts): Promise<Foll
   const follower = new Follower(plan, parts, saved);
   try {
     const end = await follower.run();
-    if (end === "clean" || end === "failed") await parts.monitor.ended(endReasons[end]);
-    else await parts.monitor.stopped();
+    if (end === "clean" || end === "failed") await parts.monitor?.ended(endReasons[end]);
+    else await parts.monitor?.stopped();
     return end;
   } catch (error) {
-    await parts.monitor.stopped();
+    await parts.monitor?.stopped();
     if (!plan.signal.aborted) throw error;
     return "interrupted";
   } finally {
@@ -76,14 +76,17 @@ class Follower {
   async run(): Promise<FollowEnd> {
     const { plan, parts } = { plan: this.#plan, parts: this.#parts };
     this.#log.connect(await this.#org.connect({ forgetsProbe: this.#isRestart }));
-    parts.monitor.started({
+    parts.monitor?.started({
       monitorId: this.#record.monitorId,
+      registration: {
+        org_url: plan.orgUrl,
+        client_id: plan.clientId,
+        benchmark: plan.benchmark,
+        interval_seconds: plan.intervalMs / 1000,
+        checks_total: plan.checks.length,
+      },
+      changes: this.#record,
       onRegistered: (monitor) => this.#record.registered(monitor),
-      orgUrl: plan.orgUrl,
-      clientId: plan.clientId,
-      benchmark: plan.benchmark,
-      intervalSeconds: plan.intervalMs / 1000,
-      checksTotal: plan.checks.length,
     });
     if (this.#isRestart) await this.#resume();
     else {
@@ -269,7 +272,7 @@ class Follower {
     const isReading = status.logStatus === "reading";
     const lookedMs = isReading ? this.#log.lookedMs : this.#lastFullMs;
     const lagSeconds = isReading || lookedMs === null ? this.#lagSeconds : (clock.nowMs() - lookedMs) / 1000;
-    monitor.polled({
+    monitor?.polled({
       at: lookedMs === null ? null : new Date(lookedMs).toISOString(),
       lagSeconds: Math.max(0, lagSeconds),
       counts: this.#verdicts.counts(),

@@ -1,6 +1,6 @@
 import type { Clock } from "../okta/clock.ts";
 import type { ListPage, PageReader, Reading } from "../okta/idp_client.ts";
-import type { PollError, PollResult } from "../streaming/monitor_updates.ts";
+import type { PollError, PollResult } from "../streaming/monitor_publisher.ts";
 import type { FollowState } from "./follow_state.ts";
 import { toLogEvent, type LogEvent } from "./log_event.ts";
 import { logFilters } from "./touched.ts";

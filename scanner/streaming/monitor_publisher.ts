@@ -1,234 +1,157 @@
-import { vulnIdOf } from "../../shared/rule_names.ts";
 import { randomUUID } from "node:crypto";
-import { pause } from "../../shared/abortable.ts";
+import { problemOf, type GatewayClient, type RegisteredMonitor } from "../../shared/client/gateway_client.ts";
+import { toFindingUpdated } from "../../shared/finding_updated.ts";
+import type { StatusCounts } from "../../shared/report.ts";
+import { vulnIdOf } from "../../shared/rule_names.ts";
 import type { NewChange } from "../../shared/schemas/change.ts";
 import type { MonitorUpdate, NewMonitor } from "../../shared/schemas/monitor_requests.ts";
-import {
-  GatewayRefusal,
-  isTimeout,
-  problemOf,
-  type GatewayClient,
-  type RegisteredMonitor,
-} from "../../shared/client/gateway_client.ts";
-import { toFindingUpdated } from "../../shared/finding_updated.ts";
-import { createDelivery, createRetry, isMissing, isRefusedBody, retryDelayMs, type EventQueue } from "./delivery.ts";
-import { stateOf, toEnded, toUpdate, type PollResult } from "./monitor_updates.ts";
+import { toLine } from "../../shared/text.ts";
+import { createPublisher, hasEnded, isMissing, type EventQueue, type Publisher } from "./publisher.ts";
 
-/**
- * Registers a monitor at the gateway, publishes its changes there in order, and keeps it alive.
- *
- * Nothing here slows or fails the follower (V5): the methods queue and return, an outage costs the live view until the
- * gateway answers again, and `stopped` and `ended` give up after `endTimeoutMs`.
- */
+/** The follower as others see it: a monitor at the gateway, which stores and publishes its changes. The methods never block and never fail. */
 export interface MonitorPublisher {
   /** Called once, before anything else. */
-  started(facts: MonitorFacts): void;
-  /** After each look at the org, whether it brought anything or not. */
-  polled(look: PollResult): void;
-  /** There are changes to store; the same queue each time. What was stored before may be in it again: the gateway stores each once by its id. */
-  changed(changes: EventQueue<NewChange>): void;
+  started(monitor: FollowedMonitor): void;
+  /** After each poll of the org, whether it brought anything or not. */
+  polled(poll: PollResult): void;
+  /** There are changes in the queue. What was stored before may be in it again: the gateway stores each once by its id. */
+  changed(): void;
   /** The process ends, and the monitor goes on with the next one. Resolves when it was accepted or given up. */
   stopped(): Promise<void>;
   /** The monitor has done what it was for; the reason is one line for a person. */
   ended(reason: string): Promise<void>;
 }
 
-export interface MonitorFacts {
-  readonly orgUrl: string;
-  readonly clientId: string | null;
-  readonly benchmark: string;
-  readonly intervalSeconds: number;
-  readonly checksTotal: number;
+export interface FollowedMonitor {
+  /** A UUID, the same over restarts until the monitor ends. */
+  readonly monitorId: string;
+  readonly registration: NewMonitor;
+  readonly changes: EventQueue<NewChange>;
+  /** Called once the gateway knows the monitor: under a new id if the previous monitor has ended. */
+  readonly onRegistered: (monitor: RegisteredMonitor) => void;
+}
+
+export interface PollResult {
+  /** RFC 3339: when the provider last answered; null: not yet. */
+  readonly at: string | null;
+  /** How far behind the org's log the verdicts are; null when it is not known. */
+  readonly lagSeconds: number | null;
+  /** Counts of checks. */
+  readonly counts: StatusCounts;
+  readonly logStatus: NonNullable<MonitorUpdate["log_status"]>;
+  /** Null when nothing is wrong. */
+  readonly error: PollError | null;
+}
+
+export interface PollError {
+  readonly code: string;
+  readonly detail: string;
+  /** Between which times the log could not be read, as RFC 3339. */
+  readonly gap?: { readonly from: string; readonly to: string };
 }
 
 export interface MonitorPublisherOptions {
   readonly gateway: GatewayClient;
-  /** A UUID, the same over restarts until the monitor ends. */
-  readonly monitorId: string;
   /** Called with one line for a person: when an outage begins, when it is over, when the gateway refuses something. */
   readonly warn: (message: string) => void;
-  /** Called once, when the gateway has registered the monitor: under another id where that of `monitorId` has ended. */
   readonly onRegistered?: (monitor: RegisteredMonitor) => void;
   /** Default: the interval, at least 20 s. */
   readonly heartbeatMs?: number;
+  /** While ending: how long the gateway may accept nothing. */
   readonly endTimeoutMs?: number;
 }
 
-/** After a refusal, which a person must mend: a key, a proxy. */
-const refusedPauseMs = 60_000;
-/** This many failures in a row are an outage, with calmer retries. */
-const outageFailures = 8;
-const outageRetryMs = 15_000;
-
 export function createMonitorPublisher(options: MonitorPublisherOptions): MonitorPublisher {
-  const { gateway, warn } = options;
-  let { monitorId } = options;
-  const abandoned = new AbortController();
-  const finished = new AbortController();
-  /** Aborts when the end was requested: it cuts a pause short. */
-  const ending = new AbortController();
-  let isRegistered = false;
-  let queue: EventQueue<NewChange> | null = null;
-  let deliverChanges: ((changes: EventQueue<NewChange>) => Promise<void>) | null = null;
+  const { gateway, warn, endTimeoutMs = 5000 } = options;
+  let publisher: Publisher | null = null;
   let update: MonitorUpdate = {};
-  let isUpdateDue = false;
-  let end: MonitorUpdate | null = null;
-  let hasWarnedOfOutage = false;
-  let hasWarnedOfUpdate = false;
-  let wake = Promise.withResolvers<void>();
-  let heartbeat: ReturnType<typeof setInterval> | null = null;
-  let delivered: Promise<void> = Promise.resolve();
-  const retryUntilAccepted = createRetry(abandoned.signal, {
-    onAccepted() {
-      if (hasWarnedOfOutage) warn("The gateway answers again; the live view continues");
-      hasWarnedOfOutage = false;
-    },
-    async beforeRetry(error, failures) {
-      // One that does not answer has had its time; one that is restarted comes back at once.
-      if (failures > 1 || isTimeout(error)) warnOf(error);
-      const isOutage = failures >= outageFailures && !ending.signal.aborted;
-      const signals = isOutage ? [abandoned.signal, ending.signal] : [abandoned.signal];
-      await pause(isOutage ? outageRetryMs : retryDelayMs(failures), signals);
-    },
-  });
+  let last: MonitorUpdate = { status: "stopped" };
 
   return {
-    started({ orgUrl, clientId, benchmark, intervalSeconds, checksTotal }) {
-      heartbeat = setInterval(requestUpdate, options.heartbeatMs ?? Math.max(intervalSeconds, 20) * 1000);
-      heartbeat.unref();
-      delivered = deliver({
-        org_url: orgUrl,
-        client_id: clientId,
-        benchmark,
-        interval_seconds: intervalSeconds,
-        checks_total: checksTotal,
-      });
+    started(followed) {
+      publisher = publish(followed);
     },
-
-    polled(look) {
+    polled(poll) {
       // Before the first answer of the provider there is nothing to say: the registration says that the monitor runs.
-      if (look.at === null) return;
-      const next = toUpdate(look);
+      if (poll.at === null) return;
+      const next = toUpdate(poll);
       const isNews = stateOf(next) !== stateOf(update);
       update = next;
-      if (isNews) requestUpdate();
+      if (isNews) publisher?.requestUpdate();
     },
-
-    changed(changes) {
-      queue = changes;
-      if (finished.signal.aborted) settleAll();
-      wake.resolve();
+    changed: () => publisher?.wake(),
+    async stopped() {
+      await publisher?.end(endTimeoutMs);
     },
-
-    stopped: () => finish({ status: "stopped" }),
-    ended: (reason) => finish(toEnded(reason)),
+    async ended(reason) {
+      last = { status: "ended", error_detail: toLine(reason, maxTextChars) };
+      await publisher?.end(endTimeoutMs);
+    },
   };
 
-  async function finish(last: MonitorUpdate): Promise<void> {
-    end ??= last;
-    ending.abort();
-    wake.resolve();
-    const timer = setTimeout(() => abandoned.abort(), options.endTimeoutMs ?? 5000);
-    await delivered;
-    clearTimeout(timer);
-  }
-
-  function requestUpdate(): void {
-    isUpdateDue = true;
-    wake.resolve();
-  }
-
-  /** Empties the queue of a monitor that takes nothing any more. */
-  function settleAll(): void {
-    queue?.settle(queue.first(Number.POSITIVE_INFINITY));
-  }
-
-  /** Never rejects. */
-  async function deliver(body: NewMonitor): Promise<void> {
-    for (;;) {
-      try {
-        await deliverAll(body);
-        break;
-      } catch (error) {
-        if (hasEnded(error) && !isRegistered && monitorId === options.monitorId) {
-          warn(`The previous monitor accepts no more changes, so a new one starts: ${problemOf(error)}`);
-          monitorId = randomUUID();
-          continue;
-        }
-        if (hasEnded(error) || (isRegistered && isMissing(error, "monitor"))) {
-          warn(`The monitor has ended at the gateway, and continues without it: ${problemOf(error)}`);
-          finished.abort();
-          settleAll();
-          break;
-        }
-        const isEnding = ending.signal.aborted;
-        if (isEnding) {
-          const problem = abandoned.signal.aborted ? "it does not answer" : problemOf(error);
-          warn(`Stopped trying to reach the gateway, which does not know how the monitor ended: ${problem}`);
-          break;
-        }
-        warnOf(error);
-        isUpdateDue = Object.keys(update).length > 0;
-        await pause(refusedPauseMs, [ending.signal]);
-      }
-    }
-    finished.abort();
-    if (heartbeat !== null) clearInterval(heartbeat);
-  }
-
-  async function deliverAll(body: NewMonitor): Promise<void> {
-    if (!isRegistered) {
-      const monitor = await retryUntilAccepted((signal) => gateway.putMonitor(monitorId, body, signal));
-      isRegistered = true;
-      deliverChanges = createDelivery<NewChange>({
-        toEvent: (change) => ({ type: "finding.updated", payload: toFindingUpdated(monitor.id, change) }),
-        publish: (batch) => retryUntilAccepted((signal) => gateway.publish(monitor.channel, batch, signal)),
-        onRefused({ check }, problem) {
-          warn(`A change of ${vulnIdOf(check)} was not stored at the gateway: ${problem}`);
+  function publish({ monitorId, registration, changes, onRegistered }: FollowedMonitor): Publisher {
+    let id = monitorId;
+    let monitor: RegisteredMonitor | null = null;
+    return createPublisher<NewChange>(
+      {
+        kind: "monitor",
+        queue: changes,
+        heartbeatMs: options.heartbeatMs ?? Math.max(registration.interval_seconds, 20) * 1000,
+        toEvent: (change) => ({ type: "finding.updated", payload: toFindingUpdated(id, change) }),
+        nameOf: ({ check }) => `A change of ${vulnIdOf(check)}`,
+        async register(signal) {
+          monitor = await register(signal);
+          options.onRegistered?.(monitor);
+          onRegistered(monitor);
         },
-      });
-      options.onRegistered?.(monitor);
-    }
-    for (;;) {
-      // Read before the changes are taken: nothing follows the end, but more may arrive while requests are in flight.
-      const last = end;
-      // Before the counts: a client that reads the monitor finds what explains them.
-      if (queue !== null) await deliverChanges?.(queue);
-      if (isUpdateDue) await sendUpdate({ status: "running", ...update });
-      if (last !== null) {
-        // On its own: the gateway takes a detail back where no error comes with it.
-        await sendUpdate(last);
-        return;
+        publish: (batch, signal) => gateway.publish(monitor?.channel ?? "", batch, signal),
+        update: (signal) => gateway.updateMonitor(id, { status: "running", ...update }, signal),
+        end: (signal) => gateway.updateMonitor(id, last, signal),
+        isGone(error) {
+          const isGone = hasEnded(error) || (monitor !== null && isMissing(error, "monitor"));
+          if (isGone) warn(`The monitor has ended at the gateway, and continues without it: ${problemOf(error)}`);
+          return isGone;
+        },
+      },
+      warn,
+    );
+
+    async function register(signal: AbortSignal): Promise<RegisteredMonitor> {
+      try {
+        return await gateway.putMonitor(id, registration, signal);
+      } catch (error) {
+        if (!hasEnded(error) || id !== monitorId) throw error;
+        warn(`The previous monitor accepts no more changes, so a new one starts: ${problemOf(error)}`);
+        id = randomUUID();
+        return register(signal);
       }
-      if (hasChanges() || isUpdateDue || end !== null) continue;
-      await wake.promise;
-      wake = Promise.withResolvers<void>();
     }
-  }
-
-  function hasChanges(): boolean {
-    return queue !== null && queue.first(1).length > 0;
-  }
-
-  /** One that the gateway does not take is left out: the next look makes another. */
-  async function sendUpdate(body: MonitorUpdate): Promise<void> {
-    isUpdateDue = false;
-    try {
-      await retryUntilAccepted((signal) => gateway.updateMonitor(monitorId, body, signal));
-    } catch (error) {
-      if (!isRefusedBody(error)) throw error;
-      if (!hasWarnedOfUpdate) warn(`The gateway refuses the monitor's own status: ${problemOf(error)}`);
-      hasWarnedOfUpdate = true;
-    }
-  }
-
-  function warnOf(error: unknown): void {
-    if (hasWarnedOfOutage) return;
-    hasWarnedOfOutage = true;
-    warn(`The monitor continues without its live view until the gateway answers again: ${problemOf(error)}`);
   }
 }
 
-function hasEnded(error: unknown): boolean {
-  return error instanceof GatewayRefusal && error.httpStatus === 409;
+/** Bounds of the gateway's fields, in characters. */
+const maxCodeChars = 100;
+const maxTextChars = 2048;
+
+/** Part of an update that is sent at once when it changes; the rest waits for the heartbeat. */
+function stateOf({
+  last_look_at: _at,
+  lag_seconds: _lag,
+  gap_from: _from,
+  gap_to: _to,
+  ...state
+}: MonitorUpdate): string {
+  return JSON.stringify(state);
+}
+
+function toUpdate({ at, lagSeconds, counts, logStatus, error }: PollResult): MonitorUpdate {
+  return {
+    last_look_at: at,
+    lag_seconds: lagSeconds,
+    ...counts,
+    log_status: logStatus,
+    error_code: error === null ? null : toLine(error.code, maxCodeChars),
+    error_detail: error === null ? null : toLine(error.detail, maxTextChars),
+    ...(error?.gap === undefined ? {} : { gap_from: error.gap.from, gap_to: error.gap.to }),
+  };
 }

@@ -1,29 +1,23 @@
-import { vulnIdOf } from "../../shared/rule_names.ts";
+import { gzipSync } from "node:zlib";
 import { pause } from "../../shared/abortable.ts";
 import type { MessagePublisher } from "../../shared/broker.ts";
-import type { CheckResult, Report } from "../../shared/report.ts";
-import { countStates } from "../../shared/rule_result.ts";
-import type { NewScan, ScanUpdate } from "../../shared/schemas/scan_requests.ts";
-import type { StatusCounts } from "../../shared/report.ts";
 import {
-  GatewayRefusal,
   problemOf,
   type GatewayClient,
   type NumberedEvent,
   type RegisteredScan,
 } from "../../shared/client/gateway_client.ts";
-import { toMessage, encodeEvent, withDeliveryId, type CheckedEvent } from "../../shared/event.ts";
+import { encodeEvent, toMessage, withDeliveryId, type CheckedEvent } from "../../shared/event.ts";
+import type { CheckResult, Report, StatusCounts } from "../../shared/report.ts";
+import { countStates } from "../../shared/rule_result.ts";
+import { vulnIdOf } from "../../shared/rule_names.ts";
+import { maxStoredReportBytes } from "../../shared/schemas/report.ts";
+import type { NewScan, ScanUpdate } from "../../shared/schemas/scan_requests.ts";
 import { toLine } from "../../shared/text.ts";
-import { createDelivery, createRetry, isMissing, MemoryQueue, retryDelayMs } from "./delivery.ts";
 import { toFindingCreated } from "./finding_created.ts";
-import { storeReport } from "./store_report.ts";
+import { createPublisher, hasEnded, isMissing, isPermanent, retryDelayMs, type EventQueue } from "./publisher.ts";
 
-/**
- * Registers the scan at the gateway, and publishes there what happens while it runs: the gateway stores what it is sent.
- *
- * Nothing here slows or fails a scan (V5): the methods queue and return, an outage costs the live view and a warning
- * line, and `end` gives up once the gateway has accepted nothing for `endTimeoutMs`.
- */
+/** A scan at the gateway, which stores and publishes what happens while it runs. Nothing here slows or fails the scan (V5). */
 export interface ScanPublisher {
   checkEvaluated(result: CheckResult, counts: ScanCounts): void;
   error(code: string, detail: string): void;
@@ -67,90 +61,80 @@ export interface ScanPublisherOptions {
   readonly endTimeoutMs?: number;
 }
 
-/** At the end of a scan: failures in a row after which a gateway that never responded is given up. */
-const maxRegistrationFailures = 3;
-
 /** After so many failures in a row a batch is dropped that goes to a broker directly. */
 const maxBrokerFailures = 6;
 const maxErrorLength = 2048;
 
 export function createScanPublisher(options: ScanPublisherOptions): ScanPublisher {
   const { gateway, broker, scanId, warn } = options;
+  const { checks_total } = options.scan;
   const cancelRequest = new AbortController();
-  const abandoned = new AbortController();
-  /** Aborts when the scan ends: no batch that goes to a broker is tried again then. */
-  const ending = new AbortController();
-  const queue = new MemoryQueue<CheckedEvent>();
-  /** The newest only: an outage leaves no backlog of progress. */
-  let progress: CheckedEvent | null = null;
-  let counts: ScanCounts | null = null;
-  let scan: RegisteredScan | null = null;
-  let end: ScanUpdate | null = null;
-  let isEndAccepted = false;
-  let isHeartbeatDue = true;
-  let checksDone = 0;
-  let lastSuccessMs = 0;
-  let hasWarnedOfRetry = false;
-  let wake = Promise.withResolvers<void>();
+  const queue = new ScanQueue();
   const evaluatedChecks = new Set<string>();
-  push("scan.start", { scan_id: scanId, checks_total: options.scan.checks_total ?? 0 });
-  const retryUntilAccepted = createRetry(abandoned.signal, {
-    onAccepted() {
-      lastSuccessMs = Date.now();
+  let counts: Partial<ScanCounts> = {};
+  let scan: RegisteredScan | null = null;
+  let end: ScanUpdate = {};
+  let isEndAccepted = false;
+  queue.push({ type: "scan.start", payload: { scan_id: scanId, checks_total } });
+  const publisher = createPublisher<CheckedEvent>(
+    {
+      kind: "scan",
+      queue,
+      heartbeatMs: options.heartbeatMs ?? 2000,
+      toEvent: (event) => event,
+      nameOf: ({ payload }) => `A finding of ${vulnIdOf(String(payload["check"]))}`,
+      async register(signal) {
+        scan = await gateway.putScan(scanId, options.scan, signal);
+        options.onRegistered?.(scan);
+      },
+      publish: (batch, signal) =>
+        broker === undefined
+          ? gateway.publish(scan?.channel ?? "", batch, signal)
+          : publishDirectly(broker, scan?.channel ?? "", batch),
+      async update(signal) {
+        const { cancel_requested } = await gateway.updateScan(scanId, { status: "running", ...counts }, signal);
+        if (cancel_requested && !publisher.ending.aborted) cancelRequest.abort();
+      },
+      async end(signal) {
+        try {
+          await gateway.updateScan(scanId, { ...counts, ...end }, signal);
+        } catch (error) {
+          // Ended already: by us, when the response to our own request was lost.
+          if (!hasEnded(error) || (await gateway.readScan(scanId, signal)).status !== end.status) throw error;
+        }
+      },
+      async isGone(error, signal) {
+        if (scan === null || !(await isDeleted(error, signal))) return false;
+        const consequence = publisher.ending.aborted ? "" : ": it stops, and reports what was evaluated";
+        warn(`The scan was deleted at the gateway${consequence}`);
+        cancelRequest.abort();
+        return true;
+      },
     },
-    async beforeRetry(error, failures) {
-      if (failures > 1) warnOfRetry(error);
-      if (end !== null && scan === null && failures >= maxRegistrationFailures) throw error;
-      await pause(retryDelayMs(failures), [abandoned.signal]);
-    },
-  });
-  const deliverQueue = createDelivery<CheckedEvent>({
-    toEvent: (event) => event,
-    publish,
-    onRefused: ({ payload }, problem) => {
-      warn(`A finding of ${vulnIdOf(String(payload["check"]))} was not stored: ${problem}`);
-    },
-  });
-
-  const heartbeat = setInterval(() => {
-    isHeartbeatDue = true;
-    wake.resolve();
-  }, options.heartbeatMs ?? 2000);
-  heartbeat.unref();
-  const delivered = deliver().finally(() => {
-    clearInterval(heartbeat);
-  });
+    warn,
+  );
+  publisher.requestUpdate();
 
   return {
     cancelRequested: cancelRequest.signal,
     registered: () => scan,
     checkEvaluated,
     error(code, detail) {
-      push("scan.error", { scan_id: scanId, code, detail: toLine(detail, maxErrorLength) });
-      wake.resolve();
+      queue.push({ type: "scan.error", payload: { scan_id: scanId, code, detail: toLine(detail, maxErrorLength) } });
+      publisher.wake();
     },
     async end(status, results) {
-      const checks_total = options.scan.checks_total ?? 0;
       // A cancelled scan's report has a result for every check, also for the ones that were never evaluated.
       for (const [index, result] of results.entries()) {
         if (evaluatedChecks.has(result.check)) continue;
-        const counts = countStates(results.slice(0, index + 1));
-        checkEvaluated(result, { checks_done: checksDone + 1, checks_total, ...counts });
+        const state = countStates(results.slice(0, index + 1));
+        checkEvaluated(result, { checks_done: evaluatedChecks.size + 1, checks_total, ...state });
       }
-      end = { status, checks_done: checksDone, ...countStates(results) };
-      ending.abort();
-      wake.resolve();
-      lastSuccessMs = Date.now();
-      const timeoutMs = endTimeoutMs(status);
-      const watchdog = setInterval(() => {
-        if (Date.now() - lastSuccessMs >= timeoutMs) abandoned.abort();
-      }, 50);
-      await delivered;
-      clearInterval(watchdog);
+      end = { status, checks_done: evaluatedChecks.size, ...countStates(results) };
+      isEndAccepted = await publisher.end(endTimeoutMs(status));
     },
     async storeReport(report) {
-      if (!isEndAccepted) return;
-      await storeReport(report, { gateway, scanId, warn, timeoutMs: endTimeoutMs(report.scan.status) });
+      if (isEndAccepted) await storeReport(report, endTimeoutMs(report.scan.status));
     },
   };
 
@@ -162,63 +146,15 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
   function checkEvaluated(result: CheckResult, state: ScanCounts): void {
     evaluatedChecks.add(result.check);
     counts = state;
-    const { checks_done, checks_total } = state;
-    checksDone = checks_done;
-    for (const finding of result.findings) push("finding.created", toFindingCreated(scanId, result, finding));
+    for (const finding of result.findings)
+      queue.push({ type: "finding.created", payload: toFindingCreated(scanId, result, finding) });
     const { check, status, reason } = result;
-    progress = {
+    const { checks_done } = state;
+    queue.progress = {
       type: "scan.progress",
       payload: { scan_id: scanId, checks_done, checks_total, check, status, reason },
     };
-    wake.resolve();
-  }
-
-  function push(type: CheckedEvent["type"], payload: CheckedEvent["payload"]): void {
-    queue.push({ type, payload });
-  }
-
-  /** Never rejects: a permanent failure is one warning. */
-  async function deliver(): Promise<void> {
-    try {
-      await deliverAll();
-    } catch (error) {
-      if (await isDeleted(error)) {
-        warn(`The scan was deleted at the gateway${end === null ? ": it stops, and reports what was evaluated" : ""}`);
-        cancelRequest.abort();
-        return;
-      }
-      const state = scan === null ? "not registered" : "not complete";
-      const problem = abandoned.signal.aborted ? "it does not answer" : problemOf(error);
-      const what = end === null ? "The scan continues without its live view" : "Stopped trying to reach the gateway";
-      warn(`${what}; the scan is ${state} at the gateway: ${problem}`);
-    }
-  }
-
-  async function deliverAll(): Promise<void> {
-    scan = await retryUntilAccepted((signal) => gateway.putScan(scanId, options.scan, signal));
-    options.onRegistered?.(scan);
-    for (;;) {
-      // Read before the queue: nothing follows the end, but more results may arrive while requests are in flight.
-      const isEnding: boolean = end !== null;
-      await deliverQueue(queue);
-      if (progress !== null) {
-        queue.push(progress);
-        progress = null;
-        continue;
-      }
-      if (isEnding) break;
-      if (isHeartbeatDue) await updateScan({ ...counts });
-      await wake.promise;
-      wake = Promise.withResolvers<void>();
-    }
-    await updateScan({ ...counts, ...end });
-    isEndAccepted = true;
-  }
-
-  async function publish(batch: readonly NumberedEvent[]): Promise<void> {
-    const channel = scan?.channel ?? "";
-    if (broker === undefined) await retryUntilAccepted((signal) => gateway.publish(channel, batch, signal));
-    else await publishDirectly(broker, channel, batch);
+    publisher.wake();
   }
 
   /** Never rejects: without a store, the end waits for no event. */
@@ -227,51 +163,74 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
     channel: string,
     batch: readonly NumberedEvent[],
   ): Promise<void> {
+    const messages = batch.map((event) =>
+      withDeliveryId(toMessage(encodeEvent(event.type, event.data)), event.delivery_id),
+    );
     for (let failures = 1; ; failures += 1) {
       try {
-        const messages = batch.map((event) =>
-          withDeliveryId(toMessage(encodeEvent(event.type, event.data)), event.delivery_id),
-        );
         await Promise.all(messages.map((message) => to.publish(channel, message)));
         return;
       } catch (error) {
-        if (failures > 1) warnOfRetry(error);
-        if (failures >= maxBrokerFailures || ending.signal.aborted) return;
-        await pause(retryDelayMs(failures), [abandoned.signal, ending.signal]);
+        if (failures > 1) publisher.warnOfOutage(error);
+        if (failures >= maxBrokerFailures || publisher.ending.aborted) return;
+        await pause(retryDelayMs(failures, false), [publisher.ending]);
       }
     }
   }
 
   /** A scan that runs is ended as cancelled just before it is deleted. */
-  async function isDeleted(error: unknown): Promise<boolean> {
-    if (scan === null || !(error instanceof GatewayRefusal)) return false;
-    if (error.httpStatus !== 409) return isMissing(error, "scan");
+  async function isDeleted(error: unknown, signal: AbortSignal): Promise<boolean> {
+    if (!hasEnded(error)) return isMissing(error, "scan");
     try {
-      return (await gateway.readScan(scan.id, abandoned.signal)).status === "cancelled";
+      return (await gateway.readScan(scanId, signal)).status === "cancelled";
     } catch (failure) {
-      return isDeleted(failure);
+      return isMissing(failure, "scan");
     }
   }
 
-  async function updateScan(update: ScanUpdate): Promise<void> {
-    isHeartbeatDue = false;
-    const answer = await retryUntilAccepted(async (signal) => {
+  async function storeReport(report: Report, timeoutMs: number): Promise<void> {
+    const body = gzipSync(JSON.stringify(report));
+    if (body.length > maxStoredReportBytes) {
+      const sizes = `it has ${mebibytes(body.length)} compressed, at most ${mebibytes(maxStoredReportBytes)} are kept`;
+      warn(`The report was not stored at the gateway: ${sizes}`);
+      return;
+    }
+    const deadlineMs = Date.now() + timeoutMs;
+    for (let failures = 1; ; failures += 1) {
       try {
-        return await gateway.updateScan(scanId, { status: "running", ...update }, signal);
+        return await gateway.storeReport(scanId, body, new AbortController().signal);
       } catch (error) {
-        if (update.status === undefined || !(error instanceof GatewayRefusal) || error.httpStatus !== 409) throw error;
-        // Ended already: by us, when the response to our own request was lost.
-        const state = await gateway.readScan(scanId, signal);
-        if (state.status !== update.status) throw error;
-        return state;
+        const delayMs = retryDelayMs(failures, true);
+        if (isPermanent(error) || Date.now() + delayMs >= deadlineMs)
+          return warn(`The report was not stored at the gateway: ${problemOf(error)}`);
+        await pause(delayMs, []);
       }
-    });
-    if (answer.cancel_requested && end === null) cancelRequest.abort();
+    }
+  }
+}
+
+/** In memory. Of the progress the newest only, after everything else: an outage leaves no backlog of it. */
+class ScanQueue implements EventQueue<CheckedEvent> {
+  progress: CheckedEvent | null = null;
+  readonly #events: CheckedEvent[] = [];
+
+  push(event: CheckedEvent): void {
+    this.#events.push(event);
   }
 
-  function warnOfRetry(error: unknown): void {
-    if (hasWarnedOfRetry) return;
-    hasWarnedOfRetry = true;
-    warn(`The scan continues without its live view until the gateway or broker answers again: ${problemOf(error)}`);
+  first(max: number): readonly CheckedEvent[] {
+    if (this.#events.length === 0 && this.progress !== null) {
+      this.#events.push(this.progress);
+      this.progress = null;
+    }
+    return this.#events.slice(0, max);
   }
+
+  settle({ length }: readonly CheckedEvent[]): void {
+    this.#events.splice(0, length);
+  }
+}
+
+function mebibytes(bytes: number): string {
+  return `${(bytes / 1_048_576).toFixed(1)} MiB`;
 }

@@ -10,8 +10,7 @@ import type { ChangeLine } from "../../../scanner/follow/changes.ts";
 import { follow } from "../../../scanner/follow/follower.ts";
 import type { FollowParts, FollowPlan } from "../../../scanner/follow/follow_plan.ts";
 import { createFollowStore } from "../../../scanner/follow/follow_state.ts";
-import type { MonitorPort } from "../../../scanner/follow/follow_plan.ts";
-import type { PollResult } from "../../../scanner/streaming/monitor_updates.ts";
+import type { FollowedMonitor, MonitorPublisher, PollResult } from "../../../scanner/streaming/monitor_publisher.ts";
 import type { Clock } from "../../../scanner/okta/clock.ts";
 import { connect } from "../../../scanner/okta/connection.ts";
 import { configFor } from "../../support/idp_connection.ts";
@@ -82,16 +81,19 @@ export async function setUpOrg(options: Partial<PracticeOrgOptions> = {}) {
     const said: string[] = [];
     const looks: PollResult[] = [];
     const calls: string[] = [];
-    const monitor: MonitorPort = {
-      started({ monitorId, onRegistered }) {
+    let waiting: FollowedMonitor["changes"] | null = null;
+    const monitor: MonitorPublisher = {
+      started({ monitorId, onRegistered, changes }) {
+        waiting = changes;
         calls.push(`started ${monitorId}`);
         const id = registeredAs ?? monitorId;
         onRegistered({ id, channel: "", last_look_at: registeredAs === null ? "2026-11-22" : null });
       },
       polled: (look) => void looks.push(look),
-      changed(waiting) {
-        calls.push(`changed ${waiting.first(1000).length}`);
-        if (!isGatewayDown) waiting.settle(waiting.first(1000));
+      changed() {
+        const changes = waiting?.first(1000) ?? [];
+        calls.push(`changed ${changes.length}`);
+        if (!isGatewayDown) waiting?.settle(changes);
       },
       stopped: async () => void calls.push("stopped"),
       ended: async (reason) => void calls.push(`ended ${reason}`),

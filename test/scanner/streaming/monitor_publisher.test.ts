@@ -3,11 +3,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test 
 import { createGatewayClient } from "../../../shared/client/gateway_client.ts";
 import {
   createMonitorPublisher,
+  type FollowedMonitor,
   type MonitorPublisher,
   type MonitorPublisherOptions,
+  type PollResult,
 } from "../../../scanner/streaming/monitor_publisher.ts";
-import type { EventQueue } from "../../../scanner/streaming/delivery.ts";
-import type { PollResult } from "../../../scanner/streaming/monitor_updates.ts";
 import type { NewChange } from "../../../shared/schemas/change.ts";
 import { aChange } from "../../support/change_builders.ts";
 import { startTcpProxy, type TcpProxy } from "../../support/tcp_proxy.ts";
@@ -29,15 +29,17 @@ afterAll(async () => {
 });
 
 const key = () => `Api-Key ${gateway.acme.apiKey}`;
-const facts = {
-  orgUrl: "https://acme.okta.com",
-  clientId: "0oa1",
+const registration = {
+  org_url: "https://acme.okta.com",
+  client_id: "0oa1",
   benchmark: "okta-idaas-stig-v1r2",
-  intervalSeconds: 10,
-  checksTotal: 29,
+  interval_seconds: 10,
+  checks_total: 29,
 };
 
-interface Monitor extends Omit<MonitorPublisher, "changed"> {
+type Changes = Partial<MonitorPublisherOptions & Pick<FollowedMonitor, "monitorId">>;
+
+interface Monitor extends Omit<MonitorPublisher, "changed" | "started"> {
   /** Adds to the queue that the publisher stores from. */
   changed(changes: readonly NewChange[]): void;
   /** Content of that queue. */
@@ -49,8 +51,7 @@ interface Monitor extends Omit<MonitorPublisher, "changed"> {
   readonly isRegistered: boolean;
 }
 
-function openMonitor(changes: Partial<MonitorPublisherOptions> = {}): Monitor {
-  const monitorId = changes.monitorId ?? randomUUID();
+function openMonitor({ monitorId = randomUUID(), onRegistered, ...changes }: Changes = {}): Monitor {
   const warnings: string[] = [];
   const requests: string[] = [];
   let isRegistered = false;
@@ -63,26 +64,30 @@ function openMonitor(changes: Partial<MonitorPublisherOptions> = {}): Monitor {
   };
   const publisher = createMonitorPublisher({
     gateway: createGatewayClient({ url, apiKey: gateway.acme.apiKey, timeoutMs: 2000, fetch: send }),
-    monitorId,
     warn: (message) => warnings.push(message),
-    onRegistered: () => {
-      isRegistered = true;
-    },
     ...changes,
   });
   onTestFinished(() => publisher.stopped());
   let queue: readonly NewChange[] = [];
-  const source: EventQueue<NewChange> = {
-    first: (max) => queue.slice(0, max),
-    settle(changes) {
-      queue = queue.filter((change) => !changes.includes(change));
+  publisher.started({
+    monitorId,
+    registration,
+    changes: {
+      first: (max) => queue.slice(0, max),
+      settle(changes) {
+        queue = queue.filter((change) => !changes.includes(change));
+      },
     },
-  };
+    onRegistered(monitor) {
+      isRegistered = true;
+      onRegistered?.(monitor);
+    },
+  });
   return {
     ...publisher,
     changed(added) {
       queue = [...queue, ...added];
-      publisher.changed(source);
+      publisher.changed();
     },
     waiting: () => queue,
     monitorId,
@@ -94,9 +99,8 @@ function openMonitor(changes: Partial<MonitorPublisherOptions> = {}): Monitor {
   };
 }
 
-async function startMonitor(changes: Partial<MonitorPublisherOptions> = {}): Promise<Monitor> {
+async function startMonitor(changes: Changes = {}): Promise<Monitor> {
   const monitor = openMonitor(changes);
-  monitor.started(facts);
   await expect.poll(() => monitor.isRegistered).toBe(true);
   return monitor;
 }
@@ -135,7 +139,7 @@ describe("createMonitorPublisher", () => {
     const monitor = await startMonitor();
     expect(await read(monitor.monitorId)).toMatchObject({
       status: "running",
-      org_url: facts.orgUrl,
+      org_url: registration.org_url,
       interval_seconds: 10,
     });
     monitor.changed([aChange()]);
@@ -247,7 +251,6 @@ describe("createMonitorPublisher", () => {
     expect(await read(monitor.monitorId)).toMatchObject({ status: "ended", error_detail: "Every check passes" });
     const ids: string[] = [];
     const again = openMonitor({ monitorId: monitor.monitorId, onRegistered: ({ id }) => void ids.push(id) });
-    again.started(facts);
     again.changed([aChange({ id: monitor.monitorId })]);
     await expect.poll(() => again.waiting()).toEqual([]);
     expect(again.warnings).toEqual([expect.stringMatching(/a new one starts: .*has ended/)]);
