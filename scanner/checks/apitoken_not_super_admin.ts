@@ -1,6 +1,6 @@
 import { decide } from "./deciding_fields.ts";
 import { rolesOf } from "../org_policy/facts.ts";
-import { isJsonObject, type JsonObject } from "../../shared/json.ts";
+import type { JsonObject } from "../../shared/json.ts";
 import {
   availableValue,
   type ApiTokenOwner,
@@ -81,8 +81,7 @@ function judgeToken(
   owners: Evidence<ApiTokenOwners>,
   judgeOnce: (userId: string) => FindingDraft | null,
 ): FindingDraft {
-  const client = isJsonObject(token) ? clientNote(token) : {};
-  const subject: Subject = { resource: resourceOf("api_token", token), expected, ...client };
+  const subject: Subject = { resource: resourceOf("api_token", token), expected, ...clientNote(token) };
   const userId = readText(token, "userId");
   if (userId.kind !== "value" || userId.value === "")
     return unreadable(subject, `the owner ${showValue(token["userId"])}`);

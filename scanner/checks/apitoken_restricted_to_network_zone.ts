@@ -3,7 +3,6 @@ import { zoneUseOf } from "../org_policy/facts.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { availableValue, missing, type JsonList } from "../evidence/artifacts.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
-import { isUnidentified } from "./parsing/activity.ts";
 import { clientNote } from "./parsing/api_token.ts";
 import { fail, judgeList, pass, unreadable, withPartialCoverage, type Subject } from "./evaluating/finding_drafts.ts";
 import { readText, showValue, textsIn } from "./parsing/fields.ts";
@@ -60,15 +59,12 @@ const notRequested = missing<JsonList>("provider_error", "The network zones were
 
 /** True if the verdict on a token depends on zones. */
 function namesZones(token: JsonObject): boolean {
-  if (isUnidentified(token)) return false;
   const connection = readText(token, "network.connection");
   return connection.kind === "value" && connection.value === "ZONE" && textsIn(token, "network.include").length > 0;
 }
 
 function judgeToken(token: JsonObject, zones: Zones): FindingDraft {
-  const resource = resourceOf("api_token", token);
-  if (isUnidentified(token)) return unreadable({ resource, expected }, `the token ${showValue(token)}`);
-  const subject: Subject = { resource, expected, ...clientNote(token) };
+  const subject: Subject = { resource: resourceOf("api_token", token), expected, ...clientNote(token) };
   const connection = readText(token, "network.connection");
   if (connection.kind === "absent") return fail(subject, "no network restriction set");
   if (connection.kind === "unreadable") return unreadable(subject, `the network ${connection.found}`);

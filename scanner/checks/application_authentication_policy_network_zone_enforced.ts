@@ -4,7 +4,7 @@ import type { JsonObject } from "../../shared/json.ts";
 import { availableValue, missing, type Evidence, type JsonList, type RulesById } from "../evidence/artifacts.ts";
 import { defineCheck, type CheckContext, type FindingDraft } from "./check.ts";
 import { accessPolicyId, unreadablePolicy } from "./parsing/access_policy.ts";
-import { activityOf, isUnidentified, unknownActivity } from "./parsing/activity.ts";
+import { activityOf, unknownActivity } from "./parsing/activity.ts";
 import { withoutPolicy } from "./evaluating/built_in_app.ts";
 import {
   fail,
@@ -199,12 +199,10 @@ interface RulesVerdict {
 }
 
 function judgeRules(subject: Subject, rules: JsonList, zones: Zones): RulesVerdict {
-  const perhapsActive = sortBy(rules, (rule) => (isUnidentified(rule) ? "" : nameOf(rule))).filter(
-    (rule) => activityOf(rule) !== "inactive",
-  );
+  const perhapsActive = sortBy(rules, nameOf).filter((rule) => activityOf(rule) !== "inactive");
   const drafts = perhapsActive.map((rule) => judgeRule(subject, rule, zones));
   const proven = drafts.find((draft) => draft?.status === "FAIL") ?? null;
-  const custom = perhapsActive.filter((rule) => isUnidentified(rule) || isBuiltIn(rule) === false);
+  const custom = perhapsActive.filter((rule) => isBuiltIn(rule) === false);
   const lacking = lackingIn(perhapsActive, custom);
   if (proven !== null) {
     const open = perhapsActive.filter((_, index) => drafts[index]?.status === "FAIL");
@@ -239,7 +237,6 @@ const accessPath = "actions.appSignOn.access";
 
 /** Null where the rule complies. */
 function judgeRule(subject: Subject, rule: JsonObject, zones: Zones): FindingDraft | null {
-  if (isUnidentified(rule)) return unreadable(subject, `the rule ${showValue(rule)}`);
   const name = `rule "${nameOf(rule)}"`;
   const isCatchAll = isBuiltIn(rule);
   if (activityOf(rule) === "unknown") return unreadable(subject, `the status ${showValue(rule["status"])} of ${name}`);

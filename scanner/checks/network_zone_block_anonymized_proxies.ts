@@ -5,7 +5,7 @@ import type { OrgPolicy } from "../org_policy/document.ts";
 import { covers, readAddressRange, type AddressRange } from "./parsing/address_ranges.ts";
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
-import { explicitActivityOf, isUnidentified } from "./parsing/activity.ts";
+import { explicitActivityOf } from "./parsing/activity.ts";
 import {
   fail,
   manual,
@@ -146,7 +146,6 @@ interface ZoneVerdict {
 
 /** Null for a zone that blocks no anonymizer. */
 function judgeZone(zone: JsonObject): ZoneVerdict | null {
-  if (isUnidentified(zone)) return { kind: "unreadable", actual: `the zone ${showValue(zone)}` };
   const name = `zone "${nameOf(zone)}"`;
   const unread = (found: string): ZoneVerdict => ({ kind: "unreadable", actual: `${found} of ${name}` });
   const activity = explicitActivityOf(zone);

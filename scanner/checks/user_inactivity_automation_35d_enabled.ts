@@ -17,7 +17,6 @@ import {
   type JudgedAutomation,
 } from "./evaluating/automations.ts";
 import { limitOf, most, type ParameterValues } from "./parameter.ts";
-import { isUnidentified } from "./parsing/activity.ts";
 import { readText, showValue } from "./parsing/fields.ts";
 import { sortBy, resourceOf } from "./parsing/names.ts";
 import { directoryEvidence, directoryFields, type DirectoryEvidence } from "./parsing/directory.ts";
@@ -138,11 +137,7 @@ function judgePolicies(policies: readonly PolicyWithRules[], criteria: Automatio
     policies.flatMap((policy) => judgePolicy(policy, criteria)),
     ({ resource }) => JSON.stringify(resource),
   );
-  // Policies that are not automations have no rules that could be read.
-  const unseen = sortBy(
-    policies.filter(({ policy }) => !isUnidentified(policy)),
-    ({ policy }) => showValue(policy["id"]),
-  )
+  const unseen = sortBy(policies, ({ policy }) => showValue(policy["id"]))
     .map(({ rules }) => rules)
     .find((rules) => rules?.state === "missing");
   return { automations, missing: unseen?.state === "missing" ? unseen : null };
@@ -150,7 +145,7 @@ function judgePolicies(policies: readonly PolicyWithRules[], criteria: Automatio
 
 /** An automation is a policy with one of its rules; a policy without rules lacks the action. */
 function judgePolicy({ policy, rules }: PolicyWithRules, criteria: AutomationCriteria): readonly JudgedAutomation[] {
-  if (rules?.state !== "obtained" && !isUnidentified(policy)) return [];
+  if (rules?.state !== "obtained") return [];
   const judge = createAutomationEvaluator(policy, criteria);
   const actions: readonly AutomationRule[] =
     rules?.state === "obtained" && rules.value.length > 0 ? rules.value : ["none"];

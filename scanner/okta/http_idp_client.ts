@@ -122,16 +122,16 @@ export class HttpIdpClient implements IdpClient, PageReader {
     }
   }
 
-  /** Adds a page's entries to the list. An entry that is no object costs itself: what it would have been, or null. */
+  /** Adds a page's entries to the list. An entry that nobody could name is left out, and the list is missing one. */
   #collect(page: readonly unknown[], { path, keep, onEntry }: IdpRequest, items: JsonObject[]): Missing | null {
-    const entries = page.filter(isJsonObject);
+    const entries = page.filter(isIdentified);
     this.roleEvidence.noteEntries(path, entries);
     for (const entry of entries) {
       const kept = keep === undefined ? entry : keep(entry);
       items.push(kept);
       onEntry?.(kept);
     }
-    return entries.length === page.length ? null : notUnderstood(path, "holds something that is not a JSON object");
+    return entries.length === page.length ? null : notUnderstood(path, "holds an entry without id, type and name");
   }
 
   #read(request: IdpRequest): Promise<Page> {
@@ -211,6 +211,12 @@ function brokenList({ items, pages, missing }: BrokenList): Reading<readonly Jso
 function brokenChain(path: string, problem: string): Missing {
   const detail = `GET ${toShownPath(path)} answered 200, but ${problem}`;
   return { reason: "provider_error", detail, refusal: { httpStatus: 200, errorCode: null } };
+}
+
+/** Every entry of Okta's lists is an object, and says what it is. */
+function isIdentified(entry: unknown): entry is JsonObject {
+  if (!isJsonObject(entry)) return false;
+  return [entry["id"], entry["type"], entry["name"]].some((text) => typeof text === "string" && text.trim() !== "");
 }
 
 function notUnderstood(path: string, what: string): Missing {

@@ -1,4 +1,3 @@
-import { isJsonObject } from "../../shared/json.ts";
 import { accessPolicyId } from "../checks/parsing/access_policy.ts";
 import { activityOf } from "../checks/parsing/activity.ts";
 import { directoryOf } from "../checks/parsing/directory.ts";
@@ -91,10 +90,9 @@ function draftAuthorities({ smart_card_idps: idps }: CollectedArtifacts): readon
 }
 
 function brandsWithDomain({ brand_sign_in_pages: pages }: CollectedArtifacts): number {
-  return valueOf(pages).filter(({ brand }) => {
-    if (!isJsonObject(brand) || brand["isDefault"] !== false) return false;
-    return Array.isArray(brand["domains"]) && brand["domains"].length > 0;
-  }).length;
+  return valueOf(pages).filter(
+    ({ brand: { isDefault, domains } }) => isDefault === false && Array.isArray(domains) && domains.length > 0,
+  ).length;
 }
 
 function blocksByOkta({ listed }: Zones): boolean {

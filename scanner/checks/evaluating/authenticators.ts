@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
+import type { JsonObject } from "../../../shared/json.ts";
 import { availableValue, type Evidence, type JsonList } from "../../evidence/artifacts.ts";
 import type { FindingDraft } from "../check.ts";
 import { explicitActivityOf } from "../parsing/activity.ts";
@@ -68,9 +68,7 @@ export function inactiveOf(authenticators: Evidence<JsonList>, keys: readonly st
   );
 }
 
-function isOneOf(authenticator: unknown, keys: readonly string[]): boolean {
-  if (!isJsonObject(authenticator)) return false;
-  const { key } = authenticator;
+function isOneOf({ key }: JsonObject, keys: readonly string[]): boolean {
   return typeof key === "string" && keys.includes(key);
 }
 

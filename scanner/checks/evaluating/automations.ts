@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../shared/json.ts";
 import type { FindingResource } from "../../../shared/report.ts";
-import { explicitActivityOf, isUnidentified } from "../parsing/activity.ts";
+import { explicitActivityOf } from "../parsing/activity.ts";
 import { readNumber, readObject, readText, readTexts, showValue } from "../parsing/fields.ts";
 import { listTexts } from "../parsing/names.ts";
 import { restrictionsOf } from "../parsing/rule_conditions.ts";
@@ -30,10 +30,6 @@ export function createAutomationEvaluator(
   policy: JsonObject,
   { maxDays, everyone, groupNames }: AutomationCriteria,
 ): (rule: AutomationRule, resource: FindingResource) => JudgedAutomation {
-  if (isUnidentified(policy)) {
-    const nothing = unclear(`the automation ${showValue(policy)}`);
-    return (_rule, resource) => ({ ...judgePieces([nothing], resource), isForEveryone: false });
-  }
   const ofPolicy = [
     activityPiece("the automation", policy),
     inactivityPiece(policy, maxDays),
@@ -55,7 +51,6 @@ export interface AutomationCriteria {
 }
 
 function piecesOfRule(rule: AutomationRule): readonly Piece[] {
-  if (rule !== "none" && isUnidentified(rule)) return [unclear(`its action ${showValue(rule)}`)];
   return rule === "none" ? [lacking("no action")] : [activityPiece("its action", rule), targetPiece(rule)];
 }
 

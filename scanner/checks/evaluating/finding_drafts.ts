@@ -1,10 +1,10 @@
 import type { Evidence, MissingEvidence } from "../../evidence/artifacts.ts";
-import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
+import type { JsonObject } from "../../../shared/json.ts";
 import type { CauseType } from "../../../shared/vocabulary.ts";
 import type { FindingDraft } from "../check.ts";
 import type { FindingResource, ManualReason } from "../../../shared/report.ts";
 import { activityOf, unknownActivity } from "../parsing/activity.ts";
-import { showValue, type Field } from "../parsing/fields.ts";
+import type { Field } from "../parsing/fields.ts";
 import { isUsableId } from "../parsing/ids.ts";
 
 /** The resource of a finding, null for the org, and what is expected of it. */
@@ -100,11 +100,10 @@ export function judgeList<Item>(
   { expected, judgeItem, judgeEmpty }: ListCriteria<Item>,
 ): readonly FindingDraft[] {
   const org: Subject = { resource: null, expected };
-  const each = (item: Item) => (isJsonObject(item) ? judgeItem(item) : unreadable(org, showValue(item)));
   if (evidence.state === "obtained") {
-    const drafts = evidence.value.map(each).filter((draft) => draft !== null);
+    const drafts = evidence.value.map(judgeItem).filter((draft) => draft !== null);
     return drafts.length > 0 ? drafts : judgeEmpty(evidence.value);
   }
-  const drafts = (evidence.partial ?? []).map(each).filter((draft) => draft !== null);
+  const drafts = (evidence.partial ?? []).map(judgeItem).filter((draft) => draft !== null);
   return [...drafts.filter(({ status }) => status === "FAIL"), manualForMissing(org, evidence)];
 }

@@ -1,7 +1,7 @@
 import type { JsonList } from "../../evidence/artifacts.ts";
 import type { JsonObject } from "../../../shared/json.ts";
 import type { FindingDraft } from "../check.ts";
-import { activityOf, isUnidentified } from "../parsing/activity.ts";
+import { activityOf } from "../parsing/activity.ts";
 import {
   fail,
   manual,
@@ -66,9 +66,7 @@ export function judgeByRuleAtPriorityOne(rules: JsonList, subject: Subject, crit
 }
 
 function isInactiveAtOne(rule: JsonObject): boolean {
-  return (
-    !isUnidentified(rule) && activityOf(rule) === "inactive" && hasReadablePriority(rule) && priorityOf(rule) === 1
-  );
+  return activityOf(rule) === "inactive" && priorityOf(rule) === 1;
 }
 
 /** Judges an access policy by its active rule with the lowest priority, regardless of the number; the catch-all may be it. */
@@ -109,7 +107,7 @@ class RuleWalk {
     this.#stages = stages;
     this.#walk = { ...walk, criteria: namingRules(walk.criteria) };
     this.#unplaced = sortBy(
-      rules.filter((rule) => isUnidentified(rule) || (activityOf(rule) !== "inactive" && !hasReadablePriority(rule))),
+      rules.filter((rule) => activityOf(rule) !== "inactive" && !hasReadablePriority(rule)),
       orderText,
     );
   }
@@ -122,9 +120,7 @@ class RuleWalk {
     if (proven !== null) return { draft: proven, deciding, proven };
     const drafts = [
       ...outcomes.map(({ draft }) => draft),
-      ...this.#unplaced.map((rule) =>
-        isUnidentified(rule) ? unreadable(subject, describeUnreadable(rule)) : criteria.judgeRule(subject, rule),
-      ),
+      ...this.#unplaced.map((rule) => criteria.judgeRule(subject, rule)),
     ];
     return { draft: this.#combined(drafts), deciding, proven };
   }

@@ -7,7 +7,7 @@ import {
   type JsonList,
   type MissingEvidence,
 } from "../../evidence/artifacts.ts";
-import { explicitActivityOf, isUnidentified } from "../parsing/activity.ts";
+import { explicitActivityOf } from "../parsing/activity.ts";
 import { extentOf, readAddressRange, type AddressRange } from "../parsing/address_ranges.ts";
 import { readList, readText, readWord, showValue, type Field } from "../parsing/fields.ts";
 import { isUsableId } from "../parsing/ids.ts";
@@ -39,21 +39,18 @@ export type ZonesVerdict =
 
 export function readZones(evidence: Evidence<JsonList>): Zones {
   const listed = availableValue(evidence) ?? [];
-  const zones = listed.filter((zone) => !isUnidentified(zone));
   const index = (field: string) => {
     const found = new Map<unknown, JsonObject>();
     // Among two with the same id or name the first counts.
-    for (const zone of zones.toReversed()) found.set(zone[field], zone);
+    for (const zone of listed.toReversed()) found.set(zone[field], zone);
     return found;
   };
-  const unread = missing<never>("unreadable", `${zonesRequest} holds an entry without id, type and name.`);
-  const odd = zones.find(({ id }) => !isUsableId(id));
-  const isWhole = evidence.state === "obtained" && zones.length === listed.length;
+  const odd = listed.find(({ id }) => !isUsableId(id));
   return {
-    listed: zones,
+    listed,
     byId: index("id"),
     byName: index("name"),
-    missing: isWhole ? null : evidence.state === "missing" ? evidence : unread,
+    missing: evidence.state === "missing" ? evidence : null,
     unusableId:
       odd === undefined
         ? null

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
+import type { JsonObject } from "../../../shared/json.ts";
 import { showValue } from "./fields.ts";
 
 /** `unknown`: an undocumented status. */
@@ -16,22 +16,12 @@ export function explicitActivityOf(object: JsonObject): Activity {
   return read(object, "inactive");
 }
 
-/** True for an entry of a list that is not an object, or has no id, type and name, such as `{}`: it is not evidence. */
-export function isUnidentified(entry: unknown): boolean {
-  if (!isJsonObject(entry)) return true;
-  return [entry["id"], entry["type"], entry["name"]].every((text) => typeof text !== "string" || text.trim() === "");
-}
-
 /** Why an activity is unknown, for a finding. */
-export function unknownActivity(object: JsonObject): string {
-  return isUnidentified(object)
-    ? `an entry without id, type and name, ${showValue(object)}`
-    : `the status ${showValue(object["status"])}`;
+export function unknownActivity({ status }: JsonObject): string {
+  return `the status ${showValue(status)}`;
 }
 
-function read(object: JsonObject, ifAbsent: Activity): Activity {
-  if (isUnidentified(object)) return "unknown";
-  const status = object["status"];
+function read({ status }: JsonObject, ifAbsent: Activity): Activity {
   if (status === undefined || status === null) return ifAbsent;
   if (typeof status !== "string") return "unknown";
   const word = status.toUpperCase();

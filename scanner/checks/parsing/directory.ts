@@ -8,7 +8,7 @@ import {
   type JsonList,
   type MissingEvidence,
 } from "../../evidence/artifacts.ts";
-import { activityOf, isUnidentified } from "./activity.ts";
+import { activityOf } from "./activity.ts";
 import { readBoolean, readText, readTexts, showValue, type Field } from "./fields.ts";
 import { listTexts, nameOf } from "./names.ts";
 import { isSystem, requireDefault } from "./whole_list.ts";
@@ -45,7 +45,7 @@ export function directoryOf(artifacts: Pick<CollectedArtifacts, DirectoryEvidenc
   if (found.length > 0) return { kind: "in_use", what: `a directory is in use (${found.join("; ")})` };
   for (const { evidence } of lists) if (evidence.state === "missing") return { kind: "missing", evidence };
   for (const { name, perhaps } of lists) {
-    const [unclear] = perhaps.filter(({ object, sources }) => sources !== false || isUnidentified(object));
+    const [unclear] = perhaps.filter(({ sources }) => sources !== false);
     if (unclear !== undefined) return { kind: "unreadable", found: `${words[name]} "${nameOf(unclear.object)}"` };
   }
   // A Super Administrator always sees the Admin Console's own app.

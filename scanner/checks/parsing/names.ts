@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
+import type { JsonObject } from "../../../shared/json.ts";
 import type { FindingResource } from "../../../shared/report.ts";
 import { shorten } from "../../../shared/text.ts";
 
@@ -15,8 +15,6 @@ export function resourceOf(type: string, object: JsonObject): FindingResource {
 }
 
 function firstText(object: JsonObject, fields: readonly string[]): string | null {
-  // An entry of a list may be no object.
-  if (!isJsonObject(object)) return null;
   for (const field of fields) {
     const text = object[field];
     if (typeof text === "string" && text.trim() !== "") return text;

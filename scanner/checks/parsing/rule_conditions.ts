@@ -23,8 +23,8 @@ export function restrictionsOf(rule: JsonObject, everyone: ReadonlySet<string> |
 }
 
 /** True if a rule names groups that it is for, so that it matters which of them is the group of everybody. */
-export function includesGroups(rule: unknown): boolean {
-  const people = isJsonObject(rule) && isJsonObject(rule["conditions"]) ? rule["conditions"]["people"] : null;
+export function includesGroups({ conditions }: JsonObject): boolean {
+  const people = isJsonObject(conditions) ? conditions["people"] : null;
   const groups = isJsonObject(people) ? people["groups"] : null;
   return isJsonObject(groups) && limitOf(groups["include"]) !== "none";
 }
@@ -35,11 +35,8 @@ export function includesGroups(rule: unknown): boolean {
  */
 export function everyoneIn(groups: Evidence<JsonList> | undefined): ReadonlySet<string> | null {
   const listed = groups === undefined ? null : availableValue(groups);
-  const isEveryone = (group: unknown): group is JsonObject =>
-    isJsonObject(group) &&
-    group["type"] === "BUILT_IN" &&
-    isJsonObject(group["profile"]) &&
-    group["profile"]["name"] === "Everyone";
+  const isEveryone = ({ type, profile }: JsonObject) =>
+    type === "BUILT_IN" && isJsonObject(profile) && profile["name"] === "Everyone";
   const ids = (listed ?? []).filter(isEveryone).flatMap(({ id }) => (typeof id === "string" ? [id] : []));
   return ids.length > 0 ? new Set(ids) : null;
 }

@@ -1,6 +1,6 @@
 import type { JsonList } from "../../evidence/artifacts.ts";
 import type { JsonObject } from "../../../shared/json.ts";
-import { activityOf, isUnidentified, unknownActivity } from "./activity.ts";
+import { activityOf, unknownActivity } from "./activity.ts";
 import { readBoolean, readNumber, readWord, showValue } from "./fields.ts";
 import { nameOf, sortBy } from "./names.ts";
 
@@ -31,10 +31,9 @@ export function inOrder(rules: JsonList): JsonList {
   return place(rules).map(({ rule }) => rule);
 }
 
-/** The rules that say which they are, each read once: a policy may have a hundred thousand. */
+/** Each rule is read once: a policy may have a hundred thousand. */
 function place(rules: JsonList) {
   return sortBy(rules, orderText)
-    .filter((rule) => !isUnidentified(rule))
     .map((rule) => ({ rule, priority: priorityOf(rule), isLast: isBuiltIn(rule) === true }))
     .toSorted((one, other) =>
       one.priority === other.priority
@@ -60,21 +59,19 @@ export function isSure(rule: JsonObject): boolean {
 }
 
 export function hasReadablePriority(rule: JsonObject): boolean {
-  return !isUnidentified(rule) && readNumber(rule, "priority").kind !== "unreadable";
+  return readNumber(rule, "priority").kind !== "unreadable";
 }
 
 export function describeUnreadable(rule: JsonObject): string {
-  const isOfPriority = !isUnidentified(rule) && !hasReadablePriority(rule);
-  return isOfPriority ? `the priority ${showValue(rule["priority"])}` : unknownActivity(rule);
+  return hasReadablePriority(rule) ? unknownActivity(rule) : `the priority ${showValue(rule["priority"])}`;
 }
 
 export function orderText(rule: JsonObject): string {
-  return isUnidentified(rule) ? "" : `${nameOf(rule)} ${showValue(rule["id"])}`;
+  return `${nameOf(rule)} ${showValue(rule["id"])}`;
 }
 
 /** Missing priorities come last. */
 export function priorityOf(rule: JsonObject): number {
-  if (isUnidentified(rule)) return Number.POSITIVE_INFINITY;
   const priority = readNumber(rule, "priority");
   return priority.kind === "value" ? priority.value : Number.POSITIVE_INFINITY;
 }

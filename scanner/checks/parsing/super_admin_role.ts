@@ -1,9 +1,7 @@
-import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
+import type { JsonObject } from "../../../shared/json.ts";
 
 /** True if a role assignment makes its holder a Super Administrator; null if it has no type and no such label. */
-export function isSuperAdminRole(role: JsonObject): boolean | null {
-  if (!isJsonObject(role)) return null;
-  const { type, label } = role;
+export function isSuperAdminRole({ type, label }: JsonObject): boolean | null {
   if (typeof type === "string" && type.toUpperCase() === "SUPER_ADMIN") return true;
   if (typeof label === "string" && superAdminLabels.has(label.toUpperCase().replaceAll(/[^A-Z]/g, ""))) return true;
   return typeof type === "string" && type !== "" ? false : null;

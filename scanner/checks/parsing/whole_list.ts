@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
+import type { JsonObject } from "../../../shared/json.ts";
 import { missing, type Evidence } from "../../evidence/artifacts.ts";
 
 /**
@@ -22,6 +22,6 @@ export interface DefaultEntry<Item> {
 }
 
 /** Okta made it. */
-export function isSystem(object: JsonObject): boolean {
-  return isJsonObject(object) && object["system"] === true;
+export function isSystem({ system }: JsonObject): boolean {
+  return system === true;
 }

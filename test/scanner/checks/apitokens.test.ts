@@ -24,11 +24,6 @@ describe(zoned, () => {
     ]);
   });
 
-  test("{} is no token, and an open one beside it FAILs", () => {
-    expect(outcomeOf(judge(aToken(), {}))).toBe("unreadable");
-    expect(judge(aToken({ network: null }), {}).status).toBe("FAIL");
-  });
-
   test("asks for the zones only where a token names one", () => {
     const further = (tokens: JsonList) => findCheck(zoned).conditionalArtifacts({ api_tokens: obtained(tokens) });
     expect(further([])).toEqual([]);

@@ -35,7 +35,6 @@ test.each<[what: string, rules: JsonList, outcome: string]>([
   ["only the catch-all", [aCatchAll()], "FAIL"],
   ["a catch-all that allows", [anAccessRule(), lastRule()], "FAIL"],
   ["an open rule that may be the catch-all", [anOpenRule({ system: "no" }), anAccessRule(), aCatchAll()], "FAIL"],
-  ["an open rule beside {}", [anOpenRule(), aCatchAll(), {}], "FAIL"],
   ["an unknown status", [anAccessRule({ status: "PAUSED" }), anAccessRule({ id: "b" }), aCatchAll()], "unreadable"],
 ])("an app with %s: %s", (_, rules, outcome) => {
   expect(outcomeOf(judge([anApp()], { rst1: obtained(rules) }))).toBe(outcome);

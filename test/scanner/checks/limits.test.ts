@@ -57,17 +57,6 @@ test("a finding names the resource, what was expected and what was found", () =>
   expect(finding?.detail).toBe(`Policy "Default Policy": expected ${finding?.expected}, found ${finding?.actual}.`);
 });
 
-test("an entry of a list that has no id is evidence of nothing, and a lax policy beside it FAILs", () => {
-  const idle = "signon_global_session_idle_timeout_15min";
-  const beside = (rule: JsonObject) => {
-    const unknown = { policy: { name: " ", status: "ACTIVE" }, rules: obtained([]) };
-    const known = { policy: aSessionPolicy(), rules: obtained([rule]) };
-    return outcomeOf(evaluate(idle, { global_session_policies: obtained([known, unknown]) }));
-  };
-  expect(beside(aSessionRule())).toBe("unreadable");
-  expect(beside(set(aSessionRule(), "actions.signon.session.maxSessionIdleMinutes", 60))).toBe("FAIL");
-});
-
 describe("an active one among others is enough", () => {
   const card = (status: string, name = "Card") => ({ id: `aut${name}`, key: "smart_card_idp", name, status });
   const stream = (status: unknown, name: string) => ({ id: `0oa${name}`, name, type: "aws_eventbridge", status });

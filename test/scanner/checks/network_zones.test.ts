@@ -129,7 +129,6 @@ describe("network_zone_block_anonymized_proxies", () => {
     ["a static blocklist", aZone({ usage: "BLOCKLIST" }), "needs_review"],
     ["an inactive static blocklist", aZone({ usage: "BLOCKLIST", status: "INACTIVE" }), "FAIL"],
     ["only a zone of policies", aZone(), "FAIL"],
-    ["{}, which is evidence of nothing,", {}, "unreadable"],
   ])("%s: %s", (_, zone, outcome) => {
     const result = judgeBlocking(aZone(), zone);
     expect(outcomeOf(result)).toBe(outcome);

@@ -76,6 +76,7 @@ test.each<[string, Reply, string, number | null, string | null]>([
 test.each<[body: readonly unknown[], partial: readonly unknown[]]>([
   [["p1"], []],
   [[null, { id: "p1" }, "p2", [{ id: "p3" }]], [{ id: "p1" }]],
+  [[{ id: null, name: " ", status: "ACTIVE" }, { id: "p1" }, {}], [{ id: "p1" }]],
   [[{ id: "p1" }, { id: "p2", deep: nestedList(150) }], [{ id: "p1" }]],
 ])("a list %# is unreadable, with its objects as partial", async (body, partial) => {
   const { idp, client } = await setUp();
@@ -85,7 +86,7 @@ test.each<[body: readonly unknown[], partial: readonly unknown[]]>([
     reason: "unreadable",
     partial,
     detail: expect.stringMatching(
-      /holds (something that is not a JSON object|an entry that is nested too deeply)/,
+      /holds (an entry without id, type and name|an entry that is nested too deeply)/,
     ) as string,
     refusal: { httpStatus: 200, errorCode: null },
   });
