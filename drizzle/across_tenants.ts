@@ -1,6 +1,7 @@
 import { sql } from "drizzle-orm";
 import type { Scope } from "../shared/schemas/team.ts";
 import type { Database } from "./database.ts";
+import type { Due } from "./feature_tables.ts";
 import { noTenant, readOne } from "./transactions.ts";
 
 /** Queries without a known tenant, or across all of them: each is a function of the database with its owner's rights. */
@@ -47,18 +48,11 @@ export async function findApiKey(database: Database, hash: string, holder = hash
   };
 }
 
-/**
- * The tenant that waits longest, null when none does: for a scan that reported nothing for so long to `expire`, for what ended so long
- * ago to be `delete`d, for a monitor that has been stale for so long to be `mark`ed, for an observation that is so old to be `forget`ten.
- */
-export async function findDueTenant(
-  database: Database,
-  work: "expire" | "delete" | "mark" | "forget",
-  afterSeconds: number,
-): Promise<string | null> {
+/** The tenant of the row that has been due for longest by this index, and for so long; null: none is. */
+export async function findDueTenant(database: Database, due: Due, afterSeconds: number): Promise<string | null> {
   const { rows } = await readOne(database, noTenant, (db) =>
     db.execute<{ id: string | null }>(
-      sql`select scanstream.find_due_tenant(${work}, ${afterSeconds}::double precision) as id`,
+      sql`select scanstream.find_due_tenant(${due}, ${afterSeconds}::double precision) as id`,
     ),
   );
   return rows[0]?.id ?? null;

@@ -16,7 +16,8 @@ export interface OwnerConnection {
 
 /**
  * Applies the migrations of each feature, each with its own journal, and gives its tables FORCE and the grants that drizzle-kit does
- * not write. Rejects with `UsageError` that names every table which is missing or has no `tenantPolicy`; nobody may use its rows then.
+ * not write. Rejects with `UsageError` that names every table and index which is missing, and every table without `tenantPolicy`; nobody
+ * may use its rows then.
  */
 export async function migrateFeatures(
   { applyMigrations, query }: OwnerConnection,
@@ -29,14 +30,14 @@ export async function migrateFeatures(
   }
   const states = (statement: string) => query(statement).then(({ rows }) => rows as readonly TableState[]);
   await requireTables(features, states, (state) => state.is_protected);
-  for (const name of tablesOf(features).map(([, name]) => `"public"."${name}"`)) {
+  for (const name of tablesOf(features).map((table) => `"public"."${table.name}"`)) {
     await query(`alter table ${name} force row level security`);
     await query(`revoke all on ${name} from public`);
     await query(`grant select, insert, update, delete on ${name} to scanstream_app, scanstream_admin`);
   }
 }
 
-/** Rejects with `UsageError` that names every table which `migrateFeatures` has not made or not protected. */
+/** Rejects with `UsageError` that names every table and index which `migrateFeatures` has not made or not protected. */
 export async function requireFeatureTables(database: Database, features: readonly FeatureTables[]): Promise<void> {
   const states = async (statement: string) =>
     (await readOne(database, noTenant, (db) => db.execute<TableState>(sql.raw(statement)))).rows;
@@ -50,24 +51,31 @@ async function requireTables(
   query: (statement: string) => Promise<readonly TableState[]>,
   isReady: (state: TableState) => boolean,
 ): Promise<void> {
-  const wanted = tablesOf(features);
+  const dues = features.flatMap(({ prefix, tasks = [] }) =>
+    tasks.map(({ due }) => ({ prefix, name: due, what: "index" })),
+  );
+  const wanted = [...tablesOf(features), ...dues];
   if (wanted.length === 0) return;
   const states = await query(`
-    select relname as name, relforcerowsecurity as is_forced, relrowsecurity and exists (
+    select relname as name, relforcerowsecurity or relkind = 'i' as is_forced, relkind = 'i' or relrowsecurity and exists (
       select from pg_policy where polrelid = pg_class.oid and polname = relname || '_of_tenant') as is_protected
-    from pg_class where relnamespace = 'public'::regnamespace and relname in (${wanted.map(([, name]) => literal(name)).join(", ")})`);
-  const problems = wanted.flatMap(([prefix, name]) => {
+    from pg_class where relnamespace = 'public'::regnamespace and relname in (${wanted.map(({ name }) => literal(name)).join(", ")})`);
+  const problems = wanted.flatMap(({ prefix, name, what }) => {
     const state = states.find((each) => each.name === name);
     if (state !== undefined && isReady(state)) return [];
-    const table = `the table "${name}" of the feature "${prefix}"`;
+    const relation = `the ${what} "${name}" of the feature "${prefix}"`;
     return state?.is_protected === false
-      ? [`${table} has no tenantPolicy: add tenantPolicy("${name}", table.tenantId) to it, and generate a migration`]
-      : [`${table} is not migrated: generate its migration with drizzle-kit, then run migrate({ database, features })`];
+      ? [`${relation} has no tenantPolicy: add tenantPolicy("${name}", table.tenantId) to it, and generate a migration`]
+      : [
+          `${relation} is not migrated: generate its migration with drizzle-kit, then run migrate({ database, features })`,
+        ];
   });
   if (problems.length > 0) throw new UsageError(problems, { heading: "Cannot use the features" });
 }
 
-function tablesOf(features: readonly FeatureTables[]): readonly (readonly [prefix: string, name: string])[] {
+function tablesOf(features: readonly FeatureTables[]) {
   const nameOf = (table: PgTable) => getTableConfig(table).name;
-  return features.flatMap(({ prefix, tables = [] }) => tables.map((table) => [prefix, nameOf(table)] as const));
+  return features.flatMap(({ prefix, tables = [] }) =>
+    tables.map((table) => ({ prefix, name: nameOf(table), what: "table" })),
+  );
 }

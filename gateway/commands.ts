@@ -41,29 +41,17 @@ export function addGatewayCommands(program: Command, run: RunCommand): void {
     for (const command of adminCommands.filter(({ operation }) => operation.startsWith(`${group}.`))) {
       addAdminCommand(parent, run, command);
     }
-    if (group === "tenant") addTenantCommands(parent, run);
+    if (group === "tenant") addExportCommand(parent, run);
   }
 }
 
-const formats = ["text", "json"] as const;
-type Format = (typeof formats)[number];
+const formats = ["text", "json"];
 
 function formatOption(): Option {
   return new Option("--format <format>", "text or json").choices(formats).default("text");
 }
 
-/** Commands that take several operations. */
-function addTenantCommands(tenant: Command, run: RunCommand): void {
-  const deleteTenant = tenant
-    .command("delete")
-    .description("delete a tenant and all its data; its streams close within 30 seconds")
-    .requiredOption(...tenantInput)
-    .requiredOption("--confirm <name>", "the tenant's name, as confirmation")
-    .addOption(formatOption())
-    .action((flags: { readonly tenant: string; readonly confirm: string; readonly format: Format }) =>
-      run(async (io) => (await import("./operator/tenant_commands.ts")).deleteTenantCommand(flags, io)),
-    );
-  addExamples(deleteTenant, `scanstream admin tenant delete ${tenantExample} --confirm "Acme Inc."`);
+function addExportCommand(tenant: Command, run: RunCommand): void {
   const exportTenant = tenant
     .command("export")
     .description("write all data of a tenant to stdout as NDJSON")
@@ -110,6 +98,12 @@ const adminCommands: readonly AdminCommand[] = [
     example: `${tenantExample} --name "Acme Ltd."`,
   },
   { operation: "tenant.list", description: "list every tenant", inputs: [], example: "--format json" },
+  {
+    operation: "tenant.delete",
+    description: "delete a tenant and all its data; its streams close within 30 seconds",
+    inputs: [tenantInput, ["--confirm <name>", "the tenant's name, as confirmation"]],
+    example: `${tenantExample} --confirm "Acme Inc."`,
+  },
   {
     operation: "user.create",
     description: "make a JWT subject a member, or change the role of a member",

@@ -1,7 +1,8 @@
 import { createApp } from "./app.ts";
 import type { JwtVerifier } from "./auth/jwt.ts";
 import { parseConfig, type SignInConfig } from "./config.ts";
-import { runTasks, type Feature } from "./features/features.ts";
+import type { Feature } from "./features/features.ts";
+import { runTasks } from "./features/tasks.ts";
 import type { Gateway, GatewayOptions } from "./gateway_options.ts";
 import type { WebAssets } from "./http/dependencies.ts";
 import type { DemoDependencies } from "./http/demo_routes.ts";

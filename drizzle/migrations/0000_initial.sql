@@ -360,15 +360,15 @@ CREATE INDEX "monitors_of_tenant" ON "monitors" USING btree ("tenant_id","create
 --> statement-breakpoint
 CREATE INDEX "monitors_of_organization" ON "monitors" USING btree ("tenant_id","origin");
 --> statement-breakpoint
-CREATE INDEX "monitors_due" ON "monitors" USING btree ("stale_from") WHERE "monitors"."status" = 'running' and "monitors"."stale_at" is null;
+CREATE INDEX "monitors_silent_due" ON "monitors" USING btree ("stale_from") WHERE "monitors"."status" = 'running' and "monitors"."stale_at" is null;
 --> statement-breakpoint
-CREATE INDEX "monitors_ended" ON "monitors" USING btree ("ended_at") WHERE "monitors"."ended_at" is not null;
+CREATE INDEX "monitors_ended_due" ON "monitors" USING btree ("ended_at") WHERE "monitors"."ended_at" is not null;
 --> statement-breakpoint
 CREATE INDEX "observations_by_time" ON "observations" USING btree ("tenant_id","organization_id","known_to");
 --> statement-breakpoint
 CREATE INDEX "observations_of_kind" ON "observations" USING btree ("tenant_id","organization_id","kind","known_to");
 --> statement-breakpoint
-CREATE INDEX "observations_old" ON "observations" USING btree ("known_to");
+CREATE INDEX "observations_due" ON "observations" USING btree ("known_to");
 --> statement-breakpoint
 CREATE INDEX "organizations_of_tenant" ON "organizations" USING btree ("tenant_id","created_at","id");
 --> statement-breakpoint
@@ -394,11 +394,11 @@ CREATE INDEX "findings_of_scan" ON "findings" USING btree ("tenant_id","scan_id"
 --> statement-breakpoint
 CREATE INDEX "scans_of_tenant" ON "scans" USING btree ("tenant_id","created_at","id");
 --> statement-breakpoint
-CREATE INDEX "scans_unfinished" ON "scans" USING btree ("updated_at") WHERE "scans"."status" in ('pending', 'running');
+CREATE INDEX "scans_silent_due" ON "scans" USING btree ("updated_at") WHERE "scans"."status" in ('pending', 'running');
 --> statement-breakpoint
 CREATE INDEX "scans_unfinished_of_tenant" ON "scans" USING btree ("tenant_id","created_at","id") WHERE "scans"."status" in ('pending', 'running');
 --> statement-breakpoint
-CREATE INDEX "scans_ended" ON "scans" USING btree ("ended_at") WHERE "scans"."ended_at" is not null;
+CREATE INDEX "scans_ended_due" ON "scans" USING btree ("ended_at") WHERE "scans"."ended_at" is not null;
 --> statement-breakpoint
 CREATE POLICY "decisions_of_tenant" ON "decisions" AS PERMISSIVE FOR ALL TO "scanstream_app" USING ("decisions"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid)) WITH CHECK ("decisions"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid));
 --> statement-breakpoint
@@ -638,20 +638,23 @@ END
 $$;
 --> statement-breakpoint
 -- The tenant that waited longest for work that comes with time: the application sees the rows of one tenant, and is told here which.
-CREATE FUNCTION scanstream.find_due_tenant(work text, after_seconds double precision) RETURNS uuid
-LANGUAGE sql STABLE STRICT SECURITY DEFINER
+-- An index, whose name ends with _due, says for which rows: its first column since when, its condition whether. Only an owner of tables makes one.
+CREATE FUNCTION scanstream.find_due_tenant(due text, after_seconds double precision) RETURNS uuid
+LANGUAGE plpgsql STABLE STRICT SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
-  SELECT tenant_id FROM (
-    (SELECT tenant_id, updated_at AS since FROM public.scans
-      WHERE work = 'expire' AND status IN ('pending', 'running') ORDER BY updated_at LIMIT 1)
-    UNION ALL (SELECT tenant_id, stale_from FROM public.monitors
-      WHERE work = 'mark' AND status = 'running' AND stale_at IS NULL ORDER BY stale_from LIMIT 1)
-    UNION ALL (SELECT tenant_id, ended_at FROM public.scans WHERE work = 'delete' AND ended_at IS NOT NULL ORDER BY ended_at LIMIT 1)
-    UNION ALL (SELECT tenant_id, ended_at FROM public.monitors WHERE work = 'delete' AND ended_at IS NOT NULL ORDER BY ended_at LIMIT 1)
-    UNION ALL (SELECT tenant_id, known_to FROM public.observations WHERE work = 'forget' ORDER BY known_to LIMIT 1)
-  ) AS oldest
-  WHERE since <= now() - make_interval(secs => after_seconds) ORDER BY since LIMIT 1;
+DECLARE
+  tenant uuid;
+  query text;
+BEGIN
+  SELECT format('SELECT tenant_id FROM %1$s WHERE %2$s <= now() - make_interval(secs => $1) AND %3$s ORDER BY %2$s LIMIT 1',
+    i.indrelid::regclass, pg_get_indexdef(i.indexrelid, 1, true), coalesce(pg_get_expr(i.indpred, i.indrelid), 'true'))
+  INTO query FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid
+  WHERE c.relnamespace = 'public'::regnamespace AND c.relname = due AND due LIKE '%\_due';
+  IF query IS NULL THEN RAISE EXCEPTION 'no index "%" says what is due', due USING ERRCODE = 'undefined_object'; END IF;
+  EXECUTE query INTO tenant USING after_seconds;
+  RETURN tenant;
+END
 $$;
 --> statement-breakpoint
 REVOKE ALL ON FUNCTION scanstream.delete_tenant(text, integer), scanstream.find_due_tenant(text, double precision), scanstream.find_api_key(text),

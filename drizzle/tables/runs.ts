@@ -65,14 +65,14 @@ export const scans = pgTable(
     // Findings refer to it, so that none can belong to another tenant's scan.
     unique("scans_tenant_id_id").on(table.tenantId, table.id),
     index("scans_of_tenant").on(table.tenantId, table.createdAt, table.id),
-    index("scans_unfinished")
+    index("scans_silent_due")
       .on(table.updatedAt)
       .where(sql`${table.status} in ('pending', 'running')`),
     index("scans_unfinished_of_tenant")
       .on(table.tenantId, table.createdAt, table.id)
       .where(sql`${table.status} in ('pending', 'running')`),
     // In the order in which they are deleted once they are old.
-    index("scans_ended")
+    index("scans_ended_due")
       .on(table.endedAt)
       .where(sql`${table.endedAt} is not null`),
     check(
@@ -121,10 +121,10 @@ export const monitors = pgTable(
     unique("monitors_tenant_id_id").on(table.tenantId, table.id),
     index("monitors_of_tenant").on(table.tenantId, table.createdAt, table.id),
     index("monitors_of_organization").on(table.tenantId, table.origin),
-    index("monitors_due")
+    index("monitors_silent_due")
       .on(table.staleFrom)
       .where(sql`${table.status} = 'running' and ${table.staleAt} is null`),
-    index("monitors_ended")
+    index("monitors_ended_due")
       .on(table.endedAt)
       .where(sql`${table.endedAt} is not null`),
     check("monitors_status", sql`${table.status} in ('running', 'stopped', 'ended')`),

@@ -1,6 +1,6 @@
 import type { Hono } from "hono";
 import type { Database } from "../../drizzle/database.ts";
-import type { FeatureTables } from "../../drizzle/feature_tables.ts";
+import type { Due, FeatureTables } from "../../drizzle/feature_tables.ts";
 import type { Publisher } from "../../shared/send_event.ts";
 import type { Allowed } from "../http/allowed.ts";
 import type { Log } from "../observability/log.ts";
@@ -33,13 +33,20 @@ export interface FeatureDependencies extends Publisher {
   readonly nowMs: () => number;
 }
 
-/** Work that nobody asks for, such as deleting what is old. Every process does it at its own times; on Workers each cron trigger does. */
+/**
+ * Work that comes with time for tenants that do not ask for it, such as deleting what is old. Every process looks for it at its own
+ * times; on Workers each cron trigger does.
+ */
 export interface Task {
+  /** Names an index of a table of the feature: `index("jobs_due").on(table.expiresAt).where(…)`. */
+  readonly due: Due;
+  /** How long a row has to be due. Default 0. */
+  readonly afterSeconds?: number;
   readonly firstAfterMs: number;
   /** From the end of one run to the start of the next. */
   readonly everyMs: number;
-  /** Never rejects: nothing awaits it. */
-  readonly run: (dependencies: FeatureDependencies) => Promise<unknown>;
+  /** Does a bounded part of the work for the tenant that waits longest. False: this process has nothing left to do. */
+  readonly run: (tenantId: string, dependencies: FeatureDependencies) => Promise<boolean>;
 }
 
 export interface FeatureDefinition<Events> extends Omit<Feature, "eventStreams" | "routes"> {
@@ -65,11 +72,6 @@ export function defineFeature<Events = undefined>(definition: FeatureDefinition<
     // A feature without publish functions has no use for them.
     routes: (dependencies) => routes({ ...dependencies, events: events?.(dependencies) as Events }),
   };
-}
-
-/** Does each task once. */
-export async function runTasks(features: readonly Feature[], dependencies: FeatureDependencies): Promise<void> {
-  await Promise.all(features.flatMap(({ tasks = [] }) => tasks.map((task) => task.run(dependencies))));
 }
 
 /** Event streams by where they are mounted, below `/api/v1`; the first that a request fits is the one. */

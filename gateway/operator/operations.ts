@@ -229,9 +229,7 @@ const operations: Readonly<Record<AdminOperation, (context: AdminContext, args: 
     "tenant.rename": ({ database }, args) =>
       withKnownTenant(args, (tenantId) => renameTenantAs(database, tenantId, parseName(args))),
     "tenant.delete": ({ database }, args) =>
-      withKnownTenant(args, (tenantId) =>
-        deleteTenantAs(database, tenantId, { name: String(args["confirm"]), maxRows: Number(args["maxRows"]) }),
-      ),
+      withKnownTenant(args, (tenantId) => deleteTenantAs(database, tenantId, args["confirm"])),
     "tenant.export-header": ({ database, nowMs }, args) =>
       withKnownTenant(args, (tenantId) => exportHeader(database, tenantId, nowMs())),
     "tenant.export-page": ({ database }, args) =>

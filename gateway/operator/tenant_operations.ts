@@ -3,6 +3,7 @@ import type { Database } from "../../drizzle/database.ts";
 import { read, write, type Caller } from "../../drizzle/transactions.ts";
 import { AppError } from "../../shared/app_error.ts";
 import type { ExportHeader } from "../../shared/schemas/tenant.ts";
+import { deleteInBatches } from "../features/delete_in_batches.ts";
 import { readExportPage, type ExportPage } from "../features/tenant/export_tenant.ts";
 import { requireExportedTable } from "../features/tenant/exported_tables.ts";
 import { deleteTenantStep, renameTenant, selectTenant } from "../features/tenant/tenant_store.ts";
@@ -15,17 +16,15 @@ export async function renameTenantAs(database: Database, tenantId: string, name:
   });
 }
 
-/** One step; the command repeats it until the tenant is gone. */
-export async function deleteTenantAs(
-  database: Database,
-  tenantId: string,
-  { name, maxRows }: { readonly name: string; readonly maxRows: number },
-): Promise<{ readonly isGone: boolean }> {
-  return write(database, operatorOf(tenantId), async (db) => {
-    const tenant = await selectTenant(db);
-    if (tenant.name === name) return { isGone: await deleteTenantStep(db, name, maxRows) };
-    throw new AppError("invalid", `--confirm is not valid: expected the tenant's name, ${JSON.stringify(tenant.name)}`);
-  });
+export async function deleteTenantAs(database: Database, tenantId: string, confirmed: unknown): Promise<unknown> {
+  await deleteInBatches(() =>
+    write(database, operatorOf(tenantId), async (db) => {
+      const { name } = await selectTenant(db);
+      if (name === confirmed) return deleteTenantStep(db, name);
+      throw new AppError("invalid", `--confirm is not valid: expected the tenant's name, ${JSON.stringify(name)}`);
+    }),
+  );
+  return { id: tenantId, name: confirmed, deleted: true };
 }
 
 export async function exportHeader(database: Database, tenantId: string, nowMs: number): Promise<ExportHeader> {

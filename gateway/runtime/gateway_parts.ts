@@ -13,7 +13,7 @@ import type { DemoDependencies } from "../http/demo_routes.ts";
 import type { Dependencies, WebAssets } from "../http/dependencies.ts";
 import { methodNotAllowed, problemResponse } from "../http/problem.ts";
 import { eventStreamsOf, type Feature } from "../features/features.ts";
-import { startRepeating } from "../features/repeat.ts";
+import { repeatTasks } from "../features/tasks.ts";
 import type { JwtVerifier } from "../auth/jwt.ts";
 import { ChannelManager, createRecheck, readStoredOf } from "../streaming/channel_manager.ts";
 import { createLocalStreams, type LocalStreams } from "../streaming/local_streams.ts";
@@ -156,9 +156,7 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
     onClosed: (env, release) => http.onClosed(env, release),
     nowMs,
   };
-  for (const task of features.flatMap(({ tasks = [] }) => tasks)) {
-    owned.defer(startRepeating(() => task.run(dependencies), task));
-  }
+  owned.defer(repeatTasks(features, dependencies));
 
   return {
     dependencies,

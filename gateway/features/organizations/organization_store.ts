@@ -135,16 +135,12 @@ export async function selectObservations(db: TenantDatabase, id: string, to: Spa
  * take several transactions, and the same call again goes on where one was interrupted. Rejects with `NotFound`.
  */
 export async function deleteOrganization(write: Access["write"], id: string): Promise<void> {
-  const isDeleted = await deleteInBatches(
-    (maxRows) =>
-      write(async (db) => {
-        if (await deleteSome(db, observations, eq(observations.organizationId, id), maxRows)) return null;
-        const [row] = await db.delete(organizations).where(eq(organizations.id, id)).returning();
-        if (row === undefined) return false;
-        await auditRows(db, "organization.deleted", organizations, [row]);
-        return true;
-      }),
-    (step) => step !== null,
+  await deleteInBatches(() =>
+    write(async (db) => {
+      if (await deleteSome(db, observations, eq(observations.organizationId, id))) return null;
+      const deleted = await db.delete(organizations).where(eq(organizations.id, id)).returning();
+      if (deleted.length === 0) throw new NotFound("No such organization");
+      return auditRows(db, "organization.deleted", organizations, deleted);
+    }),
   );
-  if (isDeleted !== true) throw new NotFound("No such organization");
 }

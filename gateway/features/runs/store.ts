@@ -121,21 +121,17 @@ function createRunStore<Row extends RunRow>(kind: RunKind<Row>) {
     const end = { status: deletedStatus as ScanRow["status"], endedAt: sql`now()` };
     const [open] = await write(async (db) => typed(db.update(table).set(end).where(isOpen(runId)).returning()));
     if (open !== undefined) await onEnd(open);
-    const deleted = await deleteInBatches(
-      (maxRows) =>
-        write(async (db) => {
-          if (await deleteSome(db, details.table, eq(details.owner, runId), maxRows)) return null;
-          // Another deletion may have been first, and its producer may have made a new one.
-          const isEnded = and(eq(id, runId), isNotNull(endedAt));
-          const rows = await typed(db.delete(table).where(isEnded).returning());
-          const channels = rows.map((row) => runChannel(kind, row));
-          await deleteNumbering(db, channels);
-          await auditRows(db, `${name}.deleted`, kind.table, rows);
-          return rows;
-        }),
-      (rows) => rows !== null,
+    return deleteInBatches(() =>
+      write(async (db) => {
+        if (await deleteSome(db, details.table, eq(details.owner, runId))) return null;
+        // Another deletion may have been first, and its producer may have made a new one.
+        const isEnded = and(eq(id, runId), isNotNull(endedAt));
+        const row = require(await typed(db.delete(table).where(isEnded).returning()));
+        await deleteNumbering(db, [runChannel(kind, row)]);
+        await auditRows(db, `${name}.deleted`, kind.table, [row]);
+        return row;
+      }),
     );
-    return require(deleted ?? []);
   }
 }
 

@@ -37,7 +37,7 @@ export function tenantFeature(keeping: Keeping): Feature {
     isPublishedByGatewayAlone: true,
     routes: (dependencies) => tenantRoutes(dependencies, keeping),
     eventStreams: { "/": tenantEventStream },
-    tasks: [deletingByAge(keeping)],
+    tasks: deletingByAge(keeping),
   });
 }
 
@@ -117,10 +117,7 @@ function tenantRoutes(dependencies: FeatureDependencies, { retentionDays }: Keep
       answers: { 204: { description: "Deleted" } },
     },
     async ({ c, principal, body: { name }, write }) => {
-      await deleteInBatches(
-        (maxRows) => write((db) => deleteTenantStep(db, name, maxRows)),
-        (isGone) => isGone,
-      );
+      await deleteInBatches(() => write((db) => deleteTenantStep(db, name)));
       // Its audit trail went with it.
       const actor = { actor_kind: principal.kind, actor_id: principal.id };
       log.warn({ tenant_id: principal.tenantId, name, ...actor }, "a tenant was deleted");

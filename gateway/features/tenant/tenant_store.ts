@@ -5,6 +5,7 @@ import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { NotFound } from "../../../shared/app_error.ts";
 import type { Tenant } from "../../../shared/schemas/tenant.ts";
 import { InvalidBody } from "../../http/problem.ts";
+import { maxDeletedRows } from "../delete_in_batches.ts";
 
 /** The transaction's tenant. */
 
@@ -25,17 +26,17 @@ export async function renameTenant(db: TenantDatabase, name: string): Promise<vo
 }
 
 /**
- * One step of the deletion of the tenant with everything that it has, at most this many rows of its tables; true: it is gone. Members
- * and keys go last, so that whoever began can go on. Rejects with `InvalidBody` for another name than the tenant's.
+ * One step of the deletion of the tenant with everything that it has; null: there is more. Members and keys go last, so that whoever
+ * began can go on. Rejects with `InvalidBody` for another name than the tenant's.
  */
-export async function deleteTenantStep(db: TenantDatabase, name: string, maxRows: number): Promise<boolean> {
+export async function deleteTenantStep(db: TenantDatabase, name: string): Promise<"deleted" | null> {
   const {
     rows: [step],
   } = await db.execute<{ outcome: string | null }>(
-    sql`select scanstream.delete_tenant(${name}, ${maxRows}::integer) as outcome`,
+    sql`select scanstream.delete_tenant(${name}, ${maxDeletedRows}::integer) as outcome`,
   );
   if (step === undefined || step.outcome === null) {
     throw new InvalidBody([{ pointer: "/name", detail: "is not the tenant's name, which confirms its deletion" }]);
   }
-  return step.outcome === "deleted";
+  return step.outcome === "deleted" ? "deleted" : null;
 }

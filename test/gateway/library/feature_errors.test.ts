@@ -112,18 +112,24 @@ async function writeMigration(folder: string, statements: string): Promise<() =>
 
 const columns = { id: uuid("id").primaryKey() };
 
-test("a table without tenantPolicy, and one that was not migrated, are one error that names both and the remedy", async () => {
+test("a table without tenantPolicy, and what was not migrated, are one error that names each and the remedy", async () => {
   await using temporary = await temporaryFolder();
   const jobs = defineFeature({
     prefix: "job",
     tables: [pgTable("open_jobs", columns), pgTable("lost_jobs", columns)],
+    tasks: [{ due: "jobs_due", firstAfterMs: 0, everyMs: 0, run: async () => false }],
     migrations: await writeMigration(temporary.path, "create table open_jobs (id uuid primary key, tenant_id uuid)"),
   });
   const refused = openTestDatabase({ features: [jobs] });
   await expect(refused).rejects.toThrow(
     '"open_jobs" of the feature "job" has no tenantPolicy: add tenantPolicy("open_jobs"',
   );
-  await expect(refused).rejects.toThrow('"lost_jobs" of the feature "job" is not migrated: generate its migration');
+  await expect(refused).rejects.toThrow(
+    'table "lost_jobs" of the feature "job" is not migrated: generate its migration',
+  );
+  await expect(refused).rejects.toThrow(
+    'index "jobs_due" of the feature "job" is not migrated: generate its migration',
+  );
 });
 
 test("S3: the policy of a feature's table holds for the table's owner, too", async () => {

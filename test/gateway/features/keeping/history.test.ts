@@ -8,8 +8,9 @@ import { createPgDatabase } from "../../../../drizzle/databases/pg.ts";
 import { scans } from "../../../../drizzle/schema.ts";
 import { write } from "../../../../drizzle/transactions.ts";
 import { observeScan } from "../../../../gateway/features/organizations/observe.ts";
-import { forgetHistory } from "../../../../gateway/features/retention.ts";
-import { expireScans } from "../../../../gateway/features/runs/sweep.ts";
+import { deletingByAge } from "../../../../gateway/features/retention.ts";
+import { expiringScans } from "../../../../gateway/features/runs/sweep.ts";
+import { runTask } from "../../../../gateway/features/tasks.ts";
 import {
   observe,
   toRuleResult,
@@ -50,6 +51,12 @@ const hour = 3_600_000;
 const base = Math.floor(Date.now() / (24 * hour)) * 24 * hour - 7 * 24 * hour + 10 * hour;
 const period = { from: base - hour, to: base + 6 * 24 * hour };
 const isoOf = (ms: number) => new Date(ms).toISOString();
+const dependencies = () => ({
+  database: gateway.opened.database,
+  ...recordEvents(),
+  log: silentLog,
+  nowMs: Date.now,
+});
 const newUrl = () => `https://${randomUUID()}.okta.com`;
 
 async function send(method: string, path: string, json?: unknown): Promise<unknown> {
@@ -249,7 +256,7 @@ describe("the state of an organization", () => {
       if (end === "deleted") await send("DELETE", `/scans/${id}`);
       else if (end === "expired") {
         await gateway.owner("update scans set updated_at = now() - interval '1 hour' where id = $1::uuid", id);
-        await expireScans({ database: gateway.opened.database, ...recordEvents(), log: silentLog });
+        await runTask(expiringScans, dependencies());
       } else await send("PATCH", `/scans/${id}`, { status: end });
       expect(await state(), end).toMatchObject(none);
     }
@@ -330,7 +337,7 @@ test("HISTORY_DAYS forgets what is older, and keeps what a monitor that still po
   await monitor.poll(base + 3 * hour, { [idle]: pass });
   for (let at = base + 5 * hour; at < Date.now(); at += 5 * hour) await monitor.poll(at);
   const cutDays = (Date.now() - (base + 3.5 * hour)) / (24 * hour);
-  while (await forgetHistory(gateway.opened.database, { olderThanDays: cutDays, maxRows: 1 }));
+  for (const task of deletingByAge({ retentionDays: null, historyDays: cutDays })) await runTask(task, dependencies());
   expect((await historyOf(orgUrl)).map(({ check }) => check)).toEqual([idle]);
   expect(await statusesOf(orgUrl)).toEqual(["PASS"]);
   expect(await organizationOf(orgUrl)).toMatchObject({ pass: 1, fail: 0, last_scan_id: null });

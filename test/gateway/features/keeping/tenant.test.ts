@@ -155,7 +155,7 @@ describe("the tenant", () => {
     });
     const remove = (confirm: string) => running.admin("tenant.delete", { tenant: tenant.id, confirm, maxRows: 1000 });
     await expect(remove("Umbrella")).rejects.toMatchObject({ code: "invalid" });
-    expect(await remove("Umbrella 2")).toEqual({ isGone: true });
+    expect(await remove("Umbrella 2")).toMatchObject({ deleted: true });
     await expect(remove("Umbrella 2")).rejects.toMatchObject({ code: "not_found" });
   });
 });
