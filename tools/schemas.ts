@@ -4,7 +4,7 @@ import { catalog } from "../scanner/catalog/catalog.ts";
 import { configSchema } from "../scanner/settings/config_file.ts";
 import { memberOf, type Setting } from "../scanner/settings/setting.ts";
 import { table } from "../scanner/settings/table.ts";
-import { summarySchema } from "../scanner/commands/organizations/summary.ts";
+import { summarySchema } from "../scanner/commands/summary.ts";
 import { isJsonObject } from "../shared/json.ts";
 import { diffSchema } from "../shared/schemas/diff.ts";
 import { orgPolicySchema } from "../scanner/org_policy/schema.ts";

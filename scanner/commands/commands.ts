@@ -2,6 +2,9 @@ import { Argument, type Command } from "commander";
 import type { CommandIo, RunCommand } from "../../command_line/command_io.ts";
 import { offering } from "../../command_line/completion/offered_values.ts";
 import { addExamples } from "../../command_line/examples.ts";
+import { exitCodes } from "../../command_line/exit_code.ts";
+import { printable } from "../../command_line/terminal.ts";
+import { IdpError } from "../okta/idp_error.ts";
 import { addSettings } from "../settings/options.ts";
 import type { Flags } from "../settings/read_settings.ts";
 import type { CommandName } from "../settings/setting.ts";
@@ -168,7 +171,16 @@ export function addScannerCommands(program: Command, run: RunCommand): void {
     addExamples(command, ...examples);
     command.action((...given: unknown[]) => {
       const words = given.slice(0, -2) as readonly (string | undefined)[];
-      return run((io) => work(given.at(-2) as Flags, io, ...words));
+      return run((io) =>
+        work(given.at(-2) as Flags, io, ...words).catch((error: unknown) => explainRefusal(error, io)),
+      );
     });
   }
+}
+
+/** The org lets nobody in: its reason and remedy. */
+function explainRefusal(error: unknown, { terminal }: CommandIo): number {
+  if (!(error instanceof IdpError)) throw error;
+  terminal.write(`${printable(error.message)}\n${printable(error.remedy)}\n`);
+  return exitCodes.unread;
 }

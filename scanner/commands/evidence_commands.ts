@@ -7,12 +7,11 @@ import { signFiles } from "../signing/sign_files.ts";
 import { sha256 } from "../digest.ts";
 import { settingsOfOne } from "../settings/organizations.ts";
 import type { Flags } from "../settings/read_settings.ts";
-import { finishScan, saveArtifacts } from "./finish_scan.ts";
 import { writeGitHubFeedback } from "./github_actions.ts";
+import { readJudgment } from "./judgment.ts";
 import { newProgress } from "./progress.ts";
-import { readSigning } from "./report_target.ts";
-import { readRules } from "./rules.ts";
-import { openEvidence, reportOn, scanOrg } from "./verdicts.ts";
+import { finishScan, readSigning, saveArtifacts } from "./report_output.ts";
+import { openSource, reportOn, scanOrg } from "./sources.ts";
 
 /** `collect`: the evidence alone, judged later by `evaluate`. */
 export async function collectCommand(flags: Flags, io: CommandIo): Promise<number> {
@@ -20,32 +19,24 @@ export async function collectCommand(flags: Flags, io: CommandIo): Promise<numbe
   const { saveArtifacts: target } = settings;
   if (target === null)
     throw new UsageError(["--save-artifacts FILE is missing: expected a file for the evidence, or - for stdout"]);
-  const rules = await readRules(settings, settings.connection.orgUrl, io);
-  const { checks, revision, orgPolicy } = rules;
+  const judgment = await readJudgment(settings, settings.connection.orgUrl, io);
+  const { checks, revision, orgPolicy } = judgment;
   const signer = await readSigning(settings);
   if (target.file !== standardStream) await requireWritable({ file: target });
   const progress = newProgress(settings, io);
-  const scan = await scanOrg(settings.connection, rules, { settings, io, progress });
-  if (typeof scan === "number") return scan;
+  const scan = await scanOrg(settings, judgment, { io, progress });
   let areSaved = await saveArtifacts(target, scan, io);
   if (areSaved && signer !== null) {
+    const { scan: facts } = scan.document;
     const evidence = sha256(JSON.stringify(scan.document));
-    const facts = {
-      scan: scan.document.scan,
-      revision,
-      report: null,
-      evidence,
-      toolVersion: io.toolVersion,
-      orgPolicy,
-    };
-    const { problems } = await signFiles([target.file], facts, { signer, name: null });
+    const signed = { scan: facts, revision, report: null, evidence, toolVersion: io.toolVersion, orgPolicy };
+    const { problems } = await signFiles([target.file], signed, { signer, name: null });
     for (const problem of problems) io.terminal.write(`${problem}\n`);
     areSaved = problems.length === 0;
   }
+  const place = target.file === standardStream ? "stdout" : target.file;
   if (areSaved && !settings.quiet)
-    progress.message(
-      `Saved evidence for ${countOf(checks.length, "check")} to ${target.file === standardStream ? "stdout" : target.file}`,
-    );
+    progress.message(`Saved evidence for ${countOf(checks.length, "check")} to ${place}`);
   if (scan.status === "cancelled") return exitCodes.interrupted;
   return areSaved ? exitCodes.ok : exitCodes.usage;
 }
@@ -57,9 +48,8 @@ export async function evaluateCommand(flags: Flags, io: CommandIo): Promise<numb
     throw new UsageError([
       "--from-artifacts FILE is missing: expected evidence that scan or collect saved, or - for stdin",
     ]);
-  const source = await openEvidence("evaluate", flags, { file, io });
-  const { scan, report, options } = await reportOn({ ...source, id: null }, io);
-  const { code } = await finishScan(scan, report, { ...options, from: file }, io);
+  const { report, options } = await reportOn(await openSource("evaluate", flags, io), io);
+  const { code } = await finishScan(report, { ...options, from: file }, io);
   await writeGitHubFeedback([{ name: null, report }], io);
   return code;
 }

@@ -10,8 +10,8 @@ import { listRuns } from "../runs/kept_runs.ts";
 import { oneOrganization, settingsOfSaved, severalNames } from "../settings/organizations.ts";
 import { readSettings, type Flags, type Settings } from "../settings/read_settings.ts";
 import { describeCheck, explainCheck, guideTo, listChecks } from "./describe_checks.ts";
-import { readRules, warnOn } from "./rules.ts";
-import { evaluateEvidence, openSource } from "./verdicts.ts";
+import { readRules, warnOn } from "./judgment.ts";
+import { evaluateSource, openSource } from "./sources.ts";
 
 /** `explain`: every rule; with a name that rule, after what decides in the org where there is one. */
 export async function explainCommand(name: string | undefined, flags: Flags, io: CommandIo): Promise<number> {
@@ -51,35 +51,20 @@ async function explainOfOrg(
   check: CatalogCheck,
   { revision, flags, io }: { readonly revision: Revision; readonly flags: Flags; readonly io: CommandIo },
 ): Promise<number> {
-  const source = await openSource("explain", flags, io, { check: check.name });
-  if (typeof source === "number") return source;
-  const rules = await readRules(source.settings, source.evidence.document.scan.org_url, io);
-  const wanted = { ...rules, checks: [check], isNamed: true };
-  const { results, document } = evaluateEvidence(source.evidence, wanted, { settings: source.settings, io });
+  const source = await openSource("explain", flags, io);
+  const rules = await readRules(source.settings, source.document.scan.org_url, io);
+  const { results, document } = evaluateSource(source, { ...rules, checks: [check], isNamed: true }, io);
   const explained = results.map((result) => explainOrg(check, result, document));
-  write(explained, { check, revision, settings: source.settings, io });
-  return exitCodes.ok;
-}
-
-interface Explained {
-  readonly check: CatalogCheck;
-  readonly revision: Revision;
-  readonly settings: Settings;
-  readonly io: CommandIo;
-}
-
-function write(
-  explained: readonly ReturnType<typeof explainOrg>[],
-  { check, revision, settings: { explainFormat }, io }: Explained,
-): void {
-  const { rule } = check;
-  const head = `${rule.vuln_id} ${rule.title} (${revisionName(revision.benchmark)})`;
-  if (explainFormat === "json")
-    return io.stdout(`${JSON.stringify({ ...describeCheck(check), org: explained[0] }, null, 2)}\n`);
-  if (explainFormat === "markdown")
-    return io.stdout(`# ${markdownText(head)}\n\n${explained.map(explanationMarkdown).join("\n")}`);
+  const { explainFormat } = source.settings;
+  const head = `${check.rule.vuln_id} ${check.rule.title} (${revisionName(revision.benchmark)})`;
   const width = Math.max(io.terminal.columns || 80, 60);
-  io.stdout(`${explained.map((one) => explanationText(one, width)).join("\n")}\n${explainCheck(check)}`);
+  const texts = {
+    json: () => `${JSON.stringify({ ...describeCheck(check), org: explained[0] }, null, 2)}\n`,
+    markdown: () => `# ${markdownText(head)}\n\n${explained.map(explanationMarkdown).join("\n")}`,
+    text: () => `${explained.map((one) => explanationText(one, width)).join("\n")}\n${explainCheck(check)}`,
+  };
+  io.stdout(texts[explainFormat]());
+  return exitCodes.ok;
 }
 
 /** The texts that a check was written for, where the revision words its rule otherwise. */

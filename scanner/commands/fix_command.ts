@@ -6,15 +6,14 @@ import { UsageError } from "../../shared/usage_error.ts";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
 import { makeDirectory, requireWritable, writeWhole } from "../../command_line/files.ts";
-import { printable } from "../../command_line/terminal.ts";
 import { listTexts } from "../checks/parsing/names.ts";
-import { applyDecisions, readDecisions } from "../decisions/decisions.ts";
+import { applyDecisions } from "../decisions/decisions.ts";
 import { renderFiles } from "../fix/fix_files.ts";
 import { planFixes } from "../fix/plan_fixes.ts";
 import { renderPlanPage } from "../fix/plan_page.ts";
 import type { Flags } from "../settings/read_settings.ts";
-import { decisionsOf, readRules, warnOn } from "./rules.ts";
-import { evaluateEvidence, openSource } from "./verdicts.ts";
+import { readJudgment, warnOn } from "./judgment.ts";
+import { evaluateSource, openSource } from "./sources.ts";
 
 const fixFileNames = ["main.tf", "variables.tf", "terraform.tfvars.example", "plan.md"];
 
@@ -25,27 +24,17 @@ export async function fixCommand(flags: Flags, io: CommandIo): Promise<number> {
     throw new UsageError(["--output DIR is missing: expected a directory for main.tf, variables.tf and plan.md"]);
   await requireNewFolder(output);
   const source = await openSource("fix", flags, io);
-  if (typeof source === "number") return source;
-  const { settings, evidence } = source;
-  const isNamed = settings.fromArtifacts !== null;
-  if (!isNamed) requireRecent(evidence.document.evaluated_at, io);
+  const { settings, document } = source;
+  const { evaluated_at: evaluatedAt, artifacts, scan } = document;
+  if (settings.fromArtifacts === null) requireRecent(evaluatedAt, io);
   const directory = { option: "--output", file: output };
-  const rules = await readRules(settings, evidence.document.scan.org_url, io);
-  const { orgPolicy, names } = rules;
-  const files = await readDecisions(
-    { decisions: settings.decisions, baseline: null },
-    { rules: names, warn: warnOn(io) },
-  );
-  const judged = evaluateEvidence(evidence, rules, { settings, io });
-  const { document } = judged;
-  const orgUrl = document.scan.org_url;
-  const decisions = await decisionsOf(settings, { files, orgUrl, names }, io);
-  const { results, warnings } = applyDecisions(judged.results, decisions, io.now().getTime());
-  for (const warning of warnings) io.terminal.write(`${printable(warning)}\n`);
-  const { artifacts } = document;
-  const plan = planFixes(results, artifacts, ownValues(orgPolicy, document.evaluated_at).parameters);
+  const judgment = await readJudgment(settings, scan.org_url, io);
+  const judged = evaluateSource(source, judgment, io);
+  const { results, warnings } = applyDecisions(judged.results, judgment.decisions, io.now().getTime());
+  for (const warning of warnings) warnOn(io)(warning);
+  const plan = planFixes(results, artifacts, ownValues(judgment.orgPolicy, evaluatedAt).parameters);
   await requireWritable({ directory, fileNames: fixFileNames });
-  const origin = { orgUrl, collectedAt: document.evaluated_at };
+  const origin = { orgUrl: scan.org_url, collectedAt: evaluatedAt };
   const texts = {
     ...renderFiles(plan, origin),
     "plan.md": renderPlanPage({ plan, results, origin, artifacts }),

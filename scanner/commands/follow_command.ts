@@ -19,13 +19,12 @@ import { createFollowStore } from "../follow/follow_state.ts";
 import { followOrgPolicy } from "../org_policy/followed_org_policy.ts";
 import { systemClock } from "../okta/clock.ts";
 import { connect } from "../okta/connection.ts";
-import { IdpError } from "../okta/idp_error.ts";
 import { readSigner } from "../signing/keys.ts";
 import { ChangeFile } from "./change_file.ts";
 import { createMonitor } from "../streaming/start_publishing.ts";
 import { settingsOfOne } from "../settings/organizations.ts";
 import type { ConnectedSettings, Flags } from "../settings/read_settings.ts";
-import { readRules, warnOn, type Rules } from "./rules.ts";
+import { readRules, warnOn, type Rules } from "./judgment.ts";
 import { readStreamConfig } from "../streaming/stream_config.ts";
 import { createTrace } from "./trace_lines.ts";
 
@@ -102,11 +101,6 @@ export async function followCommand(flags: Flags, io: CommandIo): Promise<number
       },
     );
     return store.isSaved() ? exitCodeOf[end] : exitCodes.usage;
-  } catch (error) {
-    if (!(error instanceof IdpError)) throw error;
-    say(error.message);
-    say(error.remedy);
-    return exitCodes.unread;
   } finally {
     await file?.close();
     await lock.release();

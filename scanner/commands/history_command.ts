@@ -27,8 +27,8 @@ import { chooseFormats, fileNameOf, writeFormats } from "../reports/write_report
 import { signFiles } from "../signing/sign_files.ts";
 import { runsFolder } from "../runs/kept_runs.ts";
 import { readSettings, type Flags } from "../settings/read_settings.ts";
-import { readSigning } from "./report_target.ts";
-import { findRules } from "./rules.ts";
+import { readSigning } from "./report_output.ts";
+import { findRules } from "./judgment.ts";
 
 /** `history`: when each rule passed, failed or was unknown. */
 export async function historyCommand(org: string | undefined, flags: Flags, io: CommandIo): Promise<number> {

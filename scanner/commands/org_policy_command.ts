@@ -7,7 +7,7 @@ import { draftOrgPolicy } from "../org_policy/draft.ts";
 import { examineOrgPolicy } from "../org_policy/examine.ts";
 import { readOrgPolicy } from "../org_policy/read_org_policy.ts";
 import type { Flags } from "../settings/read_settings.ts";
-import { openSource } from "./verdicts.ts";
+import { openSource } from "./sources.ts";
 
 /** `org-policy draft`, and `org-policy check FILE`: 1 where something has to be done about the document. */
 export async function orgPolicyCommand(
@@ -26,9 +26,8 @@ export async function orgPolicyCommand(
 
 async function draft(flags: Flags, io: CommandIo): Promise<number> {
   const source = await openSource("org-policy", flags, io);
-  if (typeof source === "number") return source;
   const day = io.now().toISOString().slice(0, 10);
-  io.stdout(`${JSON.stringify(draftOrgPolicy(source.evidence.document, day), null, 2)}\n`);
+  io.stdout(`${JSON.stringify(draftOrgPolicy(source.document, day), null, 2)}\n`);
   io.terminal.write(
     "This is the org as it is, not as it should be. Compare it with your organization's document, then fill in approved_by, reference and the other empty texts.\n",
   );
@@ -40,8 +39,7 @@ async function check(file: string, flags: Flags, io: CommandIo): Promise<number>
   const isCompared =
     flags["org"] !== undefined || flags["fromArtifacts"] !== undefined || flags["orgUrl"] !== undefined;
   const source = isCompared ? await openSource("org-policy", flags, io) : null;
-  if (typeof source === "number") return source;
-  const document = source?.evidence.document ?? null;
+  const document = source?.document ?? null;
   const expected = { orgUrl: document?.scan.org_url ?? null, checks: catalog };
   const policy = await readOrgPolicy({ option: "the document", file }, expected);
   if (policy === null) throw new TypeError("A file was given");

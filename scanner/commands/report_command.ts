@@ -20,9 +20,8 @@ import { readRevision } from "../revisions/read_stig_file.ts";
 import { evidenceName } from "../runs/kept_runs.ts";
 import { settingsOfSaved } from "../settings/organizations.ts";
 import type { Flags } from "../settings/read_settings.ts";
-import { writeReport, type WriteOptions } from "./finish_scan.ts";
-import { readReportTarget } from "./report_target.ts";
-import { openSource, reportOn, type Source } from "./verdicts.ts";
+import { readReportTarget, writeReport, type WriteOptions } from "./report_output.ts";
+import { openSource, reportOn, type Source } from "./sources.ts";
 
 /** `report`: the newest run, a run, evidence or a report in a file, or a scan at the gateway, in any format. */
 export async function reportCommand(source: string | undefined, flags: Flags, io: CommandIo): Promise<number> {
@@ -30,13 +29,10 @@ export async function reportCommand(source: string | undefined, flags: Flags, io
   const file = source === undefined ? undefined : await fileOf(source);
   const stored = file === undefined ? null : await readOptionFile(sourceOf(file), parseJsonObject);
   if (stored?.["schema"] === "scanstream.report/1") return writeStored(stored, flags, io);
-  const opened = await openSource("report", flags, io, { file });
-  if (typeof opened === "number") return opened;
-  if (flags["sign"] === undefined) {
-    const { report, options } = await reportOn(opened, io);
-    return write(report, options, io);
-  }
-  return writeForAssessor(opened, flags, io);
+  const opened = await openSource("report", flags, io, file);
+  if (flags["sign"] !== undefined) return writeForAssessor(opened, flags, io);
+  const { report, options } = await reportOn(opened, io);
+  return write(report, options, io);
 }
 
 /** With `--sign`, a folder: report, checklist, and the evidence from which `verify` gives the findings again. */
@@ -47,10 +43,9 @@ async function writeForAssessor(source: Source, flags: Flags, io: CommandIo): Pr
   const settings = { ...source.settings, output, format };
   const { report, options } = await reportOn({ ...source, settings }, io);
   const evidenceFile = join(output.file, "evidence.json");
-  const problem = await writeWhole({ ...output, file: evidenceFile }, source.evidence.text);
+  const problem = await writeWhole({ ...output, file: evidenceFile }, source.text);
   if (problem !== null || !settings.quiet) io.terminal.write(`${problem ?? `Wrote ${evidenceFile}`}\n`);
-  if (problem !== null) return exitCodes.usage;
-  return write(report, { ...options, signing: { ...options.signing, evidenceFile } }, io);
+  return problem === null ? write(report, { ...options, evidenceFile }, io) : exitCodes.usage;
 }
 
 /** A run is named by its folder. */
@@ -93,11 +88,10 @@ async function writeStored(stored: unknown, flags: Flags, io: CommandIo): Promis
   const checklist = await readChecklist(settings.checklist, revision);
   const checks = withCarried(withChecklistAnswers(parsed.output.checks, checklist), checklist?.carried ?? null);
   const report = { ...parsed.output, checks, summary: summarizeChecks(checks) };
-  const signing = { orgPolicy: null, evidenceFile: undefined };
-  return write(report, { revision, checklist, settings, target, signing }, io);
+  return write(report, { judgment: { revision, checklist, orgPolicy: null }, settings, target }, io);
 }
 
-async function write(report: Report, options: Omit<WriteOptions, "isBrief">, io: CommandIo): Promise<number> {
-  const { problems } = await writeReport(report, { ...options, isBrief: false }, io);
+async function write(report: Report, options: WriteOptions, io: CommandIo): Promise<number> {
+  const { problems } = await writeReport(report, options, io);
   return problems.length > 0 ? exitCodes.usage : exitCodes.ok;
 }

@@ -1,23 +1,26 @@
 import { resolve } from "node:path";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { UsageError } from "../../shared/usage_error.ts";
+import { reportFormats } from "../reports/formats.ts";
 import { settingsOfEach } from "../settings/organizations.ts";
 import { readConnectedSettings, readSettings, type ConnectedSettings, type Flags } from "../settings/read_settings.ts";
-import { ioOfOrganization } from "./organizations/organization_io.ts";
-import { scanOrganizations, type OrganizationScan } from "./organizations/scan_organizations.ts";
-import { requireSummaryPlace } from "./organizations/summary_files.ts";
-import { prepareScan, scanOne } from "./prepared_scan.ts";
-import { createQuietProgress, createTotals } from "./progress.ts";
-import { reportFormats } from "../reports/formats.ts";
+import { writeGitHubFeedback } from "./github_actions.ts";
+import { createTotals, newProgress } from "./progress.ts";
+import { prepareScan } from "./prepared_scan.ts";
+import { scanOrganizations, type OrganizationScan } from "./scan_organizations.ts";
+import { requireSummaryPlace } from "./summary_files.ts";
 
 /** `scan` of the organization of flags and variables, or of one or several of the configuration file. Resolves with the exit code. */
 export async function scanCommand(flags: Flags, io: CommandIo): Promise<number> {
   const organizations = await settingsOfEach("scan", flags, io);
   const [first, ...others] = organizations;
   if (first === undefined) throw new TypeError("No organization was chosen");
-  if (others.length === 0) return scanOne(readConnectedSettings(first), io);
-  // Settings that all share, without the name of an organization.
-  const shared = readSettings({ ...first, organization: null, file: first.file?.slice(1) ?? [] });
+  if (others.length === 0) {
+    const settings = readConnectedSettings(first);
+    const { code, reported } = await (await prepareScan(settings, io, newProgress(settings, io))).run();
+    if (reported !== null) await writeGitHubFeedback([{ name: null, report: reported.report }], io);
+    return code;
+  }
   const problems: string[] = [];
   const scans: OrganizationScan[] = [];
   const places = new Map<string, string>();
@@ -25,23 +28,21 @@ export async function scanCommand(flags: Flags, io: CommandIo): Promise<number> 
     try {
       const settings = readConnectedSettings(given);
       requirePlace(settings, { count: organizations.length, places });
-      scans.push(await prepare(settings, io));
+      scans.push(await prepareOne(settings, io));
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;
       problems.push(...error.problems);
     }
   }
   if (problems.length > 0) throw new UsageError([...new Set(problems)]);
-  const { parallel, output, quiet: isQuiet } = shared;
+  // Settings that all share, without the name of an organization.
+  const { parallel, output, quiet } = readSettings({
+    ...first,
+    organization: null,
+    file: first.file?.slice(1) ?? [],
+  });
   if (output !== null) await requireSummaryPlace(output);
-  return scanOrganizations(scans, { parallel, output, isQuiet }, io);
-}
-
-async function prepare(settings: ConnectedSettings, io: CommandIo): Promise<OrganizationScan> {
-  const name = settings.organization ?? settings.connection.orgUrl;
-  const own = ioOfOrganization(name, io);
-  const progress = settings.quiet ? createQuietProgress(own.io.terminal) : createTotals(own.io.terminal);
-  return { name, io: own, prepared: await prepareScan(settings, own.io, progress) };
+  return scanOrganizations(scans, { parallel, output, isQuiet: quiet }, io);
 }
 
 /** Reports of several organizations on one stdout are of use to people only, and no two write to one place. */
@@ -62,4 +63,22 @@ function requirePlace(
     if (other !== undefined) throw new UsageError([`${option} ${JSON.stringify(file)}: ${other} writes there too`]);
     places.set(resolve(file), organization ?? "");
   }
+}
+
+/** One of several: its messages carry its name, and what it writes to stdout is kept, so that they never mix. */
+async function prepareOne(settings: ConnectedSettings, io: CommandIo): Promise<OrganizationScan> {
+  const name = settings.organization ?? settings.connection.orgUrl;
+  const kept: string[] = [];
+  const { terminal } = io;
+  const own: CommandIo = {
+    ...io,
+    stdout: (text) => void kept.push(text),
+    terminal: {
+      ...terminal,
+      isTTY: false,
+      write: (text) => terminal.write(text.replaceAll(/^(?=.)/gm, `${name}: `)),
+    },
+  };
+  const progress = settings.quiet ? newProgress(settings, own) : createTotals(own.terminal);
+  return { name, output: () => kept.join(""), prepared: await prepareScan(settings, own, progress) };
 }

@@ -11,7 +11,7 @@ import configSchema from "../../shared/config.schema.json" with { type: "json" }
 import type { Report } from "../../shared/report.ts";
 import { countStates } from "../../shared/rule_result.ts";
 import summarySchema from "../../shared/summary.schema.json" with { type: "json" };
-import type { Summary } from "../../scanner/commands/organizations/summary.ts";
+import type { Summary } from "../../scanner/commands/summary.ts";
 import { startCommandGateway } from "../support/command_gateway.ts";
 import { startCommand, temporaryFolder } from "../support/command_line.ts";
 

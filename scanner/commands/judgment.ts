@@ -5,6 +5,7 @@ import { findRule, unknownRule, type RuleNames } from "../../shared/rule_names.t
 import { UsageError } from "../../shared/usage_error.ts";
 import type { CatalogCheck, Revision } from "../catalog/catalog.ts";
 import { selectChecks } from "../catalog/select_checks.ts";
+import { readChecklist, type Checklist } from "../checklists/checklist.ts";
 import { readDecisions, type Decisions } from "../decisions/decisions.ts";
 import { addGatewayDecisions } from "../decisions/gateway_decisions.ts";
 import type { OrgPolicy } from "../org_policy/document.ts";
@@ -63,32 +64,38 @@ export function findRules(settings: Settings, { setting, names, io }: Naming): r
 
 const seeList = "run `scanstream explain` for the list";
 
-/** The decisions of the files; `--baseline last` is the report of the newest run. Throws `UsageError`. */
-export async function openDecisions(
-  settings: Settings,
-  { names, orgUrl }: { readonly orgUrl: string } & Pick<Rules, "names">,
-  io: CommandIo,
-): Promise<Decisions> {
-  const { decisions, baseline } = settings;
-  const [last] = baseline?.file === lastRun ? await listRuns(orgUrl) : [];
-  const isMissing = baseline?.file === lastRun && last === undefined;
-  if (isMissing) warnOn(io)(`${baseline.option} last: no earlier run of ${orgUrl} is kept`);
-  const file = last === undefined ? baseline : { option: `${baseline?.option ?? ""} last`, file: last.report };
-  return readDecisions({ decisions, baseline: isMissing ? null : file }, { rules: names, warn: warnOn(io) });
+/** Everything by which a command judges the evidence of an organization. */
+export interface Judgment extends Rules {
+  readonly decisions: Decisions;
+  /** Answers of people; null: no checklist was given. */
+  readonly checklist: Checklist | null;
 }
 
-/** The decisions of the files, with those of the gateway where they are asked for. */
-export async function decisionsOf(
-  { decisionsFromGateway }: Settings,
-  { files, orgUrl, names: rules }: { readonly files: Decisions; readonly orgUrl: string } & Pick<Rules, "names">,
+/** Reads what the command takes of it; the rest is empty. Throws `UsageError` for a setting or a file that cannot be used. */
+export async function readJudgment(settings: Settings, orgUrl: string, io: CommandIo): Promise<Judgment> {
+  const rules = await readRules(settings, orgUrl, io);
+  const checklist = await readChecklist(settings.checklist, rules.revision);
+  return { ...rules, checklist, decisions: await openDecisions(settings, { names: rules.names, orgUrl }, io) };
+}
+
+/** The decisions of files and gateway; `--baseline last` is the report of the newest run. */
+async function openDecisions(
+  { decisions, baseline, decisionsFromGateway }: Settings,
+  { names: rules, orgUrl }: { readonly orgUrl: string } & Pick<Rules, "names">,
   io: CommandIo,
 ): Promise<Decisions> {
+  const isLast = baseline?.file === lastRun;
+  const [last] = isLast ? await listRuns(orgUrl) : [];
+  if (isLast && last === undefined) warnOn(io)(`${baseline.option} last: no earlier run of ${orgUrl} is kept`);
+  const ofRun = last === undefined ? null : { option: `${baseline?.option ?? ""} last`, file: last.report };
+  const sources = { decisions, baseline: isLast ? ofRun : baseline };
+  const files = await readDecisions(sources, { rules, warn: warnOn(io) });
   if (!decisionsFromGateway) return files;
   const access = requireGatewayAccess(io.env, []);
   const request = { access, orgUrl, rules, nowMs: io.now().getTime(), signal: io.interrupted };
-  const { decisions, warnings } = await addGatewayDecisions(files, request);
+  const { decisions: all, warnings } = await addGatewayDecisions(files, request);
   for (const warning of warnings) warnOn(io)(warning);
-  return decisions;
+  return all;
 }
 
 /** Writes a message for a person. */

@@ -1,11 +1,10 @@
-import type { CommandIo } from "../../../command_line/command_io.ts";
-import type { NamedFile } from "../../../command_line/files.ts";
-import { exitCodes } from "../../../command_line/exit_code.ts";
-import { printable } from "../../../command_line/terminal.ts";
-import { countStates, ruleStates } from "../../../shared/rule_result.ts";
-import { writeGitHubFeedback, type NamedReport } from "../github_actions.ts";
-import type { PreparedScan, ScanOutcome } from "../prepared_scan.ts";
-import type { OrganizationIo } from "./organization_io.ts";
+import type { CommandIo } from "../../command_line/command_io.ts";
+import type { NamedFile } from "../../command_line/files.ts";
+import { exitCodes } from "../../command_line/exit_code.ts";
+import { printable } from "../../command_line/terminal.ts";
+import { countStates, ruleStates } from "../../shared/rule_result.ts";
+import { writeGitHubFeedback } from "./github_actions.ts";
+import type { PreparedScan, ScanOutcome } from "./prepared_scan.ts";
 import type { OrganizationSummary, Summary } from "./summary.ts";
 import { summaryMarkdown, summaryTable, writeSummary } from "./summary_files.ts";
 
@@ -13,7 +12,8 @@ import { summaryMarkdown, summaryTable, writeSummary } from "./summary_files.ts"
 export interface OrganizationScan {
   readonly name: string;
   readonly prepared: PreparedScan;
-  readonly io: OrganizationIo;
+  /** Its output to stdout so far. */
+  output(): string;
 }
 
 interface RunOptions {
@@ -36,21 +36,28 @@ export async function scanOrganizations(
 ): Promise<number> {
   const startedAt = io.now().toISOString();
   const ended = new Map<OrganizationScan, Ended>();
-  const waiting = [...scans];
-  const write = writeInOrder(scans, io);
+  const bugs: unknown[] = [];
+  const waiting = scans.values();
   const work = async () => {
-    for (let scan = waiting.shift(); scan !== undefined && !io.interrupted.aborted; scan = waiting.shift()) {
-      ended.set(scan, await runOne(scan));
-      write(ended);
+    // The workers share the iterator.
+    for (const scan of waiting) {
+      if (io.interrupted.aborted) return;
+      const startedAtMs = performance.now();
+      const outcome = await scan.prepared.run().catch((error: unknown) => {
+        bugs.push(error);
+        return null;
+      });
+      ended.set(scan, { outcome, durationMs: Math.round(performance.now() - startedAtMs) });
     }
   };
   await Promise.all(Array.from({ length: parallel }, work));
 
+  for (const scan of scans) if (scan.output() !== "") io.stdout(`${scan.name}\n\n${scan.output()}\n`);
   const organizations = scans.map((scan) => toSummary(scan, ended.get(scan)));
-  const benchmarks = [...new Set(organizations.map(({ benchmark }) => benchmark))];
+  const benchmarks = new Set(organizations.map(({ benchmark }) => benchmark));
   const summary: Summary = {
     schema: "scanstream.summary/1",
-    benchmark: benchmarks.length === 1 ? (benchmarks[0] ?? null) : null,
+    benchmark: benchmarks.size === 1 ? ([...benchmarks][0] ?? null) : null,
     started_at: startedAt,
     ended_at: io.now().toISOString(),
     exit_code: worstCode(organizations),
@@ -59,49 +66,21 @@ export async function scanOrganizations(
   };
   io.stdout(summaryTable(summary, io.terminal.columns || 80));
   const { files, problems } = output === null ? { files: [], problems: [] } : await writeSummary(summary, output);
-  for (const file of isQuiet ? [] : files) io.terminal.write(`Wrote ${printable(file)}\n`);
-  for (const problem of problems) io.terminal.write(`${printable(problem)}\n`);
-  const reports = scans.flatMap((scan): readonly NamedReport[] => {
+  for (const line of [...(isQuiet ? [] : files.map((file) => `Wrote ${file}`)), ...problems])
+    io.terminal.write(`${printable(line)}\n`);
+  const reports = scans.flatMap((scan) => {
     const report = ended.get(scan)?.outcome?.reported?.report;
     return report === undefined ? [] : [{ name: scan.name, report }];
   });
   await writeGitHubFeedback(reports, io, summaryMarkdown(summary));
-  const bug = [...ended.values()].find(({ outcome }) => outcome === null);
-  if (bug !== undefined) throw bug.error;
+  if (bugs.length > 0) throw bugs[0];
   return worstCode(organizations, { areWritten: problems.length === 0 });
 }
 
 interface Ended {
   /** Null: an unexpected error. */
   readonly outcome: ScanOutcome | null;
-  readonly error: unknown;
   readonly durationMs: number;
-}
-
-async function runOne({ prepared }: OrganizationScan): Promise<Ended> {
-  const startedAtMs = performance.now();
-  const durationMs = () => Math.round(performance.now() - startedAtMs);
-  try {
-    const outcome = await prepared.run();
-    return { outcome, error: null, durationMs: durationMs() };
-  } catch (error) {
-    return { outcome: null, error, durationMs: durationMs() };
-  }
-}
-
-/** Writes the reports of stdout in the order of the file, each as soon as those before it are written. */
-function writeInOrder(
-  scans: readonly OrganizationScan[],
-  io: CommandIo,
-): (ended: ReadonlyMap<OrganizationScan, Ended>) => void {
-  let next = 0;
-  return (ended) => {
-    for (let scan = scans[next]; scan !== undefined && ended.has(scan); scan = scans[next]) {
-      const text = scan.io.output();
-      if (text !== "") io.stdout(`${scan.name}\n\n${text}\n`);
-      next += 1;
-    }
-  };
 }
 
 function toSummary({ name, prepared }: OrganizationScan, ended: Ended | undefined): OrganizationSummary {
@@ -114,17 +93,18 @@ function toSummary({ name, prepared }: OrganizationScan, ended: Ended | undefine
     gate: null,
     error: null,
     files: [],
+    duration_ms: ended?.durationMs ?? 0,
   };
-  if (ended === undefined) return { ...base, status: "not_run", exit_code: null, duration_ms: 0 };
-  const { outcome, durationMs } = ended;
+  if (ended === undefined) return { ...base, status: "not_run", exit_code: null };
+  const { outcome } = ended;
   if (outcome === null) {
     const error = { code: "internal_error", message: "The scanner failed: a bug", remedy: null };
-    return { ...base, status: "failed", exit_code: exitCodes.bug, error, duration_ms: durationMs };
+    return { ...base, status: "failed", exit_code: exitCodes.bug, error };
   }
-  const { code, reported, error } = outcome;
+  const { code, reported, error: refusal } = outcome;
   if (reported === null) {
-    const reason = error === null ? null : { code: error.code, message: error.message, remedy: error.remedy };
-    return { ...base, status: "failed", exit_code: code, error: reason, duration_ms: durationMs };
+    const error = refusal && { code: refusal.code, message: refusal.message, remedy: refusal.remedy };
+    return { ...base, status: "failed", exit_code: code, error };
   }
   const { report, gateLine, files } = reported;
   const { pass, fail, manual, not_applicable } = report.summary;
@@ -137,7 +117,6 @@ function toSummary({ name, prepared }: OrganizationScan, ended: Ended | undefine
     checks: { pass, fail, manual, not_applicable },
     gate: isCompleted ? gateLine : null,
     files: [...files],
-    duration_ms: durationMs,
   };
 }
 

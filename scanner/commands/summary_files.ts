@@ -1,9 +1,9 @@
 import { join } from "node:path";
-import { columnLines, wrapped } from "../../../command_line/terminal.ts";
-import { requireWritable, writeWhole, type NamedFile } from "../../../command_line/files.ts";
-import { ruleStates } from "../../../shared/rule_result.ts";
-import { toPrintableJson } from "../../../shared/text.ts";
-import { markdownCell, markdownText } from "../../reports/markdown_text.ts";
+import { columnLines, wrapped } from "../../command_line/terminal.ts";
+import { requireWritable, writeWhole, type NamedFile } from "../../command_line/files.ts";
+import { ruleStates } from "../../shared/rule_result.ts";
+import { toPrintableJson } from "../../shared/text.ts";
+import { markdownCell, markdownText } from "../reports/markdown_text.ts";
 import type { Summary } from "./summary.ts";
 
 const fileNames = ["summary.json", "summary.md"] as const;

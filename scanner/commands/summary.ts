@@ -1,6 +1,6 @@
 import * as v from "valibot";
-import { statusCountsEntries } from "../../../shared/schemas/scan.ts";
-import { count, time, type Output } from "../../../shared/schemas/primitives.ts";
+import { statusCountsEntries } from "../../shared/schemas/scan.ts";
+import { count, time, type Output } from "../../shared/schemas/primitives.ts";
 
 /** Summary of a run over several organizations: `scanstream.summary/1`. */
 

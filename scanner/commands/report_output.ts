@@ -1,0 +1,247 @@
+import { join } from "node:path";
+import type { CommandIo } from "../../command_line/command_io.ts";
+import { exitCodes } from "../../command_line/exit_code.ts";
+import { requireWritable, standardStream, writeWhole, type NamedFile } from "../../command_line/files.ts";
+import { countOf } from "../../shared/outcome_text.ts";
+import type { Report } from "../../shared/report.ts";
+import { summarizeChecks } from "../../shared/rule_result.ts";
+import { UsageError } from "../../shared/usage_error.ts";
+import { causesOf } from "../causes/causes.ts";
+import { withChecklistAnswers } from "../checklists/answered_rules.ts";
+import { withCarried } from "../checklists/carry_answers.ts";
+import { applyDecisions } from "../decisions/decisions.ts";
+import { applyGate } from "../decisions/fail_on.ts";
+import { sha256 } from "../digest.ts";
+import { toErrorReport, type IdpError } from "../okta/idp_error.ts";
+import { reportedOrgPolicy } from "../org_policy/document.ts";
+import { reportFormats } from "../reports/formats.ts";
+import type { ReportFormat } from "../reports/report_format.ts";
+import { summaryLine } from "../reports/statement.ts";
+import { chooseFormats, reportFileName, writeReports, type WrittenFiles } from "../reports/write_reports.ts";
+import type { FinishedScan } from "../run_scan.ts";
+import type { Settings } from "../settings/read_settings.ts";
+import { readSigner, type Signer } from "../signing/keys.ts";
+import { signFiles } from "../signing/sign_files.ts";
+import { checklistLines, nextLines, overdueLines, writtenLines } from "./closing_lines.ts";
+import { warnOn, type Judgment } from "./judgment.ts";
+
+/** How and where a report is written. */
+export interface ReportTarget {
+  readonly formats: readonly ReportFormat[];
+  /** A directory for `scan.<extension>`; null: the one format goes to stdout. */
+  readonly outputDir: NamedFile | null;
+  readonly signer: Signer | null;
+}
+
+/** Throws `UsageError` naming everything that is wrong, also where nothing could be written there. */
+export async function readReportTarget(
+  settings: Settings,
+  { isStdoutTerminal }: Pick<CommandIo, "isStdoutTerminal">,
+): Promise<ReportTarget> {
+  const { output: outputDir, saveArtifacts, nameOf } = settings;
+  const formats = chooseFormats(reportFormats, settings.format, outputDir);
+  if (settings.failOnNew && settings.baseline === null)
+    throw new UsageError([`${nameOf("failOnNew")} needs --baseline REPORT.json, to know which findings are new`]);
+  if (outputDir === null && isStdoutTerminal && formats[0]?.name === "html")
+    throw new UsageError([
+      `${nameOf("format")} html is a page for a browser: expected --output DIR, or a file of stdout`,
+    ]);
+  const signer = await readSigning(settings);
+  await requireWritable({ directory: outputDir, fileNames: formats.map(reportFileName), file: fileOf(saveArtifacts) });
+  return { formats, outputDir, signer };
+}
+
+/** Null where there is no file to sign. Throws `UsageError` where `--sign` is given and there is none. */
+export async function readSigning(settings: Settings, given?: NamedFile | null): Promise<Signer | null> {
+  const { output, saveArtifacts, sign, signingKey } = settings;
+  if ((given ?? output ?? fileOf(saveArtifacts)) !== null) return readSigner(sign, signingKey);
+  if (sign?.option !== "--sign") return null;
+  throw new UsageError(["--sign needs --output DIR: a report on stdout cannot be signed"]);
+}
+
+function fileOf(source: NamedFile | null): NamedFile | null {
+  return source?.file === standardStream ? null : source;
+}
+
+/** False when the evidence could not be written, after a message. */
+export async function saveArtifacts(
+  source: NamedFile | null,
+  { document }: FinishedScan,
+  io: CommandIo,
+): Promise<boolean> {
+  if (source === null) return true;
+  const text = JSON.stringify(document);
+  if (source.file === standardStream) {
+    io.stdout(`${text}\n`);
+    return true;
+  }
+  const problem = await writeWhole(source, text);
+  if (problem !== null) io.terminal.write(`${problem}\n`);
+  return problem === null;
+}
+
+/** Facts of a report that its scan does not have. */
+interface ReportFacts {
+  readonly id: string;
+  /** Null: the scan is not registered at a gateway. */
+  readonly tenantId: string | null;
+  /** SHA-256 of the evidence as a file, in hex. */
+  readonly evidence: string;
+}
+
+/** A report with decisions and the answers of a checklist on it. What does not count is said. */
+export function toReport(
+  { status, results: found, document }: FinishedScan,
+  { revision, decisions, checklist, orgPolicy }: Judgment,
+  { evidence, id, tenantId }: ReportFacts,
+  io: CommandIo,
+): Report {
+  const { results: decided, comparison, warnings } = applyDecisions(found, decisions, io.now().getTime());
+  const results = withCarried(withChecklistAnswers(decided, checklist), checklist?.carried ?? null);
+  for (const warning of warnings) warnOn(io)(warning);
+  return {
+    schema: "scanstream.report/1",
+    ...(orgPolicy !== null && { org_policy: reportedOrgPolicy(orgPolicy, document.evaluated_at, sha256) }),
+    benchmark: revision.benchmark.id,
+    evidence_sha256: evidence,
+    scan: { id, tenant_id: tenantId, ...document.scan, status },
+    summary: summarizeChecks(results),
+    checks: results,
+    baseline: comparison,
+    causes: causesOf(results, document.artifacts, sha256),
+  };
+}
+
+export interface WriteOptions {
+  readonly settings: Settings;
+  readonly judgment: Pick<Judgment, "revision" | "checklist" | "orgPolicy">;
+  readonly target: ReportTarget;
+  /** Evidence that this run wrote, which is signed along with the reports. */
+  readonly evidenceFile?: string | undefined;
+  /** Only what fits one screen of a terminal. */
+  readonly isBrief?: boolean;
+}
+
+/** Writes a report in the formats of the settings, signs it, and says what it wrote. */
+export async function writeReport(
+  report: Report,
+  { settings, judgment, target, evidenceFile, isBrief = false }: WriteOptions,
+  io: CommandIo,
+): Promise<WrittenFiles> {
+  const { formats, outputDir, signer } = target;
+  const { revision, checklist, orgPolicy } = judgment;
+  const { toolVersion } = io;
+  const { status, poamPerFinding: isPlanPerFinding } = settings;
+  const written = await writeReports(
+    report,
+    { formats, outputDir, stdout: io.stdout },
+    {
+      color: io.colorStdout,
+      width: io.terminal.columns,
+      toolVersion,
+      ...(status === null ? {} : { states: status }),
+      isPlanPerFinding,
+      isBrief,
+      revision,
+      ...(checklist === null ? {} : { checklist }),
+    },
+  );
+  const paths = evidenceFile === undefined ? written.files : [...written.files, evidenceFile];
+  // Without the document by which it was judged, the evidence would give other findings.
+  const isComplete = report.org_policy === undefined || orgPolicy !== null;
+  const evidence = isComplete ? (report.evidence_sha256 ?? null) : null;
+  const facts = { scan: report.scan, revision, report, evidence, toolVersion, orgPolicy };
+  const signed = await signFiles(paths, facts, { signer, name: "scan" });
+  const files = [...written.files, ...signed.files];
+  const problems = [...written.problems, ...signed.problems];
+  const lines = [
+    ...(settings.quiet ? [] : writtenLines(files, outputDir)),
+    ...problems,
+    ...(checklist === null ? [] : checklistLines(report, checklist, revision)),
+    ...overdueLines(report),
+  ];
+  for (const line of lines) warnOn(io)(line);
+  return { files, problems };
+}
+
+/** A report, and what became of it. */
+export interface ReportedScan {
+  readonly report: Report;
+  readonly files: readonly string[];
+  /** Verdict of the gates, in one line. */
+  readonly gateLine: string;
+  readonly code: number;
+}
+
+interface FinishOptions extends Omit<WriteOptions, "isBrief"> {
+  /** False: the evidence could not be written, which was said. */
+  readonly areSaved?: boolean;
+  /** The evidence that was evaluated offline. */
+  readonly from?: string | null;
+}
+
+/** Writes the reports and decides the exit code. */
+export async function finishScan(
+  report: Report,
+  { areSaved = true, from = null, ...options }: FinishOptions,
+  io: CommandIo,
+): Promise<ReportedScan> {
+  const { settings, target } = options;
+  const { formats, outputDir } = target;
+  const { quiet: isQuiet, verbose, status, allowUnread, failOn } = settings;
+  // Whoever selects states, or asks for details, wants the list.
+  const isBrief = !verbose && status === null;
+  const { files, problems } = await writeReport(report, { ...options, isBrief }, io);
+  const gate = applyGate(report, {
+    failOn: failOn.conditions,
+    failOnText: failOn.text,
+    // Without an earlier run everything is new.
+    onlyNew: settings.failOnNew && report.baseline !== null,
+    allowUnread,
+  });
+  const areWritten = areSaved && problems.length === 0;
+  const isCancelled = report.scan.status === "cancelled";
+  // Rules that were not evaluated neither passed nor failed, so an interruption counts before the gates.
+  const code = isCancelled
+    ? exitCodes.interrupted
+    : !areWritten
+      ? exitCodes.usage
+      : gate.isFailed
+        ? exitCodes.findings
+        : gate.unread > 0 && !allowUnread
+          ? exitCodes.unread
+          : exitCodes.ok;
+  const gateLine = isCancelled
+    ? interruptedLine(report)
+    : gate.line(code, areWritten ? undefined : "a file could not be written");
+  const isSummaryShown = outputDir === null && formats.some((format) => !format.isMachine);
+  // A run that fails or could not read everything says so, however quiet it is.
+  const closing = [
+    ...(isQuiet || isSummaryShown ? [] : [summaryLine(report)]),
+    ...(isQuiet && code === exitCodes.ok && gate.unread === 0 ? [] : [gateLine]),
+    ...(!isQuiet && isBrief && isSummaryShown && formats[0]?.name === "table" ? nextLines(report, from) : []),
+  ];
+  for (const line of closing) warnOn(io)(line);
+  return { report, files, gateLine, code };
+}
+
+function interruptedLine({ checks }: Report): string {
+  const done = checks.filter(({ reason }) => reason !== "interrupted").length;
+  return `Exit ${exitCodes.interrupted}: the scan was interrupted after ${done} of ${countOf(checks.length, "rule")} had been evaluated`;
+}
+
+/** Nothing was evaluated (exit code 3): a program gets the error as JSON in the report's place. */
+export async function writeIdpError(error: IdpError, target: ReportTarget, io: CommandIo): Promise<void> {
+  warnOn(io)(error.message);
+  warnOn(io)(error.remedy);
+  const json = target.formats.find((format) => format.name === "json");
+  if (json === undefined) return;
+  const text = `${JSON.stringify(toErrorReport(error), null, 2)}\n`;
+  // Replaces the report of an earlier run, which would be mistaken for this run's.
+  if (target.outputDir === null) return io.stdout(text);
+  const problem = await writeWhole(
+    { ...target.outputDir, file: join(target.outputDir.file, reportFileName(json)) },
+    text,
+  );
+  if (problem !== null) io.terminal.write(`${problem}\n`);
+}

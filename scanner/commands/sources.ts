@@ -1,0 +1,172 @@
+import { randomUUID } from "node:crypto";
+import * as v from "valibot";
+import { AppError } from "../../shared/app_error.ts";
+import type { CommandIo } from "../../command_line/command_io.ts";
+import { readOptionFile, type NamedFile } from "../../command_line/files.ts";
+import { parseJsonObject } from "../../shared/json.ts";
+import type { CheckResult, Report } from "../../shared/report.ts";
+import { countStates } from "../../shared/rule_result.ts";
+import { withChecklistAnswers } from "../checklists/answered_rules.ts";
+import { applyAttestations } from "../decisions/attestations.ts";
+import { sha256 } from "../digest.ts";
+import { maxReportBytes } from "../reports/read_report.ts";
+import { maxArtifactsBytes, parseArtifacts, type ArtifactsDocument } from "../evidence/artifacts_document.ts";
+import { connect } from "../okta/connection.ts";
+import { evaluateTraced, runScan, toContext, type FinishedScan } from "../run_scan.ts";
+import { keepRun, listRuns } from "../runs/kept_runs.ts";
+import { oneOrganization, settingsOfSaved } from "../settings/organizations.ts";
+import {
+  readConnectedSettings,
+  readSettings,
+  type ConnectedSettings,
+  type Flags,
+  type Settings,
+} from "../settings/read_settings.ts";
+import type { CommandName } from "../settings/setting.ts";
+import type { ScanPublisher } from "../streaming/scan_publisher.ts";
+import { readJudgment, type Judgment, type Rules } from "./judgment.ts";
+import { newProgress, type Progress } from "./progress.ts";
+import { readReportTarget, toReport } from "./report_output.ts";
+import { createTrace } from "./trace_lines.ts";
+
+/** Evidence that a command evaluates, with its settings. */
+export interface Source {
+  readonly settings: Settings;
+  readonly document: ArtifactsDocument;
+  /** The document as it is in its file. */
+  readonly text: string;
+  /** The scan's id; null: its evidence does not say. */
+  readonly id: string | null;
+}
+
+/**
+ * Evidence of a file, else of the newest run of the organization; with `--fresh`, or where there is no run, of a scan that is made and
+ * kept now. Throws `UsageError` where a setting or a file cannot be used, `IdpError` where the org lets nobody in.
+ */
+export async function openSource(
+  command: CommandName,
+  flags: Flags,
+  io: CommandIo,
+  named = flags["fromArtifacts"],
+): Promise<Source> {
+  if (typeof named === "string") {
+    const evidence = await readEvidence({ option: "--from-artifacts", file: named });
+    const settings = await settingsOfSaved(command, flags, { io, orgUrl: evidence.document.scan.org_url });
+    return { settings, ...evidence, id: null };
+  }
+  const given = await oneOrganization(command, flags, io);
+  const settings = readSettings(given);
+  const [newest] = settings.fresh ? [] : await listRuns(settings.orgUrl);
+  if (newest === undefined) return scanNow(readConnectedSettings(given), io);
+  const evidence = await readEvidence({ option: "the run", file: newest.evidence });
+  const report = { option: "the run", file: newest.report, maxBytes: maxReportBytes };
+  const stored = await readOptionFile(report, parseJsonObject);
+  return { settings, ...evidence, id: v.is(reportWithId, stored) ? stored.scan.id : null };
+}
+
+const reportWithId = v.object({ scan: v.object({ id: v.string() }) });
+
+/** Scans the organization, and keeps the run: whole, so that every other command can use it. */
+async function scanNow(settings: ConnectedSettings, io: CommandIo): Promise<Source> {
+  const all = { ...settings, check: null, exclude: [], severity: [] };
+  const judgment = await readJudgment(all, settings.connection.orgUrl, io);
+  const scan = await scanOrg(settings, judgment, { io, progress: newProgress(settings, io) });
+  if (scan.status === "cancelled") io.interrupted.throwIfAborted();
+  const text = JSON.stringify(scan.document);
+  const report = toReport(scan, judgment, { evidence: sha256(text), id: randomUUID(), tenantId: null }, io);
+  await keep({ document: scan.document, report }, settings, io);
+  return { settings, document: scan.document, text, id: report.scan.id };
+}
+
+/** Keeps a run as the settings say. That it cannot be kept fails nothing. */
+export async function keep(
+  run: { readonly document: ArtifactsDocument; readonly report: Report },
+  { isKept, keep: count }: Settings,
+  io: CommandIo,
+): Promise<void> {
+  const problem = isKept ? await keepRun(run, count) : null;
+  if (problem !== null) io.terminal.write(`${problem}\n`);
+}
+
+async function readEvidence(source: NamedFile): Promise<Pick<Source, "document" | "text">> {
+  return readOptionFile({ ...source, maxBytes: maxArtifactsBytes }, (text) => {
+    try {
+      return { document: parseArtifacts(text), text };
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      const place = `Cannot use ${source.option} ${JSON.stringify(source.file)}`;
+      throw new AppError(error.code, error.message.replace("Cannot read the evidence", place), { cause: error });
+    }
+  });
+}
+
+/** Evaluates evidence offline. Unless checks are named, one whose evidence was not collected is left out. */
+export function evaluateSource(
+  { document, settings }: Source,
+  { checks, isNamed, orgPolicy }: Rules,
+  io: CommandIo,
+): FinishedScan {
+  const trace = createTrace(settings, (line) => io.terminal.write(`${line}\n`));
+  const selected = isNamed ? checks : checks.filter(({ name }) => document.checks.includes(name));
+  const { engine, org_url: orgUrl } = document.scan;
+  const context = toContext({ engine, orgUrl, evaluatedAt: document.evaluated_at, orgPolicy });
+  const results = selected.map((check) => evaluateTraced(check, document.artifacts, { context, trace }));
+  return { status: "completed", results, document };
+}
+
+/** The report on evidence by the settings and decisions of now, with what writes it. Throws `UsageError`. */
+export async function reportOn(source: Source, io: CommandIo) {
+  const { settings, document, text, id } = source;
+  const judgment = await readJudgment(settings, document.scan.org_url, io);
+  const target = await readReportTarget(settings, io);
+  const facts = { evidence: sha256(text), id: id ?? randomUUID(), tenantId: null };
+  const report = toReport(evaluateSource(source, judgment, io), judgment, facts, io);
+  return { report, options: { settings, judgment, target } };
+}
+
+interface ScanParts {
+  readonly io: CommandIo;
+  readonly progress: Progress;
+  /** Receives each result; null: the scan is not streamed. */
+  readonly stream?: ScanPublisher | null;
+}
+
+/** One scan of the org. Throws `IdpError` where it lets nobody in. */
+export async function scanOrg(
+  settings: ConnectedSettings,
+  judgment: Judgment,
+  { io, progress, stream = null }: ScanParts,
+): Promise<FinishedScan> {
+  const { connection } = settings;
+  const { orgUrl, clientId } = connection;
+  const { checks, orgPolicy } = judgment;
+  const signal = stream === null ? io.interrupted : AbortSignal.any([io.interrupted, stream.cancelRequested]);
+  progress.started(checks.map(({ name }) => name));
+  try {
+    return await runScan(
+      { orgUrl, clientId, checks, orgPolicy, signal },
+      {
+        connect: (options) => connect(connection, options),
+        onResult(result, counts) {
+          progress.checkEvaluated(result, counts);
+          stream?.checkEvaluated(result, counts);
+        },
+        count: (results) => countStates(attested(results, judgment, io)),
+        now: io.now,
+        trace: createTrace(settings, (line) => progress.message(line)),
+      },
+    );
+  } finally {
+    progress.ended();
+  }
+}
+
+/** Results as the report counts them. */
+export function attested(
+  results: readonly CheckResult[],
+  { decisions, checklist }: Judgment,
+  io: CommandIo,
+): readonly CheckResult[] {
+  const { results: decided } = applyAttestations(results, decisions.attestations, io.now().getTime());
+  return withChecklistAnswers(decided, checklist);
+}
