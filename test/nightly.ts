@@ -8,7 +8,6 @@ const programs: readonly (readonly [environment: Readonly<Record<string, string>
     "npx vitest run test/faults test/shared/history test/gateway/features/keeping/history",
   ],
   [{ FUZZ_ORGS: "10000" }, "npx vitest run test/fuzz/orgs.test.ts"],
-  [{ FUZZ_ORGS: "10000" }, "npx vitest run test/fuzz/fix_plans.test.ts"],
   [{}, "node bench/soak/main.ts --minutes 5"],
 ];
 const failed = programs.filter(([environment, command]) => {

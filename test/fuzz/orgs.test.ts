@@ -1,12 +1,15 @@
 import { expect, test } from "vitest";
 import { catalog } from "../../scanner/catalog/catalog.ts";
+import { renderMain } from "../../scanner/fix/fix_files.ts";
+import { planFixes } from "../../scanner/fix/plan_fixes.ts";
 import { isJsonObject } from "../../shared/json.ts";
 import type { CheckResult } from "../../shared/report.ts";
 import { paths } from "../support/compliant_org.ts";
 import { changeAt, listsIn, mutate, shuffle, type Way } from "../support/mutate_json.ts";
 import { createRandom } from "../support/random.ts";
+import { problemsOf } from "../support/terraform_schema.ts";
 import { answering, createOrgGenerator, Refused, type OrgAnswers } from "../verdicts/generated_orgs.ts";
-import { scanAnswers } from "../verdicts/scan_answers.ts";
+import { scanAnswers, type Conclusion } from "../verdicts/scan_answers.ts";
 import { fuzzed } from "./fuzzed.ts";
 
 /** Invariants of every organization, whatever the right verdict on it is. `npm run test:nightly` tries 10,000. */
@@ -138,8 +141,10 @@ test("generated organizations keep what holds of all", { timeout: 600_000 + orgs
 
   for (let number = 0; number < orgs; number++) {
     const org = generate();
-    const before = await judge(org);
+    const scan = await scanned(org);
+    const before = resultsOf(scan);
     expect([...before.keys()]).toEqual(catalog.map(({ name }) => name));
+    for (const problem of planProblems(scan)) violations.set(problem, "planned");
     for (const result of before.values()) {
       const problem = problemOf(result);
       if (problem !== null) violations.set(`${result.check}: ${problem}`, result.detail);
@@ -149,7 +154,7 @@ test("generated organizations keep what holds of all", { timeout: 600_000 + orgs
       const trial = tryOn(org, random);
       if (trial === null) continue;
       tried.set(name, (tried.get(name) ?? 0) + 1);
-      for (const [check, after] of await judge(trial.changed, trial.pageSize)) {
+      for (const [check, after] of resultsOf(await scanned(trial.changed, trial.pageSize))) {
         const first = before.get(check);
         if (first === undefined || trial.isAllowed(first, after)) continue;
         const violation = `${name}: ${check}, ${first.status} to ${after.status}`;
@@ -168,10 +173,30 @@ test("generated organizations keep what holds of all", { timeout: 600_000 + orgs
   expect([...violations]).toEqual([]);
 });
 
-async function judge(org: OrgAnswers, pageSize?: number): Promise<Results> {
-  const conclusion = await scanAnswers(answering(org, pageSize), { clientId: "0oaGenerated" });
+function scanned(org: OrgAnswers, pageSize?: number): Promise<Conclusion> {
+  return scanAnswers(answering(org, pageSize), { clientId: "0oaGenerated" });
+}
+
+function resultsOf(conclusion: Conclusion): Results {
   const results = "notScanned" in conclusion ? [] : conclusion.results;
   return new Map(results.map((result) => [result.check, result]));
+}
+
+/** The attributes of an imported object that a plan may change: none of them says whom the object is for. */
+const tightened =
+  /^(?:session_(?:idle|lifetime|persistent)|factor_mode|constraints|password_\w+|settings|status|network\.(?:connection|include)|page_content)$/;
+
+/** A plan is as the provider's schema has it, and changes nothing but what can only be stricter. */
+function planProblems(conclusion: Conclusion): readonly string[] {
+  if ("notScanned" in conclusion) return [];
+  const plan = planFixes(conclusion.results, conclusion.document.artifacts);
+  renderMain(plan, { orgUrl: "https://acme.okta.com", collectedAt: "" });
+  const others = plan.resources.flatMap(({ type, importId, attributes }) =>
+    [...attributes].flatMap(([name, { change }]) =>
+      importId === null || change === null || tightened.test(name) ? [] : [`${type} would change ${name}`],
+    ),
+  );
+  return [...problemsOf(plan), ...others];
 }
 
 /** Without `expect`, which takes longer than the judging. */

@@ -1,91 +1,96 @@
-import { createPracticeOrg } from "../../practice_org/create_practice_org.ts";
+import { execFile } from "node:child_process";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { createServer, request, type Server } from "node:http";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
 import { changes, createOrgState } from "../../practice_org/changes/admin_console.ts";
-import type { OrgContents, Site } from "../../practice_org/contents/org_contents.ts";
 import { profileContents } from "../../practice_org/contents/profile.ts";
-import { availableValue, type CollectedArtifacts } from "../../scanner/evidence/artifacts.ts";
+import type { OrgContents, Site } from "../../practice_org/contents/org_contents.ts";
+import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_practice_org.ts";
 import { renderFiles } from "../../scanner/fix/fix_files.ts";
-import { planFixes } from "../../scanner/fix/plan_fixes.ts";
-import type { OrgAnswers } from "../verdicts/generated_orgs.ts";
-import { paths } from "./compliant_org.ts";
+import { planFixes, type FixPlan } from "../../scanner/fix/plan_fixes.ts";
 import { denyingOrg, failingOrg } from "./failing_org.ts";
 import { createRandom } from "./random.ts";
-import { orgUrl, startTerraform } from "./real_terraform.ts";
 import { scanPracticeOrg } from "./scan_practice_org.ts";
 import { compareSignIns } from "./sign_ins.ts";
+import { temporaryFolder } from "./temporary_folder.ts";
 
 /**
  * `npx node test/support/apply_terraform_main.ts`: applies the plans of 20 practice orgs, changed at random, with Terraform and
- * the real provider, and prints what is wrong afterwards. `real_terraform.ts` says what it needs.
+ * the real provider, and prints what is wrong afterwards. With `--record` it applies the plan of `failing_org.ts`, and writes
+ * what Terraform was given and sent to `test/fixtures/terraform`.
+ *
+ * Needs `terraform` in PATH, the folder of a `terraform-provider-okta` of version 6.12.0 in OKTA_PROVIDER_DIR (`go build` of
+ * its tag), and the right to listen on port 80.
  */
 
-const random = createRandom(Number(process.argv[2] ?? 1));
+/** The address of the org for the provider, which knows no other port. */
+const orgUrl = "http://127.0.0.1";
+const fixtures = join(import.meta.dirname, "../fixtures/terraform");
 const recorded = (["typical", "edge", "empty"] as const).map((name) => (site: Site) => profileContents({ name }, site));
 const profiles = [failingOrg, denyingOrg, ...recorded];
+const random = createRandom(1);
 
-for (let number = 1; number <= 20; number += 1) {
-  const problems = await applyOne(number);
-  console.info(`${number}: ${problems.length === 0 ? "as planned" : problems.join("\n  ")}`);
+interface RecordedRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: unknown;
+  readonly status: number;
+}
+
+interface CommandRun {
+  /** The last line that says what is planned or was applied. */
+  readonly summary: string;
+  readonly requests: readonly RecordedRequest[];
+}
+
+if (process.argv.includes("--record")) await record();
+else {
+  for (let number = 1; number <= 20; number += 1) {
+    const problems = await applyOne(number);
+    console.info(`${number}: ${problems.length === 0 ? "as planned" : problems.join("\n  ")}`);
+  }
+}
+
+async function record(): Promise<void> {
+  await using org = await startOrg(failingOrg);
+  const { plan, files } = await planOf(org);
+  if (plan.resources.length === 0) throw new TypeError("The plan of the failing org is empty");
+  const tfvars = await readFile(join(fixtures, "terraform.tfvars"), "utf8");
+  const [first, applied, second] = await runTerraform(org, { ...files, "terraform.tfvars": tfvars });
+  const sent = {
+    recorded_from: "okta/okta 6.12.0 under Terraform 1.11.4",
+    plan: first?.requests,
+    apply: applied?.requests,
+    second_plan: second?.requests,
+  };
+  await writeFile(join(fixtures, "requests.json"), `${JSON.stringify(sent, null, 2)}\n`);
+  for (const name of ["main.tf", "variables.tf"]) await writeFile(join(fixtures, name), files[name] ?? "");
 }
 
 async function applyOne(number: number): Promise<readonly string[]> {
-  const org = await createPracticeOrg({
-    profile: (site) => changedOrg(site, number),
-    role: "super",
-    isWritable: true,
-    publicUrl: orgUrl,
-    rateLimit: { perWindow: 100_000 },
-  });
+  await using org = await startOrg((site) => changedOrg(site, number));
   try {
-    await using terraform = await startTerraform(org);
-    const before = await scanPracticeOrg(org);
-    const plan = planFixes(before.results, before.document.artifacts);
-    const files = renderFiles(plan, { orgUrl, collectedAt: before.document.evaluated_at });
-    if (files["main.tf"] === undefined) return [];
-    const zone = (text: string) => / is (\S+?)[.,]/.exec(text)?.[1] ?? "";
-    const given = plan.variables
-      .filter(({ name }) => !/^log_stream_(?!type)/.test(name))
-      .map(
-        ({ name, type, description }) => [name, type === "string" ? "aws_eventbridge" : [zone(description)]] as const,
-      );
-    const stream = {
-      log_stream_account_id: "123456789012",
-      log_stream_event_source_name: "siem",
-      log_stream_region: "us-east-1",
-    };
-    const values = {
-      ...Object.fromEntries(given),
-      ...(plan.variables.some(({ name }) => name === "log_stream_type") && stream),
-    };
-    await terraform.write({ ...files, "terraform.tfvars.json": JSON.stringify(values) });
-    const summaries = [];
-    for (const options of [
-      ["plan", "-out=plan.bin"],
-      ["apply", "plan.bin"],
-      ["plan", "-detailed-exitcode"],
-    ]) {
-      const [command = "", ...others] = options;
-      summaries.push((await terraform.run(command, ...others)).summary);
-    }
-    console.info(`   ${summaries.join("\n   ")}`);
+    const { plan, files, before } = await planOf(org);
+    if (plan.resources.length === 0) return [];
+    const values = JSON.stringify(valuesOf(plan));
+    const [, applied, second] = await runTerraform(org, { ...files, "terraform.tfvars.json": values });
     const after = await scanPracticeOrg(org);
     const fixed = new Set(plan.fixed.map(({ finding }) => finding.fingerprint));
     const still = after.results.flatMap(({ findings }) =>
       findings.filter(({ status, fingerprint }) => status === "FAIL" && fixed.has(fingerprint)),
     );
-    const again = planFixes(after.results, after.document.artifacts).resources;
     return [
-      ...compareSignIns(answersOf(before.document.artifacts), answersOf(after.document.artifacts), random),
-      ...(/ 0 destroyed/.test(summaries[1] ?? "") ? [] : ["something was destroyed"]),
-      ...(summaries[2]?.startsWith("No changes") ? [] : ["the second plan of Terraform has changes"]),
+      ...compareSignIns(before.document.artifacts, after.document.artifacts, random),
+      ...(/ 0 destroyed/.test(applied?.summary ?? "") ? [] : ["something was destroyed"]),
+      ...(second?.summary.startsWith("No changes") ? [] : ["the second plan of Terraform has changes"]),
       ...still.map(({ detail }) => `still fails: ${detail}`),
-      ...again.map(({ title }) => `planned again: ${title}`),
+      ...planFixes(after.results, after.document.artifacts).resources.map(({ title }) => `planned again: ${title}`),
     ];
   } catch (error) {
     return [
       error instanceof Error ? `${error.message}\n${String((error as { stderr?: string }).stderr)}` : String(error),
     ];
-  } finally {
-    await org.stop();
   }
 }
 
@@ -96,16 +101,98 @@ function changedOrg(site: Site, number: number): OrgContents {
   return state.contents();
 }
 
-/** The answers that sign-ins are about. */
-function answersOf(artifacts: CollectedArtifacts): OrgAnswers {
-  const { apps, app_policy_rules: byId, global_session_policies: sessions } = artifacts;
-  const rules = Object.entries((byId === undefined ? null : availableValue(byId)) ?? {});
-  const policies = sessions === undefined ? [] : (availableValue(sessions) ?? []);
-  return Object.fromEntries([
-    [paths.apps, apps === undefined ? [] : availableValue(apps)],
-    [paths.signOn, policies.map(({ policy }) => policy)],
-    ...[...rules, ...policies.map(({ policy, rules: own }) => [String(policy["id"]), own] as const)].map(
-      ([id, own]) => [`/api/v1/policies/${id}/rules`, own === null ? [] : availableValue(own)],
-    ),
+async function startOrg(profile: (site: Site) => OrgContents): Promise<PracticeOrg & AsyncDisposable> {
+  const rateLimit = { perWindow: 100_000 };
+  const org = await createPracticeOrg({ profile, role: "super", isWritable: true, publicUrl: orgUrl, rateLimit });
+  return { ...org, [Symbol.asyncDispose]: () => org.stop() };
+}
+
+async function planOf(org: PracticeOrg) {
+  const before = await scanPracticeOrg(org);
+  const plan = planFixes(before.results, before.document.artifacts);
+  return { before, plan, files: renderFiles(plan, { orgUrl, collectedAt: before.document.evaluated_at }) };
+}
+
+/** A token is given the first zone that its description names. */
+function valuesOf({ variables }: FixPlan): Readonly<Record<string, unknown>> {
+  const stream: Readonly<Record<string, string>> = {
+    log_stream_type: "aws_eventbridge",
+    log_stream_account_id: "123456789012",
+    log_stream_event_source_name: "siem",
+    log_stream_region: "us-east-1",
+  };
+  const given = variables.map(({ name, type, description }) => [
+    name,
+    type === "string" ? stream[name] : [/ is (\S+?)[.,]/.exec(description)?.[1] ?? ""],
   ]);
+  return Object.fromEntries(given);
+}
+
+const execute = promisify(execFile);
+
+/** Plans, applies and plans again, in a folder with these files. Rejects where a command fails. */
+async function runTerraform(org: PracticeOrg, files: Readonly<Record<string, string>>): Promise<readonly CommandRun[]> {
+  const provider = process.env["OKTA_PROVIDER_DIR"];
+  if (provider === undefined) throw new RangeError("OKTA_PROVIDER_DIR: expected the folder of terraform-provider-okta");
+  const { terraform } = org;
+  if (terraform === null) throw new RangeError("expected a practice org that takes writes");
+  await using folder = await temporaryFolder();
+  const inFolder = (name: string) => join(folder.path, name);
+  const override = `provider_installation {\n  dev_overrides { "okta/okta" = ${JSON.stringify(provider)} }\n  direct {}\n}\n`;
+  const all = { ...files, ".terraformrc": override, "terraform_key.pem": terraform.privateKeyPem };
+  for (const [name, text] of Object.entries(all)) {
+    await mkdir(dirname(inFolder(name)), { recursive: true });
+    await writeFile(inFolder(name), text);
+  }
+  const env = {
+    ...process.env,
+    TF_CLI_CONFIG_FILE: inFolder(".terraformrc"),
+    OKTA_API_CLIENT_ID: terraform.clientId,
+    OKTA_API_PRIVATE_KEY: inFolder("terraform_key.pem"),
+    OKTA_API_PRIVATE_KEY_ID: String(terraform.privateKeyJwk.kid),
+  };
+  const sent: RecordedRequest[] = [];
+  const proxy = await startProxy(org, sent);
+  const runs: CommandRun[] = [];
+  try {
+    for (const [command = "", ...options] of [
+      ["plan", "-out=plan.bin"],
+      ["apply", "plan.bin"],
+      ["plan", "-detailed-exitcode"],
+    ]) {
+      const first = sent.length;
+      const given = [command, "-no-color", "-input=false", "-parallelism=1", ...options];
+      const { stdout } = await execute("terraform", given, { cwd: folder.path, maxBuffer: 64 * 1024 * 1024, env });
+      const summary = stdout.split("\n").findLast((line) => /^(Plan|Apply|No changes)/.test(line)) ?? "";
+      console.info(`   ${summary}`);
+      runs.push({ summary, requests: sent.slice(first) });
+    }
+  } finally {
+    proxy.close();
+  }
+  return runs;
+}
+
+async function startProxy(org: PracticeOrg, sent: RecordedRequest[]): Promise<Server> {
+  const proxy = createServer((incoming, outgoing) => {
+    const chunks: Buffer[] = [];
+    incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
+    incoming.on("end", () => {
+      const body = Buffer.concat(chunks);
+      const { method = "GET", url = "/", headers } = incoming;
+      const { pathname, search } = new URL(url, orgUrl);
+      const path = `${pathname}${search}`;
+      const onward = request({ host: "127.0.0.1", port: org.port, method, path, headers }, (answer) => {
+        const status = answer.statusCode ?? 0;
+        if (!pathname.startsWith("/oauth2/")) {
+          sent.push({ method, path, ...(body.length > 0 && { body: JSON.parse(String(body)) as unknown }), status });
+        }
+        outgoing.writeHead(status, answer.headers);
+        answer.pipe(outgoing);
+      });
+      onward.end(body);
+    });
+  });
+  await new Promise<void>((resolve) => proxy.listen(80, "127.0.0.1", resolve));
+  return proxy;
 }

@@ -1,6 +1,5 @@
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
-import type { OrgAnswers } from "../verdicts/generated_orgs.ts";
-import { paths } from "./compliant_org.ts";
+import type { CollectedArtifacts, Evidence, JsonList } from "../../scanner/evidence/artifacts.ts";
 
 /**
  * An evaluator of sign-ins: a second reading of Okta's order of evaluation, without any code of the scanner.
@@ -9,18 +8,26 @@ import { paths } from "./compliant_org.ts";
 const signInsOfPolicy = 40;
 
 /** Lists the sign-ins that a change of the organization allows, or asks for less. */
-export function compareSignIns(before: OrgAnswers, after: OrgAnswers, random: () => number): readonly string[] {
-  const policies = [
-    ...listOf(before, paths.signOn).map((policy) => ({
-      of: `session policy ${String(policy["id"])}`,
-      id: policy["id"],
-    })),
-    ...appsOf(before).map((app) => ({ of: `app ${String(app["label"])}`, id: policyOf(app) })),
-  ];
-  return policies.flatMap(({ of, id }) => {
-    const rules = [before, after].map((org) => listOf(org, `/api/v1/policies/${String(id)}/rules`).toSorted(byPlace));
-    return compareRules(rules[0] ?? [], rules[1] ?? [], random).map((problem) => `${of}: ${problem}`);
-  });
+export function compareSignIns(
+  before: CollectedArtifacts,
+  after: CollectedArtifacts,
+  random: () => number,
+): readonly string[] {
+  const rulesAfter = rulesByPolicy(after);
+  return [...rulesByPolicy(before)].flatMap(([id, rules]) =>
+    compareRules(rules, rulesAfter.get(id) ?? [], random).map((problem) => `policy ${id}: ${problem}`),
+  );
+}
+
+/** The rules of each session policy and of each policy of apps, in Okta's order. */
+function rulesByPolicy({ global_session_policies: sessions, app_policy_rules: ofApps }: CollectedArtifacts) {
+  const policies = (obtainedOf(sessions) ?? []).map(({ policy, rules }) => [String(policy["id"]), rules] as const);
+  const all = [...policies, ...Object.entries(obtainedOf(ofApps) ?? {})];
+  return new Map(all.map(([id, rules]): [string, JsonList] => [id, (obtainedOf(rules) ?? []).toSorted(byPlace)]));
+}
+
+function obtainedOf<Value>(evidence: Evidence<Value> | null | undefined): Value | null {
+  return evidence?.state === "obtained" ? evidence.value : null;
 }
 
 function compareRules(
@@ -124,9 +131,8 @@ function appliesTo({ users, groups, ...others }: JsonObject, holds: (fact: strin
     ...texts(users, "exclude").map((id) => `user ${id}`),
     ...texts(groups, "exclude").map((id) => `group ${id}`),
   ];
-  const isIn = included.length === 0 || included.some((fact) => fact === "group 00gEveryone" || holds(fact));
-  const isOut = excluded.some((fact) => fact === "group 00gEveryone" || holds(fact));
-  return isIn && !isOut && (isNothing(others) || holds(canonicalText(others)));
+  const isIn = included.length === 0 || included.some(holds);
+  return isIn && !excluded.some(holds) && (isNothing(others) || holds(canonicalText(others)));
 }
 
 function appliesFrom({ connection, include, exclude }: JsonObject, holds: (fact: string) => boolean): boolean {
@@ -163,22 +169,6 @@ function byPlace(one: JsonObject, other: JsonObject): number {
       ? Number.MAX_VALUE
       : Number(rule["priority"] ?? 0);
   return place(one) - place(other);
-}
-
-function appsOf(org: OrgAnswers): readonly JsonObject[] {
-  const found = [paths.apps, paths.adminConsole, paths.dashboard].flatMap((path) => listOf(org, path));
-  return [...new Map(found.map((app) => [app["id"], app])).values()];
-}
-
-function policyOf(app: JsonObject): unknown {
-  return String(objectIn(app, "_links", "accessPolicy")["href"])
-    .split("/")
-    .at(-1);
-}
-
-function listOf(org: OrgAnswers, path: string): readonly JsonObject[] {
-  const list = org[path];
-  return Array.isArray(list) ? list.filter(isJsonObject) : [];
 }
 
 function objectIn(object: JsonObject, ...path: readonly string[]): JsonObject {
