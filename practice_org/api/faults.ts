@@ -130,7 +130,7 @@ function isHit(fault: Fault, path: string, query: URLSearchParams): boolean {
   return wanted.every((segment, index) => segment === "*" || segment === asked[index]);
 }
 
-interface FaultyCall {
+export interface FaultyCall {
   readonly url: string;
   readonly request: PracticeRequest;
   readonly scheme: TokenScheme;
@@ -138,7 +138,7 @@ interface FaultyCall {
   readonly nowMs: number;
 }
 
-const faultyAnswers: Partial<Record<FaultName, (call: FaultyCall) => PracticeResponse>> = {
+export const faultyAnswers: Partial<Record<FaultName, (call: FaultyCall) => PracticeResponse>> = {
   // The token endpoint refuses in OAuth's form: the client is outside of the network zone.
   forbidden: ({ request }) =>
     request.path === tokenPath

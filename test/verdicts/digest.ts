@@ -89,46 +89,25 @@ function hashOf(rows: readonly string[], length: number): string {
 
 /** One line for each difference: the case, the check, what was and what is. */
 export function compareDigests(was: Digest, is: Digest): readonly string[] {
-  const names = is.generated.checks.split(" ");
-  const columns = ({ generated }: Digest) =>
-    Object.fromEntries(
-      Object.entries(generated.orgs).map(([name, line]) => [
-        name,
-        Object.fromEntries(line.split(" ").map((column, index) => [names[index] ?? "", column])),
-      ]),
-    );
-  return [
-    ...differences(was.recorded, is.recorded, compareRows),
-    ...differences(was.faults, is.faults, compareText),
-    ...(was.generated.checks === is.generated.checks
-      ? differences(columns(was), columns(is), compareText)
-      : [`generated: other checks: ${was.generated.checks} -> ${is.generated.checks}`]),
-  ];
+  const [before, after] = [linesOf(was), linesOf(is)];
+  const same = "as without the fault";
+  return [...new Set([...before.keys(), ...after.keys()])].flatMap((name) => {
+    const [one = same, other = same] = [before.get(name), after.get(name)];
+    return one === other ? [] : [`${name}: ${one} -> ${other}`];
+  });
 }
 
-type Cases<Value> = Readonly<Record<string, Readonly<Record<string, Value>>>>;
-type Compare<Value> = (was: Value | undefined, is: Value | undefined) => string | null;
-
-function differences<Value>(was: Cases<Value>, is: Cases<Value>, compare: Compare<Value>): readonly string[] {
-  return unionOf(was, is).flatMap((name) =>
-    unionOf(was[name] ?? {}, is[name] ?? {}).flatMap((check) => {
-      const difference = compare(was[name]?.[check], is[name]?.[check]);
-      return difference === null ? [] : [`${name}: ${check}: ${difference}`];
-    }),
+/** What each check of each case concludes. */
+function linesOf({ recorded, faults, generated }: Digest): ReadonlyMap<string, string> {
+  const names = generated.checks.split(" ");
+  const columns = Object.entries(generated.orgs).map(([name, line]) => {
+    const entries = line.split(" ").map((column, index) => [names[index] ?? "", column] as const);
+    return [name, Object.fromEntries(entries)] as const;
+  });
+  const cases = [...Object.entries(recorded), ...Object.entries(faults), ...columns];
+  return new Map(
+    cases.flatMap(([name, checks]) =>
+      Object.entries(checks).map(([check, found]) => [`${name}: ${check}`, [found].flat().join("\n    ")] as const),
+    ),
   );
-}
-
-function unionOf(one: object, other: object): readonly string[] {
-  return [...new Set([...Object.keys(one), ...Object.keys(other)])];
-}
-
-function compareText(was = "as without the fault", is = "as without the fault"): string | null {
-  return was === is ? null : `${was} -> ${is}`;
-}
-
-function compareRows(was: readonly string[] = [], is: readonly string[] = []): string | null {
-  const gone = was.filter((row) => !is.includes(row)).map((row) => `\n    - ${row}`);
-  const added = is.filter((row) => !was.includes(row)).map((row) => `\n    + ${row}`);
-  if (was.join("\n") === is.join("\n")) return null;
-  return [...gone, ...added].join("") || "another order of rows";
 }

@@ -9,7 +9,7 @@ import { saveRecordedOrgs, type RecordedOrg } from "./recorded_orgs.ts";
 
 /**
  * Records what practice orgs answer to everything that a scan asks for, with and without faults, into `recorded_orgs.json.br`.
- * Run by hand: `npx node test/verdicts/record_main.ts`, then rewrite the digest. Nothing else here uses the practice org.
+ * Run by hand: `npx node test/verdicts/record_main.ts`, then rewrite the digest. Nothing else here starts a practice org.
  */
 
 const profiles = ["typical", "compliant", "directory", "edge", "classic", "empty", "large:230"];

@@ -6,7 +6,7 @@ import type { FinishedScan } from "../../scanner/run_scan.ts";
 import { createFakeClock } from "../support/fake_clock.ts";
 import { scanPracticeOrg } from "../support/scan_practice_org.ts";
 import { grantToken, orgUrl, startMs, tokenPath, type Answering } from "./answers.ts";
-import { faults, isHit, type Fault } from "./faults.ts";
+import { faultyAnswer, isHit, type Fault } from "./faults.ts";
 
 export interface Credentials {
   readonly clientId: string;
@@ -54,10 +54,10 @@ export async function scanAnswers(
     const isHitNow = fault !== undefined && isHit(fault, request);
     // The cursor of a page that only the fault made leads to nothing recorded.
     if (isHitNow && fault.name === "second-page-fails" && request.includes("after=")) {
-      return faults[fault.name]({ request, right: { status: 500, headers: {}, body: "" }, nowMs: clock.nowMs() });
+      return faultyAnswer(fault.name, { request, right: { status: 500, headers: {}, body: "" }, nowMs: clock.nowMs() });
     }
     const right = request === tokenPath ? grantToken(new URLSearchParams(String(body))) : await answering(request);
-    return isHitNow ? faults[fault.name]({ request, right, nowMs: clock.nowMs() }) : right;
+    return isHitNow ? faultyAnswer(fault.name, { request, right, nowMs: clock.nowMs() }) : right;
   }
 }
 
