@@ -1,4 +1,5 @@
-import { childrenOf, childText, element, parseXml, writeXml, type XmlElement, type XmlNode } from "../xml.ts";
+import { childrenOf, childText, parseXml, type XmlElement } from "../read_xml.ts";
+import { element, writeXml, type XmlNode } from "../xml.ts";
 import { asObject, displayNameOf, textOf, type CklbChecklist, type CklbRule, type CklbStig } from "./cklb.ts";
 import { stableUuid } from "./stable_uuid.ts";
 import { checklistStatuses, cklStatuses, type ChecklistStatus } from "./status.ts";

@@ -1,6 +1,6 @@
 import type { Category, Severity } from "../../shared/report.ts";
 import type { Benchmark, StigRule } from "../catalog/catalog.ts";
-import { childrenOf, childText, parseXml, type XmlElement } from "../xml.ts";
+import { childrenOf, childText, parseXml, type XmlElement } from "../read_xml.ts";
 
 /** A rule as DISA's file has it, without what scanstream adds. */
 export type DisaRule = Omit<StigRule, "check" | "nist_800_53_r5" | "scopes" | "role">;
@@ -10,12 +10,12 @@ export interface DisaBenchmark extends Benchmark {
 }
 
 const categories: Readonly<Record<Severity, Category>> = { high: "I", medium: "II", low: "III" };
-const oktaStig = "Okta_IDaaS_STIG";
+export const oktaStig = "Okta_IDaaS_STIG";
 const maxRules = 1000;
 
 /** The id of the benchmark in a file; null: it is XML, but no XCCDF. Throws `SyntaxError` for what is no XML. */
 export function benchmarkIdOf(xml: XmlElement): string | null {
-  return xml.name === "Benchmark" ? (xml.attributes.get("id") ?? "") : null;
+  return xml.name === "Benchmark" ? (xml.attributes["id"] ?? "") : null;
 }
 
 /** Reads DISA's manual XCCDF of the Okta STIG. Throws `SyntaxError` or `RangeError` with one sentence, without the file's name. */
@@ -26,7 +26,7 @@ export function readXccdf(text: string): DisaBenchmark {
   if (id !== oktaStig)
     throw new RangeError(`it is ${JSON.stringify(id.slice(0, 80))}: expected DISA's STIG ${oktaStig}`);
   const version = childText(root, "version").trim();
-  const release = childrenOf(root, "plain-text").find((each) => each.attributes.get("id") === "release-info")?.text;
+  const release = childrenOf(root, "plain-text").find((each) => each.attributes["id"] === "release-info")?.text;
   const [, number] = /Release:\s*(\d{1,3})\b/.exec(release ?? "") ?? [];
   if (!/^\d{1,3}$/.test(version) || release === undefined || number === undefined)
     throw new RangeError("it does not say which version and release it is");
@@ -50,14 +50,14 @@ export function readXccdf(text: string): DisaBenchmark {
 }
 
 function readRule(group: XmlElement): DisaRule {
-  const vulnId = group.attributes.get("id") ?? "";
+  const vulnId = group.attributes["id"] ?? "";
   const [rule, second] = childrenOf(group, "Rule");
   const fail = (problem: string) => new RangeError(`the rule ${JSON.stringify(vulnId.slice(0, 40))} ${problem}`);
   if (!/^V-\d{1,9}$/.test(vulnId)) throw fail("has no id such as V-273186");
   if (rule === undefined || second !== undefined) throw fail("has no text, or two: expected one <Rule>");
-  const ruleId = rule.attributes.get("id") ?? "";
+  const ruleId = rule.attributes["id"] ?? "";
   if (!/^SV-\d{1,9}r\d{1,9}_rule$/.test(ruleId)) throw fail("has no rule id such as SV-273186r1098825_rule");
-  const severity = rule.attributes.get("severity") ?? "";
+  const severity = rule.attributes["severity"] ?? "";
   if (!isSeverity(severity)) throw fail(`has the severity ${JSON.stringify(severity)}: expected high, medium or low`);
   const check = childrenOf(rule, "check").map((each) => childText(each, "check-content"));
   const fix = childrenOf(rule, "fixtext").map(({ text }) => text);

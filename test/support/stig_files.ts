@@ -11,8 +11,6 @@ export interface EntryChange {
   readonly name: string;
   /** Compresses the content, and says that it has this size. */
   readonly claimedSize?: number;
-  readonly mode?: number;
-  readonly flags?: number;
 }
 
 /** A zip as an attacker writes it. */
@@ -27,11 +25,9 @@ export function zipOf(files: Readonly<Record<string, string | Buffer>>, ...chang
   while (zip.readUInt32LE(at) === 0x02014b50) {
     const length = zip.readUInt16LE(at + 28);
     const name = zip.subarray(at + 46, at + 46 + length).toString();
-    for (const { claimedSize, mode, flags } of changes.filter((change) => change.name === name)) {
+    for (const { claimedSize } of changes.filter((change) => change.name === name)) {
       if (claimedSize !== undefined) zip.writeUInt16LE(8, at + 10);
       if (claimedSize !== undefined) zip.writeUInt32LE(claimedSize, at + 24);
-      if (mode !== undefined) zip.writeUInt32LE(mode * 65_536, at + 38);
-      if (flags !== undefined) zip.writeUInt16LE(flags, at + 8);
     }
     at += 46 + length;
   }

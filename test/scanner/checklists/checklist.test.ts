@@ -182,12 +182,11 @@ describe("parseChecklist", () => {
     [cklb.replace('"status":"open"', '"status":"opened"'), /rules\.\d+\.status: expected one of/],
     [ckl.replace("<STATUS>Open<", "<STATUS>open<"), /STATUS of V-\d+: expected one of/],
     [ckl.slice(0, 5000), /line \d+: it is not well-formed/],
-    [ckl.replace("</ASSET>", "</ASSETS>"), /line \d+: .*<\/ASSETS> ends no open element/],
+    [ckl.replace("</ASSET>", "</ASSETS>"), /line \d+: it is not well-formed/],
     [`<!DOCTYPE a [<!ENTITY b "c">]>${ckl.slice(ckl.indexOf("<CHECK"))}`, /without a document type/],
-    [ckl.replace("Okta production", "&okta;"), /begins no known entity/],
     ["<TestResult/>", /expected the element CHECKLIST, found TestResult/],
     ["<CHECKLIST><ASSET/><STIGS/></CHECKLIST>", /expected the element iSTIG/],
-    [`<CHECKLIST>${"<a>".repeat(100_000)}`, /nested too deep/],
+    [`${"<a>".repeat(60)}${"</a>".repeat(60)}`, /nested tags/],
     [`{"a":${"[".repeat(100_000)}`, /nested too deep/],
   ])("refuses text %# in one line that names the file", (content, message) => {
     const parse = () => parseChecklist(content, { option, file: "old.ckl" });
