@@ -6,20 +6,13 @@ import { requireGatewayAccess } from "../../command_line/gateway_access.ts";
 import { withGateway } from "../../command_line/gateway_api.ts";
 import { printable } from "../../command_line/terminal.ts";
 import { lastDays } from "../../shared/history/days.ts";
-import { ruleHistoryOf } from "../../shared/history/rule_history.ts";
 import type { Span } from "../../shared/history/observation.ts";
 import { stigRuleNames } from "../../shared/rule_names.ts";
 import type { History } from "../../shared/schemas/history.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { builtIn } from "../catalog/catalog.ts";
 import { chooseOrganizations, readGatewayHistory } from "../history/gateway_history.ts";
-import {
-  checksOf,
-  observationsOf,
-  vulnIdOf,
-  type HistoryInput,
-  type OrganizationInput,
-} from "../history/history_input.ts";
+import { historyOf } from "../history/history_input.ts";
 import { historyFormats, type HistoryView } from "../history/history_formats.ts";
 import { controlView, viewDays } from "../history/control_view.ts";
 import { readFolder } from "../history/read_folder.ts";
@@ -78,46 +71,15 @@ async function fromReports(
   { org, rules, period }: Wanted,
   io: CommandIo,
 ): Promise<History | number> {
-  const { input, used, problems } = await readFolder(directory, io.now().getTime());
+  const { organizations, used, problems } = await readFolder(directory, io.now().getTime());
   for (const problem of problems) io.terminal.write(`${printable(problem)}\n`);
   if (used === 0) {
     const expected = "expected scan.json files, or files of follow --format ndjson";
     io.terminal.write(`--from-reports ${printable(JSON.stringify(directory))}: no usable file: ${expected}\n`);
     return exitCodes.usage;
   }
-  const history = historyOf(input, period, rules);
+  const history = historyOf(organizations, period, rules);
   return org === null ? history : { ...history, organizations: chooseOrganizations(org, history.organizations) };
-}
-
-/** `rules`: checks to show even where nothing is known of them; null: every one that is known. */
-function historyOf(input: HistoryInput, period: Span, rules: ReadonlySet<string> | null): History {
-  return {
-    schema: "scanstream.history/1",
-    from: new Date(period.from).toISOString(),
-    to: new Date(period.to).toISOString(),
-    organizations: input.organizations().map((organization) => {
-      const observations = observationsOf(organization);
-      return {
-        org_url: organization.orgUrl,
-        rules: [...(rules ?? checksOf(organization))].map((check) =>
-          ruleHistoryOf({ check, vulnId: vulnIdOf(check, organization), observations, period }),
-        ),
-        ...documentsOf(organization, period, rules),
-      };
-    }),
-  };
-}
-
-/** Versions of the document on which results in the period rest. */
-function documentsOf({ documents }: OrganizationInput, period: Span, rules: ReadonlySet<string> | null) {
-  const found = [...documents]
-    .map(([document, { from, to, checks }]) => {
-      const shown = [...checks].filter((check) => rules?.has(check) ?? true);
-      return { document, from: new Date(from).toISOString(), to: new Date(to).toISOString(), checks: shown };
-    })
-    .filter(({ to, checks }) => checks.length > 0 && Date.parse(to) >= period.from)
-    .toSorted((one, other) => (one.from < other.from ? -1 : 1));
-  return found.length === 0 ? {} : { documents: found };
 }
 
 function textOf({ env }: CommandIo, name: string): boolean {

@@ -5,48 +5,27 @@ import { catalog } from "../catalog/catalog.ts";
 import { controlsOf } from "../catalog/controls.ts";
 import { mergeSpans } from "./history_input.ts";
 
-/** Shares of the verdicts by control of NIST SP 800-53. None of them says that a control is met. */
-
-interface Measures {
-  /** V-numbers. */
-  readonly rules: readonly string[];
-  /** PASS seconds of its rules ÷ their known seconds, without the time in which a rule was not applicable; null: nothing is known. */
-  readonly share_30_days: number | null;
-  readonly share_365_days: number | null;
-  /** The last 30 UTC days, today last. */
-  readonly daily: readonly {
-    readonly day: string;
-    readonly share: number | null;
-    /** The time in which at least one of the rules was known. */
-    readonly known_seconds: number;
-  }[];
-  /** When a rule was last known; null: never. */
-  readonly newest_proof_at: string | null;
-}
-
-export interface ControlView {
-  readonly schema: "scanstream.controls/1";
-  readonly organizations: readonly {
-    readonly org_url: string;
-    readonly controls: readonly ({ readonly control: string } & Measures)[];
-  }[];
-}
-
 /** How many days of history the view is made of. */
 export const viewDays = 365;
 const dailyDays = 30;
 
-/** The history has to have the last 365 days. */
-export function controlView({ to, organizations }: History): ControlView {
+export type ControlView = ReturnType<typeof controlView>;
+
+/** Shares of the verdicts by control of NIST SP 800-53; none of them says that a control is met. The history has to have the last 365 days. */
+export function controlView({ to, organizations }: History) {
   return {
-    schema: "scanstream.controls/1",
-    organizations: organizations.map(({ org_url, rules }) => ({
-      org_url,
-      controls: [...new Set(rules.flatMap(controlIdsOf))].sort().map((control) => {
-        const touching = rules.filter((rule) => controlIdsOf(rule).includes(control));
+    schema: "scanstream.controls/1" as const,
+    organizations: organizations.map(({ org_url, rules }) => {
+      const pairs = rules.flatMap((rule) => controlIdsOf(rule).map((control) => ({ control, rule })));
+      const byControl = [...Map.groupBy(pairs, ({ control }) => control)].sort(([one], [other]) =>
+        one < other ? -1 : 1,
+      );
+      const measured = byControl.map(([control, own]) => {
+        const touching = own.map(({ rule }) => rule);
         return { control, ...measure(touching, Date.parse(to)) };
-      }),
-    })),
+      });
+      return { org_url, controls: measured };
+    }),
   };
 }
 
@@ -55,39 +34,47 @@ function controlIdsOf({ check }: RuleHistory): readonly string[] {
   return known === undefined ? [] : controlsOf(known.rule).map(({ id }) => id);
 }
 
-function measure(rules: readonly RuleHistory[], now: number): Measures {
+function measure(rules: readonly RuleHistory[], now: number) {
   const intervals = rules.flatMap((rule) => rule.intervals).filter(({ status }) => status !== "UNKNOWN");
   const counted = intervals
     .filter(({ reason }) => reason !== "not_applicable")
     .map(({ from, to, status }) => ({ from: Date.parse(from), to: Date.parse(to), isPass: status === "PASS" }));
   const month = lastDays(dailyDays, now);
-  const ends = intervals.map(({ to }) => to).sort();
   return {
+    /** V-numbers. */
     rules: rules.map(({ vuln_id, check }) => vuln_id ?? check).sort(),
     share_30_days: shareOf(counted, month),
     share_365_days: shareOf(counted, lastDays(viewDays, now)),
+    /** The last 30 UTC days, today last; `known_seconds` is the time in which at least one of the rules was known. */
     daily: Array.from({ length: dailyDays }, (_, index) => {
       const from = startOfDay(month.from) + index * dayMs;
       const period = { from, to: Math.min(from + dayMs, now) };
-      const known = mergeSpans(counted.flatMap((span) => within(span, period)));
       const day = new Date(from).toISOString().slice(0, 10);
-      return { day, share: shareOf(counted, period), known_seconds: lengthOf(known) / 1000 };
+      return { day, share: shareOf(counted, period), known_seconds: lengthIn(mergeSpans(counted), period) / 1000 };
     }),
-    newest_proof_at: ends.at(-1) ?? null,
+    /** When a rule was last known; null: never. */
+    newest_proof_at:
+      intervals
+        .map(({ to }) => to)
+        .sort()
+        .at(-1) ?? null,
   };
 }
 
+/** PASS seconds ÷ known seconds, without the time in which a rule was not applicable; null: nothing is known. */
 function shareOf(spans: readonly (Span & { readonly isPass: boolean })[], period: Span): number | null {
-  const known = lengthOf(spans.flatMap((span) => within(span, period)));
-  const passed = lengthOf(spans.filter(({ isPass }) => isPass).flatMap((span) => within(span, period)));
-  return known === 0 ? null : passed / known;
+  const known = lengthIn(spans, period);
+  return known === 0
+    ? null
+    : lengthIn(
+        spans.filter(({ isPass }) => isPass),
+        period,
+      ) / known;
 }
 
-function within(span: Span, period: Span): readonly Span[] {
-  const [from, to] = [Math.max(span.from, period.from), Math.min(span.to, period.to)];
-  return from < to ? [{ from, to }] : [];
-}
-
-function lengthOf(spans: readonly Span[]): number {
-  return spans.reduce((sum, { from, to }) => sum + to - from, 0);
+function lengthIn(spans: readonly Span[], period: Span): number {
+  return spans.reduce(
+    (sum, { from, to }) => sum + Math.max(0, Math.min(to, period.to) - Math.max(from, period.from)),
+    0,
+  );
 }

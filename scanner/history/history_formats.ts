@@ -2,7 +2,7 @@ import { columnLines, printable, wrapped } from "../../command_line/terminal.ts"
 import { countOf } from "../../shared/outcome_text.ts";
 import { vulnIdOf } from "../../shared/rule_names.ts";
 import { actorText } from "../../shared/actor.ts";
-import type { Exposure, History, RuleHistory } from "../../shared/schemas/history.ts";
+import type { Exposure, History, Interval, RuleHistory } from "../../shared/schemas/history.ts";
 import { catalog } from "../catalog/catalog.ts";
 import { levelOf } from "../reports/benchmark_rules.ts";
 import { toCsv } from "../reports/csv.ts";
@@ -36,7 +36,6 @@ function isHistory(view: HistoryView): view is History {
 /** A text, or the rows of a table. */
 type Line = string | readonly (readonly string[])[];
 
-const dayMarks = { PASS: "✓", FAIL: "✗", MANUAL: "?", UNKNOWN: "·" } as const;
 const shownDays = 30;
 
 function historyLines(history: History): readonly Line[] {
@@ -56,11 +55,13 @@ function historyLines(history: History): readonly Line[] {
         ),
         ...(rules.length === 0 ? [] : ["", ...ruleLines(rules)]),
         ...(exposures.length === 0 ? [] : ["", "Exposures: from the first known FAIL until a PASS or Not Applicable"]),
-        ...exposures.map(({ rule, exposure }) => exposureText(rule, exposure)),
+        ...exposures.map(({ rule, exposure }) => `${ruleText(rule)}: ${exposureText(exposure)}`),
       ];
     }),
   ];
 }
+
+const dayMarks = { PASS: "✓", FAIL: "✗", MANUAL: "?", UNKNOWN: "·" } as const;
 
 function ruleLines(rules: readonly RuleHistory[]): readonly Line[] {
   const days = Math.min(shownDays, Math.max(0, ...rules.map((rule) => rule.days.length)));
@@ -70,23 +71,22 @@ function ruleLines(rules: readonly RuleHistory[]): readonly Line[] {
       ["RULE", "NOW", `LAST ${days} DAYS`, "KNOWN", "FAILED"],
       ...rules.map((rule) => [
         ruleText(rule),
-        nowText(rule),
-        rule.days.slice(-shownDays).map(dayMark).join(""),
-        largestUnit(secondsIn(rule, isKnown)),
-        largestUnit(secondsIn(rule, ({ status }) => status === "FAIL")),
+        nowText(rule.intervals),
+        rule.days
+          .slice(-shownDays)
+          .map(({ status, reason }) => (reason === "not_applicable" ? "–" : dayMarks[status]))
+          .join(""),
+        durationText(secondsOf(rule.intervals.filter(isKnown)), 1),
+        durationText(secondsOf(rule.intervals.filter(({ status }) => status === "FAIL")), 1),
       ]),
     ],
   ];
 }
 
-function dayMark({ status, reason }: RuleHistory["days"][number]): string {
-  return reason === "not_applicable" ? "–" : dayMarks[status];
-}
-
 /** How much of the time is known: between two scans nothing is. */
-function knownText(rules: readonly RuleHistory[], { from, to }: Pick<History, "from" | "to">): string {
-  const whole = secondsBetween({ from, to });
-  const known = rules.reduce((sum, rule) => sum + secondsIn(rule, isKnown), 0) / Math.max(1, rules.length);
+function knownText(rules: readonly RuleHistory[], period: Pick<History, "from" | "to">): string {
+  const whole = secondsOf([period]);
+  const known = secondsOf(rules.flatMap(({ intervals }) => intervals.filter(isKnown))) / Math.max(1, rules.length);
   const share = whole === 0 ? 0 : known / whole;
   const advice =
     share < 0.5
@@ -95,47 +95,36 @@ function knownText(rules: readonly RuleHistory[], { from, to }: Pick<History, "f
   return `Known for each rule on average: ${durationText(known)} of ${durationText(whole)} (${percentText(share)}). The rest is unknown, which is not a PASS.${advice}`;
 }
 
-type Interval = RuleHistory["intervals"][number];
-
-function isKnown({ status }: Pick<Interval, "status">): boolean {
+function isKnown({ status }: Interval): boolean {
   return status !== "UNKNOWN";
 }
 
-function secondsBetween({ from, to }: Pick<Interval, "from" | "to">): number {
-  return (Date.parse(to) - Date.parse(from)) / 1000;
-}
-
-function secondsIn({ intervals }: RuleHistory, isWanted: (interval: Interval) => boolean): number {
-  return intervals.filter(isWanted).reduce((sum, interval) => sum + secondsBetween(interval), 0);
+function secondsOf(spans: readonly Pick<Interval, "from" | "to">[]): number {
+  return spans.reduce((sum, { from, to }) => sum + (Date.parse(to) - Date.parse(from)) / 1000, 0);
 }
 
 /** The present verdict, or the last that was known with its day. */
-function nowText({ intervals }: RuleHistory): string {
+function nowText(intervals: readonly Interval[]): string {
   const last = intervals.findLast(isKnown);
   if (last === undefined) return "unknown";
   const verdict = last.reason === "not_applicable" ? "N/A" : last.status;
   return last === intervals.at(-1) ? verdict : `${verdict} ${last.to.slice(5, 10)}`;
 }
 
-/** `V-273186 CAT II: 2026-11-24 11:00 to 2026-11-24 12:30, 1 h to 1 h 30 min; opened by ada, closed by ben`. */
-function exposureText(rule: RuleHistory, exposure: Exposure): string {
-  const { opened, closed, actor } = exposure;
-  const [least, most] = [durationText(exposure.least_seconds), durationText(exposure.most_seconds)];
+/** `2026-11-24 11:00 to 2026-11-24 12:30, 1 h to 1 h 30 min; opened by ada, closed by ben`. */
+function exposureText({ opened, closed, actor, least_seconds, most_seconds }: Exposure): string {
+  const [least, most] = [durationText(least_seconds), durationText(most_seconds)];
   const begun = opened.not_before === null ? `${timeText(opened.known_at)} or before` : timeText(opened.not_before);
   const ended = closed === null ? "now" : timeText(closed.known_at);
   const by = [
-    ...(actor === null ? [] : [`opened by ${actorText(actor) ?? "not known"}`]),
-    ...(closed === null
-      ? ["open"]
-      : closed.actor === null
-        ? []
-        : [`closed by ${actorText(closed.actor) ?? "not known"}`]),
-  ];
+    actor === null ? "" : `opened by ${actorText(actor) ?? "not known"}`,
+    closed === null ? "open" : closed.actor === null ? "" : `closed by ${actorText(closed.actor) ?? "not known"}`,
+  ].filter((text) => text !== "");
   const lasted = least === most ? most : `${least} to ${most}`;
-  return `${ruleText(rule)}: ${begun} to ${ended}, ${lasted}; ${by.join(", ") || "by whom is not known"}`;
+  return `${begun} to ${ended}, ${lasted}; ${by.join(", ") || "by whom is not known"}`;
 }
 
-function ruleText({ vuln_id: vulnId, check }: Pick<RuleHistory, "vuln_id" | "check">): string {
+function ruleText({ vuln_id: vulnId, check }: RuleHistory): string {
   const known = catalog.find(({ name }) => name === check);
   return known === undefined ? (vulnId ?? check) : `${known.rule.vuln_id} ${levelOf(known.rule)}`;
 }
@@ -144,59 +133,59 @@ function timeText(time: string): string {
   return time.slice(0, 16).replace("T", " ");
 }
 
-/** `3 h 5 min`: the two largest units. */
-function durationText(seconds: number): string {
-  const units: readonly (readonly [number, string])[] = [
-    [86_400, "d"],
-    [3600, "h"],
-    [60, "min"],
-    [1, "s"],
-  ];
+const units = [
+  [86_400, "d"],
+  [3600, "h"],
+  [60, "min"],
+  [1, "s"],
+] as const;
+
+/** `3 h 5 min`: the largest unit and, unless it is none, the next. */
+function durationText(seconds: number, most: 1 | 2 = 2): string {
   const first = units.findIndex(([length]) => seconds >= length);
   if (first === -1) return "0 s";
-  const [[length, name], second] = [units[first] ?? [1, "s"], units[first + 1]];
-  const count = Math.floor(seconds / length);
-  const rest = second === undefined ? 0 : Math.floor((seconds - count * length) / second[0]);
-  return rest === 0 || second === undefined ? `${count} ${name}` : `${count} ${name} ${rest} ${second[1]}`;
-}
-
-function largestUnit(seconds: number): string {
-  return durationText(seconds).split(" ").slice(0, 2).join(" ");
+  let rest = seconds;
+  const parts = units.slice(first, first + most).map(([length, name]) => {
+    const count = Math.floor(rest / length);
+    rest -= count * length;
+    return count === 0 ? "" : `${count} ${name}`;
+  });
+  return parts.join(" ").trimEnd();
 }
 
 /** Rounded down, so that only the whole is 100 %. */
 function percentText(share: number | null): string {
-  if (share === null) return "unknown";
-  return `${(Math.floor(share * 1000) / 10).toFixed(1)} %`;
+  return share === null ? "unknown" : `${(Math.floor(share * 1000) / 10).toFixed(1)} %`;
 }
 
 const disclaimer =
   "A share indicates how the rules for Okta stood in the known time. It claims no compliance: most of a control is outside Okta.";
 
 function controlLines({ organizations }: ControlView): readonly Line[] {
-  const known = (row: ControlView["organizations"][number]["controls"][number]) =>
-    row.daily.reduce((sum, { known_seconds: seconds }) => sum + seconds, 0);
   return [
     "Controls (NIST SP 800-53 rev. 5), by the controls that the rules of the STIG name",
-    ...organizations.flatMap(({ org_url: orgUrl, controls }) => [
-      "",
-      printable(orgUrl),
-      disclaimer,
-      `Shares are of the known time, and not of all time: in the last 30 days at most ${durationText(Math.max(0, ...controls.map(known)))} were known. Unknown time counts as neither.`,
-      "",
-      "Share of the known time in PASS (UTC days, today included)",
-      [
-        ["CONTROL", "30 DAYS", "365 DAYS", "KNOWN IN 30 DAYS", "NEWEST PROOF", "RULES"],
-        ...controls.map((row) => [
-          row.control,
-          percentText(row.share_30_days),
-          percentText(row.share_365_days),
-          durationText(known(row)),
-          row.newest_proof_at === null ? "none" : timeText(row.newest_proof_at),
-          String(row.rules.length),
-        ]),
-      ],
-    ]),
+    ...organizations.flatMap(({ org_url: orgUrl, controls }) => {
+      const known = controls.map(({ daily }) => daily.reduce((sum, day) => sum + day.known_seconds, 0));
+      return [
+        "",
+        printable(orgUrl),
+        disclaimer,
+        `Shares are of the known time, and not of all time: in the last 30 days at most ${durationText(Math.max(0, ...known))} were known. Unknown time counts as neither.`,
+        "",
+        "Share of the known time in PASS (UTC days, today included)",
+        [
+          ["CONTROL", "30 DAYS", "365 DAYS", "KNOWN IN 30 DAYS", "NEWEST PROOF", "RULES"],
+          ...controls.map((row, index) => [
+            row.control,
+            percentText(row.share_30_days),
+            percentText(row.share_365_days),
+            durationText(known[index] ?? 0),
+            row.newest_proof_at === null ? "none" : timeText(row.newest_proof_at),
+            String(row.rules.length),
+          ]),
+        ],
+      ];
+    }),
   ];
 }
 
@@ -204,9 +193,9 @@ function controlLines({ organizations }: ControlView): readonly Line[] {
 function historyCsv({ organizations }: History): string {
   const rows = organizations.flatMap(({ org_url: orgUrl, rules }) =>
     rules.flatMap(({ vuln_id, check, intervals }) =>
-      intervals.map(({ from, to, status, reason }) => {
-        const seconds = String(secondsBetween({ from, to }));
-        return [orgUrl, vuln_id ?? "", check, from, to, seconds, status, reason ?? ""];
+      intervals.map((interval) => {
+        const { from, to, status, reason } = interval;
+        return [orgUrl, vuln_id ?? "", check, from, to, String(secondsOf([interval])), status, reason ?? ""];
       }),
     ),
   );
@@ -217,14 +206,9 @@ function historyCsv({ organizations }: History): string {
 function controlCsv({ organizations }: ControlView): string {
   const rows = organizations.flatMap(({ org_url: orgUrl, controls }) =>
     controls.flatMap(({ control, daily, rules }) =>
-      daily.map(({ day, share, known_seconds: known }) => [
-        orgUrl,
-        control,
-        day,
-        share === null ? "" : String(share),
-        String(known),
-        rules.join(" "),
-      ]),
+      daily.map(({ day, share, known_seconds: known }) =>
+        [orgUrl, control, day, share ?? "", known, rules.join(" ")].map(String),
+      ),
     ),
   );
   return toCsv(["org_url", "control", "day", "share", "known_seconds", "rules"], rows);

@@ -1,28 +1,34 @@
 import { momentsOf } from "../../shared/history/moments.ts";
 import {
   observe,
-  toRuleResult,
   type Observation,
   type Results,
+  type RuleResult,
   type RunObservation,
   type Span,
 } from "../../shared/history/observation.ts";
-import type { Report } from "../../shared/report.ts";
+import { ruleHistoryOf } from "../../shared/history/rule_history.ts";
 import { stigRuleNames } from "../../shared/rule_names.ts";
 import type { ChangeLineInput } from "../../shared/schemas/change.ts";
-import { originOf } from "../../shared/schemas/web_address.ts";
+import type { History } from "../../shared/schemas/history.ts";
 
 /** The input of one organization, from any number of reports and change files, in any order. */
 export interface OrganizationInput {
   /** The origin of its address, in lower case. */
   readonly orgUrl: string;
   /** Keys are ids: a scan whose report lies in several files counts once. */
-  readonly scans: Map<string, Observation>;
+  readonly scans: Map<string, ScanInput>;
   readonly monitors: MonitorInput[];
-  /** V-numbers by the name of the check. */
-  readonly vulnIds: Map<string, string>;
-  /** Versions of the organization's document, with the checks that rested on each, and when. */
-  readonly documents: Map<string, Span & { readonly checks: ReadonlySet<string> }>;
+}
+
+export interface ScanInput extends Span {
+  readonly rules: readonly {
+    readonly check: string;
+    readonly vulnId: string;
+    readonly result: RuleResult;
+    /** Versions of the organization's document. */
+    readonly restsOn: readonly string[];
+  }[];
 }
 
 export interface MonitorInput {
@@ -32,80 +38,93 @@ export interface MonitorInput {
   readonly lines: ReadonlyMap<string, ChangeLineInput>;
 }
 
-/** Collects what the files of a folder say. */
-export class HistoryInput {
-  readonly #organizations = new Map<string, OrganizationInput>();
-
-  addReport({ scan, checks }: Pick<Report, "scan" | "checks">): void {
-    const { scans, vulnIds, documents } = this.#organization(scan.org_url);
-    const [from, to] = [Date.parse(scan.started_at), Date.parse(scan.ended_at)];
-    const results = checks.map(
-      (result) => [result.check, toRuleResult(result, { severity: result.severity, cause: "scan" })] as const,
-    );
-    scans.set(scan.id, { from, to, results: Object.fromEntries(results) });
-    for (const { check, vuln_id: vulnId, findings } of checks) {
-      vulnIds.set(check, vulnId);
-      for (const document of findings.flatMap(({ rests_on: text }) => text ?? [])) {
-        const known = documents.get(document) ?? { from, to, checks: new Set() };
-        documents.set(document, {
-          from: Math.min(known.from, from),
-          to: Math.max(known.to, to),
-          checks: new Set([...known.checks, check]),
-        });
-      }
-    }
-  }
-
-  /**
-   * Adds a follower that one file tells of. A follower whose monitor ended goes on as another one in the same file, and writes to
-   * another file after a restart: files that name one monitor, and monitors that one file names, are one source.
-   */
-  addMonitor(orgUrl: string, monitor: MonitorInput): void {
-    const { monitors } = this.#organization(orgUrl);
-    const same = monitors.filter((one) => [...one.ids].some((id) => monitor.ids.has(id)));
-    const merged = [...same, monitor];
-    for (const one of same) monitors.splice(monitors.indexOf(one), 1);
-    monitors.push({
-      ids: new Set(merged.flatMap((one) => [...one.ids])),
-      spans: merged.flatMap((one) => one.spans),
-      lines: new Map(merged.flatMap((one) => [...one.lines])),
-    });
-  }
-
-  /** The organizations in the order of their addresses. */
-  organizations(): readonly OrganizationInput[] {
-    return [...this.#organizations.values()].sort((one, other) => (one.orgUrl < other.orgUrl ? -1 : 1));
-  }
-
-  #organization(address: string): OrganizationInput {
-    const orgUrl = originOf(address);
-    const [scans, vulnIds, documents] = [new Map(), new Map(), new Map()];
-    const known = this.#organizations.get(orgUrl) ?? { orgUrl, scans, monitors: [], vulnIds, documents };
-    this.#organizations.set(orgUrl, known);
-    return known;
-  }
+/**
+ * Adds a follower that one file tells of. A follower whose monitor ended goes on as another one in the same file, and writes to
+ * another file after a restart: files that name one monitor, and monitors that one file names, are one source.
+ */
+export function addMonitor({ monitors }: OrganizationInput, monitor: MonitorInput): void {
+  const same = monitors.filter(({ ids }) => [...ids].some((id) => monitor.ids.has(id)));
+  const merged = [...same, monitor];
+  for (const one of same) monitors.splice(monitors.indexOf(one), 1);
+  monitors.push({
+    ids: new Set(merged.flatMap(({ ids }) => [...ids])),
+    spans: merged.flatMap(({ spans }) => spans),
+    lines: new Map(merged.flatMap(({ lines }) => [...lines])),
+  });
 }
 
-/** The checks that a source of the organization speaks of, in the STIG's order. */
-export function checksOf({ scans, monitors }: OrganizationInput): readonly string[] {
-  const seen = new Set([...scans.values()].flatMap(({ results }) => Object.keys(results)));
-  for (const { lines } of monitors) for (const { check } of lines.values()) seen.add(check);
-  return [...seen].sort((one, other) => placeOf(one) - placeOf(other) || (one < other ? -1 : 1));
+/** `rules`: checks to show even where nothing is known of them; null: every one that is known, in the STIG's order. */
+export function historyOf(
+  organizations: readonly OrganizationInput[],
+  period: Span,
+  rules: ReadonlySet<string> | null,
+): History {
+  return {
+    schema: "scanstream.history/1",
+    from: toTime(period.from),
+    to: toTime(period.to),
+    organizations: organizations
+      .toSorted((one, other) => (one.orgUrl < other.orgUrl ? -1 : 1))
+      .map((organization) => {
+        const observations = observationsOf(organization);
+        const vulnIds = vulnIdsOf(organization);
+        return {
+          org_url: organization.orgUrl,
+          rules: [...(rules ?? vulnIds.keys())].map((check) =>
+            ruleHistoryOf({
+              check,
+              vulnId: vulnIds.get(check) ?? stigVulnIds.get(check) ?? null,
+              observations,
+              period,
+            }),
+          ),
+          ...documentsOf(organization, period, rules),
+        };
+      }),
+  };
 }
 
-function placeOf(check: string): number {
-  const index = stigRuleNames.findIndex((rule) => rule.check === check);
-  return index === -1 ? stigRuleNames.length : index;
+function toTime(ms: number): string {
+  return new Date(ms).toISOString();
 }
 
-export function vulnIdOf(check: string, { vulnIds }: OrganizationInput): string | null {
-  return vulnIds.get(check) ?? stigRuleNames.find((rule) => rule.check === check)?.vuln_id ?? null;
+const stigVulnIds = new Map(stigRuleNames.map(({ check, vuln_id: vulnId }) => [check, vulnId]));
+const places = new Map([...stigVulnIds.keys()].map((check, index) => [check, index]));
+
+/** V-numbers of the checks that a source speaks of, in the STIG's order. */
+function vulnIdsOf({ scans, monitors }: OrganizationInput): ReadonlyMap<string, string | null> {
+  const found = new Map<string, string | null>(
+    monitors.flatMap(({ lines }) => [...lines.values()].map(({ check }) => [check, stigVulnIds.get(check) ?? null])),
+  );
+  for (const { rules } of scans.values()) for (const { check, vulnId } of rules) found.set(check, vulnId);
+  const placeOf = (check: string) => places.get(check) ?? places.size;
+  return new Map([...found].sort(([one], [other]) => placeOf(one) - placeOf(other) || (one < other ? -1 : 1)));
+}
+
+/** Versions of the document on which results in the period rest. */
+function documentsOf({ scans }: OrganizationInput, period: Span, rules: ReadonlySet<string> | null) {
+  const resting = [...scans.values()].flatMap(({ from, to, rules: ofScan }) =>
+    ofScan.flatMap(({ check, restsOn }) => restsOn.map((document) => ({ document, check, from, to }))),
+  );
+  const found = [...Map.groupBy(resting, ({ document }) => document)]
+    .map(([document, all]) => ({
+      document,
+      from: toTime(Math.min(...all.map(({ from }) => from))),
+      to: toTime(Math.max(...all.map(({ to }) => to))),
+      checks: [...new Set(all.map(({ check }) => check))].filter((check) => rules?.has(check) ?? true),
+    }))
+    .filter(({ to, checks }) => checks.length > 0 && Date.parse(to) >= period.from)
+    .toSorted((one, other) => (one.from < other.from ? -1 : 1));
+  return found.length === 0 ? {} : { documents: found };
 }
 
 /** Observations of every scan and monitor. */
-export function observationsOf({ scans, monitors }: OrganizationInput): readonly RunObservation[] {
+function observationsOf({ scans, monitors }: OrganizationInput): readonly RunObservation[] {
   return [
-    ...[...scans].map(([runId, observation]) => ({ runId, began: observation.from, ...observation })),
+    ...[...scans].map(([runId, { from, to, rules }]) => {
+      const results = Object.fromEntries(rules.map(({ check, result }) => [check, result]));
+      return { runId, began: from, from, to, results };
+    }),
     ...monitors.flatMap((monitor) => {
       const [runId = ""] = [...monitor.ids].sort();
       const known = observationsOfMonitor(monitor);
@@ -135,15 +154,14 @@ function observationsOfMonitor({ spans, lines }: MonitorInput): readonly Observa
   return observations;
 }
 
-/** Sorted, and without overlap; one that ends before it begins is left out. */
+/** Sorted, and without overlap. */
 export function mergeSpans(spans: readonly Span[]): readonly Span[] {
   const merged: Span[] = [];
-  for (const span of spans.toSorted((one, other) => one.from - other.from || one.to - other.to)) {
-    if (span.to < span.from) continue;
+  for (const span of spans.toSorted((one, other) => one.from - other.from)) {
     const last = merged.at(-1);
-    if (last !== undefined && span.from <= last.to) {
+    if (last !== undefined && span.from <= last.to)
       merged[merged.length - 1] = { from: last.from, to: Math.max(last.to, span.to) };
-    } else merged.push(span);
+    else merged.push(span);
   }
   return merged;
 }
