@@ -12,7 +12,8 @@ export interface XmlElement {
 /** An element as the library gives it: its name with its content in order, its attributes, or a text. */
 type Node = Readonly<Record<string, readonly Node[] | string | XmlElement["attributes"]>>;
 
-const [textName, attributesName] = ["#text", ":@"];
+const textName = "#text";
+const attributesName = ":@";
 const parser = new XMLParser({
   preserveOrder: true,
   ignoreAttributes: false,
@@ -54,7 +55,7 @@ function elementsOf(nodes: readonly Node[]): readonly XmlElement[] {
     const name = Object.keys(node).find((key) => key !== attributesName && key !== textName);
     if (name === undefined) return [];
     const content = node[name] as readonly Node[];
-    const text = content.map((child) => child[textName] ?? "").join("");
+    const text = content.map(({ [textName]: own }) => (typeof own === "string" ? own : "")).join("");
     const attributes = (node[attributesName] ?? {}) as XmlElement["attributes"];
     return [{ name, attributes, text, children: elementsOf(content) }];
   });

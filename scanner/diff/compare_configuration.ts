@@ -5,7 +5,8 @@ import type { ArtifactName, CollectedArtifacts } from "../evidence/artifacts.ts"
 import { artifactsReadBy } from "../explain/explain_org.ts";
 import { objectLists, type ObjectList, type OrgObject } from "../evidence/org_objects.ts";
 import { compareObjects } from "./compare_values.ts";
-import { compareTexts, pairUp } from "./pairs.ts";
+import { sortBy } from "../checks/parsing/names.ts";
+import { pairUp } from "./pairs.ts";
 
 /** The objects that were added, removed or changed, each with the checks that examine its artifact. */
 export function compareConfiguration(
@@ -29,13 +30,14 @@ export function compareConfiguration(
     (change) => JSON.stringify({ ...change, artifact: undefined }),
   );
   return {
-    objects: [...found.values()]
-      .flatMap(([first, ...others]) => {
+    objects: sortBy(
+      [...found.values()].flatMap(([first, ...others]) => {
         if (first === undefined) return [];
         const { artifact, ...change } = first;
         return { ...change, checks: examining([artifact, ...others.map((other) => other.artifact)]) };
-      })
-      .sort(byTypeAndName),
+      }),
+      ({ type, name, id }) => [type, name, id].join("\0"),
+    ),
     evidence: pairs
       .map(([old, now]) => ({ artifact: listName(now), before: old.state, after: now.state }))
       .filter(({ before: old, after: now }) => !(old === now && (old === "obtained" || old === "not_collected"))),
@@ -81,8 +83,4 @@ function toChange(
     name: type === "policy_rule" && parent !== null ? `${parent.name} / ${name}` : name,
     fields: fields.map(({ path, from, to }) => ({ path, from: toShown(from), to: toShown(to) })),
   };
-}
-
-function byTypeAndName(one: ObjectChange, other: ObjectChange): number {
-  return compareTexts(one.type, other.type) || compareTexts(one.name, other.name) || compareTexts(one.id, other.id);
 }

@@ -12,16 +12,15 @@ export function compareFiles(before: ComparedFile, after: ComparedFile): Diff {
   requireComparable(before, after);
   const rules = before.about.benchmark === after.about.benchmark ? null : compareRules(before.results, after.results);
   const ofRules = new Set(rules?.map(({ check }) => check));
-  const ofOrg = ({ results }: ComparedFile) => results.filter(({ check }) => !ofRules.has(check));
-  const { changes, notCompared } = compareFindings(ofOrg(before), ofOrg(after));
-  const configuration =
+  const [old = [], now = []] = [before, after].map(({ results }) => results.filter(({ check }) => !ofRules.has(check)));
+  const { changes, notCompared } = compareFindings(old, now);
+  const { objects = null, evidence = [] } =
     before.artifacts === null || after.artifacts === null
-      ? null
+      ? {}
       : compareConfiguration(before.artifacts, after.artifacts, catalog);
-  const objects = configuration?.objects ?? null;
   return {
     schema: "scanstream.diff/1",
-    kind: configuration === null ? "reports" : "artifacts",
+    kind: objects === null ? "reports" : "artifacts",
     before: before.about,
     after: after.about,
     identical: changes.length === 0 && (objects?.length ?? 0) === 0,
@@ -31,7 +30,7 @@ export function compareFiles(before: ComparedFile, after: ComparedFile): Diff {
     },
     findings: changes,
     objects,
-    evidence: configuration?.evidence ?? [],
+    evidence,
     not_compared: notCompared,
     rules,
   };
@@ -41,38 +40,27 @@ function requireComparable(before: ComparedFile, after: ComparedFile): void {
   const [old, now] = [before.about, after.about];
   const fail = (problem: string) =>
     new UsageError([`Cannot compare ${JSON.stringify(old.file)} with ${JSON.stringify(now.file)}: ${problem}`]);
-  if ((before.artifacts === null) !== (after.artifacts === null)) {
+  const kindOf = ({ artifacts }: ComparedFile) => (artifacts === null ? "a report" : "evidence");
+  if (kindOf(before) !== kindOf(after))
     throw fail(`one is ${kindOf(before)}, the other ${kindOf(after)}; give two reports or two evidence files`);
-  }
-  if (originOf(old.org_url) !== originOf(now.org_url)) {
+  if (originOf(old.org_url) !== originOf(now.org_url))
     throw fail(`one is about ${old.org_url}, the other about ${now.org_url}; give two files of one organization`);
-  }
 }
 
 /** A rule whose text changed has another id in DISA's revision; one that its check was not written for says so itself. */
 function compareRules(before: readonly CheckResult[], after: readonly CheckResult[]): NonNullable<Diff["rules"]> {
-  const old = new Map(before.map((rule) => [rule.vuln_id, rule]));
-  const now = new Set(after.map(({ vuln_id: vulnId }) => vulnId));
-  const about = ({ check, vuln_id }: CheckResult) => ({ check, vuln_id });
-  const isSame = (rule: CheckResult, was: CheckResult) =>
-    was.rule_id === rule.rule_id && isJudged(was) === isJudged(rule);
-  const found = after.flatMap((rule): NonNullable<Diff["rules"]> => {
-    const was = old.get(rule.vuln_id);
-    if (was !== undefined && isSame(rule, was)) return [];
-    return [{ ...about(rule), change: was === undefined ? "added" : "changed" }];
+  const [old, now] = [before, after].map((rules) => new Map(rules.map((rule) => [rule.vuln_id, rule])));
+  return [...after, ...before.filter(({ vuln_id: vulnId }) => now?.has(vulnId) !== true)].flatMap((rule) => {
+    const { check, vuln_id } = rule;
+    const was = old?.get(vuln_id);
+    if (was !== undefined && was !== rule && was.rule_id === rule.rule_id && isJudged(was) === isJudged(rule))
+      return [];
+    const change = was === undefined ? "added" : was === rule ? "removed" : "changed";
+    return [{ check, vuln_id, change }];
   });
-  const gone = before.filter(({ vuln_id: vulnId }) => !now.has(vulnId));
-  return [...found, ...gone.map((rule) => ({ ...about(rule), change: "removed" as const }))];
 }
 
-function kindOf({ artifacts }: ComparedFile): string {
-  return artifacts === null ? "a report" : "evidence";
-}
-
-function countChanges<Kind extends string>(
-  kinds: readonly Kind[],
-  found: readonly { readonly change: Kind }[],
-): Record<Kind, number> {
+function countChanges<Kind extends string>(kinds: readonly Kind[], found: readonly { readonly change: Kind }[]) {
   const counts = kinds.map((kind) => [kind, found.filter(({ change }) => change === kind).length]);
   return Object.fromEntries(counts) as Record<Kind, number>;
 }

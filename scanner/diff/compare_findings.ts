@@ -1,23 +1,16 @@
 import type { CheckResult, Finding } from "../../shared/report.ts";
 import { isHolding } from "../../shared/rule_result.ts";
 import type { Diff } from "../../shared/schemas/diff.ts";
-import { compareTexts, pairUp } from "./pairs.ts";
+import { isUnreadable } from "../../shared/history/observation.ts";
+import { sortBy } from "../checks/parsing/names.ts";
+import { pairUp } from "./pairs.ts";
 
-export type FindingChange = Diff["findings"][number];
+export type ComparedVerdict = NonNullable<Diff["findings"][number]["before"]>;
+type FindingChange = Diff["findings"][number];
 export type FindingChangeKind = FindingChange["change"];
-export type ComparedVerdict = NonNullable<FindingChange["before"]>;
 
 /** In the order in which they are listed. */
-export const findingChangeKinds: readonly FindingChangeKind[] = [
-  "new",
-  "verdict_moved",
-  "reason_moved",
-  "value_changed",
-  "resolved",
-  "gone",
-];
-
-export const findingChangeTitles: { readonly [Kind in FindingChangeKind]: string } = {
+export const findingChangeTitles: Readonly<Record<FindingChangeKind, string>> = {
   new: "New",
   verdict_moved: "Verdict changed",
   reason_moved: "Reason changed",
@@ -25,22 +18,24 @@ export const findingChangeTitles: { readonly [Kind in FindingChangeKind]: string
   resolved: "Resolved",
   gone: "No longer there",
 };
-
-export interface FindingComparison {
-  readonly changes: readonly FindingChange[];
-  /** Checks that only one of the two scans evaluated: nothing is said about them. */
-  readonly notCompared: Diff["not_compared"];
-}
+export const findingChangeKinds = Object.keys(findingChangeTitles) as readonly FindingChangeKind[];
 
 /** Differences of two scans of an organization. The order of findings, and what says when they were found, makes none. */
-export function compareFindings(before: readonly CheckResult[], after: readonly CheckResult[]): FindingComparison {
-  const old = new Map(before.filter(isJudged).map((result) => [result.check, result]));
-  const now = new Map(after.filter(isJudged).map((result) => [result.check, result]));
-  const onlyIn = (side: "before" | "after", one: typeof old, other: typeof old): Diff["not_compared"] =>
-    [...one.keys()].filter((check) => !other.has(check)).map((check) => ({ check, only_in: side }));
+export function compareFindings(before: readonly CheckResult[], after: readonly CheckResult[]) {
+  const [old, now] = [before, after].map(
+    (results) => new Map(results.filter(isJudged).map((result) => [result.check, result])),
+  ) as [Map<string, CheckResult>, Map<string, CheckResult>];
+  const changes = [...now.values()].flatMap((result) => compareCheck(old.get(result.check), result));
+  /** Checks that only one of the two scans evaluated: nothing is said about them. */
+  const notCompared: Diff["not_compared"] = [
+    ...[...old.keys()].filter((check) => !now.has(check)).map((check) => ({ check, only_in: "before" as const })),
+    ...[...now.keys()].filter((check) => !old.has(check)).map((check) => ({ check, only_in: "after" as const })),
+  ];
   return {
-    changes: [...now.values()].flatMap((result) => compareCheck(old.get(result.check), result)).sort(byKindAndName),
-    notCompared: [...onlyIn("before", old, now), ...onlyIn("after", now, old)],
+    changes: sortBy(changes, ({ change, check, resource: { name, id } }) =>
+      [findingChangeKinds.indexOf(change), check, name, id].join("\0"),
+    ),
+    notCompared,
   };
 }
 
@@ -56,21 +51,25 @@ function compareCheck(before: CheckResult | undefined, after: CheckResult): read
     nameOf: ({ resource: { type, name } }) => JSON.stringify([type, name]),
   });
   const isIncomplete = after.findings.some(standsForMissingEvidence);
-  const { check, severity } = after;
-  const about = (change: FindingChangeKind, { resource: { type, id, name } }: Finding) => {
-    return { change, check, severity, resource: { type, id, name } };
+  const toChange = (change: FindingChangeKind, old: Finding | null, now: Finding | null): FindingChange => {
+    const { type = "", id = "", name = "" } = (now ?? old)?.resource ?? {};
+    const resource = { type, id, name };
+    return {
+      change,
+      check: after.check,
+      severity: after.severity,
+      resource,
+      before: toVerdict(old),
+      after: toVerdict(now),
+    };
   };
   return [
     ...pairs.flatMap(([old, now]) => {
       const kind = kindOfMove(old, now);
-      return kind === null ? [] : [{ ...about(kind, now), before: toVerdict(old), after: toVerdict(now) }];
+      return kind === null ? [] : [toChange(kind, old, now)];
     }),
-    ...added.map((finding) => ({ ...about("new", finding), before: null, after: toVerdict(finding) })),
-    ...removed.map((finding) => ({
-      ...about(isHolding(finding) || isIncomplete ? "gone" : "resolved", finding),
-      before: toVerdict(finding),
-      after: null,
-    })),
+    ...added.map((finding) => toChange("new", null, finding)),
+    ...removed.map((finding) => toChange(isHolding(finding) || isIncomplete ? "gone" : "resolved", finding, null)),
   ];
 }
 
@@ -80,28 +79,13 @@ function kindOfMove(old: Finding, now: Finding): FindingChangeKind | null {
   return old.actual === now.actual && old.expected === now.expected ? null : "value_changed";
 }
 
-const missingReasons: ReadonlySet<string | null> = new Set([
-  "missing_scope",
-  "missing_role",
-  "not_available",
-  "provider_error",
-  "unreadable",
-]);
-
 /** The finding of a list that could not be read to its end: what is not in it may still be there. */
 function standsForMissingEvidence({ resource, status, reason }: Finding): boolean {
-  return resource.type === "org" && status === "MANUAL" && missingReasons.has(reason);
+  return resource.type === "org" && status === "MANUAL" && reason !== null && isUnreadable({ reason });
 }
 
-function toVerdict({ status, reason, expected, actual }: Finding): ComparedVerdict {
+function toVerdict(finding: Finding | null): FindingChange["before"] {
+  if (finding === null) return null;
+  const { status, reason, expected, actual } = finding;
   return { status, reason, expected, actual };
-}
-
-function byKindAndName(one: FindingChange, other: FindingChange): number {
-  return (
-    findingChangeKinds.indexOf(one.change) - findingChangeKinds.indexOf(other.change) ||
-    compareTexts(one.check, other.check) ||
-    compareTexts(one.resource.name, other.resource.name) ||
-    compareTexts(one.resource.id, other.resource.id)
-  );
 }

@@ -1,7 +1,7 @@
 import { accessPolicyId } from "../checks/parsing/access_policy.ts";
 import { nameOf } from "../checks/parsing/names.ts";
 import type { FieldChange } from "../../shared/schemas/diff.ts";
-import { compareTexts, pairUp } from "./pairs.ts";
+import { pairUp } from "./pairs.ts";
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 
 /** Fields that differ between two versions of an object. Order, timestamps and links make no difference. */
@@ -12,9 +12,9 @@ export function compareObjects(before: JsonObject, after: JsonObject): readonly 
 /** `path` as a person reads it: `roles[Super Administrator].type`. */
 function compareFields(path: string, before: JsonObject, after: JsonObject): readonly FieldChange[] {
   const [old, now] = [withoutLinks(before), withoutLinks(after)];
-  const names = [...new Set([...Object.keys(old), ...Object.keys(now)])].sort(compareTexts);
+  const names = [...new Set([...Object.keys(old), ...Object.keys(now)])].sort();
   return names.flatMap((name) => {
-    const [from, to] = [own(old, name), own(now, name)];
+    const [from, to] = [old, now].map((object) => (Object.hasOwn(object, name) ? object[name] : undefined));
     if (isTimestamp(name, from) && isTimestamp(name, to)) return [];
     // The value of evidence within an artifact is no field of the provider's.
     const isWrapped = name === "value" && old["state"] === "obtained" && now["state"] === "obtained";
@@ -32,8 +32,8 @@ function compareValues(path: string, before: unknown, after: unknown): readonly 
 /** Entries that are objects are paired by id, then by name; a list of anything else counts as a whole. */
 function compareLists(path: string, before: readonly unknown[], after: readonly unknown[]): readonly FieldChange[] {
   if (!before.every(hasName) || !after.every(hasName)) {
-    const isSame = sortedTexts(before).join("\n") === sortedTexts(after).join("\n");
-    return isSame ? [] : [{ path, from: before, to: after }];
+    const [old, now] = [before, after].map((items) => items.map(canonical).sort().join("\n"));
+    return old === now ? [] : [{ path, from: before, to: after }];
   }
   const { pairs, removed, added } = pairUp<JsonObject>(before, after, { idOf, nameOf });
   const at = (entry: JsonObject) => `${path}[${nameOf(entry)}]`;
@@ -69,18 +69,9 @@ function isTimestamp(name: string, value: unknown): boolean {
   return value === null || value === undefined || (typeof value === "string" && /^\d{4}-\d\d-\d\dT/.test(value));
 }
 
-function own(object: JsonObject, name: string): unknown {
-  return Object.hasOwn(object, name) ? object[name] : undefined;
-}
-
-function sortedTexts(items: readonly unknown[]): readonly string[] {
-  return items.map(canonical).sort(compareTexts);
-}
-
 /** The same text for the same value, regardless of the order of its keys; not set and null are the same. */
 function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
-  if (!isJsonObject(value)) return JSON.stringify(value ?? null);
-  const names = Object.keys(value).sort(compareTexts);
-  return `{${names.map((name) => `${JSON.stringify(name)}:${canonical(value[name])}`).join(",")}}`;
+  return JSON.stringify(value ?? null, (_key, part: unknown) =>
+    isJsonObject(part) ? Object.entries(part).sort(([one], [other]) => (one < other ? -1 : 1)) : part,
+  );
 }

@@ -1,9 +1,4 @@
-import {
-  findingChangeKinds,
-  findingChangeTitles,
-  type ComparedVerdict,
-  type FindingChangeKind,
-} from "./compare_findings.ts";
+import { findingChangeKinds, findingChangeTitles, type ComparedVerdict } from "./compare_findings.ts";
 import { vulnIdOf } from "../../shared/rule_names.ts";
 import { categoryNames } from "../../shared/severity.ts";
 import type { Diff, FieldChange, ObjectChange } from "../../shared/schemas/diff.ts";
@@ -13,6 +8,7 @@ import { verdictOf } from "../reports/result_text.ts";
 
 const defaultWidth = 80;
 const minWidth = 40;
+const maxValueLength = 200;
 
 /** Text for people in a terminal. */
 export function renderText(diff: Diff, { width }: { readonly width: number }): string {
@@ -21,17 +17,17 @@ export function renderText(diff: Diff, { width }: { readonly width: number }): s
     if (found.length === 0) return [];
     const lines = found.flatMap(({ check, severity, resource, before, after }) => [
       `  ${vulnIdOf(check)} ${categoryNames[severity]}: ${resource.type} "${resource.name}"`,
-      `    ${verdictMove(before, after)}`,
+      `    ${verdictText(before, after)} → ${verdictText(after, before)}`,
     ]);
     return [findingChangeTitles[kind], ...lines, ""];
   });
-  const objects = (diff.objects ?? []).flatMap((object) => [...objectLines(object), ""]);
   const limits = limitLines(diff);
+  const sides = [diff.before, diff.after].map(({ file, ended_at: at }) => `${file} (${at})`);
   return [
-    `${diff.after.org_url}: ${sidesText(diff)}`,
+    `${diff.after.org_url}: ${sides.join(" → ")}`,
     "",
     ...findings,
-    ...objects,
+    ...(diff.objects ?? []).flatMap((object) => [...objectLines(object), ""]),
     ...limits,
     ...(limits.length === 0 ? [] : [""]),
     summaryText(diff),
@@ -41,11 +37,13 @@ export function renderText(diff: Diff, { width }: { readonly width: number }): s
     .join("\n");
 }
 
-function objectLines(object: ObjectChange): readonly string[] {
-  const { change, fields, checks } = object;
+const objectChangeTitles = { added: "Added", removed: "Removed", changed: "Changed" } as const;
+
+function objectLines({ change, type, name, id, fields, checks }: ObjectChange): readonly string[] {
+  const title = name === id ? name : `"${name}" (${id})`;
   return [
-    `${objectChangeTitles[change]}: ${objectTitle(object)}`,
-    ...fields.map((field) => `  ${fieldMove(field)}`),
+    `${objectChangeTitles[change]}: ${type.replaceAll("_", " ")} ${title}`,
+    ...fields.map(({ path, from, to }: FieldChange) => `  ${path}: ${valueText(from)} → ${valueText(to)}`),
     `  ${checks.length === 0 ? "no rule examines it" : `examined for ${idsOf(checks)}`}`,
   ];
 }
@@ -57,13 +55,7 @@ function wrapLine(line: string, width: number): readonly string[] {
   return [`${" ".repeat(indent)}${first}`, ...more.map((text) => `${" ".repeat(indent + 2)}${text}`)];
 }
 
-const maxValueLength = 200;
-
-/** Verdict before and after: `FAIL 120 minutes → PASS 15 minutes`. */
-function verdictMove(before: ComparedVerdict | null, after: ComparedVerdict | null): string {
-  return `${verdictText(before, after)} → ${verdictText(after, before)}`;
-}
-
+/** `FAIL 120 minutes`, with what was expected where the other side expected something else. */
 function verdictText(verdict: ComparedVerdict | null, other: ComparedVerdict | null): string {
   if (verdict === null) return "none";
   const { expected, actual } = verdict;
@@ -71,65 +63,43 @@ function verdictText(verdict: ComparedVerdict | null, other: ComparedVerdict | n
   return `${verdictOf(verdict)} ${shorten(actual, maxValueLength)}${wanted}`;
 }
 
-function fieldMove({ path, from, to }: FieldChange): string {
-  return `${path}: ${valueText(from)} → ${valueText(to)}`;
-}
-
 function valueText(value: unknown): string {
   return value === null ? "not set" : toLine(JSON.stringify(value) ?? "not set", maxValueLength);
 }
-
-const objectChangeTitles = { added: "Added", removed: "Removed", changed: "Changed" } as const;
 
 function idsOf(checks: readonly string[]): string {
   return checks.map(vulnIdOf).join(", ");
 }
 
-/** `2 new, 1 resolved; 1 object changed`. */
+/** `findings: 2 new, 1 resolved; configuration: 1 changed`. */
 function summaryText({ identical, summary }: Diff): string {
   if (identical) return "No difference";
-  const findings = Object.entries(summary.findings)
-    .filter(([, count]) => count > 0)
-    .map(([kind, count]) => `${count} ${findingChangeTitles[kind as FindingChangeKind].toLowerCase()}`);
-  const objects = Object.entries(summary.objects ?? {})
-    .filter(([, count]) => count > 0)
-    .map(([kind, count]) => `${count} ${kind}`);
-  return [
-    ...(findings.length === 0 ? [] : [`findings: ${findings.join(", ")}`]),
-    ...(objects.length === 0 ? [] : [`configuration: ${objects.join(", ")}`]),
-  ].join("; ");
+  const part = (name: string, counts: Readonly<Record<string, number>>, titles: Readonly<Record<string, string>>) => {
+    const parts = Object.entries(counts).filter(([, count]) => count > 0);
+    const words = parts.map(([kind, count]) => `${count} ${titles[kind]?.toLowerCase() ?? kind}`);
+    return words.length === 0 ? [] : [`${name}: ${words.join(", ")}`];
+  };
+  const findings = part("findings", summary.findings, findingChangeTitles);
+  return [...findings, ...part("configuration", summary.objects ?? {}, objectChangeTitles)].join("; ");
 }
 
 /** Limits of the comparison, a line each. */
 function limitLines({ before: old, after: now, evidence, not_compared: notCompared, rules }: Diff): readonly string[] {
-  const of = (side: "before" | "after") => notCompared.filter(({ only_in: only }) => only === side);
-  const lines = (["before", "after"] as const).flatMap((side) => {
-    const checks = of(side).map(({ check }) => check);
-    return checks.length === 0 ? [] : [`Not compared, as only the scan ${side} evaluated them: ${idsOf(checks)}`];
-  });
   const ofRules = (["added", "removed", "changed"] as const).flatMap((change) => {
     const ids = (rules ?? []).filter((rule) => rule.change === change).map(({ vuln_id: vulnId }) => vulnId);
     return ids.length === 0 ? [] : [`${ids.length} ${change} (${ids.join(", ")})`];
   });
+  const differing = ofRules.length === 0 ? "in no rule that was examined" : ofRules.join("; ");
+  const judged = `Judged by ${old.benchmark} and by ${now.benchmark}. The revisions differ, not the org: ${differing}`;
   return [
-    ...(rules === null
-      ? []
-      : [
-          `Judged by ${old.benchmark} and by ${now.benchmark}. The revisions differ, not the org: ${ofRules.length === 0 ? "in no rule that was examined" : ofRules.join("; ")}`,
-        ]),
-    ...lines,
+    ...(rules === null ? [] : [judged]),
+    ...(["before", "after"] as const).flatMap((side) => {
+      const checks = notCompared.filter(({ only_in: only }) => only === side).map(({ check }) => check);
+      return checks.length === 0 ? [] : [`Not compared, as only the scan ${side} evaluated them: ${idsOf(checks)}`];
+    }),
     ...evidence.map(({ artifact, before, after }) => {
       const where = before === "obtained" ? "the second file" : after === "obtained" ? "the first file" : "either file";
       return `Not compared: ${artifact} could not be read in ${where} (${before} → ${after})`;
     }),
   ];
-}
-
-function objectTitle({ type, name, id }: ObjectChange): string {
-  return name === id ? `${type.replaceAll("_", " ")} ${name}` : `${type.replaceAll("_", " ")} "${name}" (${id})`;
-}
-
-/** `file (2026-11-22T10:00:00.000Z)` of each side. */
-function sidesText({ before, after }: Diff): string {
-  return [before, after].map(({ file, ended_at: at }) => `${file} (${at})`).join(" → ");
 }

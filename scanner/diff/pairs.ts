@@ -1,9 +1,3 @@
-/** Compares by code units, so the order is the same in every locale. */
-export function compareTexts(one: string, other: string): number {
-  if (one === other) return 0;
-  return one < other ? -1 : 1;
-}
-
 export interface Pairing<Item> {
   readonly pairs: readonly (readonly [before: Item, after: Item])[];
   readonly removed: readonly Item[];

@@ -5,7 +5,7 @@ import { readOptionFile } from "../../command_line/files.ts";
 import { builtIn, catalog } from "../catalog/catalog.ts";
 import { evaluateCheck } from "../evaluate.ts";
 import type { CollectedArtifacts } from "../evidence/artifacts.ts";
-import { artifactsSchema, parseArtifacts, type ArtifactsDocument } from "../evidence/artifacts_document.ts";
+import { artifactsSchema, parseArtifacts } from "../evidence/artifacts_document.ts";
 import { maxReportBytes, parseReport, reportBounds } from "../reports/read_report.ts";
 import { parseJsonText } from "../evidence/json_text.ts";
 import { toContext } from "../run_scan.ts";
@@ -22,10 +22,8 @@ export interface ComparedFile {
 export interface ReadFile {
   readonly orgUrl: string;
   readonly kind: "report" | "evidence";
-  readonly compare: (limits: Limits) => ComparedFile;
+  readonly compare: (limits: Pick<Parameters<typeof toContext>[0], "orgPolicy">) => ComparedFile;
 }
-
-type Limits = Pick<Parameters<typeof toContext>[0], "orgPolicy">;
 
 /** Reads a report or an evidence file; throws `UsageError` naming the file and what is wrong. */
 export async function readComparedFile(file: string): Promise<ReadFile> {
@@ -42,9 +40,18 @@ export async function readComparedFile(file: string): Promise<ReadFile> {
 function parseComparedFile(content: string, file: string): ReadFile {
   const schema = /"schema"\s*:\s*"(scanstream\.[a-z]+\/\d+(?:\.\d+)?)"/.exec(content)?.[1];
   if (schema === artifactsSchema) {
-    const document = parseArtifacts(content);
-    const compare = (limits: Limits) => evaluateDocument(document, { file, limits });
-    return { orgUrl: document.scan.org_url, kind: "evidence", compare };
+    const { scan, evaluated_at: evaluatedAt, checks, artifacts } = parseArtifacts(content);
+    const { org_url: orgUrl, engine, ended_at } = scan;
+    const about = { file, org_url: orgUrl, benchmark: builtIn.benchmark.id, ended_at, scan_id: null };
+    const evaluated = catalog.filter(({ name }) => checks.includes(name));
+    return {
+      orgUrl,
+      kind: "evidence",
+      compare: (limits) => {
+        const context = toContext({ engine, orgUrl, evaluatedAt, ...limits });
+        return { about, results: evaluated.map((check) => evaluateCheck(check, artifacts, context)), artifacts };
+      },
+    };
   }
   if (schema !== "scanstream.report/1") {
     // A file that is broken JSON is refused for that.
@@ -55,19 +62,4 @@ function parseComparedFile(content: string, file: string): ReadFile {
   const { scan, checks, benchmark = builtIn.benchmark.id } = parseReport(content);
   const about = { file, org_url: scan.org_url, benchmark, ended_at: scan.ended_at, scan_id: scan.id };
   return { orgUrl: scan.org_url, kind: "report", compare: () => ({ about, results: checks, artifacts: null }) };
-}
-
-function evaluateDocument(
-  { scan, evaluated_at: evaluatedAt, checks, artifacts }: ArtifactsDocument,
-  { file, limits }: { readonly file: string; readonly limits: Limits },
-): ComparedFile {
-  const context = toContext({ engine: scan.engine, orgUrl: scan.org_url, evaluatedAt, ...limits });
-  const results = catalog
-    .filter(({ name }) => checks.includes(name))
-    .map((check) => evaluateCheck(check, artifacts, context));
-  return {
-    about: { file, org_url: scan.org_url, benchmark: builtIn.benchmark.id, ended_at: scan.ended_at, scan_id: null },
-    results,
-    artifacts,
-  };
 }
