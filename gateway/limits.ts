@@ -26,7 +26,7 @@ const maxCredentials = 10_000;
 /** Chunks that are written to streams: a write to a socket costs 4 to 5 µs. */
 const maxDeliveriesPerSecond = 200_000;
 const defaultMemoryBytes = 1024 * 1_048_576;
-/** A quarter of it is one report of 4 MiB and one page of findings. */
+/** A quarter of it is the body of one report, or an export, and some pages of findings. */
 const leastBytes = 48 * 1_048_576;
 
 const lateTransaction = () =>

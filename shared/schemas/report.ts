@@ -231,7 +231,7 @@ const orgPolicySchema = object({
 });
 
 /** A gateway keeps no larger one, compressed. */
-export const maxStoredReportBytes = 4 * 1_048_576;
+export const maxStoredReportBytes = 8 * 1_048_576;
 
 export const reportSchema = object({
   schema: v.literal("scanstream.report/1"),

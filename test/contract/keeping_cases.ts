@@ -27,8 +27,8 @@ export const keepingCases: readonly GatewayCase[] = [
     await refused(await put({}), 415);
     const isNoGzip = { "content-encoding": "gzip" };
     await refused(await call(gateway, path, { method: "PUT", as, json: {}, headers: isNoGzip }), 400);
-    const tooLarge = new Uint8Array(4 * 1_048_576 + 1);
-    assert.match(await refused(await put(tooLarge), 413), /larger than 4194304 bytes/);
+    const tooLarge = new Uint8Array(8 * 1_048_576 + 1);
+    assert.match(await refused(await put(tooLarge), 413), /larger than 8388608 bytes/);
     assert.equal((await put(json)).status, 201);
     assert.equal((await put(json)).status, 200);
     await refused(await put(gzipSync("{}")), 409);

@@ -27,7 +27,7 @@ export function defineReportRoutes(scans: Resource): void {
       operationId: "storeReport",
       summary: "Store the finished report",
       description:
-        "A `scanstream.report/1` with `Content-Encoding: gzip`, of 4 MiB at most, also after the scan has ended. It is stored " +
+        "A `scanstream.report/1` with `Content-Encoding: gzip`, of 8 MiB at most, also after the scan has ended. It is stored " +
         "once: the same body again changes nothing, another one is refused. Only its reader checks what is in it.",
       body: { schema: Report, example: undefined, isReadByHandler: true },
       answers: {
@@ -64,7 +64,8 @@ export function defineReportRoutes(scans: Resource): void {
     },
     async ({ c, id, read }) => {
       const isGzip = acceptsGzip(c.req.header("accept-encoding"));
-      const strong = `"${await read((db) => selectSha256(db, id))}"`;
+      const { sha256, sizeBytes } = await read((db) => selectStored(db, id));
+      const strong = `"${sha256}"`;
       const headers = {
         // The digest is the compressed body's.
         etag: isGzip ? strong : `W/${strong}`,
@@ -72,11 +73,11 @@ export function defineReportRoutes(scans: Resource): void {
         vary: "accept-encoding",
       };
       if (isKnown(c.req.header("if-none-match"), strong)) return c.body(null, 304, headers);
-      accountOf(c.req.raw).takeAnswer(maxStoredReportBytes);
-      const stored = await read((db) => selectBody(db, id));
+      accountOf(c.req.raw).takeAnswer(heldBytes);
+      const pieces = piecesOf(sizeBytes, (offset) => read((db) => selectPiece(db, id, offset)));
       const body = isGzip
-        ? pulledStream(slicesOf(stored))
-        : pulledStream(slicesOf(stored, inflatedAtOnceBytes)).pipeThrough(new DecompressionStream("gzip"));
+        ? pulledStream(pieces)
+        : pulledStream(thin(pieces)).pipeThrough(new DecompressionStream("gzip"));
       const init = {
         headers: { ...headers, "content-type": "application/json", ...(isGzip && { "content-encoding": "gzip" }) },
         // Workers compress once more unless told that it is done. https://developers.cloudflare.com/workers/runtime-apis/response/
@@ -87,8 +88,20 @@ export function defineReportRoutes(scans: Resource): void {
   );
 }
 
+/** Read from the database when the client has taken the piece before. */
+const pieceBytes = 512 * 1024;
+/** A piece, and its text from the database. */
+const heldBytes = 1_048_576;
 /** They may inflate to a thousand times as much before the next are asked for. */
 const inflatedAtOnceBytes = 4096;
+
+async function* piecesOf(sizeBytes: number, read: (offset: number) => Promise<Uint8Array<ArrayBuffer>>) {
+  for (let offset = 0; offset < sizeBytes; offset += pieceBytes) yield await read(offset);
+}
+
+async function* thin(pieces: AsyncIterable<Uint8Array<ArrayBuffer>>) {
+  for await (const piece of pieces) yield* slicesOf(piece, inflatedAtOnceBytes);
+}
 
 /** Rejects with `HttpRefusal`, or with `AppError` `too_large` or `malformed`. */
 async function readReport(request: Request): Promise<NewReport> {
@@ -139,24 +152,26 @@ async function storeReport(
     from scans where id = ${scanId}::uuid for key share
     on conflict do nothing returning scan_id`);
   if (rows.length > 0) return { isNew: true };
-  if ((await selectSha256(db, scanId)) === sha256) return { isNew: false };
+  if ((await selectStored(db, scanId)).sha256 === sha256) return { isNew: false };
   throw new AppError("conflict", "A different report of this scan is stored already: delete the scan to replace it");
 }
 
 /** Rejects with `NotFound`. */
-async function selectSha256(db: TenantDatabase, scanId: string): Promise<string> {
-  const [row] = await db.select({ sha256: scanReports.sha256 }).from(scanReports).where(eq(scanReports.scanId, scanId));
-  if (row !== undefined) return row.sha256;
+async function selectStored(db: TenantDatabase, scanId: string) {
+  const { sha256, sizeBytes } = scanReports;
+  const [row] = await db.select({ sha256, sizeBytes }).from(scanReports).where(eq(scanReports.scanId, scanId));
+  if (row !== undefined) return row;
   await scanStore.select(db, scanId);
   throw noReport();
 }
 
-/** Gzip. Rejects with `NotFound` if it was deleted in the meantime. */
-async function selectBody(db: TenantDatabase, scanId: string): Promise<Uint8Array<ArrayBuffer>> {
+/** Gzip, from this byte on. Rejects with `NotFound` if it was deleted in the meantime. */
+async function selectPiece(db: TenantDatabase, scanId: string, offset: number): Promise<Uint8Array<ArrayBuffer>> {
   const {
     rows: [row],
   } = await db.execute<{ body: string }>(
-    sql`select encode(body, 'base64') as body from scan_reports where scan_id = ${scanId}::uuid`,
+    sql`select encode(substring(body from ${offset + 1}::integer for ${pieceBytes}::integer), 'base64') as body
+      from scan_reports where scan_id = ${scanId}::uuid`,
   );
   if (row === undefined) throw noReport();
   return fromBase64(row.body);

@@ -155,7 +155,7 @@ function tenantRoutes(dependencies: FeatureDependencies, { retentionDays }: Keep
 }
 
 /** A page of the largest rows, in the gateway and on its way to a client that reads slowly. */
-const heldBytes = 8 * 1_048_576;
+const heldBytes = 12 * 1_048_576;
 
 async function* encoded(lines: AsyncGenerator<string>): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const encoder = new TextEncoder();

@@ -387,10 +387,10 @@ describe("the finished report", () => {
 
   test("where it cannot be stored, that is said once", async () => {
     const tooLarge = await endedScan();
-    const findings = [aFinding({ actual: randomBytes(5 * 1_048_576).toString("base64") })];
+    const findings = [aFinding({ actual: randomBytes(9 * 1_048_576).toString("base64") })];
     await tooLarge.storeReport(reportOf(tooLarge.scanId, [aCheckResult({ findings })]));
     expect(tooLarge.warnings).toEqual([
-      "The report was not stored at the gateway: it has 5.0 MiB compressed, at most 4.0 MiB are kept",
+      "The report was not stored at the gateway: it has 9.0 MiB compressed, at most 8.0 MiB are kept",
     ]);
 
     const unreachable = await endedScan({ endTimeoutMs: 1000 });

@@ -6,13 +6,13 @@ import { openPg } from "../../../drizzle/open_databases.ts";
 import { keptDatabases, startKeptGateway } from "../../../support/keeping_gateways.ts";
 import { createScan } from "../../../support/test_gateway.ts";
 
-test.each(keptDatabases)("a report of 4 MiB is stored, and is in the export, over %s", async (_name, open) => {
+test.each(keptDatabases)("a report of 8 MiB is stored, and is in the export, over %s", async (_name, open) => {
   await using gateway = await startGateway(open);
   const { id } = await createScan(gateway, gateway.acme);
   const as = `Api-Key ${gateway.acme.apiKey}`;
-  const title = randomBytes(3.9 * 1_048_576).toString("base64");
+  const title = randomBytes(7.9 * 1_048_576).toString("base64");
   const { body, ...upload } = reportUpload(id, aReport([aCheckResult({ title })]));
-  expect(body.length).toBeGreaterThan(3.9 * 1_048_576);
+  expect(body.length).toBeGreaterThan(7.9 * 1_048_576);
   const path = `/api/v1/scans/${id}/report`;
   expect((await gateway.request(path, { ...upload, body, as })).status).toBe(201);
   const read = await gateway.request(path, { as });
