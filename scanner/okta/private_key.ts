@@ -1,7 +1,15 @@
 import { createPrivateKey, createPublicKey, sign, verify, type KeyObject } from "node:crypto";
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 
-type SigningAlgorithm = "RS256" | "RS384" | "RS512" | "ES256" | "ES384" | "ES512";
+/** Algorithms by the kind of the key; the first is used where a JWK names none. */
+const algorithms = {
+  rsa: ["RS256", "RS384", "RS512"],
+  prime256v1: ["ES256"],
+  secp384r1: ["ES384"],
+  secp521r1: ["ES512"],
+} as const;
+
+type SigningAlgorithm = (typeof algorithms)[keyof typeof algorithms][number];
 
 /** The service application's private key, ready to sign client assertions. */
 export interface SigningKey {
@@ -46,24 +54,18 @@ export function parsePrivateKey(text: string, { keyId }: PrivateKeyOptions): Sig
   throw new PrivateKeyError("It is neither PEM nor JSON");
 }
 
-/** Takes off what shells, env files and secret stores put around a key: quotes, `\n` escapes, CRLF, base64. */
+/** Takes off what shells, env files and secret stores put around a key: quotes, `\n` escapes, base64. */
 function unwrap(text: string): string {
-  const plain = unquote(text.replace(/^\uFEFF/, "").trim());
-  if (plain.startsWith("{") || plain.startsWith("[") || plain.includes("-----BEGIN ")) return plain;
-  const packed = plain.replaceAll(/\\[rn]|\s/g, "");
-  if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(packed)) return plain;
-  const decoded = unquote(
-    Buffer.from(packed, "base64")
-      .toString("utf8")
-      .replace(/^\uFEFF/, "")
-      .trim(),
-  );
-  return decoded.startsWith("{") || decoded.includes("-----BEGIN ") ? decoded : plain;
+  const plain = unquote(text);
+  if (/^[{[]|-----BEGIN /.test(plain)) return plain;
+  const decoded = unquote(Buffer.from(plain.replaceAll(/\\[rn]|\s/g, ""), "base64").toString("utf8"));
+  return /^\{|-----BEGIN /.test(decoded) ? decoded : plain;
 }
 
 function unquote(text: string): string {
-  const quoted = /^(["'`])([\s\S]*)\1$/.exec(text);
-  const inner = (quoted?.[2] ?? text).trim();
+  const trimmed = text.replace(/^\uFEFF/, "").trim();
+  const quoted = /^(["'`])([\s\S]*)\1$/.exec(trimmed);
+  const inner = (quoted?.[2] ?? trimmed).trim();
   // Inside a quoted JSON document the quotes are escaped as well.
   return quoted !== null && /^\{\s*\\"/.test(inner) ? inner.replaceAll('\\"', '"') : inner;
 }
@@ -77,7 +79,7 @@ const conversions: Readonly<Record<string, string>> = {
 };
 
 function parsePem(text: string, kid: string | null): SigningKey {
-  const unescaped = text.replaceAll(/\\r\\n|\\n|\\r/g, "\n").replaceAll(/\r\n?/g, "\n");
+  const unescaped = text.replaceAll(/\\[rn]/g, "\n");
   const blocks = [...unescaped.matchAll(/-----BEGIN ([A-Z0-9 ]+)-----((?:(?!-----)[\s\S])*)-----END \1-----/g)].map(
     ([, label = "", body = ""]) => ({
       label: /Proc-Type:.*ENCRYPTED/.test(body) ? "ENCRYPTED PRIVATE KEY" : label,
@@ -88,21 +90,14 @@ function parsePem(text: string, kid: string | null): SigningKey {
   if (key === undefined || others.length > 0 || !pemLabels.includes(key.label)) {
     const held = blocks.map(({ label }) => `"${label}"`).join(" and ") || "no complete block";
     const expected = pemLabels.map((label) => `"${label}"`).join(", ");
-    const conversion = conversions[key?.label ?? ""] ?? "";
-    throw new PrivateKeyError(`It is PEM with ${held}: expected one of ${expected}${conversion}`);
+    throw new PrivateKeyError(
+      `It is PEM with ${held}: expected one of ${expected}${conversions[key?.label ?? ""] ?? ""}`,
+    );
   }
-  return toSigningKey(importPem(key), { kid, alg: undefined });
-}
-
-function importPem({ label, body }: { readonly label: string; readonly body: string }): KeyObject {
   // Rewrapped, because a key that went through a single-line variable has lost its line breaks, or has blanks in their place.
-  const lines = body.replaceAll(/\s/g, "").match(/.{1,64}/g) ?? [];
-  try {
-    return createPrivateKey({ key: [`-----BEGIN ${label}-----`, ...lines, `-----END ${label}-----`, ""].join("\n") });
-  } catch {
-    // Not kept as a cause: what the library says may quote the input.
-    throw new PrivateKeyError(`It is PEM with a "${label}" whose content is damaged or of an unsupported kind`);
-  }
+  const lines = key.body.replaceAll(/\s/g, "").match(/.{1,64}/g) ?? [];
+  const pem = [`-----BEGIN ${key.label}-----`, ...lines, `-----END ${key.label}-----`, ""].join("\n");
+  return toSigningKey(() => createPrivateKey(pem), { form: `PEM with a "${key.label}"`, kid });
 }
 
 function parseJwkText(text: string, keyId: string | null): SigningKey {
@@ -113,14 +108,11 @@ function parseJwkText(text: string, keyId: string | null): SigningKey {
 }
 
 function parseJson(text: string): unknown {
-  for (const candidate of [text, text.replaceAll(/\\r\\n|\\n|\\r/g, "\n")]) {
-    try {
-      return JSON.parse(candidate);
-    } catch {
-      continue;
-    }
+  try {
+    return JSON.parse(text.replaceAll(/\\[rn]/g, "\n"));
+  } catch {
+    throw new PrivateKeyError("It starts like JSON, but is not well-formed");
   }
-  throw new PrivateKeyError("It starts like JSON, but is not well-formed");
 }
 
 /** The key that signs: the one of that id, or the only private signing key there is. */
@@ -139,77 +131,64 @@ function pickKey(list: unknown, keyId: string | null): JsonObject {
   );
 }
 
-const algorithms = {
-  rsa: ["RS256", "RS384", "RS512"],
-  prime256v1: ["ES256"],
-  secp384r1: ["ES384"],
-  secp521r1: ["ES512"],
-} as const satisfies Record<string, readonly SigningAlgorithm[]>;
-
-/** The members of a JWK that decide, each with what it must be. */
-const jwkMembers: readonly (readonly [name: string, isRight: (value: unknown) => boolean, expected: string])[] = [
-  ["kty", (kty) => kty === "RSA" || kty === "EC", '"RSA" or "EC"'],
-  ["d", (d) => d !== undefined, "the private half of the key"],
-  ["use", (use) => use !== "enc", '"sig"'],
-  ["key_ops", (operations) => !Array.isArray(operations) || operations.includes("sign"), '"sign" among them'],
-];
-const rsaNumbers = ["n", "e", "d", "p", "q", "dp", "dq", "qi"];
+const numbersOf: Readonly<Record<string, readonly string[]>> = {
+  RSA: ["n", "e", "d", "p", "q", "dp", "dq", "qi"],
+  EC: ["crv", "x", "y", "d"],
+};
 
 function parseJwk(jwk: JsonObject, kid: string | null): SigningKey {
-  for (const [name, isRight, expected] of jwkMembers) {
-    if (!isRight(jwk[name])) throw wrongMember(jwk, name, expected);
-  }
-  const names = jwk["kty"] === "RSA" ? rsaNumbers : ["crv", "x", "y", "d"];
-  const absent = names.find((name) => jwk[name] === undefined);
-  if (absent !== undefined) throw wrongMember(jwk, absent, `all of ${names.join(", ")}`);
-  return toSigningKey(importJwk(jwk, names), { kid, alg: jwk["alg"] });
+  const { kty, d, use, key_ops: operations, alg } = jwk;
+  const numbers = numbersOf[String(kty)];
+  if (numbers === undefined) throw wrongMember("kty", kty, '"RSA" or "EC"');
+  if (d === undefined) throw wrongMember("d", d, "the private half of the key");
+  if (use === "enc") throw wrongMember("use", use, '"sig"');
+  if (Array.isArray(operations) && !operations.includes("sign"))
+    throw wrongMember("key_ops", operations, '"sign" among them');
+  const absent = numbers.find((name) => jwk[name] === undefined);
+  if (absent !== undefined) throw wrongMember(absent, undefined, `all of ${numbers.join(", ")}`);
+  // Only the numbers: Node refuses some values of `alg`, `key_ops` and other fields that a console adds.
+  const key = Object.fromEntries(["kty", ...numbers].map((name) => [name, jwk[name]]));
+  return toSigningKey(() => createPrivateKey({ key, format: "jwk" }), { form: "a JWK", kid, alg });
 }
 
 /** Shows a value of the members that are no secret, where it is short. */
-function wrongMember(jwk: JsonObject, name: string, expected: string): PrivateKeyError {
-  const value = jwk[name];
-  const shown = typeof value === "string" && /^[\w-]{1,11}$/.test(value) ? `"${value}"` : "something else";
-  return new PrivateKeyError(
-    `It is a JWK whose "${name}" is ${value === undefined ? "missing" : shown}: expected ${expected}`,
-  );
+function wrongMember(name: string, value: unknown, expected: string): PrivateKeyError {
+  const isShown = typeof value === "string" && /^[\w-]{1,11}$/.test(value);
+  const found = value === undefined ? "missing" : isShown ? `"${value}"` : "something else";
+  return new PrivateKeyError(`It is a JWK whose "${name}" is ${found}: expected ${expected}`);
 }
 
-function importJwk(jwk: JsonObject, names: readonly string[]): KeyObject {
-  try {
-    // Only the numbers: Node refuses some values of `alg`, `key_ops` and other fields that a console adds.
-    const numbers = Object.fromEntries(["kty", ...names].map((name) => [name, jwk[name]]));
-    return createPrivateKey({ key: numbers, format: "jwk" });
-  } catch {
-    throw new PrivateKeyError("It is a JWK whose numbers are damaged, or whose curve is not P-256, P-384 or P-521");
-  }
+interface KeyFacts {
+  readonly form: string;
+  readonly kid: string | null;
+  readonly alg?: unknown;
 }
 
-function toSigningKey(
-  key: KeyObject,
-  { kid, alg }: { readonly kid: string | null; readonly alg: unknown },
-): SigningKey {
+function toSigningKey(read: () => KeyObject, { form, kid, alg }: KeyFacts): SigningKey {
+  const key = readWorking(read);
+  if (key === null)
+    throw new PrivateKeyError(`It is ${form} whose content is damaged, of an unsupported kind, or of two keys`);
   const { modulusLength = minRsaBits, namedCurve } = key.asymmetricKeyDetails ?? {};
-  const kind = namedCurve ?? key.asymmetricKeyType ?? "unknown";
-  if (modulusLength < minRsaBits) {
+  if (modulusLength < minRsaBits)
     throw new PrivateKeyError(`It is an RSA key of ${modulusLength} bits: expected at least ${minRsaBits}`);
-  }
+  const kind = namedCurve ?? key.asymmetricKeyType ?? "unknown";
   const possible: readonly SigningAlgorithm[] = Object.entries(algorithms).find(([name]) => name === kind)?.[1] ?? [];
-  if (possible[0] === undefined) throw new PrivateKeyError(`It is a key of the kind ${kind}: expected RSA, or EC`);
-  const chosen = alg === undefined || alg === null ? possible[0] : possible.find((one) => one === alg);
-  if (chosen === undefined) throw wrongMember({ alg }, "alg", possible.join(", "));
-  requireWorking(key);
+  if (possible.length === 0) throw new PrivateKeyError(`It is a key of the kind ${kind}: expected RSA, or EC`);
+  const chosen = possible.find((name) => name === (alg ?? possible[0]));
+  if (chosen === undefined) throw wrongMember("alg", alg, possible.join(", "));
   return { key, alg: chosen, kid };
 }
 
-/** A key whose halves do not belong together is found here, not as "signature is invalid" from the provider. */
-function requireWorking(key: KeyObject): void {
+/** Null for a key that cannot be read, or whose halves do not belong together. Without the library's message, which may quote the key. */
+function readWorking(read: () => KeyObject): KeyObject | null {
   const sample = Buffer.from("scanstream");
   try {
-    if (verify("sha256", sample, createPublicKey(key), sign("sha256", sample, key))) return;
+    const key = read();
+    const digest = key.asymmetricKeyType === "ed25519" ? null : "sha256";
+    return verify(digest, sample, createPublicKey(key), sign(digest, sample, key)) ? key : null;
   } catch {
-    // Thrown below, without the library's message, which may quote the key.
+    return null;
   }
-  throw new PrivateKeyError("Its private and public numbers do not belong together");
 }
 
 function kidOf(jwk: JsonObject): string | null {
