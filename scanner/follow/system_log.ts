@@ -14,11 +14,6 @@ export interface LogEvents {
   readonly isMore: boolean;
 }
 
-interface LogPages extends LogEvents {
-  /** Entries that could not be used, or only in part: a line each. The cursor is past them. */
-  readonly problems: readonly string[];
-}
-
 interface Refusal {
   /** `lost`: the provider does not know the cursor any more. `forbidden`: no scope or no role, so asking again soon is no use. */
   readonly refused: "lost" | "forbidden" | "failed";
@@ -42,7 +37,6 @@ const maxSeen = 2000;
 const startMarginMs = 300_000;
 /** The provider keeps its log for 90 days. */
 const maxCursorAgeMs = 89 * 86_400_000;
-const maxSaidProblems = 3;
 
 /**
  * Reads the System Log by polling from where it was left (https://developer.okta.com/docs/reference/system-log-query/): without
@@ -58,7 +52,6 @@ export class SystemLog {
   #status: PollResult["logStatus"] = "unknown";
   #isForbidden = false;
   #error: PollError | null = null;
-  #saidProblems = "";
 
   constructor(options: SystemLogOptions) {
     const { saved } = options;
@@ -100,7 +93,7 @@ export class SystemLog {
     for (const filter of logFilters) {
       const end = await this.#readToEnd(firstPath(this.#options.clock.nowMs() - startMarginMs, filter));
       if (!("refused" in end)) {
-        this.#noteRead([]);
+        this.#noteRead();
         this.#cursor = end.cursor;
         return true;
       }
@@ -116,7 +109,7 @@ export class SystemLog {
     if (this.#cursor === null) return "unreadable";
     const found = await this.#readPages(this.#cursor);
     if (!("refused" in found)) {
-      this.#noteRead(found.problems);
+      this.#noteRead();
       return found;
     }
     if (found.refused === "lost") return "lost";
@@ -150,7 +143,7 @@ export class SystemLog {
   }
 
   /** A page at a time, so that however long the log is, little of it is in memory. */
-  async #readToEnd(path: string): Promise<LogPages | Refusal> {
+  async #readToEnd(path: string): Promise<LogEvents | Refusal> {
     for (let cursor = path; ;) {
       const found = await this.#readPages(cursor);
       if ("refused" in found || !found.isMore || found.cursor === cursor) return found;
@@ -158,29 +151,25 @@ export class SystemLog {
     }
   }
 
-  async #readPages(from: string): Promise<LogPages | Refusal> {
+  async #readPages(from: string): Promise<LogEvents | Refusal> {
     const events: LogEvent[] = [];
-    const problems: string[] = [];
     let cursor = from;
     for (let count = 1; ; count++) {
       const page = await this.#pages?.getPage({ path: cursor, scope: "logs.read" });
       if (page === undefined) return { refused: "failed", detail: "There is no connection" };
       // The pages before are kept: their cursor is good.
-      if (page.state === "missing")
-        return cursor === from ? refusalOf(page) : { events, problems, cursor, isMore: false };
-      const { entries, size, next } = page.value;
-      problems.push(...page.value.problems);
+      if (page.state === "missing") return cursor === from ? refusalOf(page) : { events, cursor, isMore: false };
+      const { entries, next } = page.value;
       for (const entry of entries) {
         const event = toLogEvent(entry);
-        if (event === null) problems.push("an entry has no eventType");
-        else if (this.#isNew(event)) events.push(event);
+        if (event !== null && this.#isNew(event)) events.push(event);
       }
-      if (size >= pageSize && next === null && events.length === 0)
+      if (entries.length >= pageSize && next === null && events.length === 0)
         return { refused: "failed", detail: "The log's page is full, and names no next page that can be read" };
       // Without a next link the same page is asked for again; its entries are known then.
-      const isEnd = size < pageSize || next === null || next === cursor;
+      const isEnd = entries.length < pageSize || next === null || next === cursor;
       cursor = next ?? cursor;
-      if (isEnd || count === maxPages) return { events, problems, cursor, isMore: !isEnd };
+      if (isEnd || count === maxPages) return { events, cursor, isMore: !isEnd };
     }
   }
 
@@ -196,13 +185,12 @@ export class SystemLog {
     return true;
   }
 
-  #noteRead(problems: readonly string[]): void {
+  #noteRead(): void {
     if (this.#status === "unreadable") this.#options.say("The System Log can be read again");
     this.#status = "reading";
     this.#isForbidden = false;
     this.#error = null;
     this.#lookedMs = this.#options.clock.nowMs();
-    this.#sayProblems(problems);
   }
 
   #noteRefusal({ refused, detail: why }: Refusal): void {
@@ -213,15 +201,6 @@ export class SystemLog {
     if (this.#error?.code !== code) say(detail);
     this.#error = { code, detail };
     this.#status = "unreadable";
-  }
-
-  /** Once, where the same page is read again because it names no next one. */
-  #sayProblems(problems: readonly string[]): void {
-    if (problems.length === 0) return;
-    const more = problems.length > maxSaidProblems ? `; and ${problems.length - maxSaidProblems} more` : "";
-    const text = `The System Log has entries that cannot be read in full: ${problems.slice(0, maxSaidProblems).join("; ")}${more}. What they changed is found by the next full scan at the latest`;
-    if (text !== this.#saidProblems) this.#options.say(text);
-    this.#saidProblems = text;
   }
 }
 

@@ -43,13 +43,11 @@ export class HttpIdpClient implements IdpClient, PageReader {
 
   async getObject(request: IdpRequest): Promise<Reading<JsonObject>> {
     const page = await this.#read(request);
-    if (page.state === "missing") return { state: "missing", partial: null, ...page.missing };
+    if (page.state === "missing") return nothing(page.missing);
     const { value } = page;
-    if (!isJsonObject(value))
-      return { state: "missing", partial: null, ...notUnderstood(request.path, "is not a JSON object") };
+    if (!isJsonObject(value)) return nothing(notUnderstood(request.path, "is not a JSON object"));
     const problem = whyNoEvidence(value);
-    if (problem !== null) return { state: "missing", partial: null, ...notUnderstood(request.path, problem) };
-    return { state: "obtained", value };
+    return problem === null ? { state: "obtained", value } : nothing(notUnderstood(request.path, problem));
   }
 
   async getList(request: IdpRequest): Promise<Reading<readonly JsonObject[]>> {
@@ -60,24 +58,11 @@ export class HttpIdpClient implements IdpClient, PageReader {
 
   async getPage(request: IdpRequest): Promise<Reading<ListPage>> {
     const page = await this.#read(request);
-    if (page.state === "missing") return { state: "missing", partial: null, ...page.missing };
-    if (!Array.isArray(page.value))
-      return { state: "missing", partial: null, ...notUnderstood(request.path, "is not a JSON array") };
+    if (page.state === "missing") return nothing(page.missing);
+    if (!Array.isArray(page.value)) return nothing(notUnderstood(request.path, "is not a JSON array"));
+    const entries = page.value.map((entry: unknown) => (isJsonObject(entry) ? entry : {}));
     const next = nextPage(page.link, new URL(request.path, this.#options.orgUrl));
-    const all: readonly unknown[] = page.value;
-    const entries = all.flatMap((entry, index) => {
-      const readable = isJsonObject(entry) ? entry : page.tooDeep.get(index);
-      if (readable === undefined) return [];
-      return [request.keep === undefined ? readable : request.keep(readable)];
-    });
-    const problems = all.flatMap((entry, index) => {
-      if (isJsonObject(entry)) return [];
-      const where = `entry ${index + 1} of ${all.length}`;
-      const uuid = page.tooDeep.get(index)?.["uuid"];
-      if (typeof uuid === "string") return [`${where} (uuid ${toLine(uuid, 100)}) is nested too deeply`];
-      return [page.tooDeep.has(index) ? `${where} is nested too deeply` : `${where} is not a JSON object`];
-    });
-    return { state: "obtained", value: { entries, size: all.length, problems, next: next.path } };
+    return { state: "obtained", value: { entries, next: next.path } };
   }
 
   /** Reads the first page and keeps it for the next read of it, which then costs no request. */
@@ -104,7 +89,6 @@ export class HttpIdpClient implements IdpClient, PageReader {
       if (!Array.isArray(page.value))
         return brokenList({ items, pages, missing: notUnderstood(path, "is not a JSON array") });
       unreadable = this.#collect(page.value, { ...request, path }, items) ?? unreadable;
-      if (page.tooDeep.size > 0) unreadable = notUnderstood(path, "holds an entry that is nested too deeply");
       const next = nextPage(page.link, new URL(path, this.#options.orgUrl));
       if (next.problem !== null)
         return brokenList({ items, pages: pages + 1, missing: brokenChain(path, next.problem) });
@@ -161,7 +145,10 @@ export class HttpIdpClient implements IdpClient, PageReader {
       this.#note(request.path, response, parsed);
       if (parsed === null) return toPage(toMissing(response, request, scope));
       if (parsed.kind !== "json") return toPage(notJson(request.path, parsed.kind));
-      return { state: "page", value: parsed.value, tooDeep: parsed.tooDeep, link: response.headers.get("link") };
+      const { value, isCut } = parsed;
+      // The log decides no verdict, and must go on.
+      if (isCut && request.scope !== "logs.read") return toPage(notUnderstood(request.path, "is nested too deeply"));
+      return { state: "page", value, link: response.headers.get("link") };
     } catch (error) {
       return toPage(failed(request.path, error));
     }
@@ -181,7 +168,6 @@ export class HttpIdpClient implements IdpClient, PageReader {
 interface ReadPage {
   readonly state: "page";
   readonly value: unknown;
-  readonly tooDeep: ReadonlyMap<number, JsonObject>;
   /** The `Link` header. */
   readonly link: string | null;
 }
@@ -195,6 +181,10 @@ function toPage(missing: Missing): Page {
   return { state: "missing", missing };
 }
 
+function nothing(missing: Missing): Reading<never> {
+  return { state: "missing", partial: null, ...missing };
+}
+
 interface BrokenList {
   readonly items: readonly JsonObject[];
   /** The number of the page that failed, from 1. */
@@ -203,7 +193,7 @@ interface BrokenList {
 }
 
 function brokenList({ items, pages, missing }: BrokenList): Reading<readonly JsonObject[]> {
-  if (pages === 1) return { state: "missing", partial: null, ...missing };
+  if (pages === 1) return nothing(missing);
   const detail = `${missing.detail} (page ${pages} of a list; ${items.length} entries before it were read)`;
   return { state: "missing", partial: items, ...missing, detail };
 }
@@ -225,7 +215,6 @@ function notUnderstood(path: string, what: string): Missing {
 }
 
 function notJson(path: string, kind: Exclude<ParsedBody["kind"], "json">): Missing {
-  if (kind === "too_deep") return notUnderstood(path, "is nested too deeply");
   const what = { html: "a web page instead of JSON", empty: "an empty body", broken: "broken or cut-off JSON" }[kind];
   const remedy = "check for a proxy or firewall in between, and scan again";
   const detail = `GET ${toShownPath(path)} answered 200 with ${what}; ${remedy}`;

@@ -31,10 +31,6 @@ export interface IdpClient {
 /** One page of a list that goes on: the System Log has a next page even where this one is empty. */
 export interface ListPage {
   readonly entries: readonly JsonObject[];
-  /** How many entries the page had, readable or not. */
-  readonly size: number;
-  /** Problems of entries that cannot be read, or only in part; one line each, for a person. */
-  readonly problems: readonly string[];
   /** Path and query of the page after this one; null where the provider names none on the organization's origin. */
   readonly next: string | null;
 }

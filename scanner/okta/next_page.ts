@@ -5,11 +5,11 @@ export function nextPage(
   header: string | null,
   page: URL,
 ): { readonly path: string | null; readonly problem: string | null } {
-  const link = parseNextLink(header);
-  if (link.kind === "none") return { path: null, problem: null };
+  const [target, another] = nextTargets(header ?? "");
+  if (target === undefined) return { path: null, problem: null };
   const unreadable = { path: null, problem: "its next link cannot be read" };
-  if (link.kind === "broken" || !URL.canParse(link.target, page)) return unreadable;
-  const url = new URL(link.target, page);
+  if (target === "" || another !== undefined || !URL.canParse(target, page)) return unreadable;
+  const url = new URL(target, page);
   // Below another base such a path is a host.
   if (url.pathname.startsWith("//")) return unreadable;
   if (url.origin === page.origin && url.username === "" && url.password === "") {
@@ -38,28 +38,11 @@ export function cursorOf(path: string): string {
   return after === null ? `${pathname}?${searchParams}` : `${pathname} after ${after}`;
 }
 
-/** A response's next page. `broken`: it names one that cannot be read, so the list is not known to end. */
-type NextLink =
-  | { readonly kind: "none" }
-  | { readonly kind: "next"; readonly target: string }
-  | { readonly kind: "broken" };
-
-/** Finds `rel="next"` in `Link` headers (RFC 8288), however many there are and in any order their parts come. */
-function parseNextLink(header: string | null): NextLink {
-  if (header === null) return { kind: "none" };
-  const links = /<([^>]*)>((?:[^",<]|"(?:[^"\\]|\\.)*")*)/g;
-  const targets = new Set(
-    [...header.matchAll(links)].flatMap(([, target = "", parameters = ""]) =>
-      relationsOf(parameters).includes("next") ? [target.trim()] : [],
-    ),
-  );
-  // Outside of what can be parsed the word may be a next page that would be lost.
-  if (targets.size > 1 || targets.has("") || /\bnext\b/i.test(header.replaceAll(links, ""))) return { kind: "broken" };
-  const [target] = targets;
-  return target === undefined ? { kind: "none" } : { kind: "next", target };
-}
-
-function relationsOf(parameters: string): readonly string[] {
-  const found = /;\s*rel\s*=\s*(?:"([^"]*)"|([^\s";,]+))/i.exec(parameters);
-  return (found?.[1] ?? found?.[2] ?? "").toLowerCase().split(/\s+/);
+/** Targets of `rel="next"` in `Link` headers (RFC 8288), however many there are; `""` for one that cannot be read. */
+function nextTargets(header: string): readonly string[] {
+  const links = header.split(/,(?=\s*<)/).filter((link) => /;\s*rel\s*=\s*("[^"]*\bnext\b|next\b)/i.test(link));
+  const targets = new Set(links.map((link) => /^\s*<\s*([^>\s]+)\s*>/.exec(link)?.[1] ?? ""));
+  // Elsewhere the word may be a next page that would be lost.
+  if (targets.size === 0 && /\bnext\b/i.test(header.replaceAll(/<[^>]*>/g, ""))) targets.add("");
+  return [...targets];
 }

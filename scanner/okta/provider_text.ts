@@ -4,8 +4,10 @@ import { isLine, shorten, toLine } from "../../shared/text.ts";
 export interface ProviderTextOptions {
   /** The field whose text is a page: long, of several lines, and code in which line breaks have a meaning. */
   readonly pageField: "pageContent" | "content";
-  /** How many lists and objects may stand inside one another; default: as many as there are. */
+  /** How many lists and objects may stand inside one another. Default: 120, so that a file with answers is read again. */
   readonly maxDepth?: number;
+  /** Called for each that is deeper, which becomes null. Default: throws `RangeError`. */
+  readonly onTooDeep?: () => void;
 }
 
 /** Longer than any name, description or link of the provider. */
@@ -27,10 +29,11 @@ const idFields = new Set(["id", "kid", "href", "include", "exclude"]);
  * Ids are compared, and sent back in paths. One that had to be changed ends in the hash of what it was: two that differ
  * still differ, equal ones are still equal, and the blank in it makes it none that a path can be made of (`pathSegment`).
  *
- * Passing twice changes nothing more. Throws `RangeError` for what is nested deeper than `maxDepth`.
+ * Passing twice changes nothing more.
  */
 export function cleanProviderText(value: unknown, options: ProviderTextOptions): unknown {
-  return clean(value, "", { pageField: options.pageField, levels: options.maxDepth ?? Infinity });
+  const { pageField, maxDepth: levels = 120, onTooDeep = refuseDepth(levels) } = options;
+  return clean(value, "", { pageField, levels, onTooDeep });
 }
 
 /** A name of X.500, which certificates are printed with in a line for each part: commas part it as well. */
@@ -38,9 +41,16 @@ export function cleanDistinguishedName(name: string): string {
   return isLine(name, maxLineLength) ? name : toCleanLine(name.replaceAll(/\r?\n/g, ", "), maxLineLength);
 }
 
+function refuseDepth(levels: number): () => never {
+  return () => {
+    throw new RangeError(`it is nested too deep: expected ${levels} levels at most`);
+  };
+}
+
 interface Place {
   readonly pageField: string;
   readonly levels: number;
+  readonly onTooDeep: () => void;
 }
 
 /** The entries of a list are treated as the field that holds the list; but a list is no page. */
@@ -49,8 +59,11 @@ function clean(value: unknown, field: string, place: Place): unknown {
   // A number that no double can hold would be null in a saved file, and null means that nothing was set.
   if (value === Infinity || value === -Infinity) return String(value);
   if (typeof value !== "object" || value === null) return value;
-  if (place.levels === 0) throw new RangeError("it is nested too deep");
-  const inside: Place = { pageField: place.pageField, levels: place.levels - 1 };
+  if (place.levels === 0) {
+    place.onTooDeep();
+    return null;
+  }
+  const inside: Place = { ...place, levels: place.levels - 1 };
   return Array.isArray(value)
     ? cleanList(value, field === place.pageField ? "" : field, inside)
     : cleanObject(value as MutableObject, inside);

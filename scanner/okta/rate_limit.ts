@@ -25,29 +25,13 @@ export function parseWindow(headers: Headers, receivedAtMs: number): RateWindow 
   return leftMs < 0 || leftMs > maxWindowMs ? null : { limit, remaining, resetAtMs: receivedAtMs + leftMs };
 }
 
-/** `Retry-After` in milliseconds, from seconds or a date; null without one. */
-export function parseRetryAfterMs(headers: Headers, receivedAtMs: number): number | null {
-  const text = headers.get("retry-after");
-  if (text === null) return null;
+/** `Retry-After` in milliseconds, from seconds or a date; 0 without one. */
+export function parseRetryAfterMs(headers: Headers, receivedAtMs: number): number {
+  const text = headers.get("retry-after") ?? "";
   const seconds = wholeNumber(text);
   if (seconds !== null) return seconds * 1000;
   const untilMs = Date.parse(text);
-  return Number.isNaN(untilMs) ? null : Math.max(0, untilMs - providerMs(headers, receivedAtMs));
-}
-
-/**
- * The endpoint of a path, identifiers taken out: that of `/api/v1/policies/00p1/rules` reads `policies * rules`. Its first
- * word is the family.
- */
-export function endpointOf(path: string): { readonly endpoint: string; readonly family: string } {
-  const [, ...segments] = path.split(/[?#]/, 1)[0]?.split("/") ?? [];
-  const names = segments.slice(2).map((segment, index) => (index % 2 === 1 ? "*" : segment));
-  // A list of policies of another type is another question: what refuses the one need not refuse the other.
-  const type = /[?&]type=([^&#]*)/.exec(path)?.[1];
-  return {
-    endpoint: [...names, ...(type === undefined ? [] : [`type=${type}`])].join(" "),
-    family: names[0] ?? "",
-  };
+  return Number.isNaN(untilMs) ? 0 : Math.max(0, untilMs - providerMs(headers, receivedAtMs));
 }
 
 /** The provider's time of an answer. Without a `Date` the clocks are taken to agree. */
@@ -57,4 +41,40 @@ function providerMs(headers: Headers, receivedAtMs: number): number {
 
 function wholeNumber(text: string | null): number | null {
   return text !== null && /^\d{1,15}$/.test(text.trim()) ? Number(text) : null;
+}
+
+/**
+ * Requests of one family (`policies` below `/api/v1/`). The provider does not say which endpoints share a window, so each family is taken
+ * to have one: while it is open, as many requests are in flight as it has left, and then none until its end. One request shows the window
+ * of a family that has none open.
+ */
+export class RateFamily {
+  /** The latest; undefined before the first answer, null when the last answer named none. */
+  #window: RateWindow | null | undefined;
+  inFlight = 0;
+  isAsleep = false;
+
+  /** Null where its answers name no window. */
+  get window(): RateWindow | null {
+    return this.#window === undefined || this.#window?.limit === 0 ? null : this.#window;
+  }
+
+  /** Returns when the next request may be sent: 0 for now, infinity where an answer in flight decides. */
+  blockedUntilMs(nowMs: number): number {
+    const window = this.#window;
+    if (window === null) return 0;
+    if (window === undefined || window.resetAtMs <= nowMs) return this.inFlight === 0 ? 0 : Number.POSITIVE_INFINITY;
+    if (window.remaining > this.inFlight) return 0;
+    return window.remaining > 0 ? Number.POSITIVE_INFINITY : window.resetAtMs;
+  }
+
+  /** Answers overtake each other, and endpoints of one family may have limits of their own: the least that is left counts. */
+  learn(window: RateWindow | null, nowMs: number): void {
+    const known = this.#window ?? null;
+    if (known !== null && known.resetAtMs > nowMs) {
+      if (window === null || window.remaining > known.remaining) return;
+      if (window.remaining === known.remaining && window.resetAtMs < known.resetAtMs) return;
+    }
+    this.#window = window;
+  }
 }

@@ -1,9 +1,8 @@
 import type { Clock } from "./clock.ts";
 import { tokenPath, type HttpRequest, type HttpResponse, type HttpTransport } from "./http_transport.ts";
 import { NetworkError } from "./network_error.ts";
-import { endpointOf, maxWindowMs, parseRetryAfterMs, parseWindow, type RateWindow } from "./rate_limit.ts";
-import { RateLimiter, type FamilyWindow } from "./rate_limiter.ts";
-import { traceRequests, type RequestTrace } from "./request_trace.ts";
+import { maxWindowMs, parseRetryAfterMs, parseWindow, RateFamily, type RateWindow } from "./rate_limit.ts";
+import { tracedPath, type RequestTrace } from "./request_trace.ts";
 
 /** A request that may be sent several times. */
 export interface RetryableRequest {
@@ -17,8 +16,6 @@ export type SendOnce = (request: Pick<HttpRequest, "headers" | "form">) => Promi
 
 export interface ReceivedResponse extends HttpResponse {
   readonly receivedAtMs: number;
-  /** Its rate limit window; null when it names none. */
-  readonly window: RateWindow | null;
 }
 
 export interface RequestSenderOptions {
@@ -27,6 +24,11 @@ export interface RequestSenderOptions {
   readonly signal: AbortSignal;
   readonly concurrency: number;
   readonly trace?: RequestTrace | undefined;
+}
+
+export interface FamilyWindow extends RateWindow {
+  /** First word of its endpoints' paths below the API: `policies`. */
+  readonly family: string;
 }
 
 /** How often a request is retried after a transient failure: a reset, a timeout, a 5xx. */
@@ -39,30 +41,33 @@ const maxBackoffMs = 30_000;
 /** After this many requests of an endpoint in a row that failed for good, its next ones are tried once, until one succeeds. */
 const maxFailuresInRow = 2;
 
-/** Sends requests at the pace of the provider's rate limits, and retries transient failures. */
+type Result = ReceivedResponse | NetworkError;
+
+/** Sends requests as fast as the provider's rate limits allow, and retries transient failures. */
 export class RequestSender {
-  readonly #http: HttpTransport;
-  readonly #clock: Clock;
-  readonly #signal: AbortSignal;
-  readonly #trace: RequestTrace | undefined;
-  readonly #limiter: RateLimiter<ReceivedResponse>;
+  readonly #options: RequestSenderOptions;
   readonly #closed = new AbortController();
-  readonly #endpoints = new Map<string, EndpointState>();
+  readonly #families = new Map<string, RateFamily>();
+  readonly #endpoints = new Map<string, Endpoint>();
+  /** Attempts that may not begin yet, oldest first. */
+  #waiting: Waiting[] = [];
+  #concurrency: number;
+  #inFlight = 0;
+  #asleep = 0;
+  #asleepSinceMs = 0;
+  #throttledMs = 0;
   #hasResponse = false;
   #total = 0;
   #retried = 0;
 
-  constructor({ http, clock, signal, concurrency, trace }: RequestSenderOptions) {
-    this.#http = trace === undefined ? http : traceRequests(http, trace, clock);
-    this.#clock = clock;
-    this.#signal = signal;
-    this.#trace = trace;
-    this.#limiter = new RateLimiter({
-      clock,
-      signal: AbortSignal.any([signal, this.#closed.signal]),
-      concurrency,
-      onThrottled: (ms) => trace?.waitBegun({ reason: "rate limit", ms }),
-    });
+  constructor(options: RequestSenderOptions) {
+    this.#options = options;
+    this.#concurrency = options.concurrency;
+    const stop = AbortSignal.any([options.signal, this.#closed.signal]);
+    const onAbort = () => {
+      for (const { reject } of this.#waiting.splice(0)) reject(stop.reason);
+    };
+    stop.addEventListener("abort", onAbort, { once: true });
   }
 
   /**
@@ -70,6 +75,7 @@ export class RequestSender {
    * signal's reason, and what the attempt throws.
    */
   async send(request: RetryableRequest): Promise<ReceivedResponse> {
+    const { clock, signal, trace } = this.#options;
     const endpoint = this.#endpointOf(request.path);
     let failures = 0;
     let refusals = 0;
@@ -79,9 +85,9 @@ export class RequestSender {
         if (++refusals > maxRefusals || this.#finalRefusal(endpoint) !== null) return result;
       } else if (isTransient(result)) {
         if (!this.#mayRetry(endpoint, ++failures, result)) return responseOf(result);
-        const delayMs = this.#retryDelayMs(failures, result);
-        this.#trace?.waitBegun({ reason: "retry", ms: delayMs });
-        await this.#clock.sleep(delayMs, this.#signal);
+        const ms = this.#retryDelayMs(failures, result);
+        trace?.waitBegun({ reason: "retry", ms });
+        await clock.sleep(ms, signal);
       } else {
         Object.assign(endpoint, { refusals: 0, refusedUntilMs: 0, givenUp: null, failures: 0 });
         return responseOf(result);
@@ -91,60 +97,124 @@ export class RequestSender {
   }
 
   counters(): { readonly total: number; readonly retried: number; readonly throttledMs: number } {
-    return { total: this.#total, retried: this.#retried, throttledMs: Math.round(this.#limiter.throttledMs()) };
+    const asleepMs = this.#asleep === 0 ? 0 : this.#options.clock.nowMs() - this.#asleepSinceMs;
+    return { total: this.#total, retried: this.#retried, throttledMs: Math.round(this.#throttledMs + asleepMs) };
   }
 
+  /** The latest window of each family whose answers name one. */
   rateLimits(): readonly FamilyWindow[] {
-    return this.#limiter.windows();
+    return [...this.#families].flatMap(([family, { window }]) => (window === null ? [] : [{ family, ...window }]));
   }
 
   close(): Promise<void> {
     this.#closed.abort();
-    return this.#http.close();
+    return this.#options.http.close();
   }
 
-  async #attempt(request: RetryableRequest, endpoint: EndpointState): Promise<ReceivedResponse | NetworkError> {
-    const release = await this.#limiter.acquire({
-      family: endpointOf(request.path).family,
-      // A request that is in flight may have to wait for a new token.
-      isUrgent: request.path === tokenPath,
-      knownAnswer: () => this.#finalRefusal(endpoint),
+  /** One attempt when the limits allow it; the last 429 of an endpoint that was given up. */
+  #attempt(request: RetryableRequest, endpoint: Endpoint): Promise<Result> {
+    this.#options.signal.throwIfAborted();
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ request, endpoint, resolve, reject });
+      this.#begin();
     });
-    if (typeof release !== "function") return release;
+  }
+
+  /** Begins what the limits allow, in the order in which it came. */
+  #begin(): void {
+    this.#waiting = this.#waiting.filter((waiting) => !this.#hasBegun(waiting));
+  }
+
+  #hasBegun({ request, endpoint, resolve, reject }: Waiting): boolean {
+    const refusal = this.#finalRefusal(endpoint);
+    if (refusal !== null) {
+      resolve(refusal);
+      return true;
+    }
+    // A request that is in flight may have to wait for a new token.
+    const isUrgent = request.path === tokenPath;
+    if (!isUrgent && this.#inFlight >= this.#concurrency) return false;
+    const untilMs = endpoint.family.blockedUntilMs(this.#options.clock.nowMs());
+    if (untilMs > 0) {
+      if (untilMs < Number.POSITIVE_INFINITY) void this.#sleep(endpoint.family, untilMs);
+      return false;
+    }
+    this.#run(request, endpoint, isUrgent ? 0 : 1).then(resolve, reject);
+    return true;
+  }
+
+  /** `weight`: how much of the concurrency it takes. */
+  async #run(request: RetryableRequest, endpoint: Endpoint, weight: number): Promise<Result> {
+    const { family } = endpoint;
     let window: RateWindow | null = null;
+    family.inFlight++;
+    this.#inFlight += weight;
+    // A turn later, because an attempt may itself send a request: the one for a token.
+    await Promise.resolve();
     try {
       return await request.attempt(async (prepared) => {
         const received = await this.#sendOnce({ method: request.method, path: request.path, ...prepared });
-        window = received.status === 429 ? this.#refusal(endpoint, received) : received.window;
+        const shown = parseWindow(received.headers, received.receivedAtMs);
+        window = received.status === 429 ? this.#refusal(endpoint, received, shown) : shown;
         return received;
       });
     } catch (error) {
       if (error instanceof NetworkError) return error;
       throw error;
     } finally {
-      release(window);
+      family.inFlight--;
+      this.#inFlight -= weight;
+      family.learn(window, this.#options.clock.nowMs());
+      this.#begin();
     }
   }
 
   async #sendOnce(request: HttpRequest): Promise<ReceivedResponse> {
+    const { http, clock, signal, trace } = this.#options;
+    const startedAtMs = clock.nowMs();
+    const ended = (status: number | null, problem: string | null) => {
+      const { method, path } = request;
+      trace?.requestEnded({ method, path: tracedPath(path), status, problem, ms: clock.nowMs() - startedAtMs });
+    };
     this.#total++;
-    const response = await this.#http.send(request, this.#signal);
-    const receivedAtMs = this.#clock.nowMs();
-    this.#hasResponse = true;
-    return { ...response, receivedAtMs, window: parseWindow(response.headers, receivedAtMs) };
+    try {
+      const response = await http.send(request, signal);
+      this.#hasResponse = true;
+      ended(response.status, null);
+      return { ...response, receivedAtMs: clock.nowMs() };
+    } catch (error) {
+      ended(null, error instanceof NetworkError ? error.message : signal.aborted ? "interrupted" : "not sent");
+      throw error;
+    }
+  }
+
+  async #sleep(family: RateFamily, untilMs: number): Promise<void> {
+    if (family.isAsleep) return;
+    const { clock, signal, trace } = this.#options;
+    const nowMs = clock.nowMs();
+    family.isAsleep = true;
+    if (this.#asleep++ === 0) this.#asleepSinceMs = nowMs;
+    trace?.waitBegun({ reason: "rate limit", ms: untilMs - nowMs });
+    try {
+      await clock.sleep(untilMs - nowMs, AbortSignal.any([signal, this.#closed.signal]));
+    } catch {
+      // The abort has rejected everything that waited.
+    }
+    if (--this.#asleep === 0) this.#throttledMs += clock.nowMs() - this.#asleepSinceMs;
+    family.isAsleep = false;
+    this.#begin();
   }
 
   /** The window of the family after a 429. An endpoint whose 429s do not end is given up. */
-  #refusal(endpoint: EndpointState, response: ReceivedResponse): RateWindow | null {
-    const nowMs = this.#clock.nowMs();
-    const { window } = response;
-    const retryAfterMs = parseRetryAfterMs(response.headers, response.receivedAtMs) ?? 0;
+  #refusal(endpoint: Endpoint, response: ReceivedResponse, window: RateWindow | null): RateWindow | null {
+    const nowMs = this.#options.clock.nowMs();
+    const retryAfterMs = parseRetryAfterMs(response.headers, response.receivedAtMs);
     // Without a window that is used up the refusal was for too many requests in flight.
     const isUsedUp = window !== null && window.remaining === 0;
     // The 429s of requests that were in flight together are one.
     if (nowMs >= endpoint.refusedUntilMs) {
       endpoint.refusals++;
-      if (!isUsedUp) this.#limiter.halveConcurrency();
+      if (!isUsedUp) this.#concurrency = Math.max(1, Math.floor(this.#concurrency / 2));
     }
     const backoffMs = this.#jittered(Math.min(maxBackoffMs, firstRefusalMs * 2 ** (endpoint.refusals - 1)));
     const resetAtMs = Math.max(isUsedUp ? window.resetAtMs : 0, nowMs + Math.max(backoffMs, retryAfterMs));
@@ -152,42 +222,55 @@ export class RequestSender {
     const isEndless = endpoint.refusals > maxRefusals || retryAfterMs > maxWindowMs;
     endpoint.givenUp = isEndless ? { response, untilMs: resetAtMs } : null;
     // A limit that refuses one endpoint without end need not refuse the others of its family.
-    if (isEndless) return window;
-    return { limit: window?.limit ?? 0, remaining: 0, resetAtMs };
+    return isEndless ? window : { limit: window?.limit ?? 0, remaining: 0, resetAtMs };
   }
 
-  #finalRefusal({ givenUp }: EndpointState): ReceivedResponse | null {
-    return givenUp !== null && this.#clock.nowMs() < givenUp.untilMs ? givenUp.response : null;
+  #finalRefusal({ givenUp }: Endpoint): ReceivedResponse | null {
+    return givenUp !== null && this.#options.clock.nowMs() < givenUp.untilMs ? givenUp.response : null;
   }
 
-  #mayRetry(endpoint: EndpointState, failures: number, result: ReceivedResponse | NetworkError): boolean {
+  #mayRetry(endpoint: Endpoint, failures: number, result: Result): boolean {
     // A retry only delays, while nothing has ever responded, the error of a wrong address.
-    const isFirstContact = result instanceof NetworkError && result.kind !== "reset" && !this.#hasResponse;
+    const isFirstContact = !isResponse(result) && result.kind !== "reset" && !this.#hasResponse;
     const isFinal = failures > maxRetries || isFirstContact || endpoint.failures >= maxFailuresInRow;
     if (isFinal) endpoint.failures++;
     return !isFinal;
   }
 
-  #retryDelayMs(failures: number, result: ReceivedResponse | NetworkError): number {
-    const retryAfterMs = isResponse(result) ? (parseRetryAfterMs(result.headers, result.receivedAtMs) ?? 0) : 0;
+  #retryDelayMs(failures: number, result: Result): number {
+    const retryAfterMs = isResponse(result) ? parseRetryAfterMs(result.headers, result.receivedAtMs) : 0;
     return Math.max(this.#jittered(firstRetryMs * 2 ** (failures - 1)), Math.min(retryAfterMs, maxBackoffMs));
   }
 
   #jittered(ms: number): number {
-    return Math.round(ms * (0.5 + this.#clock.random() / 2));
+    return Math.round(ms * (0.5 + this.#options.clock.random() / 2));
   }
 
-  #endpointOf(path: string): EndpointState {
-    const { endpoint: name } = endpointOf(path);
-    const known = this.#endpoints.get(name);
-    if (known !== undefined) return known;
-    const state: EndpointState = { refusals: 0, refusedUntilMs: 0, givenUp: null, failures: 0 };
-    this.#endpoints.set(name, state);
-    return state;
+  #endpointOf(path: string): Endpoint {
+    const { endpoint: name, family: familyName } = namesOf(path);
+    const family = this.#families.get(familyName) ?? new RateFamily();
+    this.#families.set(familyName, family);
+    const endpoint = this.#endpoints.get(name) ?? {
+      family,
+      refusals: 0,
+      refusedUntilMs: 0,
+      givenUp: null,
+      failures: 0,
+    };
+    this.#endpoints.set(name, endpoint);
+    return endpoint;
   }
 }
 
-interface EndpointState {
+interface Waiting {
+  readonly request: RetryableRequest;
+  readonly endpoint: Endpoint;
+  readonly resolve: (result: Result) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+interface Endpoint {
+  readonly family: RateFamily;
   /** 429s in a row; the ones that arrive before `refusedUntilMs` count as one. */
   refusals: number;
   refusedUntilMs: number;
@@ -197,16 +280,27 @@ interface EndpointState {
   failures: number;
 }
 
-function isResponse(result: ReceivedResponse | NetworkError): result is ReceivedResponse {
+/**
+ * The endpoint of a path, identifiers taken out: that of `/api/v1/policies/00p1/rules` reads `policies * rules`. Its first
+ * word is the family.
+ */
+function namesOf(path: string): { readonly endpoint: string; readonly family: string } {
+  const [, ...segments] = path.split(/[?#]/, 1)[0]?.split("/") ?? [];
+  const names = segments.slice(2).map((segment, index) => (index % 2 === 1 ? "*" : segment));
+  // A list of policies of another type is another question: what refuses the one need not refuse the other.
+  const type = /[?&]type=([^&#]*)/.exec(path)?.[1];
+  return { endpoint: [...names, ...(type === undefined ? [] : [type])].join(" "), family: names[0] ?? "" };
+}
+
+function isResponse(result: Result): result is ReceivedResponse {
   return !(result instanceof NetworkError);
 }
 
-function isTransient(result: ReceivedResponse | NetworkError): boolean {
-  if (result instanceof NetworkError) return result.isTransient;
-  return result.status === 408 || result.status >= 500;
+function isTransient(result: Result): boolean {
+  return isResponse(result) ? result.status === 408 || result.status >= 500 : result.isTransient;
 }
 
-function responseOf(result: ReceivedResponse | NetworkError): ReceivedResponse {
+function responseOf(result: Result): ReceivedResponse {
   if (isResponse(result)) return result;
   throw result;
 }

@@ -1,6 +1,4 @@
-import type { Clock } from "./clock.ts";
-import type { HttpRequest, HttpTransport } from "./http_transport.ts";
-import { NetworkError } from "./network_error.ts";
+import type { HttpRequest } from "./http_transport.ts";
 
 /** Callbacks for requests and waits. It sees no header, no form and no answer, so it can show no secret. */
 export interface RequestTrace {
@@ -19,35 +17,7 @@ export interface TracedRequest {
   readonly ms: number;
 }
 
-const openParameters: ReadonlySet<string> = new Set(["expand", "limit", "sortOrder", "type"]);
-
-function tracedPath(path: string): string {
-  const [place = "", query] = path.split("?", 2);
-  if (query === undefined) return place;
-  const shown = query.split("&").map((parameter) => {
-    const [name = "", value] = parameter.split("=", 2);
-    return value === undefined || openParameters.has(name) ? parameter : `${name}=…`;
-  });
-  return `${place}?${shown.join("&")}`;
-}
-
-export function traceRequests(http: HttpTransport, trace: RequestTrace, clock: Clock): HttpTransport {
-  return {
-    async send(request, signal) {
-      const { method } = request;
-      const path = tracedPath(request.path);
-      const startedAtMs = clock.nowMs();
-      const ended = (status: number | null, problem: string | null) =>
-        trace.requestEnded({ method, path, status, problem, ms: clock.nowMs() - startedAtMs });
-      try {
-        const response = await http.send(request, signal);
-        ended(response.status, null);
-        return response;
-      } catch (error) {
-        ended(null, error instanceof NetworkError ? error.message : signal.aborted ? "interrupted" : "not sent");
-        throw error;
-      }
-    },
-    close: () => http.close(),
-  };
+/** A path with the values of its query hidden, except of those that select and page openly. */
+export function tracedPath(path: string): string {
+  return path.replaceAll(/([?&](?!(?:expand|limit|sortOrder|type)=)[^=&]+=)[^&]*/g, "$1…");
 }

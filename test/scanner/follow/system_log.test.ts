@@ -24,7 +24,7 @@ function page(first: number, count: number, next: string | null): Answer {
     uuid: `u${first + index}`,
     eventType: "zone.update",
   }));
-  return { state: "obtained", value: { entries, size: count, problems: [], next } };
+  return { state: "obtained", value: { entries, next } };
 }
 
 function refusal(httpStatus: number | null, reason: "provider_error" | "missing_scope" = "provider_error"): Answer {

@@ -77,7 +77,6 @@ test.each<[body: readonly unknown[], partial: readonly unknown[]]>([
   [["p1"], []],
   [[null, { id: "p1" }, "p2", [{ id: "p3" }]], [{ id: "p1" }]],
   [[{ id: null, name: " ", status: "ACTIVE" }, { id: "p1" }, {}], [{ id: "p1" }]],
-  [[{ id: "p1" }, { id: "p2", deep: nestedList(150) }], [{ id: "p1" }]],
 ])("a list %# is unreadable, with its objects as partial", async (body, partial) => {
   const { idp, client } = await setUp();
   idp.on("GET", path, { body });
@@ -85,9 +84,7 @@ test.each<[body: readonly unknown[], partial: readonly unknown[]]>([
     state: "missing",
     reason: "unreadable",
     partial,
-    detail: expect.stringMatching(
-      /holds (an entry without id, type and name|an entry that is nested too deeply)/,
-    ) as string,
+    detail: expect.stringContaining("holds an entry without id, type and name") as string,
     refusal: { httpStatus: 200, errorCode: null },
   });
 });
@@ -381,8 +378,4 @@ async function setUp(options: IdpSetUp = {}) {
   const connected = await setUpClient({ dpop: true, ...options });
   await connected.login.current();
   return connected;
-}
-
-function nestedList(levels: number): unknown {
-  return JSON.parse("[".repeat(levels) + "]".repeat(levels));
 }
