@@ -17,7 +17,7 @@ export interface FindingNote {
  * The notes of a finding. One that is described here is sent, published, stored, listed, documented, shown and written
  * everywhere: `notes` of a check's draft sets it, and `tools/schemas.ts` describes it.
  */
-export const findingNotes = {
+const findingNotes = {
   to_pass: { description: "What to change for it, in one sentence", since: "1.2", label: "To pass" },
   evaluation: {
     description:

@@ -1,6 +1,5 @@
-import { DrizzleQueryError } from "drizzle-orm/errors";
 import { expect, test } from "vitest";
-import { constraintViolation, toDatabaseError, unwrapDatabaseError } from "../../drizzle/database_error.ts";
+import { toDatabaseError } from "../../drizzle/database_error.ts";
 
 const answer = (code: string, message = "m") => Object.assign(new Error(message), { code, severity: "ERROR" });
 
@@ -29,14 +28,4 @@ test("toDatabaseError: an error that is not a server's answer means unavailable"
     "a string",
   ];
   for (const error of errors) expect(toDatabaseError(error)).toMatchObject({ code: "unavailable", cause: error });
-});
-
-test("constraintViolation and unwrapDatabaseError see through Drizzle's error", () => {
-  const known = toDatabaseError(Object.assign(answer("23505"), { constraint: "api_keys_hash" }));
-  const wrapped = new DrizzleQueryError("insert", ["secret"], known);
-  expect(constraintViolation(wrapped)).toEqual({ kind: "unique", constraint: "api_keys_hash" });
-  expect(unwrapDatabaseError(wrapped)).toBe(known);
-  const other = new Error("other", { cause: new Error("inner") });
-  expect(constraintViolation(other)).toBeNull();
-  expect(unwrapDatabaseError(other)).toBe(other);
 });

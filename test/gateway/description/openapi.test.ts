@@ -1,6 +1,8 @@
 import addFormats from "ajv-formats";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createApp } from "../../../gateway/app.ts";
+import { scanstreamFeatures } from "../../../gateway/features/scanstream_features.ts";
 import type { OpenApi } from "../../../gateway/description/describe_api.ts";
 import { createScan, startTestGateway, type TestGateway, type TestScan } from "../../support/test_gateway.ts";
 import { numbered } from "../../support/published.ts";
@@ -49,6 +51,25 @@ function operations(): readonly Described[] {
     Object.entries(methods).map(([method, operation]) => ({ ...(operation as unknown as Described), path, method })),
   );
 }
+
+/** Pages and the description itself are no part of the API. */
+const undescribed = new Set(["/", "/assets/{file}", "/openapi.json", "/demo/session", "/sign-in", "/callback"]);
+
+test("every route is described, and every description is a route; every reference leads somewhere", () => {
+  const features = scanstreamFeatures({ retentionDays: null, historyDays: 400 });
+  const { routes } = createApp(gateway.gateway.parts.dependencies, features);
+  const served = routes
+    .filter(({ method }) => method !== "ALL")
+    .map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, "{$1}")}`)
+    .filter((route) => !undescribed.has(route.split(" ")[1] ?? ""));
+  const described = operations().map(({ method, path }) => `${method.toUpperCase()} ${path}`);
+  expect(described.toSorted()).toEqual([...new Set(served)].toSorted());
+  for (const [, path] of JSON.stringify(api).matchAll(/"\$ref":"#\/([^"]+)"/g)) {
+    let found: unknown = api;
+    for (const key of path?.split("/") ?? []) found = (found as Record<string, unknown> | undefined)?.[key];
+    expect(found, path).toBeDefined();
+  }
+});
 
 test("each operation has an id of its own, and a tag that is described; the document says where the API is", () => {
   const ids = operations().map(({ operationId }) => operationId);

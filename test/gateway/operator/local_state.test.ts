@@ -1,10 +1,9 @@
-import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { decodeProtectedHeader, importJWK, jwtVerify } from "jose";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { UsageError } from "../../../shared/usage_error.ts";
-import { createLocalState, developmentAudience, developmentIssuer } from "../../../gateway/operator/local_state.ts";
+import { createLocalState } from "../../../gateway/operator/local_state.ts";
 
 let folder: string;
 beforeEach(async () => {
@@ -25,33 +24,6 @@ test("the secret is created once, also concurrently, and readable by this user o
   await chmod(file, 0o644);
   expect(await createLocalState(directory).streamTokenSecret()).toBe(secrets[0]);
   expect((await stat(file)).mode & 0o777).toBe(0o600);
-});
-
-test("the development key signs what its public half verifies, and stays the same", async () => {
-  const first = await createLocalState(folder).developmentKey();
-  const second = await createLocalState(folder).developmentKey();
-  expect(second.publicJwk).toEqual(first.publicJwk);
-  expect(first.publicJwk).not.toHaveProperty("d");
-  const token = await first.sign({
-    tenantClaim: "org",
-    tenantId: "7c9e6679-7425-40de-944b-e07fc1f90ae7",
-    sub: "alice",
-    issuedAtSeconds: 100,
-    expiresAtSeconds: 200,
-  });
-  expect(decodeProtectedHeader(token)).toEqual({ alg: "ES256", typ: "JWT", kid: first.publicJwk.kid });
-  const { payload } = await jwtVerify(token, await importJWK(second.publicJwk, "ES256"), {
-    currentDate: new Date(150_000),
-  });
-  expect(payload).toEqual({
-    org: "7c9e6679-7425-40de-944b-e07fc1f90ae7",
-    iss: developmentIssuer,
-    aud: developmentAudience,
-    sub: "alice",
-    iat: 100,
-    exp: 200,
-  });
-  expect(await readFile(join(folder, "development_key.json"), "utf8")).toContain('"d"');
 });
 
 test("an unwritable folder is a configuration error that names the variables to set instead", async () => {

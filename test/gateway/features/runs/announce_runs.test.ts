@@ -55,18 +55,6 @@ async function store({ id }: ScanRow, change: Partial<ScanRow>): Promise<ScanRow
 const createAnnouncer = () => createScanAnnouncer({ database, sendEvent, log: silentLog, nowMs: Date.now });
 const updates = () => published.map(({ type, done }) => [type, done]);
 
-test("a scan that changes often is published at once, and then once with its last state", async () => {
-  const announcer = createAnnouncer();
-  const scan = await createRow();
-  const rows: ScanRow[] = [];
-  for (let done = 1; done <= 20; done += 1) rows.push(await store(scan, { status: "running", checksDone: done }));
-  await Promise.all(rows.map((row) => announcer.updated(row)));
-  expect(updates()).toEqual([
-    ["scan.updated", 1],
-    ["scan.updated", 20],
-  ]);
-});
-
 test("an update that waits for its second is not published when the scan has ended meanwhile", async () => {
   const announcer = createAnnouncer();
   const scan = await createRow();

@@ -213,17 +213,3 @@ describe("reading", () => {
     expect(second.next_cursor).toBeNull();
   });
 });
-
-describe("paths", () => {
-  const reads = ["", "/changes", "/findings", "/event-stream"] as const;
-
-  test("an id that is no UUID, and one that does not exist, are 404", async () => {
-    for (const id of ["x", randomUUID()]) {
-      const { post, send } = createMonitorClient(gateway, id);
-      for (const suffix of reads) expect(await problemOf(await send("GET", suffix))).toMatchObject({ status: 404 });
-      expect(await problemOf(await send("PATCH", "", {}))).toMatchObject({ status: 404 });
-      expect(await problemOf(await post([changeOf()]))).toMatchObject({ status: 404 });
-      expect(await problemOf(await send("DELETE"))).toMatchObject({ status: 404 });
-    }
-  });
-});

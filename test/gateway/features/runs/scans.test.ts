@@ -1,4 +1,3 @@
-import { gzipSync } from "node:zlib";
 import { randomUUID } from "node:crypto";
 import { parse, strictObject } from "valibot";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -41,99 +40,15 @@ describe("POST /scans", () => {
     expect(response.headers.get("location")).toBe(`/api/v1/scans/${scan.id}`);
     expect(await read(scan)).toEqual(scan);
   });
-
-  test.each([
-    [{ checks_total: -1 }, "/checks_total"],
-    [{ checks_total: 1.5 }, "/checks_total"],
-    [{ checks_total: 2_147_483_648 }, "/checks_total"],
-    [{ org_url: "javascript:alert(1)" }, "/org_url"],
-    [{ org_url: "https://user:pw@acme.okta.com" }, "/org_url"],
-    [{ org_url: `https://a.test/${"a".repeat(2034)}` }, "/org_url"],
-    [{ client_id: "" }, "/client_id"],
-    [{ client_id: "a".repeat(201) }, "/client_id"],
-    [{ client_id: "a\0b" }, "/client_id"],
-    [{ client_id: "\ud800" }, "/client_id"],
-    [{ tenant_id: "7c9e6679-7425-40de-944b-e07fc1f90ae7" }, "/tenant_id"],
-    [[], ""],
-    [null, ""],
-  ])("refuses %j and names the field", async (body, pointer) => {
-    const problem = await problemOf(await send("POST", "/api/v1/scans", body));
-    expect(problem).toMatchObject({ status: 422, code: "invalid" });
-    expect(problem.errors?.map((error) => error.pointer)).toEqual([pointer]);
-  });
-});
-
-describe("bodies", () => {
-  const filled = (bytes: number) => `{"client_id":"x"${" ".repeat(bytes - 17)}}`;
-
-  test.each<readonly [status: number, body: BodyInit, contentType: string | null]>([
-    [400, "{", "application/json"],
-    [400, '{"a":1}}', "application/json"],
-    [400, new Uint8Array([0x22, 0xff, 0x22]), "application/json"],
-    [201, "{}", "APPLICATION/JSON; charset=utf-8"],
-    [201, "{}", "application/merge-patch+json"],
-    [201, new Blob(["{}"]), null],
-    [415, "{}", "text/plain"],
-    [415, "{}", "application/jsonp"],
-    [201, filled(65_536), "application/json"],
-    [413, filled(65_537), "application/json"],
-  ])("%i for %.20s as %s", async (status, body, contentType) => {
-    const headers: Record<string, string> = contentType === null ? {} : { "content-type": contentType };
-    const response = await gateway.request("/api/v1/scans", { method: "POST", as: key, body, headers });
-    expect(response.status).toBe(status);
-    if (status === 415) expect(response.headers.get("accept")).toBe("application/json");
-    if (status !== 201) await problemOf(response);
-  });
-
-  test("a compressed body is 415, not broken JSON", async () => {
-    const response = await gateway.request("/api/v1/scans", {
-      method: "POST",
-      as: key,
-      body: gzipSync("{}"),
-      headers: { "content-type": "application/json", "content-encoding": "gzip" },
-    });
-    expect(await problemOf(response)).toMatchObject({
-      status: 415,
-      detail: expect.stringContaining("Content-Encoding"),
-    });
-  });
 });
 
 describe("lists", () => {
-  test("a limit is 1 to 200", async () => {
-    const { id } = await newScan();
-    for (const limit of ["1", "200"]) await listPage(`/api/v1/scans?limit=${limit}`);
-    for (const limit of ["0", "201", "-1", "1.5", "", "1e2", "1&limit=2"]) {
-      for (const path of ["/api/v1/scans", `/api/v1/scans/${id}/findings`]) {
-        const problem = await problemOf(await gateway.request(`${path}?limit=${limit}`, { as: key }));
-        expect(problem, limit).toMatchObject({ status: 400, code: "malformed" });
-      }
-    }
-  });
-
   test("a cursor that is not this list's is 400", async () => {
     const scan = await newScan();
     await publish(scan, findingEvents(scan.id, [finding({ fingerprint: "a" }), finding({ fingerprint: "b" })]));
     const findingsCursor = (await listPage(`/api/v1/scans/${scan.id}/findings?limit=1`)).next_cursor ?? "";
     const scansCursor = (await listPage("/api/v1/scans?limit=1")).next_cursor ?? "";
-    const encode = (value: unknown) => btoa(JSON.stringify(value)).replaceAll("=", "");
-    const never = "7c9e6679-7425-40de-944b-e07fc1f90ae7";
-    for (const cursor of [
-      findingsCursor,
-      "",
-      "x",
-      "%00",
-      "💣",
-      "a".repeat(2000),
-      `${scansCursor}x`,
-      encode(["scans", 1e15, never]),
-      encode(["scans", -1, never]),
-      encode(["scans", 1.5, never]),
-      encode(["scans", 1, "x"]),
-      encode(["scans", 1]),
-      encode(7),
-      `${scansCursor}&cursor=${scansCursor}`,
-    ]) {
+    for (const cursor of [findingsCursor, "", "💣", `${scansCursor}x`, btoa('["scans",1,"x"]'), btoa("7")]) {
       const problem = await problemOf(await gateway.request(`/api/v1/scans?cursor=${cursor}`, { as: key }));
       expect(problem).toMatchObject({ status: 400, code: "malformed" });
     }
@@ -253,22 +168,6 @@ describe("findings", () => {
     expect(problem).toMatchObject({ status: 422, code: "invalid", errors: [{ pointer }] });
     expect((await listPage(`/api/v1/scans/${scan.id}/findings`)).items).toEqual([]);
   });
-});
-
-describe("paths", () => {
-  test.each(["not-a-uuid", "7C9E6679-7425-40DE-944B-E07FC1F90AE7", "%00", "..%2f", "'"])(
-    "an id that is no UUID is 404: %s",
-    async (id) => {
-      for (const [method, suffix, json] of [
-        ["GET", "", undefined],
-        ["PATCH", "", {}],
-        ["GET", "/event-stream", undefined],
-      ] as const) {
-        const problem = await problemOf(await send(method, `/api/v1/scans/${id}${suffix}`, json));
-        expect(problem).toMatchObject({ status: 404, code: "not_found" });
-      }
-    },
-  );
 });
 
 interface Page {
