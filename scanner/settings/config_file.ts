@@ -1,11 +1,10 @@
 import { stat } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
-import { findNodeAtLocation, parseTree, stripComments, visit, type JSONPath } from "jsonc-parser";
+import { findNodeAtLocation, parseTree, stripComments, type JSONPath } from "jsonc-parser";
 import * as v from "valibot";
 import { readOptionFile } from "../../command_line/files.ts";
 import { adviceFor } from "../../shared/nearest_name.ts";
 import { parseOptionJson, refuseFile } from "../decisions/option_file.ts";
-import { findSecrets, type PlacedValue } from "./config_secrets.ts";
 import { lastRun } from "../runs/kept_runs.ts";
 import { memberOf, type Raw, type Setting } from "./setting.ts";
 import { table } from "./table.ts";
@@ -18,13 +17,15 @@ const bounds = { maxDepth: 6, maxParts: 20_000, repeatedKeys: "refuse", texts: "
 /** Settings of the file by their names there. Paths are relative to the working directory. */
 export type Members = Readonly<Record<string, Raw>>;
 
+export type Organization = Members & { readonly name: string };
+
 export interface ConfigFile {
   readonly file: string;
   /** The settings beside the list. */
   readonly top: Members;
   readonly defaults: Members;
   /** Null: the file lists none. */
-  readonly organizations: readonly (Members & { readonly name: string })[] | null;
+  readonly organizations: readonly Organization[] | null;
 }
 
 const textSchema = v.pipe(v.string("expected a text"), v.nonEmpty("must not be empty"));
@@ -80,7 +81,7 @@ export const configSchema = v.strictObject({
 interface Content {
   readonly $schema?: string;
   readonly defaults?: Members;
-  readonly organizations?: NonNullable<ConfigFile["organizations"]>;
+  readonly organizations?: readonly Organization[];
 }
 
 /** The file that `--config` names, or the one of the working directory; null when none exists, or with `--no-config`. */
@@ -113,15 +114,8 @@ export function parseConfigFile(written: string, file: string): ConfigFile {
   const fail = refuseFile({ option: "--config", file });
   const content = parseOptionJson(text, bounds, fail);
   if (Array.isArray(content)) throw fail(["the file: expected an object"]);
-  const secrets = findSecrets(placedValues(text));
-  if (secrets.length > 0) {
-    throw fail(
-      [...new Set(secrets.map(({ pointer }) => pointer))].map(
-        (pointer) =>
-          `${pointer}: this file must not contain a secret: expected private_key_file, or private_key_env with the name of a variable; the key of a gateway belongs in SCANSTREAM_API_KEY`,
-      ),
-    );
-  }
+  const secrets = secretsIn(content, "");
+  if (secrets.length > 0) throw fail(secrets.map((pointer) => `${pointer}: ${noSecret}`));
   const parsed = v.safeParse(configSchema, content);
   if (!parsed.success) {
     const root = parseTree(text);
@@ -135,8 +129,7 @@ export function parseConfigFile(written: string, file: string): ConfigFile {
     throw fail(parsed.issues.map((issue) => explainIssue(issue, place)));
   }
   const { $schema: _, defaults = {}, organizations, ...top }: Content = parsed.output as Content;
-  const names = (organizations ?? []).map(({ name }) => name);
-  const repeated = repeatedNames(names);
+  const repeated = repeatedNames((organizations ?? []).map(({ name }) => name));
   if (repeated.length > 0) throw fail(repeated);
   const resolved = <Given extends Members>(members: Given): Given => withPathsOf(members, dirname(file));
   return {
@@ -183,22 +176,26 @@ function lineAndColumn(text: string, offset: number): string {
   return `(line ${before.length} column ${(before.at(-1) ?? "").length + 1})`;
 }
 
-/** Every plain value of the text, and every member that has an object or a list. */
-function placedValues(text: string): readonly PlacedValue[] {
-  const members: PlacedValue[] = [];
-  visit(text, {
-    onObjectProperty(name, _offset, _length, _line, _column, pathOfObject) {
-      members.push({ pointer: toPointer([...pathOfObject(), name]), name, value: undefined });
-    },
-    onLiteralValue(value: unknown, _offset, _length, _line, _column, pathOf) {
-      const path = pathOf();
-      const name = path.findLast((part) => typeof part === "string") ?? "";
-      members.push({ pointer: toPointer(path), name, value });
-    },
-  });
-  return members;
-}
-
 function toPointer(path: JSONPath): string {
   return path.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+}
+
+const noSecret =
+  "this file must not contain a secret: expected private_key_file, or private_key_env with the name of a variable; the key of a gateway belongs in SCANSTREAM_API_KEY";
+
+const secretNames =
+  /^(?:(?:idp_)?private_?key|.*api_?key|(?:client_?)?secret|.*password|(?:access_?|api_?|bearer_?)?token|jwk|jwks|pem)$/i;
+
+/** Keys in PEM, its base64 and JWK, keys of a gateway, JWTs, API tokens of Okta, and headers. */
+const secretForms =
+  /-----BEGIN [A-Z ]*PRIVATE KEY|^LS0tLS1CRUdJTi|"d"\s*:\s*"|^scs_[0-9a-f]{8}_|^ey[\w-]+\.[\w-]+\.|^00[\w-]{40}$|^(?:Bearer|Api-Key|SSWS) /;
+
+/** Pointers of what holds a secret: it would be in a repository, in backups, and in what the file is copied to. */
+function secretsIn(value: unknown, pointer: string): readonly string[] {
+  if (typeof value === "string") return secretForms.test(value.trim()) ? [pointer] : [];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([name, inner]) => {
+    const at = pointer + toPointer([name]);
+    return secretNames.test(name) ? [at, ...secretsIn(inner, at)] : secretsIn(inner, at);
+  });
 }

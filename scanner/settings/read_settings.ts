@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { readProblem } from "../../shared/error_code.ts";
 import type { Environment } from "../../command_line/command_io.ts";
@@ -6,21 +6,20 @@ import { InvalidSetting } from "../../shared/environment_reader.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import type { ConnectionSettings } from "../okta/connection_settings.ts";
 import { parsePrivateKey, PrivateKeyError, type SigningKey } from "../okta/private_key.ts";
-import {
-  fileLayer,
-  flagLayer,
-  flagOf,
-  textOf,
-  variableLayer,
-  type FileLayer,
-  type Flags,
-  type Found,
-  type Layer,
-} from "./layers.ts";
-import { memberOf, type CommandName, type Setting } from "./setting.ts";
+import type { Members } from "./config_file.ts";
+import { attributeOf, flagOf, memberOf, type CommandName, type Raw, type Setting } from "./setting.ts";
 import { table, type SettingName, type Values } from "./table.ts";
+import { isSameOrg, scopeNames } from "./values.ts";
 
-export type { FileLayer, Flags } from "./layers.ts";
+/** Options of one command, as commander gives them. */
+export type Flags = Readonly<Record<string, string | boolean | undefined>>;
+
+/** A part of the configuration file that has settings; earlier ones win. */
+interface FileLayer {
+  /** As messages name it: `scanstream.config.json: organization acme`. */
+  readonly place: string;
+  readonly members: Members;
+}
 
 export interface Given {
   readonly command: CommandName;
@@ -51,7 +50,7 @@ export class SettingsError extends UsageError {
   constructor(found: readonly Problem[]) {
     const texts = (problems: readonly Problem[]) => [...new Set(problems.map(({ text }) => text))];
     super(texts(found));
-    this.keyProblems = texts(found.filter(({ name }) => name.startsWith("privateKey")));
+    this.keyProblems = texts(found.filter(({ name }) => isOfKey(name)));
   }
 }
 
@@ -80,28 +79,48 @@ export function readConnectedSettings(given: Given): ConnectedSettings {
   return { ...reading.settings, connection };
 }
 
+/** An empty variable is as one that is not set. */
+export function textOf(env: Environment, name: string): string | null {
+  return env[name]?.trim() || null;
+}
+
+/** The parts of the private key belong together: `readKey` takes them from one layer. */
+function isOfKey(name: SettingName): boolean {
+  return name.startsWith("privateKey");
+}
+
+interface Found {
+  readonly raw: Raw;
+  /** As the person wrote it. */
+  readonly source: string;
+}
+
+/** One place that may have settings. */
+type Layer = (name: SettingName) => Found | null;
+
 class Reading {
+  readonly settings: Settings;
   readonly #given: Given;
   readonly #problems: Problem[] = [];
   /** The source of each setting that was given. */
   readonly #sources = new Map<SettingName, string>();
-  readonly #person: readonly [flags: Layer, variables: Layer];
   readonly #file: readonly Layer[];
-  readonly settings: Settings;
+  readonly #isListed: boolean;
 
   constructor(given: Given, { isConnecting }: { readonly isConnecting: boolean }) {
     this.#given = given;
-    const { flags, env, file = [], organization = null } = given;
-    this.#person = [flagLayer(flags), variableLayer(env, (name, text) => this.#report(name, text))];
-    this.#file = file.map(fileLayer);
+    const { command, organization = null, file = [] } = given;
+    this.#isListed = organization !== null;
+    this.#file = file.map(({ place, members }): Layer => (name) => {
+      const member = memberOf(name, table[name]);
+      const raw = rowOf(name).kept === undefined ? undefined : members[member];
+      return raw === undefined ? null : { raw, source: `${place}: ${member}` };
+    });
     const values: Partial<Record<SettingName, unknown>> = {};
     for (const name of Object.keys(table) as SettingName[]) {
-      const row: Setting<unknown> = table[name];
-      const isTaken =
-        row.commands.includes(given.command) &&
-        (isConnecting || row.isIdentity !== true || name === "orgUrl") &&
-        !isOfKey(name);
-      values[name] = isTaken ? this.#read(name, row) : row.fallback;
+      const row = rowOf(name);
+      const isTaken = row.commands.includes(command) && (isConnecting || row.isIdentity !== true || name === "orgUrl");
+      values[name] = isTaken && !isOfKey(name) ? this.#read(name, row) : row.fallback;
     }
     const nameOf = (name: SettingName) => this.#sources.get(name) ?? this.#nameOf(name);
     this.settings = { ...(values as Values), nameOf, organization };
@@ -112,35 +131,35 @@ class Reading {
   }
 
   require(name: SettingName): void {
-    const { required }: Setting<unknown> = table[name];
     if (this.#sources.has(name)) return;
-    const also = this.#isListed
-      ? ""
-      : ` (or ${flagOf(table[name])}${name === "orgUrl" ? ", or run scanstream setup" : ""})`;
-    this.#report(name, `${this.#nameOf(name)} is not set: expected ${required}${also}`);
+    const row = rowOf(name);
+    const also = this.#isListed ? "" : ` (or ${flagOf(row)}${name === "orgUrl" ? ", or run scanstream setup" : ""})`;
+    this.#report(name, `${this.#nameOf(name)} is not set: expected ${row.required}${also}`);
   }
 
   /** The key of the first layer that has one: its content, then its file. The other layers' ids do not belong to it. */
   readKey(): SigningKey | null {
     const { env } = this.#given;
-    const [flags, variables] = this.#person;
     for (const layer of this.#layers(table.privateKey)) {
-      const content = layer.find("privateKey");
+      const content = layer("privateKey");
       if (content !== null) return this.#parseKey(content, layer);
-      const variable = layer.find("privateKeyEnv");
+      const variable = layer("privateKeyEnv");
       if (variable !== null) {
-        const text = env[String(variable.raw)];
-        if (typeof text === "string" && text.trim() !== "")
-          return this.#parseKey({ raw: text, source: `${variable.source}: ${String(variable.raw)}` }, layer);
+        const raw = textOf(env, String(variable.raw));
+        if (raw !== null) return this.#parseKey({ raw, source: `${variable.source}: ${String(variable.raw)}` }, layer);
         const problem = `the variable ${String(variable.raw)} is not set: expected a private key in it`;
         this.#report("privateKeyEnv", `${variable.source}: ${problem}`);
         return null;
       }
-      const file = layer.find("privateKeyFile");
-      if (file !== null) return this.#readKeyFile(file, layer === flags ? variables : layer);
+      const file = layer("privateKeyFile");
+      if (file === null) continue;
+      const path = String(file.raw).trim();
+      const raw = this.#attempt("privateKeyFile", file.source, () => readKeyFile(path));
+      // No flag names the id of a key: that of the variables belongs to the file of the flag.
+      const key = raw && this.#parseKey({ ...file, raw }, layer === this.#flags ? this.#variables : layer);
+      return key ? { ...key, file: path } : null;
     }
-    const hasToken = ["OKTA_API_TOKEN", "OKTA_CLIENT_TOKEN"].some((name) => textOf(env, name) !== null);
-    if (hasToken) this.#report("orgUrl", apiToken);
+    if (textOf(env, "OKTA_API_TOKEN") ?? textOf(env, "OKTA_CLIENT_TOKEN")) this.#report("orgUrl", apiToken);
     const expected = "expected the service application's private key, as PEM, JWK or JWKS";
     const name = this.#nameOf(this.#isListed ? "privateKeyFile" : "privateKey");
     const also = this.#isListed ? "private_key_env" : "IDP_PRIVATE_KEY_FILE, or --private-key-file";
@@ -148,18 +167,10 @@ class Reading {
     return null;
   }
 
-  #readKeyFile({ raw, source }: Found, layer: Layer): SigningKey | null {
-    const path = String(raw).trim();
-    const text = this.#attempt("privateKeyFile", source, () => readKeyFile(path));
-    const key = text === null ? null : this.#parseKey({ raw: text, source }, layer);
-    return key === null ? null : { ...key, file: path };
-  }
-
   #parseKey({ raw, source }: Found, layer: Layer): SigningKey | null {
-    const found = layer.find("privateKeyId");
+    const found = layer("privateKeyId");
     const { read } = table.privateKeyId;
-    const keyId =
-      found === null ? null : this.#attempt("privateKeyId", found.source, () => read(found.raw, found.source));
+    const keyId = found && this.#attempt("privateKeyId", found.source, () => read(found.raw, found.source));
     return this.#attempt("privateKey", source, () => {
       try {
         return parsePrivateKey(String(raw), { keyId });
@@ -170,24 +181,45 @@ class Reading {
     });
   }
 
-  get #isListed(): boolean {
-    return (this.#given.organization ?? null) !== null;
+  #layers({ isIdentity = false }: Setting<unknown>): readonly Layer[] {
+    return isIdentity && this.#isListed
+      ? [this.#flags, ...this.#file, this.#variables]
+      : [this.#flags, this.#variables, ...this.#file];
   }
 
-  #layers({ isIdentity = false }: Setting<unknown>): readonly Layer[] {
-    const [flags, variables] = this.#person;
-    return isIdentity && this.#isListed ? [flags, ...this.#file, variables] : [flags, variables, ...this.#file];
-  }
+  readonly #flags: Layer = (name) => {
+    const row = rowOf(name);
+    const raw = row.flag === null ? undefined : this.#given.flags[attributeOf(row)];
+    // The option of a switch can only turn it away from its default; commander gives the others their defaults.
+    const isGiven = row.form === "switch" ? raw === !row.fallback : typeof raw === "string";
+    return isGiven && raw !== undefined ? { raw, source: flagOf(row) } : null;
+  };
+
+  /** Variables under any of their names; two with two values are a problem, unless a flag decides. */
+  readonly #variables: Layer = (name) => {
+    const given = (rowOf(name).variables ?? []).flatMap((source) => {
+      const raw = textOf(this.#given.env, source);
+      return raw === null ? [] : [{ raw, source }];
+    });
+    const [first] = given;
+    const other = given.find(({ raw }) => first !== undefined && !isSameValue(name, raw, first.raw));
+    if (first !== undefined && other !== undefined)
+      this.#report(
+        name,
+        `${first.source} and ${other.source} have two values: expected one of them, or the same value in both`,
+      );
+    return first ?? null;
+  };
 
   #read(name: SettingName, row: Setting<unknown>): unknown {
     for (const layer of this.#layers(row)) {
-      const found = layer.find(name);
+      const found = layer(name);
       if (found === null) continue;
       const { source } = found;
       this.#sources.set(name, source);
       const { organization = null, isOneOfSeveral = false } = this.#given;
       // Each organization of the list has its own folder below one that they share; a flag for one of them names its own.
-      const isOwn = layer === this.#file[0] || (layer === this.#person[0] && !isOneOfSeveral);
+      const isOwn = layer === this.#file[0] || (layer === this.#flags && !isOneOfSeveral);
       const isShared = row.isPerOrganization === true && organization !== null && !isOwn;
       const raw = isShared && found.raw !== "" ? join(String(found.raw), organization) : found.raw;
       return this.#attempt(name, source, () => row.read(raw, source)) ?? row.fallback;
@@ -211,30 +243,36 @@ class Reading {
 
   /** Name of a setting that nobody gave. */
   #nameOf(name: SettingName): string {
-    const row: Setting<unknown> = table[name];
+    const row = rowOf(name);
     const [layer] = this.#given.file ?? [];
     if (this.#isListed && row.kept !== undefined && layer !== undefined)
       return `${layer.place}: ${memberOf(name, row)}`;
-    return (row.required === undefined ? row.flag?.split(" ")[0] : undefined) ?? row.variables?.[0] ?? name;
+    return (row.required === undefined && flagOf(row)) || (row.variables?.[0] ?? name);
   }
 }
 
-/** The parts of the private key belong together: `readKey` takes them from one layer. */
-function isOfKey(name: SettingName): boolean {
-  return name.startsWith("privateKey");
+function rowOf(name: SettingName): Setting<unknown> {
+  return table[name];
+}
+
+function isSameValue(name: SettingName, one: string, other: string): boolean {
+  if (name === "orgUrl") return isSameOrg(one, other);
+  // A program of Unix sets either case, and the lower one wins.
+  if (name === "httpsProxy" || name === "noProxy") return true;
+  const scopesOf = (text: string) =>
+    scopeNames(text.split(/[\s,]+/))
+      .toSorted()
+      .join();
+  return name === "scopes" ? scopesOf(one) === scopesOf(other) : one === other;
 }
 
 const apiToken =
   "OKTA_API_TOKEN is not used, because an API token has every right of the person who made it, and a scan only reads: run scanstream setup to make a service app with a key";
-const maxKeyFileBytes = 131_072;
 
 function readKeyFile(path: string): string {
   try {
-    const { size } = statSync(path);
-    if (size <= maxKeyFileBytes) return readFileSync(path, "utf8");
-    throw new InvalidSetting(`names a file of ${size} bytes; a key has at most ${maxKeyFileBytes}`);
+    return readFileSync(path, "utf8");
   } catch (error) {
-    if (error instanceof InvalidSetting) throw error;
     throw new InvalidSetting(`names a file that cannot be read: ${readProblem(error)}`);
   }
 }

@@ -58,66 +58,36 @@ interface Kind<Value> extends Own {
 export type Setting<Value> = Kind<Value> & Shared;
 
 /** Rows with what they share; a row's own facts win. */
-export function section<const Rows extends Record<string, Kind<unknown>>>(
-  shared: Shared,
-  rows: Rows,
-): { readonly [Name in keyof Rows]: Setting<Rows[Name]["fallback"]> } {
+export function section<const Rows extends Record<string, Kind<unknown>>>(shared: Shared, rows: Rows) {
   const entries = Object.entries(rows).map(([name, row]) => [name, { ...shared, ...row }]);
   return Object.fromEntries(entries) as { readonly [Name in keyof Rows]: Setting<Rows[Name]["fallback"]> };
 }
 
-type WithFallback<Value> = Own & { readonly fallback: Value };
-
 /** Without a fallback the value may be null. */
-export function text<Value>(
+type WithFallback<Value, Fallback> = Own & { readonly fallback?: Fallback & (Value | null) };
+
+export function text<Value, Fallback = null>(
   flag: string | null,
   help: string,
   parse: (text: string) => Value,
-  own: WithFallback<NoInfer<Value>>,
-): Kind<Value>;
-export function text<Value>(
-  flag: string | null,
-  help: string,
-  parse: (text: string) => Value,
-  own?: Own,
-): Kind<Value | null>;
-export function text(
-  flag: string | null,
-  help: string,
-  parse: (text: string) => unknown,
-  own: Own = {},
-): Kind<unknown> {
-  return { form: "text", fallback: null, flag, help, ...own, read: (raw: Raw) => parse(String(raw).trim()) };
+  { fallback, ...own }: WithFallback<Value, Fallback> = {},
+): Kind<NoInfer<Value | Fallback>> {
+  const read = (raw: Raw) => parse(String(raw).trim());
+  return { form: "text", fallback: (fallback ?? null) as Fallback, flag, help, ...own, read };
 }
 
-type ParseList<Value> = (items: readonly string[], all: readonly string[]) => Value;
-type ListOwn = Own & { readonly separator?: RegExp };
-
-/** Several texts: separated in a flag or a variable, in the file also a list. `parse` is given those that are not empty, and all. */
-export function list<Value>(
+/** Several texts: separated in a flag or a variable, in the file also a list. `parse` is given those that are not empty. */
+export function list<Value, Fallback = null>(
   flag: string | null,
   help: string,
-  parse: ParseList<Value>,
-  own: ListOwn & WithFallback<NoInfer<Value>>,
-): Kind<Value>;
-export function list<Value>(
-  flag: string | null,
-  help: string,
-  parse: ParseList<Value>,
-  own?: ListOwn,
-): Kind<Value | null>;
-export function list(
-  flag: string | null,
-  help: string,
-  parse: ParseList<unknown>,
-  { separator = /,/, ...own }: ListOwn = {},
-): Kind<unknown> {
+  parse: (items: readonly string[]) => Value,
+  { separator = /,/, fallback, ...own }: WithFallback<Value, Fallback> & { readonly separator?: RegExp } = {},
+): Kind<NoInfer<Value | Fallback>> {
   const read = (raw: Raw) => {
-    const all = (typeof raw === "object" ? raw : String(raw).split(separator)).map((item) => item.trim());
-    const given = all.filter((item) => item !== "");
-    return parse(given, all);
+    const all = typeof raw === "object" ? raw : String(raw).split(separator);
+    return parse(all.map((item) => item.trim()).filter((item) => item !== ""));
   };
-  return { form: "list", fallback: null, flag, help, ...own, read };
+  return { form: "list", fallback: (fallback ?? null) as Fallback, flag, help, ...own, read };
 }
 
 /** A file or folder: its value keeps its source, which messages about its content name. */
@@ -151,9 +121,8 @@ export function number(flag: string, help: string, { unit, least, most, factor, 
   const read = (raw: Raw) => {
     const count = pattern.test(String(raw).trim()) ? Number(raw) : Number.NaN;
     if (count >= least && count <= most) return toValue(count);
-    throw new InvalidSetting(
-      `expected a ${factor === undefined ? "whole " : ""}number of ${unit} from ${least} to ${most}`,
-    );
+    const whole = factor === undefined ? "whole " : "";
+    throw new InvalidSetting(`expected a ${whole}number of ${unit} from ${least} to ${most}`);
   };
   const described = `${help} (default: ${own.fallback})`;
   return { form: "number", flag, help: described, ...own, fallback: toValue(own.fallback), read };
@@ -185,12 +154,17 @@ export function words<const Word extends string>(
     if (found.length > 0 && items.every((item) => known.some((each) => each === item))) return found;
     throw new InvalidSetting(`${JSON.stringify(items.join(","))}: expected one or more of ${known.join(", ")}`);
   };
-  return list(flag, help, parse, { words: known, fallback: [known[0]] });
+  return list(flag, help, parse, { words: known, fallback: [known[0]] as readonly Word[] });
+}
+
+/** `--org-url` of `--org-url <url>`; empty where the command line does not have it. */
+export function flagOf({ flag }: Setting<unknown>): string {
+  return flag?.split(" ")[0] ?? "";
 }
 
 /** `orgUrl` of `--org-url <url>`, as commander names it: `stream` of `--no-stream`. */
-export function attributeOf({ flag }: Setting<unknown>): string {
-  const name = /^--(?:no-)?([a-z-]+)/.exec(flag ?? "")?.[1] ?? "";
+export function attributeOf(row: Setting<unknown>): string {
+  const name = flagOf(row).replace(/^--(?:no-)?/, "");
   return name.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 

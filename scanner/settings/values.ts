@@ -81,7 +81,7 @@ export function parseVariableName(text: string): string {
 }
 
 export function parseScopes(items: readonly string[]): readonly string[] {
-  const scopes = items.map((scope) => scope.replace(/^(okta|idp)\./, ""));
+  const scopes = scopeNames(items);
   if (scopes.length === 0)
     throw new InvalidSetting("holds no scope: expected names such as policies.read, separated by blanks or commas");
   if (scopes.length > 50) throw new InvalidSetting("holds more than 50 scopes");
@@ -91,6 +91,11 @@ export function parseScopes(items: readonly string[]): readonly string[] {
     );
   }
   return [...new Set(scopes)];
+}
+
+/** Without prefix. */
+export function scopeNames(scopes: readonly string[]): readonly string[] {
+  return scopes.map((scope) => scope.replace(/^(okta|idp)\./, ""));
 }
 
 export function parseScopePrefix(text: string): "okta" | "idp" {

@@ -26,26 +26,10 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "scanstream-config-"));
   await writeFile(join(directory, "key.pem"), otherPem);
   await writeFile(join(directory, "note.txt"), "hunter2-hunter2");
-  await writeFile(join(directory, "large.pem"), "x".repeat(131_073));
   await mkdir(join(directory, "folder"));
 });
 
 afterAll(() => rm(directory, { recursive: true }));
-
-test("a connection has defaults for what is not set", () => {
-  expect(connectionOf({}, whole)).toMatchObject({
-    orgUrl: "https://acme.okta.com",
-    clientId: "0oa1b2c3",
-    key: { alg: "ES256", kid: null },
-    scopes: defaultScopes,
-    scopePrefix: null,
-    concurrency: 20,
-    timeoutMs: 30_000,
-    proxy: { httpsProxy: null, noProxy: "" },
-  });
-  expect(defaultScopes).toHaveLength(11);
-  expect(defaultScopes).toContain("users.read");
-});
 
 test("an error names everything that is missing, in one message", () => {
   const { problems, message } = failure({}, {});
@@ -123,15 +107,12 @@ test.each([
 
 test.each([
   ["http://acme.okta.com", "http:// only for loopback"],
-  ["http://128.0.0.1", "http:// only for loopback"],
-  ["http://localhost.example.com", "http:// only for loopback"],
   ["ftp://acme.okta.com", "not https://"],
   ["https://acme okta.com", "not a URL"],
   ["https://me:pw@acme.okta.com", "user name or password"],
   ["https://acme.okta.com/admin/dashboard", "path, query or fragment"],
   ["https://acme.okta.com?x=1", "path, query or fragment"],
   ["https://acme-admin.okta.com", "without -admin"],
-  ["https://acme-admin.okta.mil", "without -admin"],
 ])("IDP_ORG_URL may not be %s", (given, text) => {
   const { problems } = failure({}, { ...whole, IDP_ORG_URL: given });
   expect(problems).toEqual([expect.stringMatching(/^IDP_ORG_URL (is|has|holds) /)]);
@@ -147,7 +128,6 @@ test("the key's content wins over its file", () => {
 test.each([
   ["missing.pem", "no such file"],
   ["folder", "directory"],
-  ["large.pem", "131073 bytes"],
   ["note.txt", "neither PEM nor JSON"],
 ])("reports a key file that is %s", (name, text) => {
   const { problems, message } = failure(
@@ -156,13 +136,6 @@ test.each([
   );
   expect(problems).toEqual([expect.stringMatching(/^IDP_PRIVATE_KEY_FILE (is|names) /)]);
   expect(problems[0]).toContain(text);
-  expect(message).not.toContain("hunter2");
-});
-
-test("a refused key names the accepted formats", () => {
-  const { message } = failure({}, { ...whole, IDP_PRIVATE_KEY: "hunter2-hunter2" });
-  expect(message).toContain("IDP_PRIVATE_KEY is not a usable private key");
-  expect(message).toContain("PKCS#8, PKCS#1 or SEC1");
   expect(message).not.toContain("hunter2");
 });
 
