@@ -17,119 +17,78 @@ export interface Progress {
   ended(): void;
 }
 
-export interface ProgressOptions {
-  /** Milliseconds of a monotonic clock. */
-  readonly now: () => number;
-}
+/** `bar` leaves one line of totals, `totals` is for a scan next to others, and `quiet` shows messages only. */
+export type ProgressForm = "bar" | "lines" | "totals" | "quiet";
 
 /** The width of a terminal that does not report its columns. */
 const defaultColumns = 80;
+const eraseLine = "\r\u001b[2K";
 
-/** As the options say. */
-export function newProgress(settings: { readonly quiet: boolean }, io: CommandIo): Progress {
-  return settings.quiet
-    ? createQuietProgress(io.terminal)
-    : createProgress(io.terminal, { now: () => performance.now() });
+/** As the options say: on a terminal a bar, because the report says the rest; elsewhere a plain line for each check. */
+export function newProgress({ quiet }: { readonly quiet: boolean }, { terminal }: CommandIo): Progress {
+  return createProgress(terminal, quiet ? "quiet" : terminal.isTTY ? "bar" : "lines");
 }
 
-/**
- * On a terminal a bar, which leaves one line of totals, because the report says the rest; elsewhere a plain line for each
- * check. The details are the report's in both cases.
- */
-export function createProgress(terminal: Terminal, options: ProgressOptions): Progress {
-  return terminal.isTTY ? createBar(terminal, options) : createLines(terminal);
-}
-
-/** Messages only: what `--quiet` leaves. */
-export function createQuietProgress(terminal: Terminal): Progress {
-  return { ...createLines(terminal), started: () => {}, checkEvaluated: () => {} };
-}
-
-/** Progress of a scan that runs with others: its totals, when it has ended. */
-export function createTotals(terminal: Terminal, now: () => number = () => performance.now()): Progress {
-  let counts: ScanCounts | null = null;
-  let startedAtMs = now();
-  return {
-    ...createLines(terminal),
-    started(checks) {
-      startedAtMs = now();
-      terminal.write(`Scanning: ${checks.length} checks\n`);
-    },
-    checkEvaluated: (_, newest) => void (counts = newest),
-    ended() {
-      if (counts !== null) terminal.write(totalsLine(counts, now() - startedAtMs));
-    },
-  };
-}
-
-function totalsLine(counts: ScanCounts, elapsedMs: number): string {
-  const { checks_done: done, checks_total: total } = counts;
-  return `${done} of ${total} checks evaluated in ${Math.ceil(elapsedMs / 1000)} s\n`;
-}
-
-function createLines(terminal: Terminal): Progress {
-  return {
-    started: (checks) => terminal.write(`Scanning: ${checks.length} checks\n`),
-    checkEvaluated: (result, counts) => terminal.write(`${resultLine(result, counts, terminal)}\n`),
-    message: (text) => terminal.write(`${text}\n`),
-    ended: () => {},
-  };
-}
-
-function createBar(terminal: Terminal, options: ProgressOptions): Progress {
+/** `now`: milliseconds of a monotonic clock. */
+export function createProgress(
+  terminal: Terminal,
+  form: ProgressForm,
+  now: () => number = () => performance.now(),
+): Progress {
   let waiting: readonly string[] = [];
   let counts: ScanCounts = { checks_done: 0, checks_total: 0, pass: 0, fail: 0, manual: 0, not_applicable: 0 };
-  let startedAtMs = options.now();
-  let isShown = false;
-
-  function draw(): void {
-    if (!isShown) return;
-    const text = barText(counts, waiting[0], {
-      elapsedMs: options.now() - startedAtMs,
-      columns: terminal.columns || defaultColumns,
-    });
-    terminal.write(`\r\u001b[2K${text}`);
-  }
-
+  let startedAtMs = 0;
+  let isBarShown = false;
+  const draw = () => {
+    if (!isBarShown) return;
+    const bar = barText(counts, waiting[0], { elapsedMs: now() - startedAtMs, columns: terminal.columns });
+    terminal.write(`${eraseLine}${bar}`);
+  };
   return {
     started(checks) {
       waiting = checks;
       counts = { ...counts, checks_total: checks.length };
-      startedAtMs = options.now();
-      isShown = true;
+      startedAtMs = now();
+      isBarShown = form === "bar";
+      if (form === "lines" || form === "totals") terminal.write(`Scanning: ${checks.length} checks\n`);
       draw();
     },
     checkEvaluated(result, newest) {
       waiting = waiting.filter((check) => check !== result.check);
       counts = newest;
+      if (form === "lines") terminal.write(`${resultLine(result, counts, terminal)}\n`);
       draw();
     },
     message(text) {
-      terminal.write(`${isShown ? "\r\u001b[2K" : ""}${text}\n`);
+      terminal.write(`${isBarShown ? eraseLine : ""}${text}\n`);
       draw();
     },
     ended() {
-      if (!isShown) return;
-      isShown = false;
-      const totals = counts.checks_done === 0 ? "" : totalsLine(counts, options.now() - startedAtMs);
-      terminal.write(`\r\u001b[2K${totals}`);
+      if (isBarShown) terminal.write(eraseLine);
+      isBarShown = false;
+      const { checks_done: done, checks_total: total } = counts;
+      const seconds = Math.ceil((now() - startedAtMs) / 1000);
+      if (done > 0 && (form === "bar" || form === "totals"))
+        terminal.write(`${done} of ${total} checks evaluated in ${seconds} s\n`);
     },
   };
 }
 
 interface BarOptions {
   readonly elapsedMs: number;
+  /** 0 where it is unknown. */
   readonly columns: number;
 }
 
 /** As much as fits one line, the most telling part first; the last column stays free, as some terminals wrap at it. */
-function barText(counts: ScanCounts, running: string | undefined, { elapsedMs, columns }: BarOptions): string {
+function barText(counts: ScanCounts, running: string | undefined, { elapsedMs, ...options }: BarOptions): string {
+  const columns = options.columns || defaultColumns;
   const { checks_done: done, checks_total: total } = counts;
   const barWidth = Math.min(24, Math.max(4, Math.floor(columns / 5)));
   const filled = total === 0 ? 0 : Math.round((done / total) * barWidth);
   const leftSeconds = done === 0 ? 0 : Math.ceil(((elapsedMs / done) * (total - done)) / 1000);
   const parts = [
-    ` · ${verdicts(counts)}`,
+    ` · ${outcomeText((state) => counts[state])}`,
     ...(leftSeconds === 0 ? [] : [` · about ${leftSeconds} s left`]),
     ...(running === undefined ? [] : [` · ${vulnIdOf(running)}`]),
   ];
@@ -139,10 +98,6 @@ function barText(counts: ScanCounts, running: string | undefined, { elapsedMs, c
     text += part;
   }
   return text;
-}
-
-function verdicts(counts: ScanCounts): string {
-  return outcomeText((state) => counts[state]);
 }
 
 function resultLine(result: CheckResult, counts: ScanCounts, terminal: Terminal): string {

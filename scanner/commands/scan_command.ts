@@ -5,7 +5,7 @@ import { reportFormats } from "../reports/formats.ts";
 import { settingsOfEach } from "../settings/organizations.ts";
 import { readConnectedSettings, readSettings, type ConnectedSettings, type Flags } from "../settings/read_settings.ts";
 import { writeGitHubFeedback } from "./github_actions.ts";
-import { createTotals, newProgress } from "./progress.ts";
+import { createProgress, newProgress } from "./progress.ts";
 import { prepareScan } from "./prepared_scan.ts";
 import { scanOrganizations, type OrganizationScan } from "./scan_organizations.ts";
 import { requireSummaryPlace } from "./summary_files.ts";
@@ -79,6 +79,6 @@ async function prepareOne(settings: ConnectedSettings, io: CommandIo): Promise<O
       write: (text) => terminal.write(text.replaceAll(/^(?=.)/gm, `${name}: `)),
     },
   };
-  const progress = settings.quiet ? newProgress(settings, own) : createTotals(own.terminal);
+  const progress = createProgress(own.terminal, settings.quiet ? "quiet" : "totals");
   return { name, output: () => kept.join(""), prepared: await prepareScan(settings, own, progress) };
 }

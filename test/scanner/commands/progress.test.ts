@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createProgress, createQuietProgress } from "../../../scanner/commands/progress.ts";
+import { createProgress, type ProgressForm } from "../../../scanner/commands/progress.ts";
 import { textWidth, wrapText, type Terminal } from "../../../command_line/terminal.ts";
 import { aCheckResult, aFinding, everyVerdict } from "../../support/report_builders.ts";
 
@@ -27,9 +27,9 @@ function recordTerminal(options: { readonly isTTY: boolean; readonly columns: nu
 const checks = everyVerdict();
 const total = checks.length;
 
-function scanOn(terminal: Terminal, create = createProgress): void {
+function scanOn(terminal: Terminal, form: ProgressForm = terminal.isTTY ? "bar" : "lines"): void {
   let nowMs = 0;
-  const progress = create(terminal, { now: () => nowMs });
+  const progress = createProgress(terminal, form, () => nowMs);
   progress.started(checks.map(({ check }) => check));
   for (const [index, check] of checks.entries()) {
     nowMs += 1500;
@@ -78,20 +78,6 @@ describe("on a terminal", () => {
       "",
     ]);
   });
-
-  test("a scan that ends before its first check leaves nothing", () => {
-    const terminal = recordTerminal({ isTTY: true, columns: 80 });
-    const progress = createProgress(terminal, { now: () => 0 });
-    progress.started(["a", "b"]);
-    progress.ended();
-    expect(terminal.screen()).toEqual([""]);
-  });
-
-  test("of unknown width the bar is as on 80 columns", () => {
-    const [unknown, known] = [0, 80].map((columns) => recordTerminal({ isTTY: true, columns }));
-    for (const terminal of [unknown, known]) if (terminal !== undefined) scanOn(terminal);
-    expect(unknown?.written()).toBe(known?.written());
-  });
 });
 
 describe("without a terminal", () => {
@@ -109,7 +95,7 @@ describe("without a terminal", () => {
 
   test("a name that steers a terminal does not", () => {
     const terminal = recordTerminal({ isTTY: false, columns: 0 });
-    const progress = createProgress(terminal, { now: () => 0 });
+    const progress = createProgress(terminal, "lines");
     const check = aCheckResult({ title: "a\u001b[2J\u0007b", findings: [aFinding()] });
     progress.checkEvaluated(check, { checks_done: 1, checks_total: 1, pass: 0, fail: 1, manual: 0, not_applicable: 0 });
     expect(terminal.written()).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/);
@@ -118,7 +104,7 @@ describe("without a terminal", () => {
 
 test("quiet progress is its messages", () => {
   const terminal = recordTerminal({ isTTY: true, columns: 80 });
-  scanOn(terminal, createQuietProgress);
+  scanOn(terminal, "quiet");
   expect(terminal.written()).toBe("The gateway does not answer\n");
 });
 
