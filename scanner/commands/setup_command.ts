@@ -7,10 +7,12 @@ import { UsageError } from "../../shared/usage_error.ts";
 import { configFileName } from "../settings/config_file.ts";
 import { readSettings, type Flags } from "../settings/read_settings.ts";
 import { parseClientId, parseOrgUrl } from "../settings/values.ts";
+import { systemClock } from "../okta/clock.ts";
+import { createRequestSender } from "../okta/connection.ts";
 import { parsePrivateKey } from "../okta/private_key.ts";
 import { consoleSteps } from "../setup/needs.ts";
-import { loadSetupKey, type SetupKey } from "../setup/key_pair.ts";
-import { createLookout, type Lookout, type NeedState } from "../setup/look.ts";
+import { loadSetupKey } from "../setup/key_pair.ts";
+import { lookAtOrg, type NeedState } from "../setup/look.ts";
 import { clientIdInConfig, writeSetupConfig } from "../setup/write_config.ts";
 import { scanCommand } from "./scan_command.ts";
 
@@ -28,102 +30,108 @@ const needsOfStep: readonly RegExp[] = [/^app$/, /^key$/, /^scope:/, /^role$/];
 export async function setupCommand(flags: Flags, io: CommandIo): Promise<number> {
   const settings = readSettings({ command: "setup", flags, env: io.env });
   const file = settings.config?.file ?? configFileName;
-  const ask = settings.yes ? null : io.ask;
   const say = (text: string) => {
     for (const line of wrapText(printable(text), Math.min(io.terminal.columns || 80, 80)))
       io.terminal.write(`${line}\n`);
   };
-  const orgUrl = settings.orgUrl ?? (await askOrgUrl({ ask, say }));
-  if (orgUrl === null) return exitCodes.interrupted;
-  const clientId = settings.clientId ?? (await clientIdInConfig(file, orgUrl));
-  const key = await loadSetupKey(orgUrl);
-  say(
-    `${key.isNew ? "Made" : "Using"} the key ${key.file}. The private half stays on this machine. The public half, for step 2:`,
-  );
-  io.stdout(`${key.publicJwk}\n`);
-  const { httpsProxy, noProxy } = settings;
-  const signingKey = parsePrivateKey(pemOf(key), { keyId: key.kid });
-  const connection = { ...settings, orgUrl, key: signingKey, proxy: { httpsProxy, noProxy } };
-  const lookout = createLookout(connection, io.interrupted);
-  // Paths in the file are relative to its own folder.
-  const keyEntry = { private_key_file: relative(dirname(file), key.file), private_key_id: key.kid };
-  const save = (id: string) => writeSetupConfig(file, { org_url: orgUrl, client_id: id, ...keyEntry });
-  const walk: Walk = { say, io, lookout, save };
+  const ask = settings.yes || io.ask === null ? null : asking(io.ask, say);
+  let close = async () => {};
   try {
-    const found = ask === null ? await lookOnce(walk, clientId) : await walkThrough({ ...walk, ask }, clientId);
-    if (typeof found === "number") return found;
-    const name = await save(found);
+    const orgUrl = settings.orgUrl ?? (await ask?.("Address of your Okta org, such as acme.okta.com: ", parseOrgUrl));
+    if (orgUrl === undefined)
+      throw new UsageError(["--org-url is missing: expected the org's address, such as acme.okta.com"]);
+    const known = settings.clientId ?? (await clientIdInConfig(file, orgUrl));
+    const key = await loadSetupKey(orgUrl);
+    say(
+      `${key.isNew ? "Made" : "Using"} the key ${key.file}. The private half stays on this machine. The public half, for step 2:`,
+    );
+    io.stdout(`${key.publicJwk}\n`);
+    const { httpsProxy, noProxy } = settings;
+    const pem = String(key.privateKey.export({ type: "pkcs8", format: "pem" }));
+    const signingKey = parsePrivateKey(pem, { keyId: key.kid });
+    const connection = { ...settings, orgUrl, key: signingKey, proxy: { httpsProxy, noProxy } };
+    const sending = { signal: io.interrupted, clock: systemClock, trace: undefined };
+    const sender = createRequestSender({ ...connection, clientId: "" }, sending);
+    close = () => sender.close();
+    // Paths in the file are relative to its own folder.
+    const keyEntry = { private_key_file: relative(dirname(file), key.file), private_key_id: key.kid };
+    const walk: Walk = {
+      say,
+      look: (clientId) => lookAtOrg(connection, clientId, sender),
+      save: (id) => writeSetupConfig(file, { org_url: orgUrl, client_id: id, ...keyEntry }),
+    };
+    const clientId = ask === null ? await lookOnce(walk, known) : await walkThrough(walk, known, { ask, io });
+    if (clientId === null) return exitCodes.usage;
+    const name = await walk.save(clientId);
     say(`Wrote ${file}${name === null ? "" : ` (organization "${name}")`}.`);
     if (ask === null) return exitCodes.ok;
-    const answer = await ask("Run the first scan now? [Y/n] ");
-    if (answer === null) return exitCodes.interrupted;
-    if (/^n/i.test(answer.trim())) {
+    if (/^n/i.test(await ask("Run the first scan now? [Y/n] ", String))) {
       say("Scan at any time: scanstream scan");
       return exitCodes.ok;
     }
     await scanCommand({ config: file, ...(name === null ? {} : { org: name }) }, io);
     return io.interrupted.aborted ? exitCodes.interrupted : exitCodes.ok;
   } catch (error) {
-    if (io.interrupted.aborted) {
-      say("Interrupted. Run scanstream setup again to continue.");
-      return exitCodes.interrupted;
-    }
-    throw error;
+    if (!io.interrupted.aborted && !(error instanceof NoAnswer)) throw error;
+    say("Interrupted. Run scanstream setup again to continue.");
+    return exitCodes.interrupted;
   } finally {
-    await lookout.close();
+    await close();
   }
 }
 
-type Ask = NonNullable<CommandIo["ask"]>;
+/** The person interrupted a question, or closed the input. */
+class NoAnswer extends Error {}
+
+/** Asks until `parse` takes the answer. */
+type Ask = <Value>(question: string, parse: (answer: string) => Value) => Promise<Value>;
+
+function asking(ask: NonNullable<CommandIo["ask"]>, say: Walk["say"]): Ask {
+  return async (question, parse) => {
+    for (;;) {
+      const answer = await ask(question);
+      if (answer === null) throw new NoAnswer();
+      try {
+        return parse(answer.trim());
+      } catch (error) {
+        say(`${/^[^:,]*/.exec(question)?.[0]} ${error instanceof Error ? error.message : "cannot be used"}`);
+      }
+    }
+  };
+}
 
 interface Walk {
   readonly say: (text: string) => void;
-  readonly io: CommandIo;
-  readonly lookout: Lookout;
+  readonly look: (clientId: string | null) => Promise<readonly NeedState[]>;
   /** Writes the configuration, which is also what a run that continues this one knows. */
   readonly save: (clientId: string) => Promise<string | null>;
 }
 
-/** Null: interrupted. */
-async function askOrgUrl({ ask, say }: Pick<Walk, "say"> & { readonly ask: Ask | null }): Promise<string | null> {
-  if (ask === null) throw new UsageError(["--org-url is missing: expected the org's address, such as acme.okta.com"]);
-  for (;;) {
-    const answer = await ask("Address of your Okta org, such as acme.okta.com: ");
-    if (answer === null) return null;
-    try {
-      return parseOrgUrl(answer.trim());
-    } catch (error) {
-      say(`The address ${error instanceof Error ? error.message : "cannot be used"}`);
-    }
-  }
-}
-
-function pemOf({ privateKey }: SetupKey): string {
-  return String(privateKey.export({ type: "pkcs8", format: "pem" }));
-}
-
-/** One look, for a script: the client id where everything is there, else an exit code after the steps that are left. */
-async function lookOnce(walk: Walk, clientId: string | null): Promise<string | number> {
-  const states = await walk.lookout.look(clientId);
+/** For a script: the client id where everything is there, else null after the steps that are left. */
+async function lookOnce(walk: Walk, clientId: string | null): Promise<string | null> {
+  const states = await walk.look(clientId);
   const left = states.filter(({ state, isRequired }) => isRequired && state !== "done");
   if (left.length > 0) for (const index of consoleSteps.keys()) showStep(walk, index);
   for (const state of states) show(walk, state);
-  if (left.length === 0 && clientId !== null) return clientId;
+  if (left.length === 0) return clientId;
   // The next run goes on with this app.
   if (clientId !== null && states.some(({ need, state }) => need === "app" && state === "done"))
     await walk.save(clientId);
   walk.say("Not ready yet: finish each line without ✓, then run this command again.");
-  return exitCodes.usage;
+  return null;
 }
 
-/** The steps one after the other, each until it is seen to be done. */
-async function walkThrough(walk: Walk & { readonly ask: Ask }, known: string | null): Promise<string | number> {
-  const { ask, say, io, lookout, save } = walk;
+/** The steps one after the other, each until it is seen to be done. Null: the organization cannot be used. */
+async function walkThrough(
+  walk: Walk,
+  known: string | null,
+  { ask, io }: { readonly ask: Ask; readonly io: CommandIo },
+): Promise<string | null> {
   const shown = new Map<string, string>();
   let clientId = known;
   let step = -1;
   for (;;) {
-    const states = await lookout.look(clientId);
+    const states = await walk.look(clientId);
     const left = consoleSteps.findIndex((_, index) => !isDone(states, index));
     const blocked = states.find(
       ({ need, state }) => state === "wrong" && (need === "organization" || need === "clock"),
@@ -135,7 +143,7 @@ async function walkThrough(walk: Walk & { readonly ask: Ask }, known: string | n
       // The steps name what waits for the person; only what is wrong, or done, is news.
       if (state.state !== "open" || state.need === "key" || state.need === "role") show(walk, state);
     }
-    if (blocked?.need === "organization") return exitCodes.usage;
+    if (blocked?.need === "organization") return null;
     if (left < 0 && blocked === undefined && clientId !== null) {
       for (const state of states) if (!state.isRequired && state.state === "open") show(walk, state);
       return clientId;
@@ -145,25 +153,13 @@ async function walkThrough(walk: Walk & { readonly ask: Ask }, known: string | n
       showStep(walk, step);
     }
     if (left === 0) {
-      const answer = await ask("Client ID: ");
-      if (answer === null) return interruptedCode(walk);
-      try {
-        clientId = parseClientId(answer.trim());
-      } catch (error) {
-        say(`The Client ID ${error instanceof Error ? error.message : "cannot be used"}`);
-        continue;
-      }
-      await save(clientId);
+      clientId = await ask("Client ID: ", parseClientId);
+      await walk.save(clientId);
       continue;
     }
-    const isOpen = ({ need, state }: NeedState) => need.startsWith("scope:") && state === "open";
-    await sleep(states.some(isOpen) ? scopesPollMs : pollMs, undefined, { signal: io.interrupted });
+    const isScopeOpen = states.some(({ need, state }) => need.startsWith("scope:") && state === "open");
+    await sleep(isScopeOpen ? scopesPollMs : pollMs, undefined, { signal: io.interrupted });
   }
-}
-
-function interruptedCode({ say }: Walk): number {
-  say("Interrupted. Run scanstream setup again to continue.");
-  return exitCodes.interrupted;
 }
 
 function stepOf(need: string): number {

@@ -1,10 +1,10 @@
 import { systemClock } from "../okta/clock.ts";
-import { createRequestSender } from "../okta/connection.ts";
 import type { ConnectionSettings } from "../okta/connection_settings.ts";
 import { places, remedies } from "../okta/console_places.ts";
 import { assignedRoles, examineLogin, examineOrganization, type StepResult } from "../okta/examine.ts";
 import type { HttpIdpClient } from "../okta/http_idp_client.ts";
 import type { IdpError, IdpErrorCode } from "../okta/idp_error.ts";
+import type { RequestSender } from "../okta/request_sender.ts";
 import { optionalScopes, requiredScopes } from "./needs.ts";
 
 /** One thing that a scan needs, as the org shows it now. */
@@ -19,45 +19,40 @@ export interface NeedState {
   readonly isRequired: boolean;
 }
 
-/** Examines an org as often as it is asked. */
-export interface Lookout {
-  look(clientId: string | null): Promise<readonly NeedState[]>;
-  close(): Promise<void>;
-}
-
 const allScopes = [...requiredScopes, ...Object.keys(optionalScopes)];
 
-export function createLookout(settings: Omit<ConnectionSettings, "clientId">, signal: AbortSignal): Lookout {
-  const clock = systemClock;
-  const sender = createRequestSender({ ...settings, clientId: "" }, { signal, clock, trace: undefined });
-  return { look, close: () => sender.close() };
-
-  async function look(clientId: string | null): Promise<readonly NeedState[]> {
-    const [org, answers] = await collected(examineOrganization(settings, { sender }));
-    const states = answers.map((answer) => toNeed(answer.step, answer));
-    if (org === null) return states;
-    if (clientId === null) return [...states, need("app", "open", "No Client ID yet")];
-    const config = { ...settings, clientId, scopes: allScopes };
-    const [client, steps] = await collected(examineLogin(config, { org, sender, clock }));
-    const failure = steps.find(({ state }) => state === "fail");
-    if (failure?.error !== undefined && failure.step !== "scopes" && failure.step !== "role")
-      return [...states, ...refusedLogin(failure.error, clientId)];
-    const granted = steps.find(({ step }) => step === "scopes")?.granted ?? [];
-    states.push(foundApp(clientId), need("key", "done", "Public key: saved in the app, and active"));
-    states.push(...requiredScopes.map((scope) => scopeState(scope, granted, clientId)));
-    if (client !== null) {
-      const roles = await assignedRoles(clientId, client);
-      states.push(need("role", "done", roleText(roles)), await logState(client), await publicClientState(client));
-    } else if (granted.length === 0) {
-      states.push(need("role", "open", "The role cannot be seen before a scope is granted"));
-    } else if (failure !== undefined) {
-      const isRole = failure.error?.code === "no_role";
-      const text = isRole ? `The app ${clientId} has no admin role. ${remedies.role}` : failure.detail;
-      states.push(need("role", "open", text));
-    }
-    const dpop = steps.find(({ step }) => step === "dpop");
-    return dpop === undefined ? states : [...states, dpopState(dpop)];
+/** Examines the org and the app; null: there is no Client ID yet. */
+export async function lookAtOrg(
+  settings: Omit<ConnectionSettings, "clientId">,
+  clientId: string | null,
+  sender: RequestSender,
+): Promise<readonly NeedState[]> {
+  const [org, answers] = await collected(examineOrganization(settings, { sender }));
+  const states = answers.map(({ step, state, detail, remedy }) =>
+    need(step, state === "ok" ? "done" : "wrong", remedy === null ? detail : `${detail}. ${remedy}`),
+  );
+  if (org === null) return states;
+  if (clientId === null) return [...states, need("app", "open", "No Client ID yet")];
+  const config = { ...settings, clientId, scopes: allScopes };
+  const [client, steps] = await collected(examineLogin(config, { org, sender, clock: systemClock }));
+  const failure = steps.find(({ state }) => state === "fail");
+  if (failure?.error !== undefined && failure.step !== "scopes" && failure.step !== "role")
+    return [...states, ...refusedLogin(failure.error, clientId)];
+  const granted = steps.find(({ step }) => step === "scopes")?.granted ?? [];
+  states.push(foundApp(clientId), need("key", "done", "Public key: saved in the app, and active"));
+  states.push(...requiredScopes.map((scope) => scopeState(scope, granted, clientId)));
+  if (client !== null) {
+    const roles = await assignedRoles(clientId, client);
+    states.push(need("role", "done", roleText(roles)), await logState(client), await publicClientState(client));
+  } else if (granted.length === 0) {
+    states.push(need("role", "open", "The role cannot be seen before a scope is granted"));
+  } else if (failure !== undefined) {
+    const isRole = failure.error?.code === "no_role";
+    const text = isRole ? `The app ${clientId} has no admin role. ${remedies.role}` : failure.detail;
+    states.push(need("role", "open", text));
   }
+  const dpop = steps.find(({ step }) => step === "dpop");
+  return dpop === undefined ? states : [...states, dpopState(dpop)];
 }
 
 function scopeState(scope: string, granted: readonly string[], clientId: string): NeedState {
@@ -100,11 +95,6 @@ async function collected<Value>(
     if (next.done === true) return [next.value, results];
     results.push(next.value);
   }
-}
-
-/** The state of a need; a warning of the examination is something that is wrong here. */
-function toNeed(name: string, { state, detail, remedy }: StepResult): NeedState {
-  return need(name, state === "ok" ? "done" : "wrong", remedy === null ? detail : `${detail}. ${remedy}`);
 }
 
 function roleText(roles: readonly string[]): string {
