@@ -44,17 +44,6 @@ const examples = [
   ...operated,
 ];
 
-test("there are the commands of every part", () => {
-  expect(commands.map(([name]) => name)).toEqual(
-    expect.arrayContaining([
-      "scanstream scan",
-      "scanstream watch",
-      "scanstream practice-org change",
-      "scanstream serve",
-    ]),
-  );
-});
-
 describe("examples", () => {
   test.each(commands)("%s --help has one, of this command or one below it", (name, command) => {
     let help = "";

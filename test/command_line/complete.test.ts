@@ -18,7 +18,6 @@ describe("complete", () => {
       ["admin", "t"],
       ["tenant", "token"],
     ],
-    [["admin", "api-key", "re"], ["revoke"]],
     [["help", "eval"], ["evaluate"]],
     [["scan", "--decisions", "x", "--sev"], ["--severity"]],
     // An option that was given is not offered again; one that takes several is.
@@ -33,10 +32,8 @@ describe("complete", () => {
       ["text", "json"],
     ],
     [["admin", "tenant", "list", "--format=j"], ["--format=json"]],
-    [["completion", "z"], ["zsh"]],
     [["explain", "user_ina"], ["user_inactivity_automation_35d_enabled"]],
     [["practice-org", "--fault", "reset", "cut"], ["cut-connection"]],
-    [["practice-org", "ch"], ["change"]],
     // Behind what is no command, or after --, nothing is known.
     [["nonsense", "--fo"], []],
     [["scan", "--", "--fo"], []],

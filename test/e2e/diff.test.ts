@@ -80,7 +80,6 @@ describe("diff", () => {
       "after/scan.json",
       /one is evidence, the other a report; give two reports or two evidence files/,
     ],
-    ["no such file", "before.json", "none.json", /Cannot read the file "none\.json": no such file/],
     [
       "another organization",
       "before.json",

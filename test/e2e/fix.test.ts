@@ -56,22 +56,6 @@ describe("fix", () => {
     expect(methods).toEqual(new Set(["GET"]));
   });
 
-  test("from saved evidence, offline, it is the same plan", async () => {
-    const env = { IDP_ORG_URL: failing.url, IDP_CLIENT_ID: failing.clientId, IDP_PRIVATE_KEY: failing.privateKeyPem };
-    const collected = await callCommand(["collect", "--quiet", "--save-artifacts", "evidence.json"], {
-      cwd: folder.path,
-      env,
-    });
-    expect(collected.code).toBe(0);
-    const offline = await callCommand(["fix", "--from-artifacts", "evidence.json", "--output", "offline"], {
-      cwd: folder.path,
-    });
-    expect(offline.code).toBe(0);
-    const withoutTime = (text: string) => text.replaceAll(/20\d\d-\d\d-\d\dT[\d:.]+Z/g, "");
-    const [online, saved] = await Promise.all([read("plan", "main.tf"), read("offline", "main.tf")]);
-    expect(withoutTime(saved)).toBe(withoutTime(online));
-  });
-
   test("nothing to fix: exit code 0 and no main.tf", async () => {
     expect(await fix(compliant, "--output", "clean", "--quiet")).toMatchObject({ code: 0, stderr: "" });
     expect(await readdir(join(folder.path, "clean"))).toEqual(["plan.md"]);

@@ -1,6 +1,4 @@
 import { callCommand } from "../support/called_command.ts";
-import { mkdtemp, readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { reportUpload } from "../support/report_builders.ts";
 import { startCommandGateway, type CommandGateway } from "../support/command_gateway.ts";
@@ -33,16 +31,6 @@ async function scanWithReport(): Promise<string> {
 }
 
 describe("report", () => {
-  test("writes every format of scan into a directory", async () => {
-    const id = await scanWithReport();
-    const directory = await mkdtemp(join(gateway.folder, "reports-"));
-    const { code, stdout, stderr } = await run("report", id, "--format", "all", "--output", directory);
-    expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
-    expect(stderr).toContain("files to");
-    expect((await readdir(directory)).length).toBe(14);
-    expect(JSON.parse(await readFile(join(directory, "scan.json"), "utf8"))).toMatchObject({ scan: { id } });
-  });
-
   test("writes one format to stdout, a table unless another is named", async () => {
     const id = await scanWithReport();
     const table = await run("report", "--latest");

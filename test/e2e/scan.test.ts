@@ -1,5 +1,5 @@
 import { callCommand } from "../support/called_command.ts";
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
@@ -7,7 +7,6 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { catalog } from "../../scanner/catalog/catalog.ts";
 import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_practice_org.ts";
 import { publishCredentials } from "../../practice_org/auth/credentials.ts";
-import { isHolding } from "../../shared/rule_result.ts";
 import type { Report } from "../../shared/report.ts";
 import reportSchema from "../../shared/report.schema.json" with { type: "json" };
 import { runCommand, startCommand, temporaryFolder } from "../support/command_line.ts";
@@ -22,18 +21,14 @@ const superAdminChecks = [
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let readOnly: PracticeOrg;
-let compliant: PracticeOrg;
 
 beforeAll(async () => {
   folder = await temporaryFolder();
-  [readOnly, compliant] = await Promise.all([
-    createPracticeOrg({ profile: { name: "typical" }, role: "read-only" }),
-    createPracticeOrg({ profile: { name: "compliant" }, role: "super" }),
-  ]);
+  readOnly = await createPracticeOrg({ profile: { name: "typical" }, role: "read-only" });
 });
 
 afterAll(async () => {
-  await Promise.all([readOnly.stop(), compliant.stop()]);
+  await readOnly.stop();
   await folder[Symbol.asyncDispose]();
 });
 
@@ -76,18 +71,8 @@ describe("scan", () => {
     expect(stderr).toContain(`[${catalog.length}/${catalog.length}]`);
   });
 
-  test("of a compliant org under Super Administrator passes every check", async () => {
-    const { code, stdout } = await scan(await envOf(compliant), "--format", "json", "--quiet");
-    const report = parseReport(stdout);
-    expect(report.checks.filter((check) => !isHolding(check))).toEqual([]);
-    expect(report.summary).toMatchObject({ fail: 0, not_applicable: 0, attested: 0 });
-    expect(report.scan.role).toBe("super_admin");
-    expect(code).toBe(0);
-  });
-
   test.each([
     ["fail", 1],
-    ["manual", 1],
     ["never", 0],
   ])("--fail-on %s exits with %i on an org that fails", async (failOn, expected) => {
     const args = ["--check", "authenticator_password_minimum_length_15", "--fail-on", failOn, "--quiet"];
@@ -104,27 +89,6 @@ describe("scan", () => {
     expect(offline.code).toBe(1);
     expect(parseReport(offline.stdout).checks).toEqual(parseReport(online.stdout).checks);
     expect(await readFile(file, "utf8")).not.toMatch(/PRIVATE KEY|Bearer|DPoP/);
-  });
-
-  test("in GitHub Actions writes a job summary and annotations, and leaves stdout to the report", async () => {
-    const summary = join(folder.path, "summary.md");
-    const env = { ...(await envOf(readOnly)), GITHUB_ACTIONS: "true", GITHUB_STEP_SUMMARY: summary };
-    const { stdout, stderr } = await scan(env, "--severity", "medium", "--format", "json", "--quiet");
-    parseReport(stdout);
-    expect(stderr).toMatch(/^::error title=V-\d+ CAT I+::/m);
-    expect(await readFile(summary, "utf8")).toMatch(/^# STIG assessment of /);
-  });
-
-  test("--baseline marks findings, and --fail-on-new lets known ones pass", async () => {
-    const env = await envOf(readOnly);
-    const baseline = join(folder.path, "baseline.json");
-    const args = ["--check", "authenticator_password_minimum_length_15", "--format", "json", "--quiet"];
-    await writeFile(baseline, (await scan(env, ...args)).stdout);
-    const { code, stdout } = await scan(env, ...args, "--baseline", baseline, "--fail-on-new");
-    expect(code).toBe(0);
-    const report = parseReport(stdout);
-    expect(report.baseline).toMatchObject({ new: 0, resolved: 0 });
-    expect(report.checks[0]?.findings.every(({ change }) => change === "unchanged")).toBe(true);
   });
 
   test("without an admin role exits with 3, evaluates nothing and says so as JSON", async () => {
@@ -172,28 +136,10 @@ test("collect writes the evidence to stdout and evaluate reads it from stdin, wh
   expect((JSON.parse(stdout) as Report).checks).toHaveLength(catalog.length);
 });
 
-test("an uncaught error exits with 4: Node's own 1 would say that there are findings", async () => {
-  const bug = "setTimeout(()=>{throw(new(Error)('boom'))},100)";
-  const options = { cwd: folder.path, env: { NODE_OPTIONS: `--import=data:text/javascript,${bug}` } };
-  const { code, stderr } = await startCommand(["practice-org", "--port", "0"], options).finished;
-  expect(code, stderr).toBe(4);
-  expect(stderr).toMatch(/This is a bug of scanstream[^]*boom/);
-});
-
 describe("usage and configuration exit with 2", () => {
-  test("every missing variable is named in one message", async () => {
-    const { code, stdout, stderr } = await scan({});
-    expect(code).toBe(2);
-    expect(stdout).toBe("");
-    for (const name of ["IDP_ORG_URL", "IDP_CLIENT_ID", "IDP_PRIVATE_KEY"]) expect(stderr).toContain(name);
-  });
-
   test.each([
-    [["scan", "--format", "pdf"], /pdf.*table/s],
     [["scan", "--format", "table,json"], /--output/],
-    [["scan", "--fail-on", "always"], /fail, manual or never/],
     [["scan", "--check", "authenticator_password_minimum_lenght_15"], /did you mean/],
-    [["scan", "--check", "V-273187", "--exclude", "OKTA-APP-000025"], /leaves no check/],
     [["scan", "--decisions", "missing.json"], /missing\.json.*no such file/],
     [["scan", "--fail-on-new"], /--baseline/],
     [["scan", "--no-such-option"], /unknown option/],
@@ -201,8 +147,6 @@ describe("usage and configuration exit with 2", () => {
     [["evaluate"], /--from-artifacts/],
     [["collect"], /--save-artifacts/],
     [["explain", "no_such_check"], /Unknown rule "no_such_check"/],
-    [["scan", "--check", ""], /--check: expected names or ids of checks/],
-    [["practice-org", "--profile", "large:x"], /large:N/],
   ])("%j", async (args, message) => {
     const env = await envOf(readOnly);
     const { code, stdout, stderr } = await callCommand(args, { cwd: folder.path, env });

@@ -84,9 +84,7 @@ describe("parseConfigFile", () => {
   test.each<[string, object]>([
     ["/organizations/0/private_key", { private_key: "anything" }],
     ["/organizations/0/private_key/d", { private_key: { kty: "RSA", d: "-----BEGIN PRIVATE KEY-----" } }],
-    ["/organizations/0/api_key", { api_key: "x" }],
     ["/organizations/0/scanstream_api_key", { scanstream_api_key: "x" }],
-    ["/organizations/0/client_secret", { client_secret: "x" }],
     ["/organizations/0/private_key_file", { private_key_file: "-----BEGIN RSA PRIVATE KEY-----\nMIIE" }],
     ["/organizations/0/private_key_env", { private_key_env: "LS0tLS1CRUdJTiBQUklWQVRFIEtFWS0tLS0t" }],
     ["/organizations/0/client_id", { client_id: '{"kty":"EC","d":"abc"}' }],
