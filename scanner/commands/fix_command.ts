@@ -7,7 +7,7 @@ import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
 import { makeDirectory, requireWritable, writeWhole } from "../../command_line/files.ts";
 import { listTexts } from "../checks/parsing/names.ts";
-import { applyDecisions } from "../decisions/decisions.ts";
+import { applyDecisions } from "../decisions/apply_decisions.ts";
 import { renderFiles } from "../fix/fix_files.ts";
 import { planFixes } from "../fix/plan_fixes.ts";
 import { renderPlanPage } from "../fix/plan_page.ts";

@@ -9,7 +9,7 @@ import { UsageError } from "../../shared/usage_error.ts";
 import { causesOf } from "../causes/causes.ts";
 import { withChecklistAnswers } from "../checklists/answered_rules.ts";
 import { withCarried } from "../checklists/carry_answers.ts";
-import { applyDecisions } from "../decisions/decisions.ts";
+import { applyDecisions } from "../decisions/apply_decisions.ts";
 import { applyGate } from "../decisions/fail_on.ts";
 import { sha256 } from "../digest.ts";
 import { toErrorReport, type IdpError } from "../okta/idp_error.ts";

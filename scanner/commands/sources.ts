@@ -7,7 +7,7 @@ import { parseJsonObject } from "../../shared/json.ts";
 import type { CheckResult, Report } from "../../shared/report.ts";
 import { countStates } from "../../shared/rule_result.ts";
 import { withChecklistAnswers } from "../checklists/answered_rules.ts";
-import { applyAttestations } from "../decisions/attestations.ts";
+import { applyAttestations } from "../decisions/apply_decisions.ts";
 import { sha256 } from "../digest.ts";
 import { maxReportBytes } from "../reports/read_report.ts";
 import { maxArtifactsBytes, parseArtifacts, type ArtifactsDocument } from "../evidence/artifacts_document.ts";

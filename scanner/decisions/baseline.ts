@@ -17,23 +17,18 @@ interface BaselineFinding extends ResolvedFinding, Pick<Finding, "status" | "rea
 
 /** Throws `TypeError` naming what is wrong with the file. */
 export function parseBaseline(content: string, { option, file }: NamedFile): Baseline {
-  const { scan, checks } = parse();
-  const findings = checks.flatMap(({ check, findings: ofCheck }) =>
-    ofCheck.map(({ status, reason, resource, fingerprint, detected_first: earlier }) => {
-      const detectedFirst = earlier ?? (status === "FAIL" ? scan.ended_at : undefined);
-      return [key(check, fingerprint), { check, status, reason, resource, fingerprint, detectedFirst }] as const;
-    }),
-  );
-  return { scanId: scan.id, findings: new Map(findings) };
-
-  function parse() {
-    try {
-      return parseReport(content);
-    } catch (error) {
-      throw new TypeError(`Cannot use ${option} ${JSON.stringify(file)}: ${(error as Error).message}`, {
-        cause: error,
-      });
-    }
+  try {
+    const { scan, checks } = parseReport(content);
+    const findings = checks.flatMap(({ check, findings: ofCheck }) =>
+      ofCheck.map(({ status, reason, resource, fingerprint, detected_first: earlier }) => {
+        const detectedFirst = earlier ?? (status === "FAIL" ? scan.ended_at : undefined);
+        return [key(check, fingerprint), { check, status, reason, resource, fingerprint, detectedFirst }] as const;
+      }),
+    );
+    return { scanId: scan.id, findings: new Map(findings) };
+  } catch (error) {
+    const problem = (error as Error).message;
+    throw new TypeError(`Cannot use ${option} ${JSON.stringify(file)}: ${problem}`, { cause: error });
   }
 }
 
@@ -49,34 +44,25 @@ export function compareWithBaseline(
 ): { readonly results: readonly CheckResult[]; readonly comparison: Comparison } {
   const marked = results.map((result) => ({
     ...result,
-    findings: result.findings.map((finding) =>
-      compare(finding, baseline.findings.get(key(result.check, finding.fingerprint))),
-    ),
+    findings: result.findings.map((finding) => {
+      const before = baseline.findings.get(key(result.check, finding.fingerprint));
+      const detectedFirst = isHolding(finding) ? undefined : before?.detectedFirst;
+      const detected = detectedFirst === undefined ? {} : { detected_first: detectedFirst };
+      return { ...finding, change: changeOf(finding, before), ...detected };
+    }),
   }));
   const gone = goneFindings(results, baseline);
   const count = (change: FindingChange) =>
     marked.flatMap((result) => result.findings).filter((finding) => finding.change === change).length;
+  const resolved = count("resolved") + gone.length;
   return {
     results: marked,
-    comparison: {
-      scan_id: baseline.scanId,
-      new: count("new"),
-      unchanged: count("unchanged"),
-      resolved: count("resolved") + gone.length,
-      gone,
-    },
+    comparison: { scan_id: baseline.scanId, new: count("new"), unchanged: count("unchanged"), resolved, gone },
   };
 }
 
-function compare(finding: Finding, before: BaselineFinding | undefined): Finding {
-  const change = changeOf(finding, before);
-  const detectedFirst = isHolding(finding) ? undefined : before?.detectedFirst;
-  return { ...finding, change, ...(detectedFirst === undefined ? {} : { detected_first: detectedFirst }) };
-}
-
 function changeOf(finding: Finding, before: BaselineFinding | undefined): FindingChange {
-  if (before === undefined) return "new";
-  const [rank, earlier] = [rankOf(finding), rankOf(before)];
+  const [rank, earlier] = [rankOf(finding), before === undefined ? -1 : rankOf(before)];
   if (rank > earlier) return "new";
   return rank === 0 && earlier > 0 ? "resolved" : "unchanged";
 }

@@ -1,13 +1,12 @@
 import * as v from "valibot";
 import type { JSONPath } from "jsonc-parser";
 import type { NamedFile } from "../../command_line/files.ts";
+import type { Decisions } from "./decisions.ts";
 import { endMessage, endOfExpiry, expiryMessage, toExpires } from "../../shared/decisions/expiry.ts";
 import { maxPatternLength } from "../../shared/decisions/name_pattern.ts";
 import { issueText } from "../../shared/issue_text.ts";
 import { findRule, unknownRule, type RuleNames } from "../../shared/rule_names.ts";
-import type { AttestationEntry } from "./attestations.ts";
 import { issuePath, lineFinder, parseOptionJson, refuseFile } from "./option_file.ts";
-import type { WaiverEntry } from "./waivers.ts";
 
 /** Ten thousand decisions with long reasons. */
 export const maxDecisionBytes = 8 * 1_048_576;
@@ -22,12 +21,6 @@ export interface DecisionFileSource extends NamedFile {
   readonly rules: readonly RuleNames[];
   /** Receives a message about names of another revision of a rule. */
   readonly warn?: (message: string) => void;
-}
-
-/** The decisions of a file, each in the order in which it has them. Plans are among the waivers. */
-export interface FileDecisions {
-  readonly waivers: readonly WaiverEntry[];
-  readonly attestations: readonly AttestationEntry[];
 }
 
 const nonEmptyText = v.pipe(v.string("expected a text"), v.trim(), v.nonEmpty("must not be empty"));
@@ -102,8 +95,8 @@ const entry = v.lazy((input) => {
   return "remediation_date" in input && !("expires" in input) ? plan : waiver;
 });
 
-/** Reads `[…]` or `{ "decisions": […] }`; throws `UsageError` with every problem of the file: a malformed one stops the scan before it starts. */
-export function parseDecisions(text: string, source: DecisionFileSource): FileDecisions {
+/** Plans are among the waivers. Reads `[…]` or `{ "decisions": […] }`; throws `UsageError` with every problem of the file: a malformed one stops the scan before it starts. */
+export function parseDecisions(text: string, source: DecisionFileSource): Omit<Decisions, "baseline"> {
   const fail = refuseFile(source);
   const content = parseOptionJson(text, bounds, fail);
   const list: unknown =

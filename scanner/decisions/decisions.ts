@@ -1,11 +1,9 @@
-import type { CheckResult, Comparison } from "../../shared/report.ts";
-import { applyAttestations, type AttestationEntry } from "./attestations.ts";
+import type { AttestationEntry, WaiverEntry } from "./apply_decisions.ts";
 import { maxReportBytes } from "../reports/read_report.ts";
-import { compareWithBaseline, parseBaseline, type Baseline } from "./baseline.ts";
+import { parseBaseline, type Baseline } from "./baseline.ts";
 import { maxDecisionBytes, parseDecisions, type DecisionFileSource } from "./decision_file.ts";
 import { readOptionFile, type NamedFile } from "../../command_line/files.ts";
 import { UsageError } from "../../shared/usage_error.ts";
-import { applyPlans, applyWaivers, type WaiverEntry } from "./waivers.ts";
 
 /** Read and checked before a scan starts. */
 export interface Decisions {
@@ -25,37 +23,17 @@ export async function readDecisions(
   { decisions: source, baseline }: DecisionFiles,
   known: Pick<DecisionFileSource, "rules" | "warn">,
 ): Promise<Decisions> {
-  const problems: string[] = [];
-  const attempt = <Value>(work: Promise<Value> | null) =>
-    work?.catch((error: unknown) => {
-      problems.push(error instanceof Error ? error.message : String(error));
-      return null;
-    }) ?? null;
-  const decisions = await attempt(
+  const [decided, compared] = await Promise.allSettled([
     source &&
       readOptionFile({ ...source, maxBytes: maxDecisionBytes }, (text) =>
         parseDecisions(text, { ...source, ...known }),
       ),
-  );
-  const earlier = await attempt(
     baseline && readOptionFile({ ...baseline, maxBytes: maxReportBytes }, (text) => parseBaseline(text, baseline)),
+  ]);
+  if (decided.status === "fulfilled" && compared.status === "fulfilled")
+    return { waivers: [], attestations: [], ...decided.value, baseline: compared.value };
+  const problems = [decided, compared].flatMap((one) =>
+    one.status === "rejected" ? [String(one.reason.message)] : [],
   );
-  if (problems.length > 0) throw new UsageError(problems);
-  return { waivers: [], attestations: [], ...decisions, baseline: earlier };
-}
-
-export interface DecidedResults {
-  readonly results: readonly CheckResult[];
-  readonly comparison: Comparison | null;
-  readonly warnings: readonly string[];
-}
-
-/** The results with waivers, attestations, plans and the comparison on them; no status changes. */
-export function applyDecisions(results: readonly CheckResult[], decisions: Decisions, nowMs: number): DecidedResults {
-  const waived = applyWaivers(results, decisions.waivers, nowMs);
-  const attested = applyAttestations(waived.results, decisions.attestations, nowMs);
-  const planned = applyPlans(attested.results, decisions.waivers, nowMs);
-  const warnings = [...waived.warnings, ...attested.warnings];
-  if (decisions.baseline === null) return { results: planned, comparison: null, warnings };
-  return { ...compareWithBaseline(planned, decisions.baseline), warnings };
+  throw new UsageError(problems);
 }

@@ -6,10 +6,9 @@ import { pageOf } from "../../shared/schemas/page.ts";
 import { decisionSchema } from "../../shared/schemas/decision.ts";
 import { findRule, vulnIdOf, unknownRule, type RuleNames } from "../../shared/rule_names.ts";
 import { UsageError } from "../../shared/usage_error.ts";
-import type { AttestationEntry } from "./attestations.ts";
 import { maxDecisions } from "./decision_file.ts";
 import type { Decisions } from "./decisions.ts";
-import { isWaiverInForce, type WaiverEntry } from "./waivers.ts";
+import { isWaiverInForce, type AttestationEntry, type WaiverEntry } from "./apply_decisions.ts";
 
 /** Time for one page: a gateway that takes longer counts as unavailable. */
 const callTimeoutMs = 15_000;
@@ -49,16 +48,8 @@ export interface GatewayDecisionsRequest {
  * that is not known, and one for which a file has its own. Throws `UsageError` when they cannot be had, whole: findings that
  * people waived would fail the run, or one attested would not be.
  */
-export async function addGatewayDecisions(
-  files: Decisions,
-  request: GatewayDecisionsRequest,
-): Promise<MergedDecisions> {
+export async function addGatewayDecisions(files: Decisions, request: GatewayDecisionsRequest) {
   return mergeDecisions(files, await fetchDecisions(request), request);
-}
-
-export interface MergedDecisions {
-  readonly decisions: Decisions;
-  readonly warnings: readonly string[];
 }
 
 /** Same for decisions that were fetched before. */
@@ -66,33 +57,38 @@ export function mergeDecisions(
   files: Decisions,
   gateway: readonly FetchedDecision[],
   { rules, nowMs }: Pick<GatewayDecisionsRequest, "rules" | "nowMs">,
-): MergedDecisions {
+): { readonly decisions: Decisions; readonly warnings: readonly string[] } {
   const warnings: string[] = [];
   const ofFiles = new Set([
     ...files.waivers.filter((waiver) => isWaiverInForce(waiver, nowMs)).map((waiver) => keyOf("waiver", waiver)),
     ...files.attestations.map((attestation) => keyOf("attestation", attestation)),
   ]);
-  const taken = new Set<string>();
+  const counting = new Map<string, FetchedDecision>();
   // One about this organization counts before one about every organization.
-  const all = gateway.toSorted((a, b) => Number(a.org_url === null) - Number(b.org_url === null));
-  const fetched = all.flatMap((each) => {
-    const found = findRule(each.check, rules);
-    if (found !== null) return [{ ...each, check: found.rule.check }];
-    warnings.push(`${describe(each)} is ignored: ${unknownRule(each.check, rules, "this scan does not know it")}`);
-    return [];
-  });
-  const counting = fetched.filter((each) => {
-    const key = keyOf(each.kind, each);
-    if (ofFiles.has(key)) warnings.push(`${describe(each)} is ignored: --decisions has its own`);
-    if (ofFiles.has(key) || taken.has(key)) return false;
-    taken.add(key);
-    return true;
-  });
+  for (const each of gateway.toSorted((a, b) => Number(a.org_url === null) - Number(b.org_url === null))) {
+    const { kind, check, resource, by } = each;
+    const found = findRule(check, rules);
+    const known = { ...each, check: found?.rule.check ?? check };
+    const key = keyOf(kind, known);
+    const problem =
+      found === null
+        ? unknownRule(check, rules, "this scan does not know it")
+        : ofFiles.has(key)
+          ? "--decisions has its own"
+          : null;
+    const place = resource === null ? "" : ` for ${JSON.stringify(resource)}`;
+    if (problem !== null)
+      warnings.push(`The ${kind} of ${vulnIdOf(known.check)}${place} by ${by} at the gateway is ignored: ${problem}`);
+    else if (!counting.has(key)) counting.set(key, known);
+  }
+  const added = [...counting.values()];
+  const waivers = added.filter(({ kind }) => kind === "waiver").map(toWaiver);
+  const attestations = added.flatMap(toAttestation);
   return {
     decisions: {
       ...files,
-      waivers: [...files.waivers, ...counting.filter(({ kind }) => kind === "waiver").map(toWaiver)],
-      attestations: [...files.attestations, ...counting.flatMap(toAttestation)],
+      waivers: [...files.waivers, ...waivers],
+      attestations: [...files.attestations, ...attestations],
     },
     warnings,
   };
@@ -133,8 +129,4 @@ function toWaiver({ check, resource, reason, expires, by }: FetchedDecision): Wa
 
 function toAttestation({ kind, check, status, reason, expires, by }: FetchedDecision): readonly AttestationEntry[] {
   return kind === "attestation" && status !== null ? [{ check, status, reason, expires, by, source: "gateway" }] : [];
-}
-
-function describe({ kind, check, resource, by }: FetchedDecision): string {
-  return `The ${kind} of ${vulnIdOf(check)}${resource === null ? "" : ` for ${JSON.stringify(resource)}`} by ${by} at the gateway`;
 }

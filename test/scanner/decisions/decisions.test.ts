@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { applyAttestations } from "../../../scanner/decisions/attestations.ts";
+import { applyAttestations } from "../../../scanner/decisions/apply_decisions.ts";
 import { parseDecisions } from "../../../scanner/decisions/decision_file.ts";
-import { applyWaivers } from "../../../scanner/decisions/waivers.ts";
+import { applyWaivers } from "../../../scanner/decisions/apply_decisions.ts";
 import { stigRuleNames } from "../../../shared/rule_names.ts";
 import { aCheckResult, aFinding } from "../../support/report_builders.ts";
 

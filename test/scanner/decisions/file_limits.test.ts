@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { parseDecisions } from "../../../scanner/decisions/decision_file.ts";
 import { parseBaseline } from "../../../scanner/decisions/baseline.ts";
-import { applyWaivers } from "../../../scanner/decisions/waivers.ts";
+import { applyWaivers } from "../../../scanner/decisions/apply_decisions.ts";
 import { parseArtifacts } from "../../../scanner/evidence/artifacts_document.ts";
 import { stigRuleNames } from "../../../shared/rule_names.ts";
 import { aCheckResult, aFinding } from "../../support/report_builders.ts";

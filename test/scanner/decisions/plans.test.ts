@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { stigRuleNames } from "../../../shared/rule_names.ts";
-import { applyDecisions } from "../../../scanner/decisions/decisions.ts";
+import { applyDecisions } from "../../../scanner/decisions/apply_decisions.ts";
 import { applyGate, parseFailOn } from "../../../scanner/decisions/fail_on.ts";
 import { parseDecisions } from "../../../scanner/decisions/decision_file.ts";
 import type { CheckResult } from "../../../shared/report.ts";

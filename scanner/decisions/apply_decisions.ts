@@ -5,9 +5,11 @@ import {
   findDecision,
   type ResourceDecision,
 } from "../../shared/decisions/resource_index.ts";
-import type { CheckResult, Finding, Plan, Waiver } from "../../shared/report.ts";
+import type { Attestation, CheckResult, Comparison, Finding, Plan, Waiver } from "../../shared/report.ts";
 import { vulnIdOf } from "../../shared/rule_names.ts";
 import { stateOf } from "../../shared/rule_result.ts";
+import { compareWithBaseline } from "./baseline.ts";
+import type { Decisions } from "./decisions.ts";
 
 /** A finding that a person accepts: it keeps its status and is shown, but does not fail the run. With a remediation date it is a plan, too. */
 export interface WaiverEntry
@@ -16,12 +18,33 @@ export interface WaiverEntry
   readonly expires?: string | null;
 }
 
-/** The results with their waived findings marked, and a line for each waiver that was ignored or matched nothing. */
-export function applyWaivers(
+/** A person's attestation of a check that the API cannot decide, or decides only in part. */
+export interface AttestationEntry extends Attestation {
+  readonly check: string;
+}
+
+interface Decided {
+  readonly results: readonly CheckResult[];
+  /** A line for each decision that was ignored. */
+  readonly warnings: readonly string[];
+}
+
+/** The results with waivers, attestations, plans and the comparison on them; no status changes. */
+export function applyDecisions(
   results: readonly CheckResult[],
-  entries: readonly WaiverEntry[],
+  { waivers, attestations, baseline }: Decisions,
   nowMs: number,
-): { readonly results: readonly CheckResult[]; readonly warnings: readonly string[] } {
+): Decided & { readonly comparison: Comparison | null } {
+  const waived = applyWaivers(results, waivers, nowMs);
+  const attested = applyAttestations(waived.results, attestations, nowMs);
+  const planned = applyPlans(attested.results, waivers, nowMs);
+  const warnings = [...waived.warnings, ...attested.warnings];
+  const compared = baseline === null ? { results: planned, comparison: null } : compareWithBaseline(planned, baseline);
+  return { ...compared, warnings };
+}
+
+/** The results with their waived findings marked. */
+export function applyWaivers(results: readonly CheckResult[], entries: readonly WaiverEntry[], nowMs: number): Decided {
   const waivers = entries.filter(({ expires }) => expires !== undefined);
   const inForce = new Set(waivers.filter((waiver) => isWaiverInForce(waiver, nowMs)));
   const used = new Set<WaiverEntry>();
@@ -37,19 +60,42 @@ export function applyWaivers(
   });
   const selected = new Set(results.map((result) => result.check));
   const warnings = waivers.flatMap((waiver) => {
-    if (!inForce.has(waiver)) return [`${describe(waiver)} expired on ${waiver.expires} and is ignored`];
-    return used.has(waiver) || !selected.has(waiver.check) ? [] : [`${describe(waiver)} matches no open finding`];
+    const { check, resource, by = "?", source, expires } = waiver;
+    const place = source === "gateway" ? ` by ${by} at the gateway` : "";
+    const name = `The waiver of ${vulnIdOf(check)}${resource === null ? "" : ` for ${JSON.stringify(resource)}`}${place}`;
+    if (!inForce.has(waiver)) return [`${name} expired on ${expires} and is ignored`];
+    return used.has(waiver) || !selected.has(check) ? [] : [`${name} matches no open finding`];
   });
-  if (budget.left === 0) {
-    warnings.push(
-      "The patterns of the decisions take too long on these names: findings that were not reached are not waived",
-    );
+  const slow =
+    "The patterns of the decisions take too long on these names: findings that were not reached are not waived";
+  return { results: waived, warnings: budget.left === 0 ? [...warnings, slow] : warnings };
+}
+
+/**
+ * The results with the attestations next to them; a status never changes. A proven FAIL is not attested away (a
+ * waiver does that openly), so an attestation of PASS on it is reported as ignored.
+ */
+export function applyAttestations(
+  results: readonly CheckResult[],
+  attestations: readonly AttestationEntry[],
+  nowMs: number,
+): Decided {
+  const warnings: string[] = [];
+  const byCheck = new Map<string, Attestation>();
+  for (const { check, ...attestation } of attestations) {
+    const result = results.find((candidate) => candidate.check === check);
+    const name = `The attestation of ${vulnIdOf(check)}`;
+    if (isExpired(attestation.expires, nowMs))
+      warnings.push(`${name} expired on ${attestation.expires} and is ignored`);
+    else if (result?.status === "FAIL" && attestation.status !== "FAIL")
+      warnings.push(`${name} is ignored: the scan found a FAIL, which only a waiver accepts`);
+    else byCheck.set(check, attestation);
   }
-  return { results: waived, warnings };
+  return { results: results.map((one) => ({ ...one, attestation: byCheck.get(one.check) ?? null })), warnings };
 }
 
 /** The results with the plan of each finding that fails; a plan changes no status, waives nothing and never ends. */
-export function applyPlans(
+function applyPlans(
   results: readonly CheckResult[],
   entries: readonly WaiverEntry[],
   nowMs: number,
@@ -87,9 +133,4 @@ function createFinder(entries: readonly WaiverEntry[]) {
 /** True when it waives something then; a plan does not. */
 export function isWaiverInForce({ expires }: WaiverEntry, nowMs: number): boolean {
   return expires !== undefined && !isExpired(expires, nowMs);
-}
-
-function describe(waiver: WaiverEntry): string {
-  const place = waiver.source === "gateway" ? ` by ${waiver.by ?? "?"} at the gateway` : "";
-  return `The waiver of ${vulnIdOf(waiver.check)}${waiver.resource === null ? "" : ` for ${JSON.stringify(waiver.resource)}`}${place}`;
 }
