@@ -8,8 +8,7 @@ import {
 import type { Attestation, CheckResult, Comparison, Finding, Plan, Waiver } from "../../shared/report.ts";
 import { vulnIdOf } from "../../shared/rule_names.ts";
 import { stateOf } from "../../shared/rule_result.ts";
-import { compareWithBaseline } from "./baseline.ts";
-import type { Decisions } from "./decisions.ts";
+import { compareWithBaseline, type Baseline } from "./baseline.ts";
 
 /** A finding that a person accepts: it keeps its status and is shown, but does not fail the run. With a remediation date it is a plan, too. */
 export interface WaiverEntry
@@ -21,6 +20,13 @@ export interface WaiverEntry
 /** A person's attestation of a check that the API cannot decide, or decides only in part. */
 export interface AttestationEntry extends Attestation {
   readonly check: string;
+}
+
+/** Read and checked before a scan starts. */
+export interface Decisions {
+  readonly waivers: readonly WaiverEntry[];
+  readonly attestations: readonly AttestationEntry[];
+  readonly baseline: Baseline | null;
 }
 
 interface Decided {

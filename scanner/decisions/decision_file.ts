@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { JSONPath } from "jsonc-parser";
 import type { NamedFile } from "../../command_line/files.ts";
-import type { Decisions } from "./decisions.ts";
+import type { Decisions } from "./apply_decisions.ts";
 import { endMessage, endOfExpiry, expiryMessage, toExpires } from "../../shared/decisions/expiry.ts";
 import { maxPatternLength } from "../../shared/decisions/name_pattern.ts";
 import { issueText } from "../../shared/issue_text.ts";

@@ -1,16 +1,9 @@
-import type { AttestationEntry, WaiverEntry } from "./apply_decisions.ts";
+import type { Decisions } from "./apply_decisions.ts";
 import { maxReportBytes } from "../reports/read_report.ts";
-import { parseBaseline, type Baseline } from "./baseline.ts";
+import { parseBaseline } from "./baseline.ts";
 import { maxDecisionBytes, parseDecisions, type DecisionFileSource } from "./decision_file.ts";
 import { readOptionFile, type NamedFile } from "../../command_line/files.ts";
 import { UsageError } from "../../shared/usage_error.ts";
-
-/** Read and checked before a scan starts. */
-export interface Decisions {
-  readonly waivers: readonly WaiverEntry[];
-  readonly attestations: readonly AttestationEntry[];
-  readonly baseline: Baseline | null;
-}
 
 /** The files that hold them; null: not given. */
 export interface DecisionFiles {

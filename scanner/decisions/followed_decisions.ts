@@ -3,8 +3,8 @@ import type { CheckResult } from "../../shared/report.ts";
 import type { RuleNames } from "../../shared/rule_names.ts";
 import { isExpired } from "../../shared/decisions/expiry.ts";
 import type { DecisionFileSource } from "./decision_file.ts";
-import { applyDecisions } from "./apply_decisions.ts";
-import { readDecisions, type DecisionFiles, type Decisions } from "./decisions.ts";
+import { applyDecisions, type Decisions } from "./apply_decisions.ts";
+import { readDecisions, type DecisionFiles } from "./decisions.ts";
 import { mergeDecisions, type FetchedDecision } from "./gateway_decisions.ts";
 
 /** How often the gateway's decisions are read again. */

@@ -7,8 +7,7 @@ import { decisionSchema } from "../../shared/schemas/decision.ts";
 import { findRule, vulnIdOf, unknownRule, type RuleNames } from "../../shared/rule_names.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { maxDecisions } from "./decision_file.ts";
-import type { Decisions } from "./decisions.ts";
-import { isWaiverInForce, type AttestationEntry, type WaiverEntry } from "./apply_decisions.ts";
+import { isWaiverInForce, type AttestationEntry, type Decisions, type WaiverEntry } from "./apply_decisions.ts";
 
 /** Time for one page: a gateway that takes longer counts as unavailable. */
 const callTimeoutMs = 15_000;

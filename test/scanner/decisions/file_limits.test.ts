@@ -51,16 +51,6 @@ test.each<[string, (text: string) => unknown]>([
   expect(() => parse(`[${"{},".repeat(5_000_000)}{}]`)).toThrow(/too many lists and objects/);
 });
 
-test("brackets, braces and parentheses are what they are in a name, with a star behind them too", () => {
-  const odd = ["[PROD] all", "{a,b}", "+(a|b)", "!x", "a\\b"];
-  // Names that they would cover as classes, alternatives, repetitions, negations, or as any character.
-  const others = ["P all", "xPROD] all", "a", "b", "ab", "x", "y", "**"];
-  for (const name of odd) {
-    expect(waivedNames([name], [...odd, ...others]).names).toEqual([name]);
-    expect(waivedNames([`${name}*`], [...odd, ...others]).names).toEqual([name]);
-  }
-});
-
 test("thousands of hostile patterns and names: a bound, a warning, and what is written out still counts", () => {
   const patterns = Array.from({ length: 5000 }, (_, index) => `*${"a?".repeat(300)}${index}`);
   const hostile = Array.from({ length: 100 }, (_, index) => `${"a".repeat(2000)}${index}z`);

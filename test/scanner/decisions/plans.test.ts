@@ -46,15 +46,6 @@ describe("a decision with a remediation date", () => {
     expect(firstFinding([{ ...plan, remediation_date: remediationDate }])?.plan?.overdue).toBe(overdue);
   });
 
-  test("takes milestones with a date and without", () => {
-    const milestones = ["Draft", { description: "Rolled out", date: "2026-11-20" }, { description: "Told everybody" }];
-    expect(firstFinding([{ ...plan, milestones }])?.plan?.milestones).toEqual([
-      { description: "Draft", date: null },
-      { description: "Rolled out", date: "2026-11-20" },
-      { description: "Told everybody", date: null },
-    ]);
-  });
-
   test("is no plan for what is for a person to judge, unless the person found a failure", () => {
     const manual = aCheckResult({ findings: [aFinding({ status: "MANUAL" })] });
     expect(firstFinding([plan], manual)?.plan).toBeUndefined();

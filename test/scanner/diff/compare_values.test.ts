@@ -10,9 +10,7 @@ describe("compareObjects", () => {
     ["a field at any depth", { a: { b: { c: 1, d: 2 } } }, { a: { b: { c: 3, d: 2 } } }, [["a.b.c", 1, 3]]],
     ["a field that was set", {}, { a: 1 }, [["a", null, 1]]],
     ["a field that was removed", { a: 1 }, {}, [["a", 1, null]]],
-    ["another shape", { a: { b: 1 } }, { a: [1] }, [["a", { b: 1 }, [1]]]],
     ["a list of texts as a whole", { a: ["x", "y"] }, { a: ["y", "z"] }, [["a", ["x", "y"], ["y", "z"]]]],
-    ["how often a text stands in a list", { a: ["x"] }, { a: ["x", "x"] }, [["a", ["x"], ["x", "x"]]]],
     [
       "an entry of a list by its id",
       {

@@ -4,7 +4,6 @@ import { builtIn } from "../../../scanner/catalog/catalog.ts";
 import { benchmarkRules } from "../../../scanner/reports/benchmark_rules.ts";
 import { parseChecklist } from "../../../scanner/checklists/checklist.ts";
 import { checklistLines } from "../../../scanner/commands/closing_lines.ts";
-import type { Finding } from "../../../shared/report.ts";
 import { importToStigManager } from "../../support/checklist_reports.ts";
 import { aCheckResult, aFinding, aReport, renderAs } from "../../support/report_builders.ts";
 
@@ -55,30 +54,6 @@ test.each(["poam", "hdf", "sarif", "junit", "oscal", "html", "markdown"])(
     expect(text).not.toMatch(/a\.test(?!(:|%3A)8001)/);
   },
 );
-
-function waived(expires: string | null): Finding {
-  return aFinding({ waived: true, waiver: { reason: `until ${expires}`, expires } });
-}
-
-test.each([
-  ["of several dates the earliest", ["2029-01-01", "2026-02-01", "2027-01-01"], "2026-02-01"],
-  ["a time of another zone by its instant", ["2026-02-02", "2026-02-02T01:00:00+09:00"], "2026-02-02T01:00:00+09:00"],
-  ["a date beside a waiver without one", [null, "2028-05-06"], "2028-05-06"],
-  ["none where no waiver ends", [null], undefined],
-])("the waiver of an HDF control expires with its first: %s", (_, dates, expected) => {
-  const report = aReport([aCheckResult({ findings: dates.map(waived) })]);
-  const { profiles } = JSON.parse(renderAs("hdf", report)) as {
-    profiles: { controls: { waiver_data?: { expiration_date?: string } }[] }[];
-  };
-  const [waiver] = profiles.flatMap(({ controls }) => controls.flatMap((control) => control.waiver_data ?? []));
-  expect(waiver?.expiration_date).toBe(expected);
-});
-
-test("the test result of XCCDF names the benchmark that it belongs to", () => {
-  const xccdf = renderAs("xccdf", aReport());
-  const id = /<Benchmark [^>]*id="([^"]+)"/.exec(xccdf)?.[1] ?? "no id";
-  expect(xccdf).toMatch(new RegExp(`<TestResult [^>]*>\\s*<benchmark href="#${id}" id="${id}"/>`));
-});
 
 describe("the details of a rule", () => {
   test("name the API calls and the time of reading", () => {

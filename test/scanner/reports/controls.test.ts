@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { builtIn } from "../../../scanner/catalog/catalog.ts";
-import { controls } from "../../../scanner/catalog/controls.ts";
-import { baselineLines, controlResults } from "../../../scanner/reports/controls.ts";
+import { controlResults } from "../../../scanner/reports/controls.ts";
 import type { Report } from "../../../shared/report.ts";
 import { reportOf } from "../../support/checklist_reports.ts";
 import { aReport, renderAs } from "../../support/report_builders.ts";
@@ -38,20 +37,6 @@ test("a control whose rule the API shows in part is met only with an attestation
   const attestation = { status: "PASS", reason: "looked", by: "A. Person", expires: null } as const;
   const attested = report.checks.map((check) => (check.vuln_id === "V-273188" ? { ...check, attestation } : check));
   expect(statusOf(aReport(attested), "ac-2.3")).toBe("PASS");
-});
-
-test("baselines count the controls that they select", () => {
-  const lines = baselineLines(controlResults(reportOf({ "V-273186": "FAIL" }), builtIn));
-  // AC-11 and SC-10 are in moderate and high.
-  expect(lines).toEqual(
-    (["low", "moderate", "high"] as const).map((baseline) => {
-      const [total, failed] = [
-        controls.filter(({ baselines }) => baselines.includes(baseline)).length,
-        baseline === "low" ? 0 : 2,
-      ];
-      return `${total} controls of the ${baseline} baseline: ${total - failed} passed, ${failed} failed, 0 need manual review, 0 N/A`;
-    }),
-  );
 });
 
 test.each([

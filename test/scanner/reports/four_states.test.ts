@@ -43,13 +43,6 @@ test.each(["table", "html", "markdown"])("%s counts in the same words as the oth
   }
 });
 
-test("JUnit skips what does not apply, and says so first", () => {
-  const messages = [...renderAs("junit", report).matchAll(/<skipped message="([^"]*)"/g)].map(([, message]) => message);
-  expect(messages.filter((message) => message?.startsWith("not applicable: "))).toHaveLength(2);
-  const waived = aReport([aCheckResult({ findings: [aFinding({ waived: true })] })]);
-  expect(renderAs("junit", waived)).toContain('<skipped message="waived: ');
-});
-
 describe("--status", () => {
   const render = (name: string, states: readonly RuleState[]) =>
     reportFormats

@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { markdownText } from "../../../scanner/reports/markdown_text.ts";
 import type { Report } from "../../../shared/report.ts";
 import { aCheckResult, aFinding, aReport, hostileText, renderAs } from "../../support/report_builders.ts";
 
@@ -103,10 +102,6 @@ test.each(references)("%j in Markdown becomes no markup, no link, no reference, 
   // That of the checks, and that of the two controls of the rule.
   expect(rows).toHaveLength(3 + 4);
   for (const row of rows) expect(row.match(/(?<!\\)\|/g)).toHaveLength(6);
-});
-
-test("a text that begins with a number begins no list", () => {
-  expect(markdownText("1. First")).toBe("`1`. First");
 });
 
 test("prose stays prose, and what is unusual in it stands as code, as it is", () => {

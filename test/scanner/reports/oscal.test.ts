@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Report } from "../../../shared/report.ts";
 import { reportOf } from "../../support/checklist_reports.ts";
-import { aCheckResult, aFinding, aReport, everyVerdict, renderAs } from "../../support/report_builders.ts";
+import { aReport, everyVerdict, renderAs } from "../../support/report_builders.ts";
 
 interface Part {
   readonly uuid: string;
@@ -52,26 +52,6 @@ test("every reference leads to what is there, and no UUID is given twice", () =>
     for (const { "observation-uuid": uuid } of part["related-observations"]) expect(uuids).toContain(uuid);
     for (const { "risk-uuid": uuid } of part["related-risks"] ?? []) expect(uuids).toContain(uuid);
   }
-});
-
-test("a risk has the date and the steps of its plan", () => {
-  const milestones = [
-    { description: "Draft", date: null },
-    { description: "Done", date: "2026-12-30T10:00:00+01:00" },
-  ];
-  const plan = { remediation_date: "2026-12-31", milestones, reason: "Change 7", overdue: false };
-  const [risk] = partsOf(aReport([aCheckResult({ findings: [aFinding({ plan })] })])).risks;
-  expect(risk).toMatchObject({
-    deadline: "2026-12-31T23:59:59Z",
-    remediations: [
-      { lifecycle: "recommendation" },
-      {
-        lifecycle: "planned",
-        description: "Change 7",
-        tasks: [{ title: "Draft" }, { title: "Done", timing: { "on-date": { date: "2026-12-30T10:00:00+01:00" } } }],
-      },
-    ],
-  });
 });
 
 test("the UUIDs of the same scan are the same, and those of another are others", () => {

@@ -64,13 +64,6 @@ test("of very many resources counts what a cell cannot hold", () => {
   expect(row?.["resource_name"]?.split("; ")).toHaveLength(2000);
 });
 
-test("has a failure that only a person found", () => {
-  const attestation = { status: "FAIL", reason: "seen it", by: "A. Person", expires: null } as const;
-  expect(rowsOf(aCheckResult({ findings: [aFinding({ status: "MANUAL" })], attestation }))).toMatchObject([
-    { comments: "Attested FAIL by A. Person: seen it" },
-  ]);
-});
-
 test("what is overdue is one last line of the terminal, however much it is", () => {
   const late = aFinding({ plan: overdue });
   const many = Array.from({ length: 7 }, (_, n) => aCheckResult({ vuln_id: `V-${n}`, findings: [late, late] }));

@@ -39,20 +39,6 @@ test.each([
   expect(result?.locations[0]?.physicalLocation.artifactLocation.uri).toBe(uri);
 });
 
-test("a waived failure is a suppressed result with its reason", () => {
-  const waiver = { reason: "CHG-7", expires: "2027-01-31" };
-  const [result] = resultsOf({ findings: [aFinding({ waived: true, waiver })] });
-  expect(result?.suppressions).toMatchObject([{ justification: "waived until 2027-01-31: CHG-7" }]);
-});
-
-test("a check that a person attests as failing is one result, which the API alone would not give", () => {
-  const findings = [aFinding({ status: "MANUAL" }), aFinding({ status: "PASS" })];
-  const attestation = { status: "FAIL", reason: "Seen by hand", by: "A. Person", expires: null } as const;
-  expect(resultsOf({ findings, attestation }).map(({ message }) => message.text)).toEqual([
-    expect.stringContaining("Attested FAIL by A. Person"),
-  ]);
-});
-
 test("a name that is written as a link is no link in a message", () => {
   const finding = aFinding({ detail: "Application [sign in](https://evil.example) \\[x](y)" });
   expect(resultsOf({ findings: [finding] })[0]?.message.text).toBe(

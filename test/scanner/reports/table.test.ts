@@ -42,15 +42,6 @@ test("prints what a check expects once, and what was found for each open resourc
   ]);
 });
 
-test("colour changes nothing but the colour", () => {
-  const plain = linesOf(checks, 80).join("\n");
-  expect(
-    linesOf(checks, 80, true)
-      .join("\n")
-      .replaceAll(/\u001b\[\d+m/g, ""),
-  ).toBe(plain);
-});
-
 describe("the first screen", () => {
   const render = (shown: readonly CheckResult[], width = 80) =>
     tableFormat
@@ -63,25 +54,6 @@ describe("the first screen", () => {
     const lines = render(many);
     expect(lines.length).toBeLessThanOrEqual(18);
     expect(Math.max(...lines.map(textWidth))).toBeLessThanOrEqual(80);
-  });
-
-  test("begins with the organization and the answer, then the counts of each category and the worst rule", () => {
-    const worst = aCheckResult({
-      vuln_id: "V-1",
-      severity: "high",
-      category: "I",
-      title: "Worst",
-      findings: [aFinding({})],
-    });
-    const lines = render([aCheckResult({ findings: [aFinding({})] }), worst]);
-    expect(lines[0]).toMatch(/^https:\S+: 2 of 2 rules failed \(2 findings\)$/);
-    expect(lines.slice(2, 7)).toEqual([
-      "",
-      "CAT I: 1 FAIL · CAT II: 1 FAIL",
-      "",
-      "FAIL V-1 CAT I Worst",
-      "       Default Policy: 120 minutes",
-    ]);
   });
 
   test("counts the decisions of people that never expire", () => {

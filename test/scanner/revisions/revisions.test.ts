@@ -169,12 +169,4 @@ describe("--benchmark FILE", () => {
       /Cannot read --benchmark .*no such file/,
     );
   });
-
-  test("a file of 50 MiB and more is not read", async () => {
-    const file = join(folder.path, "large");
-    await writeFile(file, Buffer.alloc(50 * 1_048_576 + 1));
-    await expect(readRevision({ option: "--benchmark", file })).rejects.toThrow(
-      /it is too large: expected 50 MiB at most/,
-    );
-  });
 });
