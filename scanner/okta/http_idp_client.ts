@@ -27,7 +27,6 @@ export class HttpIdpClient implements IdpClient, PageReader {
   readonly login: Pick<Login, "granted" | "get">;
   readonly roleEvidence = new RoleEvidence();
   readonly #options: HttpIdpClientOptions;
-  readonly #inFlight = new Map<string, Promise<Page>>();
   /** Pages that the probe read, for the first collector that needs them. */
   readonly #probed = new Map<string, Promise<Page>>();
 
@@ -124,11 +123,7 @@ export class HttpIdpClient implements IdpClient, PageReader {
       this.#probed.delete(request.path);
       return probed;
     }
-    const shared = this.#inFlight.get(request.path);
-    if (shared !== undefined) return shared;
-    const page = this.#fetchPage(request).finally(() => this.#inFlight.delete(request.path));
-    this.#inFlight.set(request.path, page);
-    return page;
+    return this.#fetchPage(request);
   }
 
   async #fetchPage(request: IdpRequest): Promise<Page> {

@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import { parseFailOn } from "../../../scanner/decisions/fail_on.ts";
 import { changeTexts } from "../../../scanner/follow/change_text.ts";
 import {
-  compareFindings,
   countChecks,
   isNewFailure,
   toLine,
@@ -13,7 +12,6 @@ import {
 import { catalog } from "../../../scanner/catalog/catalog.ts";
 import { toLogEvent, type LogEvent } from "../../../scanner/follow/log_event.ts";
 import { documentText, fencedAfter } from "../../support/documented_commands.ts";
-import { aCheckResult, aFinding } from "../../support/report_builders.ts";
 
 function known(changes: Partial<KnownFinding> = {}): KnownFinding {
   return {
@@ -30,69 +28,6 @@ function known(changes: Partial<KnownFinding> = {}): KnownFinding {
 }
 
 const review = { status: "MANUAL", reason: "needs_review" } as const;
-const outage = { reason: "provider_error", detail: "GET /api/v1/policies answered 500" } as const;
-
-describe("compareFindings", () => {
-  it("finds what moved, what is new and what is gone; another text alone is no change", () => {
-    const before = [
-      known({ fingerprint: "same", status: "FAIL" }),
-      known({ fingerprint: "moved" }),
-      known({ fingerprint: "gone" }),
-    ];
-    const result = aCheckResult({
-      findings: [
-        aFinding({ fingerprint: "same", actual: "other words" }),
-        aFinding({ fingerprint: "moved" }),
-        aFinding({ fingerprint: "new", status: "PASS" }),
-      ],
-    });
-    const { moves, known: after } = compareFindings(before, result, null);
-    expect(moves.map(({ from, to }) => [from?.fingerprint ?? null, to?.fingerprint ?? null])).toEqual([
-      ["moved", "moved"],
-      [null, "new"],
-      ["gone", null],
-    ]);
-    expect(after.map(({ fingerprint }) => fingerprint)).toEqual(["same", "moved", "new"]);
-  });
-
-  it("sees another reason of a MANUAL", () => {
-    const before = [known({ status: "MANUAL", reason: "missing_role" })];
-    const result = aCheckResult({ findings: [aFinding({ status: "MANUAL", reason: "missing_scope" })] });
-    expect(compareFindings(before, result, null).moves).toHaveLength(1);
-  });
-
-  it("sees a waiver that begins, and an attestation of what is open", () => {
-    const before = [known({ fingerprint: "waived", status: "FAIL" }), known({ fingerprint: "open", ...review })];
-    const findings = [aFinding({ fingerprint: "waived", waived: true }), aFinding({ fingerprint: "open", ...review })];
-    const attestation = { status: "PASS", reason: "seen", by: "Ada", expires: null } as const;
-    const { moves, known: after } = compareFindings(before, aCheckResult({ findings, attestation }), null);
-    expect(moves.map(({ to }) => [to?.isWaived, to?.attested])).toEqual([
-      [true, null],
-      [false, "PASS"],
-    ]);
-    expect(compareFindings(after, aCheckResult({ findings, attestation }), null).moves).toEqual([]);
-  });
-
-  it("keeps the resources of a list that cannot be read as MANUAL, until it can", () => {
-    const before = [known()];
-    const org = { type: "org", id: "https://acme.okta.com", name: "acme.okta.com" };
-    const missingResult = aCheckResult({
-      findings: [aFinding({ fingerprint: "org", resource: org, status: "MANUAL", reason: "provider_error" })],
-    });
-    const during = compareFindings(before, missingResult, outage);
-    expect(during.moves.find(({ from }) => from !== null)).toMatchObject({
-      to: { fingerprint: "00p1-fingerprint", status: "MANUAL", reason: "provider_error" },
-      actual: outage.detail,
-    });
-    expect(compareFindings(during.known, missingResult, outage).moves).toEqual([]);
-    const after = compareFindings(during.known, aCheckResult({ findings: [aFinding({ status: "PASS" })] }), null);
-    expect(after.moves.map(({ from, to }) => [from?.status, to?.status ?? null])).toEqual([
-      ["MANUAL", "PASS"],
-      ["MANUAL", null],
-    ]);
-    expect(after.known).toHaveLength(1);
-  });
-});
 
 describe("isNewFailure", () => {
   const move = (from: Partial<KnownFinding> | null, to: Partial<KnownFinding> | null): Move => ({
@@ -183,22 +118,6 @@ describe("changeTexts", () => {
     catalog.find(({ name }) => name === check)?.rule ?? { vuln_id: "V-1", category: "II" as const, title: "Rule." };
   const table = { format: "table", color: false, ruleOf } as const;
 
-  it("says what moved, and who did it", () => {
-    expect(changeText(line("log", [event("a@x.example"), event("a@x.example"), event("b@x.example")]), table)).toBe(
-      "14:03:12  PASS → FAIL  V-1 CAT II Rule.  Default Policy  by a@x.example (policy.rule.update), by b@x.example (policy.rule.update)",
-    );
-    expect(changeText(line("reconciliation"), table)).toBe(
-      "14:03:12  PASS → FAIL  V-1 CAT II Rule.  Default Policy  not explained by the log",
-    );
-    expect(changeText(line("start"), table)).toBe("14:03:12  FAIL  V-1 CAT II Rule.  Default Policy");
-    const lapsed = { ...line("decision"), from: line("start").to, from_waived: true };
-    expect(changeText(lapsed, table)).toBe(
-      "14:03:12  FAIL waived → FAIL  V-1 CAT II Rule.  Default Policy  the waiver ended",
-    );
-    const repaired = { ...line("reconciliation"), to: { status: "PASS", reason: null } } as const;
-    expect(changeText(repaired, table)).toMatch(/log$/);
-  });
-
   it("the line of docs/follow.md is a line as it is written", async () => {
     const example = fencedAfter(await documentText("docs/follow.md"), "one line for each change", "text").trim();
     const written = {
@@ -221,21 +140,6 @@ describe("changeTexts", () => {
     ]);
     expect(changeTexts(starts.slice(1), table)).toHaveLength(20);
     expect(changeTexts(starts, { ...table, format: "ndjson" })).toHaveLength(21);
-  });
-
-  it("writes what one act moved as one entry", () => {
-    const target = [{ id: "nzo1", type: "NetworkZone", displayName: "Offices" }];
-    const actor = { alternateId: "alex@x.example", displayName: "Alex Admin" };
-    const moved = toLogEvent({ uuid: "e1", eventType: "zone.update", actor, target });
-    if (moved === null) throw new TypeError("The event has no type");
-    const lines = [line("log", [moved]), line("log", [moved]), line("reconciliation"), line("reconciliation")];
-    expect(changeTexts(lines, table)).toEqual([
-      '14:03:12  1 change to zone "Offices" by Alex Admin (alex@x.example) changed 2 verdicts (zone.update)',
-      "  14:03:12  PASS → FAIL  V-1 CAT II Rule.  Default Policy",
-      "  14:03:12  PASS → FAIL  V-1 CAT II Rule.  Default Policy",
-      "14:03:12  PASS → FAIL  V-1 CAT II Rule.  Default Policy  not explained by the log",
-      "14:03:12  PASS → FAIL  V-1 CAT II Rule.  Default Policy  not explained by the log",
-    ]);
   });
 
   it.each(["\u001b[31mred", "two\nlines", "\u202Ebidi"])("writes one harmless line where the actor is %j", (login) => {

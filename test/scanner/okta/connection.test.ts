@@ -1,5 +1,3 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { catalog } from "../../../scanner/catalog/catalog.ts";
 import { firstRequests } from "../../../scanner/evidence/artifact_requests.ts";
@@ -83,16 +81,6 @@ test("nothing but GET below the API and POST to the token endpoint is ever sent"
   expect(idp.requests.length).toBeGreaterThan(6);
 });
 
-test("access tokens go only to the API, assertions only to the token endpoint", async () => {
-  const idp = await scripted();
-  await connected(idp);
-  for (const request of idp.requests) {
-    const { authorization } = request.headers;
-    expect(authorization !== undefined).toBe(request.url.startsWith("/api/v1/"));
-    expect(request.form.has("client_assertion")).toBe(request.url === tokenPath);
-  }
-});
-
 test("a service application without a role is no_role, with the role to assign", async () => {
   const idp = await scripted();
   for (const path of ["/api/v1/policies", "/api/v1/apps", "/api/v1/brands"])
@@ -133,16 +121,6 @@ test("a refusal of the first-party settings does not end the probe", async () =>
   expect(connection.role()).toBe("read_only_admin");
 });
 
-test("refused first-party settings beside an outage are an outage, not a missing role", async () => {
-  const idp = await scripted();
-  const settings = { path: "/api/v1/first-party-app-settings/admin-console", scope: "apps.read" };
-  idp.on("GET", settings.path, apiError(403, "E0000006"));
-  idp.on("GET", "/api/v1/apps", apiError(500, "E0000009"));
-  await expect(connected(idp, { probes: [settings], config: { scopes: ["apps.read"] } })).rejects.toMatchObject({
-    code: "provider_error",
-  });
-});
-
 test("scopes that let nothing be read are no_scope", async () => {
   const idp = await scripted();
   expect((await refusal(idp, { scopes: ["sessions.read"] })).code).toBe("no_scope");
@@ -181,53 +159,6 @@ test.each<[string, Reply, string]>([
   expect(error.code).toBe(code);
   expect(idp.seen(tokenPath)).toHaveLength(0);
   if (reply.status === 301) expect(error.message).toContain("https://new-name.okta.com");
-});
-
-test("an address where nothing listens is unreachable", async () => {
-  const idp = await scripted();
-  await idp.stop();
-  const error = await refusal(idp);
-  expect(error).toMatchObject({ code: "unreachable", message: expect.stringContaining("refused") as string });
-  expect(`${error.message} ${error.remedy}`).not.toMatch(/credential|key/i);
-});
-
-test("a web server that is no identity provider is wrong_org", async () => {
-  const server = createServer((_, response) =>
-    response.setHeader("content-type", "text/html").end("<!doctype html><p>It works"),
-  );
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => new Promise((resolve) => void server.close(() => resolve())));
-  const idp = await scripted();
-  const error = await refusal(idp, { orgUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
-  expect(error).toMatchObject({ code: "wrong_org", remedy: expect.stringContaining("IDP_ORG_URL") as string });
-});
-
-test("an abort before and during the login rejects with its reason", async () => {
-  const idp = await scripted();
-  const stop = new AbortController();
-  idp.on("POST", tokenPath, () => {
-    stop.abort(new Error("interrupted"));
-    return { fault: "hang" };
-  });
-  await expect(connect(configFor(idp), { signal: stop.signal })).rejects.toThrow("interrupted");
-  await expect(connect(configFor(idp), { signal: stop.signal })).rejects.toThrow("interrupted");
-});
-
-test("connects to the practice org in both roles, with nonce, paging and scopes", async () => {
-  for (const [role, seen] of [
-    ["read-only", "read_only_admin"],
-    ["super", "super_admin"],
-  ] as const) {
-    const { connection } = await connectedToPracticeOrg({ role });
-    const { client } = connection;
-    const apps = await client.getList({ path: "/api/v1/apps?limit=2", scope: "apps.read" });
-    expect(apps.state).toBe("obtained");
-    expect(connection.role()).toBe(seen);
-    expect(await client.getList({ path: "/api/v1/zones?limit=200", scope: "networkZones.read" })).toMatchObject({
-      state: "missing",
-      reason: "missing_scope",
-    });
-  }
 });
 
 test("the probe costs no request of its own", async () => {

@@ -127,16 +127,6 @@ test("sends nothing for a scope that is not granted", async () => {
   expect(idp.seen("/api/v1/zones")).toHaveLength(0);
 });
 
-test("a path that an identifier would change is refused before anything is sent", async () => {
-  const { idp, client } = await setUp();
-  const before = idp.requests.length;
-  expect(await client.getObject({ path: "/api/v1/policies/../../login", scope: "policies.read" })).toMatchObject({
-    state: "missing",
-    reason: "unreadable",
-  });
-  expect(idp.requests).toHaveLength(before);
-});
-
 const page = (idp: ScriptedIdp, items: readonly string[], next: string | null, base = idp.url): Reply => ({
   body: items.map((id) => ({ id })),
   headers: {
@@ -155,18 +145,6 @@ test("follows pages to their end, also short and empty ones", async () => {
   idp.on("GET", "/api/v1/apps?after=2&limit=2", page(idp, [], "after=3&limit=2"));
   idp.on("GET", "/api/v1/apps?after=3&limit=2", page(idp, ["d"], null));
   expect(await client.getList(apps)).toEqual({ state: "obtained", value: ["a", "b", "c", "d"].map((id) => ({ id })) });
-});
-
-test("applies keep to every entry, also of a list that breaks off", async () => {
-  const { idp, client } = await setUp();
-  const keep = ({ id }: Readonly<Record<string, unknown>>) => ({ kept: id });
-  idp.on("GET", "/api/v1/apps?limit=2", page(idp, ["a", "b"], "after=1"));
-  idp.on("GET", "/api/v1/apps?after=1", page(idp, ["c"], null), apiError(500, "E0000009"));
-  expect(await client.getList({ ...apps, keep })).toEqual({
-    state: "obtained",
-    value: ["a", "b", "c"].map((id) => ({ kept: id })),
-  });
-  expect(await client.getList({ ...apps, keep })).toMatchObject({ partial: [{ kept: "a" }, { kept: "b" }] });
 });
 
 test.each<[string, (idp: ScriptedIdp, other: ScriptedIdp) => Reply, string, string]>([
@@ -226,16 +204,6 @@ test("stops after a thousand pages", async () => {
   expect(served).toBe(1000);
 });
 
-test("renews the token once after a 401", async () => {
-  const { idp, client } = await setUp();
-  idp.on("POST", tokenPath, (asked) => issueToken(asked, { access_token: "new-token" }));
-  idp.on("GET", path, (asked) =>
-    asked.headers["authorization"] === "DPoP new-token" ? { body: [] } : apiError(401, "E0000011"),
-  );
-  expect(await client.getList(request)).toEqual({ state: "obtained", value: [] });
-  expect(idp.seen(tokenPath)).toHaveLength(3);
-});
-
 test("a 401 is retried once, E0000015 never", async () => {
   const { idp, client } = await setUp();
   idp.on("GET", path, apiError(401, "E0000011"));
@@ -280,45 +248,6 @@ test.each([
   idp.on("GET", "/api/v1/next", { body: [] });
   await client.getList({ path: "/api/v1/next", scope: "apps.read" });
   expect((await Promise.all(idp.seen("/api/v1/next").map(verifyProof)))[0]?.claims["nonce"]).toBe("n2");
-});
-
-test("a resource that always asks for a new nonce is an error", async () => {
-  const { idp, client } = await setUp();
-  let turn = 0;
-  idp.on("GET", path, () => ({
-    status: 401,
-    headers: { "dpop-nonce": `n${++turn}`, "www-authenticate": 'DPoP error="use_dpop_nonce"' },
-  }));
-  expect(await client.getList(request)).toMatchObject({ state: "missing", reason: "provider_error" });
-  expect(idp.seen("/api/v1/policies").length).toBeLessThanOrEqual(6);
-});
-
-test("sends a Bearer token without a proof", async () => {
-  const { idp, client } = await setUp({ dpop: false, token: (asked) => issueToken(asked, { token_type: "Bearer" }) });
-  idp.on("GET", path, { body: [] });
-  await client.getList(request);
-  const headers = idp.seen("/api/v1/policies")[0]?.headers;
-  expect(headers?.["authorization"]).toBe("Bearer opaque-token-1");
-  expect(headers).not.toHaveProperty("dpop");
-});
-
-test("identical reads in flight share one request; later ones send their own", async () => {
-  const { idp, client } = await setUp();
-  idp.on("GET", path, { body: [] });
-  await Promise.all([client.getList(request), client.getList(request)]);
-  expect(idp.seen("/api/v1/policies")).toHaveLength(1);
-  await client.getList(request);
-  expect(idp.seen("/api/v1/policies")).toHaveLength(2);
-});
-
-test("the probe's page serves the first read of it", async () => {
-  const { idp, client } = await setUp();
-  idp.on("GET", path, { body: [{ id: "p1" }] });
-  expect(await client.probe(request)).toBeNull();
-  expect(await client.getList(request)).toEqual({ state: "obtained", value: [{ id: "p1" }] });
-  expect(idp.seen("/api/v1/policies")).toHaveLength(1);
-  await client.getList(request);
-  expect(idp.seen("/api/v1/policies")).toHaveLength(2);
 });
 
 test.each<[string, (client: HttpIdpClient, idp: ScriptedIdp) => Promise<unknown>, string]>([

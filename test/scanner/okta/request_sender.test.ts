@@ -1,8 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { createRequestSender } from "../../../scanner/okta/connection.ts";
 import type { Clock } from "../../../scanner/okta/clock.ts";
-import type { HttpTransport } from "../../../scanner/okta/http_transport.ts";
-import { RequestSender, type RetryableRequest } from "../../../scanner/okta/request_sender.ts";
+import type { RetryableRequest } from "../../../scanner/okta/request_sender.ts";
 import { createFakeClock } from "../../support/fake_clock.ts";
 import { setUpIdp, setUpSender } from "../../support/idp_connection.ts";
 import { apiError, rateHeaders, tokenPath, type Reply } from "../../support/scripted_idp.ts";
@@ -41,26 +40,6 @@ test.each(["reset", "cut"] as const)(
   },
 );
 
-test("waits as long as a 503 asks for, up to 30 s", async () => {
-  const { idp, sender, clock } = await setUpSender();
-  idp.on(
-    "GET",
-    "/api/v1/x",
-    { status: 503, headers: { "retry-after": "7" } },
-    { status: 503, headers: { "retry-after": "9999" } },
-    fine,
-  );
-  await sender.send(get("/api/v1/x"));
-  expect(clock.sleeps).toEqual([7000, 30_000]);
-});
-
-test("does not retry a first contact that times out", async () => {
-  const { idp, sender } = await setUpSender({ config: { timeoutMs: 400 } });
-  idp.on("GET", "/api/v1/x", { fault: "hang" });
-  await expect(sender.send(get("/api/v1/x"))).rejects.toMatchObject({ kind: "timeout" });
-  expect(idp.requests).toHaveLength(1);
-});
-
 test("does not retry a refused first contact, but retries later ones", async () => {
   const { idp, config, sender, clock } = await setUpSender();
   idp.on("GET", "/api/v1/x", fine);
@@ -72,18 +51,6 @@ test("does not retry a refused first contact, but retries later ones", async () 
   onTestFinished(() => fresh.close());
   await expect(fresh.send(get("/api/v1/x"))).rejects.toMatchObject({ kind: "refused" });
   expect(fresh.counters().total).toBe(1);
-});
-
-test("makes each attempt afresh", async () => {
-  const { idp, sender } = await setUpSender();
-  idp.on("GET", "/api/v1/x", { status: 500 }, { status: 429 }, fine);
-  let attempts = 0;
-  await sender.send({
-    method: "GET",
-    path: "/api/v1/x",
-    attempt: (send) => send({ headers: { "x-attempt": String(++attempts) } }),
-  });
-  expect(idp.requests.map(({ headers }) => headers["x-attempt"])).toEqual(["1", "2", "3"]);
 });
 
 test("tries an endpoint once after two of its requests failed for good, until one succeeds", async () => {
@@ -155,22 +122,6 @@ test("a 429 for concurrency halves the requests in flight", async () => {
   expect(mostOpen).toBe(2);
 });
 
-test("429s of requests in flight together count once", async () => {
-  const clock = createFakeClock();
-  const statuses = [200, 429, 429, 429, 429, 429, 429];
-  // Without sockets all of them arrive before the clock moves.
-  const http: HttpTransport = {
-    send: async () => ({ status: statuses.shift() ?? 200, headers: new Headers(), body: "[]" }),
-    close: async () => {},
-  };
-  const sender = new RequestSender({ http, clock, signal: new AbortController().signal, concurrency: 8 });
-  await sender.send(get("/api/v1/x"));
-  const startMs = clock.nowMs();
-  const responses = await Promise.all(Array.from({ length: 6 }, () => sender.send(get("/api/v1/x"))));
-  expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
-  expect(clock.nowMs() - startMs).toBe(750);
-});
-
 test("returns a 429 that does not end after four waits, and the next one without a request", async () => {
   const { idp, sender, clock } = await setUpSender();
   idp.on("GET", "/api/v1/x", () => ({ ...apiError(429, "E0000047"), headers: rateHeaders(10, 0, 60, clock.nowMs()) }));
@@ -210,16 +161,6 @@ test("keeps a family's rate limit without a single 429, in little more than the 
   const needed = Math.floor(111 / 20) * 60_000;
   expect(clock.nowMs() - startMs).toBeLessThan(needed * 1.1);
   expect(sender.counters().throttledMs).toBeGreaterThan(needed * 0.9);
-});
-
-test("everything is answered though families share one limit", async () => {
-  const { idp, sender, clock } = await setUpSender();
-  const limited = limitedTo(20, clock);
-  const families = ["zones", "brands", "apps"];
-  for (const family of families) idp.on("GET", `/api/v1/${family}`, limited);
-  const paths = Array.from({ length: 60 }, (_, index) => `/api/v1/${families[index % 3]}`);
-  const answers = await Promise.all(paths.map((path) => sender.send(get(path))));
-  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
 });
 
 test.each([

@@ -163,17 +163,6 @@ describe("createMonitorPublisher", () => {
     expect(await read(first.monitorId)).toMatchObject({ status: "running" });
   });
 
-  test("501 changes are two requests, 500 are one", async () => {
-    const monitor = await startMonitor();
-    const postCount = () => monitor.requests.filter((request) => request === "POST /events").length;
-    monitor.changed(manyChanges(500));
-    await expect.poll(async () => (await storedIds(monitor.monitorId)).length).toBe(500);
-    expect(postCount()).toBe(1);
-    monitor.changed(manyChanges(501));
-    await expect.poll(async () => (await storedIds(monitor.monitorId)).length).toBe(1001);
-    expect(postCount()).toBe(3);
-  });
-
   test("a look without news waits for the heartbeat; news and the heartbeat send it", async () => {
     const resting = await startMonitor({ heartbeatMs: 3_600_000 });
     resting.polled(aLook());
@@ -217,14 +206,6 @@ describe("createMonitorPublisher", () => {
     await expect.poll(() => monitor.warnings.at(-1)).toMatch(/^The gateway answers again/);
     expect(monitor.warnings).toHaveLength(2);
     expect(monitor.waiting()).toEqual([]);
-  });
-
-  test("a change that the gateway refuses costs no other", async () => {
-    const monitor = await startMonitor();
-    monitor.changed([...manyChanges(4), aChange({ check: "" }), ...manyChanges(4)]);
-    await expect.poll(async () => (await storedIds(monitor.monitorId)).length).toBe(8);
-    expect(monitor.warnings).toEqual([expect.stringMatching(/^A change of .* was not stored/)]);
-    await expect.poll(() => monitor.waiting()).toEqual([]);
   });
 
   test("a report that the gateway refuses is one warning, and costs neither the next one nor a change", async () => {
