@@ -22,13 +22,8 @@ export interface RememberedAnswers extends IdpClient, KnownAnswers {
   /** Reads these apps one by one, or the whole lists where that takes fewer requests. */
   refreshApps(ids: readonly string[]): Promise<void>;
   /** Paths whose last answer may be another one soon: the provider failed, or refused what it gave before. */
-  failed(): readonly FailedPath[];
+  failed(): readonly string[];
   saved(): SavedAnswers;
-}
-
-export interface FailedPath {
-  readonly path: string;
-  readonly wasObtained: boolean;
 }
 
 export type SavedAnswers = readonly SavedAnswer[];
@@ -76,8 +71,7 @@ export function createRememberedAnswers(options: RememberedAnswersOptions): Reme
     refreshApps,
     paths: () => [...answers.keys()],
     holds: (path, id) => listAt(path).some((entry) => entry["id"] === id),
-    failed: () =>
-      [...answers.values()].filter(isFailed).map(({ path, wasObtained }): FailedPath => ({ path, wasObtained })),
+    failed: () => [...answers.values()].filter(isFailed).map(({ path }) => path),
     saved: () =>
       [...answers.values()].map((answer) => (forgotten.has(answer.path) ? { ...answer, isForgotten: true } : answer)),
   };

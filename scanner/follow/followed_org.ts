@@ -2,12 +2,7 @@ import { ownValues } from "../org_policy/document.ts";
 import type { CollectedArtifacts } from "../evidence/artifacts.ts";
 import { firstRequests } from "../evidence/artifact_requests.ts";
 import { createCollection } from "../evidence/collect.ts";
-import {
-  createRememberedAnswers,
-  type FailedPath,
-  type RememberedAnswers,
-  type SavedAnswers,
-} from "../evidence/remembered_answers.ts";
+import { createRememberedAnswers, type RememberedAnswers, type SavedAnswers } from "../evidence/remembered_answers.ts";
 import type { Connection } from "../okta/connection.ts";
 import type { PageReader } from "../okta/idp_client.ts";
 import { IdpError } from "../okta/idp_error.ts";
@@ -73,7 +68,7 @@ export class FollowedOrg {
 
   /** Makes invalid what could not be collected: the next `collect` reads it again. */
   invalidateFailed(): void {
-    this.#memory.forget(this.failed().map(({ path }) => path));
+    this.#memory.forget(this.#memory.failed());
   }
 
   /** Reads what is invalid; the rest is in memory. */
@@ -90,8 +85,8 @@ export class FollowedOrg {
     await this.#memory.renew(() => this.collect());
   }
 
-  failed(): readonly FailedPath[] {
-    return this.#memory.failed();
+  hasFailed(): boolean {
+    return this.#memory.failed().length > 0;
   }
 
   toSave(): SavedAnswers {

@@ -8,9 +8,13 @@ import { explainMoves, type Relevant } from "./explanations.ts";
 import type { CheckResult } from "../../shared/report.ts";
 import type { LogEvent } from "./log_event.ts";
 import { SystemLog, type LogEvents } from "./system_log.ts";
-import { Retry } from "./retry.ts";
 import { Verdicts } from "./verdicts.ts";
 import { WatchedTime } from "./watched_time.ts";
+
+/** Delay before evidence that could not be collected is tried again. */
+const retryMs = 45_000;
+/** Events that are kept to explain a change that is seen later. */
+const maxKeptEvents = 500;
 
 /** Follows an org: resolves when it has done what it was asked for, or was interrupted; its state is saved then. */
 export async function follow(plan: FollowPlan, parts: FollowParts): Promise<FollowEnd> {
@@ -48,7 +52,8 @@ class Follower {
   readonly #org: FollowedOrg;
   readonly #log: SystemLog;
   readonly #verdicts: Verdicts;
-  readonly #retry = new Retry();
+  /** What failed is collected again at that time; the events may explain what is seen then. */
+  #retry: { readonly atMs: number; readonly events: readonly Relevant[] } | null = null;
   readonly #record: FollowRecord;
   readonly #watched: WatchedTime;
   /** The evidence by which the findings were evaluated last. */
@@ -136,7 +141,6 @@ class Follower {
       events: [],
       cause: this.#deciding.isOther(this.#parts.clock.nowMs()) ? "org_policy" : "reconciliation",
     });
-    this.#retry.plan(this.#org.failed(), [], this.#parts.clock.nowMs());
     this.#record.writeState();
   }
 
@@ -157,24 +161,19 @@ class Follower {
       await this.#reconcile("reconciliation");
       return false;
     }
-    if (this.#log.isForbidden) {
-      // Otherwise this run would look at nothing.
-      if (plan.once && this.#isRestart) await this.#reconcile("reconciliation");
-      return false;
-    }
-    if (!this.#log.isKept(nowMs)) return this.#beginAgain();
-    const reading = await this.#log.read();
-    if (reading === "lost") return this.#beginAgain();
-    if (reading !== "unreadable") {
+    const reading = this.#log.isKept(nowMs) ? await this.#log.read() : "lost";
+    if (typeof reading !== "string") {
       await this.#take(reading);
       return reading.isMore;
     }
-    if (plan.once && this.#isRestart) await this.#reconcile("reconciliation");
+    const isScanned = reading === "lost" && (await this.#beginAgain());
+    // Otherwise this run would look at nothing.
+    if (!isScanned && plan.once && this.#isRestart) await this.#reconcile("reconciliation");
     return false;
   }
 
-  /** Without a cursor that is good: a full scan, and the time between is said to be unknown. */
-  async #beginAgain(): Promise<false> {
+  /** Without a cursor that is good: a full scan, and the time between is said to be unknown. False where the log cannot be read. */
+  async #beginAgain(): Promise<boolean> {
     const fromMs = this.#log.lookedMs ?? this.#lastFullMs;
     this.#watched.end();
     if (!(await this.#log.begin())) return false;
@@ -182,7 +181,7 @@ class Follower {
     this.#report();
     await this.#reconcile("reconciliation", { isGap: true });
     this.#log.clearGap();
-    return false;
+    return true;
   }
 
   async #take({ events, cursor }: LogEvents): Promise<void> {
@@ -210,7 +209,7 @@ class Follower {
     const startedMs = this.#parts.clock.nowMs();
     await this.#org.collectAll();
     let events: readonly Relevant[] = [];
-    if (this.#log.hasCursor && !this.#log.isForbidden) {
+    if (this.#log.hasCursor) {
       const reading = await this.#log.read();
       if (typeof reading !== "string") {
         events = await this.#invalidate(reading.events);
@@ -223,7 +222,7 @@ class Follower {
 
   /** Before a full scan, so that what the log explains is not found by the scan first. */
   async #drain(): Promise<void> {
-    while (this.#log.hasCursor && !this.#log.isForbidden) {
+    while (this.#log.hasCursor) {
       const reading = await this.#log.read();
       // The gap is reported at the next look.
       if (typeof reading === "string") return;
@@ -234,10 +233,16 @@ class Follower {
 
   /** Tries again what could not be collected. */
   async #collectFailed(): Promise<void> {
-    const events = this.#retry.take(this.#parts.clock.nowMs());
-    if (events === null) return;
+    if (this.#retry === null || this.#parts.clock.nowMs() < this.#retry.atMs) return;
     this.#org.invalidateFailed();
-    await this.#round({ events, cause: "reconciliation" });
+    await this.#round({ events: this.#retry.events, cause: "reconciliation" });
+  }
+
+  #planRetry(events: readonly Relevant[], nowMs: number): void {
+    const { atMs = 0, events: known = [] } = this.#retry ?? {};
+    const kept = [...new Set([...known, ...events])].slice(-maxKeptEvents);
+    const nextMs = atMs > nowMs ? atMs : nowMs + retryMs;
+    this.#retry = this.#org.hasFailed() ? { atMs: nextMs, events: kept } : null;
   }
 
   /** Collects what is invalid, judges, compares, and makes the changes known. */
@@ -261,7 +266,7 @@ class Follower {
     });
     this.#artifacts = artifacts;
     this.#hasFailed ||= hasFailed;
-    this.#retry.plan(this.#org.failed(), events, nowMs);
+    this.#planRetry(events, nowMs);
     this.#commit();
     await this.#record.add(lines);
   }
@@ -284,7 +289,7 @@ class Follower {
   #pauseMs(): number {
     const { intervalMs, reconcileMs } = this.#plan;
     const nowMs = this.#parts.clock.nowMs();
-    const dueMs = Math.min(this.#lastFullMs + reconcileMs, this.#retry.atMs ?? Number.POSITIVE_INFINITY) - nowMs;
+    const dueMs = Math.min(this.#lastFullMs + reconcileMs, this.#retry?.atMs ?? Number.POSITIVE_INFINITY) - nowMs;
     return Math.min(intervalMs, Math.max(1, dueMs));
   }
 

@@ -15,7 +15,7 @@ export interface LogEvents {
 }
 
 interface Refusal {
-  /** `lost`: the provider does not know the cursor any more. `forbidden`: no scope or no role, so asking again soon is no use. */
+  /** `lost`: the provider does not know the cursor any more. */
   readonly refused: "lost" | "forbidden" | "failed";
   readonly detail: string;
 }
@@ -50,7 +50,6 @@ export class SystemLog {
   #cursor: string | null;
   #lookedMs: number | null;
   #status: PollResult["logStatus"] = "unknown";
-  #isForbidden = false;
   #error: PollError | null = null;
 
   constructor(options: SystemLogOptions) {
@@ -63,13 +62,7 @@ export class SystemLog {
 
   /** Reads through another connection from now on, which may be allowed to. */
   connect(pages: PageReader): void {
-    this.#isForbidden = false;
     this.#pages = pages;
-  }
-
-  /** True where it was refused: it is asked for again at a reconciliation. */
-  get isForbidden(): boolean {
-    return this.#isForbidden;
   }
 
   get hasCursor(): boolean {
@@ -188,15 +181,13 @@ export class SystemLog {
   #noteRead(): void {
     if (this.#status === "unreadable") this.#options.say("The System Log can be read again");
     this.#status = "reading";
-    this.#isForbidden = false;
     this.#error = null;
     this.#lookedMs = this.#options.clock.nowMs();
   }
 
   #noteRefusal({ refused, detail: why }: Refusal): void {
     const { say, reconcileMs } = this.#options;
-    this.#isForbidden = refused === "forbidden";
-    const code = this.#isForbidden ? "log_forbidden" : "log_unreadable";
+    const code = refused === "forbidden" ? "log_forbidden" : "log_unreadable";
     const detail = `The System Log cannot be read, so changes are found by a full scan every ${reconcileMs / 3_600_000} h only: ${why}`;
     if (this.#error?.code !== code) say(detail);
     this.#error = { code, detail };

@@ -103,12 +103,12 @@ function beginsWith(text: string, beginnings: readonly string[]): boolean {
 }
 
 /**
- * Filters of the log in the order in which they are tried: a provider may refuse a long one. The last is empty. An
- * event is examined by `touchedBy` no matter what the filter passed.
+ * Filters of the log in the order in which they are tried: a provider may refuse a long one. An event is examined by
+ * `touchedBy` no matter what the filter passed.
  */
-export const logFilters: readonly (string | null)[] = [longFilter(), shortFilter(), null];
+export const logFilters: readonly (string | null)[] = [filterOfTable(), null];
 
-function longFilter(): string {
+function filterOfTable(): string {
   return prefixes()
     .map((prefix) => {
       const wanted = `eventType sw "${prefix}"`;
@@ -117,11 +117,6 @@ function longFilter(): string {
       return others.length === 0 ? wanted : `(${wanted}${others.join("")})`;
     })
     .join(" or ");
-}
-
-function shortFilter(): string {
-  const roots = new Set(prefixes().map((prefix) => `${prefix.split(".", 1)[0]}.`));
-  return [...roots].map((root) => `eventType sw "${root}"`).join(" or ");
 }
 
 /** Beginnings that no shorter one covers. */
