@@ -5,7 +5,7 @@ import { activityOf, unknownActivity } from "./parsing/activity.ts";
 import { fail, judgeList, manual, pass, unreadable, withOneEnough } from "./evaluating/finding_drafts.ts";
 import { nameOf, resourceOf } from "./parsing/names.ts";
 import { availableValue, type Evidence, type JsonList } from "../evidence/artifacts.ts";
-import { citationOf, type OrgPolicy } from "../org_policy/document.ts";
+import { citationOf, restsOn, type OrgPolicy } from "../org_policy/document.ts";
 
 const expected = "an active log stream";
 
@@ -62,7 +62,7 @@ function judgeSiem(
   const citation = citationOf(policy);
   const app = (availableValue(apps) ?? []).find(({ id }) => id === clientId);
   const expectation = `${method}, by the service app ${clientId}, as ${citation} says`;
-  const subject = { resource: null, expected: expectation, notes: { rests_on: citation } };
+  const subject = { resource: null, expected: expectation, notes: { rests_on: restsOn(policy) } };
   if (app !== undefined && activityOf(app) === "active") {
     const uncovered = `Verify that the service app "${nameOf(app)}" holds okta.logs.read and reads the System Log`;
     return [pass(subject, `no active log stream, and the service app "${nameOf(app)}", which is active`, uncovered)];

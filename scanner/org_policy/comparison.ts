@@ -2,7 +2,7 @@ import type { FindingDraft } from "../checks/check.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { listTexts, nameOf, sortTexts } from "../checks/parsing/names.ts";
 import type { Zones } from "../checks/evaluating/zones.ts";
-import { citationOf, type ApiTokenEntry, type OrgPolicy, type ZoneLists } from "./document.ts";
+import { citationOf, restsOn, type ApiTokenEntry, type OrgPolicy, type ZoneLists } from "./document.ts";
 import type { ZoneUse } from "./facts.ts";
 
 /** Compares what an org has with what its document says. */
@@ -33,7 +33,7 @@ export function withDocument(
   if (comparison.kind === "doubtful")
     return { ...draft, note: noted(`${citation} decides nothing: ${comparison.why}`) };
   const { uncovered: _closed, ...rest } = draft;
-  const notes = { ...draft.notes, rests_on: citation };
+  const notes = { ...draft.notes, rests_on: restsOn(policy) };
   if (comparison.kind === "agrees") return { ...rest, note: noted(`${citation} says ${comparison.said}`), notes };
   return {
     ...rest,

@@ -98,6 +98,11 @@ export function citationOf({ reference, approved_by: by, approved_on: on }: OrgP
   return `"${reference}" (approved by ${by} on ${on})`;
 }
 
+/** Names the document that decided a finding, for whoever has only the finding. */
+export function restsOn(policy: OrgPolicy): string {
+  return `${citationOf(policy)}, in force until ${policy.expires}`;
+}
+
 /** The document as a report names it. */
 export function reportedOrgPolicy(policy: OrgPolicy, at: string, digest: (text: string) => string): ReportedOrgPolicy {
   const { reference, approved_by, approved_on, expires } = policy;

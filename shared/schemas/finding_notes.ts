@@ -26,7 +26,7 @@ const findingNotes = {
     hasLines: true,
   },
   rests_on: {
-    description: "The organization's own document that decided it, with who approved it and when",
+    description: "The organization's own document that decided it, with who approved it, when, and its end",
     since: "1.2",
     label: "Rests on",
     isInReports: true,

@@ -1,7 +1,7 @@
 import type { CollectedArtifacts } from "../../evidence/artifacts.ts";
 import type { FindingDraft } from "../check.ts";
 import { directoryOf, type DirectoryEvidence } from "../parsing/directory.ts";
-import { citationOf, type OrgPolicy } from "../../org_policy/document.ts";
+import { citationOf, restsOn, type OrgPolicy } from "../../org_policy/document.ts";
 import { manual } from "./finding_drafts.ts";
 
 /**
@@ -17,7 +17,7 @@ export function unlessDirectory(
   const { resource, expected, actual } = draft;
   const source = directoryOf(artifacts);
   if (policy?.user_sourcing !== undefined && source.kind === "in_use") {
-    const notes = { ...draft.notes, rests_on: citationOf(policy) };
+    const notes = { ...draft.notes, rests_on: restsOn(policy) };
     if (policy.user_sourcing !== "directory")
       return { ...draft, note: `${citationOf(policy)} says that Okta masters accounts`, notes };
     const note = `${citationOf(policy)} says that a directory masters every account`;

@@ -115,7 +115,8 @@ test("the compliant org with its document is 29 of 29 PASS, and each rule that i
   const resting = results.filter(({ findings }) => findings.some(({ rests_on: rests }) => rests !== undefined));
   expect(resting.map(({ vuln_id: id }) => id).toSorted()).toEqual([B, C, T, O, S, X, A]);
   for (const { rests_on: rests } of resting.flatMap(({ findings }) => findings))
-    if (rests !== undefined) expect(rests).toBe('"AC policy for Okta, v3" (approved by Jane Roe on 2026-11-01)');
+    if (rests !== undefined)
+      expect(rests).toBe('"AC policy for Okta, v3" (approved by Jane Roe on 2026-11-01), in force until 2027-11-01');
 });
 
 test("without a document, and with one that is not in force, nothing changes", () => {

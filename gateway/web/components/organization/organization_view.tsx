@@ -169,7 +169,7 @@ export function OrganizationView(props: OrganizationViewProps) {
         </section>
       )}
       {!isOld && !isRunning && <PlanSection plan={plan} toAddress={ruleAddress} />}
-      <PolicySection api={api} rules={rules} scanId={target.scanId} toAddress={ruleAddress} now={now} />
+      <PolicySection rules={rules} toAddress={ruleAddress} />
       {day !== null ? (
         table(compareRules(rules, current))
       ) : isNow || isRunning || organization === null ? (
