@@ -9,7 +9,7 @@ import { checkTitle, ruleIds, shortFix } from "../model/check_catalog.ts";
 import { toProblem } from "../model/connection.ts";
 import { toOrigin } from "../model/decisions/decision_index.ts";
 import { formatAgo, formatTime } from "../model/format.ts";
-import { filterViews, isEnded, sinceOf, type OrganizationView } from "../model/needs_you.ts";
+import { filterViews, sinceOf, type OrganizationView } from "../model/needs_you.ts";
 import { byWhom, remedyOf, type NewsItem } from "../model/news.ts";
 import { mayDo } from "../model/permissions.ts";
 import type { Session } from "../model/session.ts";
@@ -42,8 +42,6 @@ export function OverviewPage({ session, tenant, views }: OverviewProps) {
   }, [views.length, only]);
   const needing = views.filter(({ needs }) => needs.length > 0);
   const shown = filterViews(isNeedingOnly ? needing : views, text);
-  const current = shown.filter((view) => !isEnded(view, nowMs));
-  const ended = shown.filter((view) => isEnded(view, nowMs));
   const news = views.flatMap((view) => view.news.map((item) => ({ item, view })));
   if (!tenant.isRead) {
     const { connection } = tenant;
@@ -72,7 +70,7 @@ export function OverviewPage({ session, tenant, views }: OverviewProps) {
           choose={setNeedingOnly}
         />
       </header>
-      {current.length > 0 && <OrganizationTable views={current} tenant={tenant} nowMs={nowMs} />}
+      {shown.length > 0 && <OrganizationTable views={shown} tenant={tenant} nowMs={nowMs} />}
       {shown.length === 0 && <p class="fine">No organization matches.</p>}
       {news.length > 0 && (
         <details class="card news-all">
@@ -88,12 +86,6 @@ export function OverviewPage({ session, tenant, views }: OverviewProps) {
               />
             ))}
           </ol>
-        </details>
-      )}
-      {ended.length > 0 && (
-        <details>
-          <summary>{`${countOf(ended.length, "organization")} without a monitor or a scan in the last 30 days`}</summary>
-          <OrganizationTable views={ended} tenant={tenant} nowMs={nowMs} />
         </details>
       )}
     </article>

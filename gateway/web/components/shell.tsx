@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { formatTime, isUtc, setUtc } from "../model/format.ts";
+import { formatTime } from "../model/format.ts";
 import { endsSoon, toAttention, toViews } from "../model/needs_you.ts";
 import { mayDo } from "../model/permissions.ts";
 import { parseRoute } from "../model/route.ts";
@@ -115,7 +115,6 @@ function Account({ session, onSignOut, onTenant }: AccountActions & { readonly s
   const { caller } = session;
   const { kind } = session.credential;
   const { tenant, tenants } = caller;
-  const [isInUtc, setInUtc] = useState(isUtc);
   const name = caller.name ?? caller.id;
   return (
     <>
@@ -142,14 +141,6 @@ function Account({ session, onSignOut, onTenant }: AccountActions & { readonly s
       <div id="account" popover="auto" class="menu stack">
         <p class="one-line">{tenant?.name}</p>
         <p class="fine one-line">{kind === "demo" ? "The gateway signed you in by itself" : caller.id}</p>
-        <Button
-          label="Show all times in UTC"
-          aria-pressed={isInUtc}
-          onClick={() => {
-            setUtc(!isInUtc);
-            setInUtc(!isInUtc);
-          }}
-        />
         {kind !== "demo" && <Button label="Sign out" onClick={onSignOut} />}
       </div>
     </>

@@ -2,49 +2,14 @@ import { stateOf, type Verdict } from "../../../shared/rule_result.ts";
 import type { ScanStatus } from "../../../shared/schemas/scan.ts";
 import type { ShownState } from "./rules.ts";
 
-/** In which zone times are shown: this machine's, or UTC. */
-type Zone = "local" | "utc";
-
 /** Texts are American English, and so are its dates, no matter what the browser speaks. */
 const language = "en-US";
-const zoneKey = "scanstream.zone";
-let zone: Zone = readZone();
-
-export function isUtc(): boolean {
-  return zone === "utc";
-}
-
-/** Keeps the choice in this browser. The page shows it the next time that it is drawn. */
-export function setUtc(isUtc: boolean): void {
-  zone = isUtc ? "utc" : "local";
-  try {
-    localStorage.setItem(zoneKey, zone);
-  } catch {
-    // A browser that keeps nothing shows local times again the next time.
-  }
-}
-
-function readZone(): Zone {
-  try {
-    return localStorage.getItem(zoneKey) === "utc" ? "utc" : "local";
-  } catch {
-    return "local";
-  }
-}
-
 const date = { year: "numeric", month: "short", day: "numeric" } as const;
 const clock = { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" } as const;
-const toFormats = (timeZone?: string) => {
-  const of = (options: Intl.DateTimeFormatOptions) =>
-    new Intl.DateTimeFormat(language, { ...options, ...(timeZone === undefined ? {} : { timeZone }) });
-  return {
-    clock: of(clock),
-    day: of(date),
-    short: of({ month: "short", day: "numeric" }),
-    full: of({ ...date, ...clock, timeZoneName: "short" }),
-  };
-};
-const formats = { local: toFormats(), utc: toFormats("UTC") };
+const clockFormat = new Intl.DateTimeFormat(language, clock);
+const dayFormat = new Intl.DateTimeFormat(language, date);
+const shortFormat = new Intl.DateTimeFormat(language, { month: "short", day: "numeric" });
+const fullFormat = new Intl.DateTimeFormat(language, { ...date, ...clock, timeZoneName: "short" });
 const relative = new Intl.RelativeTimeFormat(language, { numeric: "auto" });
 const count = new Intl.NumberFormat(language);
 
@@ -54,7 +19,7 @@ export function formatCount(value: number): string {
 
 /** Below a heading or next to a word that says the day. */
 export function formatClock(timeMs: number): string {
-  return formats[zone].clock.format(timeMs);
+  return clockFormat.format(timeMs);
 }
 
 /** Such as 2026-11-28, in UTC. */
@@ -64,7 +29,7 @@ export function toDay(timeMs: number): string {
 
 /** With year and zone, so that it stays true on paper and past midnight. */
 export function formatTime(timeMs: number): string {
-  return formats[zone].full.format(timeMs);
+  return fullFormat.format(timeMs);
 }
 
 export function formatVerdict(verdict: Verdict): string {
@@ -85,17 +50,14 @@ export function formatAgo(timeMs: number, nowMs: number): string {
   if (seconds > -45) return "just now";
   if (seconds > -3600) return relative.format(Math.round(seconds / 60), "minute");
   if (seconds > -86_400) return relative.format(Math.round(seconds / 3600), "hour");
-  return seconds > -7 * 86_400
-    ? relative.format(Math.round(seconds / 86_400), "day")
-    : formats[zone].day.format(timeMs);
+  return seconds > -7 * 86_400 ? relative.format(Math.round(seconds / 86_400), "day") : dayFormat.format(timeMs);
 }
 
 /** `05:02` for today, else `Nov 26`, with the year where it is another one. */
 export function formatSince(timeMs: number, nowMs: number): string {
-  const { short, day } = formats[zone];
-  if (short.format(timeMs) === short.format(nowMs) && nowMs - timeMs < 2 * 86_400_000)
+  if (shortFormat.format(timeMs) === shortFormat.format(nowMs) && nowMs - timeMs < 2 * 86_400_000)
     return formatClock(timeMs).slice(0, 5);
-  return nowMs - timeMs < 300 * 86_400_000 ? short.format(timeMs) : day.format(timeMs);
+  return nowMs - timeMs < 300 * 86_400_000 ? shortFormat.format(timeMs) : dayFormat.format(timeMs);
 }
 
 export function formatDuration(ms: number): string {

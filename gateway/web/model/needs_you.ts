@@ -85,16 +85,6 @@ function isRuleWaived({ check, findings }: FailingRule, index: DecisionIndex): b
   return own.every((finding) => index.waiverOf({ ...finding, check, status: "FAIL" }) !== null);
 }
 
-/** Nobody has looked at it for a month. */
-export function isEnded(
-  { organization, watch }: Pick<OrganizationView, "organization" | "watch">,
-  nowMs: number,
-): boolean {
-  const { last_scan_at: scannedAt, monitor_status: status } = organization;
-  const isWatched = watch !== null && status !== "ended";
-  return !isWatched && (scannedAt === null ? status === "ended" : nowMs - Date.parse(scannedAt) > 30 * 86_400_000);
-}
-
 function byWorst(a: OrganizationView, b: OrganizationView): number {
   const [one, other] = [a.organization, b.organization];
   return (
