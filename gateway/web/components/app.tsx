@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { toProblem } from "../model/connection.ts";
 import { demoCredential, openSession, pastedCredential, type Session } from "../model/session.ts";
 import { announceSignOut, onSignOutElsewhere } from "../model/sign_out.ts";
-import { fetchOffer, reachableProvider, SignInError, type SignInOffer } from "../model/sign_in/provider.ts";
+import { fetchOffer, reachableProvider, type SignInOffer } from "../model/sign_in/provider.ts";
 import { Message } from "./basics.tsx";
 import { Shell } from "./shell.tsx";
 import { SignIn } from "./sign_in.tsx";
@@ -53,7 +53,7 @@ export function App() {
       const session = await openIssuerSession(reachableProvider(offer), answer, { onExpired, onChange: render });
       setView({ name: "signed_in", offer, session });
     } catch (error) {
-      signedOut(offer, error instanceof SignInError ? error.message : toProblem(error));
+      signedOut(offer, toProblem(error));
     }
   }
 

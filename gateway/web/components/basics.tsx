@@ -180,34 +180,43 @@ export function Dialog(props: {
   );
 }
 
-/** Asks before something is taken away for good. */
-export function ConfirmDialog(props: {
+interface ConfirmProps extends Omit<ButtonProps, "label"> {
+  readonly label: string;
   readonly title: string;
   readonly text: string;
+  /** On the button that does it. */
   readonly confirm: string;
   readonly onConfirm: () => void;
-  readonly onClose: () => void;
-}) {
+}
+
+/** A button that asks before something is taken away for good. */
+export function ConfirmButton({ title, text, confirm, onConfirm, ...button }: ConfirmProps) {
+  const [isAsking, setAsking] = useState(false);
   return (
-    <Dialog titleId="confirm-title" onClose={props.onClose}>
-      {(close) => (
-        <div class="stack">
-          <h2 id="confirm-title">{props.title}</h2>
-          <p>{props.text}</p>
-          <div class="row end">
-            <Button label="Keep" onClick={close} />
-            <Button
-              look="danger"
-              label={props.confirm}
-              onClick={() => {
-                close();
-                props.onConfirm();
-              }}
-            />
-          </div>
-        </div>
+    <>
+      <Button look="small" {...button} onClick={() => setAsking(true)} />
+      {isAsking && (
+        <Dialog titleId="confirm-title" onClose={() => setAsking(false)}>
+          {(close) => (
+            <div class="stack">
+              <h2 id="confirm-title">{title}</h2>
+              <p>{text}</p>
+              <div class="row end">
+                <Button label="Keep" onClick={close} />
+                <Button
+                  look="danger"
+                  label={confirm}
+                  onClick={() => {
+                    close();
+                    onConfirm();
+                  }}
+                />
+              </div>
+            </div>
+          )}
+        </Dialog>
       )}
-    </Dialog>
+    </>
   );
 }
 

@@ -96,6 +96,25 @@ export function useLifetime(): AbortSignal {
   return closing.signal;
 }
 
+/** What a person has the page do, one at a time, and its outcome. */
+export function useAction() {
+  const [state, setState] = useState({ isBusy: false, done: "", problem: null as string | null });
+  const signal = useLifetime();
+  /** `what` follows "Could not"; `work` may resolve with words for what was done. True: it was. */
+  async function run(what: string, work: (signal: AbortSignal) => Promise<string | void>): Promise<boolean> {
+    setState({ isBusy: true, done: "", problem: null });
+    try {
+      const done = (await work(signal)) ?? "";
+      setState({ isBusy: false, done, problem: null });
+      return true;
+    } catch (error) {
+      if (!signal.aborted) setState({ isBusy: false, done: "", problem: `Could not ${what}: ${toProblem(error)}` });
+      return false;
+    }
+  }
+  return { ...state, run };
+}
+
 /** A component in a script of its own, which is loaded when it is first shown. */
 export function lazy<Props extends object>(load: () => Promise<FunctionComponent<Props>>): FunctionComponent<Props> {
   let loaded: FunctionComponent<Props> | null = null;

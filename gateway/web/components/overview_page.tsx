@@ -6,7 +6,6 @@ import { createdApiKeySchema } from "../../../shared/schemas/team.ts";
 import { categoryNames } from "../../../shared/severity.ts";
 import { parseResource } from "../../../shared/client/rest_client.ts";
 import { checkTitle, ruleIds, shortFix } from "../model/check_catalog.ts";
-import { toProblem } from "../model/connection.ts";
 import { toOrigin } from "../model/decisions/decision_index.ts";
 import { formatAgo, formatTime } from "../model/format.ts";
 import { filterViews, sinceOf, type OrganizationView } from "../model/needs_you.ts";
@@ -17,7 +16,7 @@ import { hasEnded } from "../model/tenant_state.ts";
 import type { Tenant } from "../model/tenant_store.ts";
 import { isWatchProblem, watchText } from "../model/watch_state.ts";
 import { Button, CopyButton, Message, Problem, SearchField, Segments, Time } from "./basics.tsx";
-import { useLifetime } from "./hooks.ts";
+import { useAction } from "./hooks.ts";
 import { useTitle } from "./tab_mark.ts";
 import { NewsLine } from "./organization/news.tsx";
 
@@ -203,20 +202,16 @@ const keyDays = 90;
 /** Leads to the first scan: a key, the command, and the wait for what it finds. */
 function FirstScan({ session: { api, caller } }: { readonly session: Session }) {
   const [key, setKey] = useState<string | null>(null);
-  const [problem, setProblem] = useState<string | null>(null);
-  const signal = useLifetime();
+  const { isBusy, problem, run } = useAction();
   const isAllowed = mayDo(caller, "appoint");
 
-  async function makeKey(): Promise<void> {
-    const expires_at = new Date(api.nowMs() + keyDays * 86_400_000).toISOString();
-    try {
+  const makeKey = () =>
+    run("make the key", async (signal) => {
+      const expires_at = new Date(api.nowMs() + keyDays * 86_400_000).toISOString();
       const body = { name: "scanner", scopes: ["read", "publish"], expires_at };
       const answer = await api.send("POST", "api/v1/api-keys", { signal, body });
       setKey(parseResource(createdApiKeySchema, answer).api_key);
-    } catch (error) {
-      setProblem(`The key was not made: ${toProblem(error)}`);
-    }
-  }
+    });
 
   const command = `SCANSTREAM_URL=${new URL(".", document.baseURI).href} SCANSTREAM_API_KEY=${key ?? "…"} scanstream scan`;
   return (
@@ -229,7 +224,9 @@ function FirstScan({ session: { api, caller } }: { readonly session: Session }) 
           : "Ask an admin of this tenant for an API key, then start a scan of your Okta org:"
       }
     >
-      {isAllowed && key === null && <Button look="primary" label="Make a key" onClick={() => void makeKey()} />}
+      {isAllowed && key === null && (
+        <Button look="primary" label="Make a key" disabled={isBusy} onClick={() => void makeKey()} />
+      )}
       <pre>
         <code>{command}</code>
       </pre>

@@ -2,7 +2,7 @@ import type { TargetedSubmitEvent } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { GatewayRefusal } from "../../../shared/client/rest_client.ts";
 import { toProblem } from "../model/connection.ts";
-import { SignInError, type SignInOffer } from "../model/sign_in/provider.ts";
+import type { SignInOffer } from "../model/sign_in/provider.ts";
 import { Button } from "./basics.tsx";
 import { useTitle } from "./tab_mark.ts";
 
@@ -119,7 +119,6 @@ function CredentialForm(props: Pick<SignInProps, "signIn">) {
 }
 
 function toWords(error: unknown): string {
-  if (error instanceof SignInError) return error.message;
   const status = error instanceof GatewayRefusal ? error.httpStatus : 0;
   const prefix = { 401: "This was not accepted: ", 403: "This was recognized, but gives no access: " }[status] ?? "";
   return prefix + toProblem(error);

@@ -4,7 +4,7 @@ import {
   type SubscribeErrorCode,
   type SubscriptionState,
 } from "../../../shared/client/subscribe.ts";
-import { GatewayRefusal, UnexpectedAnswer } from "../../../shared/client/rest_client.ts";
+import { GatewayRefusal } from "../../../shared/client/rest_client.ts";
 
 /** How a stream of the page is connected, in words for people. */
 export interface Connection {
@@ -73,15 +73,17 @@ const lostWords: Readonly<Partial<Record<SubscribeErrorCode, string>>> = {
   garbage: "The stream could not be read",
 };
 
+/** Says what went wrong, for people: an error's own words, unless it is the browser's. */
 export function toProblem(error: unknown): string {
-  if (error instanceof GatewayRefusal) return error.message;
-  if (error instanceof UnexpectedAnswer) return "The gateway's answer could not be read";
-  if (!(error instanceof SubscribeError)) return "The gateway cannot be reached";
-  if (error.code === "refetch_failed") return toProblem(error.cause);
-  if (error.code === "closed") {
-    return `The gateway closed the stream: ${closeWords[error.detail ?? "ended"] ?? error.detail ?? ""}`;
-  }
-  const words = lostWords[error.code];
-  if (words !== undefined) return words;
-  return error.detail ?? `The gateway refused the stream${error.status === null ? "" : ` with status ${error.status}`}`;
+  if (error instanceof SubscribeError) return streamProblem(error);
+  if (!(error instanceof Error) || error instanceof TypeError) return "The gateway cannot be reached";
+  return error.name === "TimeoutError" ? "The gateway does not answer" : error.message;
+}
+
+function streamProblem({ code, detail, status, cause }: SubscribeError): string {
+  if (code === "refetch_failed") return toProblem(cause);
+  if (code === "closed") return `The gateway closed the stream: ${closeWords[detail ?? "ended"] ?? detail ?? ""}`;
+  return (
+    lostWords[code] ?? detail ?? `The gateway refused the stream${status === null ? "" : ` with status ${status}`}`
+  );
 }

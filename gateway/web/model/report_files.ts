@@ -34,22 +34,22 @@ export async function readReportFile(
   scanId: string,
   { format, signal }: { readonly format: ReportFormatName; readonly signal: AbortSignal },
 ): Promise<{ readonly name: string; readonly file: Blob }> {
-  const [report, { reportWriters }] = await Promise.all([readReport(api, scanId, signal), loadWriters()]);
+  const reading = api.send("GET", `${toScanPath(scanId)}/report`, { signal });
+  const [report, { reportWriters }] = await Promise.all([reading, loadWriters()]);
   const writer = reportWriters.find(({ name }) => name === format);
   if (writer === undefined) throw new TypeError(`Cannot write a report: there is no format ${JSON.stringify(format)}`);
   return { name: `scan-${scanId}.${writer.extension}`, file: new Blob([writer.write(report)]) };
-}
-
-/** The stored report of a scan, unchecked. Rejects as `RestClient` does. */
-export function readReport(api: Pick<Api, "send">, scanId: string, signal: AbortSignal): Promise<unknown> {
-  return api.send("GET", `${toScanPath(scanId)}/report`, { signal });
 }
 
 /** Large, and of no use to most visits: loaded with the first report. */
 async function loadWriters(): Promise<ReportWriters> {
   const path = document.querySelector<HTMLMetaElement>('meta[name="report-writers"]')?.content ?? "";
   // The file's name has a hash of its content, which only the page knows.
-  return import(new URL(path, document.baseURI).href) as Promise<ReportWriters>;
+  const loading = import(new URL(path, document.baseURI).href) as Promise<ReportWriters>;
+  return loading.catch((cause: unknown) => {
+    // The files of a gateway that was upgraded have other names.
+    throw new Error("the script of its formats could not be loaded: reload the page", { cause });
+  });
 }
 
 /** Hands a file to the browser, as a link with `download` does. */

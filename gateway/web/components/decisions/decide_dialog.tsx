@@ -1,19 +1,14 @@
 import type { TargetedSubmitEvent } from "preact";
 import { useState } from "preact/hooks";
-import {
-  decisionSchema,
-  type AttestedStatus,
-  type Decision,
-  type DecisionKind,
-} from "../../../../shared/schemas/decision.ts";
+import { parseResource } from "../../../../shared/client/rest_client.ts";
+import { decisionSchema, type Decision, type DecisionKind } from "../../../../shared/schemas/decision.ts";
 import type { Api } from "../../model/api.ts";
 import { checkTitle, ruleIds } from "../../model/check_catalog.ts";
-import { toProblem } from "../../model/connection.ts";
 import { toOrigin, toResource, type DecidedFinding } from "../../model/decisions/decision_index.ts";
 import { decisionsPath } from "../../model/paths.ts";
 import { formatOrg, toDay } from "../../model/format.ts";
-import { parseResource } from "../../../../shared/client/rest_client.ts";
 import { Button, Dialog, Problem } from "../basics.tsx";
+import { useAction } from "../hooks.ts";
 
 /** The decision to make. */
 export interface DecisionDraft {
@@ -47,36 +42,34 @@ const texts = {
 } as const;
 
 /** Asks for the reason and the end of a decision; what was typed stays until the gateway has taken it. */
-export function DecideDialog(props: DecideDialogProps) {
-  const { api, kind, finding, orgUrl, onDecided, onClose } = props;
+export function DecideDialog({ api, kind, finding, orgUrl, onDecided, onClose }: DecideDialogProps) {
   const resource = toResource(finding);
-  const [isWhole, setWhole] = useState(resource === null);
-  const [status, setStatus] = useState<AttestedStatus | "">("");
-  const [reason, setReason] = useState("");
-  const [expires, setExpires] = useState(() => toDay(api.nowMs() + presetDays[1] * dayMs));
+  const dayIn = (days: number) => toDay(api.nowMs() + days * dayMs);
+  const [expires, setExpires] = useState(() => dayIn(presetDays[1]));
   const [isForever, setForever] = useState(false);
-  const [isSending, setSending] = useState(false);
-  const [problem, setProblem] = useState<string | null>(null);
+  const { isBusy, problem, run } = useAction();
   const { title, button, effect } = texts[kind];
   const name = finding.resource_name === "" ? "this resource" : finding.resource_name;
 
   async function submit(event: TargetedSubmitEvent<HTMLFormElement>, close: () => void): Promise<void> {
     event.preventDefault();
     if (!event.currentTarget.reportValidity()) return;
-    setSending(true);
-    setProblem(null);
-    try {
-      const about =
-        kind === "attestation" ? (status === "" ? {} : { status }) : isWhole || resource === null ? {} : { resource };
-      const body = { kind, check: finding.check, ...about, reason: reason.trim() };
-      const terms = { expires: isForever ? "never" : expires, org_url: toOrigin(orgUrl) };
-      const answer = await api.send("POST", decisionsPath, { body: { ...body, ...terms } });
-      onDecided(parseResource(decisionSchema, answer));
-      close();
-    } catch (error) {
-      setProblem(toProblem(error));
-      setSending(false);
-    }
+    const given = new FormData(event.currentTarget);
+    const textOf = (field: string) => [given.get(field)].find((value) => typeof value === "string") ?? "";
+    const status = textOf("status");
+    const body = {
+      kind,
+      check: finding.check,
+      reason: textOf("reason").trim(),
+      expires: isForever ? "never" : expires,
+      org_url: toOrigin(orgUrl),
+      ...(status !== "" && { status }),
+      ...(textOf("scope") === "one" && { resource }),
+    };
+    const isDone = await run(button.toLowerCase(), async (signal) =>
+      onDecided(parseResource(decisionSchema, await api.send("POST", decisionsPath, { signal, body }))),
+    );
+    if (isDone) close();
   }
 
   return (
@@ -94,11 +87,11 @@ export function DecideDialog(props: DecideDialogProps) {
             <fieldset class="stack">
               <legend class="strong">Scope</legend>
               <label class="row">
-                <input type="radio" name="scope" checked={!isWhole} onChange={() => setWhole(false)} />
+                <input type="radio" name="scope" value="one" defaultChecked />
                 <span class="grow">{`Only ${name}`}</span>
               </label>
               <label class="row">
-                <input type="radio" name="scope" checked={isWhole} onChange={() => setWhole(true)} />
+                <input type="radio" name="scope" value="all" />
                 <span class="grow">Every finding of this check</span>
               </label>
             </fieldset>
@@ -106,11 +99,7 @@ export function DecideDialog(props: DecideDialogProps) {
           {kind === "attestation" && (
             <label class="stack strong">
               What you found
-              <select
-                required
-                value={status}
-                onChange={({ currentTarget }) => setStatus(currentTarget.value as AttestedStatus)}
-              >
+              <select name="status" required>
                 <option value="">Choose what you found</option>
                 <option value="PASS">Pass: the rule is met</option>
                 <option value="NOT_APPLICABLE">Not applicable here</option>
@@ -121,14 +110,13 @@ export function DecideDialog(props: DecideDialogProps) {
           <label class="stack strong">
             Reason
             <textarea
+              name="reason"
               rows={3}
               required
               maxLength={maxReasonLength}
-              value={reason}
-              onInput={({ currentTarget }) => {
-                setReason(currentTarget.value);
-                currentTarget.setCustomValidity(currentTarget.value.trim() === "" ? "Enter a reason" : "");
-              }}
+              onInput={({ currentTarget }) =>
+                currentTarget.setCustomValidity(currentTarget.value.trim() === "" ? "Enter a reason" : "")
+              }
             />
           </label>
           <div class="stack" role="group" aria-label="How long">
@@ -141,25 +129,22 @@ export function DecideDialog(props: DecideDialogProps) {
                 type="date"
                 required
                 disabled={isForever}
-                min={toDay(api.nowMs())}
+                min={dayIn(0)}
                 max="9999-12-30"
                 value={expires}
                 aria-describedby="expires-note"
                 onInput={({ currentTarget }) => setExpires(currentTarget.value)}
               />
-              {presetDays.map((days) => {
-                const day = toDay(api.nowMs() + days * dayMs);
-                return (
-                  <Button
-                    key={days}
-                    look="small"
-                    label={`${days} days`}
-                    disabled={isForever}
-                    aria-pressed={expires === day}
-                    onClick={() => setExpires(day)}
-                  />
-                );
-              })}
+              {presetDays.map((days) => (
+                <Button
+                  key={days}
+                  look="small"
+                  label={`${days} days`}
+                  disabled={isForever}
+                  aria-pressed={expires === dayIn(days)}
+                  onClick={() => setExpires(dayIn(days))}
+                />
+              ))}
             </div>
             <label class="row">
               <input
@@ -176,8 +161,8 @@ export function DecideDialog(props: DecideDialogProps) {
           <Problem text={problem} />
           <div class="row end">
             <Button label="Cancel" onClick={close} />
-            <button type="submit" class="button primary" disabled={isSending}>
-              {isSending ? "Sending…" : button}
+            <button type="submit" class="button primary" disabled={isBusy}>
+              {isBusy ? "Sending…" : button}
             </button>
           </div>
         </form>

@@ -4,15 +4,14 @@ import { endOfExpiry } from "../../../../shared/decisions/expiry.ts";
 import { decisionSchema, type Decision } from "../../../../shared/schemas/decision.ts";
 import { pageOf } from "../../../../shared/schemas/page.ts";
 import { checkTitle, ruleIds } from "../../model/check_catalog.ts";
-import { toProblem } from "../../model/connection.ts";
 import { decisionsPath, toDecisionPath } from "../../model/paths.ts";
 import { formatDuration, formatOrg, formatTime } from "../../model/format.ts";
 import { endsSoon } from "../../model/needs_you.ts";
 import { mayDo } from "../../model/permissions.ts";
 import type { Session } from "../../model/session.ts";
 import type { Tenant } from "../../model/tenant_store.ts";
-import { BackLink, Button, ConfirmDialog, Message, Problem, Segments } from "../basics.tsx";
-import { useLifetime, useList } from "../hooks.ts";
+import { BackLink, ConfirmButton, Message, Problem, Segments } from "../basics.tsx";
+import { useAction, useList } from "../hooks.ts";
 import { useTitle } from "../tab_mark.ts";
 import { toVerb } from "./decision_words.ts";
 
@@ -22,9 +21,7 @@ const maxEnded = 200;
 export function DecisionsPage({ session, tenant }: { readonly session: Session; readonly tenant: Tenant }) {
   const { api, caller } = session;
   const [shown, setShown] = useState<"hold" | "ended">("hold");
-  const [asked, setAsked] = useState<Decision | null>(null);
-  const [problem, setProblem] = useState<string | null>(null);
-  const signal = useLifetime();
+  const { isBusy, problem, run } = useAction();
   const ended = useList(
     useCallback(
       async (signal) => {
@@ -41,15 +38,11 @@ export function DecisionsPage({ session, tenant }: { readonly session: Session; 
   const soon = holding.filter((decision) => endsSoon(decision, now)).length;
   const items = shown === "hold" ? holding : (ended.items ?? []);
 
-  async function withdraw(decision: Decision): Promise<void> {
-    setProblem(null);
-    try {
+  const withdraw = (decision: Decision) =>
+    run("withdraw the decision", async (signal) => {
       await api.send("DELETE", toDecisionPath(decision.id), { signal });
       tenant.put({ ...decision, state: "withdrawn" });
-    } catch (error) {
-      setProblem(toProblem(error));
-    }
-  }
+    });
 
   return (
     <article class="stack" aria-labelledby="decisions-title">
@@ -118,7 +111,14 @@ export function DecisionsPage({ session, tenant }: { readonly session: Session; 
                 </td>
                 <td>
                   {decision.state === "active" && mayDo(caller, "decide") && (
-                    <Button look="small" label="Withdraw" onClick={() => setAsked(decision)} />
+                    <ConfirmButton
+                      label="Withdraw"
+                      disabled={isBusy}
+                      title="Withdraw this decision?"
+                      text={`${checkTitle(decision.check)} The next scan with --decisions-from-gateway judges it by what it finds.`}
+                      confirm="Withdraw"
+                      onConfirm={() => void withdraw(decision)}
+                    />
                   )}
                   {decision.ended_scan_id !== null && <a href={`#/scans/${decision.ended_scan_id}`}>scan</a>}
                 </td>
@@ -128,15 +128,6 @@ export function DecisionsPage({ session, tenant }: { readonly session: Session; 
         </table>
       )}
       {items.length === maxEnded && <p class="fine">{`These are the newest ${maxEnded}.`}</p>}
-      {asked !== null && (
-        <ConfirmDialog
-          title="Withdraw this decision?"
-          text={`${checkTitle(asked.check)} The next scan with --decisions-from-gateway judges it by what it finds.`}
-          confirm="Withdraw"
-          onConfirm={() => void withdraw(asked)}
-          onClose={() => setAsked(null)}
-        />
-      )}
     </article>
   );
 }

@@ -53,7 +53,6 @@ export function OrganizationView(props: OrganizationViewProps) {
   const { api, caller } = session;
   const store = useStore((onChange) => openOrganization({ api, tenant, onChange }, target));
   const [draft, setDraft] = useState<{ readonly kind: DecisionKind; readonly finding: Finding } | null>(null);
-  const [problem, setProblem] = useState<string | null>(null);
   const orgUrl = organization?.org_url ?? scan?.org_url ?? null;
   const { decisions } = tenant;
   // A decision that lapses is none from then on, and no event says so.
@@ -77,7 +76,6 @@ export function OrganizationView(props: OrganizationViewProps) {
   const isRunning = scan !== null && !hasEnded(scan.status);
   const isOld = !isNow || day !== null;
   useTitle(isRunning ? `${scan.checks_done}/${scan.checks_total} · ${name}` : `${counts.fail} FAIL · ${name}`);
-  useEffect(() => setProblem(null), [view.asOf]);
   const { readAgain } = store;
   const wasRunning = useRef(isRunning);
   useEffect(() => {
@@ -129,9 +127,9 @@ export function OrganizationView(props: OrganizationViewProps) {
             <Freshness view={shown} scan={scan} now={now} />
           )}
         </p>
-        <Actions session={session} scan={scan} running={running} scanId={target.scanId} onProblem={setProblem} />
+        <Actions session={session} scan={scan} running={running} scanId={target.scanId} />
       </header>
-      <Problem text={problem ?? store.problem} />
+      <Problem text={store.problem} />
       <Counts counts={counts} trend={trend} choose={(state) => change({ state })} />
       <p class="visually-hidden" role="status">
         {announcement}

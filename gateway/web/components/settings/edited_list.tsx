@@ -1,59 +1,82 @@
-import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
-import { toProblem } from "../../model/connection.ts";
+import type { ComponentChildren, TargetedSubmitEvent } from "preact";
+import { useRef } from "preact/hooks";
 import { Button, Problem } from "../basics.tsx";
-import { useLifetime, type List } from "../hooks.ts";
+import { useAction, useList } from "../hooks.ts";
 
-interface Outcome {
-  readonly done: string;
-  readonly problem: string | null;
-}
-
-/** The action that runs, one at a time, and its outcome. */
-export function useChanges(reload: () => void) {
-  const [state, setState] = useState<Outcome & { readonly isBusy: boolean }>({
-    isBusy: false,
-    done: "",
-    problem: null,
-  });
-  const signal = useLifetime();
-  /** `what` follows "Could not"; `work` resolves with what was done. True: it was. */
-  async function run(what: string, work: (signal: AbortSignal) => Promise<string>): Promise<boolean> {
-    setState({ isBusy: true, done: "", problem: null });
-    try {
-      setState({ isBusy: false, done: await work(signal), problem: null });
-      reload();
-      return true;
-    } catch (error) {
-      if (!signal.aborted) setState({ isBusy: false, done: "", problem: `Could not ${what}: ${toProblem(error)}` });
-      return false;
-    }
-  }
-  return { ...state, run };
+/** A list of the gateway that is read again after each change. `read` is the same function each time. */
+export function useEditedList<Item>(read: (signal: AbortSignal) => Promise<readonly Item[]>) {
+  const list = useList(read);
+  const action = useAction();
+  const run: typeof action.run = async (what, work) => {
+    const isDone = await action.run(what, work);
+    if (isDone) list.reload();
+    return isDone;
+  };
+  return { ...list, isBusy: action.isBusy, done: action.done, failure: action.problem, run };
 }
 
 interface ListProps<Item> {
   readonly label: string;
-  readonly form: ComponentChildren;
-  readonly list: List<Item>;
-  readonly changes: Outcome;
+  readonly list: ReturnType<typeof useEditedList<Item>>;
   readonly emptyText: string;
   readonly row: (item: Item) => ComponentChildren;
 }
 
-/** A form that adds one, what came of the last change, and the rows. */
-export function EditedList<Item>({ label, form, list, changes, emptyText, row }: ListProps<Item>) {
-  const { items, problem, reload } = list;
+/** What came of the last change, and the rows. */
+export function EditedList<Item>({ label, list, emptyText, row }: ListProps<Item>) {
+  const { items, problem, done, failure, reload } = list;
   return (
     <>
-      {form}
-      <p role="status">{items === null && problem === null ? "Loading…" : changes.done}</p>
-      <Problem text={changes.problem ?? problem} />
+      <p role="status">{items === null && problem === null ? "Loading…" : done}</p>
+      <Problem text={failure ?? problem} />
       {problem !== null && <Button look="small" label="Try again" onClick={reload} />}
       {items?.length === 0 && <p class="fine">{emptyText}</p>}
       <ul class="edited-list" aria-label={label}>
         {items?.map(row)}
       </ul>
     </>
+  );
+}
+
+interface AddFormProps {
+  readonly label: string;
+  readonly field: { readonly label: string; readonly maxLength: number; readonly placeholder?: string };
+  readonly button: string;
+  readonly isDisabled: boolean;
+  /** True: it was added. */
+  readonly add: (text: string) => Promise<boolean>;
+  /** Between the field and the button, and below. */
+  readonly choice: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+/** Adds one to the list by a text, which stays until it was added. */
+export function AddForm({ label, field, button, isDisabled, add, choice, children }: AddFormProps) {
+  const input = useRef<HTMLInputElement>(null);
+  async function submit(event: TargetedSubmitEvent<HTMLFormElement>): Promise<void> {
+    event.preventDefault();
+    const text = input.current?.value.trim() ?? "";
+    if (text === "") input.current?.focus();
+    else if ((await add(text)) && input.current !== null) input.current.value = "";
+  }
+  return (
+    <form class="row wrap fields" aria-label={label} onSubmit={(event) => void submit(event)}>
+      <label class="stack grow">
+        {field.label}
+        <input
+          ref={input}
+          autocomplete="off"
+          spellcheck={false}
+          required
+          maxLength={field.maxLength}
+          placeholder={field.placeholder}
+        />
+      </label>
+      {choice}
+      <button type="submit" class="button primary" disabled={isDisabled}>
+        {button}
+      </button>
+      {children}
+    </form>
   );
 }

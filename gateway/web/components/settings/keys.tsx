@@ -1,5 +1,5 @@
-import type { TargetedSubmitEvent } from "preact";
-import { useCallback, useRef, useState } from "preact/hooks";
+import { useCallback, useState } from "preact/hooks";
+import { parseResource } from "../../../../shared/client/rest_client.ts";
 import {
   apiKeySchema,
   createdApiKeySchema,
@@ -9,12 +9,10 @@ import {
   type Scope,
 } from "../../../../shared/schemas/team.ts";
 import { permissions } from "../../../auth/permissions.ts";
-import { parseResource } from "../../../../shared/client/rest_client.ts";
 import { mayDo } from "../../model/permissions.ts";
 import type { Session } from "../../model/session.ts";
-import { Button, ConfirmDialog, CopyButton, Time } from "../basics.tsx";
-import { useList } from "../hooks.ts";
-import { EditedList, useChanges } from "./edited_list.tsx";
+import { Button, ConfirmButton, CopyButton, Time } from "../basics.tsx";
+import { AddForm, EditedList, useEditedList } from "./edited_list.tsx";
 
 const keysPath = "api/v1/api-keys";
 const dayMs = 86_400_000;
@@ -28,25 +26,32 @@ const lifetimes = [
 
 interface KeyRequest {
   readonly name: string;
-  readonly scopes: readonly string[];
+  readonly scopes: readonly Scope[];
   readonly expires_at: string | null;
 }
 
 /** The credentials of programs. */
 export function Keys({ session: { api, caller } }: { readonly session: Session }) {
-  const list = useList(useCallback((signal) => api.list(keysPath, apiKeySchema, signal), [api]));
-  const { isBusy, run, ...changes } = useChanges(list.reload);
+  const list = useEditedList(useCallback((signal) => api.list(keysPath, apiKeySchema, signal), [api]));
+  const { isBusy, run } = list;
   const [created, setCreated] = useState<CreatedApiKey | null>(null);
-  const [revoking, setRevoking] = useState<ApiKey | null>(null);
   const nowMs = api.nowMs();
+
   const create = (body: KeyRequest) =>
     run("create the key", async (signal) => {
       setCreated(parseResource(createdApiKeySchema, await api.send("POST", keysPath, { signal, body })));
       return `The key ${body.name} was created`;
     });
-  const form = (
+  const revoke = ({ id, name }: ApiKey) =>
+    run("revoke the key", async (signal) => {
+      await api.send("DELETE", `${keysPath}/${encodeURIComponent(id)}`, { signal });
+      if (created?.id === id) setCreated(null);
+      return `The key ${name} was revoked`;
+    });
+
+  return (
     <>
-      {mayDo(caller, "appoint") && <KeyForm isBusy={isBusy} nowMs={api.nowMs} create={create} />}
+      {mayDo(caller, "appoint") && <KeyForm isBusy={isBusy} nowMs={nowMs} create={create} />}
       {created !== null && (
         <div class="notice row wrap" role="group" aria-label={`The key ${created.name}`}>
           <strong>Copy the key now: it is not shown again.</strong>
@@ -55,16 +60,9 @@ export function Keys({ session: { api, caller } }: { readonly session: Session }
           <Button look="small" label="Done" onClick={() => setCreated(null)} />
         </div>
       )}
-    </>
-  );
-
-  return (
-    <>
       <EditedList
         label="API keys"
-        form={form}
         list={list}
-        changes={changes}
         emptyText="No API keys yet. A scanner needs one to report here."
         row={(key) => {
           const { id, name, prefix, last_used_at: usedAt } = key;
@@ -84,33 +82,20 @@ export function Keys({ session: { api, caller } }: { readonly session: Session }
               </span>
               {!end.isOver && caller.id === id && <span class="fine">you are signed in with it</span>}
               {!end.isOver && caller.id !== id && (
-                <Button
-                  look="small"
+                <ConfirmButton
                   label="Revoke"
                   disabled={isBusy}
                   aria-label={`Revoke ${name} (${prefix})`}
-                  onClick={() => setRevoking(key)}
+                  title={`Revoke ${name}?`}
+                  text={`The key ${prefix}… stops working at once and for good; its streams close within 30 seconds.`}
+                  confirm="Revoke"
+                  onConfirm={() => void revoke(key)}
                 />
               )}
             </li>
           );
         }}
       />
-      {revoking !== null && (
-        <ConfirmDialog
-          title={`Revoke ${revoking.name}?`}
-          text={`The key ${revoking.prefix}… stops working at once and for good; its streams close within 30 seconds.`}
-          confirm="Revoke"
-          onClose={() => setRevoking(null)}
-          onConfirm={() =>
-            void run("revoke the key", async (signal) => {
-              await api.send("DELETE", `${keysPath}/${encodeURIComponent(revoking.id)}`, { signal });
-              if (created?.id === revoking.id) setCreated(null);
-              return `The key ${revoking.name} was revoked`;
-            })
-          }
-        />
-      )}
     </>
   );
 }
@@ -126,40 +111,34 @@ function endOf({ revoked_at: revokedAt, expires_at: expiresAt }: ApiKey, nowMs: 
 
 interface KeyFormProps {
   readonly isBusy: boolean;
-  readonly nowMs: () => number;
+  readonly nowMs: number;
   readonly create: (key: KeyRequest) => Promise<boolean>;
 }
 
 function KeyForm({ isBusy, nowMs, create }: KeyFormProps) {
-  const name = useRef<HTMLInputElement>(null);
   const [chosen, setChosen] = useState<readonly Scope[]>(scopes.filter((scope) => scope !== "admin"));
   const [days, setDays] = useState<string>("90");
-  async function submit(event: TargetedSubmitEvent<HTMLFormElement>): Promise<void> {
-    event.preventDefault();
-    const input = name.current;
-    if (input === null || input.value.trim() === "") return input?.focus();
-    const expiresAt = days === "0" ? null : new Date(nowMs() + Number(days) * dayMs).toISOString();
-    if (await create({ name: input.value.trim(), scopes: chosen, expires_at: expiresAt })) input.value = "";
-  }
+  const expires_at = days === "0" ? null : new Date(nowMs + Number(days) * dayMs).toISOString();
   return (
-    <form class="row wrap fields" aria-label="Create an API key" onSubmit={(event) => void submit(event)}>
-      <label class="stack grow">
-        Name
-        <input ref={name} autocomplete="off" maxLength={200} required placeholder="what it is for" />
-      </label>
-      <label class="stack">
-        Expires
-        <select value={days} onChange={({ currentTarget }) => setDays(currentTarget.value)}>
-          {lifetimes.map(([value, label]) => (
-            <option key={value} value={value}>
-              {label}
-            </option>
-          ))}
-        </select>
-      </label>
-      <button type="submit" class="button primary" disabled={isBusy || chosen.length === 0}>
-        Create key
-      </button>
+    <AddForm
+      label="Create an API key"
+      field={{ label: "Name", maxLength: 200, placeholder: "what it is for" }}
+      button="Create key"
+      isDisabled={isBusy || chosen.length === 0}
+      add={(name) => create({ name, scopes: chosen, expires_at })}
+      choice={
+        <label class="stack">
+          Expires
+          <select value={days} onChange={({ currentTarget }) => setDays(currentTarget.value)}>
+            {lifetimes.map(([value, label]) => (
+              <option key={value} value={value}>
+                {label}
+              </option>
+            ))}
+          </select>
+        </label>
+      }
+    >
       <fieldset>
         <legend>Scopes</legend>
         {scopes.map((scope) => (
@@ -177,7 +156,7 @@ function KeyForm({ isBusy, nowMs, create }: KeyFormProps) {
           </label>
         ))}
       </fieldset>
-    </form>
+    </AddForm>
   );
 }
 
