@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
+import { requestSharedService } from "./shared_services.ts";
 import { denoProgram, wranglerEnvironment, wranglerProgram } from "./runtime_programs.ts";
 
 /** A gateway on another runtime, in a process of its own. */
@@ -58,8 +59,9 @@ export async function startServerProcess(
   };
 }
 
-/** The gateway on Deno, as `npm run start:deno` starts it. */
-export function startDenoGateway(environment: Readonly<Record<string, string>>): Promise<ServerProcess> {
+/** The gateway on Deno, as `npm run start:deno` starts it, with the page. */
+export async function startDenoGateway(environment: Readonly<Record<string, string>>): Promise<ServerProcess> {
+  await requestSharedService("package");
   const [, args = ""] = packageJson.scripts["start:deno"].split(" && deno ");
   return startServerProcess([denoProgram(), ...args.split(" ")], {
     env: { PATH: process.env["PATH"], NO_COLOR: "1", PORT: "0", DRAIN_DELAY_SECONDS: "0", ...environment },
