@@ -26,15 +26,11 @@ const system = [
 ];
 
 /** Tests that take a minute each, for `npm run test:nightly`: large sizes, and faults on the other runtimes. */
-const nightly = [
-  "test/attacks/slow_heads.test.ts",
-  "test/gateway/features/keeping/large_pages.test.ts",
-  "test/faults/{on_deno,on_workerd}.test.ts",
-];
+const nightly = ["test/gateway/features/keeping/large_pages.test.ts", "test/faults/{on_deno,on_workerd}.test.ts"];
 
 /** Measured on two cores: half a minute and more. One that begins last keeps a whole run waiting on one core. */
 const longest =
-  /\/(?:web\/(?:session_renewal|organization|recover|scenes|tasks|issuer_sign_in)|faults\/scan|edge\/(?:deno|workerd)|attacks\/(?:hostile_answers|shares)|e2e\/(?:setup|start))\.test\.ts$/;
+  /\/(?:web\/(?:session_renewal|organization|recover|scenes|tasks|issuer_sign_in)|faults\/scan|edge\/(?:deno|workerd)|attacks\/hostile_answers|e2e\/(?:setup|start))\.test\.ts$/;
 
 /** In a fresh clone nothing is known of how long a file takes, and its size says little. */
 class LongestFirst extends BaseSequencer {

@@ -1,4 +1,3 @@
-import { request } from "node:http";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { AppError } from "../../../shared/app_error.ts";
 import type { Broker } from "../../../shared/broker.ts";
@@ -127,22 +126,4 @@ test("with a port of their own, metrics are only there", async () => {
   expect(await response.text()).toContain("scanstream_streams_open 0");
   expect((await fetch(new URL("/api/v1/scans", metricsUrl ?? ""))).status).toBe(404);
   expect((await fetch(metricsUrl ?? "", { method: "POST" })).status).toBe(405);
-});
-
-test("a request that cannot be parsed is answered as a problem document", async () => {
-  gateway = await startTestGateway({}, { database: shared.database });
-  const { hostname, port } = new URL(gateway.url);
-  const status = (options: object) =>
-    new Promise<{ status: number; contentType: string | undefined }>((resolve, reject) => {
-      request({ hostname, port, path: "/healthz", ...options }, (response) => {
-        response.resume();
-        resolve({ status: response.statusCode ?? 0, contentType: response.headers["content-type"] });
-      })
-        .once("error", reject)
-        .end();
-    });
-  const contentType = "application/problem+json";
-  expect(await status({ headers: { host: "a b" } })).toEqual({ status: 400, contentType });
-  expect(await status({ headers: { long: "x".repeat(20_000) } })).toEqual({ status: 431, contentType });
-  expect(await status({})).toMatchObject({ status: 200 });
 });

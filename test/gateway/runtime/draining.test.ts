@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { Interruption } from "../../../gateway/runtime/draining.ts";
 import { startCommand, temporaryFolder, type Running } from "../../support/command_line.ts";
 
 let apiKey: string;
@@ -45,19 +44,4 @@ test("SIGTERM makes the gateway not ready for the delay, then closes the port an
   await expect.poll(() => isReady(url).catch(() => "refused"), { timeout: 60_000 }).toBe("refused");
   for (const stream of [early, late]) expect(await stream.text()).toMatch(/retry: \d{4}\n: close drain\n $/);
   expect((await serve.finished).code).toBe(0);
-});
-
-test("the first signal interrupts, SIGINT or a second one skips the delay, and later ones are refused", () => {
-  const patient = new Interruption();
-  expect([patient.interrupted.aborted, patient.skipDelay.aborted]).toEqual([false, false]);
-  expect(patient.receive("SIGTERM")).toBe(true);
-  expect([patient.interrupted.aborted, patient.skipDelay.aborted]).toEqual([true, false]);
-  expect(patient.receive("SIGTERM")).toBe(true);
-  expect(patient.skipDelay.aborted).toBe(true);
-  expect(patient.receive("SIGTERM")).toBe(false);
-
-  const person = new Interruption();
-  expect(person.receive("SIGINT")).toBe(true);
-  expect([person.interrupted.aborted, person.skipDelay.aborted]).toEqual([true, true]);
-  expect(person.receive("SIGINT")).toBe(false);
 });

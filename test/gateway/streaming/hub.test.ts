@@ -69,15 +69,6 @@ test("S1: a lease of several channels waits for every confirmation, of a hundred
   hub.close();
 });
 
-test("all members of a channel share one subscription", async () => {
-  const { broker, hub } = setUp();
-  await Promise.all(Array.from({ length: 10 }, () => join(hub, [a])));
-  await join(hub, [a, a]);
-  expect(broker.subscriptions.map(({ channel }) => channel)).toEqual([a]);
-  expect(hub.stats()).toEqual({ channels: 1, members: 11, subscriptions: 1 });
-  hub.close();
-});
-
 test("the events of a turn are one chunk, the same bytes for every member", async () => {
   const { broker, hub } = setUp();
   const members = [createMember(), createMember()];

@@ -32,18 +32,6 @@ test("subscribe keeps the same promises on Deno", async () => {
   expect(exitCode).toBe(0);
 });
 
-test("subscribe leaves no rejection without a handler in a process of its own", async () => {
-  // Nothing here listens for unhandled rejections, so that one ends the process, as it would the caller's.
-  const script = `
-    import { subscribeSlowCases } from ${JSON.stringify(new URL("subscribe_slow_cases.ts", import.meta.url).href)};
-    for (const run of Object.values(subscribeSlowCases)) await run();
-    console.log("done");
-  `;
-  const { exitCode, output } = await run(process.execPath, ["--input-type=module", "--eval", script]);
-  expect(output).toBe("done\n");
-  expect(exitCode).toBe(0);
-});
-
 function run(command: string, args: readonly string[]): Promise<{ exitCode: number | null; output: string }> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { env: { ...process.env, NO_COLOR: "1" } });
