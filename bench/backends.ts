@@ -1,20 +1,16 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK } from "jose";
-import { createApiKey } from "../gateway/auth/api_keys.ts";
 import { scanChannel } from "../shared/scan_events.ts";
 import { toChannelKey } from "../shared/brokers/channel_key.ts";
-import { asAdmin, createTestDatabase, startPostgres } from "../test/support/postgres.ts";
-import { startRedis } from "../test/support/redis.ts";
+import { startEdgeBackends } from "../test/support/edge_backends.ts";
+import { asAdmin } from "../test/support/postgres.ts";
 import { makePayload } from "./bench_server.ts";
 
-const issuer = "https://issuer.bench";
-const audience = "scanstream-bench";
-const tenantId = "7e000000-0000-4000-8000-000000000000";
 /** `EVENTSTREAM_CACHE_DB` of every gateway that is measured. */
 const brokerDatabase = 2;
 /** Scans in the database. */
 const maxScans = 20_000;
+const tokenSeconds = 7200;
 
 /** The real Postgres and Redis behind the gateway, and its credentials. */
 export interface Backends {
@@ -38,21 +34,10 @@ function scanIdOf(scan: number): string {
 }
 
 export async function startBackends(): Promise<Backends> {
-  const redis = await startRedis();
-  const postgres = await startPostgres();
-  const database = await createTestDatabase(postgres.adminUrl);
-  const inDatabase = new URL(postgres.adminUrl);
-  inDatabase.pathname = `/${database.name}`;
-  const { apiKey, prefix, hash } = await createApiKey();
-  await asAdmin(inDatabase.href, async (admin) => {
-    await admin.query("insert into tenants (id, name) values ($1, 'Bench')", [tenantId]);
-    await admin.query("insert into users (sub) values ('member')");
-    await admin.query("insert into memberships (tenant_id, user_id) select $1, sub from users", [tenantId]);
-    await admin.query("insert into api_keys (tenant_id, name, prefix, hash) values ($1, 'bench', $2, $3)", [
-      tenantId,
-      prefix,
-      hash,
-    ]);
+  const backends = await startEdgeBackends();
+  const { database, postgres, redis } = backends;
+  const { id: tenantId, sub, apiKey } = await backends.createTenant("Bench");
+  await asAdmin(new URL(`/${database.name}`, postgres.adminUrl).href, async (admin) => {
     await admin.query(
       `insert into scans (id, tenant_id, status, updated_at)
        select ('5ca00000-0000-4000-8000-' || lpad(n::text, 12, '0'))::uuid, $1, 'running', now() + interval '1 day'
@@ -61,28 +46,25 @@ export async function startBackends(): Promise<Backends> {
     );
     await admin.query("analyze");
   });
-  const key = await generateKeyPair("ES256", { extractable: true });
   const publisher = await connectPublisher(redis.port);
+  const key = toChannelKey(brokerDatabase, scanChannel(tenantId, scanIdOf(0)));
   return {
     environment: {
+      ...backends.processEnvironment,
+      // Past the networks of tests, which are part of this process.
       DATABASE_URL: database.appUrl,
       REDIS_URL: redis.url,
-      STREAM_TOKEN_SECRET: "0123456789abcdef0123456789abcdef",
-      AUTH_JWKS: JSON.stringify({ keys: [await toPublic(key.publicKey)] }),
-      AUTH_ISSUER: issuer,
-      AUTH_AUDIENCE: audience,
       EVENTSTREAM_MAX_STREAMS_PER_TENANT: "50000",
       TENANT_MAX_PERCENT: "100",
     },
     apiKey,
-    token: await sign(key.privateKey),
+    token: await backends.sign({ tenant_id: tenantId, sub }, tokenSeconds),
     async publish(burst) {
-      publish(publisher, burst);
+      publish(publisher, key, burst);
     },
     async stop() {
       publisher.destroy();
-      await redis.stop();
-      await postgres.stop();
+      await backends.close();
     },
   };
 }
@@ -99,27 +81,11 @@ async function connectPublisher(port: number): Promise<Socket> {
   return publisher;
 }
 
-function publish(publisher: Socket, burst: number): void {
+function publish(publisher: Socket, key: string, burst: number): void {
   const commands: string[] = [];
-  const key = toChannelKey(brokerDatabase, scanChannel(tenantId, scanIdOf(0)));
   for (let event = 0; event < burst; event += 1) {
     const message = `{"type":"scan.progress","data":${makePayload()}}`;
     commands.push(`*3\r\n$7\r\nPUBLISH\r\n$${key.length}\r\n${key}\r\n$${message.length}\r\n${message}\r\n`);
   }
   publisher.write(commands.join(""));
-}
-
-async function toPublic(key: CryptoKey): Promise<JWK> {
-  return { ...(await exportJWK(key)), kid: "bench", alg: "ES256", use: "sig" };
-}
-
-async function sign(key: CryptoKey): Promise<string> {
-  return new SignJWT({ tenant_id: tenantId })
-    .setProtectedHeader({ alg: "ES256", kid: "bench", typ: "JWT" })
-    .setIssuer(issuer)
-    .setAudience(audience)
-    .setSubject("member")
-    .setIssuedAt()
-    .setExpirationTime("2h")
-    .sign(key);
 }

@@ -10,7 +10,8 @@ export interface MeasuredProcess {
   cpuSeconds(): Promise<number>;
   /** Resident memory of it and its children now. */
   residentBytes(): Promise<number>;
-  stop(): Promise<void>;
+  /** Sends SIGTERM. Resolves with the exit code; null: a signal ended it. */
+  stop(): Promise<number | null>;
 }
 
 export interface ProcessOptions {
@@ -19,13 +20,15 @@ export interface ProcessOptions {
   readonly cwd?: string;
   /** Resolves once a line on its standard output is like this. */
   readonly until: RegExp;
+  /** Receives each line of its standard error. */
+  readonly onError?: (line: string) => void;
 }
 
 const startMs = 30_000;
 const stopMs = 15_000;
 
 /** Starts a server in a separate process, with as many file descriptors as the machine allows. */
-export async function startProcess({ command, env, cwd, until }: ProcessOptions): Promise<MeasuredProcess> {
+export async function startProcess({ command, env, cwd, until, onError }: ProcessOptions): Promise<MeasuredProcess> {
   const child = spawn(
     "sh",
     ["-c", 'ulimit -n 100000 2>/dev/null || ulimit -n "$(ulimit -Hn)"; exec "$@"', "sh", ...command],
@@ -39,19 +42,23 @@ export async function startProcess({ command, env, cwd, until }: ProcessOptions)
   const remember = (line: string) => {
     if (lines.push(line) > 20) lines.shift();
   };
-  createInterface({ input: child.stderr }).on("line", remember);
+  createInterface({ input: child.stderr }).on("line", (line) => {
+    remember(line);
+    onError?.(line);
+  });
   const match = await untilLine(child, until, remember, lines);
   return {
     match,
     cpuSeconds: () => cpuSeconds(pidOf(child)),
     residentBytes: () => residentBytes(pidOf(child)),
     async stop() {
-      if (child.exitCode !== null || child.signalCode !== null) return;
+      if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
       const exited = once(child, "exit");
       child.kill("SIGTERM");
       const late = setTimeout(() => child.kill("SIGKILL"), stopMs);
       await exited;
       clearTimeout(late);
+      return child.exitCode;
     },
   };
 }

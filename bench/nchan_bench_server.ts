@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "../test/support/free_port.ts";
 import { makePayload, type BenchServer } from "./bench_server.ts";
-import { startProcess } from "./measured_process.ts";
+import { startNginx } from "./nginx.ts";
 
 const nginxPaths = ["/usr/sbin/nginx", "/usr/local/sbin/nginx", "/usr/bin/nginx"];
 const modulePaths = ["/usr/lib/nginx/modules/ngx_nchan_module.so", "/usr/lib64/nginx/modules/ngx_nchan_module.so"];
@@ -18,14 +18,11 @@ export async function startNchanServer(): Promise<BenchServer | null> {
   if (nginx === undefined || module === undefined) return null;
   const folder = await mkdtemp(join(tmpdir(), "scanstream-nchan-"));
   const port = await freePort();
-  await writeFile(join(folder, "nginx.conf"), configuration(folder, module, port));
-  // nginx prints nothing when it is ready: a shell does once the port answers.
-  const started = `"$@" & pid=$!; trap 'kill $pid; wait $pid; exit 0' TERM
-    for try in $(seq 100); do (: < /dev/tcp/127.0.0.1/${port}) 2>/dev/null && break; sleep 0.05; done
-    echo READY; wait $pid`;
-  const server = await startProcess({
-    command: ["bash", "-c", started, "bash", nginx, "-p", folder, "-c", join(folder, "nginx.conf")],
-    until: /^READY$/,
+  const server = await startNginx({
+    program: nginx,
+    folder,
+    port,
+    configuration: configurationOf(folder, module, port),
   });
   const publisher = connect(port, "127.0.0.1");
   await once(publisher, "connect");
@@ -56,11 +53,8 @@ export async function startNchanServer(): Promise<BenchServer | null> {
   };
 }
 
-function configuration(folder: string, module: string, port: number): string {
-  const user = process.getuid?.() === 0 ? "user root;" : "";
+function configurationOf(folder: string, module: string, port: number): string {
   return `
-daemon off; worker_processes 1; ${user} worker_rlimit_nofile 60000;
-pid ${folder}/nginx.pid; error_log ${folder}/error.log crit;
 load_module ${module};
 events { worker_connections 30000; }
 http {

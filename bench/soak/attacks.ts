@@ -15,7 +15,7 @@ interface Attack {
 
 const mebibyte = 1_048_576;
 
-export const attacks: readonly Attack[] = [
+const single: readonly Attack[] = [
   {
     name: "nothing",
     tries: "a list now and then: what the machine itself costs the fourth",
@@ -34,25 +34,14 @@ export const attacks: readonly Attack[] = [
   {
     name: "unread reports",
     tries: "400 readers of a report of 3 MiB who read nothing",
-    async run(use, signal) {
-      const path = await storeReport(use);
-      await sockets(400, use, signal, async (socket) => {
-        socket.pause();
-        socket.write(head(use, "GET", path));
-        await closed(socket, signal);
-      });
-    },
+    run: async (use, signal) => readNothing(400, use, signal, await storeReport(use)),
   },
   {
     name: "unread exports",
     tries: "200 readers of GET /tenant/export who read nothing",
     async run(use, signal) {
       await storeReport(use);
-      await sockets(200, use, signal, async (socket) => {
-        socket.pause();
-        socket.write(head(use, "GET", "/api/v1/tenant/export"));
-        await closed(socket, signal);
-      });
+      await readNothing(200, use, signal, "/api/v1/tenant/export");
     },
   },
   {
@@ -118,11 +107,7 @@ export const attacks: readonly Attack[] = [
       const publishing = together(1, signal, async () => {
         for (let n = 0; n < 5; n += 1) await send(use, "POST", events, event);
       });
-      await sockets(200, use, signal, async (socket) => {
-        socket.pause();
-        socket.write(head(use, "GET", path));
-        await closed(socket, signal);
-      });
+      await readNothing(200, use, signal, path);
       await publishing;
     },
   },
@@ -131,32 +116,29 @@ export const attacks: readonly Attack[] = [
     tries: "300 connections that open a stream and leave",
     async run(use, signal) {
       const { event_stream: path } = await registerScan(use);
-      await sockets(300, use, signal, async (socket) => {
-        socket.write(head(use, "GET", path));
-        await new Promise((done) => socket.once("data", done).once("close", done));
-        socket.destroy();
-      });
+      await askOnce(300, use, signal, () => head(use, "GET", path));
     },
   },
   {
     name: "guesses of keys",
     tries: "300 connections, each with another key that does not exist",
     run: (use, signal) =>
-      sockets(300, use, signal, async (socket) => {
+      askOnce(300, use, signal, () => {
         const key = `scs_${randomBytes(4).toString("hex")}_${randomBytes(32).toString("hex")}`;
         const path = Math.random() < 0.5 ? "/api/v1/scans" : "/api/v1/scans/event-stream";
-        socket.write(head({ ...use, key }, "GET", path));
-        await new Promise((done) => socket.once("data", done).once("close", done));
+        return head({ ...use, key }, "GET", path);
       }),
   },
 ];
 
-/** All of them at once. */
-export const everything: Attack = {
-  name: "everything",
-  tries: "all of these at once",
-  run: async (use, signal) => void (await Promise.all(attacks.map(({ run }) => run(use, signal)))),
-};
+export const attacks: readonly Attack[] = [
+  ...single,
+  {
+    name: "everything",
+    tries: "all of these at once",
+    run: async (use, signal) => void (await Promise.all(single.map(({ run }) => run(use, signal)))),
+  },
+];
 
 let reached = 0;
 
@@ -195,6 +177,23 @@ function sockets(
       signal.removeEventListener("abort", stop);
       socket.destroy();
     }
+  });
+}
+
+/** Requests whose answers nobody reads. */
+function readNothing(count: number, use: GatewayUse, signal: AbortSignal, path: string): Promise<void> {
+  return sockets(count, use, signal, async (socket) => {
+    socket.pause();
+    socket.write(head(use, "GET", path));
+    await closed(socket, signal);
+  });
+}
+
+/** Requests that leave with the first bytes of their answers. */
+function askOnce(count: number, use: GatewayUse, signal: AbortSignal, makeHead: () => string): Promise<void> {
+  return sockets(count, use, signal, async (socket) => {
+    socket.write(makeHead());
+    await new Promise((done) => socket.once("data", done).once("close", done));
   });
 }
 

@@ -20,9 +20,7 @@ if (!(minutes >= 0) || !Number.isInteger(clients) || clients < 1 || !(seconds >=
 }
 const problems: string[] = [];
 if (minutes > 0) {
-  const figures = await runSoak({ durationMs: minutes * 60_000, clients, log: (line) => console.error(line) });
-  console.log(JSON.stringify(figures, null, 2));
-  problems.push(...figures.problems);
+  problems.push(...(await runSoak({ durationMs: minutes * 60_000, clients, log: (line) => console.error(line) })));
 }
 if (seconds > 0) problems.push(...(await runAttacks(seconds, (line) => console.log(line))));
 console.log(problems.length === 0 ? "Every promise was kept." : `Problems:\n${problems.join("\n")}`);

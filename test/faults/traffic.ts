@@ -20,9 +20,15 @@ export interface TrafficOptions {
   readonly channels: readonly string[];
   /** Between two events of one channel. */
   readonly everyMs: number;
+  /** Of each event. Default 0. */
+  readonly paddingBytes?: number;
 }
 
-export function startTraffic(broker: MessagePublisher, { channels, everyMs }: TrafficOptions): Traffic {
+export function startTraffic(
+  broker: MessagePublisher,
+  { channels, everyMs, paddingBytes = 0 }: TrafficOptions,
+): Traffic {
+  const padding = "x".repeat(paddingBytes);
   const logs = new Map<string, Publication[]>(channels.map((channel) => [channel, []]));
   const stopping = new AbortController();
   const running = channels.map((channel) => pour(channel, logs.get(channel) ?? []));
@@ -30,7 +36,7 @@ export function startTraffic(broker: MessagePublisher, { channels, everyMs }: Tr
   async function pour(channel: string, log: Publication[]): Promise<void> {
     while (!stopping.signal.aborted) {
       const startedAtMs = performance.now();
-      const event = encodeEvent("scan.delta", { n: log.length, scan_id: channel.split(":").at(-1) ?? "" });
+      const event = encodeEvent("scan.delta", { n: log.length, scan_id: channel.split(":").at(-1) ?? "", padding });
       const isHandedOver = await broker.publish(channel, toMessage(event)).then(
         () => true,
         () => false,
