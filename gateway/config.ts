@@ -95,10 +95,10 @@ export function parseConfig(environment: Environment): GatewayConfig {
     streamTokenSecret: parseStreamTokenSecret(reader),
     corsOrigins: parseCorsOrigins(reader),
     drainDelaySeconds: reader.seconds("DRAIN_DELAY_SECONDS", 5, { least: "0" }),
-    retentionDays: parseRetentionDays(reader),
+    retentionDays: reader.integer("RETENTION_DAYS", { fallback: null, min: 1, max: 36_500 }),
     historyDays: reader.integer("HISTORY_DAYS", { fallback: 400, min: 1, max: 36_500 }),
     bounds: parseBounds(reader),
-    trustedProxyHops: parseProxyHops(reader),
+    trustedProxyHops: reader.integer("TRUSTED_PROXY_HOPS", { fallback: null, min: 0, max: 10 }),
   };
   if (reader.problems.length > 0) throw settingsError(reader.problems);
   return config;
@@ -143,19 +143,8 @@ function parseBounds(reader: EnvironmentReader): StreamBounds {
   };
 }
 
-function parseProxyHops(reader: EnvironmentReader): number | null {
-  if (reader.text("TRUSTED_PROXY_HOPS") === null) return null;
-  return reader.integer("TRUSTED_PROXY_HOPS", { fallback: 0, min: 0, max: 10 });
-}
-
-function parseRetentionDays(reader: EnvironmentReader): number | null {
-  if (reader.text("RETENTION_DAYS") === null) return null;
-  return reader.integer("RETENTION_DAYS", { fallback: 1, min: 1, max: 36_500 });
-}
-
 function parseMetricsPort(reader: EnvironmentReader, port: number): number | null {
-  if (reader.text("METRICS_PORT") === null) return null;
-  const metricsPort = reader.integer("METRICS_PORT", { fallback: 0, min: 0, max: 65_535 });
+  const metricsPort = reader.integer("METRICS_PORT", { fallback: null, min: 0, max: 65_535 });
   if (metricsPort !== 0 && metricsPort === port) reader.report("METRICS_PORT: expected another port than PORT");
   return metricsPort;
 }

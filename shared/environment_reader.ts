@@ -10,8 +10,8 @@ const maxSeconds = 2_000_000;
 /** One value is refused: the message is what it should be, without the value. */
 export class InvalidSetting extends Error {}
 
-interface Bounds {
-  readonly fallback: number;
+interface Bounds<Fallback> {
+  readonly fallback: Fallback;
   readonly min: number;
   readonly max: number;
 }
@@ -30,7 +30,7 @@ export function createEnvironmentReader(environment: Environment) {
     return trimmed === "" ? null : trimmed;
   }
 
-  function integer(name: string, bounds: Bounds): number {
+  function integer<Fallback extends number | null>(name: string, bounds: Bounds<Fallback>): number | Fallback {
     const value = text(name);
     if (value === null) return bounds.fallback;
     const number = /^\d+$/.test(value) ? Number(value) : Number.NaN;

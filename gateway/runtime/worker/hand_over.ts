@@ -1,6 +1,3 @@
-import { isJsonObject } from "../../../shared/json.ts";
-import { isUuid } from "../../../shared/channel_name.ts";
-import type { Principal } from "../../auth/principal.ts";
 import type { RequestedOpening } from "../../streaming/event_stream.ts";
 
 /**
@@ -27,25 +24,6 @@ export function toObjectRequest({ stream, principal, hasSnapshot, request }: Req
 /** Throws `TypeError` for a request that the Worker did not make. */
 export function parseHandOver(request: Request): HandOver {
   const header = request.headers.get(handOverHeader);
-  const handOver: unknown = header === null ? null : JSON.parse(decodeURIComponent(header));
-  if (!isHandOver(handOver)) throw new TypeError("Cannot open a stream: the request was not handed over by the Worker");
-  return handOver;
-}
-
-function isHandOver(value: unknown): value is HandOver {
-  if (!isJsonObject(value)) return false;
-  const { principal, streamName, hasSnapshot } = value;
-  return isPrincipal(principal) && typeof streamName === "string" && typeof hasSnapshot === "boolean";
-}
-
-function isPrincipal(value: unknown): value is Principal {
-  if (!isJsonObject(value)) return false;
-  const { kind, id, tenantId, expiresAtMs, onlyStream } = value;
-  return (
-    (kind === "user" || kind === "api_key") &&
-    typeof id === "string" &&
-    isUuid(tenantId) &&
-    (expiresAtMs === null || typeof expiresAtMs === "number") &&
-    (onlyStream === null || typeof onlyStream === "string")
-  );
+  if (header !== null) return JSON.parse(decodeURIComponent(header)) as HandOver;
+  throw new TypeError("Cannot open a stream: the request was not handed over by the Worker");
 }

@@ -1,7 +1,12 @@
-import { type GatewayConfig, parseConfig, settingsError } from "../../config.ts";
 import { isLoopback } from "../../../shared/loopback.ts";
 import { UsageError } from "../../../shared/usage_error.ts";
-import type { Environment } from "../../../shared/environment_reader.ts";
+import {
+  createEnvironmentReader,
+  InvalidSetting,
+  type Environment,
+  type EnvironmentReader,
+} from "../../../shared/environment_reader.ts";
+import { type GatewayConfig, parseConfig, settingsError } from "../../config.ts";
 
 /** The result of `parseConfig`, with the parts that have no default on Workers. */
 export interface WorkerConfig {
@@ -19,61 +24,54 @@ const maxShards = 256;
 
 /** Checks a Worker's variables and secrets. Throws `UsageError` with every problem found. */
 export function parseWorkerConfig(environment: Environment): WorkerConfig {
-  const problems: string[] = [];
-  const gateway = parsedOr(problems, () => parseConfig(environment));
-  const isSet = (name: string) => typeof environment[name] === "string" && environment[name].trim() !== "";
+  const reader = createEnvironmentReader(environment);
+  const gateway = parseGateway(environment, reader);
   // There is no folder, no process and no TCP broker to fall back on.
-  if (!isSet("DATABASE_URL")) problems.push("DATABASE_URL: required on Workers: expected a Neon database's URL");
-  if (!isSet("UPSTASH_REDIS_REST_URL") && !isSet("UPSTASH_REDIS_REST_TOKEN")) {
-    problems.push(
+  if (reader.text("DATABASE_URL") === null) {
+    reader.report("DATABASE_URL: required on Workers: expected a Neon database's URL");
+  }
+  if (reader.text("UPSTASH_REDIS_REST_URL") === null && reader.text("UPSTASH_REDIS_REST_TOKEN") === null) {
+    reader.report(
       "UPSTASH_REDIS_REST_URL, UPSTASH_REDIS_REST_TOKEN: required on Workers: expected an Upstash database",
     );
   }
-  const databaseHttpUrl = parseHttpUrl(environment["DATABASE_HTTP_URL"], problems);
-  const shardsPerTenant = parseShards(environment["EVENTSTREAM_SHARDS_PER_TENANT"], problems);
+  const httpUrl = reader.text("DATABASE_HTTP_URL") ?? undefined;
+  const databaseHttpUrl = reader.parsed("DATABASE_HTTP_URL", httpUrl, parseHttpUrl);
+  const shardsPerTenant = reader.integer("EVENTSTREAM_SHARDS_PER_TENANT", { fallback: 1, min: 1, max: maxShards });
+  const { databaseUrl = null, streamTokenSecret = null, broker } = gateway ?? {};
   if (
-    problems.length > 0 ||
+    reader.problems.length > 0 ||
     gateway === null ||
-    gateway.databaseUrl === null ||
-    gateway.streamTokenSecret === null ||
-    gateway.broker.kind !== "upstash"
+    databaseUrl === null ||
+    streamTokenSecret === null ||
+    broker?.kind !== "upstash"
   ) {
-    throw settingsError(problems);
+    throw settingsError(reader.problems);
   }
-  const { url, token, databaseNumber: database } = gateway.broker;
+  const { url, token, databaseNumber: database } = broker;
   return {
     gateway,
-    databaseUrl: gateway.databaseUrl,
+    databaseUrl,
     databaseHttpUrl,
     upstash: { url, token, database },
-    streamTokenSecret: gateway.streamTokenSecret,
+    streamTokenSecret,
     shardsPerTenant,
   };
 }
 
-function parsedOr<Result>(problems: string[], parse: () => Result): Result | null {
+function parseGateway(environment: Environment, { report }: EnvironmentReader): GatewayConfig | null {
   try {
-    return parse();
+    return parseConfig(environment);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    problems.push(...error.problems);
+    for (const problem of error.problems) report(problem);
     return null;
   }
 }
 
 /** The whole connection string travels to this address, password and all. */
-function parseHttpUrl(value: unknown, problems: string[]): string | null {
-  if (typeof value !== "string" || value.trim() === "") return null;
+function parseHttpUrl(value: string): string {
   const url = URL.canParse(value) ? new URL(value) : null;
   if (url?.protocol === "https:" || (url?.protocol === "http:" && isLoopback(url.hostname))) return url.href;
-  problems.push("DATABASE_HTTP_URL: expected the https:// URL of a proxy that speaks Neon's SQL over HTTP");
-  return null;
-}
-
-function parseShards(value: unknown, problems: string[]): number {
-  if (typeof value !== "string" || value.trim() === "") return 1;
-  const count = /^\d+$/.test(value.trim()) ? Number(value) : Number.NaN;
-  if (count >= 1 && count <= maxShards) return count;
-  problems.push(`EVENTSTREAM_SHARDS_PER_TENANT: expected an integer from 1 to ${maxShards}`);
-  return 1;
+  throw new InvalidSetting("expected the https:// URL of a proxy that speaks Neon's SQL over HTTP");
 }
