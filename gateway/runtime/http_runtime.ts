@@ -40,11 +40,11 @@ export interface CloseOptions {
 }
 
 /**
- * Connections that wait to be accepted: as many as are opened in ten seconds where streams are opened slowly. In a storm the ones that
+ * Connections that wait to be accepted: as many as are opened in twenty seconds where streams are opened slowly. In a storm the ones that
  * wait until their clients give up are accepted all the same, each for a third of what a stream costs. The ones that the kernel does
  * not let in cost nothing, and try again after 1, 3, 7, 15 s. The runtimes' own 511 are fewer than what a process opens in a second.
  */
-export const maxUnaccepted = 2048;
+export const maxUnaccepted = 4096;
 
 /** The answer to what fails outside of the app: a Host or target that cannot be. */
 export function refuseRequest(error: unknown): Response {

@@ -21,9 +21,10 @@ const probeAfterMs = 30_000;
 const maxServerConnections = 65_536;
 /**
  * Node accepts one connection a turn of its event loop for each server that listens (libuv since 1.45). With many streams a turn
- * takes milliseconds, and clients that come back together would wait for minutes while the gateway has time for them.
+ * takes milliseconds: clients that come back together would wait for minutes, and other tenants' behind them. As many as may begin
+ * in a turn (`limits.ts`).
  */
-const acceptedPerTurn = 8;
+const acceptedPerTurn = 32;
 
 /** As `listen`, for clients that come by thousands: several servers share the port, where the system has that. */
 export async function listenForMany(listener: RequestListener, address: ListenAddress): Promise<Listening> {
