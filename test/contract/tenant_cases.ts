@@ -193,53 +193,6 @@ export const tenantCases: readonly GatewayCase[] = [
     assert.equal((await call(gateway, `${over.event_stream}?snapshot=1`, { as })).status, 204);
     await refused(await call(gateway, `${tenantStream}?snapshot=2`), 401);
   }),
-  gatewayCase(
-    "S1: nothing is missing between a snapshot and the events after it, whenever the stream is opened",
-    async (gateway) => {
-      const as = keyOf(gateway.tenant);
-      const scan = await createScan(gateway);
-      const total = 36;
-      const producer = { stored: 0 };
-      const produce = async (n: number) => {
-        await patch(gateway, scan, { status: "running", checks_done: n });
-        await send(gateway, scan, { type: "scan.progress", data: { scan_id: scan.id, n } });
-        producer.stored = n;
-      };
-      const producing = (async () => {
-        for (let n = 1; n < total; n += 1) await produce(n);
-      })();
-      const follow = async () => {
-        const before = producer.stored;
-        const stream = await openStream(gateway, `${scan.event_stream}?snapshot=1`, as);
-        await stream.until(": snapshot complete\n");
-        return { before, stream };
-      };
-      const check = async ({ before, stream }: Awaited<ReturnType<typeof follow>>) => {
-        await stream.until(`"n":${total}}`);
-        stream.leave();
-        const [snapshot, ...events] = eventsIn(stream.text());
-        assert.equal(snapshot?.type, "scan.snapshot");
-        const done = Number(snapshot.data["checks_done"]);
-        assert.ok(done >= before, `the snapshot says ${done} and ${before} were stored before it was asked for`);
-        const numbers = events.map(({ data }) => Number(data["n"]));
-        const [first = total + 1] = numbers;
-        assert.ok(first <= done + 1, `the snapshot says ${done}, and the first event is ${first}`);
-        assert.deepEqual(
-          numbers,
-          Array.from({ length: total - first + 1 }, (_, index) => first + index),
-        );
-      };
-      const followers: ReturnType<typeof follow>[] = [];
-      for (let at = 0; at < total - 5; at += 5) {
-        await eventually(() => producer.stored >= at, "the scan goes on");
-        followers.push(follow());
-      }
-      const [, ...opened] = await Promise.all([producing, ...followers]);
-      // The last number comes when all are open: a stream that opens after it would wait for an event in vain.
-      await produce(total);
-      await Promise.all(opened.map(check));
-    },
-  ),
   gatewayCase("a stream token opens the stream it was issued for, of any feature, and no other", async (gateway) => {
     const as = keyOf(gateway.tenant);
     const [scan, other] = [await createScan(gateway), await createScan(gateway)];

@@ -11,9 +11,9 @@ import {
   tuple,
   type Arbitrary,
 } from "fast-check";
+import { connect } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { anyText } from "../support/any_text.ts";
-import { sendRaw } from "../support/raw_http_client.ts";
 import { createScan, startTestGateway, type TestGateway, type TestScan } from "../support/test_gateway.ts";
 import { fuzzed } from "./fuzzed.ts";
 import { mutated } from "./wire_values.ts";
@@ -51,27 +51,28 @@ interface Sent {
 
 /** Sends bytes as they are, and holds the answer to what every answer promises. */
 async function send({ method = "GET", path, headers = {}, body }: Sent): Promise<{ status: number; text: string }> {
-  const client = await sendRaw({
-    port: Number(new URL(gateway.url).port),
-    path,
-    method,
-    headers: { ...headers, ...(body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) }) },
+  const { hostname, port } = new URL(gateway.url);
+  const given = { host: "127.0.0.1", connection: "close", ...headers };
+  const lines = Object.entries(body === undefined ? given : { ...given, "content-length": Buffer.byteLength(body) });
+  const socket = connect(Number(port), hostname).setEncoding("latin1");
+  socket.write(`${method} ${path} HTTP/1.1\r\n${lines.map((header) => `${header.join(": ")}\r\n`).join("")}\r\n`);
+  if (body !== undefined) socket.write(body);
+  let text = "";
+  socket.on("data", (part: string) => {
+    text += part;
+    // A stream does not end.
+    if (/\r\ncontent-type: text\/event-stream[^]*\r\n\r\n/i.test(text)) socket.destroy();
   });
-  if (body !== undefined) client.socket.write(body);
-  await client.until(() => client.raw().includes("\r\n\r\n"));
-  const status = client.status();
-  const isStream = client.headers().get("content-type")?.startsWith("text/event-stream") === true;
-  if (!isStream) {
-    const length = Number(client.headers().get("content-length") ?? 0);
-    await client.until(() => client.isComplete() || Buffer.byteLength(client.body()) >= length);
-  }
-  client.socket.destroy();
-  const text = client.raw();
+  // What is refused may be cut off while it is being sent.
+  socket.on("error", () => undefined);
+  await new Promise((closed) => socket.once("close", closed));
+  const [head = ""] = text.split("\r\n\r\n", 1);
+  const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1]);
   expect(status, text.slice(0, 400)).toBeLessThan(500);
   expect(text).not.toContain(secretOfGlobex);
   expect(text).not.toContain(gateway.globex.apiKey);
-  expect(client.headers().has("x-injected")).toBe(false);
-  if (status >= 400) expect(client.headers().get("content-type")).toBe("application/problem+json");
+  expect(head).not.toMatch(/^x-injected:/im);
+  if (status >= 400) expect(head).toMatch(/^content-type: application\/problem\+json$/im);
   return { status, text };
 }
 

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, get, type Agent, type ClientRequest, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { Hono } from "hono";
@@ -18,7 +18,6 @@ import type { CreateSink } from "../../gateway/streaming/sinks/sink.ts";
 import { createMemoryBroker } from "../../shared/brokers/memory.ts";
 import { makeChannelName } from "../../shared/channel_name.ts";
 import type { Subscriber } from "../../shared/broker.ts";
-import { sendRaw, type RawClient, type RawRequest } from "./raw_http_client.ts";
 
 export const tenantId = "11111111-1111-4111-8111-111111111111";
 export const otherTenantId = "22222222-2222-4222-8222-222222222222";
@@ -62,67 +61,69 @@ export function createAuthority(): AuthorityCheck & {
 export interface StreamServer extends AsyncDisposable {
   readonly streams: LocalStreams;
   readonly port: number;
-  /** Opens a stream as the principal; resolves with the response, whatever its status. */
-  open(principal?: Partial<Principal>, request?: Partial<RawRequest> & OpenOptions): Promise<RawClient>;
-  /** As `open`, without waiting for a response. */
-  send(principal?: Partial<Principal>, request?: Partial<RawRequest> & OpenOptions): Promise<RawClient>;
+  /** Opens a stream of `channel`, without waiting for an answer. */
+  send(): StreamClient;
 }
 
-interface OpenOptions {
-  readonly channels?: readonly string[];
-}
-
-/** Streams behind a real HTTP server; a header names the principal and the channels, in place of authentication. */
+/** Streams behind a real HTTP server. */
 export async function startStreamServer(
   options: Partial<Omit<LocalStreamsOptions, "bounds">> & { readonly bounds?: Partial<StreamBounds> } = {},
 ): Promise<StreamServer> {
   const streams = createLocalStreams({
     subscriber: options.subscriber ?? createMemoryBroker(),
-    authority: options.authority ?? createAuthority(),
+    authority: createAuthority(),
     lingerMs: 5,
     ...options,
     bounds: { ...bounds, ...options.bounds },
   });
   const app = new Hono();
   app.onError((error) => problemResponse(error));
-  app.get("/stream", (c) => {
-    const open = JSON.parse(c.req.header("x-open") ?? "{}") as { principal: Principal } & Required<OpenOptions>;
-    return streams.open({ request: c.req.raw, platform: c.env, name: "/stream", ...open });
-  });
+  app.get("/stream", (c) =>
+    streams.open({ request: c.req.raw, platform: c.env, name: "/stream", principal: user, channels: [channel] }),
+  );
   const listener = getRequestListener(withNodeSockets((request, env) => app.fetch(request, env)));
   const server = createServer((incoming, outgoing) => void listener(incoming, outgoing));
   server.listen(0, "127.0.0.1", 4096);
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  const clients: RawClient[] = [];
-
-  const streamServer: StreamServer = {
+  const clients: StreamClient[] = [];
+  return {
     streams,
     port,
-
-    async open(principal, request) {
-      const client = await streamServer.send(principal, request);
-      await client.until(() => client.raw().includes("\r\n\r\n"));
-      if (client.status() === 200) await client.untilBody(": open\n");
-      return client;
-    },
-
-    async send(principal = {}, request = {}) {
-      const { channels = [channel], ...rest } = request;
-      const open = JSON.stringify({ principal: { ...user, ...principal }, channels });
-      const client = await sendRaw({ port, path: "/stream", ...rest, headers: { "x-open": open, ...rest.headers } });
+    send() {
+      const client = sendRequest(port, "/stream");
       clients.push(client);
       return client;
     },
-
     async [Symbol.asyncDispose]() {
-      for (const client of clients) client.socket.destroy();
+      for (const { request } of clients) request.destroy();
       await streams.drain({ overMs: 0 });
       server.close();
       server.closeAllConnections();
     },
   };
-  return streamServer;
+}
+
+/** A request, and what has come back of it so far. */
+export interface StreamClient {
+  readonly request: ClientRequest;
+  /** Null: no head yet. */
+  readonly response: IncomingMessage | null;
+  readonly text: string;
+}
+
+/** On a connection of its own, unless an agent says otherwise. */
+export function sendRequest(port: number, path: string, agent: Agent | false = false): StreamClient {
+  const request = get({ host: "127.0.0.1", port, path, agent });
+  const client = { request, response: null as IncomingMessage | null, text: "" };
+  request.on("response", (response) => {
+    client.response = response;
+    response.setEncoding("utf8").on("data", (text: string) => (client.text += text));
+    // However the server ends it.
+    response.on("error", () => undefined);
+  });
+  request.on("error", () => undefined);
+  return client;
 }
 
 /** A memory broker that confirms only after `confirm` was called. */

@@ -85,29 +85,6 @@ test("a revoked stream is closed within the interval although the query is slow"
   expect((stream.closed[0]?.atMs ?? Infinity) - revokedAtMs).toBeLessThan(recheckMs);
 });
 
-test("the interval counts from a stream's own check, also for a stream that was opened later than others", async () => {
-  const askedMs: number[] = [];
-  const { recheck } = setUp(async (_tenantId, subjects) => {
-    askedMs.push(Date.now() - 1_000_000);
-    return new Set(subjects);
-  });
-  const tenant = createTenant([createStream("ada")]);
-  recheck.watch(tenant);
-  await vi.advanceTimersByTimeAsync(10_000);
-  // Its authority was checked 14 s ago: the broker took so long.
-  const late = { ...createStream("grace"), checkedMs: Date.now() - 14_000 };
-  tenant.add(late);
-  recheck.admit(tenant, late);
-  await vi.advanceTimersByTimeAsync(4001);
-  expect(askedMs).toEqual([14_000]);
-  // One that was checked just now changes nothing.
-  const fresh = createStream("joan");
-  tenant.add(fresh);
-  recheck.admit(tenant, fresh);
-  await vi.advanceTimersByTimeAsync(18_000);
-  expect(askedMs).toEqual([14_000, 32_000]);
-});
-
 test("a stream that is opened during a query is in the next one in time", async () => {
   const askedMs: number[] = [];
   const { recheck } = setUp(async (_tenantId, subjects) => {

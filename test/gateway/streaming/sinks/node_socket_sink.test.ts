@@ -1,6 +1,6 @@
 import { once } from "node:events";
-import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo, Server } from "node:net";
+import { Agent, createServer, type RequestListener } from "node:http";
+import { connect, type AddressInfo, type Server } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { Hono } from "hono";
 import { afterEach, expect, test } from "vitest";
@@ -8,7 +8,7 @@ import { encodeChunk } from "../../../../gateway/streaming/encoded_chunk.ts";
 import { createNodeSocketSinks, withNodeSockets } from "../../../../gateway/streaming/sinks/node_socket_sink.ts";
 import { createReadableStreamSinks } from "../../../../gateway/streaming/sinks/readable_stream_sink.ts";
 import type { Sink } from "../../../../gateway/streaming/sinks/sink.ts";
-import { requestText, sendRaw } from "../../../support/raw_http_client.ts";
+import { sendRequest } from "../../../support/stream_server.ts";
 
 const createSink = createNodeSocketSinks(createReadableStreamSinks());
 const first = encodeChunk(": first\n\n");
@@ -60,15 +60,14 @@ test("Node socket sink: writes made while the response passes through middleware
     });
   });
   const port = await startHttp1(listener);
-  const client = await sendRaw({ port, path: "/stream" });
-  cleanups.push(() => client.socket.destroy());
+  const client = sendRequest(port, "/stream");
   await expect.poll(() => opened).toHaveLength(1);
   const waiting = opened[0]?.sink.write(encodeChunk("data: early\n\n"));
   expect(waiting).toBeGreaterThan(0);
-  expect(client.raw()).toBe("");
+  expect(client.response).toBeNull();
   resolve();
-  expect(await client.untilBody("early")).toBe(": first\n\ndata: early\n\n");
-  expect(client.headers().get("x-late")).toBe("yes");
+  await expect.poll(() => client.text).toBe(": first\n\ndata: early\n\n");
+  expect(client.response?.headers["x-late"]).toBe("yes");
 });
 
 test("Node socket sink: a stream that ends while the response passes through middleware is complete", async () => {
@@ -80,13 +79,12 @@ test("Node socket sink: a stream that ends while the response passes through mid
     });
   });
   const port = await startHttp1(listener);
-  const client = await sendRaw({ port, path: "/stream" });
-  cleanups.push(() => client.socket.destroy());
+  const client = sendRequest(port, "/stream");
   await expect.poll(() => opened).toHaveLength(1);
   opened[0]?.sink.end(encodeChunk(": close drain\n\n"));
   resolve();
-  await client.until(() => client.isComplete());
-  expect(client.body()).toBe(": first\n\n: close drain\n\n");
+  await expect.poll(() => client.response?.complete).toBe(true);
+  expect(client.text).toBe(": first\n\n: close drain\n\n");
   await expect.poll(() => opened[0]?.closedCount()).toBeGreaterThan(0);
 });
 
@@ -117,33 +115,35 @@ test.each([
   async (_what, status, configure) => {
     const { opened, listener } = createStreamApp(configure);
     const port = await startHttp1(listener);
-    const client = await sendRaw({ port, path: "/stream" });
-    cleanups.push(() => client.socket.destroy());
-    await client.until(() => client.status() === status);
+    // Both on one connection.
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    cleanups.push(() => agent.destroy());
+    const client = sendRequest(port, "/stream", agent);
+    await expect.poll(() => client.response?.statusCode).toBe(status);
     expect(opened[0]?.closedCount()).toBeGreaterThan(0);
     opened[0]?.sink.write(encodeChunk("data: late\n\n"));
-    client.next();
-    client.socket.write(requestText({ path: "/plain", port }));
-    await client.until(() => client.raw().endsWith("plain"));
-    expect(client.raw()).not.toContain("late");
+    const next = sendRequest(port, "/plain", agent);
+    await expect.poll(() => next.text).toBe("plain");
+    expect(next.request.reusedSocket).toBe(true);
   },
 );
 
 test("Node socket sink: destroy resets the connection, so that the kernel keeps no unread bytes", async () => {
   const { opened, listener } = createStreamApp();
   const port = await startHttp1(listener);
-  const client = await sendRaw({ port, path: "/stream" });
-  cleanups.push(() => client.socket.destroy());
-  await client.untilBody(": first");
-  client.socket.pause();
+  const socket = connect(port, "127.0.0.1");
+  cleanups.push(() => socket.destroy());
+  socket.write("GET /stream HTTP/1.1\r\nhost: x\r\n\r\n");
+  await once(socket, "data");
+  socket.pause();
   const chunk = encodeChunk(`data: ${"x".repeat(65_000)}\n\n`);
   for (let n = 0; n < 300 && (opened[0]?.sink.write(chunk) ?? 0) < 1_000_000; n += 1) {
     await new Promise((resolve) => setImmediate(resolve));
   }
   opened[0]?.sink.destroy();
   // After a mere close the kernel goes on sending what it holds, and the client reads to a proper end.
-  const reset = once(client.socket, "error");
-  client.socket.resume();
+  const reset = once(socket, "error");
+  socket.resume();
   const [error] = (await reset) as [NodeJS.ErrnoException];
   expect(error.code).toBe("ECONNRESET");
 });
