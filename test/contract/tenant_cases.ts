@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import {
   call,
   createScan,
-  eventually,
   gatewayCase,
   keyOf,
   openStream,

@@ -23,12 +23,8 @@ export async function toGatewayUnderTest(backends: EdgeBackends, url: string): P
     tenant,
     strangerApiKey: stranger.apiKey,
     control: {
+      ...backends,
       maxStreamsPerTenant: Number(smallBounds.EVENTSTREAM_MAX_STREAMS_PER_TENANT),
-      createTenant: (name) => backends.createTenant(name),
-      sign: (claims, lifetimeSeconds) => backends.sign(claims, lifetimeSeconds),
-      revokeApiKey: (id) => backends.revokeApiKey(id),
-      addUser: (tenantId, sub, role) => backends.addUser(tenantId, sub, role),
-      removeUser: (tenantId, sub) => backends.removeUser(tenantId, sub),
       async publishRaw(channel, message) {
         await backends.redis.command("PUBLISH", key(channel), message);
       },
