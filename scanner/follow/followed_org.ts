@@ -7,10 +7,10 @@ import type { Connection } from "../okta/connection.ts";
 import type { PageReader } from "../okta/idp_client.ts";
 import { IdpError } from "../okta/idp_error.ts";
 import type { Engine } from "../../shared/report.ts";
-import type { Relevant } from "./explanations.ts";
 import type { FollowParts, FollowPlan } from "./follow_plan.ts";
 import type { LogEvent } from "./log_event.ts";
 import { touchedBy } from "./touched.ts";
+import type { Relevant } from "./verdicts.ts";
 
 type FollowedOrgParts = Pick<FollowParts, "connect" | "clock" | "say" | "trace">;
 

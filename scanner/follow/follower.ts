@@ -4,11 +4,9 @@ import type { FollowState } from "./follow_state.ts";
 import type { FollowEnd, FollowParts, FollowPlan } from "./follow_plan.ts";
 import { FollowedOrg } from "./followed_org.ts";
 import { FollowRecord } from "./follow_record.ts";
-import { explainMoves, type Relevant } from "./explanations.ts";
-import type { CheckResult } from "../../shared/report.ts";
 import type { LogEvent } from "./log_event.ts";
 import { SystemLog, type LogEvents } from "./system_log.ts";
-import { Verdicts } from "./verdicts.ts";
+import { Verdicts, type Relevant, type Round } from "./verdicts.ts";
 import { WatchedTime } from "./watched_time.ts";
 
 /** Delay before evidence that could not be collected is tried again. */
@@ -39,12 +37,6 @@ const endReasons = {
   failed: "A new finding matches --fail-on",
 };
 
-interface Round {
-  readonly events: readonly Relevant[];
-  /** Cause of a change that no event explains. */
-  readonly cause: "reconciliation" | "start" | "org_policy";
-}
-
 class Follower {
   readonly #plan: FollowPlan;
   readonly #parts: FollowParts;
@@ -73,7 +65,7 @@ class Follower {
     this.#isRestart = saved !== null;
     this.#deciding = new DecidingOrgPolicy(plan.orgPolicy, saved?.orgPolicy ?? null, parts.say);
     this.#org = new FollowedOrg(plan, parts, saved?.answers ?? []);
-    this.#verdicts = new Verdicts(plan, saved);
+    this.#verdicts = new Verdicts(plan, parts, saved);
     this.#log = new SystemLog({ clock: parts.clock, say: parts.say, reconcileMs: plan.reconcileMs, saved });
     this.#lastFullMs = saved === null ? 0 : Date.parse(saved.lastFullAt);
   }
@@ -246,27 +238,19 @@ class Follower {
   }
 
   /** Collects what is invalid, judges, compares, and makes the changes known. */
-  async #round({ events, cause: otherCause }: Round): Promise<void> {
-    const { plan, parts } = { plan: this.#plan, parts: this.#parts };
+  async #round(round: Round): Promise<void> {
     const artifacts = await this.#org.collect();
-    const nowMs = parts.clock.nowMs();
-    const seenAt = new Date(nowMs).toISOString();
-    const { newId, decisions, trace } = parts;
-    const decide = (results: readonly CheckResult[]) => decisions.apply(results, nowMs);
-    const { engine } = this.#org;
-    const judged = this.#verdicts.judge({ artifacts, engine, evaluatedAt: seenAt, decide, trace });
-    const { lines, hasFailed } = explainMoves(judged, {
-      events,
+    const nowMs = this.#parts.clock.nowMs();
+    const { lines, hasFailed } = this.#verdicts.judge({
+      ...round,
       artifacts: [this.#artifacts, artifacts],
-      otherCause,
-      seenAt,
-      newId,
-      plan,
+      engine: this.#org.engine,
+      nowMs,
       monitorId: this.#record.monitorId,
     });
     this.#artifacts = artifacts;
     this.#hasFailed ||= hasFailed;
-    this.#planRetry(events, nowMs);
+    this.#planRetry(round.events, nowMs);
     this.#commit();
     await this.#record.add(lines);
   }

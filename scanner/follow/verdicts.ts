@@ -1,78 +1,109 @@
 import type { CatalogCheck } from "../catalog/catalog.ts";
-import type { ArtifactName, CollectedArtifacts } from "../evidence/artifacts.ts";
+import type { ArtifactName, CollectedArtifacts, MissingReason } from "../evidence/artifacts.ts";
 import { evaluateTraced, toContext } from "../run_scan.ts";
-import type { Attestation, CheckResult, Engine, StatusCounts } from "../../shared/report.ts";
+import type { Attestation, Engine, StatusCounts } from "../../shared/report.ts";
 import {
   compareFindings,
   countChecks,
   isAnyFailing,
+  isNewFailure,
+  isOfDecision,
+  objectOf,
   ruleVerdict,
+  toLine,
+  type ChangeLine,
   type KnownFinding,
   type MissingList,
   type Move,
-  type RuleVerdict,
 } from "./changes.ts";
 import type { FollowParts, FollowPlan } from "./follow_plan.ts";
 import type { FollowState } from "./follow_state.ts";
+import type { LogEvent } from "./log_event.ts";
+import { relateObjects } from "./who_changed.ts";
 
-export interface JudgedCheck {
-  readonly check: CatalogCheck;
-  /** Artifacts that it read. */
-  readonly needs: readonly ArtifactName[];
-  readonly moves: readonly Move[];
-  /** The verdict of the whole check from now on. */
-  readonly rule: RuleVerdict;
-  /** It was not judged before: its findings are no changes. */
-  readonly isNew: boolean;
+/** An event of the log that touches what a check reads. */
+export interface Relevant {
+  readonly event: LogEvent;
+  readonly artifacts: readonly ArtifactName[];
 }
 
-export interface JudgeOptions {
-  readonly artifacts: CollectedArtifacts;
+export interface Round {
+  readonly events: readonly Relevant[];
+  /** Cause of a change that no event explains. */
+  readonly cause: "reconciliation" | "start" | "org_policy";
+}
+
+export interface JudgedEvidence extends Round {
+  /** The evidence before and now. */
+  readonly artifacts: readonly [before: CollectedArtifacts, now: CollectedArtifacts];
   readonly engine: Engine;
-  /** ISO 8601, UTC. */
-  readonly evaluatedAt: string;
-  /** The results with the decisions on them. */
-  readonly decide: (results: readonly CheckResult[]) => readonly CheckResult[];
-  readonly trace?: FollowParts["trace"];
+  readonly nowMs: number;
+  readonly monitorId: string;
+}
+
+export interface Changes {
+  /** The findings that moved, each with the events that explain it, and with the others of the same interval. */
+  readonly lines: readonly ChangeLine[];
+  /** True when one of them is what `--fail-on` ends with. */
+  readonly hasFailed: boolean;
 }
 
 /** The findings of the selected checks as they were judged last. */
 export class Verdicts {
   readonly #plan: FollowPlan;
+  readonly #parts: Pick<FollowParts, "decisions" | "newId" | "trace">;
   readonly #findings: Map<string, readonly KnownFinding[]>;
   readonly #judged: Set<string>;
   readonly #attestations = new Map<string, Attestation>();
 
   /** Among what is saved, that of another selection of checks, or of another revision of the STIG, is forgotten. */
-  constructor(plan: FollowPlan, state: FollowState | null) {
+  constructor(plan: FollowPlan, parts: Pick<FollowParts, "decisions" | "newId" | "trace">, state: FollowState | null) {
     const saved = state?.benchmark === plan.benchmark ? state : null;
     const selected = new Set(plan.checks.map(({ name }) => name));
     const findings = (saved?.findings ?? []).filter(({ check }) => selected.has(check));
     this.#plan = plan;
+    this.#parts = parts;
     this.#findings = new Map(Map.groupBy(findings, ({ check }) => check));
     this.#judged = new Set((saved?.checks ?? []).filter((name) => selected.has(name)));
   }
 
-  /** Only checks with findings that moved. */
-  judge({ artifacts, engine, evaluatedAt, decide, trace }: JudgeOptions): readonly JudgedCheck[] {
-    const { checks, orgUrl, orgPolicy } = this.#plan;
-    const context = toContext({ engine, evaluatedAt, orgUrl, orgPolicy: orgPolicy.current() });
-    const judged: JudgedCheck[] = [];
+  judge({ events, cause: otherCause, artifacts, engine, nowMs, monitorId }: JudgedEvidence): Changes {
+    const { checks, orgUrl, orgPolicy, failOn, withAddresses } = this.#plan;
+    const { decisions, newId, trace } = this.#parts;
+    const [before, now] = artifacts;
+    const seenAt = new Date(nowMs).toISOString();
+    const context = toContext({ engine, evaluatedAt: seenAt, orgUrl, orgPolicy: orgPolicy.current() });
+    const lines: ChangeLine[] = [];
+    let hasFailed = false;
     for (const check of checks) {
-      const needs = needsOf(check, artifacts);
-      const isNew = !this.#judged.has(check.name);
-      const evaluated = evaluateTraced(check, artifacts, { context, trace });
-      const [result = evaluated] = decide([evaluated]);
-      if (result.attestation === null) this.#attestations.delete(check.name);
-      else this.#attestations.set(check.name, result.attestation);
-      const before = this.#findings.get(check.name) ?? [];
-      const { moves, known } = compareFindings(before, result, missingOf(needs, artifacts));
-      this.#findings.set(check.name, known);
-      this.#judged.add(check.name);
-      const rule = { ...ruleVerdict(known), severity: check.rule.severity };
-      if (moves.length > 0) judged.push({ check, needs, moves, rule, isNew });
+      const { name, rule: stigRule } = check;
+      // A check that was not judged before: its findings are no changes.
+      const isNew = !this.#judged.has(name);
+      const evaluated = evaluateTraced(check, now, { context, trace });
+      const [result = evaluated] = decisions.apply([evaluated], nowMs);
+      if (result.attestation === null) this.#attestations.delete(name);
+      else this.#attestations.set(name, result.attestation);
+      const needs = needsOf(check, now);
+      const { moves, known } = compareFindings(this.#findings.get(name) ?? [], result, missingOf(needs, now));
+      this.#findings.set(name, known);
+      this.#judged.add(name);
+      if (moves.length === 0) continue;
+      const rule = { ...ruleVerdict(known), severity: stigRule.severity };
+      const touching = isNew ? [] : events.filter((event) => event.artifacts.some((one) => needs.includes(one)));
+      const isAbout = touching.length === 0 ? null : relateObjects(before, now, needs);
+      for (const move of moves) {
+        const { resource } = move.to ?? move.from ?? {};
+        const isNamed = ({ event }: Relevant) => resource !== undefined && isAbout?.(event, resource) === true;
+        const named = isOfOrg(move) ? touching.filter(isNamed) : [];
+        const unexplained = isOfDecision(move) ? "decision" : touching.length > 0 ? "log" : otherCause;
+        const cause = isNew ? "start" : named.length > 0 ? "log" : unexplained;
+        const also = isNew || cause === "decision" ? [] : events.filter((event) => !named.includes(event)).map(textOf);
+        const facts = { id: newId(), seenAt, rule, orgUrl, monitorId, withAddresses };
+        lines.push(toLine(move, { cause, events: named.map(({ event }) => event), also, ...facts }));
+      }
+      hasFailed ||= !isNew && moves.some((move) => isNewFailure(move, failOn, stigRule.severity));
     }
-    return judged;
+    return { lines, hasFailed };
   }
 
   counts(): StatusCounts {
@@ -107,4 +138,21 @@ function missingOf(needs: readonly ArtifactName[], artifacts: CollectedArtifacts
     if (evidence?.state === "missing") return { reason: evidence.reason, detail: evidence.detail };
   }
   return null;
+}
+
+/** Returns the type of an event and the name of its object, without who made it. */
+function textOf({ event }: Relevant): string {
+  return [event.type, objectOf(event)?.name ?? ""].join(" ").trimEnd();
+}
+
+const unread: ReadonlySet<string> = new Set<MissingReason>([
+  "missing_scope",
+  "missing_role",
+  "not_available",
+  "provider_error",
+]);
+
+/** False where nothing of the org's configuration moved the finding: a decision did, or the provider refused to show it. */
+function isOfOrg(move: Move): boolean {
+  return !isOfDecision(move) && !unread.has(move.to?.reason ?? "");
 }
