@@ -2,7 +2,6 @@ import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
 import { expect, test } from "vitest";
 import { catalog } from "../../../scanner/catalog/catalog.ts";
 import { createCollection } from "../../../scanner/evidence/collect.ts";
-import { keeping } from "../../../scanner/evidence/collectors/collector.ts";
 import { evaluateCheck } from "../../../scanner/evaluate.ts";
 import type { IdpClient } from "../../../scanner/okta/idp_client.ts";
 import { context } from "../../support/artifact_builders.ts";
@@ -31,23 +30,6 @@ test("no check reads a field that its collector does not keep", async () => {
     }
   }
   expect([...new Set(reads)]).toEqual([]);
-});
-
-test("the watch sees a field that is dropped, at any depth, and one that is absent", () => {
-  const reads: string[] = [];
-  const keep = keeping(["id", "settings.compliance", "status"]);
-  const entry = watched(keep({ id: "1", other: 1, settings: { compliance: { fips: "REQUIRED" }, color: 1 } }), {
-    kept: keptBy(keep) ?? new Map(),
-    report: (field) => reads.push(field),
-  });
-  expect(entry).toMatchObject({ id: "1", settings: { compliance: { fips: "REQUIRED" } } });
-  expect([entry["status"], reads]).toEqual([undefined, []]);
-  expect([entry["other"], (entry["settings"] as JsonObject)["color"], Object.hasOwn(entry, "usage")]).toEqual([
-    undefined,
-    undefined,
-    false,
-  ]);
-  expect(reads).toEqual(["other", "color", "usage"]);
 });
 
 /** The fields that are kept of an entry; null: with everything below. */

@@ -1,10 +1,5 @@
-import { execFile } from "node:child_process";
 import { createServer as createTcpServer, connect as connectTcp, type AddressInfo, type Server } from "node:net";
 import { createServer, type Server as HttpServer } from "node:http";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 import { expect, onTestFinished, test } from "vitest";
 import { NetworkError, unreachableError } from "../../../scanner/okta/network_error.ts";
@@ -114,32 +109,6 @@ test("a self-signed certificate is refused, and the remedy names NODE_EXTRA_CA_C
     remedy: expect.stringContaining("NODE_EXTRA_CA_CERTS") as string,
   });
   expect(idp.requests).toHaveLength(0);
-});
-
-test.each([
-  ["localhost", 0, "answered 200"],
-  ["localhost", -86_400_000, "tls_expired"],
-])("with NODE_EXTRA_CA_CERTS a certificate for %s (%d ms to its end) gives %s", async (name, leftMs, expected) => {
-  const notAfter = new Date(Date.now() + leftMs + (leftMs === 0 ? 86_400_000 : 0));
-  const tls = createSelfSigned({ names: [name], notBefore: new Date(Date.now() - 3 * 86_400_000), notAfter });
-  const idp = await scripted({ tls });
-  idp.on("GET", "/api/v1/x", { body: {} });
-  const directory = await mkdtemp(join(tmpdir(), "scanstream-ca-"));
-  onTestFinished(() => rm(directory, { recursive: true }));
-  const file = join(directory, "ca.pem");
-  await writeFile(file, tls.cert);
-  // Node reads the variable when it starts, so the request is made by a program of its own.
-  const program = `
-    import { createHttpTransport } from ${JSON.stringify(new URL("../../../scanner/okta/http_transport.ts", import.meta.url).href)};
-    const http = createHttpTransport({ orgUrl: process.argv[1], timeoutMs: 5000, maxBodyBytes: 1000, proxy: { httpsProxy: null, noProxy: "" } });
-    const outcome = await http.send({ method: "GET", path: "/api/v1/x", headers: {} }, new AbortController().signal)
-      .then((answer) => "answered " + answer.status, (error) => error.kind);
-    console.log(outcome);
-    await http.close();`;
-  const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", program, idp.url], {
-    env: { ...process.env, NODE_EXTRA_CA_CERTS: file },
-  });
-  expect(stdout.trim()).toBe(expected);
 });
 
 test("uses HTTPS_PROXY by CONNECT, except for the hosts of NO_PROXY", async () => {

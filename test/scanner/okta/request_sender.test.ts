@@ -177,18 +177,6 @@ test.each([
   expect(sender.counters().throttledMs).toBe(0);
 });
 
-test("an abort ends requests and waits at once", async () => {
-  const stop = new AbortController();
-  const { idp, sender } = await setUpSender({ signal: stop.signal });
-  idp.on("GET", "/api/v1/hang", () => {
-    stop.abort(new Error("interrupted"));
-    return { fault: "hang" };
-  });
-  await expect(sender.send(get("/api/v1/hang"))).rejects.toThrow("interrupted");
-  await expect(sender.send(get("/api/v1/hang"))).rejects.toThrow("interrupted");
-  expect(idp.requests).toHaveLength(1);
-});
-
 test.each([
   ["between two attempts", { status: 500 }],
   ["for a rate limit", { status: 429 }],

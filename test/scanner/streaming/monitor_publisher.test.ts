@@ -184,14 +184,6 @@ describe("createMonitorPublisher", () => {
     await expect.poll(() => beating.requests.filter((request) => request === "PATCH").length).toBeGreaterThan(3);
   });
 
-  test("a gateway that takes the connection and never answers is named after one call", async () => {
-    const monitor = await startMonitor();
-    network.stall();
-    monitor.changed([aChange()]);
-    await expect.poll(() => monitor.warnings).toEqual([expect.stringContaining("it does not answer")]);
-    expect(monitor.requests.filter((request) => request === "POST /events")).toHaveLength(1);
-  });
-
   test("an outage is one warning, costs no change, and is said to be over", async () => {
     const monitor = await startMonitor();
     network.refuse();

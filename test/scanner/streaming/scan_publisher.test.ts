@@ -6,7 +6,6 @@ import {
   type ScanPublisher,
   type ScanPublisherOptions,
 } from "../../../scanner/streaming/scan_publisher.ts";
-import type { MessagePublisher } from "../../../shared/broker.ts";
 import type { CheckResult, Finding, Report } from "../../../shared/report.ts";
 import { countStates } from "../../../shared/rule_result.ts";
 import type { ScanEvents } from "../../../shared/scan_events.ts";
@@ -268,36 +267,6 @@ describe("createScanPublisher", () => {
     expect(await storedFindings(scan.scanId)).toHaveLength(6);
     expect(scan.warnings).toEqual([expect.stringContaining("A finding of one was not stored")]);
     expect(await storedScan(scan.scanId)).toMatchObject({ status: "completed" });
-  });
-
-  test("coalesces progress that could not be sent in time", async () => {
-    network.stall();
-    const scan = startScan();
-    const results = Array.from({ length: 20 }, (_, index) => aCheckResult({ check: `c${index}`, findings: [] }));
-    evaluate(scan, results);
-    network.restore();
-    await expect.poll(() => scan.registered()).not.toBeNull();
-    const { received } = await follow(scan.scanId);
-    await scan.end("completed", results);
-    expect(countOf(await received, "scan.progress")).toBeLessThanOrEqual(1);
-    expect(await storedScan(scan.scanId)).toMatchObject({ checks_done: 20 });
-  });
-
-  test("with direct access to a broker nothing is stored, and its outage does not keep the scan from its end", async () => {
-    const published: string[] = [];
-    const direct: MessagePublisher = { publish: async (_channel, message) => void published.push(message) };
-    const results = threeChecks(10);
-    const stored = startScan({ broker: direct });
-    evaluate(stored, results);
-    await stored.end("completed", results);
-    expect(published.filter((message) => message.includes('"finding.created"'))).toHaveLength(30);
-    expect(await storedFindings(stored.scanId)).toEqual([]);
-    const unavailable: MessagePublisher = { publish: () => Promise.reject(new Error("the broker is unavailable")) };
-    const { scan, received } = await startFollowedScan({ broker: unavailable });
-    evaluate(scan, results);
-    await scan.end("completed", results);
-    expect((await received).map(({ type }) => type)).toEqual(["scan.end"]);
-    expect(await storedScan(scan.scanId)).toMatchObject({ status: "completed", fail: 3 });
   });
 
   test("warns once of a refused key, without a retry", async () => {
