@@ -13,7 +13,6 @@ export const maxDecisionBytes = 8 * 1_048_576;
 export const maxDecisions = 10_000;
 /** In one plan. */
 const maxMilestones = 100;
-const bounds = { maxDepth: 20, maxParts: 10 * maxDecisions, repeatedKeys: "refuse" } as const;
 
 /** Source of a file, for its error messages. */
 export interface DecisionFileSource extends NamedFile {
@@ -98,7 +97,7 @@ const entry = v.lazy((input) => {
 /** Plans are among the waivers. Reads `[…]` or `{ "decisions": […] }`; throws `UsageError` with every problem of the file: a malformed one stops the scan before it starts. */
 export function parseDecisions(text: string, source: DecisionFileSource): Omit<Decisions, "baseline"> {
   const fail = refuseFile(source);
-  const content = parseOptionJson(text, bounds, fail);
+  const content = parseOptionJson(text, "provider", fail);
   const list: unknown =
     typeof content === "object" && content !== null && key in content ? Reflect.get(content, key) : content;
   const findLine = lineFinder(text);

@@ -48,11 +48,11 @@ export function issuePath(issue: v.BaseIssue<unknown>): JSONPath {
 /** The JSON of such a file; throws what `fail` makes of its problem. */
 export function parseOptionJson(
   text: string,
-  bounds: JsonTextOptions,
+  texts: JsonTextOptions["texts"] & string,
   fail: (problems: readonly string[]) => Error,
 ): unknown {
   try {
-    return parseJsonText(text, bounds);
+    return parseJsonText(text, { repeatedKeys: "refuse", texts });
   } catch (error) {
     throw fail([(error as Error).message]);
   }

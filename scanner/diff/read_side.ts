@@ -6,7 +6,7 @@ import { builtIn, catalog } from "../catalog/catalog.ts";
 import { evaluateCheck } from "../evaluate.ts";
 import type { CollectedArtifacts } from "../evidence/artifacts.ts";
 import { artifactsSchema, parseArtifacts } from "../evidence/artifacts_document.ts";
-import { maxReportBytes, parseReport, reportBounds } from "../reports/read_report.ts";
+import { maxReportBytes, parseReport } from "../reports/read_report.ts";
 import { parseJsonText } from "../evidence/json_text.ts";
 import { toContext } from "../run_scan.ts";
 
@@ -55,7 +55,7 @@ function parseComparedFile(content: string, file: string): ReadFile {
   }
   if (schema !== "scanstream.report/1") {
     // A file that is broken JSON is refused for that.
-    if (schema === undefined) parseJsonText(content, reportBounds);
+    if (schema === undefined) parseJsonText(content);
     const found = schema === undefined ? "it has no schema" : `it has the schema "${schema}"`;
     throw new TypeError(`${found}: expected a report (--format json) or evidence (--save-artifacts)`);
   }

@@ -11,8 +11,6 @@ export const artifactsSchema = "scanstream.artifacts/1.1";
 
 /** The evidence of an org with tens of thousands of apps. */
 export const maxArtifactsBytes = 256 * 1_048_576;
-/** A provider's value has at most a hundred levels (`okta/json_answer.ts`); the document adds some. */
-const bounds = { maxDepth: 120, maxParts: 4_000_000 } as const;
 
 /** Document that `--save-artifacts` writes and `--from-artifacts` reads: everything that evaluation needs, and no secret. */
 export interface ArtifactsDocument {
@@ -62,7 +60,7 @@ export function parseArtifacts(text: string): ArtifactsDocument {
 
 function parseJson(text: string): unknown {
   try {
-    return parseJsonText(text, bounds);
+    return parseJsonText(text);
   } catch (error) {
     const { message } = error as SyntaxError | RangeError;
     const code = error instanceof RangeError ? "invalid" : "malformed";

@@ -1,12 +1,7 @@
 import { visit } from "jsonc-parser";
 import { cleanProviderText } from "../okta/provider_text.ts";
 
-/** Bounds of a file that was written for us, checked before its shape. */
 export interface JsonTextOptions {
-  /** How many lists and objects may stand inside one another. */
-  readonly maxDepth: number;
-  /** How many lists and objects there may be: each takes far more memory than the two characters it is written in. */
-  readonly maxParts: number;
   /** `refuse`: of a key that is given twice a reader sees one value, and JSON.parse takes the other. Default `allow`. */
   readonly repeatedKeys?: "refuse" | "allow";
   /** `as_written`: texts keep their line breaks, for a file that people wrote in. Default `provider`. */
@@ -18,12 +13,14 @@ export interface JsonTextOptions {
  * unless `texts` says otherwise.
  * Throws `SyntaxError`, such as `it is not JSON (line 2 column 1)`, or, for what may be JSON and is refused, `RangeError`.
  */
-export function parseJsonText(text: string, options: JsonTextOptions): unknown {
-  // Before it is parsed: what is deep or all brackets needs up to a hundred times the memory of its text.
-  requireBounds(text, options);
-  const value = parse(text);
-  if (options.repeatedKeys === "refuse") requireUniqueKeys(text);
-  return options.texts === "as_written" ? value : cleanProviderText(value, { pageField: "content" });
+export function parseJsonText(
+  text: string,
+  { repeatedKeys = "allow", texts = "provider" }: JsonTextOptions = {},
+): unknown {
+  const parsed = parse(text);
+  const value = texts === "as_written" ? parsed : cleanProviderText(parsed, { pageField: "content" });
+  if (repeatedKeys === "refuse") requireUniqueKeys(text);
+  return value;
 }
 
 function parse(text: string): unknown {
@@ -49,37 +46,6 @@ function explain(error: unknown, text: string): string {
     });
   }
   return `it is not JSON${places[0] === undefined ? "" : ` (${places[0]})`}`;
-}
-
-/** Not by `visit`: it copies every string, which takes gigabytes for 256 MiB of escapes. A regular expression overflows its stack. */
-function requireBounds(text: string, { maxDepth, maxParts }: JsonTextOptions): void {
-  let depth = 0;
-  let parts = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    const character = text[at];
-    if (character === '"') {
-      at = endOfString(text, at);
-    } else if (character === "{" || character === "[") {
-      depth += 1;
-      parts += 1;
-      if (parts > maxParts) throw new RangeError(`it has too many lists and objects: expected ${maxParts} at most`);
-      if (depth > maxDepth) throw new RangeError(`it is nested too deep: expected ${maxDepth} levels at most`);
-    } else if (character === "}" || character === "]") {
-      depth -= 1;
-    }
-  }
-}
-
-/** Position of its closing quote; the text's end when it is unterminated. */
-function endOfString(text: string, start: number): number {
-  let quote = text.indexOf('"', start + 1);
-  while (quote !== -1) {
-    let backslash = quote - 1;
-    while (text[backslash] === "\\") backslash -= 1;
-    if ((quote - backslash) % 2 === 1) return quote;
-    quote = text.indexOf('"', quote + 1);
-  }
-  return text.length;
 }
 
 function requireUniqueKeys(text: string): void {

@@ -12,7 +12,6 @@ import { table } from "./table.ts";
 export const configFileName = "scanstream.config.json";
 /** Hundreds of organizations with long lists. */
 const maxConfigBytes = 1_048_576;
-const bounds = { maxDepth: 6, maxParts: 20_000, repeatedKeys: "refuse", texts: "as_written" } as const;
 
 /** Settings of the file by their names there. Paths are relative to the working directory. */
 export type Members = Readonly<Record<string, Raw>>;
@@ -112,7 +111,7 @@ export function parseConfigFile(written: string, file: string): ConfigFile {
   // Blanks take their place, so that the lines of messages stay those of the file.
   const text = stripComments(written, " ");
   const fail = refuseFile({ option: "--config", file });
-  const content = parseOptionJson(text, bounds, fail);
+  const content = parseOptionJson(text, "as_written", fail);
   if (Array.isArray(content)) throw fail(["the file: expected an object"]);
   const secrets = secretsIn(content, "");
   if (secrets.length > 0) throw fail(secrets.map((pointer) => `${pointer}: ${noSecret}`));
