@@ -6,16 +6,9 @@ import { nameOf } from "../checks/parsing/names.ts";
 import { readZones, type Zones } from "../checks/evaluating/zones.ts";
 import { availableValue, missing, type CollectedArtifacts, type JsonList } from "../evidence/artifacts.ts";
 import type { ArtifactsDocument } from "../evidence/artifacts_document.ts";
-import {
-  orgPolicyFormat,
-  type ApiTokenEntry,
-  type AppEntry,
-  type CertificateAuthority,
-  type OrgPolicy,
-  type SessionPolicyEntry,
-  type ZoneLists,
-} from "./document.ts";
+import type { ApiTokenEntry, AppEntry, OrgPolicy, ZoneLists } from "./document.ts";
 import { appZoneUse, rolesOf, sessionZoneUse, zoneUseOf, type ZoneUse } from "./facts.ts";
+import { orgPolicyFormat } from "./schema.ts";
 
 /**
  * Writes down the org as it is. Nobody has approved that: `approved_by`, `reference` and each purpose are empty, and a document
@@ -45,7 +38,7 @@ export function draftOrgPolicy({ scan, artifacts }: ArtifactsDocument, day: stri
   };
 }
 
-function draftSessions({ global_session_policies: policies }: CollectedArtifacts, zones: Zones): SessionPolicyEntry[] {
+function draftSessions({ global_session_policies: policies }: CollectedArtifacts, zones: Zones) {
   return valueOf(policies).flatMap(({ policy, rules }) => {
     const use = rules === null || activityOf(policy) !== "active" ? null : sessionZoneUse(valueOf(rules), zones);
     const lists = zoneLists(use);
@@ -80,7 +73,7 @@ function draftTokens({ api_tokens: tokens, api_token_owners: owners }: Collected
   });
 }
 
-function draftAuthorities({ smart_card_idps: idps }: CollectedArtifacts): readonly CertificateAuthority[] {
+function draftAuthorities({ smart_card_idps: idps }: CollectedArtifacts) {
   const certificates = valueOf(idps).flatMap(({ idp, certificate }) => {
     const found = activityOf(idp) === "active" ? availableValue(certificate) : null;
     return found === null ? [] : [found, ...found.chain];

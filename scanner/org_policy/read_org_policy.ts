@@ -2,9 +2,11 @@ import * as v from "valibot";
 import { readOptionFile, type NamedFile } from "../../command_line/files.ts";
 import { isJsonObject } from "../../shared/json.ts";
 import { issuePath, lineFinder, parseOptionJson, refuseFile } from "../decisions/option_file.ts";
-import type { CatalogCheck } from "../catalog/catalog.ts";
+import { catalog, type CatalogCheck } from "../catalog/catalog.ts";
 import type { OrgPolicy } from "./document.ts";
-import { orgPolicySchema } from "./schema.ts";
+import { orgPolicySchemaOf } from "./schema.ts";
+
+export const orgPolicySchema = orgPolicySchemaOf(catalog.flatMap(({ parameters }) => parameters));
 
 /** 100,000 apps with ten zones each. */
 const maxBytes = 64 * 1_048_576;
@@ -51,7 +53,7 @@ export function parseOrgPolicy(text: string, source: NamedFile): OrgPolicy {
       }),
     );
   }
-  const policy = parsed.output as OrgPolicy;
+  const policy = parsed.output;
   if (policy.expires < policy.approved_on)
     throw fail([`expires (${policy.expires}) is before approved_on (${policy.approved_on})`]);
   return policy;

@@ -1,11 +1,9 @@
 import * as v from "valibot";
-import { catalog } from "../catalog/catalog.ts";
 import { readAddressRange } from "../checks/parsing/address_ranges.ts";
-import type { Parameter } from "../checks/parameter.ts";
+import type { Parameter, ParameterValues } from "../checks/parameter.ts";
 import { isDay } from "../../shared/decisions/expiry.ts";
-import { orgPolicyFormat } from "./document.ts";
 
-/** The schema of the organization's document, from which `shared/org_policy.schema.json` is made. */
+export const orgPolicyFormat = "scanstream.org_policy/1";
 
 const maxEntries = 100_000;
 const maxNames = 200;
@@ -36,96 +34,102 @@ const zoneLists = {
 };
 const zonesMessage = "expected zones_allowed or zones_denied, with at least one zone";
 
-export const orgPolicySchema = strict({
-  $schema: v.exactOptional(v.string()),
-  format: v.literal(orgPolicyFormat, `expected "${orgPolicyFormat}"`),
-  org_url: v.pipe(
-    v.string(originMessage),
-    v.check((text) => URL.canParse(text) && new URL(text).origin === text, originMessage),
-    v.description("The org that it is about"),
-  ),
-  approved_by: v.pipe(name, v.description("The person who read and approved it")),
-  approved_on: v.pipe(day, v.description("The first day on which it decides")),
-  expires: v.pipe(day, v.description("The last day on which it decides")),
-  reference: v.pipe(name, v.description("Title or number, and version, of the organization's own document")),
-  limits: v.exactOptional(
-    v.pipe(
-      strict(Object.fromEntries(catalog.flatMap(({ parameters }) => parameters).map(limit))),
-      v.description("The organization's values in place of the STIG's; results count by the STIG"),
+/**
+ * The schema of the organization's Access Control policy as data: what DISA's rules compare an org with, and no API shows.
+ * `shared/org_policy.schema.json` is made from it. `parameters`: the values that an organization may set otherwise.
+ */
+export function orgPolicySchemaOf(parameters: readonly Parameter[]) {
+  return strict({
+    $schema: v.exactOptional(v.string()),
+    format: v.literal(orgPolicyFormat, `expected "${orgPolicyFormat}"`),
+    org_url: v.pipe(
+      v.string(originMessage),
+      v.check((text) => URL.canParse(text) && new URL(text).origin === text, originMessage),
+      v.description("The org that it is about"),
     ),
-  ),
-  session_policies: v.exactOptional(
-    unique(
+    approved_by: v.pipe(name, v.description("The person who read and approved it")),
+    approved_on: v.pipe(day, v.description("The first day on which it decides")),
+    expires: v.pipe(day, v.description("The last day on which it decides")),
+    reference: v.pipe(name, v.description("Title or number, and version, of the organization's own document")),
+    limits: v.exactOptional(
       v.pipe(
-        strict({ policy: v.pipe(name, v.description("Its name; *: every other one")), ...zoneLists }),
-        v.check((entry) => hasZones(entry), zonesMessage),
+        strict(Object.fromEntries(parameters.map(limit))) as v.GenericSchema<ParameterValues>,
+        v.description("The organization's values in place of the STIG's; results count by the STIG"),
       ),
-      ({ policy }) => policy,
-      "session policies",
     ),
-  ),
-  apps: v.exactOptional(
-    unique(
-      v.pipe(
+    session_policies: v.exactOptional(
+      unique(
+        v.pipe(
+          strict({ policy: v.pipe(name, v.description("Its name; *: every other one")), ...zoneLists }),
+          v.check((entry) => hasZones(entry), zonesMessage),
+        ),
+        ({ policy }) => policy,
+        "session policies",
+      ),
+    ),
+    apps: v.exactOptional(
+      unique(
+        v.pipe(
+          strict({
+            app: v.exactOptional(v.pipe(name, v.description("Its label; *: every other one"))),
+            policy: v.exactOptional(v.pipe(name, v.description("The authentication policy of its apps"))),
+            ...zoneLists,
+          }),
+          v.check(({ app, policy }) => (app === undefined) !== (policy === undefined), "expected app or policy"),
+          v.check((entry) => hasZones(entry), zonesMessage),
+        ),
+        ({ app, policy }) => JSON.stringify([app, policy]),
+        "apps and policies",
+      ),
+    ),
+    api_tokens: v.exactOptional(
+      unique(
         strict({
-          app: v.exactOptional(v.pipe(name, v.description("Its label; *: every other one"))),
-          policy: v.exactOptional(v.pipe(name, v.description("The authentication policy of its apps"))),
-          ...zoneLists,
+          token: v.pipe(name, v.description("Its name")),
+          owner: v.pipe(name, v.description("The login of the account that it was made for")),
+          roles: v.pipe(list(name, maxNames, "names of roles"), v.description("The roles that this account holds")),
+          zones: v.pipe(zoneNames, v.description("The zones of the application that calls the API")),
+          purpose: name,
         }),
-        v.check(({ app, policy }) => (app === undefined) !== (policy === undefined), "expected app or policy"),
-        v.check((entry) => hasZones(entry), zonesMessage),
+        ({ token }) => token,
+        "API tokens",
       ),
-      ({ app, policy }) => JSON.stringify([app, policy]),
-      "apps and policies",
     ),
-  ),
-  api_tokens: v.exactOptional(
-    unique(
+    anonymizers: v.exactOptional(
+      v.union(
+        [
+          v.literal("okta_managed"),
+          strict({
+            ranges: v.pipe(list(range, maxEntries, "ranges"), v.minLength(1, "expected at least one range")),
+            source: v.pipe(name, v.description("The CSSP's list")),
+            date: day,
+          }),
+        ],
+        'expected "okta_managed", or the ranges of the CSSP with their source and date',
+      ),
+    ),
+    certificate_authorities: v.exactOptional(
+      unique(
+        strict({ sha256: v.pipe(digest, v.description("Of the whole certificate")), name }),
+        ({ sha256 }) => sha256.replaceAll(":", "").toLowerCase(),
+        "certificates",
+      ),
+    ),
+    user_sourcing: v.exactOptional(v.picklist(["okta", "directory", "both"], 'expected "okta", "directory" or "both"')),
+    okta_subdomain: v.exactOptional(
       strict({
-        token: v.pipe(name, v.description("Its name")),
-        owner: v.pipe(name, v.description("The login of the account that it was made for")),
-        roles: v.pipe(list(name, maxNames, "names of roles"), v.description("The roles that this account holds")),
-        zones: v.pipe(zoneNames, v.description("The zones of the application that calls the API")),
-        purpose: name,
+        use: v.literal("not_used", 'expected "not_used"'),
+        prevented_by: v.pipe(name, v.description("How sign-in there is prevented")),
       }),
-      ({ token }) => token,
-      "API tokens",
     ),
-  ),
-  anonymizers: v.exactOptional(
-    v.union(
-      [
-        v.literal("okta_managed"),
-        strict({
-          ranges: v.pipe(list(range, maxEntries, "ranges"), v.minLength(1, "expected at least one range")),
-          source: v.pipe(name, v.description("The CSSP's list")),
-          date: day,
-        }),
-      ],
-      'expected "okta_managed", or the ranges of the CSSP with their source and date',
+    siem: v.exactOptional(
+      strict({
+        method: v.pipe(name, v.description("How the SIEM pulls the System Log")),
+        client_id: v.pipe(name, v.description("The service app that it uses")),
+      }),
     ),
-  ),
-  certificate_authorities: v.exactOptional(
-    unique(
-      strict({ sha256: v.pipe(digest, v.description("Of the whole certificate")), name }),
-      ({ sha256 }) => sha256.replaceAll(":", "").toLowerCase(),
-      "certificates",
-    ),
-  ),
-  user_sourcing: v.exactOptional(v.picklist(["okta", "directory", "both"], 'expected "okta", "directory" or "both"')),
-  okta_subdomain: v.exactOptional(
-    strict({
-      use: v.literal("not_used", 'expected "not_used"'),
-      prevented_by: v.pipe(name, v.description("How sign-in there is prevented")),
-    }),
-  ),
-  siem: v.exactOptional(
-    strict({
-      method: v.pipe(name, v.description("How the SIEM pulls the System Log")),
-      client_id: v.pipe(name, v.description("The service app that it uses")),
-    }),
-  ),
-});
+  });
+}
 
 function limit(parameter: Parameter): [string, v.ExactOptionalSchema<v.GenericSchema, undefined>] {
   if (parameter.kind === "number") {
@@ -153,7 +157,7 @@ function strict<const Entries extends v.ObjectEntries>(entries: Entries) {
 
 function list<Item extends v.GenericSchema>(item: Item, most: number, what: string) {
   const message = `expected a list of at most ${most} ${what}`;
-  return v.pipe(v.array(item, message), v.maxLength(most, message));
+  return v.pipe(v.array(item, message), v.maxLength(most, message), v.readonly());
 }
 
 /** A list in which each name stands once. */
@@ -173,11 +177,11 @@ function unique<Item extends v.GenericSchema>(item: Item, keyOf: (entry: v.Infer
   );
 }
 
-function hasZones({ zones_allowed: allowed = [], zones_denied: denied = [] }: ZoneListsInput): boolean {
+function hasZones({ zones_allowed: allowed = [], zones_denied: denied = [] }: ZoneLists): boolean {
   return allowed.length + denied.length > 0;
 }
 
-interface ZoneListsInput {
+interface ZoneLists {
   readonly zones_allowed?: readonly string[];
   readonly zones_denied?: readonly string[];
 }

@@ -4,7 +4,7 @@ import type { Revision } from "../catalog/catalog.ts";
 import type { CollectedScan } from "../evidence/artifacts_document.ts";
 import { sha256 } from "../digest.ts";
 import type { OrgPolicy } from "../org_policy/document.ts";
-import { orgPolicySchema } from "../org_policy/schema.ts";
+import { orgPolicySchema } from "../org_policy/read_org_policy.ts";
 
 /** in-toto's Statement v1 (https://in-toto.io/Statement/v1) about the files of one run. */
 
