@@ -2,7 +2,7 @@ import type { CollectedArtifacts } from "./evidence/artifacts.ts";
 import { ruleFields, type CatalogCheck } from "./catalog/catalog.ts";
 import { causeTypes } from "../shared/vocabulary.ts";
 import type { CauseObject, CheckContext, FindingDraft } from "./checks/check.ts";
-import { isUsableId } from "./checks/parsing/ids.ts";
+import { isUsableId } from "./checks/parsing/names.ts";
 import { ownLimits, withOwnLimits } from "./own_limits.ts";
 import { notesOf } from "../shared/schemas/finding_notes.ts";
 import { toLine } from "../shared/text.ts";

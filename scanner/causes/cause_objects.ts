@@ -1,8 +1,7 @@
 import { causeTypes, type CauseType } from "../../shared/vocabulary.ts";
 import { accessPolicyId } from "../checks/parsing/access_policy.ts";
 import { activityOf } from "../checks/parsing/activity.ts";
-import { isUsableId } from "../checks/parsing/ids.ts";
-import { listTexts } from "../checks/parsing/names.ts";
+import { isUsableId, listTexts } from "../checks/parsing/names.ts";
 import { isBuiltIn } from "../checks/parsing/rule_order.ts";
 import type { ArtifactName, CollectedArtifacts } from "../evidence/artifacts.ts";
 import { objectLists, type ObjectList, type OrgObject } from "../evidence/org_objects.ts";

@@ -3,6 +3,7 @@ import { rolesOf } from "../org_policy/facts.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import {
   availableValue,
+  entriesOf,
   type ApiTokenOwner,
   type ApiTokenOwners,
   type Evidence,
@@ -62,7 +63,7 @@ export const apitokenNotSuperAdmin = defineCheck({
   },
   evaluate({ api_tokens: tokens, api_token_owners: owners }, { orgPolicy }) {
     const known = availableValue(owners) ?? {};
-    const all = availableValue(tokens) ?? [];
+    const all = entriesOf(tokens);
     // One owner may have many tokens.
     const judgeOnce = memoize((id: string) => (Object.hasOwn(known, id) ? judgeOwner(id, known[id]) : null));
     return judgeList(tokens, {
@@ -97,7 +98,7 @@ function judgeOwner(id: string, owner: ApiTokenOwner | undefined): FindingDraft 
   const subject: Subject = { resource: null, expected };
   const name = `the owner "${owner.login ?? id}"`;
   if (includesSuperAdmin(owner.roles)) return fail(subject, `${name}, who is Super Administrator`);
-  const groups = owner.groups === null ? [] : sortBy(listed(owner.groups), (group) => `${group.name} ${group.id}`);
+  const groups = sortBy(entriesOf(owner.groups), (group) => `${group.name} ${group.id}`);
   const group = groups.find((candidate) => includesSuperAdmin(candidate.roles));
   if (group !== undefined)
     return fail(subject, `${name}, who is Super Administrator through the group "${group.name}"`);
@@ -128,9 +129,5 @@ function firstMissing(subject: Subject, owner: ApiTokenOwner, groups: readonly O
 }
 
 function includesSuperAdmin(roles: Evidence<JsonList>): boolean {
-  return listed(roles).some((role) => isSuperAdminRole(role) === true);
-}
-
-function listed<Item>(evidence: Evidence<readonly Item[]>): readonly Item[] {
-  return availableValue(evidence) ?? [];
+  return entriesOf(roles).some((role) => isSuperAdminRole(role) === true);
 }

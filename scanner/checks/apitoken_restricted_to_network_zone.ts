@@ -1,7 +1,7 @@
 import { decide, zoneFields } from "./deciding_fields.ts";
 import { zoneUseOf } from "../org_policy/facts.ts";
 import type { JsonObject } from "../../shared/json.ts";
-import { availableValue, missing, type JsonList } from "../evidence/artifacts.ts";
+import { entriesOf } from "../evidence/artifacts.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
 import { clientNote } from "./parsing/api_token.ts";
 import { fail, judgeList, pass, unreadable, withPartialCoverage, type Subject } from "./evaluating/finding_drafts.ts";
@@ -19,7 +19,7 @@ export const apitokenRestrictedToNetworkZone = defineCheck({
   artifacts: ["api_tokens"],
   // A token that names no zone is judged without them.
   conditionalArtifacts: ({ api_tokens: tokens }): readonly "network_zones"[] =>
-    (availableValue(tokens) ?? []).some(namesZones) ? ["network_zones"] : [],
+    entriesOf(tokens).some(namesZones) ? ["network_zones"] : [],
   explanation: {
     examines: "Whether each API token can be used only from known network zones.",
     why: "A token is a password without a second factor: anyone who copies it can use it. A zone makes a stolen token useless elsewhere.",
@@ -39,9 +39,9 @@ export const apitokenRestrictedToNetworkZone = defineCheck({
     deciding_fields: [decide("api_tokens", ["network.connection", "network.include", "clientName"]), zoneFields],
     left_to_person: uncovered,
   },
-  evaluate({ api_tokens: tokens, network_zones = notRequested }, { orgPolicy }) {
+  evaluate({ api_tokens: tokens, network_zones }, { orgPolicy }) {
     const zones = readZones(network_zones);
-    const all = availableValue(tokens) ?? [];
+    const all = entriesOf(tokens);
     return judgeList(tokens, {
       expected,
       judgeItem: (token) =>
@@ -54,8 +54,6 @@ export const apitokenRestrictedToNetworkZone = defineCheck({
     });
   },
 });
-
-const notRequested = missing<JsonList>("provider_error", "The network zones were not asked for.");
 
 /** True if the verdict on a token depends on zones. */
 function namesZones(token: JsonObject): boolean {

@@ -1,7 +1,14 @@
 import { decide, networkFields, zoneFields } from "./deciding_fields.ts";
 import { appZoneUse } from "../org_policy/facts.ts";
 import type { JsonObject } from "../../shared/json.ts";
-import { availableValue, missing, type Evidence, type JsonList, type RulesById } from "../evidence/artifacts.ts";
+import {
+  availableValue,
+  entriesOf,
+  missing,
+  type Evidence,
+  type JsonList,
+  type RulesById,
+} from "../evidence/artifacts.ts";
 import { defineCheck, type CheckContext, type FindingDraft } from "./check.ts";
 import { accessPolicyId, unreadablePolicy } from "./parsing/access_policy.ts";
 import { activityOf, unknownActivity } from "./parsing/activity.ts";
@@ -68,7 +75,7 @@ export const applicationAuthenticationPolicyNetworkZoneEnforced = defineCheck({
     const seen = apps.state === "obtained" ? describeApps(apps.value) : { note: {}, hidden: null };
     const evidence = { rules, zones: readZones(zones), names: policyNames(named) };
     const judgePolicy = createPolicyEvaluator(evidence);
-    const comparePolicy = createComparison(evidence, availableValue(apps) ?? [], context.orgPolicy);
+    const comparePolicy = createComparison(evidence, entriesOf(apps), context.orgPolicy);
     const judge = (app: JsonObject) => {
       const draft = withPartialCoverage(judgeApp(app, judgePolicy, { context, note: seen.note }), [uncovered]);
       return draft === null ? null : withDocument(draft, context.orgPolicy, () => comparePolicy(app));
@@ -118,7 +125,7 @@ function kindWithoutSignIn(app: JsonObject): "directory" | "service app" | "app 
 }
 
 function policyNames(policies: Evidence<JsonList> | undefined): ReadonlyMap<unknown, string> {
-  const listed = policies === undefined ? [] : (availableValue(policies) ?? []);
+  const listed = entriesOf(policies);
   return new Map(listed.map((policy) => [policy["id"], nameOf(policy)]));
 }
 
@@ -156,9 +163,7 @@ function createComparison(
   const labels = Map.groupBy(apps, nameOf);
   const byLabel = new Map(policy.apps.map((entry) => [entry.app, entry]));
   const byPolicy = new Map(policy.apps.map((entry) => [entry.policy, entry]));
-  const usesOf = memoize((policyId: string) =>
-    appZoneUse(availableValue(rulesOf(policyId, rules) ?? noRules) ?? [], zones),
-  );
+  const usesOf = memoize((policyId: string) => appZoneUse(entriesOf(rulesOf(policyId, rules) ?? noRules), zones));
   return (app) => {
     const policyId = accessPolicyId(app);
     if (typeof policyId !== "string") return notCovered;
@@ -178,7 +183,7 @@ const noRules = missing<JsonList>("provider_error", "The rules were not asked fo
 function judgePolicy(rules: Evidence<JsonList> | null, zones: Zones): FindingDraft {
   const subject: Subject = { resource: null, expected };
   if (rules === null) return manual(subject, "provider_error", "no answer about its policy's rules");
-  const { draft, proven } = judgeRules(subject, availableValue(rules) ?? [], zones);
+  const { draft, proven } = judgeRules(subject, entriesOf(rules), zones);
   if (rules.state === "obtained") return draft;
   // A part of the rules can only prove that one of them is open, not that one is absent.
   return proven ?? manualForMissing(subject, rules);

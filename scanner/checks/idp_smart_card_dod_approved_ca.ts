@@ -1,7 +1,7 @@
 import { decide } from "./deciding_fields.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import {
-  availableValue,
+  entriesOf,
   type CertificateFields,
   type SmartCardIdp,
   type TrustedCertificate,
@@ -69,7 +69,7 @@ export const idpSmartCardDodApprovedCa = defineCheck({
   evaluate({ smart_card_idps: idps }, context) {
     const approved = listOf(approvedIssuers, context.parameters) ?? dodIssuers;
     const expected = `an active Smart Card identity provider that trusts an approved authority (${approved.join(" or ")})`;
-    const inactive = (availableValue(idps) ?? []).filter(({ idp }) => isSmartCard(idp) && isInactive(idp));
+    const inactive = entriesOf(idps).filter(({ idp }) => isSmartCard(idp) && isInactive(idp));
     const names = listTexts(inactive.map(({ idp }) => `"${nameOf(idp)}"`));
     const drafts = judgeList(idps, {
       expected,

@@ -1,5 +1,5 @@
 import { decide } from "./deciding_fields.ts";
-import { availableValue, type Evidence, type JsonList } from "../evidence/artifacts.ts";
+import { entriesOf, type Evidence, type JsonList } from "../evidence/artifacts.ts";
 import { notCovered, withDocument, type Comparison } from "../org_policy/comparison.ts";
 import type { OrgPolicy } from "../org_policy/document.ts";
 import { covers, readAddressRange, type AddressRange } from "./parsing/address_ranges.ts";
@@ -66,7 +66,7 @@ export const networkZoneBlockAnonymizedProxies = defineCheck({
   },
   evaluate: ({ network_zones: zones }, { orgPolicy }) => [
     withDocument(judgeByRanges(zones, orgPolicy) ?? judgeZones(zones), orgPolicy, ({ anonymizers }) =>
-      compareAnonymizers(anonymizers, availableValue(zones) ?? []),
+      compareAnonymizers(anonymizers, entriesOf(zones)),
     ),
   ],
 });

@@ -1,6 +1,6 @@
 import { decide, firstRequestText } from "./deciding_fields.ts";
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
-import { availableValue, type BrandSignInPage, type Evidence, type SignInPage } from "../evidence/artifacts.ts";
+import { entriesOf, type BrandSignInPage, type Evidence, type SignInPage } from "../evidence/artifacts.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
 import { bannerSentences, shortBanner } from "./parsing/dod_banner.ts";
 import {
@@ -71,7 +71,11 @@ export const signonDodWarningBannerConfigured = defineCheck({
       request: firstRequestText("brand_sign_in_pages").replace(/\?.*/, ""),
     });
     const others = otherBrands(pages);
-    const unseen = listTexts((availableValue(pages) ?? []).filter(isUnseen).map(({ brand }) => `"${nameOf(brand)}"`));
+    const unseen = listTexts(
+      entriesOf(pages)
+        .filter(isUnseen)
+        .map(({ brand }) => `"${nameOf(brand)}"`),
+    );
     const note = `left out, because no domain shows their pages: ${unseen}`;
     const drafts = judgeList(pages, {
       expected,
@@ -92,7 +96,7 @@ function isUnseen({ brand }: BrandSignInPage): boolean {
 type OtherBrands = "with a domain" | "unknown" | "none";
 
 function otherBrands(pages: Evidence<readonly BrandSignInPage[]>): OtherBrands {
-  const brands = (availableValue(pages) ?? []).map(({ brand }) => brand);
+  const brands = entriesOf(pages).map(({ brand }) => brand);
   const others = brands.filter((brand) => brand["isDefault"] === false);
   if (others.some(hasReadableDomain)) return "with a domain";
   if (pages.state === "missing") return "unknown";

@@ -7,7 +7,7 @@ import { nameOf } from "./parsing/names.ts";
 import { judgeNetwork, networkConditionOf } from "./evaluating/network_condition.ts";
 import { groupsOfSessionRules, judgeSessionPolicies } from "./evaluating/session_policies.ts";
 import { readZones, type Zones, type ZonesVerdict } from "./evaluating/zones.ts";
-import { availableValue, type PolicyWithRules } from "../evidence/artifacts.ts";
+import { entriesOf, type PolicyWithRules } from "../evidence/artifacts.ts";
 import { compareZones, entryFor, notCovered, withDocument, type Comparison } from "../org_policy/comparison.ts";
 import type { OrgPolicy } from "../org_policy/document.ts";
 
@@ -48,7 +48,7 @@ export const signonGlobalSessionPolicyNetworkZoneEnforced = defineCheck({
   },
   evaluate({ network_zones, ...artifacts }, { orgPolicy }) {
     const zones = readZones(network_zones);
-    const policies = availableValue(artifacts.global_session_policies) ?? [];
+    const policies = entriesOf(artifacts.global_session_policies);
     const drafts = judgeSessionPolicies(artifacts, {
       expected,
       judgeRule: (subject, rule) =>
@@ -77,7 +77,7 @@ function comparePolicy(resource: FindingDraft["resource"], { policy, policies, z
   if (entry.policy !== "*" && named.length > 1)
     return { kind: "doubtful", why: `the org has ${named.length} session policies with the name "${resource.name}"` };
   const found = policies.find((one) => one.policy["id"] === resource.id)?.rules ?? null;
-  const rules = found === null ? [] : (availableValue(found) ?? []);
+  const rules = entriesOf(found);
   return compareZones(entry, sessionZoneUse(rules, zones), zones);
 }
 

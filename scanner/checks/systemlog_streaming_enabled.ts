@@ -4,7 +4,7 @@ import { defineCheck, type FindingDraft } from "./check.ts";
 import { activityOf, unknownActivity } from "./parsing/activity.ts";
 import { fail, judgeList, manual, pass, unreadable, withOneEnough } from "./evaluating/finding_drafts.ts";
 import { nameOf, resourceOf } from "./parsing/names.ts";
-import { availableValue, type Evidence, type JsonList } from "../evidence/artifacts.ts";
+import { entriesOf, type Evidence, type JsonList } from "../evidence/artifacts.ts";
 import { citationOf, restsOn, type OrgPolicy } from "../org_policy/document.ts";
 
 const expected = "an active log stream";
@@ -60,7 +60,7 @@ function judgeSiem(
   if (policy?.siem === undefined || apps === undefined) return null;
   const { client_id: clientId, method } = policy.siem;
   const citation = citationOf(policy);
-  const app = (availableValue(apps) ?? []).find(({ id }) => id === clientId);
+  const app = entriesOf(apps).find(({ id }) => id === clientId);
   const expectation = `${method}, by the service app ${clientId}, as ${citation} says`;
   const subject = { resource: null, expected: expectation, notes: { rests_on: restsOn(policy) } };
   if (app !== undefined && activityOf(app) === "active") {

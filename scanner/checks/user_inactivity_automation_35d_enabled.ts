@@ -1,6 +1,6 @@
 import { decide } from "./deciding_fields.ts";
 import {
-  availableValue,
+  entriesOf,
   type Artifacts,
   type Evidence,
   type JsonList,
@@ -93,7 +93,7 @@ function criteriaOf(
   parameters: ParameterValues | undefined,
   groups: readonly (Evidence<JsonList> | undefined)[],
 ): AutomationCriteria {
-  const listed = groups.flatMap((evidence) => (evidence === undefined ? [] : (availableValue(evidence) ?? [])));
+  const listed = groups.flatMap((evidence) => entriesOf(evidence));
   const names = listed.flatMap((group) => {
     const name = readText(group, "profile.name");
     return typeof group["id"] === "string" && name.kind === "value" ? [[group["id"], name.value] as const] : [];

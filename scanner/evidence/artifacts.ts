@@ -165,6 +165,11 @@ export function missing<Value>(
   return { state: "missing", reason, detail, partial };
 }
 
+/** The entries of a list, as far as they were obtained. */
+export function entriesOf<Item>(evidence: Evidence<readonly Item[]> | null | undefined): readonly Item[] {
+  return evidence === undefined || evidence === null ? [] : (availableValue(evidence) ?? []);
+}
+
 /** The value, the part of it that arrived, or null. */
 export function availableValue<Value>(evidence: Evidence<Value>): Value | null {
   return evidence.state === "obtained" ? evidence.value : evidence.partial;

@@ -1,6 +1,13 @@
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import { resourceOf } from "../checks/parsing/names.ts";
-import { availableValue, type BuiltInApp, type Evidence, type JsonList, type PolicyWithRules } from "./artifacts.ts";
+import {
+  availableValue,
+  entriesOf,
+  type BuiltInApp,
+  type Evidence,
+  type JsonList,
+  type PolicyWithRules,
+} from "./artifacts.ts";
 
 /** An object of the provider as an artifact holds it. */
 export interface ListedObject {
@@ -65,7 +72,7 @@ export function builtInApp({ app, rules }: BuiltInApp): ListedObjects {
 }
 
 function rulesOf({ id, name }: Parent, rules: Evidence<JsonList>): InnerList {
-  return { parent: { id, name }, state: stateOf(rules), objects: listed("policy_rule", availableValue(rules) ?? []) };
+  return { parent: { id, name }, state: stateOf(rules), objects: listed("policy_rule", entriesOf(rules)) };
 }
 
 /** The one part of an object, which has its id and name. */

@@ -2,12 +2,12 @@ import type { JsonObject } from "../../shared/json.ts";
 import { accessPolicyId } from "../checks/parsing/access_policy.ts";
 import { activityOf } from "../checks/parsing/activity.ts";
 import { nameOf, sortTexts } from "../checks/parsing/names.ts";
-import { availableValue, type CollectedArtifacts } from "../evidence/artifacts.ts";
-import { listed } from "./planned_change.ts";
+import { availableValue, entriesOf, type CollectedArtifacts } from "../evidence/artifacts.ts";
+import {} from "./planned_change.ts";
 
 /** The active apps of an authentication policy by name, as far as this run saw them. */
 export function appsOfPolicy(artifacts: CollectedArtifacts, policyId: string): readonly string[] {
-  const apps = [...listed(artifacts.apps), ...builtInApps(artifacts)].filter(
+  const apps = [...entriesOf(artifacts.apps), ...builtInApps(artifacts)].filter(
     (app) => accessPolicyId(app) === policyId && activityOf(app) !== "inactive",
   );
   return sortTexts([...new Set(apps.map((app) => `"${nameOf(app)}"`))]);

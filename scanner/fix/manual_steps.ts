@@ -6,10 +6,10 @@ import { accessPolicyId } from "../checks/parsing/access_policy.ts";
 import { listTexts, nameOf } from "../checks/parsing/names.ts";
 import { everyoneIn, restrictionsOf } from "../checks/parsing/rule_conditions.ts";
 import { accessOf, inOrder, isBuiltIn, isSure } from "../checks/parsing/rule_order.ts";
-import { availableValue, missing, type CollectedArtifacts, type JsonList } from "../evidence/artifacts.ts";
+import { availableValue, entriesOf, type CollectedArtifacts } from "../evidence/artifacts.ts";
 import { appsOfPolicy } from "./app_policies.ts";
 import type { ByHand } from "./plan_fixes.ts";
-import { decidingRule, idOf, listed } from "./planned_change.ts";
+import { decidingRule, idOf } from "./planned_change.ts";
 
 /** The steps in the Admin Console for failing findings of one check, each naming the object to change. */
 export function manualSteps(
@@ -35,11 +35,11 @@ const defineZones =
 /** The next rule comes first, because it will decide about everybody outside the zones. */
 function sessionZoneSteps(failed: readonly ByHand[], artifacts: CollectedArtifacts): readonly string[] {
   const steps = failed.flatMap((item) => {
-    const parent = listed(artifacts.global_session_policies).find(
+    const parent = entriesOf(artifacts.global_session_policies).find(
       ({ policy }) => idOf(policy) === item.finding.resource.id,
     );
     if (parent === undefined) return [];
-    const rules = listed(parent.rules);
+    const rules = entriesOf(parent.rules);
     const rule = decidingRule(item, rules);
     const active = inOrder(rules).filter(isSure);
     const next = rule === null ? undefined : active[active.indexOf(rule) + 1];
@@ -55,7 +55,7 @@ function sessionZoneSteps(failed: readonly ByHand[], artifacts: CollectedArtifac
 }
 
 function appZoneSteps(failed: readonly ByHand[], artifacts: CollectedArtifacts): readonly string[] {
-  const appOf = new Map(listed(artifacts.apps).map((app) => [idOf(app), app]));
+  const appOf = new Map(entriesOf(artifacts.apps).map((app) => [idOf(app), app]));
   const byPolicy = Map.groupBy(failed, ({ finding }) => {
     const app = appOf.get(finding.resource.id);
     const id = app === undefined ? null : accessPolicyId(app);
@@ -74,10 +74,10 @@ const accessPath = "actions.appSignOn.access";
 /** The last rule comes first, so that nobody outside the zones comes to a rule that asks less of them. */
 function policySteps(policyId: string, artifacts: CollectedArtifacts): readonly string[] {
   const { app_policy_rules: byId, network_zones, built_in_groups } = artifacts;
-  const active = inOrder(listed(byId === undefined ? null : availableValue(byId)?.[policyId])).filter(isSure);
+  const active = inOrder(entriesOf(byId === undefined ? null : availableValue(byId)?.[policyId])).filter(isSure);
   const allowing = active.filter((rule) => isBuiltIn(rule) !== true && accessOf(rule, accessPath) === "ALLOW");
   const everyone = everyoneIn(built_in_groups);
-  const zones = readZones(network_zones ?? missing<JsonList>("provider_error", "not collected"));
+  const zones = readZones(network_zones);
   const open = allowing.filter(
     (rule) => judgeNetwork({ resource: null, expected: "" }, networkConditionOf(rule, zones), "").status === "FAIL",
   );

@@ -6,7 +6,7 @@ import { isSure } from "../checks/parsing/rule_order.ts";
 import type { ParameterValues } from "../checks/parameter.ts";
 import { causeId } from "../evaluate.ts";
 import { sha256 } from "../digest.ts";
-import { availableValue, type CollectedArtifacts, type Evidence, type JsonList } from "../evidence/artifacts.ts";
+import type { CollectedArtifacts, JsonList } from "../evidence/artifacts.ts";
 import { pathSegment } from "../evidence/collectors/collector.ts";
 import { identifier, type TerraformResource, type Value, type Variable } from "./terraform.ts";
 
@@ -102,11 +102,6 @@ export function decidingRule({ finding }: Failed, rules: JsonList): JsonObject |
 
 function isCause({ cause }: Finding, id: string): boolean {
   return cause !== null && cause === causeId({ type: "policy_rule", id }, sha256);
-}
-
-/** The entries that were obtained; a finding that fails rests on them. */
-export function listed<Item>(evidence: Evidence<readonly Item[]> | null | undefined): readonly Item[] {
-  return evidence === undefined || evidence === null ? [] : (availableValue(evidence) ?? []);
 }
 
 /** The id of an object of the provider; null where it has none that a request could name. */

@@ -4,7 +4,7 @@ import { directoryOf } from "../checks/parsing/directory.ts";
 import { textsIn } from "../checks/parsing/fields.ts";
 import { nameOf } from "../checks/parsing/names.ts";
 import { readZones, type Zones } from "../checks/evaluating/zones.ts";
-import { availableValue, missing, type CollectedArtifacts, type JsonList } from "../evidence/artifacts.ts";
+import { availableValue, entriesOf, type CollectedArtifacts } from "../evidence/artifacts.ts";
 import type { ArtifactsDocument } from "../evidence/artifacts_document.ts";
 import type { ApiTokenEntry, AppEntry, OrgPolicy, ZoneLists } from "./document.ts";
 import { appZoneUse, rolesOf, sessionZoneUse, zoneUseOf, type ZoneUse } from "./facts.ts";
@@ -15,7 +15,7 @@ import { orgPolicyFormat } from "./schema.ts";
  * without them is refused, so that a person reads it. An object whose zones cannot be read is left out.
  */
 export function draftOrgPolicy({ scan, artifacts }: ArtifactsDocument, day: string): OrgPolicy {
-  const zones = readZones(artifacts.network_zones ?? missing<JsonList>("provider_error", "The zones were not read."));
+  const zones = readZones(artifacts.network_zones);
   const sessions = draftSessions(artifacts, zones);
   const apps = draftApps(artifacts, zones);
   const tokens = draftTokens(artifacts, zones);
@@ -39,8 +39,8 @@ export function draftOrgPolicy({ scan, artifacts }: ArtifactsDocument, day: stri
 }
 
 function draftSessions({ global_session_policies: policies }: CollectedArtifacts, zones: Zones) {
-  return valueOf(policies).flatMap(({ policy, rules }) => {
-    const use = rules === null || activityOf(policy) !== "active" ? null : sessionZoneUse(valueOf(rules), zones);
+  return entriesOf(policies).flatMap(({ policy, rules }) => {
+    const use = rules === null || activityOf(policy) !== "active" ? null : sessionZoneUse(entriesOf(rules), zones);
     const lists = zoneLists(use);
     return lists === null ? [] : [{ policy: nameOf(policy), ...lists }];
   });
@@ -48,13 +48,13 @@ function draftSessions({ global_session_policies: policies }: CollectedArtifacts
 
 /** Drafts by policy where its name is known: the entry counts for the apps that will be bound to it, too. */
 function draftApps({ apps, app_policy_rules: byId, access_policies: named }: CollectedArtifacts, zones: Zones) {
-  const names = new Map(valueOf(named).map((policy) => [policy["id"], nameOf(policy)]));
+  const names = new Map(entriesOf(named).map((policy) => [policy["id"], nameOf(policy)]));
   const rules = (byId === undefined ? null : availableValue(byId)) ?? {};
   const entries = new Map<string, AppEntry>();
-  for (const app of valueOf(apps)) {
+  for (const app of entriesOf(apps)) {
     const policyId = activityOf(app) === "active" && app["signOnMode"] !== null ? accessPolicyId(app) : null;
     if (typeof policyId !== "string" || !Object.hasOwn(rules, policyId)) continue;
-    const lists = zoneLists(appZoneUse(valueOf(rules[policyId]), zones));
+    const lists = zoneLists(appZoneUse(entriesOf(rules[policyId]), zones));
     const policy = names.get(policyId);
     const entry = policy === undefined ? { app: nameOf(app) } : { policy };
     if (lists !== null) entries.set(JSON.stringify(entry), { ...entry, ...lists });
@@ -64,7 +64,7 @@ function draftApps({ apps, app_policy_rules: byId, access_policies: named }: Col
 
 function draftTokens({ api_tokens: tokens, api_token_owners: owners }: CollectedArtifacts, zones: Zones) {
   const known = (owners === undefined ? null : availableValue(owners)) ?? {};
-  return valueOf(tokens).flatMap((token): ApiTokenEntry[] => {
+  return entriesOf(tokens).flatMap((token): ApiTokenEntry[] => {
     const owner = known[String(token["userId"])];
     const use = zoneUseOf(token, "network", { zones });
     if (owner === undefined || owner.login === null || use === null) return [];
@@ -74,7 +74,7 @@ function draftTokens({ api_tokens: tokens, api_token_owners: owners }: Collected
 }
 
 function draftAuthorities({ smart_card_idps: idps }: CollectedArtifacts) {
-  const certificates = valueOf(idps).flatMap(({ idp, certificate }) => {
+  const certificates = entriesOf(idps).flatMap(({ idp, certificate }) => {
     const found = activityOf(idp) === "active" ? availableValue(certificate) : null;
     return found === null ? [] : [found, ...found.chain];
   });
@@ -83,7 +83,7 @@ function draftAuthorities({ smart_card_idps: idps }: CollectedArtifacts) {
 }
 
 function brandsWithDomain({ brand_sign_in_pages: pages }: CollectedArtifacts): number {
-  return valueOf(pages).filter(
+  return entriesOf(pages).filter(
     ({ brand: { isDefault, domains } }) => isDefault === false && Array.isArray(domains) && domains.length > 0,
   ).length;
 }
@@ -104,8 +104,4 @@ function zoneLists(use: ZoneUse | null): ZoneLists | null {
     ...(allowed !== undefined && allowed.length > 0 && { zones_allowed: allowed }),
     ...(denied !== undefined && denied.length > 0 && { zones_denied: denied }),
   };
-}
-
-function valueOf<Item>(evidence: Parameters<typeof availableValue<readonly Item[]>>[0] | undefined): readonly Item[] {
-  return evidence === undefined ? [] : (availableValue(evidence) ?? []);
 }

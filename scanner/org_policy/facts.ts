@@ -4,7 +4,7 @@ import { activityOf } from "../checks/parsing/activity.ts";
 import { readText, textsIn } from "../checks/parsing/fields.ts";
 import { nameOf } from "../checks/parsing/names.ts";
 import { accessOf, isBuiltIn } from "../checks/parsing/rule_order.ts";
-import { availableValue, type ApiTokenOwner, type Evidence, type JsonList } from "../evidence/artifacts.ts";
+import { entriesOf, type ApiTokenOwner, type JsonList } from "../evidence/artifacts.ts";
 
 /** Reads from an org what its document speaks of, to compare the two and to draft one. */
 
@@ -59,10 +59,5 @@ export function appZoneUse(rules: JsonList, zones: Zones): ZoneUse | null {
 
 /** Returns the roles of a token's owner, direct and through groups, as far as they were read. */
 export function rolesOf({ roles, groups }: ApiTokenOwner): JsonList {
-  const ofGroups = groups === null ? [] : listed(groups).map((group) => group.roles);
-  return [roles, ...ofGroups].flatMap(listed);
-}
-
-function listed<Item>(evidence: Evidence<readonly Item[]>): readonly Item[] {
-  return availableValue(evidence) ?? [];
+  return [roles, ...entriesOf(groups).map((group) => group.roles)].flatMap(entriesOf);
 }

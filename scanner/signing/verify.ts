@@ -12,7 +12,6 @@ import type { Revision } from "../catalog/catalog.ts";
 import { sha256 } from "../digest.ts";
 import { evaluateCheck } from "../evaluate.ts";
 import { parseArtifacts } from "../evidence/artifacts_document.ts";
-import type { OrgPolicy } from "../org_policy/document.ts";
 import { toContext } from "../run_scan.ts";
 import { NotProven, openEnvelope } from "./envelope.ts";
 import type { Verifier } from "./keys.ts";
@@ -173,7 +172,7 @@ async function verifyVerdicts(
   const { engine, org_url: orgUrl } = scan;
   if (report.scan.org_url !== orgUrl)
     throw new NotProven(`${name} is about ${report.scan.org_url}, and its evidence about ${orgUrl}`);
-  const orgPolicy = judging.org_policy as OrgPolicy | null;
+  const orgPolicy = judging.org_policy;
   const context = toContext({ engine, orgUrl, evaluatedAt, orgPolicy });
   for (const given of report.checks) {
     const check = revision.checks.find((one) => one.name === given.check);

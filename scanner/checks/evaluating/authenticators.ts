@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../shared/json.ts";
-import { availableValue, type Evidence, type JsonList } from "../../evidence/artifacts.ts";
+import { entriesOf, type Evidence, type JsonList } from "../../evidence/artifacts.ts";
 import type { FindingDraft } from "../check.ts";
 import { explicitActivityOf } from "../parsing/activity.ts";
 import { fail, judgeList, unreadable, withCause, type Subject } from "./finding_drafts.ts";
@@ -57,13 +57,13 @@ export function judgeAuthenticators(
 
 /** The active ones of these keys, as far as the list was obtained. */
 export function activeOf(authenticators: Evidence<JsonList>, keys: readonly string[]): JsonList {
-  return (availableValue(authenticators) ?? []).filter(
+  return entriesOf(authenticators).filter(
     (authenticator) => isOneOf(authenticator, keys) && explicitActivityOf(authenticator) === "active",
   );
 }
 
 export function inactiveOf(authenticators: Evidence<JsonList>, keys: readonly string[]): JsonList {
-  return (availableValue(authenticators) ?? []).filter(
+  return entriesOf(authenticators).filter(
     (authenticator) => isOneOf(authenticator, keys) && explicitActivityOf(authenticator) === "inactive",
   );
 }

@@ -1,6 +1,12 @@
 import { decide, everyoneGroup, rulesForEverybody } from "../deciding_fields.ts";
 import type { JsonObject } from "../../../shared/json.ts";
-import { availableValue, type BuiltInApp, type CollectedArtifacts, type Evidence } from "../../evidence/artifacts.ts";
+import {
+  availableValue,
+  entriesOf,
+  type BuiltInApp,
+  type CollectedArtifacts,
+  type Evidence,
+} from "../../evidence/artifacts.ts";
 import { defineCheck, type Check, type CheckContext, type FindingDraft } from "../check.ts";
 import { accessPolicyId, unreadablePolicy } from "../parsing/access_policy.ts";
 import { fail, manual, manualForMissing, unreadable, type Subject } from "./finding_drafts.ts";
@@ -94,7 +100,7 @@ interface AppCriteria {
 /** Which group is the one of everybody matters only where a rule names groups. */
 function groupsOfAppRules(app: CollectedArtifacts["admin_console_app"]): readonly "built_in_groups"[] {
   const rules = app === undefined ? null : (availableValue(app)?.rules ?? null);
-  return rules !== null && (availableValue(rules) ?? []).some(includesGroups) ? ["built_in_groups"] : [];
+  return entriesOf(rules).some(includesGroups) ? ["built_in_groups"] : [];
 }
 
 /** One finding for a first-party app, by the active rule of its access policy that comes first. */

@@ -5,7 +5,7 @@ import type { FindingDraft } from "../check.ts";
 import type { FindingResource, ManualReason } from "../../../shared/report.ts";
 import { activityOf, unknownActivity } from "../parsing/activity.ts";
 import type { Field } from "../parsing/fields.ts";
-import { isUsableId } from "../parsing/ids.ts";
+import { isUsableId } from "../parsing/names.ts";
 
 /** The resource of a finding, null for the org, and what is expected of it. */
 export interface Subject {

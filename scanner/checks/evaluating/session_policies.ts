@@ -1,6 +1,6 @@
 import { firstRequestText } from "../deciding_fields.ts";
 import {
-  availableValue,
+  entriesOf,
   type Artifacts,
   type CollectedArtifacts,
   type Evidence,
@@ -35,10 +35,7 @@ export interface SessionCriteria extends Pick<RuleCriteria, "judgeRule" | "judge
 export function groupsOfSessionRules({
   global_session_policies: policies,
 }: Pick<CollectedArtifacts, "global_session_policies">): readonly "built_in_groups"[] {
-  const rules = (policies === undefined ? [] : (availableValue(policies) ?? [])).map(({ rules }) => rules);
-  return rules.some((evidence) => evidence !== null && (availableValue(evidence) ?? []).some(includesGroups))
-    ? ["built_in_groups"]
-    : [];
+  return entriesOf(policies).some(({ rules }) => entriesOf(rules).some(includesGroups)) ? ["built_in_groups"] : [];
 }
 
 export type SessionEvidence = Pick<Artifacts, "global_session_policies"> & Pick<CollectedArtifacts, "built_in_groups">;
@@ -57,7 +54,9 @@ export function judgeSessionPolicies(
     name: "Default Policy",
     request: firstRequestText("global_session_policies"),
   });
-  const unruled = (availableValue(whole) ?? []).filter(isWithoutRules).map(({ policy }) => `"${nameOf(policy)}"`);
+  const unruled = entriesOf(whole)
+    .filter(isWithoutRules)
+    .map(({ policy }) => `"${nameOf(policy)}"`);
   const note = `left out, because Okta does not consider policies without active rules: ${listTexts(unruled)}`;
   const drafts = judgeList(whole, {
     expected,
@@ -93,7 +92,7 @@ function judgeRules(
   everyone: ReadonlySet<string> | null,
 ): FindingDraft {
   const subject: Subject = { resource: null, expected };
-  const { draft, proven } = judgeByRuleAtPriorityOne(availableValue(rules) ?? [], subject, {
+  const { draft, proven } = judgeByRuleAtPriorityOne(entriesOf(rules), subject, {
     ...judging,
     accessPath: "actions.signon.access",
     ifNone: "no active rule at priority 1",

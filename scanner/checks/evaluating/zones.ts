@@ -1,18 +1,12 @@
 import { firstRequestText } from "../deciding_fields.ts";
 import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
-import {
-  availableValue,
-  missing,
-  type Evidence,
-  type JsonList,
-  type MissingEvidence,
-} from "../../evidence/artifacts.ts";
+import { entriesOf, missing, type Evidence, type JsonList, type MissingEvidence } from "../../evidence/artifacts.ts";
 import { explicitActivityOf } from "../parsing/activity.ts";
 import { extentOf, readAddressRange, type AddressRange } from "../parsing/address_ranges.ts";
 import { readList, readText, readWord, showValue, type Field } from "../parsing/fields.ts";
-import { isUsableId } from "../parsing/ids.ts";
-import { listTexts, sortTexts, nameOf } from "../parsing/names.ts";
+import { isUsableId, listTexts, sortTexts, nameOf } from "../parsing/names.ts";
 
+const notRequested = missing<JsonList>("provider_error", "The network zones were not asked for.");
 const zonesRequest = firstRequestText("network_zones");
 
 /** The org's network zones, to be looked up by what a rule or a token names. */
@@ -37,8 +31,8 @@ export type ZonesVerdict =
     }
   | { readonly kind: "missing"; readonly evidence: MissingEvidence; readonly actual: string };
 
-export function readZones(evidence: Evidence<JsonList>): Zones {
-  const listed = availableValue(evidence) ?? [];
+export function readZones(evidence: Evidence<JsonList> = notRequested): Zones {
+  const listed = entriesOf(evidence);
   const index = (field: string) => {
     const found = new Map<unknown, JsonObject>();
     // Among two with the same id or name the first counts.

@@ -1,7 +1,7 @@
 import { decide, firstRequestText } from "../deciding_fields.ts";
 import type { JsonObject } from "../../../shared/json.ts";
 import {
-  availableValue,
+  entriesOf,
   missing,
   type CollectedArtifacts,
   type Evidence,
@@ -35,7 +35,7 @@ export function directoryOf(artifacts: Pick<CollectedArtifacts, DirectoryEvidenc
   const lists = directoryEvidence.map((name) => {
     const listed: Evidence<JsonList> = artifacts[name] ?? notRequested;
     const evidence = name === "password_policies" ? wholePasswordPolicies(listed) : listed;
-    const perhaps = (availableValue(evidence) ?? []).filter((object) => activityOf(object) !== "inactive");
+    const perhaps = entriesOf(evidence).filter((object) => activityOf(object) !== "inactive");
     return { name, evidence, perhaps: perhaps.map((object) => ({ object, sources: sourcesUsers[name](object) })) };
   });
   const found = lists.flatMap(({ name, perhaps }) => {

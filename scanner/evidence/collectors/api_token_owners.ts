@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../shared/json.ts";
 import {
-  availableValue,
+  entriesOf,
   missing,
   type ApiTokenOwner,
   type ApiTokenOwners,
@@ -41,8 +41,7 @@ async function owner(client: IdpClient, userId: string, groupRoles: GroupRoles):
     loginOf(client, partPath(partPaths.user, id)),
     listRoles(client, partPath(partPaths.userRoles, id)),
   ]);
-  if ((availableValue(roles) ?? []).some((role) => isSuperAdminRole(role) === true))
-    return { login, roles, groups: null };
+  if (entriesOf(roles).some((role) => isSuperAdminRole(role) === true)) return { login, roles, groups: null };
   const groups = await client.getList({
     path: partPath(partPaths.userGroups, id),
     scope: "users.read",

@@ -1,4 +1,4 @@
-import { isUsableId } from "../../checks/parsing/ids.ts";
+import { isUsableId } from "../../checks/parsing/names.ts";
 import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
 import { type ArtifactName, type Artifacts, type Evidence, type JsonList } from "../artifacts.ts";
 import type { IdpClient, Reading } from "../../okta/idp_client.ts";

@@ -2,8 +2,8 @@ import { isJsonObject } from "../../../shared/json.ts";
 import { judgeIncludedZones, readZones } from "../../checks/evaluating/zones.ts";
 import { readTexts, showValue } from "../../checks/parsing/fields.ts";
 import { nameOf } from "../../checks/parsing/names.ts";
-import { missing, type JsonList } from "../../evidence/artifacts.ts";
-import { idOf, importChange, listed, type PlannedOrg, type Planner, type ResourceKind } from "../planned_change.ts";
+import { entriesOf } from "../../evidence/artifacts.ts";
+import { idOf, importChange, type PlannedOrg, type Planner, type ResourceKind } from "../planned_change.ts";
 import { identifier, variableReference, type Variable } from "../terraform.ts";
 
 const kind: ResourceKind = {
@@ -23,7 +23,7 @@ const kind: ResourceKind = {
 export const apiTokens: Planner = {
   checks: ["apitoken_restricted_to_network_zone"],
   plan({ finding }, org) {
-    const token = listed(org.artifacts.api_tokens).find((item) => idOf(item) === finding.resource.id);
+    const token = entriesOf(org.artifacts.api_tokens).find((item) => idOf(item) === finding.resource.id);
     if (token === undefined) return "the evidence does not name the token";
     const id = String(token["id"]);
     const [included, excluded] = ["include", "exclude"].map((list) => readTexts(token, `network.${list}`));
@@ -61,7 +61,7 @@ function zonesVariable(
   { artifacts: { network_zones } }: PlannedOrg,
   { name, of }: { readonly name: string; readonly of: string },
 ): Variable | string {
-  const zones = readZones(network_zones ?? missing<JsonList>("provider_error", "not collected"));
+  const zones = readZones(network_zones);
   if (zones.missing !== null) return "not all network zones could be read: grant okta.networkZones.read";
   const fitting = [...zones.byId].filter(([id]) => judgeIncludedZones([String(id)], null, zones).kind === "zoned");
   if (fitting.length === 0) return "the org has no network zone that restricts a token: add one first";

@@ -4,13 +4,12 @@ import { phishingResistantChecks } from "../../checks/application_phishing_resis
 import { accessPolicyId } from "../../checks/parsing/access_policy.ts";
 import { readBoolean, readList, readText, showValue } from "../../checks/parsing/fields.ts";
 import { listTexts, nameOf } from "../../checks/parsing/names.ts";
-import { availableValue, type BuiltInApp, type JsonList } from "../../evidence/artifacts.ts";
+import { availableValue, entriesOf, type BuiltInApp, type JsonList } from "../../evidence/artifacts.ts";
 import { appsOfPolicy, areAllAppsSeen } from "../app_policies.ts";
 import {
   below,
   decidingRule,
   importChange,
-  listed,
   type Failed,
   type NewValue,
   type PlannedOrg,
@@ -72,7 +71,7 @@ export const appRules: Planner = {
   plan(failed, org) {
     const { app, rules } = builtInApp(failed, org);
     const policyId = app === null ? null : accessPolicyId(app);
-    const rule = decidingRule(failed, listed(rules));
+    const rule = decidingRule(failed, entriesOf(rules));
     if (typeof policyId !== "string") return "the app has no authentication policy";
     if (rule === null) return "no single rule of its authentication policy decides";
     const problem = problemOf(rule);

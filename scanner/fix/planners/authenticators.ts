@@ -2,7 +2,8 @@ import { isJsonObject } from "../../../shared/json.ts";
 import { explicitActivityOf } from "../../checks/parsing/activity.ts";
 import { showValue } from "../../checks/parsing/fields.ts";
 import { nameOf } from "../../checks/parsing/names.ts";
-import { below, idOf, importChange, listed, type Planner, type ResourceKind } from "../planned_change.ts";
+import { entriesOf } from "../../evidence/artifacts.ts";
+import { below, idOf, importChange, type Planner, type ResourceKind } from "../planned_change.ts";
 import type { JsonValue } from "../terraform.ts";
 
 const kind: ResourceKind = {
@@ -27,7 +28,7 @@ const kind: ResourceKind = {
 export const oktaVerify: Planner = {
   checks: ["authenticator_okta_verify_fips_compliant"],
   plan({ finding }, { artifacts }) {
-    const authenticator = listed(artifacts.authenticators).find((item) => idOf(item) === finding.resource.id);
+    const authenticator = entriesOf(artifacts.authenticators).find((item) => idOf(item) === finding.resource.id);
     if (authenticator === undefined) return "the org has no Okta Verify to import";
     if (explicitActivityOf(authenticator) !== "active") {
       return "it is not active, and activating it gives users another way to sign in";

@@ -1,10 +1,10 @@
 import { nameOf } from "../../checks/parsing/names.ts";
+import { entriesOf } from "../../evidence/artifacts.ts";
 import {
   below,
   freeName,
   idOf,
   importChange,
-  listed,
   type PlannedChange,
   type Planner,
   type ResourceKind,
@@ -42,7 +42,7 @@ const destination: Readonly<Record<string, string>> = {
 export const logStream: Planner = {
   checks: ["systemlog_streaming_enabled"],
   plan(_failed, { artifacts }) {
-    const streams = listed(artifacts.log_streams);
+    const streams = entriesOf(artifacts.log_streams);
     const stream = streams.find((item) => item["status"] === "INACTIVE" && idOf(item) !== null);
     if (stream === undefined) return newStream(freeName("System Log", streams.map(nameOf)));
     const { type } = stream;

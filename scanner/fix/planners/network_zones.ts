@@ -2,15 +2,8 @@ import type { JsonObject } from "../../../shared/json.ts";
 import { explicitActivityOf } from "../../checks/parsing/activity.ts";
 import { readTexts } from "../../checks/parsing/fields.ts";
 import { nameOf } from "../../checks/parsing/names.ts";
-import {
-  freeName,
-  idOf,
-  importChange,
-  listed,
-  lostFields,
-  type Planner,
-  type ResourceKind,
-} from "../planned_change.ts";
+import { entriesOf } from "../../evidence/artifacts.ts";
+import { freeName, idOf, importChange, lostFields, type Planner, type ResourceKind } from "../planned_change.ts";
 
 const kind: ResourceKind = {
   type: "okta_network_zone",
@@ -33,7 +26,7 @@ const kind: ResourceKind = {
 export const anonymizerZone: Planner = {
   checks: ["network_zone_block_anonymized_proxies"],
   plan(_failed, { artifacts }) {
-    const zones = listed(artifacts.network_zones);
+    const zones = entriesOf(artifacts.network_zones);
     const zone = zones.find((one) => blocksWhenActive(one) && idOf(one) !== null);
     const warnings = [
       "Users of anonymizers are blocked before they can sign in, from every app; some corporate VPN clients count as anonymizers. " +

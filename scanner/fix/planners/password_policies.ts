@@ -2,7 +2,8 @@ import type { JsonObject } from "../../../shared/json.ts";
 import { passwordChecks } from "../../checks/authenticator_password_settings.ts";
 import { readBoolean, readNumber, readText, readTexts, showValue } from "../../checks/parsing/fields.ts";
 import { nameOf } from "../../checks/parsing/names.ts";
-import { compareSetting, idOf, importChange, listed, type Planner, type ResourceKind } from "../planned_change.ts";
+import { entriesOf } from "../../evidence/artifacts.ts";
+import { compareSetting, idOf, importChange, type Planner, type ResourceKind } from "../planned_change.ts";
 
 const password = "settings.password";
 const factors = "settings.recovery.factors";
@@ -65,7 +66,7 @@ const builtIn: ResourceKind = {
 export const passwordPolicies: Planner = {
   checks: passwordChecks.map(({ name }) => name),
   plan({ check, finding }, org) {
-    const policies = listed(org.artifacts.password_policies);
+    const policies = entriesOf(org.artifacts.password_policies);
     const policy = policies.find((one) => idOf(one) === finding.resource.id);
     if (policy === undefined) return "the org has no active password policy";
     const defaults = policies.filter(({ system, name }) => system === true && name === "Default Policy");

@@ -5,14 +5,13 @@ import { nameOf } from "../../checks/parsing/names.ts";
 import { globalSessionChecks } from "../../checks/signon_global_session.ts";
 import { restrictionsOf } from "../../checks/parsing/rule_conditions.ts";
 import { isBuiltIn, isSure, priorityOf } from "../../checks/parsing/rule_order.ts";
-import type { JsonList } from "../../evidence/artifacts.ts";
+import { entriesOf, type JsonList } from "../../evidence/artifacts.ts";
 import {
   compareSetting,
   decidingRule,
   freeName,
   idOf,
   importChange,
-  listed,
   lostFields,
   type Failed,
   type PlannedChange,
@@ -70,11 +69,11 @@ const kind: ResourceKind = {
 export const sessionRules: Planner = {
   checks: globalSessionChecks.map(({ name }) => name),
   plan(failed, org) {
-    const parent = listed(org.artifacts.global_session_policies).find(
+    const parent = entriesOf(org.artifacts.global_session_policies).find(
       ({ policy }) => idOf(policy) === failed.finding.resource.id,
     );
     if (parent === undefined) return "the org has no active global session policy";
-    const rules = listed(parent.rules);
+    const rules = entriesOf(parent.rules);
     const rule = decidingRule(failed, rules) ?? onlyRule(rules);
     if (rule === null) return "no single rule decides, and a new one would come before others";
     const ofPolicy = { policy: parent.policy, rules, rule };

@@ -3,7 +3,8 @@ import { bannerSentences } from "../../checks/parsing/dod_banner.ts";
 import { readText } from "../../checks/parsing/fields.ts";
 import { nameOf } from "../../checks/parsing/names.ts";
 import { readPage, wordsOf } from "../../checks/parsing/page_text.ts";
-import { below, idOf, importChange, listed, type Planner, type ResourceKind } from "../planned_change.ts";
+import { entriesOf } from "../../evidence/artifacts.ts";
+import { below, idOf, importChange, type Planner, type ResourceKind } from "../planned_change.ts";
 import { identifier } from "../terraform.ts";
 
 const type = "okta_customized_signin_page";
@@ -24,7 +25,7 @@ const paths: ResourceKind["paths"] = {
 export const signInPages: Planner = {
   checks: ["signon_dod_warning_banner_configured"],
   plan({ finding }, { artifacts }) {
-    const brands = listed(artifacts.brand_sign_in_pages);
+    const brands = entriesOf(artifacts.brand_sign_in_pages);
     const branded = brands.find(({ brand }) => idOf(brand) === finding.resource.id);
     if (branded === undefined || branded.page.state === "missing") return "the evidence does not have the page";
     const { content, settings, kind: pageKind, is_stored: isStored = false } = branded.page.value;
