@@ -3,7 +3,6 @@ import { accessPolicyId } from "../checks/parsing/access_policy.ts";
 import { activityOf } from "../checks/parsing/activity.ts";
 import { nameOf, sortTexts } from "../checks/parsing/names.ts";
 import { availableValue, entriesOf, type CollectedArtifacts } from "../evidence/artifacts.ts";
-import {} from "./planned_change.ts";
 
 /** The active apps of an authentication policy by name, as far as this run saw them. */
 export function appsOfPolicy(artifacts: CollectedArtifacts, policyId: string): readonly string[] {
