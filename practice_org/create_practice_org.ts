@@ -86,10 +86,7 @@ export async function createPracticeOrg(options: PracticeOrgOptions): Promise<Pr
   const server = createServer();
   const listening = await listen(server, options.port ?? 0);
   const url = options.publicUrl ?? listening;
-  const org = await buildOrg(url, options, { keys, terraformKeys }).catch((error: unknown) => {
-    server.close();
-    throw error;
-  });
+  const org = buildOrg(url, options, { keys, terraformKeys });
   const latencyMs = options.latencyMs ?? 0;
   // stop() does not wait for delayed answers.
   const stopping = new AbortController();
@@ -135,7 +132,7 @@ interface Keys {
   readonly terraformKeys: PracticeKeyPair | null;
 }
 
-async function buildOrg(url: string, options: PracticeOrgOptions, { keys, terraformKeys }: Keys): Promise<Org> {
+function buildOrg(url: string, options: PracticeOrgOptions, { keys, terraformKeys }: Keys): Org {
   const faults = createFaults(options.faults ?? []);
   const { isFresh = false, grantedScopes = defaultGrantedScopes, dpop = "required" } = options;
   const app: ServiceAppState = {
@@ -177,10 +174,10 @@ async function buildOrg(url: string, options: PracticeOrgOptions, { keys, terraf
     callers: apps,
     isWritable: terraformKeys !== null,
     clients: () => [...apps].flatMap(([id, caller]) => registered(caller.app, id) ?? []),
-    tokens: await createAccessTokens(url),
+    tokens: createAccessTokens(),
     nonce: randomBytes(24).toString("base64url"),
-    assertionReplays: createReplayGuard(3600),
-    proofReplays: createReplayGuard(600),
+    assertionReplays: createReplayGuard(),
+    proofReplays: createReplayGuard(),
     rateLimits: createRateLimits({ ...defaultRateLimit, ...options.rateLimit }),
     faults,
     cursorSecret: randomBytes(32),

@@ -40,7 +40,7 @@ export async function authorizeCall(
     scopes,
     path: request.path,
   };
-  const fields = await server.tokens.read(token, epochSeconds(nowMs));
+  const fields = server.tokens.read(token, epochSeconds(nowMs));
   if (fields === null || isDpop !== (fields.thumbprint !== null)) {
     const headers = [
       challengeHeader({ ...challenge, error: "invalid_token", description: "The access token is invalid." }),

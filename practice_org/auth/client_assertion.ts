@@ -83,6 +83,6 @@ async function refuseSignature(
 
 /** `jti` is optional; an assertion that has one can be used once. */
 function refuseReplay(claims: JWTPayload, context: AssertionContext): string | null {
-  if (claims.jti === undefined || context.replays.admit(claims.jti, context.nowSeconds)) return null;
+  if (claims.jti === undefined || context.replays.admit(claims.jti)) return null;
   return "The client_assertion token has already been used.";
 }

@@ -48,7 +48,7 @@ export async function verifyProof(proof: string | undefined, context: ProofConte
   }
   const id = payload["jti"];
   if (typeof id !== "string" || id === "") return refuse("'jti' claim in the DPoP proof JWT is missing.");
-  if (!context.replays.admit(id, context.nowSeconds)) return refuse("The DPoP proof JWT has already been used.");
+  if (!context.replays.admit(id)) return refuse("The DPoP proof JWT has already been used.");
   const nonce = payload["nonce"];
   return {
     isValid: true,
@@ -66,24 +66,20 @@ function refuse(description: string): ProofVerdict {
 }
 
 export interface ReplayGuard {
-  /** True the first time an id is seen, false as long as it is remembered. */
-  admit(id: string, nowSeconds: number): boolean;
+  /** True the first time an id is seen. */
+  admit(id: string): boolean;
 }
 
+/** An assertion or a proof expires long before so many others were used. */
 const maxReplayEntries = 100_000;
 
-/** Remembers ids for `lifetimeSeconds`, the newest 100,000 of them. */
-export function createReplayGuard(lifetimeSeconds: number): ReplayGuard {
-  // A Map keeps insertion order, and every id lives equally long: the oldest is always first.
-  const expiries = new Map<string, number>();
+export function createReplayGuard(): ReplayGuard {
+  const seen = new Set<string>();
   return {
-    admit(id, nowSeconds) {
-      if ((expiries.get(id) ?? nowSeconds) > nowSeconds) return false;
-      for (const [oldest, expiry] of expiries) {
-        if (expiry > nowSeconds && expiries.size < maxReplayEntries) break;
-        expiries.delete(oldest);
-      }
-      expiries.set(id, nowSeconds + lifetimeSeconds);
+    admit(id) {
+      if (seen.has(id)) return false;
+      if (seen.size === maxReplayEntries) seen.clear();
+      seen.add(id);
       return true;
     },
   };

@@ -53,7 +53,7 @@ export async function answerTokenRequest(
 
   const scopes = grantScopes(client, form.get("scope") ?? "");
   if ("refusal" in scopes) return scopes.refusal;
-  const token = await endpoint.tokens.issue(
+  const token = endpoint.tokens.issue(
     { clientId: client.clientId, scopes: scopes.granted, thumbprint: binding.thumbprint },
     now,
     tokenLifetimeSeconds,
