@@ -17,7 +17,7 @@ import { answer } from "./api/answer.ts";
 import type { Caller, Org } from "./org.ts";
 import { everyScope } from "./api/routes.ts";
 import { manageScopes } from "./writes/write_routes.ts";
-import type { App, OrgContents, Site } from "./contents/org_contents.ts";
+import type { OrgContents, Site } from "./contents/org_contents.ts";
 import type { Role } from "./auth/service_app.ts";
 
 export interface PracticeOrgOptions {
@@ -161,7 +161,7 @@ function buildOrg(url: string, options: PracticeOrgOptions, { keys, terraformKey
     typeof options.profile === "function" ? options.profile(site) : profileContents(options.profile, site);
   const { id: orgId, serviceAppPolicyId: policyId } = profile;
   const appOf = (label: string) => serviceApp(site, { label, orgId, policyId, requiresDpop: dpop === "required" });
-  const contents = terraformKeys === null ? profile : withApp(profile, appOf(terraform));
+  const contents = terraformKeys === null ? profile : { ...profile, apps: [...profile.apps, appOf(terraform)] };
   const state = createOrgState(contents, { site, clock });
   const log = createSystemLog(clock, () => faults.takeForChange());
   return {
@@ -183,12 +183,6 @@ function buildOrg(url: string, options: PracticeOrgOptions, { keys, terraformKey
     cursorSecret: randomBytes(32),
     clock,
   };
-}
-
-function withApp(contents: OrgContents, app: App): OrgContents {
-  const { apps } = contents;
-  const { length } = apps;
-  return { ...contents, apps: { length: length + 1, get: (index) => (index < length ? apps.get(index) : app) } };
 }
 
 function listen(server: Server, port: number): Promise<string> {

@@ -1,5 +1,5 @@
 import type { ServiceAppState, Role } from "../auth/service_app.ts";
-import { listingOf, type App, type Listing, type OrgContents, type Resource } from "../contents/org_contents.ts";
+import type { App, OrgContents, Resource } from "../contents/org_contents.ts";
 import { json, notFound, providerError, type PracticeRequest, type PracticeResponse } from "../http/messages.ts";
 import type { LogReading } from "../log/log_endpoint.ts";
 import type { JsonObject } from "../../shared/json.ts";
@@ -36,15 +36,14 @@ const twentyPerPage: Paging = { defaultLimit: 20, maxLimit: 200 };
 
 /** An endpoint that answers a list of the org. */
 export function list(
-  itemsOf: (call: Call) => readonly JsonObject[] | Listing<JsonObject>,
+  itemsOf: (call: Call) => readonly JsonObject[],
   { paging = twentyPerPage, filters, ...more }: ListOptions = {},
 ): Endpoint {
   return (call) => {
     const items = itemsOf(call);
-    const listing = "get" in items ? items : listingOf(items);
-    if (filters === undefined) return { ...more, listing, paging };
+    if (filters === undefined) return { ...more, items, paging };
     const filter = parseFilter(call.query.get("filter"), filters);
-    return "refusal" in filter ? filter.refusal : { ...more, listing, paging, ...filter };
+    return "refusal" in filter ? filter.refusal : { ...more, items, paging, ...filter };
   };
 }
 
@@ -66,14 +65,14 @@ export function named<Item>(
 }
 
 /** The object with the id among these; 404 where there is none. */
-export function byId(items: Iterable<Resource>, id = "", kind: string): PracticeResponse {
-  for (const item of items) if (item.id === id) return json(200, item);
-  return notFound(id, kind);
+export function byId(items: readonly Resource[], id = "", kind: string): PracticeResponse {
+  const found = items.find((item) => item.id === id);
+  return found === undefined ? notFound(id, kind) : json(200, found);
 }
 
 /** A list without pages. */
 export function unpaged(items: readonly JsonObject[]): PagedList {
-  return { listing: listingOf(items), paging: null };
+  return { items, paging: null };
 }
 
 /**

@@ -5,14 +5,7 @@ import {
   type organization,
   type orgSettings,
 } from "../contents/new_objects.ts";
-import {
-  isFirstPartyApp,
-  listingOf,
-  type App,
-  type Listing,
-  type Resource,
-  type User,
-} from "../contents/org_contents.ts";
+import { isFirstPartyApp, type App, type Resource, type User } from "../contents/org_contents.ts";
 import { invalid, json, notFound, providerError } from "../http/messages.ts";
 import { list, named, unpaged, type Answer, type Call, type Endpoint } from "./call.ts";
 import type { Paging } from "./paging.ts";
@@ -66,17 +59,9 @@ export function firstPartyAppSettings({ contents, role, segments: [name = ""] }:
  * Below Super Administrator the provider's own apps are filtered out. Read-Only Administrator sees the service application and what is
  * assigned to it; the custom role sees all other apps, which its resource set holds.
  */
-export function visibleApps({ contents, role, serviceApp }: Call): Listing<App> {
-  const { apps, assignedApps = [] } = contents;
-  const { length } = apps;
-  if (role === "super") return { length: length + 1, get: (index) => (index < length ? apps.get(index) : serviceApp) };
+export function visibleApps({ contents: { apps, assignedApps = [] }, role, serviceApp }: Call): readonly App[] {
   const isVisible = ({ id, name }: App) => (role === "custom" ? !isFirstPartyApp(name) : assignedApps.includes(id));
-  const isNone = role !== "custom" && assignedApps.length === 0;
-  return listingOf([...(isNone ? [] : [...each(apps)].filter(isVisible)), serviceApp]);
-}
-
-export function* each<Item>(listing: Listing<Item>): Generator<Item> {
-  for (let index = 0; index < listing.length; index += 1) yield listing.get(index);
+  return [...(role === "super" ? apps : apps.filter(isVisible)), serviceApp];
 }
 
 const policyTypes = new Set([

@@ -8,7 +8,6 @@ import {
   type PracticeResponse,
 } from "../http/messages.ts";
 import type { RequestFaults } from "./faults.ts";
-import type { Listing } from "../contents/org_contents.ts";
 
 /** How an endpoint pages. Null limits: it returns everything unless the request sets a limit. */
 export interface Paging {
@@ -17,7 +16,7 @@ export interface Paging {
 }
 
 export interface PagedList {
-  readonly listing: Listing<unknown>;
+  readonly items: readonly unknown[];
   readonly matches?: (item: never) => boolean;
   /** Null: the endpoint ignores `limit` and `after`, and sends no links. */
   readonly paging: Paging | null;
@@ -46,9 +45,9 @@ export function answerPage(list: PagedList, request: PracticeRequest, context: P
   if (start === undefined) return providerError("E0000029", { causes: ["Invalid cursor."] });
   if (after !== null && faults.has("second-page-fails")) return providerError("E0000009");
 
-  const { items, nextOffset } = collect(list, start, limit);
+  const { page, nextOffset } = pageFrom(list, start, limit);
   // A faulty chain has a second page even where the list has none.
-  const offset = nextOffset ?? (isFaulty && after === null ? start + items.length : null);
+  const offset = nextOffset ?? (isFaulty && after === null ? start + page.length : null);
   const fresh = offset === null ? null : sealCursor([offset], request.path, context.cursorSecret);
   const next = faults.has("repeated-cursor") && after !== null ? after : fresh;
   const shown = list.paging?.defaultLimit === null && !request.query.has("limit") ? null : limit;
@@ -57,44 +56,39 @@ export function answerPage(list: PagedList, request: PracticeRequest, context: P
   const nextUrl = next === null ? null : pageUrl(faults.linkOrigin(context.url), linked, next, shown);
   if (list.envelope !== undefined) {
     const links = nextUrl === null ? {} : { _links: { next: { href: nextUrl } } };
-    return json(200, { [list.envelope]: items, ...links });
+    return json(200, { [list.envelope]: page, ...links });
   }
   const headers: Header[] = [];
   if (list.paging !== null) {
     headers.push(["link", `<${pageUrl(context.url, linked, after, shown)}>; rel="self"`]);
   }
   if (nextUrl !== null) headers.push(["link", `<${nextUrl}>; rel="next"`]);
-  return json(200, items, headers);
+  return json(200, page, headers);
 }
 
 function limitOf(
-  { listing, paging }: PagedList,
+  { items, paging }: PagedList,
   query: URLSearchParams,
   isFaulty: boolean,
 ): number | { readonly refusal: PracticeResponse } {
-  if (isFaulty) return Math.max(1, Math.ceil(listing.length / 2));
+  if (isFaulty) return Math.max(1, Math.ceil(items.length / 2));
   const requested = query.get("limit");
   if (paging === null || requested === null || requested === "-1")
-    return paging?.defaultLimit ?? Math.max(1, listing.length);
+    return paging?.defaultLimit ?? Math.max(1, items.length);
   const limit = /^[0-9]+$/.test(requested) ? Number(requested) : 0;
   if (limit >= 1 && limit <= paging.maxLimit) return limit;
   return { refusal: invalid("limit", `The limit must be from 1 to ${paging.maxLimit}`) };
 }
 
 /** Finds one match more than the page holds: there is a next page only when it has a first item. */
-function collect(
-  { listing, matches }: PagedList,
-  start: number,
-  limit: number,
-): { readonly items: readonly unknown[]; readonly nextOffset: number | null } {
-  const items: unknown[] = [];
-  for (let index = start; index < listing.length; index += 1) {
-    const item = listing.get(index);
+function pageFrom({ items, matches }: PagedList, start: number, limit: number) {
+  const page: unknown[] = [];
+  for (const [index, item] of items.slice(start).entries()) {
     if (matches !== undefined && !matches(item as never)) continue;
-    if (items.length === limit) return { items, nextOffset: index };
-    items.push(item);
+    if (page.length === limit) return { page, nextOffset: start + index };
+    page.push(item);
   }
-  return { items, nextOffset: null };
+  return { page, nextOffset: null };
 }
 
 function pageUrl(origin: string, request: PracticeRequest, after: string | null, limit: number | null): string {

@@ -35,10 +35,7 @@ const table: Readonly<Record<string, Entry>> = {
     ({ app }) => json(200, { clientPrivilegesSetting: app.hasPublicClientAdmins }),
   ],
   "/api/v1/apps": ["apps.read", list(endpoints.visibleApps, { filters: ["id", "name", "status"] })],
-  "/api/v1/apps/*": [
-    "apps.read",
-    (call) => byId(endpoints.each(endpoints.visibleApps(call)), call.segments[0], "AppInstance"),
-  ],
+  "/api/v1/apps/*": ["apps.read", (call) => byId(endpoints.visibleApps(call), call.segments[0], "AppInstance")],
   "/api/v1/first-party-app-settings/*": ["apps.read", endpoints.firstPartyAppSettings],
   "/api/v1/policies": ["policies.read", endpoints.policies],
   "/api/v1/policies/*": ["policies.read", ofPolicy(({ policy }) => json(200, policy))],

@@ -25,7 +25,6 @@ import type {
   App,
   ListName,
   BrandWithPages,
-  Listing,
   OrgContents,
   Policy,
   PolicyWithRules,
@@ -164,20 +163,16 @@ export function swapPriorities(draft: Draft, one: PolicyWithRules, other: Policy
   edit(draft, policyPlace(other), withPriority(other.policy, priorityOf(one.policy)));
 }
 
-export function findApp(contents: OrgContents, isWanted: (app: App) => boolean, what: string): Found<App> {
-  for (let index = 0; index < contents.apps.length; index += 1) {
-    const app = contents.apps.get(index);
-    if (isWanted(app)) return appPlace(index, app);
-  }
-  throw new NotPossibleError(`This org has no ${what}`);
+export function findApp({ apps }: OrgContents, isWanted: (app: App) => boolean, what: string): Found<App> {
+  return appPlace(found(apps.find(isWanted), what));
 }
 
-function appPlace<Item extends App | null>(index: number, item: Item): Place<App> & { readonly item: Item } {
+function appPlace<Item extends App | null>(item: Item): Place<App> & { readonly item: Item } {
   return {
     kind: "apps",
     item,
     name: String(item?.label),
-    put: (contents, after) => ({ ...contents, apps: withItem(contents.apps, index, after) }),
+    put: (contents, after) => ({ ...contents, apps: replaced<App>(contents.apps, item, after, idOf) }),
     targets: (app) => [appTarget(app)],
   };
 }
@@ -187,7 +182,7 @@ function appTarget({ id, label, signOnMode }: App): LogTarget {
 }
 
 export function createApp(draft: Draft, app: App, { policy }: PolicyWithRules): void {
-  edit(draft, appPlace(draft.contents.apps.length, null), createdNow(draft, app));
+  edit(draft, appPlace(null), createdNow(draft, app));
   record(draft, "mappings", "create", policyTarget(policy), appTarget(app));
   record(draft, "apps", "activate", appTarget(app));
 }
@@ -200,22 +195,6 @@ export function deleteApp(draft: Draft, place: Found<App>): void {
 export function moveApp(draft: Draft, place: Found<App>, { policy }: PolicyWithRules): void {
   record(draft, "mappings", "create", policyTarget(policy), appTarget(place.item));
   setField(draft, place, "_links.accessPolicy", { href: `${draft.site.url}/api/v1/policies/${policy.id}` });
-}
-
-/** A listing whose items are made when they are read, and what was edited of it. */
-interface EditedListing extends Listing<App> {
-  readonly base?: Listing<App>;
-  readonly own?: ReadonlyMap<number, App>;
-}
-
-/** Null deletes the app, which is the last one: only those that were added while the org ran are deleted. */
-function withItem(listing: EditedListing, index: number, app: App | null): EditedListing {
-  const { base = listing } = listing;
-  const own = new Map(listing.own);
-  if (app === null) own.delete(index);
-  else own.set(index, app);
-  const added = [...own.keys()].filter((one) => one >= base.length).length;
-  return { base, own, length: base.length + added, get: (at) => own.get(at) ?? base.get(at) };
 }
 
 export function findBrand(contents: OrgContents, isWanted: (branded: BrandWithPages) => boolean, what: string) {

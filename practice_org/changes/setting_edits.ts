@@ -144,9 +144,8 @@ function isWeakApp(app: App): boolean {
   return app.label === weakLabel;
 }
 
-/** It is added at the end. */
 export function hasWeakApp({ apps }: OrgContents): boolean {
-  return apps.length > 0 && isWeakApp(apps.get(apps.length - 1));
+  return apps.some(isWeakApp);
 }
 
 export function addOrDeleteApp(draft: Draft, isThere: boolean): void {

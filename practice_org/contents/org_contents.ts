@@ -6,13 +6,6 @@ export interface Resource extends JsonObject {
   readonly id: string;
 }
 
-/** A sequence whose items may be made when they are read: an org of a million apps is never in memory as a whole. */
-export interface Listing<Item> {
-  readonly length: number;
-  /** `index` is within 0 … length − 1. */
-  get(index: number): Item;
-}
-
 export interface App extends Resource {
   readonly name: string;
   readonly label: string;
@@ -58,7 +51,7 @@ export interface OrgContents {
   readonly pipeline: "idx" | "v1";
   readonly adminConsoleSettings: JsonObject;
   /** Every app but the service application of the scan, which the org adds itself. */
-  readonly apps: Listing<App>;
+  readonly apps: readonly App[];
   /** Ids of the apps that are assigned to the service application's role, which it sees below Super Administrator too. */
   readonly assignedApps?: readonly string[];
   /** Ids of the policies and brands that are not in the custom role's resource set: its lists leave them out. */
@@ -98,15 +91,4 @@ export function isFirstPartyApp(name: string): boolean {
  */
 export function isSubdomainBrand({ brand: { isDefault } }: BrandWithPages, { brands }: Pick<OrgContents, "brands">) {
   return isDefault === true && brands.length > 1;
-}
-
-export function listingOf<Item>(items: readonly Item[]): Listing<Item> {
-  return {
-    length: items.length,
-    get(index) {
-      const item = items[index];
-      if (item === undefined) throw new RangeError(`Cannot read item ${index}: the listing has ${items.length}`);
-      return item;
-    },
-  };
 }

@@ -5,7 +5,7 @@ import directory from "./directory.json" with { type: "json" };
 import edge from "./edge.json" with { type: "json" };
 import empty from "./empty.json" with { type: "json" };
 import { accessPolicyId, copyOf, departmentPolicy, valuesOf, webApp } from "./new_objects.ts";
-import { listingOf, type App, type OrgContents, type Site } from "./org_contents.ts";
+import type { OrgContents, Site } from "./org_contents.ts";
 import typical from "./typical.json" with { type: "json" };
 
 /** Each recorded org: its file, and the files that patch it. */
@@ -28,7 +28,7 @@ export type Profile =
   | { readonly name: keyof typeof recordings }
   | { readonly name: "large"; readonly appCount: number };
 
-const mostApps = 1_000_000;
+const mostApps = 100_000;
 const sharedPolicies = 25;
 /** The apps that the provider brings, and the service application itself. */
 const smallestLargeOrg = 4;
@@ -42,7 +42,7 @@ export function parseProfile(text: string): Profile {
       `Cannot use profile "${text}": expected one of ${[...Object.keys(recordings), "large:N"].join(", ")}`,
     );
   }
-  const appCount = rest.length === 0 && /^[0-9]{1,7}$/.test(count ?? "") ? Number(count) : Number.NaN;
+  const appCount = rest.length === 0 && /^[0-9]{1,6}$/.test(count ?? "") ? Number(count) : Number.NaN;
   if (!(appCount >= smallestLargeOrg && appCount <= mostApps)) {
     throw new RangeError(
       `Cannot use profile "${text}": expected large:N with a whole number N from ${smallestLargeOrg} ` +
@@ -67,8 +67,7 @@ export function profileContents(profile: Profile, site: Site): OrgContents {
 export function recordedOrg(site: Site, files: readonly JsonObject[]): OrgContents {
   const orgId = String(files.findLast(({ id }) => id !== undefined)?.["id"]);
   const [whole = {}, ...patches] = files.map((file) => withWebApps(site, orgId, copyOf(file, valuesOf(site))));
-  const org = patches.reduce(patched, whole);
-  return { ...(org as unknown as OrgContents), apps: listingOf(org["apps"] as readonly App[]) };
+  return patches.reduce(patched, whole) as unknown as OrgContents;
 }
 
 /** A web app stands in a recording by its label and its policy alone. */
@@ -101,11 +100,11 @@ function idOf(item: JsonObject): string {
 
 /**
  * A typical org with `appCount` apps in all, the provider's own and the service application among them. The others share
- * a few policies, as in real orgs, and are made when their page is requested: the org's memory does not grow with them.
+ * a few policies, as in real orgs.
  */
 function largeOrg(site: Site, appCount: number): OrgContents {
   const org = recordedOrg(site, recordings.typical);
-  const builtIn = smallestLargeOrg - 1;
+  const builtIn = org.apps.slice(0, smallestLargeOrg - 1);
   const names = Array.from(
     { length: sharedPolicies },
     (_, index) => `Department ${String(index + 1).padStart(2, "0")}`,
@@ -116,15 +115,13 @@ function largeOrg(site: Site, appCount: number): OrgContents {
   return {
     ...org,
     name: `Practice org of ${appCount} apps`,
-    apps: {
-      length: appCount - 1,
-      get(index) {
-        if (index < builtIn) return org.apps.get(index);
-        const number = index - builtIn + 1;
-        const label = `App ${String(number).padStart(6, "0")}`;
-        return webApp(site, { label, policyId: policyIds[number % sharedPolicies] ?? null, orgId: org.id });
-      },
-    },
+    apps: [
+      ...builtIn,
+      ...Array.from({ length: appCount - smallestLargeOrg }, (_, index) => {
+        const label = `App ${String(index + 1).padStart(6, "0")}`;
+        return webApp(site, { label, policyId: policyIds[(index + 1) % sharedPolicies] ?? null, orgId: org.id });
+      }),
+    ],
     policies: [...org.policies, ...policies],
   };
 }
