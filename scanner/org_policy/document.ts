@@ -4,7 +4,9 @@ import type { ParameterValues } from "../checks/parameter.ts";
 import type { orgPolicySchemaOf } from "./schema.ts";
 
 /** The organization's document. */
-export type OrgPolicy = Readonly<InferOutput<ReturnType<typeof orgPolicySchemaOf>>>;
+export type OrgPolicy = Frozen<InferOutput<ReturnType<typeof orgPolicySchemaOf>>>;
+
+type Frozen<Value> = Value extends object ? { readonly [Name in keyof Value]: Frozen<Value[Name]> } : Value;
 
 type EntryOf<Name extends "session_policies" | "apps" | "api_tokens"> = NonNullable<OrgPolicy[Name]>[number];
 export type AppEntry = EntryOf<"apps">;

@@ -157,7 +157,7 @@ function strict<const Entries extends v.ObjectEntries>(entries: Entries) {
 
 function list<Item extends v.GenericSchema>(item: Item, most: number, what: string) {
   const message = `expected a list of at most ${most} ${what}`;
-  return v.pipe(v.array(item, message), v.maxLength(most, message), v.readonly());
+  return v.pipe(v.array(item, message), v.maxLength(most, message));
 }
 
 /** A list in which each name stands once. */

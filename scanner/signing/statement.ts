@@ -87,7 +87,7 @@ export function makeStatement(subjects: readonly Subject[], facts: StatementFact
       summary: report === null ? null : { ...report.summary },
       evidence: evidence === null ? null : { sha256: evidence },
       judging: {
-        org_policy: structuredClone(orgPolicy),
+        org_policy: orgPolicy === null ? null : (structuredClone(orgPolicy) as Predicate["judging"]["org_policy"]),
       },
     },
   };
