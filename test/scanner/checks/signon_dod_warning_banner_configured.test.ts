@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import { missing, obtained, type BrandSignInPage, type SignInPage } from "../../../scanner/evidence/artifacts.ts";
 import type { JsonObject } from "../../../shared/json.ts";
 import { bannerSentences } from "../../../scanner/checks/parsing/dod_banner.ts";
-import { textsOfScript, tokensOfScript } from "../../../scanner/checks/parsing/javascript_text.ts";
 import recorded from "../../fixtures/okta/recorded/brands.pages.sign-in.default/02.json" with { type: "json" };
 import { evaluate, outcomeOf } from "../../support/artifact_builders.ts";
 
@@ -277,18 +276,6 @@ describe("the pages of the brands", () => {
     expect(outcomeOf(evaluate(check, { brand_sign_in_pages: obtained(seen) }))).toBe("FAIL");
     const cut = missing("missing_role", "the next page was refused", seen);
     expect(outcomeOf(evaluate(check, { brand_sign_in_pages: cut }))).toBe("missing_role");
-  });
-});
-
-describe("textsOfScript", () => {
-  test.each<[code: string, texts: readonly string[]]>([
-    [`"a" + x + "b"`, ["a", "b"]],
-    ["`a${ `in` + 'ner' }b`", ["a b", "inner"]],
-    [String.raw`'\n\t\0\q\\'`, ["\n\t\0q\\"]],
-    [String.raw`'\u{110000}\uZZ\x'`, [" uZZx"]],
-    ["`open ${ 'in", ["open  ", "in"]],
-  ])("of %j are %j", (code, texts) => {
-    expect(textsOfScript(tokensOfScript(code)).map(({ text }) => text)).toEqual(texts);
   });
 });
 

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
-import { describe, expect, test } from "vitest";
-import { comment, quote } from "../../../scanner/fix/hcl.ts";
+import { expect, test } from "vitest";
+import { quote } from "../../../scanner/fix/hcl.ts";
 import { identifier } from "../../../scanner/fix/terraform.ts";
 
 /** Reads a text in quotation marks as Terraform does, https://developer.hashicorp.com/terraform/language/expressions/strings */
@@ -18,32 +18,14 @@ const hostileText = fc
   .array(fc.constantFrom("${", "%{", "$", "%", "{", "}", '"', "\\", "\n", "\r", "\t", "\u0000", "\u202E", "é", "a"))
   .map((parts) => parts.join(""));
 
-describe("quote", () => {
-  test("any text comes back as it was, and no template in it is evaluated", () => {
-    fc.assert(
-      fc.property(
-        fc.oneof(hostileText, fc.string({ unit: "grapheme" })),
-        (text) => unquote(quote(text)) === text.toWellFormed(),
-      ),
-    );
-  });
-
-  test("leaves no control character and no change of direction in the file", () => {
-    fc.assert(fc.property(hostileText, (text) => !/[\p{Cc}\u202A-\u202E\u2066-\u2069]/u.test(quote(text))));
-  });
-
-  test.each([
-    ["${var.secret}", String.raw`"\u0024{var.secret}"`],
-    ["%{ if true }", String.raw`"\u0025{ if true }"`],
-    ['say "hi"\n', String.raw`"say \"hi\"\n"`],
-    ["$5 and 100%", '"$5 and 100%"'],
-  ])("%j", (text, written) => {
-    expect(quote(text)).toBe(written);
-  });
-});
-
-test("a comment stays one line, whatever it quotes", () => {
-  expect(comment("a\nresource b {}\u202E", "  ")).toBe("  # a resource b {} ");
+test("any text comes back as it was, and no template in it is evaluated", () => {
+  fc.assert(
+    fc.property(fc.oneof(hostileText, fc.string({ unit: "grapheme" })), (text) => {
+      const quoted = quote(text);
+      expect(quoted).not.toMatch(/[\p{Cc}\u202A-\u202E\u2066-\u2069]/u);
+      return unquote(quoted) === text.toWellFormed();
+    }),
+  );
 });
 
 test("identifiers are valid, stable and different for different ids", () => {
@@ -53,5 +35,4 @@ test("identifiers are valid, stable and different for different ids", () => {
       return names.every((name) => /^[A-Za-z_]\w*$/.test(name)) && new Set(names).size === ids.length;
     }),
   );
-  expect(identifier("rule", "0prABC5d7")).toBe("rule_0prABC5d7");
 });
