@@ -226,20 +226,14 @@ export const artifactTable: Table = {
 
 type Requested<Value> = ArtifactRow<Value> & { readonly request: IdpRequest };
 
-function list(
-  path: string,
-  {
-    type,
-    scope,
-    keep,
-    events,
-  }: {
-    readonly type: string;
-    readonly scope: string;
-    readonly keep: readonly string[];
-    readonly events: readonly string[];
-  },
-): Requested<JsonList> {
+interface ListFacts {
+  readonly type: string;
+  readonly scope: string;
+  readonly keep: readonly string[];
+  readonly events: readonly string[];
+}
+
+function list(path: string, { type, scope, keep, events }: ListFacts): Requested<JsonList> {
   return { request: { path, scope, keep: keeping(keep) }, schema: jsonList, events, objects: objectsOf(type) };
 }
 

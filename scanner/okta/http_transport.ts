@@ -113,31 +113,22 @@ interface SendOptions extends HttpTransportOptions {
 async function send(request: HttpRequest, options: SendOptions): Promise<HttpResponse> {
   const url = allowedUrl(request, options.orgUrl);
   const { signal } = options;
-  signal.throwIfAborted();
-  const stop = new AbortController();
-  const onAbort = () => stop.abort(signal.reason);
-  signal.addEventListener("abort", onAbort, { once: true });
-  const timer = setTimeout(() => stop.abort(timeoutError(options.timeoutMs)), options.timeoutMs);
+  const timeout = AbortSignal.timeout(options.timeoutMs);
   try {
     const response = await (options.fetch ?? fetch)(url, {
       method: request.method,
       headers: { ...request.headers, accept: "application/json", "user-agent": "scanstream" },
       redirect: "manual",
       dispatcher: options.dispatcher,
-      signal: stop.signal,
+      signal: AbortSignal.any([signal, timeout]),
       ...(request.form === undefined ? {} : { body: request.form }),
     });
     const body = response.body === null ? "" : await readBody(response.body, options.maxBodyBytes);
     return { status: response.status, headers: cleanHeaders(response.headers), body };
   } catch (error) {
     signal.throwIfAborted();
-    if (stop.signal.aborted) throw stop.signal.reason;
+    if (timeout.aborted) throw new NetworkError("timeout", `no complete answer within ${options.timeoutMs / 1000} s`);
     throw toNetworkError(error, options.proxy.httpsProxy);
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener("abort", onAbort);
-    // Releases the connection of a response that was not read to its end.
-    stop.abort();
   }
 }
 
@@ -155,8 +146,4 @@ async function readBody(stream: AsyncIterable<Uint8Array>, maxBytes: number): Pr
     chunks.push(chunk);
   }
   return new TextDecoder().decode(Buffer.concat(chunks));
-}
-
-function timeoutError(timeoutMs: number): NetworkError {
-  return new NetworkError("timeout", `no complete answer within ${timeoutMs / 1000} s`);
 }

@@ -36,6 +36,7 @@ export class NetworkError extends Error {
 }
 
 const proxyRefusal = ["proxy", "refused the connection"] as const;
+const unknownAuthority = ["tls_untrusted", "its certificate's authority is unknown"] as const;
 
 /** Texts by the code of the innermost error; those of kind `proxy` go on after the proxy's name. */
 const kinds: Readonly<Record<string, readonly [NetworkErrorKind, string]>> = {
@@ -55,11 +56,11 @@ const kinds: Readonly<Record<string, readonly [NetworkErrorKind, string]>> = {
   UND_ERR_INVALID_ARG: proxyRefusal,
   UND_ERR_PRX_TLS: ["proxy", "cannot be reached: the TLS connection failed"],
   DEPTH_ZERO_SELF_SIGNED_CERT: ["tls_untrusted", "its certificate is self-signed"],
-  SELF_SIGNED_CERT_IN_CHAIN: ["tls_untrusted", "its certificate chain ends in an unknown authority"],
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: ["tls_untrusted", "its certificate's authority is unknown"],
-  UNABLE_TO_GET_ISSUER_CERT: ["tls_untrusted", "its certificate's authority is unknown"],
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: ["tls_untrusted", "its certificate's authority is unknown"],
-  CERT_UNTRUSTED: ["tls_untrusted", "its certificate's authority is not trusted"],
+  SELF_SIGNED_CERT_IN_CHAIN: unknownAuthority,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: unknownAuthority,
+  UNABLE_TO_GET_ISSUER_CERT: unknownAuthority,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: unknownAuthority,
+  CERT_UNTRUSTED: unknownAuthority,
   CERT_HAS_EXPIRED: ["tls_expired", "its certificate has expired"],
   CERT_NOT_YET_VALID: ["tls_expired", "its certificate is not valid yet"],
   ERR_TLS_CERT_ALTNAME_INVALID: ["tls_name", "its certificate is for another name"],
@@ -97,7 +98,7 @@ const checkSchemeAndPort =
 const checkNetwork =
   "Check IDP_ORG_URL, the network and firewalls; behind a proxy set HTTPS_PROXY; --timeout allows more time";
 
-const remedies: Readonly<Record<NetworkErrorKind, readonly [IdpErrorCode, string]>> = {
+const remedies: Partial<Readonly<Record<NetworkErrorKind, readonly [IdpErrorCode, string]>>> = {
   tls_untrusted: [
     "tls_failed",
     "Put the certificate of your private authority (PEM) in a file and name it in NODE_EXTRA_CA_CERTS; a proxy that inspects TLS needs its own authority there",
@@ -115,15 +116,12 @@ const remedies: Readonly<Record<NetworkErrorKind, readonly [IdpErrorCode, string
   ],
   dns: ["unreachable", "Check the spelling of IDP_ORG_URL, and this machine's DNS; behind a proxy set HTTPS_PROXY"],
   too_large: ["provider_error", "Check IDP_ORG_URL: an identity provider does not answer like this"],
-  refused: ["unreachable", checkNetwork],
-  network: ["unreachable", checkNetwork],
-  reset: ["unreachable", checkNetwork],
-  timeout: ["unreachable", checkNetwork],
 };
 
 /** The login's error for a request that never reached the organization. */
 export function unreachableError(error: NetworkError, orgUrl: string): IdpError {
-  const [code, remedy] = remedies[error.isOfProxy && !error.kind.startsWith("tls_") ? "proxy" : error.kind];
+  const kind = error.isOfProxy && !error.kind.startsWith("tls_") ? "proxy" : error.kind;
+  const [code, remedy] = remedies[kind] ?? ["unreachable", checkNetwork];
   return new IdpError(code, `Cannot reach ${orgUrl}: ${error.message}`, remedy);
 }
 

@@ -152,17 +152,6 @@ describe("createMonitorPublisher", () => {
     expect(monitor.warnings).toEqual([]);
   });
 
-  test("goes on under its id after a restart, and changes that are handed over again are stored once", async () => {
-    const first = await startMonitor();
-    const changes = manyChanges(3);
-    first.changed(changes);
-    await first.stopped();
-    const second = await startMonitor({ monitorId: first.monitorId });
-    second.changed([...changes, aChange()]);
-    await expect.poll(async () => (await storedIds(first.monitorId)).length).toBe(4);
-    expect(await read(first.monitorId)).toMatchObject({ status: "running" });
-  });
-
   test("a look without news waits for the heartbeat; news and the heartbeat send it", async () => {
     const resting = await startMonitor({ heartbeatMs: 3_600_000 });
     resting.polled(aLook());
@@ -214,22 +203,6 @@ describe("createMonitorPublisher", () => {
     await expect.poll(async () => (await read(monitor.monitorId))["fail"]).toBe(5);
     expect(monitor.warnings).toHaveLength(1);
     expect(monitor.requests.filter((request) => request === "PUT")).toHaveLength(1);
-  });
-
-  test("ends with its reason; a later process is a new monitor, which takes what waits", async () => {
-    const monitor = await startMonitor();
-    monitor.changed([aChange()]);
-    monitor.polled(aLook());
-    await monitor.ended("Every check passes");
-    expect(await read(monitor.monitorId)).toMatchObject({ status: "ended", error_detail: "Every check passes" });
-    const ids: string[] = [];
-    const again = openMonitor({ monitorId: monitor.monitorId, onRegistered: ({ id }) => void ids.push(id) });
-    again.changed([aChange({ id: monitor.monitorId })]);
-    await expect.poll(() => again.waiting()).toEqual([]);
-    expect(again.warnings).toEqual([expect.stringMatching(/a new one starts: .*has ended/)]);
-    expect(ids).toEqual([expect.not.stringMatching(monitor.monitorId)]);
-    expect(await storedIds(ids[0] ?? "")).toEqual([monitor.monitorId]);
-    await again.stopped();
   });
 
   test("a monitor that is deleted at the gateway goes on without it; a later process makes a new one under its id", async () => {
