@@ -37,7 +37,6 @@ export type JsonList = readonly JsonObject[];
 export interface Artifacts {
   /** `GET /policies?type=OKTA_SIGN_ON` and each active policy's `/rules`. */
   readonly global_session_policies: Evidence<readonly PolicyWithRules[]>;
-  /** `GET /policies?type=PASSWORD`. */
   readonly password_policies: Evidence<JsonList>;
   /** `GET /policies?type=USER_LIFECYCLE` (the console calls them automations) and each policy's `/rules`. */
   readonly user_lifecycle_policies: Evidence<readonly PolicyWithRules[]>;
@@ -53,21 +52,16 @@ export interface Artifacts {
   readonly admin_console_app: Evidence<BuiltInApp>;
   /** The app `okta_enduser`, where the answer holds it, with its access policy's rules. */
   readonly dashboard_app: Evidence<BuiltInApp>;
-  /** `GET /first-party-app-settings/admin-console`. */
   readonly admin_console_settings: Evidence<JsonObject>;
-  /** `GET /authenticators`. */
   readonly authenticators: Evidence<JsonList>;
   /** `GET /brands?expand=domains`, each with its sign-in page: the customized one, or the default where none is set. */
   readonly brand_sign_in_pages: Evidence<readonly BrandSignInPage[]>;
-  /** `GET /zones`. */
   readonly network_zones: Evidence<JsonList>;
-  /** `GET /api-tokens`. */
   readonly api_tokens: Evidence<JsonList>;
   /** The roles of the owner of each token of `api_tokens`, direct and through groups, by user id. */
   readonly api_token_owners: Evidence<ApiTokenOwners>;
   /** `GET /groups?filter=type eq "BUILT_IN"`: Everyone, and the administrators' group. */
   readonly built_in_groups: Evidence<JsonList>;
-  /** `GET /logStreams`. */
   readonly log_streams: Evidence<JsonList>;
   /** `GET /idps?type=SAML2`, which may be the source of users. */
   readonly saml_idps: Evidence<JsonList>;
