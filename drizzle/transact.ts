@@ -82,7 +82,7 @@ export async function transact<Result>(
   async function run(): Promise<Result> {
     const begun = answered(connection.execute(begin));
     const db = connection.drizzle((...query) => {
-      if (!isOpen) throw new DatabaseError("Cannot query: the transaction has ended", "25000", null);
+      if (!isOpen) throw new DatabaseError("Cannot query: the transaction has ended", "25000");
       const answer = answered(connection.send(...query));
       if (isOne) void end();
       return answer;

@@ -58,7 +58,7 @@ function addExportCommand(tenant: Command, run: RunCommand): void {
     .requiredOption(...tenantInput)
     .addOption(new Option("--format <format>", "the output is always NDJSON").choices(formats).default("json"))
     .action((flags: { readonly tenant: string }) =>
-      run(async (io) => (await import("./operator/tenant_commands.ts")).exportTenantCommand(flags, io)),
+      run(async (io) => (await import("./operator/call_admin.ts")).exportTenantCommand(flags, io)),
     );
   addExamples(exportTenant, `scanstream admin tenant export ${tenantExample} > acme.ndjson`);
 }

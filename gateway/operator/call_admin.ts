@@ -1,8 +1,12 @@
 import type { Database } from "../../drizzle/database.ts";
 import { createPgDatabase } from "../../drizzle/databases/pg.ts";
 import { openPgliteDatabase } from "../../drizzle/databases/pglite.ts";
-import type { AdminArguments } from "./arguments.ts";
-import { executeAdmin, type AdminContext, type AdminOperation } from "./operations.ts";
+import type { GatewayIo } from "../../command_line/command_io.ts";
+import { read } from "../../drizzle/transactions.ts";
+import type { Access } from "../auth/membership.ts";
+import { exportTenant } from "../features/tenant/export_tenant.ts";
+import { parseTenantId, type AdminArguments } from "./arguments.ts";
+import { executeAdmin, requireTenant, type AdminContext, type AdminOperation } from "./operations.ts";
 import { parseAdminConfig, type AdminConfig } from "../config.ts";
 import type { Environment } from "../../shared/environment_reader.ts";
 import { createLocalState, stateDirectory, type LocalState } from "./local_state.ts";
@@ -21,23 +25,33 @@ export async function runAdmin(
   args: AdminArguments,
   options: { readonly directory?: string } = {},
 ): Promise<unknown> {
-  return withAdmin(environment, (run) => run(operation, args), options);
+  return withAdmin(environment, (context) => executeAdmin(context, operation, args), options);
+}
+
+/** Writes the lines of `admin tenant export`. */
+export async function exportTenantCommand(
+  args: AdminArguments,
+  { env, stdout }: Pick<GatewayIo, "env" | "stdout">,
+): Promise<number> {
+  return withAdmin(env, async ({ database, nowMs }) => {
+    const caller = { tenantId: parseTenantId(args) };
+    const inTenant: Access["read"] = (work) => read(database, caller, work);
+    const tenant = await requireTenant({ args, inAll: inTenant });
+    for await (const text of exportTenant(inTenant, tenant, nowMs())) stdout(text);
+    return 0;
+  });
 }
 
 export type RunOperation = (operation: AdminOperation, args: AdminArguments) => Promise<unknown>;
 
-/** As `runAdmin`, for several operations on a database that is opened once. */
-export async function withAdmin<Result>(
+async function withAdmin<Result>(
   environment: Environment,
-  work: (run: RunOperation) => Promise<Result>,
+  work: (context: AdminContext) => Promise<Result>,
   options: { readonly directory?: string } = {},
 ): Promise<Result> {
   const config = parseAdminConfig(environment);
   const state = createLocalState(options.directory ?? stateDirectory);
-  const workOn = (database: Database) => {
-    const context = adminContext(config, state, database);
-    return work((operation, args) => executeAdmin(context, operation, args));
-  };
+  const workOn = (database: Database) => work(adminContext(config, state, database));
   if (config.databaseUrl === null) return withEmbedded(state, workOn);
   const database = createPgDatabase(config.databaseUrl, { maxConnections: 1 });
   try {

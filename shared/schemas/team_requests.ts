@@ -5,7 +5,7 @@ import { defaultScopes, roleSchema, scopeSchema } from "./team.ts";
 /** The bodies that members and API keys are made and changed with. */
 
 /** Control characters would forge lines of a terminal and of a log. */
-const line = (maxLength: number) => {
+export const line = (maxLength: number) => {
   const message = `expected text of 1 to ${maxLength} characters, without control characters`;
   return v.pipe(
     v.string(message),

@@ -25,13 +25,4 @@ export const tenantNameSchema = v.strictObject(
   fieldMessage,
 );
 
-/** The first line of an exported tenant. */
-export const exportHeaderSchema = v.object({
-  schema: v.literal("scanstream.export/1"),
-  tenant_id: uuid(),
-  name: v.string(),
-  exported_at: time,
-});
-
 export type Tenant = Output<typeof tenantSchema>;
-export type ExportHeader = Output<typeof exportHeaderSchema>;

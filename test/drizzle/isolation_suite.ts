@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Database } from "../../drizzle/database.ts";
-import { constraintViolation } from "../../drizzle/database_error.ts";
 import { findings, scans } from "../../drizzle/schema.ts";
 import { write } from "../../drizzle/transactions.ts";
 import { runSql, watchDatabase } from "../support/watched_database.ts";
@@ -120,8 +119,10 @@ export function describeIsolation(driver: string, open: () => Promise<OpenDataba
       const attached = write(database, { tenantId: acme.id }, (db) =>
         db.insert(findings).values({ ...findingValues, fingerprint: "f2", tenantId: acme.id, scanId }),
       );
-      const error: unknown = await attached.catch((reason: unknown) => reason);
-      expect(constraintViolation(error)).toEqual({ kind: "foreign_key", constraint: "findings_scan" });
+      await expect(attached).rejects.toMatchObject({
+        sqlState: "23503",
+        message: expect.stringContaining("findings_scan"),
+      });
     });
 
     test("a row cannot be moved to another tenant", async () => {

@@ -2,7 +2,7 @@ import { and, eq, sql } from "drizzle-orm";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { AppError } from "../../shared/app_error.ts";
 import type { Database } from "../../drizzle/database.ts";
-import { constraintViolation, DatabaseError } from "../../drizzle/database_error.ts";
+import { DatabaseError } from "../../drizzle/database_error.ts";
 import { apiKeys, memberships, scans, tenants } from "../../drizzle/schema.ts";
 import { everyTenant, ping, read, readOne, write, type TenantDatabase } from "../../drizzle/transactions.ts";
 import { runSql } from "../support/watched_database.ts";
@@ -118,43 +118,22 @@ export function describeQueries(driver: string, open: () => Promise<OpenDatabase
       await expect(late).rejects.toMatchObject({ cause: { sqlState: "25000" } });
     });
 
-    test("a violated constraint is reported by kind and name, without a value in the message", async () => {
+    test("a refused statement is reported without a value in the message", async () => {
       const secret = "do-not-log-me";
-      const refused = async (work: Promise<unknown>) => {
-        const error: unknown = await work.catch((reason: unknown) => reason);
-        expect(error).toBeInstanceOf(DatabaseError);
+      const key = { tenantId: acme.id, name: secret, prefix: "p", hash: acme.hashes[0] ?? "" };
+      const refused: readonly (readonly [sqlState: string, work: (db: TenantDatabase) => Promise<unknown>])[] = [
+        ["23505", async (db) => db.insert(apiKeys).values(key)],
+        ["23503", async (db) => db.insert(memberships).values({ tenantId: acme.id, userId: secret })],
+        ["23514", async (db) => db.insert(apiKeys).values({ ...key, hash: secret })],
+        ["22P02", async (db) => db.execute(sql`select ${secret}::uuid`)],
+        ["22021", async (db) => db.execute(sql`select ${`${secret}\0`}::text`)],
+      ];
+      for (const [sqlState, work] of refused) {
+        const error: unknown = await write(database, everyTenant, work).catch((reason: unknown) => reason);
+        expect(error).toMatchObject({ name: "DatabaseError", sqlState });
         expect(String(error)).not.toContain(secret);
         expect(error).not.toHaveProperty("cause", expect.anything());
-        return constraintViolation(error);
-      };
-      const [hash = ""] = acme.hashes;
-      const key = { tenantId: acme.id, name: secret, prefix: "p", hash };
-      expect(await refused(write(database, everyTenant, (db) => db.insert(apiKeys).values(key)))).toEqual({
-        kind: "unique",
-        constraint: "api_keys_hash",
-      });
-      expect(
-        await refused(
-          write(database, everyTenant, (db) => db.insert(memberships).values({ tenantId: acme.id, userId: secret })),
-        ),
-      ).toMatchObject({ kind: "foreign_key" });
-      expect(
-        await refused(write(database, everyTenant, (db) => db.insert(apiKeys).values({ ...key, hash: secret }))),
-      ).toEqual({
-        kind: "check",
-        constraint: "api_keys_hash_is_sha256_hex",
-      });
-      expect(
-        await refused(
-          write(database, everyTenant, (db) => db.execute(sql`insert into tenants (name) values (${null})`)),
-        ),
-      ).toEqual({ kind: "not_null", constraint: null });
-      expect(
-        await refused(write(database, { tenantId: acme.id }, (db) => db.execute(sql`select ${secret}::uuid`))),
-      ).toBeNull();
-      expect(
-        await refused(write(database, { tenantId: acme.id }, (db) => db.execute(sql`select ${`${secret}\0`}::text`))),
-      ).toBeNull();
+      }
     });
 
     test("a closed database is unavailable, and closing it again is fine", async () => {

@@ -1,21 +1,16 @@
 import { getTableName, sql, type SQL } from "drizzle-orm";
 import { currentTenantId } from "../../../drizzle/policies.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
-import type { ExportHeader } from "../../../shared/schemas/tenant.ts";
+import type { Tenant } from "../../../shared/schemas/tenant.ts";
+import type { Access } from "../../auth/membership.ts";
 import { exportedColumns, exportedTables, type ExportedTable } from "./exported_tables.ts";
 
 /** Rows of one table, in the order of its key. */
-export interface ExportPage {
+interface ExportPage {
   /** Each the JSON of one row. */
   readonly rows: readonly string[];
   /** The key of the last row; null: the table has no more. */
   readonly next: readonly string[] | null;
-}
-
-export interface ExportRequest {
-  readonly table: string;
-  /** Null: from the beginning. */
-  readonly after: readonly string[] | null;
 }
 
 /** A page of the largest rows is held in memory. */
@@ -26,17 +21,19 @@ const maxPageRows = 50;
  * each table. Where the last line is missing, the file was cut.
  */
 export async function* exportTenant(
-  header: ExportHeader,
-  readPage: (request: ExportRequest) => Promise<ExportPage>,
+  read: Access["read"],
+  { id: tenant_id, name }: Pick<Tenant, "id" | "name">,
+  nowMs: number,
 ): AsyncGenerator<string> {
-  yield `${JSON.stringify(header)}\n`;
+  const exported_at = new Date(nowMs).toISOString();
+  yield `${JSON.stringify({ schema: "scanstream.export/1", tenant_id, name, exported_at })}\n`;
   const counts: Record<string, number> = {};
   for (const exported of exportedTables) {
     const table = getTableName(exported.table);
     counts[table] = 0;
     let after: readonly string[] | null = null;
     do {
-      const page: ExportPage = await readPage({ table, after });
+      const page: ExportPage = await read((db) => readExportPage(db, exported, after));
       counts[table] += page.rows.length;
       if (page.rows.length > 0)
         yield page.rows.map((row) => `{"table":${JSON.stringify(table)},"row":${row}}\n`).join("");
@@ -47,7 +44,7 @@ export async function* exportTenant(
 }
 
 /** Reads rows of the transaction's tenant. */
-export async function readExportPage(
+async function readExportPage(
   db: TenantDatabase,
   exported: ExportedTable,
   after: readonly string[] | null,

@@ -1,6 +1,5 @@
-import { getTableColumns, getTableName } from "drizzle-orm";
+import { getTableColumns } from "drizzle-orm";
 import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
-import { AppError } from "../../../shared/app_error.ts";
 import {
   apiKeys,
   changes,
@@ -43,13 +42,6 @@ export const exportedTables: readonly ExportedTable[] = [
   { table: published, key: [published.channel, published.producer] },
   { table: decisions, key: [decisions.id] },
 ];
-
-/** Throws `AppError("invalid")`. */
-export function requireExportedTable(name: unknown): ExportedTable {
-  const found = exportedTables.find(({ table }) => getTableName(table) === name);
-  if (found !== undefined) return found;
-  throw new AppError("invalid", `There is no table ${JSON.stringify(name)} in an exported tenant`);
-}
 
 /** The columns that the file has, by name. */
 export function exportedColumns({ table, secrets = [] }: ExportedTable): readonly string[] {

@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import * as v from "valibot";
 import { overviewSchema, seenSchema } from "../../../shared/schemas/overview.ts";
-import { tenantNameSchema, tenantSchema, type ExportHeader } from "../../../shared/schemas/tenant.ts";
+import { tenantNameSchema, tenantSchema } from "../../../shared/schemas/tenant.ts";
 import { answer, component, json, problem } from "../../description/operation.ts";
 import type { Allowed } from "../../http/allowed.ts";
 import { accountOf } from "../../limits.ts";
@@ -13,8 +13,7 @@ import { defineFeature, type Feature, type FeatureDependencies } from "../featur
 import { deletingByAge, type Keeping } from "../retention.ts";
 import { tenantEventStream } from "./channels.ts";
 import { tenantPrefix } from "../tenant_events.ts";
-import { exportTenant, readExportPage } from "./export_tenant.ts";
-import { requireExportedTable } from "./exported_tables.ts";
+import { exportTenant } from "./export_tenant.ts";
 import { readOverview, storeSeen } from "./overview.ts";
 import { deleteTenantStep, renameTenant, selectTenant } from "./tenant_store.ts";
 
@@ -138,13 +137,8 @@ function tenantRoutes(dependencies: FeatureDependencies, { retentionDays }: Keep
     },
     async ({ c, principal, read }) => {
       accountOf(c.req.raw).takeAnswer(heldBytes);
-      const { id, name } = await read(selectTenant);
-      const exportedAt = new Date(nowMs()).toISOString();
-      const header: ExportHeader = { schema: "scanstream.export/1", tenant_id: id, name, exported_at: exportedAt };
-      const lines = exportTenant(header, ({ table, after }) =>
-        read((db) => readExportPage(db, requireExportedTable(table), after)),
-      );
-      return c.body(pulledStream(encoded(lines)), 200, {
+      const tenant = await read(selectTenant);
+      return c.body(pulledStream(encoded(exportTenant(read, tenant, nowMs()))), 200, {
         "content-type": "application/x-ndjson",
         "content-disposition": `attachment; filename="tenant-${principal.tenantId}.ndjson"`,
       });
