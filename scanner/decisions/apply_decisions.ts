@@ -1,10 +1,5 @@
 import { isExpired } from "../../shared/decisions/expiry.ts";
-import {
-  createBudget,
-  createResourceIndex,
-  findDecision,
-  type ResourceDecision,
-} from "../../shared/decisions/resource_index.ts";
+import { createDecisionFinder, type ResourceDecision } from "../../shared/decisions/decision_finder.ts";
 import type { Attestation, CheckResult, Comparison, Finding, Plan, Waiver } from "../../shared/report.ts";
 import { vulnIdOf } from "../../shared/rule_names.ts";
 import { stateOf } from "../../shared/rule_result.ts";
@@ -54,10 +49,10 @@ export function applyWaivers(results: readonly CheckResult[], entries: readonly 
   const waivers = entries.filter(({ expires }) => expires !== undefined);
   const inForce = new Set(waivers.filter((waiver) => isWaiverInForce(waiver, nowMs)));
   const used = new Set<WaiverEntry>();
-  const { find, budget } = createFinder([...inForce]);
+  const find = createDecisionFinder([...inForce]);
   const waived = mapFindings(results, (finding, { check }) => {
     const isOpen = !finding.waived && ["fail", "manual"].includes(stateOf(finding));
-    const waiver = isOpen ? find(check, finding) : undefined;
+    const waiver = isOpen ? find(check, finding.resource) : undefined;
     if (waiver === undefined) return finding;
     used.add(waiver);
     const { reason, expires = null, by, source } = waiver;
@@ -72,9 +67,7 @@ export function applyWaivers(results: readonly CheckResult[], entries: readonly 
     if (!inForce.has(waiver)) return [`${name} expired on ${expires} and is ignored`];
     return used.has(waiver) || !selected.has(check) ? [] : [`${name} matches no open finding`];
   });
-  const slow =
-    "The patterns of the decisions take too long on these names: findings that were not reached are not waived";
-  return { results: waived, warnings: budget.left === 0 ? [...warnings, slow] : warnings };
+  return { results: waived, warnings };
 }
 
 /**
@@ -106,10 +99,10 @@ function applyPlans(
   entries: readonly WaiverEntry[],
   nowMs: number,
 ): readonly CheckResult[] {
-  const { find } = createFinder(entries.filter((entry) => entry.remediation_date !== undefined));
+  const find = createDecisionFinder(entries.filter((entry) => entry.remediation_date !== undefined));
   return mapFindings(results, (finding, { check, attestation }) => {
     const isFailing = finding.status === "FAIL" || (finding.status === "MANUAL" && attestation?.status === "FAIL");
-    const entry = isFailing ? find(check, finding) : undefined;
+    const entry = isFailing ? find(check, finding.resource) : undefined;
     if (entry?.remediation_date === undefined) return finding;
     const { remediation_date, milestones = [], reason } = entry;
     const overdue = !finding.waived && isExpired(remediation_date, nowMs);
@@ -122,18 +115,6 @@ function mapFindings(
   change: (finding: Finding, result: CheckResult) => Finding,
 ): readonly CheckResult[] {
   return results.map((result) => ({ ...result, findings: result.findings.map((one) => change(one, result)) }));
-}
-
-/** Finds the first entry that matches a finding of a check. */
-function createFinder(entries: readonly WaiverEntry[]) {
-  const byCheck = [...Map.groupBy(entries, (entry) => entry.check)];
-  const indexes = new Map(byCheck.map(([check, own]) => [check, createResourceIndex(own)]));
-  const budget = createBudget();
-  const find = (check: string, { resource }: Finding) => {
-    const index = indexes.get(check);
-    return index && findDecision(resource, index, budget);
-  };
-  return { find, budget };
 }
 
 /** True when it waives something then; a plan does not. */

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { endMessage, endOfExpiry, toExpires } from "../decisions/expiry.ts";
-import { maxPatternLength } from "../decisions/name_pattern.ts";
+import { maxPatternLength } from "../decisions/decision_finder.ts";
 import { fieldMessage, text, time, uuid, type Output } from "./primitives.ts";
 import { actorKindSchema } from "./team.ts";
 import { webAddress } from "./web_address.ts";

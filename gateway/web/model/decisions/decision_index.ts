@@ -1,10 +1,5 @@
 import { isExpired } from "../../../../shared/decisions/expiry.ts";
-import {
-  createBudget,
-  createResourceIndex,
-  findDecision,
-  type ResourceIndex,
-} from "../../../../shared/decisions/resource_index.ts";
+import { createDecisionFinder } from "../../../../shared/decisions/decision_finder.ts";
 import type { Decision } from "../../../../shared/schemas/decision.ts";
 import type { Finding } from "../finding.ts";
 
@@ -29,25 +24,17 @@ export function indexDecisions(
     .filter(({ org_url: of, expires }) => (of === null || of === origin) && !isExpired(expires, nowMs))
     // One about this organization counts before one about every organization.
     .toSorted((a, b) => Number(a.org_url === null) - Number(b.org_url === null));
-  const waivers = new Map<string, ResourceIndex<Decision>>();
-  for (const [check, entries] of Map.groupBy(
-    holding.filter(({ kind }) => kind === "waiver"),
-    ({ check }) => check,
-  )) {
-    waivers.set(check, createResourceIndex(entries));
-  }
+  const findWaiver = createDecisionFinder(holding.filter(({ kind }) => kind === "waiver"));
   const attestations = new Map<string, Decision>();
   for (const decision of holding) {
     if (decision.kind === "attestation" && !attestations.has(decision.check))
       attestations.set(decision.check, decision);
   }
-  const budget = createBudget();
   const attestationOf = (check: string) => attestations.get(check) ?? null;
 
   function waiverOf({ check, status, resource_id, resource_name }: DecidedFinding): Decision | null {
-    const index = waivers.get(check);
-    if (index === undefined || status === "PASS") return null;
-    return findDecision({ id: resource_id, name: resource_name }, index, budget) ?? null;
+    if (status === "PASS") return null;
+    return findWaiver(check, { id: resource_id, name: resource_name }) ?? null;
   }
 
   return {
