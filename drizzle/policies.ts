@@ -1,6 +1,16 @@
 import { type SQL, sql } from "drizzle-orm";
-import { type AnyPgColumn, type PgPolicy, pgPolicy } from "drizzle-orm/pg-core";
-import { adminRole, appRole } from "./roles.ts";
+import { type AnyPgColumn, type PgPolicy, pgPolicy, pgRole } from "drizzle-orm/pg-core";
+
+/**
+ * The two roles a transaction takes on, after it began as the role of `DATABASE_URL`. Neither can log in, neither
+ * owns a table, neither bypasses row-level security. The first migration creates them; roles belong to the whole cluster.
+ */
+
+/** Bound to the one tenant that `app.tenant_id` names; sees nothing while that is unset. */
+const appRole = pgRole("scanstream_app").existing();
+
+/** Sees every tenant: for the admin commands, and owner of the few functions that look across tenants. */
+const adminRole = pgRole("scanstream_admin").existing();
 
 /**
  * The tenant of the running transaction; null (which no row equals) when none is set. After a transaction that set it,

@@ -1,4 +1,4 @@
--- The roles that every transaction takes on, see roles.ts. They belong to the cluster, so they may be there already (another
+-- The roles that every transaction takes on, see policies.ts. They belong to the cluster, so they may be there already (another
 -- database's, or made beforehand by an administrator where the owner may not create roles), and may be made by another
 -- database's migration at this moment. The owner becomes a member, so that it can take them on; it needs no superuser.
 DO $$

@@ -4,10 +4,10 @@ import { createSteadyClock } from "../../shared/steady_clock.ts";
 /** No update of one resource is published sooner than a second after the last. */
 export interface PacedUpdates {
   /**
-   * Publishes at once, or, for what changes within the next second, once at the end of it: `isLate` then, and the resource is to be
-   * read again. Resolves when what this call has to publish was published.
+   * Publishes at once, or, for what changes within the next second, once at the end of it. Resolves when what this call has to publish
+   * was published.
    */
-  run(key: string, publish: (isLate: boolean) => Promise<void>): Promise<void>;
+  run(key: string, publish: () => Promise<void>): Promise<void>;
 }
 
 const everyMs = 1000;
@@ -32,14 +32,14 @@ export function createPacedUpdates(clock: () => number): PacedUpdates {
       const pace = paces.get(key);
       if (pace === undefined || pace.nextAtMs + abandonedAfterMs < startedMs) {
         allowNext(key, startedMs);
-        await publish(false);
+        await publish();
         return;
       }
       if (pace.isWaiting) return;
       pace.isWaiting = true;
       await pause(Math.max(0, pace.nextAtMs - startedMs), []);
       allowNext(key, nowMs());
-      await publish(true);
+      await publish();
     },
   };
 

@@ -4,7 +4,7 @@ import { write } from "../../drizzle/transactions.ts";
 import { deleteNumbering } from "../streaming/published.ts";
 import { announceAll } from "./announce.ts";
 import { deleteSome } from "./delete_in_batches.ts";
-import { organizationAnnouncerOf } from "./organizations/announce_updates.ts";
+import { announceOrganization } from "./organizations/announce_updates.ts";
 import type { Task } from "./features.ts";
 import { announceDeleted } from "./runs/announce_runs.ts";
 import { monitorKind, runChannel, scanKind, type RunKind, type RunRow } from "./runs/run.ts";
@@ -71,7 +71,7 @@ function deletingEnded<Row extends RunRow>(kind: RunKind<Row>, afterSeconds: num
       });
       await announceAll(deleted, async (run) => {
         await announceDeleted(kind, run, dependencies);
-        await organizationAnnouncerOf(dependencies).updated(run.tenantId, run);
+        await announceOrganization(dependencies, run);
       });
       if (deleted.length > 0)
         dependencies.log.info({ count: deleted.length }, `${kind.name}s older than RETENTION_DAYS were deleted`);

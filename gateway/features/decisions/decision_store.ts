@@ -6,13 +6,20 @@ import { requireRoom } from "../../../drizzle/limits.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import { endOfExpiry, toExpires } from "../../../shared/decisions/expiry.ts";
-import type { DecisionKind, NewDecision } from "../../../shared/schemas/decision.ts";
+import {
+  decisionSchema,
+  type Decision,
+  type DecisionKind,
+  type NewDecision,
+} from "../../../shared/schemas/decision.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { afterCursor, type PageRequest } from "../../http/paging.ts";
 import type { ScanRow } from "../runs/run.ts";
-import type { DecisionRow } from "./decision.ts";
+import { toFields } from "../stored_fields.ts";
 
 /** The decisions of the transaction's tenant. */
+
+export type DecisionRow = typeof decisions.$inferSelect;
 
 export interface DecisionFilter {
   /** Null: the ones that hold, and the ones that do not. */
@@ -161,6 +168,22 @@ function toOrigin(url: string): string {
 /** A member is known by the subject of its tokens, a key by the name that people gave it. */
 function nameOf({ kind, id }: Principal): SQL<string> {
   return kind === "user" ? sql`${id}::text` : sql`(select name from api_keys where id = ${id}::uuid)`;
+}
+
+/** As the API shows it, and as events carry it. */
+export function toDecision(row: DecisionRow, nowMs: number): Decision {
+  const isOver = row.expiresAt !== null && row.expiresAt.getTime() < nowMs;
+  return toFields(
+    decisionSchema,
+    { table: decisions, row },
+    {
+      decision_id: row.id,
+      tenant_id: row.tenantId,
+      by: row.authorName,
+      by_kind: row.authorKind,
+      state: row.endedReason ?? (isOver ? "expired" : "active"),
+    },
+  );
 }
 
 const isUnexpired = sql`(${decisions.expiresAt} is null or ${gte(decisions.expiresAt, sql`now()`)})`;

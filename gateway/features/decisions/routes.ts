@@ -2,6 +2,7 @@ import { Hono } from "hono";
 import * as v from "valibot";
 import { isExpired, toExpires } from "../../../shared/decisions/expiry.ts";
 import { decisionSchema, newDecisionSchema, type Decision } from "../../../shared/schemas/decision.ts";
+import type { Publisher } from "../../../shared/send_event.ts";
 import { requireCheckName } from "../../../shared/rule_names.ts";
 import { component, json, problem } from "../../description/operation.ts";
 import type { Allowed } from "../../http/allowed.ts";
@@ -14,9 +15,7 @@ import { checkParameter } from "../check_parameter.ts";
 import { afterResponse } from "../after_response.ts";
 import { announce } from "../announce.ts";
 import { tenantChannel } from "../tenant_events.ts";
-import { toDecision, type DecisionRow } from "./decision.ts";
-import { insertDecision, selectDecisions, withdrawDecision } from "./decision_store.ts";
-import { decisionEvents, decisionPrefix } from "./events.ts";
+import { insertDecision, selectDecisions, toDecision, withdrawDecision, type DecisionRow } from "./decision_store.ts";
 
 const decisionId = "9b2f5f1c-3c51-4a8e-9a55-1f0d3a7c2e64";
 const orgUrl = "https://acme.okta.com";
@@ -47,9 +46,16 @@ const Decision = component("Decision", decisionSchema);
 
 /** Waivers and attestations, as the gateway mounts them. */
 export const decisions = defineFeature({
-  prefix: decisionPrefix,
+  // No channel has it: decisions are published on their tenant's.
+  prefix: "decision",
   tags: [{ name: "decisions", description: "Waivers and attestations" }],
   routes: decisionRoutes,
+});
+
+/** The events of decisions on a tenant's stream, each after it was stored. */
+const decisionEvents = ({ sendEvent }: Publisher) => ({
+  publishDecisionCreated: (channel: string, payload: Decision) => sendEvent(channel, "decision.created", payload),
+  publishDecisionUpdated: (channel: string, payload: Decision) => sendEvent(channel, "decision.updated", payload),
 });
 
 type Publish = (channel: string, payload: Decision) => Promise<void>;

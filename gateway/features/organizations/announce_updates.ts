@@ -1,4 +1,4 @@
-import { eq, type SQL } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import { organizations } from "../../../drizzle/schema.ts";
 import type { Database } from "../../../drizzle/database.ts";
 import { readOne, type TenantDatabase } from "../../../drizzle/transactions.ts";
@@ -6,32 +6,15 @@ import type { OrganizationResource } from "../../../shared/schemas/organization.
 import { originOf } from "../../../shared/schemas/web_address.ts";
 import type { Publisher } from "../../../shared/send_event.ts";
 import type { ChannelEvent } from "../../streaming/published.ts";
-import { announce, type AnnounceOptions, type Send } from "../announce.ts";
-import { createPacedUpdates } from "../paced_updates.ts";
+import { announce } from "../announce.ts";
+import type { FeatureDependencies } from "../features.ts";
+import { createPacedUpdates, type PacedUpdates } from "../paced_updates.ts";
 import { tenantChannel } from "../tenant_events.ts";
-import { toOrganizationResource, type OrganizationRow } from "./organization.ts";
+import { toOrganizationResource } from "./organization.ts";
 import { selectOrganizationRows } from "./organization_store.ts";
 
-/** Tells the tenant's stream of its organizations. Neither rejects. */
-export interface OrganizationAnnouncer {
-  /** Resolves when what this call has to publish was published. */
-  updated(tenantId: string, of: { readonly orgUrl: string | null }): Promise<void>;
-  deleted(tenantId: string, id: string): Promise<void>;
-}
-
-interface Parts extends AnnounceOptions {
-  readonly database: Database;
-  readonly nowMs?: () => number;
-}
-
 /** Scans and monitors change the same organizations, and share their pace. */
-const announcers = new WeakMap<Parts, OrganizationAnnouncer>();
-
-export function organizationAnnouncerOf(parts: Parts): OrganizationAnnouncer {
-  const announcer = announcers.get(parts) ?? createAnnouncer(parts);
-  announcers.set(parts, announcer);
-  return announcer;
-}
+const paces = new WeakMap<Database, PacedUpdates>();
 
 const organizationEvents = ({ sendEvent }: Publisher) => ({
   publishUpdated: (channel: string, payload: OrganizationResource) =>
@@ -40,35 +23,33 @@ const organizationEvents = ({ sendEvent }: Publisher) => ({
     sendEvent(channel, "organization.deleted", payload),
 });
 
-function createAnnouncer({ database, nowMs = Date.now, ...options }: Parts): OrganizationAnnouncer {
-  const { publishUpdated, publishDeleted } = organizationEvents(options);
-  const updates = createPacedUpdates(nowMs);
+interface Place {
+  readonly tenantId: string;
+  readonly orgUrl: string | null;
+}
 
-  return {
-    async updated(tenantId, { orgUrl }) {
-      if (orgUrl === null) return;
-      const condition = eq(organizations.orgUrl, originOf(orgUrl));
-      await publish(tenantId, async (channel) => {
-        const row = await read(tenantId, condition);
-        if (row === null) return;
-        await updates.run(row.stored.id, async (isLate) => {
-          const current = isLate ? await read(tenantId, eq(organizations.id, row.stored.id)) : row;
-          if (current !== null) await publishUpdated(channel, toOrganizationResource(current, nowMs()));
-        });
-      });
-    },
+/** Tells the tenant's stream of an organization after something of it was stored. Resolves when it was published; never rejects. */
+export async function announceOrganization(dependencies: FeatureDependencies, place: Place): Promise<void> {
+  const { database, nowMs } = dependencies;
+  const { tenantId, orgUrl } = place;
+  if (orgUrl === null) return;
+  const updates = paces.get(database) ?? createPacedUpdates(nowMs);
+  paces.set(database, updates);
+  await updates.run(`${tenantId} ${originOf(orgUrl)}`, () =>
+    announce(dependencies, [tenantChannel(tenantId)], async (channel) => {
+      const [row] = await readOne(database, { tenantId }, (db) => selectOfAddress(db, orgUrl));
+      if (row !== undefined)
+        await organizationEvents(dependencies).publishUpdated(channel, toOrganizationResource(row, nowMs()));
+    }),
+  );
+}
 
-    deleted: (tenantId, id) => publish(tenantId, (channel) => publishDeleted(channel, { organization_id: id })),
-  };
-
-  async function read(tenantId: string, condition: SQL): Promise<OrganizationRow | null> {
-    const [row] = await readOne(database, { tenantId }, (db) => selectOrganizationRows(db, { condition, limit: 1 }));
-    return row ?? null;
-  }
-
-  function publish(tenantId: string, send: Send): Promise<void> {
-    return announce(options, [tenantChannel(tenantId)], send);
-  }
+/** Never rejects. */
+export function announceOrganizationDeleted(dependencies: FeatureDependencies, tenantId: string, id: string) {
+  const { publishDeleted } = organizationEvents(dependencies);
+  return announce(dependencies, [tenantChannel(tenantId)], (channel) =>
+    publishDeleted(channel, { organization_id: id }),
+  );
 }
 
 /** The organization as a transaction has left it, for the tenant's stream; none without an organization. */
@@ -76,12 +57,15 @@ export async function organizationUpdated(
   db: TenantDatabase,
   { tenantId, orgUrl }: { readonly tenantId: string; readonly orgUrl: string },
 ): Promise<readonly ChannelEvent[]> {
-  const condition = eq(organizations.orgUrl, originOf(orgUrl));
-  const rows = await selectOrganizationRows(db, { condition, limit: 1 });
+  const rows = await selectOfAddress(db, orgUrl);
   const channel = tenantChannel(tenantId);
   return rows.map((row) => ({
     channel,
     type: "organization.updated",
     payload: toOrganizationResource(row, Date.now()),
   }));
+}
+
+function selectOfAddress(db: TenantDatabase, orgUrl: string) {
+  return selectOrganizationRows(db, { condition: eq(organizations.orgUrl, originOf(orgUrl)), limit: 1 });
 }

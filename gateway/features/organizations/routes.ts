@@ -17,7 +17,7 @@ import { isText, listOf, toCursor } from "../../http/paging.ts";
 import { choiceParameter, timeParameter } from "../../http/query_parameter.ts";
 import { defineResource } from "../../http/resource.ts";
 import { checkParameter } from "../check_parameter.ts";
-import { organizationAnnouncerOf } from "./announce_updates.ts";
+import { announceOrganizationDeleted } from "./announce_updates.ts";
 import { exposureExample, historyExample, organizationExample } from "./examples.ts";
 import { readExposures, readHistory } from "./history.ts";
 import { toOrganization, type OrganizationRow } from "./organization.ts";
@@ -53,7 +53,6 @@ function organizationRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
   const { nowMs } = dependencies;
   const routes = new Hono<Allowed>();
   const resource = defineResource(routes, { tag: "organizations", what: "organization" });
-  const announcer = organizationAnnouncerOf(dependencies);
   const organizationList = listOf(
     "organizations",
     ({ stored }: OrganizationRow) => [stored.createdAt, stored.id],
@@ -147,7 +146,7 @@ function organizationRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
     },
     async ({ c, principal, id, write }) => {
       await deleteOrganization(write, id);
-      await announcer.deleted(principal.tenantId, id);
+      await announceOrganizationDeleted(dependencies, principal.tenantId, id);
       return c.body(null, 204);
     },
   );

@@ -1,13 +1,14 @@
 import { scans } from "../../../drizzle/schema.ts";
 import { readOne } from "../../../drizzle/transactions.ts";
 import { scanEvents } from "../../../shared/scan_events.ts";
+import type { MonitorEvents } from "../../../shared/schemas/monitor.ts";
 import { scanEventSchemas } from "../../../shared/schemas/scan_events.ts";
+import type { Publisher } from "../../../shared/send_event.ts";
 import { announce, type AnnounceOptions, type Send } from "../announce.ts";
 import type { FeatureDependencies } from "../features.ts";
 import { createPacedUpdates } from "../paced_updates.ts";
 import { toFields } from "../stored_fields.ts";
 import { tenantChannel, tenantEvents } from "../tenant_events.ts";
-import { monitorEvents } from "./monitor_events.ts";
 import { runChannel, toScanResource, type RunKind, type RunRow, type ScanRow } from "./run.ts";
 import { scanStore } from "./store.ts";
 
@@ -35,29 +36,33 @@ export function announceDeleted({ name }: Kind, { id, tenantId }: Run, options: 
 }
 
 /** Tells the tenant's stream of its scans. Neither rejects. */
-export function createScanAnnouncer(
-  dependencies: Pick<FeatureDependencies, "database" | "sendEvent" | "log" | "nowMs">,
-) {
+export function createScanAnnouncer(dependencies: FeatureDependencies) {
   const { publishScanCreated, publishScanUpdated } = tenantEvents(dependencies);
   const updates = createPacedUpdates(dependencies.nowMs);
+  const tell = ({ tenantId }: Run, send: Send) => announce(dependencies, [tenantChannel(tenantId)], send);
   return {
-    created: (row: ScanRow) =>
-      announce(dependencies, [tenantChannel(row.tenantId)], (channel) =>
-        publishScanCreated(channel, toScanResource(row)),
+    created: (row: ScanRow) => tell(row, (channel) => publishScanCreated(channel, toScanResource(row))),
+    /** As it is stored then. */
+    updated: (run: Run) =>
+      updates.run(run.id, () =>
+        tell(run, async (channel) => {
+          const { id, tenantId } = run;
+          const [row] = await readOne(dependencies.database, { tenantId }, (db) => scanStore.byId(db, id));
+          // Its end is published by the code that ended it.
+          if (row?.endedAt === null) await publishScanUpdated(channel, toScanResource(row));
+        }),
       ),
-    /** Publishes the row at once; for changes within the next second, the scan as it is stored at the end of it. */
-    updated: (row: ScanRow) => updates.run(row.id, (isLate) => publishUpdate(row, isLate ? null : row)),
   };
-
-  /** The row that was just stored is good for one attempt; a later one reads it again. */
-  async function publishUpdate({ id, tenantId }: Run, stored: ScanRow | null): Promise<void> {
-    let given = stored;
-    await announce(dependencies, [tenantChannel(tenantId)], async (channel) => {
-      const [row] =
-        given === null ? await readOne(dependencies.database, { tenantId }, (db) => scanStore.byId(db, id)) : [given];
-      given = null;
-      // Its end is published by the code that ended it.
-      if (row?.endedAt === null) await publishScanUpdated(channel, toScanResource(row));
-    });
-  }
 }
+
+/** The events that the gateway publishes of a monitor, each after it was stored. */
+export const monitorEvents = ({ sendEvent }: Publisher) => ({
+  publishMonitorStart: (channel: string, payload: MonitorEvents["monitor.start"]) =>
+    sendEvent(channel, "monitor.start", payload),
+  publishMonitorUpdated: (channel: string, payload: MonitorEvents["monitor.updated"]) =>
+    sendEvent(channel, "monitor.updated", payload),
+  publishMonitorError: (channel: string, payload: MonitorEvents["monitor.error"]) =>
+    sendEvent(channel, "monitor.error", payload),
+  publishMonitorEnd: (channel: string, payload: MonitorEvents["monitor.end"]) =>
+    sendEvent(channel, "monitor.end", payload),
+});

@@ -22,13 +22,12 @@ import { afterResponse } from "../after_response.ts";
 import { announce, type Send } from "../announce.ts";
 import { checkParameter } from "../check_parameter.ts";
 import { defineFeature, type FeatureDependencies } from "../features.ts";
-import { organizationAnnouncerOf } from "../organizations/announce_updates.ts";
+import { announceOrganization } from "../organizations/announce_updates.ts";
 import { observePoll } from "../organizations/observe.ts";
 import { toValues } from "../stored_fields.ts";
-import { announceRun } from "./announce_runs.ts";
+import { announceRun, monitorEvents } from "./announce_runs.ts";
 import { selectChanges, selectPresentFindings, storeChanges, toChange, type ChangeRow } from "./changes.ts";
 import { monitorExample, monitorUpdateExample, newMonitorExample, storedChangeExample } from "./examples.ts";
-import { monitorEvents } from "./monitor_events.ts";
 import { defineRunRoutes } from "./routes.ts";
 import { monitorKind, runChannel, toMonitor, toMonitorUpdated, type MonitorRow } from "./run.ts";
 import { fits, monitorStore, type Reported } from "./store.ts";
@@ -64,7 +63,6 @@ function monitorRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
     monitorEvents(dependencies);
   const routes = new Hono<Allowed>();
   const resource = defineResource(routes, { tag: "monitors", what: "monitor" });
-  const organizations = organizationAnnouncerOf(dependencies);
   const publish = (row: MonitorRow, ...events: readonly Send[]) =>
     announceRun(monitorKind, row, dependencies, ...events);
 
@@ -88,7 +86,7 @@ function monitorRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       const { row, isNew } = await write((db) => putMonitor(db, principal, id, body));
       const start = { monitor_id: row.id, org_url: row.orgUrl, interval_seconds: row.intervalSeconds };
       await publish(row, (channel) => publishMonitorStart(channel, start));
-      afterResponse(c, organizations.updated(row.tenantId, row));
+      afterResponse(c, announceOrganization(dependencies, row));
       return c.json(toMonitor(row, nowMs()), isNew ? 201 : 200, { location: `/api/v1/monitors/${row.id}` });
     },
   );
@@ -128,7 +126,7 @@ function monitorRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
         await publish(row, ...events);
         // The counts of the organization come with the changes that explain them.
         const isOther = row.endedAt !== null || before.status !== row.status || before.staleAt !== null;
-        if (isOther) afterResponse(c, organizations.updated(row.tenantId, row));
+        if (isOther) afterResponse(c, announceOrganization(dependencies, row));
       },
     },
     deletion: {

@@ -7,7 +7,7 @@ import { listByTime } from "../../http/paging.ts";
 import type { Call, Resource } from "../../http/resource.ts";
 import { afterResponse } from "../after_response.ts";
 import type { FeatureDependencies } from "../features.ts";
-import { organizationAnnouncerOf } from "../organizations/announce_updates.ts";
+import { announceOrganization } from "../organizations/announce_updates.ts";
 import { announceDeleted } from "./announce_runs.ts";
 import type { RunKind, RunRow } from "./run.ts";
 import type { Change, Reported, RunStore } from "./store.ts";
@@ -47,7 +47,6 @@ export function defineRunRoutes<Row extends RunRow, Update extends { readonly st
   const Name = name === "scan" ? "Scan" : "Monitor";
   const { nowMs } = dependencies;
   const theRun = json(shown, `The ${name} now`, { example });
-  const organizations = organizationAnnouncerOf(dependencies);
 
   resource.list(
     `GET /${name}s`,
@@ -100,7 +99,7 @@ export function defineRunRoutes<Row extends RunRow, Update extends { readonly st
     async ({ c, id, write }) => {
       const deleted = await store.remove(write, id, deletion.announceEnd);
       await announceDeleted(kind, deleted, dependencies);
-      afterResponse(c, organizations.updated(deleted.tenantId, deleted));
+      afterResponse(c, announceOrganization(dependencies, deleted));
       return c.body(null, 204);
     },
   );

@@ -15,7 +15,7 @@ import type { Principal } from "../../auth/principal.ts";
 import { afterResponse } from "../after_response.ts";
 import { endContradicted } from "../decisions/decision_store.ts";
 import { defineFeature, type FeatureDependencies } from "../features.ts";
-import { organizationAnnouncerOf } from "../organizations/announce_updates.ts";
+import { announceOrganization } from "../organizations/announce_updates.ts";
 import { observeScan } from "../organizations/observe.ts";
 import { toValues } from "../stored_fields.ts";
 import { announceScanEnd, createScanAnnouncer } from "./announce_runs.ts";
@@ -49,7 +49,6 @@ function scanRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
   const routes = new Hono<Allowed>();
   const resource = defineResource(routes, { tag: "scans", what: "scan" });
   const announcer = createScanAnnouncer(dependencies);
-  const organizations = organizationAnnouncerOf(dependencies);
 
   resource.on(
     "POST /scans",
@@ -63,7 +62,7 @@ function scanRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
     async ({ c, principal, body, write }) => {
       const { row } = await write((db) => putScan(db, principal, body));
       afterResponse(c, announcer.created(row));
-      afterResponse(c, organizations.updated(row.tenantId, row));
+      afterResponse(c, announceOrganization(dependencies, row));
       return c.json(toScan(row), 201, { location: `/api/v1/scans/${row.id}` });
     },
   );
@@ -86,7 +85,7 @@ function scanRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       const { row, isNew } = await write((db) => putScan(db, principal, body, id));
       // Registered before, its creation may not have been published: the answer of the database was lost.
       afterResponse(c, isNew ? announcer.created(row) : announcer.updated(row));
-      if (isNew) afterResponse(c, organizations.updated(row.tenantId, row));
+      if (isNew) afterResponse(c, announceOrganization(dependencies, row));
       return c.json(toScan(row), isNew ? 201 : 200, { location: `/api/v1/scans/${row.id}` });
     },
   );
@@ -115,7 +114,7 @@ function scanRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       async announce(c, { row }) {
         if (row.endedAt === null) return afterResponse(c, announcer.updated(row));
         await announceScanEnd(row, dependencies);
-        afterResponse(c, organizations.updated(row.tenantId, row));
+        afterResponse(c, announceOrganization(dependencies, row));
       },
     },
     deletion: {

@@ -3,9 +3,8 @@ import { monitors, scans } from "../../../drizzle/schema.ts";
 import { write } from "../../../drizzle/transactions.ts";
 import { announceAll, type AnnounceOptions } from "../announce.ts";
 import type { FeatureDependencies, Task } from "../features.ts";
-import { organizationAnnouncerOf } from "../organizations/announce_updates.ts";
-import { announceRun, announceScanEnd } from "./announce_runs.ts";
-import { monitorEvents } from "./monitor_events.ts";
+import { announceOrganization } from "../organizations/announce_updates.ts";
+import { announceRun, announceScanEnd, monitorEvents } from "./announce_runs.ts";
 import {
   monitorKind,
   scanKind,
@@ -52,7 +51,7 @@ export const markingStale = sweeping<MonitorRow>({
     const payload = { ...toMonitorUpdated(row), status: "stale" } as const;
     const { publishMonitorUpdated } = monitorEvents(options);
     await announceRun(monitorKind, row, options, (channel) => publishMonitorUpdated(channel, payload));
-    await organizationAnnouncerOf(options).updated(row.tenantId, row);
+    await announceOrganization(options, row);
   },
 });
 

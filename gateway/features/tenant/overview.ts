@@ -3,8 +3,7 @@ import { changes, findings, memberships, monitors } from "../../../drizzle/schem
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import type { Overview } from "../../../shared/schemas/overview.ts";
 import type { Principal } from "../../auth/principal.ts";
-import { toDecision } from "../decisions/decision.ts";
-import { selectDecisions } from "../decisions/decision_store.ts";
+import { selectDecisions, toDecision } from "../decisions/decision_store.ts";
 import { presentResults, toOrganization, type OrganizationRow } from "../organizations/organization.ts";
 import { selectOrganizations } from "../organizations/organization_store.ts";
 import { lastChanges, toChange } from "../runs/changes.ts";
