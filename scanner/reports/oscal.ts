@@ -37,15 +37,11 @@ export const oscalFormat: ReportFormat = jsonDocument("oscal", "oscal.json", (re
     description: "The rules that were assessed stand for an assessment plan: each is examined as its check says.",
     rlinks: [{ href: "https://public.cyber.mil/stigs/" }],
   };
+  const version = textOr(scan.id, "unknown");
   return {
     "assessment-results": {
       uuid: uuidOf("assessment-results"),
-      metadata: {
-        title,
-        "last-modified": scan.ended_at,
-        version: textOr(scan.id, "unknown"),
-        "oscal-version": "1.2.1",
-      },
+      metadata: { title, "last-modified": scan.ended_at, version, "oscal-version": "1.2.1" },
       "import-ap": { href: `#${plan.uuid}` },
       results: [resultOf(title, { report, ...options, uuidOf })],
       "back-matter": { resources: [plan] },
@@ -61,6 +57,10 @@ function resultOf(title: string, context: OscalContext): object {
     scan.status === "completed"
       ? "Every selected rule was examined."
       : "The scan ended before every selected rule was examined.";
+  const selected =
+    reviewed.length === 0
+      ? "No rule was examined; these are the controls of NIST SP 800-53 rev. 5 that the rules name."
+      : "The controls of NIST SP 800-53 rev. 5 that the examined rules name.";
   return {
     uuid: uuidOf("result"),
     title,
@@ -72,32 +72,22 @@ function resultOf(title: string, context: OscalContext): object {
     "reviewed-controls": {
       "control-selections": [
         {
-          description:
-            reviewed.length === 0
-              ? "No rule was examined; these are the controls of NIST SP 800-53 rev. 5 that the rules name."
-              : "The controls of NIST SP 800-53 rev. 5 that the examined rules name.",
+          description: selected,
           "include-controls": (reviewed.length === 0 ? controls : reviewed).map(({ id }) => ({ "control-id": id })),
         },
       ],
     },
-    ...listed(
-      "observations",
-      checks.flatMap((check) => observationsOf(check, context)),
-    ),
-    ...listed(
-      "risks",
-      checks.flatMap((check) => risksOf(check, context)),
-    ),
-    ...listed(
-      "findings",
-      reviewed.flatMap((control) => controlFindings(control, context)),
-    ),
+    ...withoutEmpty({
+      observations: checks.flatMap((check) => observationsOf(check, context)),
+      risks: checks.flatMap((check) => risksOf(check, context)),
+      findings: reviewed.flatMap((control) => controlFindings(control, context)),
+    }),
   };
 }
 
 /** OSCAL's schema wants an entry in each list that is there. */
-function listed(name: string, items: readonly object[]): object {
-  return items.length === 0 ? {} : { [name]: items };
+function withoutEmpty(lists: Readonly<Record<string, readonly object[]>>): object {
+  return Object.fromEntries(Object.entries(lists).filter(([, items]) => items.length > 0));
 }
 
 function localDefinitions({ report, uuidOf, toolVersion }: OscalContext): object {
@@ -108,20 +98,19 @@ function localDefinitions({ report, uuidOf, toolVersion }: OscalContext): object
     description: textOr(name, "unnamed"),
     props: oscalProps({ "resource-type": type, "resource-id": id, asset: orgNameOf(report) }),
   }));
+  const tool = {
+    uuid: uuidOf("tool"),
+    type: "software",
+    title: "scanstream",
+    description: "Reads the configuration of an identity provider through its API and judges it by DISA's STIG.",
+    props: [{ name: "software-version", value: textOr(toolVersion, "unknown") }],
+    status: { state: "operational" },
+  };
   return {
-    ...listed("inventory-items", items),
+    ...withoutEmpty({ "inventory-items": items }),
     "assessment-assets": {
-      components: [
-        {
-          uuid: uuidOf("tool"),
-          type: "software",
-          title: "scanstream",
-          description: "Reads the configuration of an identity provider through its API and judges it by DISA's STIG.",
-          props: [{ name: "software-version", value: textOr(toolVersion, "unknown") }],
-          status: { state: "operational" },
-        },
-      ],
-      "assessment-platforms": [{ uuid: uuidOf("platform"), "uses-components": [{ "component-uuid": uuidOf("tool") }] }],
+      components: [tool],
+      "assessment-platforms": [{ uuid: uuidOf("platform"), "uses-components": [{ "component-uuid": tool.uuid }] }],
     },
   };
 }
@@ -132,38 +121,32 @@ function observationsOf(check: CheckResult, context: OscalContext): readonly obj
   const { scan } = report;
   const scopes = ruleOf(check, revision)?.scopes ?? [];
   const read = scopes.length === 0 ? "" : ` with the scopes ${scopes.join(", ")}`;
-  const ofFindings = check.findings.map((finding) => ({
-    uuid: uuidOf("observation", check.check, finding.fingerprint),
-    title: textOr(`${verdictOf(finding)}: ${check.title}`, finding.status),
-    description: findingLine(finding),
-    props: [
-      ...ruleProps(check, revision),
-      ...oscalProps({
-        check: check.check,
-        verdict: finding.status,
-        reason: finding.reason ?? "",
-        fingerprint: finding.fingerprint,
-        waived: String(finding.waived),
-      }),
-    ],
-    methods: ["TEST"],
-    types: ["control-objective"],
-    origins: [toolOrigin(context)],
-    subjects: [
-      { "subject-uuid": uuidOf("resource", finding.resource.type, finding.resource.id), type: "inventory-item" },
-    ],
-    "relevant-evidence": [
-      { description: `Answers of the provider's API${read}, read from ${scan.started_at} to ${scan.ended_at}.` },
-    ],
-    collected: scan.ended_at,
-    remarks: textOr(`Expected: ${finding.expected}. Found: ${finding.actual}.`, "No details"),
-  }));
+  const ofRule = ruleProps(check, revision);
+  const ofFindings = check.findings.map((finding) => {
+    const { status, reason, resource, fingerprint, waived, expected, actual } = finding;
+    const verdict = { check: check.check, verdict: status, reason: reason ?? "", fingerprint, waived: String(waived) };
+    return {
+      uuid: uuidOf("observation", check.check, fingerprint),
+      title: textOr(`${verdictOf(finding)}: ${check.title}`, status),
+      description: findingLine(finding),
+      props: [...ofRule, ...oscalProps(verdict)],
+      methods: ["TEST"],
+      types: ["control-objective"],
+      origins: [toolOrigin(context)],
+      subjects: [{ "subject-uuid": uuidOf("resource", resource.type, resource.id), type: "inventory-item" }],
+      "relevant-evidence": [
+        { description: `Answers of the provider's API${read}, read from ${scan.started_at} to ${scan.ended_at}.` },
+      ],
+      collected: scan.ended_at,
+      remarks: textOr(`Expected: ${expected}. Found: ${actual}.`, "No details"),
+    };
+  });
   if (check.attestation === null) return ofFindings;
   const attested = {
     uuid: uuidOf("attestation", check.check),
     title: textOr(`Attestation: ${check.title}`, "Attestation"),
     description: attestationLine(check),
-    props: [...ruleProps(check, revision), ...oscalProps({ "attested-by": check.attestation.by })],
+    props: [...ofRule, ...oscalProps({ "attested-by": check.attestation.by })],
     methods: ["EXAMINE"],
     types: ["control-objective"],
     collected: scan.ended_at,
@@ -186,6 +169,7 @@ function risksOf(check: CheckResult, context: OscalContext): readonly object[] {
       title: "DISA's fix",
       description: ruleOf(check, revision)?.fix_text || textOr(check.title, "Remediate the finding"),
     };
+    const facets = [{ name: "severity", system: namespace, value: check.severity }];
     return {
       uuid,
       title: textOr(`${check.vuln_id} ${check.title}`, "Finding"),
@@ -193,12 +177,7 @@ function risksOf(check: CheckResult, context: OscalContext): readonly object[] {
       statement: waiver === null ? textOr(check.title, "Finding") : textOr(waiverLine(waiver), "waived"),
       props: ruleProps(check, revision),
       status: waived ? "deviation-approved" : "open",
-      characterizations: [
-        {
-          origin: toolOrigin(context),
-          facets: [{ name: "severity", system: namespace, value: check.severity }],
-        },
-      ],
+      characterizations: [{ origin: toolOrigin(context), facets }],
       ...(plan === undefined ? {} : { deadline: toTime(plan.remediation_date) }),
       remediations: [recommendation, ...(plan === undefined ? [] : [plannedRemediation(plan, uuid)])],
       "related-observations": [{ "observation-uuid": observation }],
@@ -218,7 +197,7 @@ function plannedRemediation({ reason, remediation_date: date, milestones }: Plan
     lifecycle: "planned",
     title: textOr(`Planned by ${date}`, "Planned"),
     description: textOr(reason, "Planned"),
-    ...listed("tasks", tasks),
+    ...withoutEmpty({ tasks }),
   };
 }
 
@@ -226,9 +205,11 @@ function plannedRemediation({ reason, remediation_date: date, milestones }: Plan
 function controlFindings(control: ControlResult, { report, revision, uuidOf }: OscalContext): readonly object[] {
   const { id, label, title, status, baselines } = control;
   if (status === "MANUAL") return [];
-  const isMet = status === "PASS";
-  const wanted = isMet ? "pass" : "fail";
-  const checks = report.checks.filter((check) => control.checks.includes(check.check) && stateOf(check) === wanted);
+  const [state, reason, words] =
+    status === "PASS"
+      ? (["satisfied", "pass", "met, as far as the STIG examines the control"] as const)
+      : (["not-satisfied", "fail", "not met"] as const);
+  const checks = report.checks.filter((check) => control.checks.includes(check.check) && stateOf(check) === reason);
   // The findings of that verdict decided the check, or the attestation did.
   const observations = checks.flatMap(({ check, findings, attestation }) => [
     ...findings
@@ -243,25 +224,17 @@ function controlFindings(control: ControlResult, { report, revision, uuidOf }: O
     {
       uuid: uuidOf("finding", id),
       title: `${label} ${title}`,
-      description: `${idsOf(checks)}: ${isMet ? "met, as far as the STIG examines the control" : "not met"}.`,
+      description: `${idsOf(checks)}: ${words}.`,
       props: [
         ...checks.flatMap((check) => ruleProps(check, revision)),
         ...oscalProps({ "control-id": id }),
         ...baselines.flatMap((baseline) => oscalProps({ baseline })),
       ],
-      target: {
-        type: "objective-id",
-        "target-id": `${id}_obj`,
-        status: { state: isMet ? "satisfied" : "not-satisfied", reason: wanted },
-      },
-      ...listed(
-        "related-observations",
-        observations.map((uuid) => ({ "observation-uuid": uuid })),
-      ),
-      ...listed(
-        "related-risks",
-        risks.map((uuid) => ({ "risk-uuid": uuid })),
-      ),
+      target: { type: "objective-id", "target-id": `${id}_obj`, status: { state, reason } },
+      ...withoutEmpty({
+        "related-observations": observations.map((uuid) => ({ "observation-uuid": uuid })),
+        "related-risks": risks.map((uuid) => ({ "risk-uuid": uuid })),
+      }),
     },
   ];
 }

@@ -16,30 +16,25 @@ const levels = { high: "error", medium: "error", low: "warning" } as const;
 export const sarifFormat: ReportFormat = jsonDocument("sarif", "sarif", (report, options) => ({
   $schema: "https://json.schemastore.org/sarif-2.1.0.json",
   version: "2.1.0",
-  runs: [
-    {
-      tool: { driver: driver(report, options) },
-      automationDetails: { id: `scanstream/${orgNameOf(report)}/`, guid: report.scan.id },
-      invocations: [
-        {
-          executionSuccessful: report.scan.status === "completed",
-          startTimeUtc: report.scan.started_at,
-          endTimeUtc: report.scan.ended_at,
-        },
-      ],
-      columnKind: "utf16CodeUnits",
-      results: report.checks.flatMap((check, ruleIndex) =>
-        failuresOf(check).map((finding) => ({
-          ruleId: check.vuln_id,
-          ruleIndex,
-          ...result(check, finding, orgNameOf(report)),
-        })),
-      ),
-    },
-  ],
+  runs: [runOf(report, options)],
 }));
 
+function runOf(report: Report, options: JsonOptions): object {
+  const { id: guid, status, started_at: startTimeUtc, ended_at: endTimeUtc } = report.scan;
+  const org = orgNameOf(report);
+  return {
+    tool: { driver: driver(report, options) },
+    automationDetails: { id: `scanstream/${org}/`, guid },
+    invocations: [{ executionSuccessful: status === "completed", startTimeUtc, endTimeUtc }],
+    columnKind: "utf16CodeUnits",
+    results: report.checks.flatMap((check, ruleIndex) =>
+      failuresOf(check).map((finding) => ({ ruleId: check.vuln_id, ruleIndex, ...result(check, finding, org) })),
+    ),
+  };
+}
+
 function driver(report: Report, { toolVersion, revision }: JsonOptions): object {
+  const version = revisionName(revision.benchmark);
   return {
     name: "scanstream",
     semanticVersion: toolVersion,
@@ -57,14 +52,7 @@ function driver(report: Report, { toolVersion, revision }: JsonOptions): object 
         defaultConfiguration: { level: levels[check.severity] },
         properties: {
           "security-severity": securitySeverity[check.severity],
-          tags: [
-            "security",
-            "compliance",
-            check.stig_id,
-            levelOf(check),
-            revisionName(revision.benchmark),
-            ...(rule?.ccis ?? []),
-          ],
+          tags: ["security", "compliance", check.stig_id, levelOf(check), version, ...(rule?.ccis ?? [])],
           ...(attestation === "" ? {} : { attestation }),
           ...(check.tailoring === undefined ? {} : { tailoring: tailoringLine(check) }),
         },
@@ -76,7 +64,8 @@ function driver(report: Report, { toolVersion, revision }: JsonOptions): object 
 const stigViewer = "https://stigviewer.com/stigs/okta_identity_as_a_service_idaas/finding";
 
 function result(check: CheckResult, finding: Finding, org: string): object {
-  const { resource, waiver, change } = finding;
+  const { waiver, change, status, reason, expected, actual } = finding;
+  const { type, id, name } = finding.resource;
   const texts = [finding.detail, attestationLine(check), finding.plan === undefined ? "" : planLine(finding.plan)];
   return {
     kind: "fail",
@@ -86,21 +75,15 @@ function result(check: CheckResult, finding: Finding, org: string): object {
       {
         // Code-scanning views show results by file; the org's address takes the place of a file.
         physicalLocation: { artifactLocation: { uri: toRelativeUri(org, finding) }, region: { startLine: 1 } },
-        logicalLocations: [
-          {
-            name: resource.name,
-            fullyQualifiedName: `${org}/${resource.type}/${resource.id}`,
-            kind: "resource",
-          },
-        ],
+        logicalLocations: [{ name, fullyQualifiedName: `${org}/${type}/${id}`, kind: "resource" }],
       },
     ],
     partialFingerprints: { "scanstream/v1": finding.fingerprint },
-    ...(waiver === null
-      ? {}
-      : { suppressions: [{ kind: "external", status: "accepted", justification: waiverLine(waiver) }] }),
+    ...(waiver !== null && {
+      suppressions: [{ kind: "external", status: "accepted", justification: waiverLine(waiver) }],
+    }),
     ...(change === null ? {} : { baselineState: change === "resolved" ? "updated" : change }),
-    properties: { status: finding.status, reason: finding.reason, expected: finding.expected, actual: finding.actual },
+    properties: { status, reason, expected, actual },
   };
 }
 
