@@ -1,5 +1,6 @@
-import { formatBlock, joinParts, splitDetails, type ResultEngine } from "./result_block.ts";
-import type { ChecklistStatus } from "./status.ts";
+import type { Attestation, CheckResult } from "../../shared/report.ts";
+import { toLine } from "../../shared/text.ts";
+import { checklistStatuses, statusLabels, type ChecklistStatus } from "./status.ts";
 
 /** Answer at one rule of a checklist. */
 export interface Answer {
@@ -18,6 +19,13 @@ export interface AutomatedAnswer extends Answer {
 export interface MergedAnswer extends Answer {
   /** A person's status that differs from the verdict that is written; null: none does. */
   readonly differing: ChecklistStatus | null;
+}
+
+/** Tool that gave the automated results of a checklist, and when. */
+export interface ResultEngine {
+  readonly toolVersion: string;
+  /** ISO 8601. */
+  readonly time: string;
 }
 
 /** Begins each line of the comments that the scanner wrote, so that the next run replaces it. */
@@ -41,7 +49,10 @@ export function mergeAnswer(before: Answer, result: AutomatedAnswer | null, engi
   if (result === null || (!result.hasVerdict && earlier === null && isAnswered)) return { ...before, differing: null };
   const isKept = !result.hasVerdict && answered !== null;
   const status = isKept ? answered : result.status;
-  const block = result.details === "" ? "" : formatBlock({ status, answered }, result.details, engine);
+  const statuses = `Status: ${statusLabels[status]}.${answered === null ? "" : ` A person answered ${statusLabels[answered]}.`}`;
+  // Framed so that the next run finds it again, and a reader sees whose words they are.
+  const first = `--- scanstream ${engine.toolVersion}, automated result of ${engine.time} ---`;
+  const block = result.details === "" ? "" : [first, statuses, result.details, ending].join("\n");
   return {
     status,
     details: joinParts([text, block]),
@@ -74,4 +85,64 @@ function withoutOwnLines(comments: string): string {
     .split(/\r\n?|\n/)
     .filter((line) => !line.startsWith(ownLine))
     .join("\n");
+}
+
+const ending = "--- end of the automated result ---";
+/** Lines of findings begin with a verdict, so no name of the provider can be one of these lines. */
+const block =
+  /^--- scanstream .*\nStatus: ([A-Z][A-Za-z ]+)\.(?: A person answered ([A-Z][A-Za-z ]+)\.)?\n[^]*?(?:^--- end of the automated result ---$|(?![^]))/m;
+
+/**
+ * The details without the scanner's part, and the statuses that it names: the scanner's, and that of a person before it; null: none
+ * exists, and the text is as it was.
+ */
+export function splitDetails(details: string) {
+  const normal = details.replace(/\r\n?/g, "\n");
+  const match = block.exec(normal);
+  const status = statusOf(match?.[1]);
+  if (match === null || status === null) return { text: details, result: null };
+  const around = [normal.slice(0, match.index), normal.slice(match.index + match[0].length)];
+  return { text: joinParts(around.map((part) => part.trim())), result: { status, answered: statusOf(match[2]) } };
+}
+
+/** Parts of a text with an empty line between them. */
+function joinParts(parts: readonly string[]): string {
+  return parts.filter((part) => part !== "").join("\n\n");
+}
+
+function statusOf(label: string | undefined): ChecklistStatus | null {
+  return checklistStatuses.find((status) => statusLabels[status] === label) ?? null;
+}
+
+const attested: Readonly<Record<Exclude<ChecklistStatus, "not_reviewed">, Attestation["status"]>> = {
+  open: "FAIL",
+  not_a_finding: "PASS",
+  not_applicable: "NOT_APPLICABLE",
+};
+const maxReasonLength = 400;
+
+/** The results with what a person answered in the checklist: it attests the rules that the scan and the attestations leave open. */
+export function withChecklistAnswers(
+  results: readonly CheckResult[],
+  checklist: { readonly name: string; readonly answers: ReadonlyMap<string, Answer> } | null,
+): readonly CheckResult[] {
+  if (checklist === null) return results;
+  return results.map((result) => {
+    const answer = checklist.answers.get(result.vuln_id);
+    const isOpen = result.status === "MANUAL" && result.attestation === null;
+    if (answer === undefined || !isOpen) return result;
+    const { status, text, comments } = personsPart(answer);
+    if (status === "not_reviewed") return result;
+    const reason = [text, comments].map((words) => toLine(words, maxReasonLength).trim()).find((words) => words !== "");
+    return {
+      ...result,
+      attestation: {
+        status: attested[status],
+        reason: reason ?? "no words were written with the answer",
+        by: checklist.name,
+        expires: null,
+        source: "checklist",
+      },
+    };
+  });
 }

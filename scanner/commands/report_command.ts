@@ -12,7 +12,7 @@ import type { Report } from "../../shared/report.ts";
 import { summarizeChecks } from "../../shared/rule_result.ts";
 import { reportSchema } from "../../shared/schemas/report.ts";
 import { UsageError } from "../../shared/usage_error.ts";
-import { withChecklistAnswers } from "../checklists/answered_rules.ts";
+import { withChecklistAnswers } from "../checklists/answers.ts";
 import { withCarried } from "../checklists/carry_answers.ts";
 import { readChecklist } from "../checklists/checklist.ts";
 import { maxArtifactsBytes } from "../evidence/artifacts_document.ts";

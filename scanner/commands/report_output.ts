@@ -7,7 +7,7 @@ import type { Report } from "../../shared/report.ts";
 import { summarizeChecks } from "../../shared/rule_result.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { causesOf } from "../causes/causes.ts";
-import { withChecklistAnswers } from "../checklists/answered_rules.ts";
+import { withChecklistAnswers } from "../checklists/answers.ts";
 import { withCarried } from "../checklists/carry_answers.ts";
 import { applyDecisions } from "../decisions/apply_decisions.ts";
 import { applyGate } from "../decisions/fail_on.ts";

@@ -6,7 +6,7 @@ import { readOptionFile, type NamedFile } from "../../command_line/files.ts";
 import { parseJsonObject } from "../../shared/json.ts";
 import type { CheckResult, Report } from "../../shared/report.ts";
 import { countStates } from "../../shared/rule_result.ts";
-import { withChecklistAnswers } from "../checklists/answered_rules.ts";
+import { withChecklistAnswers } from "../checklists/answers.ts";
 import { applyAttestations } from "../decisions/apply_decisions.ts";
 import { sha256 } from "../digest.ts";
 import { maxReportBytes } from "../reports/read_report.ts";

@@ -33,6 +33,7 @@ function toEvent(
   { report, toolVersion, revision }: JsonOptions & { readonly report: Report },
 ): object {
   const { scan } = report;
+  const { resource, expected, actual, automated, advisory } = finding;
   const rule = ruleOf(check, revision);
   const time = Date.parse(scan.ended_at);
   const isApplicable = stateOf(finding) !== "not_applicable";
@@ -41,8 +42,8 @@ function toEvent(
   const decisions = findingDecisions(finding);
   const version = revisionName(revision.benchmark);
   const standards = [`DISA Okta IDaaS STIG ${version}`];
-  const isUnchanged = finding.change === "unchanged";
-  const activity_id = finding.change === "resolved" ? 3 : isUnchanged ? 2 : 1;
+  const ofRule = { desc: check.title, version, standards, status, status_id };
+  const activity_id = finding.change === "resolved" ? 3 : finding.change === "unchanged" ? 2 : 1;
   return {
     category_uid: 2,
     category_name: "Findings",
@@ -56,12 +57,7 @@ function toEvent(
     end_time: time,
     ...severity,
     message: finding.detail,
-    // Triage, not the verdict: a waived finding is suppressed, a resolved one resolved.
-    ...(finding.waived
-      ? { status_id: 3, status: "Suppressed" }
-      : finding.change === "resolved"
-        ? { status_id: 4, status: "Resolved" }
-        : { status_id: 1, status: "New" }),
+    ...triageOf(finding),
     ...(decisions.length > 0 && { comment: decisions.join("; ") }),
     metadata: {
       version: "1.8.0",
@@ -86,28 +82,16 @@ function toEvent(
       ...(finding.reason === null ? {} : { status_code: finding.reason }),
       status_details: [finding.detail, ...ruleDecisions(check)],
       desc: check.title,
-      checks: [
-        {
-          uid: check.vuln_id,
-          name: check.check,
-          desc: check.title,
-          version,
-          standards,
-          status,
-          status_id,
-          ...checkSeverities[check.category],
-        },
-      ],
+      checks: [{ uid: check.vuln_id, name: check.check, ...ofRule, ...checkSeverities[check.category] }],
     },
     ...(rule === undefined ? {} : { remediation: { desc: rule.fix_text } }),
-    resources: [
-      { uid: finding.resource.id, name: finding.resource.name, type: finding.resource.type, namespace: scan.org_url },
-    ],
-    unmapped: {
-      expected: finding.expected,
-      actual: finding.actual,
-      automated: finding.automated,
-      advisory: finding.advisory,
-    },
+    resources: [{ uid: resource.id, name: resource.name, type: resource.type, namespace: scan.org_url }],
+    unmapped: { expected, actual, automated, advisory },
   };
+}
+
+/** Not the verdict: a waived finding is suppressed, a resolved one resolved. */
+function triageOf({ waived, change }: Finding): object {
+  if (waived) return { status_id: 3, status: "Suppressed" };
+  return change === "resolved" ? { status_id: 4, status: "Resolved" } : { status_id: 1, status: "New" };
 }

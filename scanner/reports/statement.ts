@@ -119,12 +119,10 @@ export function summaryParts(report: Report): readonly SummaryPart[] {
   const { pass, fail, manual, not_applicable: notApplicable, automated, attested } = report.summary;
   const total = pass + fail + manual + notApplicable;
   const overdue = overdueItems(report).length;
+  const needs = `${countOf(manual, "rule")} ${manual === 1 ? "needs" : "need"} manual review`;
   return [
     { state: "fail", text: `${fail} of ${countOf(total, "rule")} failed${failingFindings(report)}` },
-    {
-      state: "manual",
-      text: `${countOf(manual, "rule")} ${manual === 1 ? "needs" : "need"} manual review${partly(automated)}`,
-    },
+    { state: "manual", text: automated === 0 ? needs : `${needs} (the automated part of ${automated} passed)` },
     { state: "pass", text: `${pass} passed` },
     { state: "not_applicable", text: `${notApplicable} N/A` },
     ...(attested === 0 ? [] : [{ state: "pass", text: `${countOf(attested, "rule")} attested` } as const]),
@@ -132,10 +130,6 @@ export function summaryParts(report: Report): readonly SummaryPart[] {
       ? []
       : [{ state: "fail", text: `${countOf(overdue, "finding")} past the planned remediation date` } as const]),
   ];
-}
-
-function partly(automated: number): string {
-  return automated === 0 ? "" : ` (the automated part of ${automated} passed)`;
 }
 
 export function summaryLine(report: Report): string {

@@ -62,11 +62,11 @@ function testResult(report: Report, outcomes: readonly RuleOutcome[], options: R
   const { toolVersion } = options;
   const { benchmark } = revisionOf(options);
   const id = idOf("benchmark", benchmark.benchmark_id);
-  const facts = [
-    ["urn:scanstream:fact:org_url", scan.org_url],
-    ["urn:scanstream:fact:role", scan.role],
+  const facts = Object.entries({
+    "urn:scanstream:fact:org_url": scan.org_url,
+    "urn:scanstream:fact:role": scan.role,
     ...siteFacts(report),
-  ] as const;
+  }).map(([name, value]) => element("fact", value, { name, type: "string" }));
   const passed = outcomes.filter(({ state }) => state === "pass").length;
   const decided = outcomes.filter(({ state }) => state === "pass" || state === "fail").length;
   const score = decided === 0 ? 0 : (passed / decided) * 100;
@@ -75,10 +75,7 @@ function testResult(report: Report, outcomes: readonly RuleOutcome[], options: R
     element("title", `scanstream ${toolVersion}`),
     element("identity", scan.client_id, { authenticated: "true", privileged: "false" }),
     element("target", hostOf(report)),
-    element(
-      "target-facts",
-      facts.map(([name, value]) => element("fact", value, { name, type: "string" })),
-    ),
+    element("target-facts", facts),
     ...outcomes.map((outcome) => ruleResult(outcome, scan.ended_at)),
     element("score", score.toFixed(2), { system: "urn:xccdf:scoring:default", maximum: "100" }),
   ];
@@ -92,38 +89,36 @@ function testResult(report: Report, outcomes: readonly RuleOutcome[], options: R
 }
 
 /** Facts by which STIG Manager tells assets of one host apart, with the same values as in the checklists. */
-function siteFacts(report: Report): readonly (readonly [name: string, value: string])[] {
+function siteFacts(report: Report): Readonly<Record<string, string>> {
   const site = siteOf(report);
-  if (site === "") return [];
+  if (site === "") return {};
   const about = "tag:stig-manager@users.noreply.github.com,2020:asset:metadata:";
-  return [
-    [`${about}cklWebOrDatabase`, "true"],
-    [`${about}cklHostName`, hostOf(report)],
-    [`${about}cklWebDbSite`, site],
-  ];
+  return {
+    [`${about}cklWebOrDatabase`]: "true",
+    [`${about}cklHostName`]: hostOf(report),
+    [`${about}cklWebDbSite`]: site,
+  };
 }
 
 function ruleResult(outcome: RuleOutcome, time: string): XmlNode {
   const { rule, check, state, details, comments } = outcome;
   const text = [details, comments].filter((part) => part !== "").join("\n");
+  const reference = element("check-content-ref", "", { href: "scanstream", name: rule.check });
   const detail = element("detail", text, { xmlns: "urn:scanstream:check" });
   const content = [
     element("result", check === null ? "notselected" : results[state]),
     ...overrideNodes(outcome, time),
     ...identNodes(rule),
     element("message", text, { severity: "info" }),
-    element(
-      "check",
-      [element("check-content-ref", "", { href: "scanstream", name: rule.check }), element("check-content", [detail])],
-      { system: "urn:scanstream:check" },
-    ),
+    element("check", [reference, element("check-content", [detail])], { system: "urn:scanstream:check" }),
   ];
+  const { severity, stig_id: version } = rule;
   return element("rule-result", content, {
     idref: idOf("rule", rule.rule_id),
     time,
-    severity: rule.severity,
+    severity,
     weight: "10.0",
-    version: rule.stig_id,
+    version,
   });
 }
 
@@ -131,10 +126,6 @@ function ruleResult(outcome: RuleOutcome, time: string): XmlNode {
 function overrideNodes({ check, state }: RuleOutcome, time: string): readonly XmlNode[] {
   if (check === null || check.attestation === null || check.status === "FAIL") return [];
   const { by, reason } = check.attestation;
-  const content = [
-    element("old-result", results.manual),
-    element("new-result", results[state]),
-    element("remark", reason),
-  ];
-  return [element("override", content, { time, authority: by })];
+  const [before, after] = [element("old-result", results.manual), element("new-result", results[state])];
+  return [element("override", [before, after, element("remark", reason)], { time, authority: by })];
 }

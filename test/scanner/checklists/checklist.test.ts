@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parseChecklist } from "../../../scanner/checklists/checklist.ts";
-import { splitDetails } from "../../../scanner/checklists/result_block.ts";
+import { splitDetails } from "../../../scanner/checklists/answers.ts";
 import { answersOf, cklbFormat, cklFormat } from "../../../scanner/reports/checklists.ts";
 import { catalog } from "../../../scanner/catalog/catalog.ts";
 import type { Report } from "../../../shared/report.ts";
