@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { readOptionFile, type NamedFile } from "../../command_line/files.ts";
-import { builtIn, revisionName, type Revision } from "../catalog/catalog.ts";
+import { builtIn, revisionName, type Benchmark, type Revision } from "../catalog/catalog.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import type { Answer } from "./answers.ts";
 import { carryAnswers, type Carried } from "./carry_answers.ts";
@@ -25,32 +25,21 @@ export interface Checklist {
   readonly carried: Carried | null;
 }
 
-/** The revision that is judged by, and all that are known. */
-interface Revisions {
-  readonly target: Revision;
-  readonly known: readonly Revision[];
-}
-
 /** Reads the file of `--checklist`; null: none was given. Throws `UsageError` naming what is wrong with it. */
 export async function readChecklist(source: NamedFile | null, target: Revision): Promise<Checklist | null> {
   if (source === null) return null;
-  const known = [builtIn, target];
   return readOptionFile({ ...source, maxBytes: maxChecklistBytes }, (content) =>
-    parseChecklist(content, source, { target, known }),
+    parseChecklist(content, source, target),
   );
 }
 
-/** Reads CKLB or CKL; throws `UsageError` naming what is wrong with the file. */
-export function parseChecklist(
-  content: string,
-  { option, file }: NamedFile,
-  revisions: Revisions = { target: builtIn, known: [builtIn] },
-): Checklist {
+/** Reads CKLB or CKL, for the revision that is judged by; throws `UsageError` naming what is wrong with the file. */
+export function parseChecklist(content: string, { option, file }: NamedFile, target: Revision = builtIn): Checklist {
   const fail = (problem: string) => new UsageError([`Cannot use ${option} ${JSON.stringify(file)}: ${problem}`]);
   const trimmed = content.trimStart();
   try {
-    if (trimmed.startsWith("<")) return open(parseCkl(content), basename(file), revisions);
-    if (trimmed.startsWith("{")) return open(parseCklb(content), basename(file), revisions);
+    if (trimmed.startsWith("<")) return open(parseCkl(content), basename(file), target);
+    if (trimmed.startsWith("{")) return open(parseCklb(content), basename(file), target);
   } catch (error) {
     if (error instanceof Error && expectedErrors.has(error.name)) throw fail(error.message);
     throw error;
@@ -60,14 +49,13 @@ export function parseChecklist(
 
 const expectedErrors: ReadonlySet<string> = new Set(["SyntaxError", "TypeError", "RangeError"]);
 
-function open(document: CklbChecklist, name: string, revisions: Revisions): Checklist {
+function open(document: CklbChecklist, name: string, target: Revision): Checklist {
   const { target_data: about } = document;
   const asset = assetOf(textOf(about, "web_db_site"), about.fqdn ?? "");
-  const { stig, revision } = findStig(document.stigs, revisions);
-  const answers = cklbAnswers(stig);
-  if (revision === revisionName(revisions.target.benchmark))
-    return { name, document, stig, answers, asset, carried: null };
-  const moved = carryAnswers({ document, stig, revision, answers }, revisions.target);
+  const stig = findStig(document.stigs, target.benchmark);
+  const [answers, revision] = [cklbAnswers(stig), revisionOf(stig)];
+  if (revision === revisionName(target.benchmark)) return { name, document, stig, answers, asset, carried: null };
+  const moved = carryAnswers({ document, stig, revision, answers }, target);
   return { name, ...moved, answers: cklbAnswers(moved.stig), asset };
 }
 
@@ -77,23 +65,17 @@ function assetOf(site: string, fqdn: string): string {
 }
 
 /** The STIG of the benchmark, of the revision that is judged by where the checklist has several. */
-function findStig(
-  stigs: readonly CklbStig[],
-  { target, known }: Revisions,
-): { readonly stig: CklbStig; readonly revision: string } {
-  const { benchmark } = target;
-  const found = stigs
-    .filter((stig) => benchmarkIdOf(stig) === benchmark.benchmark_id)
-    .map((stig) => ({ stig, revision: revisionIn(stig, known) }));
-  const own = found.filter(({ revision }) => revision === revisionName(benchmark));
+function findStig(stigs: readonly CklbStig[], benchmark: Benchmark): CklbStig {
+  const found = stigs.filter((stig) => benchmarkIdOf(stig) === benchmark.benchmark_id);
+  const own = found.filter((stig) => revisionOf(stig) === revisionName(benchmark));
   const fitting = own.length > 0 ? own : found;
   const [chosen, second] = fitting;
   if (chosen !== undefined && second === undefined) return chosen;
   if (chosen !== undefined) {
-    const which = [...new Set(fitting.map(({ revision }) => revision))].join(" and ");
+    const which = [...new Set(fitting.map(revisionOf))].join(" and ");
     throw new TypeError(`it has ${benchmark.benchmark_id} ${which} ${found.length} times: expected it once`);
   }
-  const names = stigs.map((stig) => JSON.stringify(`${benchmarkIdOf(stig)} ${revisionIn(stig, known)}`.slice(0, 80)));
+  const names = stigs.map((stig) => JSON.stringify(`${benchmarkIdOf(stig)} ${revisionOf(stig)}`.slice(0, 80)));
   const more = names.length > maxNamed ? ` and ${names.length - maxNamed} more` : "";
   throw new TypeError(
     `it is of ${names.slice(0, maxNamed).join(", ")}${more}: expected a checklist of ${benchmark.benchmark_id}`,
@@ -106,12 +88,8 @@ function benchmarkIdOf({ stig_id: id }: CklbStig): string {
   return id.replace("xccdf_mil.disa.stig_benchmark_", "");
 }
 
-/** Revision of a checklist. Without its release, its rules are those of exactly one revision. */
-function revisionIn({ version, release_info: release, rules }: CklbStig, known: readonly Revision[]): string {
-  if (release && /Release:\s*\d/.test(release))
-    return revisionName({ version: String(version ?? ""), release_info: release });
-  const idsOf = (ids: readonly string[]) => ids.toSorted().join();
-  const ids = idsOf(rules.map((rule) => textOf(rule, "rule_id_src") || `${textOf(rule, "rule_id")}_rule`));
-  const same = known.find(({ checks }) => idsOf(checks.map(({ rule }) => rule.rule_id)) === ids);
-  return same === undefined ? "an unknown revision" : revisionName(same.benchmark);
+/** Answers of a checklist that does not say its release are carried as those of another revision: by the texts of its rules. */
+function revisionOf({ version, release_info: release }: CklbStig): string {
+  if (!release || !/Release:\s*\d/.test(release)) return "an unknown revision";
+  return revisionName({ version: String(version ?? ""), release_info: release });
 }

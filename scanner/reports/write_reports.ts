@@ -38,7 +38,7 @@ export function chooseFormats<Known extends { readonly name: string }>(
   throw new UsageError([`--format ${JSON.stringify(names.join(","))}: several formats need --output DIR`]);
 }
 
-/** Writes the document in every format that can be written; what a format itself throws is thrown after that. */
+/** Writes the document in every format that can be written. */
 export async function writeFormats<Document, Options>(
   document: Document,
   target: Target<Format<Document, Options>> & { readonly name: string },
@@ -47,22 +47,16 @@ export async function writeFormats<Document, Options>(
   const { formats, outputDir, stdout, name } = target;
   const files: string[] = [];
   const problems: string[] = [];
-  const bugs: unknown[] = [];
   for (const format of formats) {
-    try {
-      if (outputDir === null) {
-        stdout(format.render(document, onStdout));
-        continue;
-      }
-      const path = join(outputDir.file, fileNameOf(name, format));
-      const problem = await writeWhole({ ...outputDir, file: path }, format.render(document, ofFile));
-      if (problem === null) files.push(path);
-      else problems.push(problem);
-    } catch (error) {
-      bugs.push(error);
+    if (outputDir === null) {
+      stdout(format.render(document, onStdout));
+      continue;
     }
+    const path = join(outputDir.file, fileNameOf(name, format));
+    const problem = await writeWhole({ ...outputDir, file: path }, format.render(document, ofFile));
+    if (problem === null) files.push(path);
+    else problems.push(problem);
   }
-  if (bugs.length > 0) throw bugs[0];
   return { files, problems };
 }
 

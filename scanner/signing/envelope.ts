@@ -23,20 +23,14 @@ export class NotProven extends Error {
 /** The envelope as a file. */
 export function signStatement(statement: Statement, signer: Signer): string {
   const payload = Buffer.from(JSON.stringify(statement));
-  const envelope = {
-    payload: payload.toString("base64"),
-    payloadType,
-    signatures: [
-      { keyid: signer.keyId, sig: Buffer.from(signer.sign(paeOf(payloadType, payload))).toString("base64") },
-    ],
-  };
+  const sig = Buffer.from(signer.sign(paeOf(payload))).toString("base64");
+  const envelope = { payload: payload.toString("base64"), payloadType, signatures: [{ keyid: signer.keyId, sig }] };
   return `${JSON.stringify(envelope, null, 2)}\n`;
 }
 
 /** The bytes that are signed: the pre-authentication encoding of DSSE. */
-function paeOf(type: string, payload: Uint8Array): Uint8Array {
-  const head = `DSSEv1 ${Buffer.byteLength(type)} ${type} ${payload.byteLength} `;
-  return Buffer.concat([Buffer.from(head), payload]);
+function paeOf(payload: Uint8Array): Uint8Array {
+  return Buffer.concat([Buffer.from(`DSSEv1 ${payloadType.length} ${payloadType} ${payload.byteLength} `), payload]);
 }
 
 /** Statement of an envelope that the key has signed. Throws `NotProven`; a key in the envelope counts for nothing. */
@@ -48,7 +42,7 @@ export function openEnvelope(text: string, verifier: Verifier): Statement {
     );
   }
   const payload = fromBase64(envelope.payload, "payload");
-  const pae = paeOf(envelope.payloadType, payload);
+  const pae = paeOf(payload);
   const signatures = envelope.signatures.map(({ sig }) => fromBase64(sig, "signature"));
   if (!signatures.some((one) => verifier.verify(pae, one))) {
     const others = [...new Set(envelope.signatures.map(({ keyid }) => keyid ?? "no key id"))].join(", ").slice(0, 200);

@@ -55,10 +55,13 @@ export async function verifyPath(path: string, verifier: Verifier, expected: Exp
       signed.add(file);
     }
     const { org_url: org, started_at: from, ended_at: to, rules, scanner } = predicate;
+    const histories = verifyHistories(predicate, contents);
+    const context = { folder, names, revision: expected.revision };
     lines.push(
       `${name}: signed by ${verifier.keyId}; ${org}, ${from} to ${to}, ${rules.id}, scanstream ${scanner.version}`,
       `${[...contents.keys()].join(", ")}: as signed`,
-      ...(await verifyContents(predicate, contents, { folder, names, revision: expected.revision })),
+      // Everything else has evidence, or should have.
+      ...(histories.length > 0 ? histories : [await verifyVerdicts(predicate, contents, context)]),
     );
   }
   const others = names.filter((name) => !signed.has(name) && !name.endsWith(suffix));
@@ -121,20 +124,15 @@ interface ContentContext {
   readonly revision: Revision;
 }
 
-/** A history is of the organizations that were signed for; everything else has evidence, or should have. */
-async function verifyContents(
-  predicate: Predicate,
-  contents: ReadonlyMap<string, Buffer>,
-  context: ContentContext,
-): Promise<readonly string[]> {
+/** A line for each history: it is of the organizations that were signed for. */
+function verifyHistories(predicate: Predicate, contents: ReadonlyMap<string, Buffer>): readonly string[] {
   const signedFor = orgsOf(predicate);
-  const histories = filesOf(contents, "scanstream.history/1", historySchema);
-  for (const { name, value } of histories)
-    for (const { org_url: orgUrl } of value.organizations)
-      if (!signedFor.includes(orgUrl))
-        throw new NotProven(`${name} is about ${orgUrl}, and the statement about ${signedFor.join(", ")}`);
-  if (histories.length > 0) return histories.map(({ name }) => `${name}: a history of ${signedFor.join(", ")}`);
-  return [await verifyVerdicts(predicate, contents, context)];
+  return filesOf(contents, "scanstream.history/1", historySchema).map(({ name, value }) => {
+    const other = value.organizations.find(({ org_url: orgUrl }) => !signedFor.includes(orgUrl));
+    if (other !== undefined)
+      throw new NotProven(`${name} is about ${other.org_url}, and the statement about ${signedFor.join(", ")}`);
+    return `${name}: a history of ${signedFor.join(", ")}`;
+  });
 }
 
 /** Files that are JSON of a schema. */

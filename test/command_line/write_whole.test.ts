@@ -1,31 +1,8 @@
 import { chmod, lstat, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { requireWritable, writeWhole } from "../../../command_line/files.ts";
-import { jsonFormat } from "../../../scanner/reports/json.ts";
-import { writeReports } from "../../../scanner/reports/write_reports.ts";
-import { aReport } from "../../support/report_builders.ts";
-import { temporaryFolder } from "../../support/temporary_folder.ts";
-
-const options = { color: false, width: 80, toolVersion: "0" };
-
-test("writeReports writes every other format when one format fails, and then throws what it threw", async () => {
-  await using folder = await temporaryFolder();
-  const broken = {
-    ...jsonFormat,
-    extension: "broken",
-    render: () => {
-      throw new RangeError("a bug of this format");
-    },
-  };
-  const target = {
-    formats: [broken, jsonFormat],
-    outputDir: { option: "--output", file: folder.path },
-    stdout: () => {},
-  };
-  await expect(writeReports(aReport(), target, options)).rejects.toThrow("a bug of this format");
-  expect(await readdir(folder.path)).toEqual(["scan.json"]);
-});
+import { requireWritable, writeWhole } from "../../command_line/files.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 
 test("writeWhole keeps a file that others may not read as it is", async () => {
   await using folder = await temporaryFolder();
