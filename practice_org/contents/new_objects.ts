@@ -121,17 +121,10 @@ export function newRule({ url }: Site, { policy }: PolicyWithRules, spec: RuleSp
   return { ...rule, ...spec, type: type === "OKTA_SIGN_ON" ? "SIGN_ON" : type };
 }
 
-export interface ZoneSpec {
-  readonly name: string;
-  readonly type: "IP" | "DYNAMIC" | "DYNAMIC_V2";
-  readonly usage: "POLICY" | "BLOCKLIST";
-  /** Fields of this type of zone only: gateways and proxies, or locations, categories and networks. */
-  readonly fields: JsonObject;
-}
-
-export function newZone({ url }: Site, { name, type, usage, fields }: ZoneSpec): Resource {
+/** An enhanced dynamic zone. */
+export function newZone({ url }: Site, { name, ...fields }: JsonObject & { readonly name: string }): Resource {
   const { _links, ...zone } = copyOf(recorded.zone, { url, name, id: oktaId("nzo", name) });
-  return { ...zone, type, usage, ...fields, _links };
+  return { ...zone, type: "DYNAMIC_V2", ...fields, _links };
 }
 
 export interface LogStreamSpec {

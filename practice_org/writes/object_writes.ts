@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import { createdNow, edit } from "../changes/edit.ts";
 import { listed, pagePlace } from "../changes/places.ts";
 import { invalid, json, providerError, type PracticeResponse } from "../http/messages.ts";
-import { defaultPage, newLogStream, newZone, type LogStreamSpec, type ZoneSpec } from "../contents/new_objects.ts";
+import { defaultPage, newLogStream, newZone, type LogStreamSpec } from "../contents/new_objects.ts";
 import { isSubdomainBrand, type ListName, type Resource, type Site } from "../contents/org_contents.ts";
 import { blankName, put, putStatus, textIn, withDefaults, type Write } from "./write_call.ts";
 
@@ -12,22 +12,17 @@ import { blankName, put, putStatus, textIn, withDefaults, type Write } from "./w
 
 const lists = { include: [], exclude: [] };
 
-/** Fields of a zone by its type, with the values where nothing is sent. */
-const zoneFields: Readonly<Record<ZoneSpec["type"], JsonObject>> = {
-  IP: { gateways: null, proxies: null },
-  DYNAMIC: { proxyType: null, locations: [], asns: [] },
-  DYNAMIC_V2: { locations: lists, ipServiceCategories: lists, asns: lists },
-};
+/** Fields of an enhanced dynamic zone, with the values where nothing is sent. */
+const zoneFields: JsonObject = { locations: lists, ipServiceCategories: lists, asns: lists };
 
-export const postZone = post<ZoneSpec["type"]>("zones", ["IP", "DYNAMIC", "DYNAMIC_V2"], "zone", (site, made, body) => {
-  const usage = body["usage"] === "BLOCKLIST" ? "BLOCKLIST" : "POLICY";
-  return newZone(site, { ...made, usage, fields: sentZoneFields(made.type, body) });
-});
+export const postZone = post("zones", ["DYNAMIC_V2"], "zone", (site, { name }, body) =>
+  newZone(site, { name, usage: body["usage"] ?? "POLICY", ...sentZoneFields(body) }),
+);
 
 export const putZone = putItem("zones", "NetworkZone", (zone, body) => ({
   name: textIn(body, "name") ?? zone["name"],
   usage: body["usage"] ?? "POLICY",
-  ...sentZoneFields(zone["type"] as ZoneSpec["type"], body),
+  ...sentZoneFields(body),
 }));
 
 export const putAuthenticator = putItem("authenticators", "Authenticator", (item, body) => {
@@ -116,10 +111,9 @@ function ofItem(list: ListName, kind: string) {
   );
 }
 
-function sentZoneFields(type: ZoneSpec["type"], body: JsonObject): JsonObject {
-  const standard = zoneFields[type];
-  const sent = Object.fromEntries(Object.keys(standard).map((name) => [name, body[name] ?? null]));
-  return withDefaults(standard, sent);
+function sentZoneFields(body: JsonObject): JsonObject {
+  const sent = Object.fromEntries(Object.keys(zoneFields).map((name) => [name, body[name] ?? null]));
+  return withDefaults(zoneFields, sent);
 }
 
 /** A token is written, and never shown again. */

@@ -10,7 +10,7 @@ import { blankName, put, putStatus, textIn, withDefaults, type Write, type Write
 
 export const putPolicy: Write = ofPolicy((parent, { draft, body }) => {
   const { policy } = parent;
-  if (body["type"] !== policy.type) return invalid("type", "The policy type cannot be changed");
+  if (body["type"] !== "PASSWORD" || policy.type !== "PASSWORD") return invalid("type", "Expected a password policy");
   if (textIn(body, "name") === null) return blankName();
   if (policy["system"] === true && body["priority"] !== policy["priority"]) return providerError("E0000077");
   return put(draft, policyPlace(parent), { ...policy, ...writtenFields(policy, body) });
@@ -51,16 +51,12 @@ function withoutBody(response: PracticeResponse): PracticeResponse {
   return response.status === 200 ? { status: 204, headers: [], body: "" } : response;
 }
 
+/** A plan writes password policies only. */
 function writtenFields(old: Resource, body: JsonObject): JsonObject {
-  const fields = {
+  return {
     name: body["name"],
     description: body["description"] ?? null,
     priority: body["priority"] ?? old["priority"],
-  };
-  if (body["type"] === "ACCESS_POLICY") return fields;
-  if (body["type"] === "OKTA_SIGN_ON") return { ...fields, conditions: body["conditions"] ?? null };
-  return {
-    ...fields,
     conditions: withDefaults(defaults.passwordPolicy.conditions, body["conditions"]),
     settings: withDefaults(defaults.passwordPolicy.settings, body["settings"]),
   };

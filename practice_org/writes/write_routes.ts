@@ -18,10 +18,6 @@ const table: Readonly<Record<string, Entry>> = {
   "PUT /api/v1/zones/*": ["networkZones.manage", objects.putZone],
   "POST /api/v1/zones/*/lifecycle/*": ["networkZones.manage", objects.lifecycle("zones", "NetworkZone")],
   "PUT /api/v1/authenticators/*": ["authenticators.manage", objects.putAuthenticator],
-  "POST /api/v1/authenticators/*/lifecycle/*": [
-    "authenticators.manage",
-    objects.lifecycle("authenticators", "Authenticator"),
-  ],
   "POST /api/v1/logStreams": ["logStreams.manage", objects.postLogStream],
   "PUT /api/v1/logStreams/*": ["logStreams.manage", objects.putLogStream],
   "POST /api/v1/logStreams/*/lifecycle/*": ["logStreams.manage", objects.lifecycle("logStreams", "LogStream")],

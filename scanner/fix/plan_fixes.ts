@@ -1,5 +1,4 @@
 import type { CheckResult } from "../../shared/report.ts";
-import { catalog } from "../catalog/catalog.ts";
 import type { ParameterValues } from "../checks/parameter.ts";
 import type { CollectedArtifacts } from "../evidence/artifacts.ts";
 import {
@@ -73,7 +72,7 @@ export function planFixes(
   parameters: ParameterValues = {},
 ): FixPlan {
   const org: PlannedOrg = { artifacts, parameters };
-  const { open, accepted } = failedFindings(results, catalog);
+  const { open, accepted } = failedFindings(results);
   const planned: Planned[] = [];
   const byHand: ByHand[] = [];
   for (const failed of inOrderOfPlanners(open)) {

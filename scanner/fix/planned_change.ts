@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import type { CheckResult, Finding } from "../../shared/report.ts";
-import type { CatalogCheck } from "../catalog/catalog.ts";
+import { catalog, type CatalogCheck } from "../catalog/catalog.ts";
 import { showValue } from "../checks/parsing/fields.ts";
 import { isSure } from "../checks/parsing/rule_order.ts";
 import type { ParameterValues } from "../checks/parameter.ts";
@@ -118,12 +118,12 @@ export function freeName(name: string, taken: readonly unknown[]): string {
 }
 
 /** The findings to fix, and those that a waiver accepts. */
-export function failedFindings(
-  results: readonly CheckResult[],
-  checks: readonly CatalogCheck[],
-): { readonly open: readonly Failed[]; readonly accepted: readonly Failed[] } {
+export function failedFindings(results: readonly CheckResult[]): {
+  readonly open: readonly Failed[];
+  readonly accepted: readonly Failed[];
+} {
   const failed = results.flatMap(({ check: name, findings, attestation }) => {
-    const check = checks.find((one) => one.name === name);
+    const check = catalog.find((one) => one.name === name);
     // Without an active log stream the result is MANUAL; it stays to fix until a person attests another way.
     const isOpen = name === "systemlog_streaming_enabled" && attestation === null;
     return findings

@@ -1,6 +1,6 @@
 import { nearestName } from "../../shared/nearest_name.ts";
 import { nameOf } from "../checks/parsing/names.ts";
-import { availableValue, type CollectedArtifacts, type Evidence } from "../evidence/artifacts.ts";
+import type { CollectedArtifacts, Evidence, JsonList } from "../evidence/artifacts.ts";
 import { citationOf, standingOf, type OrgPolicy } from "./document.ts";
 
 /** The answer of `org-policy check`: lines for a person, and whether something has to be done about the document. */
@@ -71,59 +71,31 @@ const sources = { okta: "Okta", directory: "a directory", both: "Okta and a dire
 /** A name that the org does not have decides nothing. Lists that were not read in whole are left out. */
 function absentNames(policy: OrgPolicy, artifacts: CollectedArtifacts): readonly string[] {
   const { session_policies: sessions = [], apps = [], api_tokens: tokens = [] } = policy;
-  const zones = [...sessions, ...apps].flatMap(({ zones_allowed: allowed = [], zones_denied: denied = [] }) => [
-    ...allowed,
-    ...denied,
+  const { network_zones, global_session_policies, access_policies, api_tokens } = artifacts;
+  const zones = [...sessions, ...apps].flatMap(({ zones_allowed = [], zones_denied = [] }) => [
+    ...zones_allowed,
+    ...zones_denied,
   ]);
-  return [
-    ...absentFrom(artifacts.network_zones, [...zones, ...tokens.flatMap((token) => token.zones)], "zone"),
-    ...absentFrom(
-      mapped(artifacts.global_session_policies, ({ policy: one }) => one),
-      sessions.map((one) => one.policy),
-      "session policy",
-    ),
-    ...absentFrom(
-      artifacts.apps,
-      apps.flatMap(({ app }) => app ?? []),
-      "app",
-    ),
-    ...absentFrom(
-      artifacts.access_policies,
-      apps.flatMap((one) => one.policy ?? []),
-      "policy of apps",
-    ),
-    ...absentFrom(
-      artifacts.api_tokens,
-      tokens.map(({ token }) => token),
-      "API token",
-    ),
+  const lists: readonly (readonly [kind: string, objects: JsonList | undefined, names: readonly string[]])[] = [
+    ["zone", wholeOf(network_zones), [...zones, ...tokens.flatMap((token) => token.zones)]],
+    ["session policy", wholeOf(global_session_policies)?.map((one) => one.policy), sessions.map((one) => one.policy)],
+    ["app", wholeOf(artifacts.apps), apps.flatMap(({ app }) => app ?? [])],
+    ["policy of apps", wholeOf(access_policies), apps.flatMap((one) => one.policy ?? [])],
+    ["API token", wholeOf(api_tokens), tokens.map(({ token }) => token)],
   ];
+  return lists.flatMap(([kind, objects, names]) => {
+    const known = objects?.map(nameOf) ?? names;
+    const has = new Set([...known, "*"]);
+    return [...new Set(names)]
+      .filter((name) => !has.has(name))
+      .map((name) => {
+        const nearest = nearestName(name, known);
+        const advice = nearest === null ? "" : `: did you mean ${JSON.stringify(nearest)}?`;
+        return `The org has no ${kind} ${JSON.stringify(name)}${advice}`;
+      });
+  });
 }
 
-function absentFrom(
-  evidence: Evidence<readonly Named[]> | undefined,
-  names: readonly string[],
-  kind: string,
-): readonly string[] {
-  if (evidence?.state !== "obtained") return [];
-  const known = evidence.value.map(nameOf);
-  const has = new Set([...known, "*"]);
-  return [...new Set(names)]
-    .filter((name) => !has.has(name))
-    .map((name) => {
-      const nearest = nearestName(name, known);
-      const advice = nearest === null ? "" : `: did you mean ${JSON.stringify(nearest)}?`;
-      return `The org has no ${kind} ${JSON.stringify(name)}${advice}`;
-    });
-}
-
-type Named = Parameters<typeof nameOf>[0];
-
-function mapped<Item>(
-  evidence: Evidence<readonly Item[]> | undefined,
-  map: (item: Item) => Named,
-): Evidence<readonly Named[]> | undefined {
-  if (evidence === undefined) return undefined;
-  const value = availableValue(evidence);
-  return evidence.state === "obtained" && value !== null ? { state: "obtained", value: value.map(map) } : undefined;
+function wholeOf<Value>(evidence: Evidence<Value> | undefined): Value | undefined {
+  return evidence?.state === "obtained" ? evidence.value : undefined;
 }
