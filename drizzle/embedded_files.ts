@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import process from "node:process";
+import { fileURLToPath } from "node:url";
 import type { PGliteOptions } from "@electric-sql/pglite";
-import { migrationConfig } from "./migrations_folder.ts";
 
 /** The part of `node:sea` that reads files inside the single executable; Deno has no such module. */
 interface EmbeddedFiles {
@@ -20,6 +20,17 @@ const sea = process.getBuiltinModule("node:sea") as EmbeddedFiles | undefined;
  * `migrations/…`, `pglite/…`. Null everywhere else.
  */
 export const embeddedFiles: EmbeddedFiles | null = sea?.isSea() === true ? sea : null;
+
+/** Options of Drizzle's migrators; the same for every driver, so that each finds what another applied. */
+export const migrationConfig: {
+  readonly migrationsFolder: string;
+  readonly migrationsSchema: string;
+  readonly migrationsTable: string;
+} = {
+  migrationsFolder: fileURLToPath(new URL("./migrations", import.meta.url)),
+  migrationsSchema: "scanstream",
+  migrationsTable: "migrations",
+};
 
 /** Drizzle reads migrations from a folder: the executable writes them to one that only this user can read, for as long as `use` takes. */
 export async function withMigrations<T>(use: (config: typeof migrationConfig) => Promise<T>): Promise<T> {

@@ -5,10 +5,9 @@ import { UsageError } from "../shared/usage_error.ts";
 import { defaultConnectTimeoutMs } from "./database.ts";
 import { toDatabaseError, unwrapDatabaseError } from "./database_error.ts";
 import { toClientConfig } from "./databases/pg.ts";
-import { withMigrations } from "./embedded_files.ts";
+import { withMigrations, type migrationConfig } from "./embedded_files.ts";
 import type { FeatureTables } from "./feature_tables.ts";
 import { migrateFeatures } from "./migrate_features.ts";
-import type { migrationConfig } from "./migrations_folder.ts";
 
 /** "scanstream" in ASCII, cut to the 63 bits of a lock's key. */
 const migrationLock = "8319104478127354989";

@@ -5,7 +5,7 @@ import { UsageError } from "../shared/usage_error.ts";
 import { literal } from "./begin.ts";
 import type { Database } from "./database.ts";
 import type { FeatureTables } from "./feature_tables.ts";
-import { migrationConfig } from "./migrations_folder.ts";
+import { migrationConfig } from "./embedded_files.ts";
 import { noTenant, readOne } from "./transactions.ts";
 
 /** A connection of the role that owns the tables. */

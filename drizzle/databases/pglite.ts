@@ -5,10 +5,9 @@ import { AppError } from "../../shared/app_error.ts";
 import { hasCode } from "../../shared/error_code.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import type { Database, DatabaseOptions } from "../database.ts";
-import { embeddedPostgres, withMigrations } from "../embedded_files.ts";
+import { embeddedPostgres, withMigrations, type migrationConfig } from "../embedded_files.ts";
 import type { FeatureTables } from "../feature_tables.ts";
 import { migrateFeatures } from "../migrate_features.ts";
-import type { migrationConfig } from "../migrations_folder.ts";
 import type { Connection } from "../transact.ts";
 import { createPooledDatabase } from "./pooled_database.ts";
 

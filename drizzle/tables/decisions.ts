@@ -54,14 +54,11 @@ export const decisions = pgTable(
     index("decisions_not_ended_by_time")
       .on(table.tenantId, table.createdAt, table.id)
       .where(sql`${table.endedAt} is null`),
-    check("decisions_kind", sql`${table.kind} in ('waiver', 'attestation')`),
-    check("decisions_status", sql`${table.status} in ('PASS', 'FAIL', 'NOT_APPLICABLE')`),
     check(
       "decisions_of_kind",
       sql`(${table.kind} = 'attestation') = (${table.status} is not null) and (${table.kind} = 'waiver' or ${table.resource} is null)`,
     ),
     check("decisions_expires_at", sql`(${table.expires} is null) = (${table.expiresAt} is null)`),
-    check("decisions_ended_reason", sql`${table.endedReason} in ('withdrawn', 'contradicted', 'expired')`),
     check("decisions_ended_at", sql`(${table.endedAt} is null) = (${table.endedReason} is null)`),
     ...tenantPolicies("decisions", table.tenantId),
   ],

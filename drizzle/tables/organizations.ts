@@ -54,7 +54,6 @@ export const observations = pgTable(
     index("observations_of_kind").on(table.tenantId, table.organizationId, table.kind, table.knownTo),
     // In the order in which they are deleted once they are old.
     index("observations_due").on(table.knownTo),
-    check("observations_kind", sql`${table.kind} in ('scan', 'monitor')`),
     check("observations_times", sql`${table.knownFrom} <= ${table.knownTo}`),
     ...tenantPolicies("observations", table.tenantId),
   ],

@@ -121,7 +121,6 @@ export const auditEvents = pgTable(
     index("audit_events_by_action").on(table.tenantId, table.action, table.createdAt, table.number),
     index("audit_events_by_actor").on(table.tenantId, table.actorId, table.createdAt, table.number),
     index("audit_events_by_target").on(table.tenantId, table.targetId, table.createdAt, table.number),
-    check("audit_events_actor_kind", sql`${table.actorKind} in ('user', 'api_key', 'operator', 'gateway')`),
     ...tenantPolicies("audit_events", table.tenantId),
   ],
 );

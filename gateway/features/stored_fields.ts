@@ -1,4 +1,4 @@
-import { getTableColumns, sql, type SQL } from "drizzle-orm";
+import { getTableColumns, is, SQL, sql } from "drizzle-orm";
 import type { PgTable } from "drizzle-orm/pg-core";
 import type * as v from "valibot";
 import { columnsOf } from "../../drizzle/audit.ts";
@@ -30,6 +30,12 @@ export function toValues<Row extends object>(table: PgTable, body: Readonly<Reco
     return [[property, dataType === "date" && typeof value === "string" ? new Date(value) : value]];
   });
   return Object.fromEntries(values) as Partial<Row>;
+}
+
+/** A row of what the columns hold where nothing is given. The database sets times. */
+export function emptyRow(table: PgTable): Readonly<Record<string, unknown>> {
+  const columns = Object.values(getTableColumns(table)).filter((column) => !is(column.default, SQL));
+  return Object.fromEntries(columns.map((column) => [column.name, column.default ?? null]));
 }
 
 /** Inserts rows that have the names of their columns. One parameter carries them all; what is no column is left out. */

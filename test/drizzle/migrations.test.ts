@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { generateDrizzleJson, generateMigration } from "drizzle-kit/api";
 import { expect, test } from "vitest";
 import journal from "../../drizzle/migrations/meta/_journal.json" with { type: "json" };
-import { migrationConfig } from "../../drizzle/migrations_folder.ts";
+import { migrationConfig } from "../../drizzle/embedded_files.ts";
 import * as schema from "../../drizzle/schema.ts";
 
 const folder = migrationConfig.migrationsFolder;

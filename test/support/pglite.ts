@@ -9,7 +9,7 @@ import { migrate } from "drizzle-orm/pglite/migrator";
 import { createPgliteDatabase, pgliteParsers } from "../../drizzle/databases/pglite.ts";
 import type { Database } from "../../drizzle/database.ts";
 import { watchedQueries } from "./watched_database.ts";
-import { migrationConfig } from "../../drizzle/migrations_folder.ts";
+import { migrationConfig } from "../../drizzle/embedded_files.ts";
 
 interface KeptPglite {
   readonly pglite: PGlite;

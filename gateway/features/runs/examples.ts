@@ -1,4 +1,4 @@
-import { mapNotes } from "../../../shared/schemas/finding_notes.ts";
+import { findingEntries } from "../../../shared/schemas/finding.ts";
 
 /** Texts that the OpenAPI document shows. */
 
@@ -29,10 +29,10 @@ export const scanExample = {
 };
 export const newScanExample = { org_url: scanExample.org_url, client_id: scanExample.client_id, checks_total: 29 };
 export const findingExample = {
+  ...Object.fromEntries(Object.keys(findingEntries).map((name) => [name, null])),
   fingerprint: "mfa-for-admins:00p1a2b3",
   check: "mfa-for-admins",
   status: "FAIL",
-  reason: null,
   severity: "high",
   resource_type: "policy",
   resource_id: "00p1a2b3",
@@ -40,9 +40,7 @@ export const findingExample = {
   expected: "Every rule requires two factors",
   actual: "The rule “Catch-all” allows a password alone",
   detail: "The Admin Console can be opened with a password alone",
-  automated: null,
   cause: "ac037fcf29ae",
-  ...mapNotes(() => null),
   to_pass:
     'In rule "Catch-all" of the authentication policy of "Okta Admin Console": set "User must authenticate with" to a choice of two factor types',
   evaluation:

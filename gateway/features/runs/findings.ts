@@ -11,7 +11,7 @@ import { scanEventSchemas, type FindingCreated } from "../../../shared/schemas/s
 import { parseBody } from "../../http/body.ts";
 import { afterCursor, type PageRequest } from "../../http/paging.ts";
 import { InvalidBody } from "../../http/problem.ts";
-import { replaceRows, toFields } from "../stored_fields.ts";
+import { emptyRow, replaceRows, toFields } from "../stored_fields.ts";
 import { scanStore } from "./store.ts";
 
 export type FindingRow = typeof findings.$inferSelect;
@@ -43,20 +43,8 @@ function requireFinding(payload: unknown, scanId: string): FindingCreated {
 }
 
 function toRow(tenantId: string, finding: FindingCreated): object {
-  return {
-    tenant_id: tenantId,
-    reason: null,
-    resource_type: "",
-    resource_id: "",
-    expected: "",
-    actual: "",
-    automated: null,
-    cause: null,
-    advisory: false,
-    ...finding,
-    check: toCheckName(finding.check),
-    notes: notesOf(finding),
-  };
+  const notes = notesOf(finding);
+  return { ...emptyRow(findings), ...finding, tenant_id: tenantId, check: toCheckName(finding.check), notes };
 }
 
 /** In the order they were stored, one row beyond the limit. */

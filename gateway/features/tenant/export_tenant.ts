@@ -1,9 +1,51 @@
-import { getTableName, sql, type SQL } from "drizzle-orm";
+import { getTableColumns, getTableName, sql, type SQL } from "drizzle-orm";
+import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
 import { currentTenantId } from "../../../drizzle/policies.ts";
+import {
+  apiKeys,
+  changes,
+  decisions,
+  findings,
+  memberships,
+  monitors,
+  observations,
+  organizations,
+  published,
+  scanReports,
+  scans,
+} from "../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import type { Tenant } from "../../../shared/schemas/tenant.ts";
 import type { Access } from "../../auth/membership.ts";
-import { exportedColumns, exportedTables, type ExportedTable } from "./exported_tables.ts";
+
+/** A table of which every row belongs to one tenant, by its column `tenant_id`. */
+interface ExportedTable {
+  readonly table: PgTable;
+  /** With the tenant unique: a page begins after one. */
+  readonly key: readonly PgColumn[];
+  /** How many rows a page has at most, where they are large. */
+  readonly pageRows?: number;
+  /** Stay here. */
+  readonly secrets?: readonly PgColumn[];
+}
+
+/**
+ * What an exported tenant has besides its name, each table after the ones that it refers to. The audit trail stays with the gateway
+ * where it happened.
+ */
+const exportedTables: readonly ExportedTable[] = [
+  { table: memberships, key: [memberships.userId] },
+  { table: apiKeys, key: [apiKeys.id], secrets: [apiKeys.hash] },
+  { table: organizations, key: [organizations.id] },
+  { table: observations, key: [observations.runId, observations.knownFrom] },
+  { table: scans, key: [scans.id] },
+  { table: findings, key: [findings.scanId, findings.fingerprint] },
+  { table: scanReports, key: [scanReports.scanId], pageRows: 1 },
+  { table: monitors, key: [monitors.id] },
+  { table: changes, key: [changes.monitorId, changes.id] },
+  { table: published, key: [published.channel, published.producer] },
+  { table: decisions, key: [decisions.id] },
+];
 
 /** Rows of one table, in the order of its key. */
 interface ExportPage {
@@ -73,4 +115,13 @@ function isAfter({ key }: ExportedTable, after: readonly string[] | null): SQL {
 
 function list(items: readonly (SQL | ReturnType<typeof sql.identifier>)[]): SQL {
   return sql.join([...items], sql`, `);
+}
+
+/** The columns that the file has, by name. */
+function exportedColumns({ table, secrets = [] }: ExportedTable): readonly string[] {
+  const secret = new Set(secrets.map(({ name }) => name));
+  return Object.values(getTableColumns(table))
+    .filter(({ generated }) => generated === undefined)
+    .map(({ name }) => name)
+    .filter((name) => !secret.has(name));
 }
