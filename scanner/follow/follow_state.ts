@@ -7,29 +7,7 @@ import type { SavedAnswers } from "../evidence/remembered_answers.ts";
 import type { ChangeLine, KnownFinding } from "./changes.ts";
 
 /** State of a follower, whole after each of its rounds. */
-export interface FollowState {
-  readonly orgUrl: string;
-  /** The monitor's UUID: the same directory is the same monitor. */
-  readonly monitorId: string;
-  /** Path and query of the log's next page; null: the log has not been read. */
-  readonly cursor: string | null;
-  /** ISO 8601, UTC: when the log was last read to its end. */
-  readonly lastLookAt: string | null;
-  readonly lastFullAt: string;
-  /** The revision of the STIG by which they were judged. */
-  readonly benchmark: string;
-  /** Names the document by which they were judged, as `decidingDigest` does; null: none. */
-  readonly orgPolicy: string | null;
-  readonly checks: readonly string[];
-  /** Identities of log entries that were read. */
-  readonly seen: readonly string[];
-  readonly answers: SavedAnswers;
-  readonly findings: readonly KnownFinding[];
-  /** Written lines that the gateway may not have, oldest first. */
-  readonly pending: readonly ChangeLine[];
-  /** Lines that may not be written, oldest first. */
-  readonly unwritten: readonly ChangeLine[];
-}
+export type FollowState = Readonly<Omit<v.InferOutput<typeof stateSchema>, "schema">>;
 
 export interface FollowStore {
   /** Null where none exists that can be used; `say` hears why. Throws `UsageError` for the state of another org. */
@@ -81,23 +59,35 @@ const time = v.pipe(
   v.string(),
   v.check((text) => !Number.isNaN(Date.parse(text))),
 );
-// As this program wrote them.
-const lines = v.array(v.custom<ChangeLine>((line) => v.is(v.object({ id: v.string() }), line)));
+/** A list as this program wrote it. */
+function listOf<Item>(entry: v.GenericSchema) {
+  return v.custom<readonly Item[]>((list) => v.is(v.array(entry), list));
+}
+
+const lines = listOf<ChangeLine>(v.object({ id: v.string() }));
 const stateSchema = v.object({
   schema: v.literal(schema),
   orgUrl: v.string(),
+  /** The same directory is the same monitor. */
   monitorId: v.pipe(v.string(), v.uuid()),
+  /** Path and query of the log's next page; null: the log has not been read. */
   cursor: v.nullable(v.pipe(v.string(), v.startsWith("/api/v1/logs?"))),
+  /** When the log was last read to its end. */
   lastLookAt: v.nullable(time),
   lastFullAt: time,
+  /** The revision of the STIG by which they were judged. */
   benchmark: v.string(),
+  /** Names the document by which they were judged, as `decidingDigest` does; null: none. */
   orgPolicy: v.nullable(v.string()),
-  checks: v.array(v.string()),
-  seen: v.array(v.string()),
+  checks: listOf<string>(v.string()),
+  /** Identities of log entries that were read. */
+  seen: listOf<string>(v.string()),
+  answers: listOf<SavedAnswers[number]>(v.object({ path: v.string() })),
+  findings: listOf<KnownFinding>(v.object({ fingerprint: v.string() })),
+  /** Written lines that the gateway may not have, oldest first. */
   pending: lines,
+  /** Lines that may not be written, oldest first. */
   unwritten: lines,
-  answers: v.array(v.custom<SavedAnswers[number]>((answer) => v.is(v.object({ path: v.string() }), answer))),
-  findings: v.array(v.custom<KnownFinding>((finding) => v.is(v.object({ fingerprint: v.string() }), finding))),
 });
 
 /** Null for what is no state of this version. */

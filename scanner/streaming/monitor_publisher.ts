@@ -57,12 +57,10 @@ export interface MonitorPublisherOptions {
   readonly onRegistered?: (monitor: RegisteredMonitor) => void;
   /** Default: the interval, at least 20 s. */
   readonly heartbeatMs?: number;
-  /** While ending: how long the gateway may accept nothing. */
-  readonly endTimeoutMs?: number;
 }
 
 export function createMonitorPublisher(options: MonitorPublisherOptions): MonitorPublisher {
-  const { gateway, warn, endTimeoutMs = 5000 } = options;
+  const { gateway, warn } = options;
   let publisher: Publisher | null = null;
   let update: MonitorUpdate = {};
   let last: MonitorUpdate = { status: "stopped" };
@@ -129,6 +127,8 @@ export function createMonitorPublisher(options: MonitorPublisherOptions): Monito
   }
 }
 
+/** While ending: how long the gateway may accept nothing. */
+const endTimeoutMs = 5000;
 /** Bounds of the gateway's fields, in characters. */
 const maxCodeChars = 100;
 const maxTextChars = 2048;

@@ -67,7 +67,6 @@ export function createPublisher<Item>(resource: PublishedResource<Item>, warn: (
   let isUpdateDue = false;
   let isEndAccepted = false;
   let hasWarnedOfOutage = false;
-  let hasWarnedOfUpdate = false;
   let giveUp: ReturnType<typeof setTimeout> | null = null;
   let awake = Promise.withResolvers<void>();
   const heartbeat = setInterval(requestUpdate, resource.heartbeatMs);
@@ -120,6 +119,7 @@ export function createPublisher<Item>(resource: PublishedResource<Item>, warn: (
           return;
         }
         warnOfOutage(error);
+        isUpdateDue = true;
         await pause(refusedPauseMs, [ending.signal]);
       }
     }
@@ -134,7 +134,10 @@ export function createPublisher<Item>(resource: PublishedResource<Item>, warn: (
       for (let items = queue.first(maxBatchEvents); items.length > 0; items = queue.first(maxBatchEvents))
         await send(items);
       // After the items: a client that reads the state finds what explains it.
-      if (isUpdateDue) await update();
+      if (isUpdateDue) {
+        isUpdateDue = false;
+        await untilAccepted((signal) => resource.update(signal));
+      }
       if (isEnding) return untilAccepted((signal) => resource.end(signal));
       if (isUpdateDue || ending.signal.aborted || queue.first(1).length > 0) continue;
       await awake.promise;
@@ -165,21 +168,6 @@ export function createPublisher<Item>(resource: PublishedResource<Item>, warn: (
       const half = Math.ceil(items.length / 2);
       await send(items.slice(0, half));
       await send(items.slice(half));
-    }
-  }
-
-  /** A state that the gateway does not take is left out: the next one is another. */
-  async function update(): Promise<void> {
-    isUpdateDue = false;
-    try {
-      await untilAccepted((signal) => resource.update(signal));
-    } catch (error) {
-      if (!isRefusedBody(error)) {
-        isUpdateDue = true;
-        throw error;
-      }
-      if (!hasWarnedOfUpdate) warn(`The gateway refuses the ${kind}'s own status: ${problemOf(error)}`);
-      hasWarnedOfUpdate = true;
     }
   }
 

@@ -189,22 +189,6 @@ describe("createMonitorPublisher", () => {
     expect(monitor.waiting()).toEqual([]);
   });
 
-  test("a report that the gateway refuses is one warning, and costs neither the next one nor a change", async () => {
-    const monitor = await startMonitor({ heartbeatMs: 20 });
-    const impossible = { pass: 20, fail: 20, manual: 20, not_applicable: 0 };
-    monitor.polled(aLook({ counts: impossible }));
-    await expect
-      .poll(() => monitor.warnings)
-      .toEqual([expect.stringMatching(/refuses the monitor.s own status: 422 /)]);
-    monitor.polled(aLook({ counts: impossible, lagSeconds: 2 }));
-    monitor.changed([aChange()]);
-    await expect.poll(async () => (await storedIds(monitor.monitorId)).length).toBe(1);
-    monitor.polled(aLook());
-    await expect.poll(async () => (await read(monitor.monitorId))["fail"]).toBe(5);
-    expect(monitor.warnings).toHaveLength(1);
-    expect(monitor.requests.filter((request) => request === "PUT")).toHaveLength(1);
-  });
-
   test("a monitor that is deleted at the gateway goes on without it; a later process makes a new one under its id", async () => {
     const monitor = await startMonitor();
     await gateway.request(`/api/v1/monitors/${monitor.monitorId}`, { method: "DELETE", as: key() });
