@@ -29,11 +29,11 @@ export async function buildPage(
     readFile(source("icon.svg"), "utf8"),
     readFile(source("index.html"), "utf8"),
   ]);
-  const [script = "", ...chunks] = firstFiles(page);
+  const [script = "", ...chunks] = firstFiles(page, "page.tsx");
   const names: Readonly<Record<string, string>> = {
     script,
-    style: firstFiles(style)[0] ?? "",
-    reports: firstFiles(reports)[0] ?? "",
+    style: firstFiles(style, "page.css")[0] ?? "",
+    reports: firstFiles(reports, "report_page.ts")[0] ?? "",
   };
   await writeFile(
     join(building, "index.html"),
@@ -93,20 +93,12 @@ async function bundle(entry: string, outdir: string, options: BuildOptions = {})
 }
 
 /** The entry's file, and the ones that it cannot begin without. */
-function firstFiles({ outputs }: Metafile): readonly string[] {
-  const entry = Object.keys(outputs).find((path) => outputs[path]?.entryPoint !== undefined && !isLazy(path));
-  const found = new Set<string>();
-  const add = (path: string) => {
-    if (found.has(path)) return;
-    found.add(path);
-    for (const { path: next, kind } of outputs[path]?.imports ?? []) if (kind === "import-statement") add(next);
-  };
-  if (entry !== undefined) add(entry);
-  return [...found].map((path) => basename(path));
-
-  function isLazy(path: string): boolean {
-    return Object.values(outputs).some(({ imports }) => imports.some((one) => one.path === path));
+function firstFiles({ outputs }: Metafile, entry: string): readonly string[] {
+  const found = new Set(Object.keys(outputs).filter((path) => outputs[path]?.entryPoint?.endsWith(entry)));
+  for (const path of found) {
+    for (const { path: next, kind } of outputs[path]?.imports ?? []) if (kind === "import-statement") found.add(next);
   }
+  return [...found].map((path) => basename(path));
 }
 
 /** Names the tool in a report. */

@@ -1,5 +1,6 @@
 import type { ButtonHTMLAttributes, ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { countOf } from "../../../shared/outcome_text.ts";
 import type { Connection } from "../model/connection.ts";
 import { formatAgo, formatClock, formatTime, stateNames } from "../model/format.ts";
 import type { ShownState, TrendDay } from "../model/rules.ts";
@@ -25,6 +26,8 @@ export function BackLink() {
     </a>
   );
 }
+
+const maxFolded = 200;
 
 interface TimeProps {
   readonly atMs: number;
@@ -162,6 +165,30 @@ export function Message(props: {
       {props.children}
       {props.action !== undefined && <Button look="primary" label={props.action.label} onClick={props.action.run} />}
     </div>
+  );
+}
+
+/** The first of a list, and the others behind a line that counts them. */
+export function Folded<Item>(props: {
+  readonly items: readonly Item[];
+  readonly first: number;
+  /** `more change`. */
+  readonly noun: string;
+  readonly class: string;
+  readonly row: (item: Item) => ComponentChildren;
+}) {
+  const { items, first, noun, row } = props;
+  const others = items.slice(first, maxFolded);
+  return (
+    <>
+      <ol class={props.class}>{items.slice(0, first).map(row)}</ol>
+      {others.length > 0 && (
+        <details>
+          <summary>{countOf(items.length - first, noun)}</summary>
+          <ol class={props.class}>{others.map(row)}</ol>
+        </details>
+      )}
+    </>
   );
 }
 

@@ -1,5 +1,5 @@
 import { createElement, type FunctionComponent } from "preact";
-import { useCallback, useEffect, useLayoutEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { toProblem } from "../model/connection.ts";
 import { parseRulesView, toAddress, type RulesView } from "../model/route.ts";
 
@@ -46,22 +46,15 @@ export function useNow(): void {
   }, []);
 }
 
-/** Filters of an organization's view, kept in the address: a link shows the same, and reloading keeps it. */
+/** Filters of an organization's view. The address alone keeps them: a link shows the same, and so does a reload. */
 export function useRulesView() {
-  const [view, setView] = useState(() => parseRulesView(location.hash));
-  useEffect(() => {
-    const read = () => setView(parseRulesView(location.hash));
-    addEventListener("hashchange", read);
-    return () => removeEventListener("hashchange", read);
-  }, []);
-  const change = useCallback((changed: Partial<RulesView>) => {
-    setView((before) => {
-      const next = { ...before, ...changed };
-      history.replaceState(null, "", toAddress(location.hash, next));
-      return next;
-    });
-  }, []);
-  return [view, change] as const;
+  const [, setRound] = useState(0);
+  const change = (changed: Partial<RulesView>) => {
+    const next = { ...parseRulesView(location.hash), ...changed };
+    history.replaceState(null, "", toAddress(location.hash, next));
+    setRound((round) => round + 1);
+  };
+  return [parseRulesView(location.hash), change] as const;
 }
 
 export interface List<Item> {

@@ -1,5 +1,3 @@
-import type { StreamEvent } from "../../../shared/client/subscribe.ts";
-import type { ScanEvents } from "../../../shared/scan_events.ts";
 import { changeSchema, type Change } from "../../../shared/schemas/change.ts";
 import type { RuleHistory } from "../../../shared/schemas/history.ts";
 import { organizationHistorySchema } from "../../../shared/schemas/organization.ts";
@@ -23,8 +21,6 @@ export interface OpenOrganization {
   readonly isRead: boolean;
   /** Why they could not be read. */
   readonly problem: string | null;
-  /** Takes an event of the scan that is shown, whose stream is followed elsewhere. */
-  readonly applyScanEvent: (event: StreamEvent<ScanEvents>) => void;
   /** Up to 400 days of one rule. Rejects as `Api` does. */
   readonly readHistory: (check: string, signal: AbortSignal) => Promise<RuleHistory | null>;
   readonly readAgain: () => void;
@@ -67,11 +63,6 @@ export function openOrganization(
     history: null,
     isRead: false,
     problem: null,
-    applyScanEvent({ type }) {
-      // Events only say that there is something to read.
-      if (type === "scan.end") isStale = true;
-      if (type === "scan.end" || type === "finding.created") read();
-    },
     async readHistory(check, signal) {
       if (organizationId === null) return null;
       const [rule = null] = await listHistory(api, organizationId, { days: maxDays, check, signal });
@@ -109,7 +100,7 @@ export function openOrganization(
       api.list(`${toMonitorPath(monitorId)}/findings`, changeSchema, signal),
       readScan().catch(() => undefined),
     ]);
-    change({ changes: items.filter(({ cause }) => cause !== "start"), findings: withChanges(new Map(), present) });
+    change({ changes: withoutStart(items), findings: withChanges(new Map(), present) });
   }
 
   /** Reads the scan from the last known page on. */
@@ -128,17 +119,12 @@ export function openOrganization(
     return api.get(`${toMonitorPath(id)}/changes?limit=${maxChanges}`, pageOf(changeSchema), signal);
   }
 
-  /** Reads what is new; more than one page of changes means reading everything again. */
+  /** Reads the newest changes; when they do not reach what is known, everything. */
   async function readChanges(id: string): Promise<void> {
-    const { items, next_cursor } = await readNewest(id);
-    const known = new Set(current.changes.map((one) => one.id));
-    const end = items.findIndex(({ id, cause }) => known.has(id) || cause === "start");
-    if (end === -1 && next_cursor !== null) return readAll();
-    const fresh = end === -1 ? items : items.slice(0, end);
-    change({
-      changes: [...fresh, ...current.changes].slice(0, maxChanges),
-      findings: withChanges(new Map(current.findings), fresh.toReversed()),
-    });
+    const { items, next_cursor: next } = await readNewest(id);
+    const [known] = current.changes;
+    if (next !== null && !items.some((one) => one.id === known?.id)) return readAll();
+    change({ changes: withoutStart(items), findings: withChanges(new Map(current.findings), items.toReversed()) });
   }
 
   function withChanges(findings: Map<string, Finding>, changes: readonly Change[]): ReadonlyMap<string, Finding> {
@@ -164,9 +150,13 @@ export function openOrganization(
   const stopListening = tenant.listen((event) => {
     if (event === null) return readAgain();
     const { type, data } = event;
+    // Events only say that there is something to read.
     const isOwn =
-      (type === "finding.updated" && data.monitor_id === monitorId) ||
-      (type === "organization.updated" && data.id === organizationId && monitorId !== null);
+      monitorId === null
+        ? (type === "scan.updated" || type === "scan.end") && data.scan_id === scanId
+        : (type === "finding.updated" && data.monitor_id === monitorId) ||
+          (type === "organization.updated" && data.id === organizationId);
+    if (type === "scan.end") isStale ||= isOwn;
     if (isOwn) read();
   });
   readAgain();
@@ -180,6 +170,11 @@ export function openOrganization(
       closing.abort();
     },
   };
+}
+
+/** The first state of a monitor is no change. */
+function withoutStart(changes: readonly Change[]): readonly Change[] {
+  return changes.filter(({ cause }) => cause !== "start");
 }
 
 async function listHistory(

@@ -78,28 +78,21 @@ async function readFirst(api: Api): Promise<Pick<Session, "caller" | "overview">
 export async function demoCredential(): Promise<Credential | null> {
   let token = await fetchDemoToken();
   if (token === null) return null;
-  let renewing: ReturnType<Credential["renew"]> | null = null;
-
-  async function renew() {
-    try {
-      token = await fetchDemoToken();
-      return token === null ? "ended" : "renewed";
-    } catch {
-      // The call that was refused reports it.
-      return "undecided";
-    } finally {
-      renewing = null;
-    }
-  }
-
   return {
     kind: "demo",
     endsAtMs: null,
     get authorization() {
       return `Bearer ${token}`;
     },
-    // Many calls may be refused at once; one new token serves them all.
-    renew: () => (renewing ??= renew()),
+    async renew() {
+      try {
+        token = await fetchDemoToken();
+        return token === null ? "ended" : "renewed";
+      } catch {
+        // The call that was refused reports it.
+        return "undecided";
+      }
+    },
   };
 }
 

@@ -80,22 +80,24 @@ export function withEvent(state: TenantState, event: TenantEvent, nowMs: number)
   if (type === "organization.deleted") {
     return { ...state, organizations: withoutId(organizations, data.organization_id) };
   }
-  const known = type.startsWith("monitor.") && "monitor_id" in data ? monitors.get(data.monitor_id ?? "") : undefined;
-  return known === undefined
-    ? state
-    : { ...state, monitors: new Map(monitors).set(known.id, toMonitor(known, event, nowMs)) };
+  const known = type === "monitor.updated" ? monitors.get(data.monitor_id) : undefined;
+  if (type !== "monitor.updated" || known === undefined) return state;
+  // That it is stale is the gateway's own word; all else is a report of the producer.
+  const updated_at = data.status === "stale" ? known.updated_at : toTime(nowMs);
+  const error_detail = data.error_code === null ? null : known.error_detail;
+  return { ...state, monitors: new Map(monitors).set(known.id, { ...known, ...data, updated_at, error_detail }) };
 }
 
 /** True: the event says that something changed, and the overview says what. */
 export function isIncomplete({ type, data }: TenantEvent, { organizations, monitors }: TenantState): boolean {
   // The end of a scan may contradict an attestation.
-  if (type === "finding.updated" || type === "scan.end" || type === "monitor.end") return true;
+  if (["finding.updated", "scan.end", "monitor.start", "monitor.error", "monitor.end"].includes(type)) return true;
   if (type === "organization.updated") {
     const known = organizations.find(({ id }) => id === data.id);
     // The event does not say which rule of CAT I it is.
     return known?.cat1_open !== data.cat1_open || known.monitor_id !== data.monitor_id;
   }
-  return type.startsWith("monitor.") && "monitor_id" in data && !monitors.has(data.monitor_id ?? "");
+  return type === "monitor.updated" && !monitors.has(data.monitor_id);
 }
 
 export function withScan(state: TenantState, scan: Scan): TenantState {
@@ -108,16 +110,6 @@ export function withScan(state: TenantState, scan: Scan): TenantState {
 export function withDecision(state: TenantState, decision: Decision): TenantState {
   const others = withoutId(state.decisions, decision.id);
   return { ...state, decisions: decision.state === "active" ? [decision, ...others] : others };
-}
-
-/** The monitor as an event leaves it. That it is stale is the gateway's own word; all else is a report of the producer. */
-function toMonitor(monitor: Monitor, { type, data }: TenantEvent, nowMs: number): Monitor {
-  if (type === "monitor.start") return { ...monitor, status: "running", updated_at: toTime(nowMs) };
-  if (type === "monitor.end") return { ...monitor, status: "ended" };
-  if (type === "monitor.error") return { ...monitor, error_code: data.code, error_detail: data.detail };
-  if (type !== "monitor.updated") return monitor;
-  const updated_at = data.status === "stale" ? monitor.updated_at : toTime(nowMs);
-  return { ...monitor, ...data, updated_at, error_detail: data.error_code === null ? null : monitor.error_detail };
 }
 
 export function hasEnded(status: Scan["status"]): boolean {

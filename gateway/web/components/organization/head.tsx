@@ -6,7 +6,6 @@ import type { Api } from "../../model/api.ts";
 import { checkTitle, revisionText, ruleIds } from "../../model/check_catalog.ts";
 import { formatDuration, formatTime, stateNames, statusWords } from "../../model/format.ts";
 import type { toView } from "../../model/needs_you.ts";
-import type { OpenOrganization } from "../../model/organization_store.ts";
 import type { RuleCounts, TrendDay } from "../../model/rules.ts";
 import { hasEnded } from "../../model/tenant_state.ts";
 import { toScanPath } from "../../model/paths.ts";
@@ -83,30 +82,25 @@ export function AsOf({
 interface RunningProps {
   readonly api: Api;
   readonly scan: Scan;
-  /** The scan's own findings, where they are shown. */
-  readonly shown: OpenOrganization | null;
   readonly now: number;
 }
 
 /** How far a scan is, on its own stream. */
-export function Running({ api, scan, shown, now }: RunningProps) {
+export function Running({ api, scan, now }: RunningProps) {
   const { id, checks_done: done, checks_total: total } = scan;
   const [lastCheck, setLastCheck] = useState<string | null>(null);
   const [problems, setProblems] = useState<readonly string[]>([]);
   const signal = useLifetime();
-  const { applyScanEvent, readAgain } = shown ?? {};
   useEffect(() => {
     subscribe<ScanEvents>(new URL(`${toScanPath(id)}/event-stream`, document.baseURI), {
       signal,
       fetch: api.fetchStream,
-      refetch: () => readAgain?.(),
-      onEvent(event) {
-        if (event.type === "scan.progress") setLastCheck(event.data.check);
-        if (event.type === "scan.error") setProblems((before) => [...before, event.data.detail || event.data.code]);
-        applyScanEvent?.(event);
+      onEvent({ type, data }) {
+        if (type === "scan.progress") setLastCheck(data.check);
+        if (type === "scan.error") setProblems((before) => [...before, data.detail || data.code]);
       },
     });
-  }, [api, id, applyScanEvent, readAgain, signal]);
+  }, [api, id, signal]);
   const elapsedMs = now - Date.parse(scan.started_at ?? scan.created_at);
   const leftMs = done === 0 ? null : (elapsedMs / done) * (total - done);
   return (

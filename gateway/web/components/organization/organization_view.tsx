@@ -1,5 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { countOf } from "../../../../shared/outcome_text.ts";
+import { useMemo, useState } from "preact/hooks";
 import type { DecisionKind } from "../../../../shared/schemas/decision.ts";
 import type { Organization } from "../../../../shared/schemas/organization.ts";
 import type { Scan } from "../../../../shared/schemas/scan.ts";
@@ -7,7 +6,7 @@ import { checkTitle } from "../../model/check_catalog.ts";
 import { indexDecisions } from "../../model/decisions/decision_index.ts";
 import type { Finding } from "../../model/finding.ts";
 import { sinceOf, toView } from "../../model/needs_you.ts";
-import { byWhom, toNews, type NewsItem } from "../../model/news.ts";
+import { byWhom, toNews } from "../../model/news.ts";
 import { openOrganization, type OrganizationTarget } from "../../model/organization_store.ts";
 import { mayDo } from "../../model/permissions.ts";
 import { toPlan } from "../../model/plan.ts";
@@ -16,7 +15,7 @@ import { compareRules, countRules, toRules, toTrend, type RuleRow } from "../../
 import type { Session } from "../../model/session.ts";
 import { hasEnded } from "../../model/tenant_state.ts";
 import type { Tenant } from "../../model/tenant_store.ts";
-import { BackLink, Button, Problem, Time } from "../basics.tsx";
+import { BackLink, Button, Folded, Problem, Time } from "../basics.tsx";
 import { DecideDialog } from "../decisions/decide_dialog.tsx";
 import { useStore } from "../hooks.ts";
 import { useTitle } from "../tab_mark.ts";
@@ -44,8 +43,6 @@ interface OrganizationViewProps {
   readonly change: (changed: Partial<RulesView>) => void;
   readonly now: number;
 }
-
-const newsAtOnce = 4;
 
 /** One organization: its news first, then the plan, then the rules with findings and history in the row. */
 export function OrganizationView(props: OrganizationViewProps) {
@@ -76,21 +73,11 @@ export function OrganizationView(props: OrganizationViewProps) {
   const isRunning = scan !== null && !hasEnded(scan.status);
   const isOld = !isNow || day !== null;
   useTitle(isRunning ? `${scan.checks_done}/${scan.checks_total} · ${name}` : `${counts.fail} FAIL · ${name}`);
-  const { readAgain } = store;
-  const wasRunning = useRef(isRunning);
-  useEffect(() => {
-    // The last findings of the scan may have come after its stream was left.
-    if (wasRunning.current && !isRunning) readAgain();
-    wasRunning.current = isRunning;
-  }, [isRunning, readAgain]);
   const [newest] = news;
   const announcement =
     newest === undefined
       ? ""
       : `${checkTitle(newest.change.check)}, ${newest.change.resource.name}: ${newest.change.to?.status ?? "gone"}, ${byWhom(newest)}.`;
-  const newsLine = (item: NewsItem) => (
-    <NewsLine key={item.id} item={item} href={ruleAddress(item.change.check)} nowMs={now} />
-  );
   const table = (then: ReturnType<typeof compareRules> | null) => (
     <RulesTable
       rules={rules}
@@ -134,14 +121,7 @@ export function OrganizationView(props: OrganizationViewProps) {
       <p class="visually-hidden" role="status">
         {announcement}
       </p>
-      {running !== null && (
-        <Running
-          api={api}
-          scan={running}
-          shown={running.id === target.scanId && target.monitorId === null ? store : null}
-          now={now}
-        />
-      )}
+      {running !== null && <Running api={api} scan={running} now={now} />}
       {!isOld && news.length > 0 && (
         <section class="card news-card" aria-labelledby="news-title">
           <header class="row">
@@ -157,13 +137,13 @@ export function OrganizationView(props: OrganizationViewProps) {
             </h2>
             <Button look="small" label="Seen" onClick={tenant.markSeen} />
           </header>
-          <ol class="news">{news.slice(0, newsAtOnce).map(newsLine)}</ol>
-          {news.length > newsAtOnce && (
-            <details>
-              <summary>{countOf(news.length - newsAtOnce, "more change")}</summary>
-              <ol class="news">{news.slice(newsAtOnce, 200).map(newsLine)}</ol>
-            </details>
-          )}
+          <Folded
+            items={news}
+            first={4}
+            noun="more change"
+            class="news"
+            row={(item) => <NewsLine key={item.id} item={item} href={ruleAddress(item.change.check)} nowMs={now} />}
+          />
         </section>
       )}
       {!isOld && !isRunning && <PlanSection plan={plan} toAddress={ruleAddress} />}

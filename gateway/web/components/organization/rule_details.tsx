@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { alsoText } from "../../../../shared/change_groups.ts";
 import { countOf } from "../../../../shared/outcome_text.ts";
 import type { ManualReason } from "../../../../shared/report.ts";
@@ -77,7 +77,12 @@ export function RuleDetails(props: RuleDetailsProps) {
           onClick={() => setLimit(limit + 100)}
         />
       )}
-      {fix !== null && ["fail", "manual"].includes(rule.state) && <Fix text={fix} />}
+      {fix !== null && ["fail", "manual"].includes(rule.state) && (
+        <details>
+          <summary>DISA's fix text</summary>
+          <p class="fix-text">{fix}</p>
+        </details>
+      )}
       {changes.length > 0 && (
         <section>
           <h3>Changes</h3>
@@ -87,8 +92,7 @@ export function RuleDetails(props: RuleDetailsProps) {
                 <Time atMs={item.atMs} />
                 {` · ${item.change.to === null ? "gone" : formatVerdict(item.change.to)} · ${byWhom(item)}`}
                 <span class="fine">
-                  {` · ${item.change.actual.slice(0, 300)}`}
-                  {item.change.also.length > 0 && ` · ${alsoText(item.change)}`}
+                  {[item.change.actual.slice(0, 300), alsoText(item.change)].map((text) => text && ` · ${text}`)}
                 </span>
               </li>
             ))}
@@ -166,26 +170,6 @@ function FindingLine({ finding, decision, onDecide }: FindingLineProps) {
         </span>
       </div>
     </li>
-  );
-}
-
-/** DISA's own text; it is found by the browser's search also while it is folded. */
-function Fix({ text }: { readonly text: string }) {
-  const box = useRef<HTMLDivElement>(null);
-  const [isShown, setShown] = useState(false);
-  useEffect(() => {
-    const node = box.current;
-    const show = () => setShown(true);
-    node?.addEventListener("beforematch", show);
-    return () => node?.removeEventListener("beforematch", show);
-  }, []);
-  return (
-    <section>
-      <Button look="small" label="DISA's fix text" aria-expanded={isShown} onClick={() => setShown(!isShown)} />
-      <div ref={box} class="fix-text" {...(isShown ? {} : { hidden: "until-found" })}>
-        {text}
-      </div>
-    </section>
   );
 }
 

@@ -1,5 +1,5 @@
+import { decodeJwt, type JWTPayload } from "jose";
 import * as oauth from "oauth4webapi";
-import { isJsonObject, type JsonObject } from "../../../../shared/json.ts";
 import { isUuid } from "../../../../shared/channel_name.ts";
 import { SignInError, type Provider } from "./provider.ts";
 
@@ -62,26 +62,21 @@ export function explainToken(
   { accessToken }: TokenSet,
   { issuer, audience, tenant_claim: tenantClaim }: Provider,
 ): string | null {
+  const signedIn = "You signed in, but the issuer's access token";
   const claims = claimsOf(accessToken);
   if (claims === null) {
-    return (
-      `You signed in, but the issuer's access token is not a JWT that this gateway can check: ` +
-      `at ${issuer} an API with the audience "${audience}" has to be set up for this application.`
-    );
+    const remedy = `at ${issuer} an API with the audience "${audience}" has to be set up for this application.`;
+    return `${signedIn} is not a JWT that this gateway can check: ${remedy}`;
   }
   const audiences = [claims["aud"]].flat();
   if (!audiences.includes(audience)) {
-    return (
-      `You signed in, but the issuer's access token is for ${audiences.map((aud) => JSON.stringify(aud)).join(", ")}: ` +
-      `this gateway expects the audience "${audience}".`
-    );
+    const named = audiences.map((aud) => JSON.stringify(aud)).join(", ");
+    return `${signedIn} is for ${named}: this gateway expects the audience "${audience}".`;
   }
   const tenants = [claims[tenantClaim]].flat();
   if (tenants.length > 0 && tenants.every((tenant) => isUuid(tenant))) return null;
-  return (
-    `You signed in, but the issuer's access token does not say which tenant you belong to: ` +
-    `its claim "${tenantClaim}" has to be the UUID of a tenant, or a list of them.`
-  );
+  const remedy = `its claim "${tenantClaim}" has to be the UUID of a tenant, or a list of them.`;
+  return `${signedIn} does not say which tenant you belong to: ${remedy}`;
 }
 
 /** Says for whom an access token is, for a person who was refused. */
@@ -102,15 +97,9 @@ function quoted(text = ""): string {
 }
 
 /** Unchecked: for display and for finding out early what the gateway will say. */
-function claimsOf(token: string): JsonObject | null {
-  const [, payload, ...rest] = token.split(".");
-  if (payload === undefined || rest.length !== 1) return null;
+function claimsOf(token: string): JWTPayload | null {
   try {
-    const bytes = Uint8Array.from(atob(payload.replaceAll("-", "+").replaceAll("_", "/")), (char) =>
-      char.charCodeAt(0),
-    );
-    const claims: unknown = JSON.parse(new TextDecoder().decode(bytes));
-    return isJsonObject(claims) ? claims : null;
+    return decodeJwt(token);
   } catch {
     return null;
   }
