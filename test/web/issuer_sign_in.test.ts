@@ -51,16 +51,6 @@ test("signs in with code and PKCE, leaves nothing in storage or in an address, a
   await page.getByLabel("Email").waitFor();
 });
 
-test("a reload forgets the token, and the issuer's own session signs in again without asking", async () => {
-  await using watched = await open();
-  const { page } = watched;
-  await signInAs(page, people.one);
-  await page.getByText("Olga One").waitFor();
-  await page.reload();
-  await page.getByRole("button", { name: /^Sign in at / }).click();
-  await page.getByText("Olga One").waitFor();
-});
-
 test("a person with two tenants switches between them, and sees each one's scans with the role there", async () => {
   await acme.producer.register({ org_url: "https://only-acme.okta.com", checks_total: 1 });
   await globex.producer.register({ org_url: "https://only-globex.okta.com", checks_total: 1 });

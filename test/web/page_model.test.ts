@@ -5,7 +5,7 @@ import { needsYou, toAttention, toView } from "../../gateway/web/model/needs_you
 import { toNews } from "../../gateway/web/model/news.ts";
 import { toPlan } from "../../gateway/web/model/plan.ts";
 import { parseRulesView, toAddress } from "../../gateway/web/model/route.ts";
-import { compareRules, countRules, filterRules, passingDays, toRules } from "../../gateway/web/model/rules.ts";
+import { countRules, filterRules, passingDays, toRules } from "../../gateway/web/model/rules.ts";
 import type { Change } from "../../shared/schemas/change.ts";
 import type { Decision } from "../../shared/schemas/decision.ts";
 import { mapNotes } from "../../shared/schemas/finding_notes.ts";
@@ -136,11 +136,6 @@ test.each([
 ])("the filter %j finds rules by any of their words", (words, checks) => {
   const rules = rulesOf([aFinding(), aFinding({ check: "idle", severity: "medium" })]);
   expect(filterRules(rules, { state: null, text: words }).map(({ check }) => check)).toEqual(checks);
-});
-
-test("comparing shows what changed, and no rule that one of both did not evaluate", () => {
-  const then = rulesOf([aFinding(pass), aFinding({ check: "idle", severity: "medium" })]);
-  expect([...compareRules(then, rulesOf([aFinding()]))]).toEqual([["mfa", "fail"]]);
 });
 
 test.each<[string, readonly HistoryDay["status"][], object | null]>([

@@ -116,19 +116,3 @@ test("an issuer that is away for a moment costs no session", async () => {
   await watched.untilConnection("live");
   expect(await page.getByText("Olga One").count()).toBe(1);
 });
-
-test("a session is never renewed into another person's", async () => {
-  inFrame.offer({ lifetimeSeconds: 300 });
-  await using watched = await openScan(inFrame, (page) => page.clock.install());
-  const { page } = watched;
-  // The issuer forgets this person, and in another tab of the same browser somebody else signs in there.
-  await page.context().clearCookies();
-  const tab = await page.context().newPage();
-  await tab.goto(inFrame.gateway.url);
-  await tab.getByRole("button", { name: /^Sign in at / }).click();
-  await logIn(tab, inFrame.people.both);
-  await tab.getByText("Ann Both").waitFor();
-  await page.clock.fastForward("04:01");
-  await page.getByText(/^Your session ends at /).waitFor();
-  expect(await page.getByText("Olga One").count()).toBe(1);
-});

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { member } from "../support/test_gateway.ts";
 import { openPage, openTab, openStage, signIn, signOut } from "./watched_page.ts";
 
 const { browser, gateway } = await openStage({ EVENTSTREAM_RECHECK_SECONDS: "1" });
@@ -103,4 +104,19 @@ test("returns to signing in when the key is revoked", async () => {
   await page.getByRole("heading", { name: "No scans yet" }).waitFor();
   await gateway.revokeApiKey(tenant.apiKeyId);
   await page.getByText("You were signed out").waitFor();
+});
+
+test("a member who is removed sees nothing of the tenant any more, in any tab", async () => {
+  const acme = await gateway.createTenant("Acme");
+  await acme.producer.register({ org_url: "https://secret.okta.com", checks_total: 2 });
+  await using watched = await openPage(browser, gateway.url);
+  await signIn(watched.page, acme.accessToken);
+  const pages = [watched.page, await openTab(watched.page.context(), gateway.url, acme.accessToken)];
+  for (const page of pages) await page.getByText("secret.okta.com").first().waitFor();
+  await gateway.removeMember(acme, member);
+  for (const page of pages) {
+    await page.getByText("You no longer have access to Acme.").waitFor();
+    expect(await page.content()).not.toContain("secret.okta.com");
+    await expect.poll(() => page.title()).toBe("Sign in · scanstream");
+  }
 });
