@@ -133,7 +133,9 @@ async function readCatalog(): Promise<Readonly<Record<"CHECK_CATALOG" | "FIX_TEX
   });
   return {
     CHECK_CATALOG: JSON.stringify(Object.fromEntries(texts)),
-    FIX_TEXTS: JSON.stringify(Object.fromEntries(rules.map(({ check, fix_text: fix }) => [check, fix]))),
+    FIX_TEXTS: JSON.stringify(
+      JSON.stringify(Object.fromEntries(rules.map(({ check, fix_text: fix }) => [check, fix]))),
+    ),
   };
 }
 
