@@ -1,4 +1,3 @@
-import { createElement, type FunctionComponent } from "preact";
 import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { toProblem } from "../model/connection.ts";
 import { parseRulesView, toAddress, type RulesView } from "../model/route.ts";
@@ -106,24 +105,4 @@ export function useAction() {
     }
   }
   return { ...state, run };
-}
-
-/** A component in a script of its own, which is loaded when it is first shown. */
-export function lazy<Props extends object>(load: () => Promise<FunctionComponent<Props>>): FunctionComponent<Props> {
-  let loaded: FunctionComponent<Props> | null = null;
-  return function Lazy(props) {
-    const [text, setText] = useState("Loading…");
-    useEffect(() => {
-      if (loaded !== null) return;
-      load().then(
-        (component) => {
-          loaded = component;
-          setText("");
-        },
-        // The files of a gateway that was upgraded have other names.
-        () => setText("This part of the page could not be loaded. Reload the page."),
-      );
-    }, []);
-    return loaded === null ? createElement("p", { role: "status" }, text) : createElement(loaded, props);
-  };
 }

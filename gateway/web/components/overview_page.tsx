@@ -9,8 +9,9 @@ import { checkTitle, ruleIds, shortFix } from "../model/check_catalog.ts";
 import { toOrigin } from "../model/decisions/decision_index.ts";
 import { formatAgo, formatTime } from "../model/format.ts";
 import { filterViews, sinceOf, type OrganizationView } from "../model/needs_you.ts";
-import { byWhom, remedyOf, type NewsItem } from "../model/news.ts";
+import { byWhom, remedyOf } from "../model/news.ts";
 import { mayDo } from "../model/permissions.ts";
+import { ruleAddress } from "../model/route.ts";
 import type { Session } from "../model/session.ts";
 import { hasEnded } from "../model/tenant_state.ts";
 import type { Tenant } from "../model/tenant_store.ts";
@@ -80,7 +81,7 @@ export function OverviewPage({ session, tenant, views }: OverviewProps) {
                 key={item.id}
                 item={item}
                 name={organization.name}
-                href={toRuleAddress(organization.id, item)}
+                href={ruleAddress(`#/organizations/${organization.id}`, item.change.check)}
                 nowMs={nowMs}
               />
             ))}
@@ -89,10 +90,6 @@ export function OverviewPage({ session, tenant, views }: OverviewProps) {
       )}
     </article>
   );
-}
-
-function toRuleAddress(organizationId: string, { change }: Pick<NewsItem, "change">): string {
-  return `#/organizations/${organizationId}?rule=${encodeURIComponent(change.check)}`;
 }
 
 interface TableProps {

@@ -7,7 +7,7 @@ import type { Session } from "../model/session.ts";
 import { handleShortcut } from "../model/shortcuts.ts";
 import { createTenantStore } from "../model/tenant_store.ts";
 import { Button, ConnectionNotice, Message } from "./basics.tsx";
-import { lazy, useNow, useStore } from "./hooks.ts";
+import { useNow, useStore } from "./hooks.ts";
 import { useTabMark } from "./tab_mark.ts";
 import { OverviewPage } from "./overview_page.tsx";
 
@@ -19,9 +19,6 @@ export interface AccountActions {
 }
 
 const loadPages = () => import("./pages.ts");
-const DecisionsPage = lazy(async () => (await loadPages()).DecisionsPage);
-const OrganizationPage = lazy(async () => (await loadPages()).OrganizationPage);
-const SettingsPage = lazy(async () => (await loadPages()).SettingsPage);
 
 /** The signed-in page: all organizations, or what the address names. */
 export function Shell({ session, ...account }: AccountActions & { readonly session: Session }) {
@@ -30,11 +27,13 @@ export function Shell({ session, ...account }: AccountActions & { readonly sessi
     createTenantStore(api, { overview: session.overview, onChange, onRefused: account.onRefused }),
   );
   const main = useRef<HTMLElement>(null);
+  const [pages, setPages] = useState<Awaited<ReturnType<typeof loadPages>> | null>(null);
+  const [loading, setLoading] = useState("Loading…");
   const [route, setRoute] = useState(() => parseRoute(location.hash));
   useNow();
   useEffect(() => {
-    // The next thing that somebody opens. Where it cannot be loaded, opening it says so.
-    loadPages().catch(() => undefined);
+    // The next thing that somebody opens. The files of a gateway that was upgraded have other names.
+    loadPages().then(setPages, () => setLoading("This part of the page could not be loaded. Reload the page."));
     const onHashChange = () => setRoute(parseRoute(location.hash));
     addEventListener("hashchange", onHashChange);
     document.addEventListener("keydown", handleShortcut);
@@ -58,19 +57,20 @@ export function Shell({ session, ...account }: AccountActions & { readonly sessi
 
   function shownPage() {
     if (route.page === "overview") return <OverviewPage {...shared} views={views} />;
-    if (route.page === "decisions") return <DecisionsPage {...shared} />;
-    if (route.page === "settings") return <SettingsPage session={session} section={route.section} />;
-    if (route.page !== "unknown") {
-      return <OrganizationPage key={`${route.page} ${route.id}`} {...shared} route={route} />;
+    if (route.page === "unknown") {
+      return (
+        <Message
+          level={1}
+          title="Page not found"
+          text={`The address ${location.hash.slice(0, 200)} is not a page of this site. Part of it may be missing.`}
+          action={{ label: "All organizations", run: () => (location.hash = "#/") }}
+        />
+      );
     }
-    return (
-      <Message
-        level={1}
-        title="Page not found"
-        text={`The address ${location.hash.slice(0, 200)} is not a page of this site. Part of it may be missing.`}
-        action={{ label: "All organizations", run: () => (location.hash = "#/") }}
-      />
-    );
+    if (pages === null) return <p role="status">{loading}</p>;
+    if (route.page === "decisions") return <pages.DecisionsPage {...shared} />;
+    if (route.page === "settings") return <pages.SettingsPage session={session} section={route.section} />;
+    return <pages.OrganizationPage key={`${route.page} ${route.id}`} {...shared} route={route} />;
   }
 
   return (

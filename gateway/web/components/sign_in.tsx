@@ -60,7 +60,6 @@ export function SignIn(props: SignInProps) {
 /** Asks for a credential. What is typed stays in the field until it is accepted. */
 function CredentialForm(props: Pick<SignInProps, "signIn">) {
   const field = useRef<HTMLInputElement>(null);
-  const [isShown, setShown] = useState(false);
   const [isSubmitting, setSubmitting] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
   useEffect(() => field.current?.focus(), []);
@@ -83,28 +82,18 @@ function CredentialForm(props: Pick<SignInProps, "signIn">) {
       <label class="strong" for="credential">
         Access token or API key
       </label>
-      <div class="row">
-        <input
-          ref={field}
-          id="credential"
-          class="credential grow"
-          {...(isShown ? ({ type: "text" } as const) : ({ type: "password" } as const))}
-          autocomplete="off"
-          autocapitalize="off"
-          spellcheck={false}
-          required
-          aria-describedby="credential-hint credential-problem"
-          aria-invalid={problem === null ? undefined : true}
-        />
-        <Button
-          look="quiet"
-          label={isShown ? "Hide" : "Show"}
-          aria-pressed={isShown}
-          aria-controls="credential"
-          aria-label="Show what is typed"
-          onClick={() => setShown(!isShown)}
-        />
-      </div>
+      <input
+        ref={field}
+        id="credential"
+        class="credential grow"
+        type="password"
+        autocomplete="off"
+        autocapitalize="off"
+        spellcheck={false}
+        required
+        aria-describedby="credential-hint credential-problem"
+        aria-invalid={problem === null ? undefined : true}
+      />
       <p class="fine" id="credential-hint">
         This tab keeps it in memory only: it is never stored or put into an address, and a reload forgets it.
       </p>

@@ -10,7 +10,6 @@ const clockFormat = new Intl.DateTimeFormat(language, clock);
 const dayFormat = new Intl.DateTimeFormat(language, date);
 const shortFormat = new Intl.DateTimeFormat(language, { month: "short", day: "numeric" });
 const fullFormat = new Intl.DateTimeFormat(language, { ...date, ...clock, timeZoneName: "short" });
-const relative = new Intl.RelativeTimeFormat(language, { numeric: "auto" });
 const count = new Intl.NumberFormat(language);
 
 export function formatCount(value: number): string {
@@ -45,12 +44,8 @@ export const stateNames: Readonly<Record<ShownState, string>> = {
 };
 
 export function formatAgo(timeMs: number, nowMs: number): string {
-  const seconds = Math.round((timeMs - nowMs) / 1000);
-  // A clock that was set back puts it into the future.
-  if (seconds > -45) return "just now";
-  if (seconds > -3600) return relative.format(Math.round(seconds / 60), "minute");
-  if (seconds > -86_400) return relative.format(Math.round(seconds / 3600), "hour");
-  return seconds > -7 * 86_400 ? relative.format(Math.round(seconds / 86_400), "day") : dayFormat.format(timeMs);
+  const ageMs = nowMs - timeMs;
+  return ageMs < 7 * 86_400_000 ? `${formatDuration(ageMs)} ago` : dayFormat.format(timeMs);
 }
 
 /** `05:02` for today, else `Nov 26`, with the year where it is another one. */

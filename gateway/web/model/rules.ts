@@ -176,15 +176,12 @@ export interface RuleCounts extends Readonly<Record<ShownState, number>> {
 }
 
 export function countRules(rules: readonly RuleRow[]): RuleCounts {
-  const of = (state: ShownState) => rules.filter((rule) => rule.state === state);
-  const failing = of("fail");
+  const counts = { fail: 0, manual: 0, pass: 0, not_applicable: 0, none: 0 };
+  for (const { state } of rules) counts[state] += 1;
+  const failing = rules.filter(({ state }) => state === "fail");
   const cat = (severity: Severity) => failing.filter((rule) => rule.severity === severity).length;
   return {
-    fail: failing.length,
-    manual: of("manual").length,
-    pass: of("pass").length,
-    not_applicable: of("not_applicable").length,
-    none: of("none").length,
+    ...counts,
     waived: failing.filter((rule) => rule.isWaived).length,
     cat: { high: cat("high"), medium: cat("medium"), low: cat("low") },
     cat1Open: failing.filter(({ severity, isWaived }) => severity === "high" && !isWaived).length,

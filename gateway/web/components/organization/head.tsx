@@ -4,7 +4,7 @@ import type { ScanEvents } from "../../../../shared/scan_events.ts";
 import type { Scan } from "../../../../shared/schemas/scan.ts";
 import type { Api } from "../../model/api.ts";
 import { checkTitle, revisionText, ruleIds } from "../../model/check_catalog.ts";
-import { formatDuration, formatTime, stateNames, statusWords } from "../../model/format.ts";
+import { formatAgo, formatDuration, formatTime, stateNames, statusWords } from "../../model/format.ts";
 import type { toView } from "../../model/needs_you.ts";
 import type { RuleCounts, TrendDay } from "../../model/rules.ts";
 import { hasEnded } from "../../model/tenant_state.ts";
@@ -32,7 +32,7 @@ export function Freshness({ view, scan, now }: FreshnessProps) {
         ? "not scanned yet"
         : scan.status !== "completed"
           ? progressText(scan)
-          : `scanned ${formatDuration(now - Date.parse(scan.ended_at ?? scan.updated_at))} ago`;
+          : `scanned ${formatAgo(Date.parse(scan.ended_at ?? scan.updated_at), now)}`;
   return (
     <>
       <span class={`dot dot-${watch ?? "none"}`} aria-hidden="true" />

@@ -10,7 +10,7 @@ import { byWhom, toNews } from "../../model/news.ts";
 import { openOrganization, type OrganizationTarget } from "../../model/organization_store.ts";
 import { mayDo } from "../../model/permissions.ts";
 import { toPlan } from "../../model/plan.ts";
-import { isDay, type RulesView } from "../../model/route.ts";
+import { isDay, ruleAddress, type RulesView } from "../../model/route.ts";
 import { compareRules, countRules, toRules, toTrend, type RuleRow } from "../../model/rules.ts";
 import type { Session } from "../../model/session.ts";
 import { hasEnded } from "../../model/tenant_state.ts";
@@ -69,6 +69,7 @@ export function OrganizationView(props: OrganizationViewProps) {
   const news = useMemo(() => toNews(changes, since, index.waiverOf), [changes, since, index]);
   const isWatched = target.monitorId !== null;
   const plan = useMemo(() => toPlan(current, index, isWatched), [current, index, isWatched]);
+  const toAddress = (check: string) => ruleAddress(location.hash, check);
   const onDecide = (kind: DecisionKind, finding: Finding) => setDraft({ kind, finding });
   const isRunning = scan !== null && !hasEnded(scan.status);
   const isOld = !isNow || day !== null;
@@ -142,12 +143,12 @@ export function OrganizationView(props: OrganizationViewProps) {
             first={4}
             noun="more change"
             class="news"
-            row={(item) => <NewsLine key={item.id} item={item} href={ruleAddress(item.change.check)} nowMs={now} />}
+            row={(item) => <NewsLine key={item.id} item={item} href={toAddress(item.change.check)} nowMs={now} />}
           />
         </section>
       )}
-      {!isOld && !isRunning && <PlanSection plan={plan} toAddress={ruleAddress} />}
-      <PolicySection rules={rules} toAddress={ruleAddress} />
+      {!isOld && !isRunning && <PlanSection plan={plan} toAddress={toAddress} />}
+      <PolicySection rules={rules} toAddress={toAddress} />
       {day !== null ? (
         table(compareRules(rules, current))
       ) : isNow || isRunning || organization === null ? (
@@ -162,11 +163,6 @@ export function OrganizationView(props: OrganizationViewProps) {
       )}
     </article>
   );
-}
-
-function ruleAddress(check: string): string {
-  const [place = ""] = location.hash.split("?");
-  return `${place}?rule=${encodeURIComponent(check)}`;
 }
 
 /** Results of each rule that were known on a day. Findings are kept for now and for scans only. */
