@@ -7,8 +7,8 @@ import { categoryNames } from "../../../shared/severity.ts";
 import { parseResource } from "../../../shared/client/rest_client.ts";
 import { checkTitle, ruleIds, shortFix } from "../model/check_catalog.ts";
 import { toOrigin } from "../model/decisions/decision_index.ts";
-import { formatAgo, formatTime } from "../model/format.ts";
-import { filterViews, sinceOf, type OrganizationView } from "../model/needs_you.ts";
+import { formatTime } from "../model/format.ts";
+import { filterViews, scannedText, sinceOf, type OrganizationView } from "../model/needs_you.ts";
 import { byWhom, remedyOf } from "../model/news.ts";
 import { mayDo } from "../model/permissions.ts";
 import { ruleAddress } from "../model/route.ts";
@@ -186,12 +186,7 @@ function Reason({ view, nowMs }: { readonly view: OrganizationView; readonly now
   if (needs.includes("decision ends")) return "a decision ends within 14 days";
   if (newest !== undefined) return `${checkTitle(newest.change.check)} · ${byWhom(newest)}`;
   if (watch !== null) return <span class="fine">{watchText(watch, monitor, nowMs)}</span>;
-  const { last_scan_at: scannedAt } = organization;
-  return (
-    <span class="fine">
-      {scannedAt === null ? "not scanned yet" : `scanned ${formatAgo(Date.parse(scannedAt), nowMs)}`}
-    </span>
-  );
+  return <span class="fine">{scannedText(organization.last_scan_at, nowMs)}</span>;
 }
 
 const keyDays = 90;

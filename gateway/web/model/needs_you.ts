@@ -3,6 +3,7 @@ import type { Decision } from "../../../shared/schemas/decision.ts";
 import type { Monitor } from "../../../shared/schemas/monitor.ts";
 import type { Organization } from "../../../shared/schemas/organization.ts";
 import { indexDecisions, toOrigin, type DecisionIndex } from "./decisions/decision_index.ts";
+import { formatAgo } from "./format.ts";
 import { toNews, type NewsItem } from "./news.ts";
 import type { FailingRule } from "./tenant_state.ts";
 import type { Tenant } from "./tenant_store.ts";
@@ -85,6 +86,11 @@ function isRuleWaived({ check, findings }: FailingRule, index: DecisionIndex): b
   return own.every((finding) => index.waiverOf({ ...finding, check, status: "FAIL" }) !== null);
 }
 
+/** `scanned 3 min 5 s ago`. */
+export function scannedText(at: string | null | undefined, nowMs: number): string {
+  return at ? `scanned ${formatAgo(Date.parse(at), nowMs)}` : "no scan has completed yet";
+}
+
 function byWorst(a: OrganizationView, b: OrganizationView): number {
   const [one, other] = [a.organization, b.organization];
   return (
@@ -93,7 +99,7 @@ function byWorst(a: OrganizationView, b: OrganizationView): number {
     other.cat1_open - one.cat1_open ||
     other.cat2_open - one.cat2_open ||
     other.cat3_open - one.cat3_open ||
-    (one.name < other.name ? -1 : 1)
+    one.name.localeCompare(other.name, "en-US", { numeric: true })
   );
 }
 

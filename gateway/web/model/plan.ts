@@ -21,7 +21,7 @@ export interface Plan {
   readonly changes: readonly PlannedChange[];
 }
 
-/** From the failing findings that decide their rules. What closes a rule of CAT I comes first, then what closes most. */
+/** From the failing findings that decide their rules. The order is that of the reports; a rule of CAT I that no change closes yet comes first. */
 export function toPlan(
   rules: readonly RuleRow[],
   { waiverOf }: Pick<DecisionIndex, "waiverOf">,

@@ -20,64 +20,66 @@ export function Actions({ session: { api, caller }, scan, running, scanId }: Act
   const { isBusy, problem, run } = useAction();
   const hasReport = scanId !== null && (scan === null || hasEnded(scan.status));
   return (
-    <div class="row actions wrap">
-      {running !== null && mayDo(caller, "register") && (
-        <Button
-          label={running.cancel_requested ? "Cancelling…" : "Cancel scan"}
-          disabled={running.cancel_requested}
-          onClick={() =>
-            void run("cancel the scan", async (signal) => {
-              await api.send("POST", `${toScanPath(running.id)}/cancel`, { signal });
-            })
-          }
-        />
-      )}
-      {hasReport && (
-        <>
-          <Button label={isBusy ? "Writing…" : "Download ▾"} popovertarget="download" />
-          <div id="download" popover="auto" class="menu stack">
-            {reportChoices.map(({ name, label, purpose }) => (
-              <Button
-                key={name}
-                label={
-                  <>
-                    {label}
-                    <span class="fine">{purpose}</span>
-                  </>
-                }
-                popovertarget="download"
-                onClick={() =>
-                  void run("write the report", async (signal) =>
-                    saveFile(await readReportFile(api, scanId, { format: name, signal })),
-                  )
-                }
-              />
-            ))}
-            <p class="fine">
-              For HDF: <code>{`scanstream report ${scanId} --format hdf`}</code>
-            </p>
-          </div>
-        </>
-      )}
-      <Button label="⋯" aria-label="More" popovertarget="more" />
-      <div id="more" popover="auto" class="menu stack">
-        <CopyButton label="Copy link" getText={() => location.href} />
-        {scan !== null && mayDo(caller, "decide") && (
-          <ConfirmButton
-            label="Delete scan…"
-            title="Delete this scan?"
-            text="Its findings and its report are deleted too. This cannot be undone. A scan that is still running stops."
-            confirm="Delete for good"
-            onConfirm={() =>
-              void run("delete the scan", async (signal) => {
-                await api.send("DELETE", toScanPath(scan.id), { signal });
-                location.hash = "#/";
+    <>
+      <div class="row actions">
+        {running !== null && mayDo(caller, "register") && (
+          <Button
+            label={running.cancel_requested ? "Cancelling…" : "Cancel scan"}
+            disabled={running.cancel_requested}
+            onClick={() =>
+              void run("cancel the scan", async (signal) => {
+                await api.send("POST", `${toScanPath(running.id)}/cancel`, { signal });
               })
             }
           />
         )}
+        {hasReport && (
+          <>
+            <Button label={isBusy ? "Writing…" : "Download ▾"} popovertarget="download" />
+            <div id="download" popover="auto" class="menu stack">
+              {reportChoices.map(({ name, label, purpose }) => (
+                <Button
+                  key={name}
+                  label={
+                    <>
+                      {label}
+                      <span class="fine">{purpose}</span>
+                    </>
+                  }
+                  popovertarget="download"
+                  onClick={() =>
+                    void run("write the report", async (signal) =>
+                      saveFile(await readReportFile(api, scanId, { format: name, signal })),
+                    )
+                  }
+                />
+              ))}
+              <p class="fine">
+                For HDF: <code>{`scanstream report ${scanId} --format hdf`}</code>
+              </p>
+            </div>
+          </>
+        )}
+        <Button label="⋯" aria-label="More" popovertarget="more" />
+        <div id="more" popover="auto" class="menu stack">
+          <CopyButton label="Copy link" getText={() => location.href} />
+          {scan !== null && mayDo(caller, "decide") && (
+            <ConfirmButton
+              label="Delete scan…"
+              title="Delete this scan?"
+              text="Its findings and its report are deleted too. This cannot be undone. A scan that is still running stops."
+              confirm="Delete for good"
+              onConfirm={() =>
+                void run("delete the scan", async (signal) => {
+                  await api.send("DELETE", toScanPath(scan.id), { signal });
+                  location.hash = "#/";
+                })
+              }
+            />
+          )}
+        </div>
       </div>
-      <Problem text={problem} />
-    </div>
+      {problem !== null && <Problem text={problem} />}
+    </>
   );
 }

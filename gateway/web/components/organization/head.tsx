@@ -4,8 +4,8 @@ import type { ScanEvents } from "../../../../shared/scan_events.ts";
 import type { Scan } from "../../../../shared/schemas/scan.ts";
 import type { Api } from "../../model/api.ts";
 import { checkTitle, revisionText, ruleIds } from "../../model/check_catalog.ts";
-import { formatAgo, formatDuration, formatTime, stateNames, statusWords } from "../../model/format.ts";
-import type { toView } from "../../model/needs_you.ts";
+import { formatDuration, formatTime, stateNames, statusWords } from "../../model/format.ts";
+import { scannedText, type OrganizationView } from "../../model/needs_you.ts";
 import type { RuleCounts, TrendDay } from "../../model/rules.ts";
 import { hasEnded } from "../../model/tenant_state.ts";
 import { toScanPath } from "../../model/paths.ts";
@@ -14,7 +14,7 @@ import { Trend } from "../basics.tsx";
 import { useLifetime } from "../hooks.ts";
 
 interface FreshnessProps {
-  readonly view: ReturnType<typeof toView> | null;
+  readonly view: OrganizationView | null;
   readonly scan: Scan | null;
   readonly now: number;
 }
@@ -25,14 +25,9 @@ export function Freshness({ view, scan, now }: FreshnessProps) {
   const watch = view?.watch ?? null;
   const isBad = isWatchProblem(watch) || watch === "unknown";
   const problem = view?.monitor?.error_detail ?? null;
-  const text =
-    watch !== null
-      ? watchText(watch, view?.monitor ?? null, now)
-      : scan === null
-        ? "not scanned yet"
-        : scan.status !== "completed"
-          ? progressText(scan)
-          : `scanned ${formatAgo(Date.parse(scan.ended_at ?? scan.updated_at), now)}`;
+  const isPart = scan !== null && scan.status !== "completed";
+  const scanned = isPart ? progressText(scan) : scannedText(view?.organization.last_scan_at ?? scan?.ended_at, now);
+  const text = watch === null ? scanned : watchText(watch, view?.monitor ?? null, now);
   return (
     <>
       <span class={`dot dot-${watch ?? "none"}`} aria-hidden="true" />

@@ -151,7 +151,7 @@ export function OrganizationView(props: OrganizationViewProps) {
       <PolicySection rules={rules} toAddress={toAddress} />
       {day !== null ? (
         table(compareRules(rules, current))
-      ) : isNow || isRunning || organization === null ? (
+      ) : isNow || isRunning || organization === null || presentOf(organization) === null ? (
         table(null)
       ) : (
         <WithNow {...props} organization={organization} decisions={index}>
@@ -163,6 +163,11 @@ export function OrganizationView(props: OrganizationViewProps) {
       )}
     </article>
   );
+}
+
+/** What says how the organization is now: its monitor, else its last scan; null: no scan has completed yet. */
+function presentOf({ monitor_id: monitorId, last_scan_id: scanId }: Organization): string | null {
+  return monitorId ?? scanId;
 }
 
 /** Results of each rule that were known on a day. Findings are kept for now and for scans only. */
