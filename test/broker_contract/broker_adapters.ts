@@ -10,7 +10,7 @@ import { startUpstashBridge } from "../support/upstash_bridge.ts";
 import type { BrokerHarness, OpenHarness, Timing } from "./broker_harness.ts";
 
 const database = 2;
-const redisTiming = { default: {}, short: { timeoutMs: 800, pingEveryMs: 200, pingTimeoutMs: 600 } } as const;
+const redisTiming = { default: {}, short: { timeoutMs: 3000, pingEveryMs: 300, pingTimeoutMs: 3000 } } as const;
 
 export const openMemoryHarness: OpenHarness = async () => {
   const broker = createMemoryBroker();
@@ -52,7 +52,7 @@ export function upstashHarness(redis: RedisServer): OpenHarness {
     const bridge = await startUpstashBridge({ redisUrl: redis.url, token });
     const network = await startTcpProxy(bridge);
     const url = `http://127.0.0.1:${network.port}`;
-    const timingOf = (timing: Timing) => (timing === "default" ? {} : { timeoutMs: 800, idleMs: 200, graceMs: 600 });
+    const timingOf = (timing: Timing) => (timing === "default" ? {} : { timeoutMs: 3000, idleMs: 300, graceMs: 3000 });
     return collect({
       createBroker: (timing = "default") => createUpstashBroker({ url, token, database, ...timingOf(timing) }),
       createDirectBroker: () => createUpstashBroker({ url: bridge.url, token, database }),

@@ -125,7 +125,7 @@ test("createRedisBroker notices a frozen Redis, and a publish that it gave up ne
   const network = await startTcpProxy(own);
   onTestFinished(() => network.close());
   const channel = createChannel();
-  const shortTimeouts = { timeoutMs: 300, pingEveryMs: 100, pingTimeoutMs: 200 };
+  const shortTimeouts = { timeoutMs: 3000, pingEveryMs: 300, pingTimeoutMs: 3000 };
   const broker = open({ url: `redis://127.0.0.1:${network.port}`, ...shortTimeouts });
   const witness = await record(open({ url: own.url }), channel);
   const recording = await record(broker, channel);

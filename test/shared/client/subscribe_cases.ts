@@ -268,21 +268,6 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
     assert.deepEqual(log.entries, ["connecting", "live", "scan.end", "ended"]);
   },
 
-  "keeps a stream that sends heartbeats": async () => {
-    await using server = await startScriptedServer(async (response, request) => {
-      await stream()(response, request);
-      for (let count = 0; count < 12; count += 1) {
-        // The passing of time is what is tested: 12 heartbeats last longer than the silence that is allowed.
-        await new Promise((resolve) => setTimeout(resolve, 150));
-        response.write(": heartbeat\n\n");
-      }
-      response.write(end);
-    });
-    const log = watch(server.url, { heartbeatMs: 600 });
-    await log.finished;
-    assert.deepEqual(log.entries, ["connecting", "live", "scan.end", "ended"]);
-  },
-
   "aborts a connect without an answer in time": async () => {
     await using server = await startScriptedServer(() => undefined, stream(end));
     const log = watch(server.url, { connectTimeoutMs: 50 });
