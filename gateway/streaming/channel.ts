@@ -37,7 +37,9 @@ export class Channel {
   /** Settles when the channel has learned how far its events were stored. Null: nobody has asked. */
   numbered: Promise<void> | null = null;
   /** Ends the members when a hole is not filled. */
-  holeTimer: ReturnType<typeof setTimeout> | null = null;
+  holeTimer: ReturnType<typeof setTimeout> | undefined;
+  /** Gives up the subscription when nobody has come back. */
+  lingerTimer: ReturnType<typeof setTimeout> | undefined;
   /** The last number of each producer that numbers its events, least recent first. */
   readonly #lastNumbers = new Map<string, number>();
   /** Events before those, which did not arrive: since when, oldest first. */

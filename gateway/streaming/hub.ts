@@ -53,17 +53,14 @@ export class Hub {
   readonly #log: Log;
   readonly #now: () => number;
   readonly #channels = new Map<string, Channel>();
-  /** Channels without any lease, oldest first, and since when. */
-  readonly #idleSince = new Map<Channel, number>();
-  #lingerTimer: ReturnType<typeof setTimeout> | null = null;
-  /** Their tenants have had their deliveries. */
-  #heldChannels: Channel[] = [];
-  #heldTimer: ReturnType<typeof setTimeout> | null = null;
   /** They have messages that were not written yet. */
   #queuedChannels: Channel[] = [];
   #queuedChars = 0;
   #isClosed = false;
-  readonly #onIdle = (channel: Channel) => this.#startLinger(channel);
+  /** The last lease was released: a new one within the linger finds the subscription confirmed. */
+  readonly #onIdle = (channel: Channel) => {
+    channel.lingerTimer = setTimeout(() => this.#discard(channel), this.#lingerMs);
+  };
 
   constructor(options: HubOptions) {
     this.#subscriber = options.subscriber;
@@ -120,24 +117,17 @@ export class Hub {
   close(): void {
     this.#isClosed = true;
     for (const channel of this.#channels.values()) this.#lose(channel);
-    if (this.#lingerTimer !== null) clearTimeout(this.#lingerTimer);
-    this.#lingerTimer = null;
-    if (this.#heldTimer !== null) clearTimeout(this.#heldTimer);
-    this.#heldTimer = null;
   }
 
-  /** The last lease was released: a new one within the linger finds the subscription confirmed. */
-  #startLinger(channel: Channel): void {
-    this.#idleSince.set(channel, this.#now());
-    this.#lingerTimer ??= setTimeout(() => this.#sweepIdle(), this.#lingerMs);
+  #flushQueue(): void {
+    const channels = this.#queuedChannels;
+    this.#queuedChannels = [];
+    this.#queuedChars = 0;
+    this.#flush(channels);
   }
 
   /** Writes what has arrived; what its tenant may not have yet waits, and is written together with what comes meanwhile. */
-  #flush(): void {
-    const channels = this.#queuedChannels;
-    if (channels.length === 0) return;
-    this.#queuedChannels = [];
-    this.#queuedChars = 0;
+  #flush(channels: readonly Channel[]): void {
     const nowMs = this.#now();
     for (const channel of channels) {
       if (this.#deliveries?.take(channel.tenantId, channel.members.size, nowMs) === false) this.#hold(channel);
@@ -146,17 +136,8 @@ export class Hub {
   }
 
   #hold(channel: Channel): void {
-    if (channel.frames.reduce((sum, { length }) => sum + length, 0) > maxHeldChars) {
-      this.#lose(channel);
-      return;
-    }
-    this.#heldChannels.push(channel);
-    this.#heldTimer ??= setTimeout(() => {
-      this.#heldTimer = null;
-      this.#queuedChannels.push(...this.#heldChannels);
-      this.#heldChannels = [];
-      this.#flush();
-    }, heldMs);
+    if (channel.frames.reduce((sum, { length }) => sum + length, 0) > maxHeldChars) this.#lose(channel);
+    else setTimeout(() => this.#flush([channel]), heldMs);
   }
 
   /** One chunk, the same bytes to each member. */
@@ -172,7 +153,7 @@ export class Hub {
   #addReference(name: string): Channel {
     const channel = this.#channels.get(name) ?? this.#open(name);
     channel.refCount += 1;
-    this.#idleSince.delete(channel);
+    clearTimeout(channel.lingerTimer);
     return channel;
   }
 
@@ -231,19 +212,19 @@ export class Hub {
     this.#watchHole(channel);
     const frame = encodeEventFrame(event);
     if (channel.frames.push(frame) === 1) {
-      if (this.#queuedChannels.length === 0) nextTurn(() => this.#flush());
+      if (this.#queuedChannels.length === 0) nextTurn(() => this.#flushQueue());
       this.#queuedChannels.push(channel);
     }
     this.#queuedChars += frame.length;
     if (end === "own") this.#endMembers(channel);
-    else if (this.#queuedChars > maxQueuedChars) this.#flush();
+    else if (this.#queuedChars > maxQueuedChars) this.#flushQueue();
   }
 
   /** The members are ended unless what is missing arrives in time. */
   #watchHole(channel: Channel): void {
     if (channel.holeSinceMs === null || channel.isOver) return;
     channel.holeTimer ??= setTimeout(() => {
-      channel.holeTimer = null;
+      channel.holeTimer = undefined;
       if (this.#now() - (channel.holeSinceMs ?? Infinity) >= holeMs) this.#lose(channel);
       else this.#watchHole(channel);
     }, holeMs);
@@ -265,9 +246,9 @@ export class Hub {
 
   #discard(channel: Channel): void {
     channel.isOver = true;
-    if (channel.holeTimer !== null) clearTimeout(channel.holeTimer);
+    clearTimeout(channel.holeTimer);
+    clearTimeout(channel.lingerTimer);
     channel.abort.abort(unavailable("The subscription is over"));
-    this.#idleSince.delete(channel);
     // A new channel of that name may already be there.
     if (this.#channels.get(channel.name) === channel) this.#channels.delete(channel.name);
   }
@@ -289,19 +270,6 @@ export class Hub {
       member?.end(reason);
     } catch (error) {
       this.#log.error({ error }, "A stream could not be closed");
-    }
-  }
-
-  #sweepIdle(): void {
-    this.#lingerTimer = null;
-    const nowMs = this.#now();
-    for (const [channel, sinceMs] of this.#idleSince) {
-      const leftMs = sinceMs + this.#lingerMs - nowMs;
-      if (leftMs > 0) {
-        this.#lingerTimer = setTimeout(() => this.#sweepIdle(), leftMs);
-        return;
-      }
-      this.#discard(channel);
     }
   }
 }
