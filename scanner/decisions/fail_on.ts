@@ -44,13 +44,9 @@ export function parseFailOn(text: string): FailOn | null {
 function parseWord(word: string): FailOn | null {
   const [verdict, severity = "low", ...rest] = word.split(":");
   const leastSeverity = parseSeverity(severity);
-  if (leastSeverity === null || rest.length > 0) return null;
-  if (verdict === "fail") return [{ status: "FAIL", leastSeverity }];
-  if (verdict !== "manual") return null;
-  return [
-    { status: "FAIL", leastSeverity },
-    { status: "MANUAL", leastSeverity },
-  ];
+  if (leastSeverity === null || rest.length > 0 || (verdict !== "fail" && verdict !== "manual")) return null;
+  const statuses = verdict === "fail" ? (["FAIL"] as const) : (["FAIL", "MANUAL"] as const);
+  return statuses.map((status) => ({ status, leastSeverity }));
 }
 
 /** True when a finding of that verdict and severity fails the run. */
@@ -82,11 +78,8 @@ export function applyGate(report: Report, rule: FailRule): GateResult {
     line(exitCode, problem) {
       const reasons = [problem ?? [], namedParts(named, rule), rule.allowUnread ? [] : unreadPart].flat();
       const why = reasons.length === 0 ? "" : `: ${reasons.join("; ")}`;
-      const options = [
-        ...(named.length === 0 ? [optionOf(rule)] : []),
-        ...(rule.allowUnread ? ["--allow-unread"] : []),
-      ];
-      const fulfilled = options.length === 0 ? "" : ` (${options.join(", ")})`;
+      const options = [named.length === 0 ? optionOf(rule) : "", rule.allowUnread ? "--allow-unread" : ""];
+      const fulfilled = options.some(Boolean) ? ` (${options.filter(Boolean).join(", ")})` : "";
       return `Exit ${exitCode}${why}${fulfilled}${left.length === 0 ? "" : `. Not counted: ${left.join(", ")}`}`;
     },
   };
@@ -134,10 +127,8 @@ function optionOf({ failOnText, onlyNew }: FailRule): string {
 function leftParts(open: readonly OpenFinding[]): readonly string[] {
   const waived = open.filter(({ finding }) => finding?.waived === true);
   const unnamed = open.filter((one) => !one.isNamed && !waived.includes(one));
-  return [
-    ...countParts(unnamed, byCategory),
-    ...(waived.length === 0 ? [] : [`${countOf(waived.length, "finding")} waived`]),
-  ];
+  const parts = countParts(unnamed, byCategory);
+  return waived.length === 0 ? parts : [...parts, `${countOf(waived.length, "finding")} waived`];
 }
 
 /** `2 findings failed`, `1 finding needs manual review`, each with what `more` says of them. */

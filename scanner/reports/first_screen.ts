@@ -31,20 +31,19 @@ export function firstScreen(report: Report, options: RenderOptions): readonly st
   const open = reached
     .filter((check) => ["fail", "manual"].includes(stateOf(check)))
     .toSorted((one, other) => Number(isWaived(one)) - Number(isWaived(other)) || worstFirst(one, other));
-  const changes = changeTexts(report, options);
+  const changes = changeTexts(report, width);
   const unread = unreadRules(report).filter((check) => !interrupted.includes(check));
+  const twoLines = (text: string) => shorten(text, width * 2 - 10);
+  const limits = ownLimitsText(report) && twoLines(`Own limits: ${ownLimitsText(report)}`);
   const lines = [
-    ...(unread.length === 0 ? [] : [shorten(`${unreadText(unread)}: ${idsOf(unread)}`, width * 2 - 10)]),
+    ...(unread.length === 0 ? [] : [twoLines(`${unreadText(unread)}: ${idsOf(unread)}`)]),
     `${report.scan.org_url}: ${summaryParts(report)[0]?.text ?? ""}`,
     `Role: ${roleText(report)}.`,
     ...revisionLines(reached, options),
-    ...(interrupted.length === 0 ? [] : [shorten(interruptedLine(interrupted), width * 2 - 10)]),
+    ...(interrupted.length === 0 ? [] : [twoLines(interruptedLine(interrupted))]),
     "",
     ...categoryLines(report.checks, width),
-    ...[orgPolicyText(report)].filter((line) => line !== ""),
-    ...baselineLines(report),
-    ...[ownLimitsText(report)].flatMap((text) => (text === "" ? [] : [shorten(`Own limits: ${text}`, width * 2 - 10)])),
-    ...neverExpiresLines(report.checks),
+    ...[orgPolicyText(report), baselineText(report), limits, neverExpiresText(report.checks)].filter(Boolean),
     "",
   ].flatMap((line) => wrapped(line, 2, width));
   const room = maxLines - 1 - lines.length - changes.length;
@@ -58,35 +57,32 @@ export function firstScreen(report: Report, options: RenderOptions): readonly st
   ];
 }
 
-function baselineLines({ baseline }: Report): readonly string[] {
-  if (baseline === null) return [];
-  return [`Against the baseline: ${baseline.new} new, ${baseline.resolved} resolved, ${baseline.unchanged} unchanged.`];
+function baselineText({ baseline }: Report): string {
+  if (baseline === null) return "";
+  return `Against the baseline: ${baseline.new} new, ${baseline.resolved} resolved, ${baseline.unchanged} unchanged.`;
 }
 
 /** Decisions of people only: an own limit has no author, and an answer in a checklist has no end. */
-function neverExpiresLines(checks: readonly CheckResult[]): readonly string[] {
+function neverExpiresText(checks: readonly CheckResult[]): string {
   const findings = checks.flatMap((check) => check.findings);
   const waived = findings.filter(({ waiver }) => waiver?.by !== undefined && waiver.expires === null).length;
   const attested = checks.filter(
     ({ attestation }) => attestation?.expires === null && attestation.source !== "checklist",
   );
   const parts = [
-    ...(waived === 0 ? [] : [countOf(waived, "waived finding")]),
-    ...(attested.length === 0 ? [] : [countOf(attested.length, "attested rule")]),
-  ];
-  return parts.length === 0 ? [] : [`Decisions that never expire: ${parts.join(", ")}.`];
+    waived === 0 ? "" : countOf(waived, "waived finding"),
+    attested.length === 0 ? "" : countOf(attested.length, "attested rule"),
+  ].filter(Boolean);
+  return parts.length === 0 ? "" : `Decisions that never expire: ${parts.join(", ")}.`;
 }
 
 /** The first changes, each with what it closes. */
-function changeTexts(report: Report, { width }: RenderOptions): readonly string[] {
+function changeTexts(report: Report, width: number): readonly string[] {
   const { headline, changes } = changeLines(report);
-  if (changes.length === 0) return [];
-  return [
-    ...wrapText(`${headline}:`, width),
-    ...changes
-      .slice(0, maxChanges)
-      .flatMap(({ number, change, closes }) => [cut(`  ${number}. ${change}`, width), cut(`     ${closes}`, width)]),
-  ];
+  const texts = changes
+    .slice(0, maxChanges)
+    .flatMap(({ number, change, closes }) => [`  ${number}. ${change}`, `     ${closes}`]);
+  return changes.length === 0 ? [] : [...wrapText(`${headline}:`, width), ...texts.map((text) => cut(text, width))];
 }
 
 /** Names another revision of the STIG than the built-in one, and counts its rules that no check judges. */
