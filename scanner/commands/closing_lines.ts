@@ -7,7 +7,7 @@ import type { Revision } from "../catalog/catalog.ts";
 import { carriedLines } from "../checklists/carry_answers.ts";
 import type { Checklist } from "../checklists/checklist.ts";
 import { statusLabels } from "../checklists/status.ts";
-import { unreadRules } from "../decisions/unread.ts";
+import { unreadRules } from "../decisions/fail_on.ts";
 import { hostOf, orgNameOf } from "../reports/benchmark_rules.ts";
 import { answersOf } from "../reports/checklists.ts";
 import { worstFirst } from "../reports/result_text.ts";

@@ -4,9 +4,8 @@ import type { CatalogCheck } from "../catalog/catalog.ts";
 import type { ArtifactName, CollectedArtifacts } from "../evidence/artifacts.ts";
 import { artifactsReadBy } from "../explain/explain_org.ts";
 import { objectLists, type ObjectList, type OrgObject } from "../evidence/org_objects.ts";
-import { compareObjects } from "./compare_values.ts";
 import { sortBy } from "../checks/parsing/names.ts";
-import { pairUp } from "./pairs.ts";
+import { compareObjects, pairUp } from "./compare_values.ts";
 
 /** The objects that were added, removed or changed, each with the checks that examine its artifact. */
 export function compareConfiguration(

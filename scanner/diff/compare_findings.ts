@@ -3,7 +3,7 @@ import { isHolding } from "../../shared/rule_result.ts";
 import type { Diff } from "../../shared/schemas/diff.ts";
 import { isUnreadable } from "../../shared/history/observation.ts";
 import { sortBy } from "../checks/parsing/names.ts";
-import { pairUp } from "./pairs.ts";
+import { pairUp } from "./compare_values.ts";
 
 export type ComparedVerdict = NonNullable<Diff["findings"][number]["before"]>;
 type FindingChange = Diff["findings"][number];

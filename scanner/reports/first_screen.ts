@@ -4,7 +4,7 @@ import type { CheckResult, Finding, Report } from "../../shared/report.ts";
 import { shorten } from "../../shared/text.ts";
 import { paintStatus, printable, wrapped, wrapText } from "../../command_line/terminal.ts";
 import { builtIn, revisionName } from "../catalog/catalog.ts";
-import { unreadRules, unreadText } from "../decisions/unread.ts";
+import { unreadRules, unreadText } from "../decisions/fail_on.ts";
 import { idsOf, levelOf } from "./benchmark_rules.ts";
 import { changeLines } from "./cause_lines.ts";
 import { noteOf, stateLabels, worstFirst } from "./result_text.ts";

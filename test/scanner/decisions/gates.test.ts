@@ -42,16 +42,11 @@ describe("--fail-on", () => {
     ["a PASS", passed, "manual", false],
     ["a FAIL of medium", failed, "fail:high", false],
     ["a FAIL of medium", failed, "fail:medium", true],
-    ["a FAIL of medium", failed, "fail:low", true],
-    ["a FAIL of high", ofSeverity("high", failed), "fail:medium", true],
     ["a FAIL of low", ofSeverity("low", failed), "fail:medium", false],
-    ["a FAIL of low", ofSeverity("low", failed), "fail", true],
     ["a MANUAL of high", ofSeverity("high", manual), "fail,manual:high", true],
     ["a MANUAL of medium", manual, "fail,manual:high", false],
     ["a FAIL of high", ofSeverity("high", failed), "manual:high", true],
-    ["a FAIL of medium", failed, "fail:cat1", false],
     ["a FAIL of medium", failed, "fail:CAT II", true],
-    ["a FAIL of medium", failed, "fail:III", true],
   ])("%s with %s counts: %s", (_, result, failOn, expected) => {
     expect(isFailed(result, aGate(failOn))).toBe(expected);
   });

@@ -36,16 +36,6 @@ describe("a decision with a remediation date", () => {
     expect(firstFinding([both], aCheckResult(), later)).toMatchObject({ waived: false, plan: { overdue: true } });
   });
 
-  test.each([
-    ["2026-11-20", true],
-    ["2026-11-21", false],
-    ["2026-11-21T11:59:59Z", true],
-    ["2026-11-21T12:00:00Z", false],
-    ["2026-11-21T14:30:00+02:00", false],
-  ])("of %s at noon of the 21st is overdue: %s", (remediationDate, overdue) => {
-    expect(firstFinding([{ ...plan, remediation_date: remediationDate }])?.plan?.overdue).toBe(overdue);
-  });
-
   test("is no plan for what is for a person to judge, unless the person found a failure", () => {
     const manual = aCheckResult({ findings: [aFinding({ status: "MANUAL" })] });
     expect(firstFinding([plan], manual)?.plan).toBeUndefined();

@@ -1,6 +1,5 @@
 import { parse } from "csv-parse/sync";
 import { expect, test } from "vitest";
-import { overdueLines } from "../../../scanner/commands/closing_lines.ts";
 import type { CheckResult, Plan } from "../../../shared/report.ts";
 import { aCheckResult, aFinding, aReport, renderAs } from "../../support/report_builders.ts";
 
@@ -62,13 +61,4 @@ test("of very many resources counts what a cell cannot hold", () => {
   const [row] = rowsOf(aCheckResult({ findings: many }));
   expect(row?.["resource_id"]).toMatch(/^app-0{16}; .*; app-0{12}1362; and 637 more: see scan\.csv$/);
   expect(row?.["resource_name"]?.split("; ")).toHaveLength(2000);
-});
-
-test("what is overdue is one last line of the terminal, however much it is", () => {
-  const late = aFinding({ plan: overdue });
-  const many = Array.from({ length: 7 }, (_, n) => aCheckResult({ vuln_id: `V-${n}`, findings: [late, late] }));
-  expect(overdueLines(aReport(many))).toEqual([
-    "14 findings past the planned remediation date: V-0 (2026-10-31), V-1 (2026-10-31), V-2 (2026-10-31), V-3 (2026-10-31), V-4 (2026-10-31) and 2 more",
-  ]);
-  expect(overdueLines(aReport())).toEqual([]);
 });
