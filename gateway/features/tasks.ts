@@ -1,8 +1,8 @@
 import { findDueTenant } from "../../drizzle/across_tenants.ts";
 import type { Feature, FeatureDependencies, Task } from "./features.ts";
 
-/** Steps of one run, and the next one goes on: less than a Worker may ask of others in one go. */
-const maxSteps = 100;
+/** Steps of one run, and the next one goes on: all tasks together ask less of others than a Worker may in one go. */
+const maxSteps = 50;
 
 /** Does what is due. Never rejects. */
 export async function runTask({ due, afterSeconds = 0, run }: Task, dependencies: FeatureDependencies): Promise<void> {

@@ -37,9 +37,7 @@ export async function serveOn(
 ): Promise<ServedGateway> {
   const served = await serveGateway(gateway, { http, host, port, metricsPort: null });
   const { dependencies, isEmbedded } = gatewayParts(gateway);
-  const { database } = dependencies;
-  const admin = { database, developmentKey: null, tenantClaim: "tenant_id", nowMs: Date.now };
-  const firstKey = isEmbedded ? await createFirstKey((...operation) => executeAdmin(admin, ...operation)) : null;
+  const firstKey = isEmbedded ? await createFirstKey((...operation) => executeAdmin(dependencies, ...operation)) : null;
   return { url: served.url, firstKey, stop: () => served.stop() };
 }
 

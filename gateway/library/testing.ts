@@ -42,9 +42,8 @@ export interface TestDatabaseOptions {
 
 export async function openTestDatabase({ features }: TestDatabaseOptions): Promise<TestDatabase> {
   const database = await openPgliteDatabase({ directory: null, features });
-  const admin = { database, developmentKey: null, tenantClaim: "tenant_id", nowMs: Date.now };
   const run = (operation: AdminOperation, args: Readonly<Record<string, unknown>>) =>
-    executeAdmin(admin, operation, args) as Promise<{ readonly id: string; readonly api_key: string }>;
+    executeAdmin({ database }, operation, args) as Promise<{ readonly id: string; readonly api_key: string }>;
   return {
     // A gateway that closes leaves it to the test.
     open: () => ({ ...database, close: async () => {} }),

@@ -31,10 +31,10 @@ export const parseLimit = ({ limit }: AdminArguments) =>
   parse(integer(50, maxLimit), limit, "--limit", `an integer from 1 to ${maxLimit}`);
 
 /** Null: none is named. */
-export function parseExpiresAt({ expiresAt }: AdminArguments, nowMs: number): string | null {
+export function parseExpiresAt({ expiresAt }: AdminArguments): string | null {
   const expected = "a future time such as 2027-01-31T00:00:00Z";
   const time = parse(v.nullable(instant), expiresAt ?? null, "--expires-at", expected);
-  if (time === null || Date.parse(time) > nowMs) return time && new Date(time).toISOString();
+  if (time === null || Date.parse(time) > Date.now()) return time && new Date(time).toISOString();
   throw new AppError("invalid", `--expires-at is in the past: expected ${expected}`);
 }
 

@@ -33,11 +33,11 @@ export async function exportTenantCommand(
   args: AdminArguments,
   { env, stdout }: Pick<GatewayIo, "env" | "stdout">,
 ): Promise<number> {
-  return withAdmin(env, async ({ database, nowMs }) => {
+  return withAdmin(env, async ({ database }) => {
     const caller = { tenantId: parseTenantId(args) };
     const inTenant: Access["read"] = (work) => read(database, caller, work);
     const tenant = await requireTenant({ args, inAll: inTenant });
-    for await (const text of exportTenant(inTenant, tenant, nowMs())) stdout(text);
+    for await (const text of exportTenant(inTenant, tenant, Date.now())) stdout(text);
     return 0;
   });
 }
@@ -63,16 +63,11 @@ async function withAdmin<Result>(
 }
 
 export function adminContext(
-  config: Pick<AdminConfig, "hasIssuer" | "tenantClaim">,
+  { hasIssuer, tenantClaim }: Pick<AdminConfig, "hasIssuer" | "tenantClaim">,
   state: LocalState,
   database: Database,
 ): AdminContext {
-  return {
-    database,
-    developmentKey: config.hasIssuer ? null : () => state.developmentKey(),
-    tenantClaim: config.tenantClaim,
-    nowMs: Date.now,
-  };
+  return { database, tenantClaim, ...(!hasIssuer && { developmentKey: () => state.developmentKey() }) };
 }
 
 async function withEmbedded<Result>(state: LocalState, work: (database: Database) => Promise<Result>): Promise<Result> {

@@ -26,10 +26,10 @@ import type { DevelopmentKey } from "./local_state.ts";
 
 export interface AdminContext {
   readonly database: Database;
-  /** Null while an issuer is configured: its tokens are made there. */
-  readonly developmentKey: (() => Promise<DevelopmentKey>) | null;
-  readonly tenantClaim: string;
-  readonly nowMs: () => number;
+  /** Absent while an issuer is configured: its tokens are made there. */
+  readonly developmentKey?: () => Promise<DevelopmentKey>;
+  /** Default `tenant_id`. */
+  readonly tenantClaim?: string;
 }
 
 interface Call extends AdminContext {
@@ -133,8 +133,8 @@ const operations = {
   },
 
   async "api-key.create"(call: Call) {
-    const { args, nowMs } = call;
-    const key = { name: parseName(args), scopes: parseScopes(args), expires_at: parseExpiresAt(args, nowMs()) };
+    const { args } = call;
+    const key = { name: parseName(args), scopes: parseScopes(args), expires_at: parseExpiresAt(args) };
     const { id: tenantId } = await requireTenant(call);
     const { id, prefix, api_key } = await call.inAll((db) => storeApiKey(db, { tenantId }, key));
     return { id, tenant_id: tenantId, prefix, ...key, api_key };
@@ -182,12 +182,12 @@ const operations = {
 
   /** A JWT that this gateway accepts while no issuer is configured. */
   async "token.create"(call: Call) {
-    const { args, developmentKey, tenantClaim, nowMs } = call;
-    if (developmentKey === null) {
+    const { args, developmentKey, tenantClaim = "tenant_id" } = call;
+    if (developmentKey === undefined) {
       throw new AppError("conflict", "Cannot make a token: AUTH_JWKS… is set, so tokens come from its issuer");
     }
     const sub = parseSub(args);
-    const issuedAtSeconds = Math.floor(nowMs() / 1000);
+    const issuedAtSeconds = Math.floor(Date.now() / 1000);
     const expiresAtSeconds = issuedAtSeconds + parseTtlSeconds(args);
     const { id: tenantId } = await requireTenant(call);
     const key = await developmentKey();

@@ -2,14 +2,13 @@ import { sql } from "drizzle-orm";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Database } from "../../../drizzle/database.ts";
 import { accessOf } from "../../../gateway/auth/membership.ts";
-import { executeAdmin, type AdminContext } from "../../../gateway/operator/operations.ts";
+import { executeAdmin } from "../../../gateway/operator/operations.ts";
 import type { AllowedPrincipal } from "../../../gateway/auth/principal.ts";
 import { openTestPglite } from "../../support/pglite.ts";
 import { watchDatabase } from "../../support/watched_database.ts";
 
 let database: Database;
 let transactions = 0;
-let context: AdminContext;
 let tenantId: string;
 let otherTenantId: string;
 let user: AllowedPrincipal;
@@ -21,7 +20,6 @@ beforeAll(async () => {
     transactions += 1;
     return run();
   });
-  context = { database, developmentKey: null, tenantClaim: "tenant_id", nowMs: Date.now };
   tenantId = await createTenant("Acme");
   otherTenantId = await createTenant("Globex");
   user = await createUser(tenantId, "alice");
@@ -30,14 +28,14 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 async function createTenant(name: string): Promise<string> {
-  return ((await executeAdmin(context, "tenant.create", { name })) as { id: string }).id;
+  return ((await executeAdmin({ database }, "tenant.create", { name })) as { id: string }).id;
 }
 async function createUser(tenant: string, sub: string): Promise<AllowedPrincipal> {
-  await executeAdmin(context, "user.create", { tenant, sub });
+  await executeAdmin({ database }, "user.create", { tenant, sub });
   return { kind: "user", tenantId: tenant, id: sub, expiresAtMs: null, onlyStream: null, permission: "read" };
 }
 async function createKey(tenant: string): Promise<AllowedPrincipal> {
-  const { id } = (await executeAdmin(context, "api-key.create", { tenant, name: "k" })) as { id: string };
+  const { id } = (await executeAdmin({ database }, "api-key.create", { tenant, name: "k" })) as { id: string };
   return { kind: "api_key", tenantId: tenant, id, expiresAtMs: null, onlyStream: null, permission: "read" };
 }
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createPgDatabase } from "../../../../drizzle/databases/pg.ts";
 import type { Database } from "../../../../drizzle/database.ts";
 import { write } from "../../../../drizzle/transactions.ts";
-import { executeAdmin, type AdminContext } from "../../../../gateway/operator/operations.ts";
+import { executeAdmin } from "../../../../gateway/operator/operations.ts";
 import { accessOf, type Access } from "../../../../gateway/auth/membership.ts";
 import type { AllowedPrincipal } from "../../../../gateway/auth/principal.ts";
 import { putMonitor } from "../../../../gateway/features/runs/monitors.ts";
@@ -26,7 +26,6 @@ import { openOnPostgres, type OpenDatabase } from "../../../drizzle/open_databas
 /** Each managing write leaves one event, by whom it was made. On PostgreSQL, as the application's role. */
 let opened: OpenDatabase;
 let database: Database;
-let context: AdminContext;
 let tenantId: string;
 let admin: AllowedPrincipal;
 let key: AllowedPrincipal;
@@ -35,7 +34,6 @@ let secrets: string[];
 beforeAll(async () => {
   opened = await openOnPostgres((url) => createPgDatabase(url, { maxConnections: 10 }));
   database = opened.database;
-  context = { database, developmentKey: null, tenantClaim: "tenant_id", nowMs: Date.now };
 });
 afterAll(() => opened?.close());
 beforeEach(async () => {
@@ -54,7 +52,7 @@ beforeEach(async () => {
 });
 
 const operate = async <Result>(...[operation, args]: [Parameters<typeof executeAdmin>[1], object]) =>
-  (await executeAdmin(context, operation, args as Record<string, unknown>)) as Result;
+  (await executeAdmin({ database }, operation, args as Record<string, unknown>)) as Result;
 
 async function trail(): Promise<readonly AuditEvent[]> {
   const page = { limit: 200, after: null };
