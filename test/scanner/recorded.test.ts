@@ -29,6 +29,39 @@ interface Answer {
   readonly body: unknown;
 }
 
+/** Answers of a compliant org in their place, by what an answer is about. */
+const overrides: Readonly<Record<string, (list: JsonList) => Answers>> = {
+  apps: appOverrides,
+  authenticators: (list) => ({ [paths.authenticators]: list }),
+  zones: (list) => ({
+    [paths.zones]: list,
+    [paths.tokens]: list.map(({ id }) => aToken({ id, network: { connection: "ZONE", include: [id] } })),
+  }),
+  idps: (list) => ({ [paths.idps]: list, "/api/v1/idps/credentials/keys/your-key-id": { x5c: [] }, ...keysOf(list) }),
+  "idps.credentials.keys": ([key = {}]) => ({ "/api/v1/idps/credentials/keys/kid1": key }),
+  logStreams: (list) => ({ [paths.logStreams]: list }),
+  "api-tokens": (list) => ({ [paths.tokens]: list, ...rolesOf(list) }),
+  "users.roles": (list) => ({ "/api/v1/users/00u1/roles": list }),
+  "groups.roles": (list) => ({ "/api/v1/groups/00g1/roles": list }),
+  groups: (list) => ({
+    "/api/v1/users/00u1/groups": list,
+    ...Object.fromEntries(list.map(({ id }) => [`/api/v1/groups/${String(id)}/roles`, []])),
+  }),
+  brands: (list) => ({
+    [paths.brands]: list,
+    ...Object.fromEntries(list.map(({ id }) => [pagePath(id), { pageContent: "x" }])),
+  }),
+  "brands.pages.sign-in.customized": ([page = {}]) => ({
+    [pagePath("bnd1")]: page,
+    "/api/v1/brands/bnd1/pages/sign-in/default": { pageContent: "x" },
+  }),
+  "brands.pages.sign-in.default": ([page = {}]) => ({
+    [pagePath("bnd1")]: { pageContent: null },
+    "/api/v1/brands/bnd1/pages/sign-in/default": page,
+  }),
+  "first-party-app-settings": ([settings = {}]) => ({ [paths.settings]: settings }),
+};
+
 const answers = [...recorded(recordedFolder), ...examples(join(dirname(recordedFolder), "openapi_examples"))];
 const understood = answers.filter(({ status, kind, body }) => status === 200 && overridesOf(kind, body) !== null);
 
@@ -64,62 +97,13 @@ function overridesOf(kind: string, body: unknown): Answers | null {
   if (kind.startsWith("policies.rules") || kind.endsWith("policyId__rules")) return rulesOverrides(list);
   if (/^policies\.(list|get)\.PASSWORD$/.test(kind) || item["type"] === "PASSWORD") return { [paths.password]: list };
   if (kind === "policies.list.OKTA_SIGN_ON" || item["type"] === "OKTA_SIGN_ON") return sessionPolicyOverrides(list);
-  switch (kind) {
-    case "apps.list":
-    case "api__v1__apps":
-      return appOverrides(list);
-    case "authenticators.list":
-    case "api__v1__authenticators":
-      return { [paths.authenticators]: list };
-    case "zones.list":
-    case "zones.get":
-    case "api__v1__zones":
-      return {
-        [paths.zones]: list,
-        [paths.tokens]: list.map((zone) =>
-          aToken({ id: zone["id"], network: { connection: "ZONE", include: [zone["id"]] } }),
-        ),
-      };
-    case "idps.list":
-    case "idps.get":
-    case "api__v1__idps":
-      return { [paths.idps]: list, "/api/v1/idps/credentials/keys/your-key-id": { x5c: [] }, ...keysOf(list) };
-    case "idps.credentials.keys":
-    case "api__v1__idps__credentials__keys":
-      return { "/api/v1/idps/credentials/keys/kid1": item };
-    case "logStreams.list":
-    case "logStreams.get":
-    case "api__v1__logStreams":
-      return { [paths.logStreams]: list };
-    case "api-tokens.list":
-    case "api__v1__api-tokens":
-      return { [paths.tokens]: list, ...rolesOf(list) };
-    case "users.roles.list":
-    case "api__v1__users__userId__roles":
-      return { "/api/v1/users/00u1/roles": list };
-    case "groups.roles.list":
-    case "api__v1__groups__groupId__roles":
-      return { "/api/v1/groups/00g1/roles": list };
-    case "groups.list":
-      return {
-        "/api/v1/users/00u1/groups": list,
-        ...Object.fromEntries(list.map((group) => [`/api/v1/groups/${String(group["id"])}/roles`, []])),
-      };
-    case "brands.list":
-    case "api__v1__brands":
-      return {
-        [paths.brands]: list,
-        ...Object.fromEntries(list.map((brand) => [pagePath(brand["id"]), { pageContent: "x" }])),
-      };
-    case "brands.pages.sign-in.customized":
-      return { [pagePath("bnd1")]: item, "/api/v1/brands/bnd1/pages/sign-in/default": { pageContent: "x" } };
-    case "brands.pages.sign-in.default":
-      return { [pagePath("bnd1")]: { pageContent: null }, "/api/v1/brands/bnd1/pages/sign-in/default": item };
-    case "api__v1__first-party-app-settings__appName":
-      return { [paths.settings]: item };
-    default:
-      return null;
-  }
+  return overrides[familyOf(kind)]?.(list) ?? null;
+}
+
+/** `zones` for `zones.list`, `zones.get` and an example's `api__v1__zones`. */
+function familyOf(kind: string): string {
+  const path = kind.replace("api__v1__", "").replaceAll("__", ".");
+  return path.replace(/\.(?:list|get)$/, "").replace(/\.(?:userId|groupId|appName)\b/, "");
 }
 
 /** Rules of sign-on policies for the session checks, of any other for the apps. */

@@ -1,9 +1,4 @@
-import {
-  availableValue,
-  type Evidence,
-  type JsonList,
-  type PolicyWithRules,
-} from "../../scanner/evidence/artifacts.ts";
+import { availableValue, entriesOf } from "../../scanner/evidence/artifacts.ts";
 import { aRole, bannerPage, compliantArtifacts } from "./artifact_builders.ts";
 import { certificateAuthorities } from "../../practice_org/contents/new_objects.ts";
 import type { Answers } from "./map_idp_client.ts";
@@ -28,55 +23,37 @@ export const paths = {
   samlIdps: "/api/v1/idps?type=SAML2&limit=200",
 };
 
-const { admin_console_app: consoleApp, dashboard_app: dashboardApp, ...whole } = compliantArtifacts();
+const whole = compliantArtifacts();
+const [sessions, automations] = [entriesOf(whole.global_session_policies), entriesOf(whole.user_lifecycle_policies)];
+const rulesById = [
+  ...[...sessions, ...automations].map(({ policy, rules }) => [String(policy["id"]), rules] as const),
+  ...Object.entries(availableValue(whole.app_policy_rules) ?? {}),
+];
 
 /** The org of `compliantArtifacts`, as the provider answers. */
 export const compliantOrg: Answers = {
-  [paths.signOn]: policiesOf(whole.global_session_policies),
-  [paths.password]: listOf(whole.password_policies),
-  [paths.lifecycle]: policiesOf(whole.user_lifecycle_policies),
-  ...rulesOf(whole.global_session_policies),
-  ...rulesOf(whole.user_lifecycle_policies),
-  ...Object.fromEntries(
-    Object.entries(availableValue(whole.app_policy_rules) ?? {}).map(([id, rules]) => [rulesPath(id), listOf(rules)]),
-  ),
-  [paths.apps]: listOf(whole.apps),
-  [paths.adminConsole]: [availableValue(consoleApp)?.app ?? {}],
-  [paths.dashboard]: [availableValue(dashboardApp)?.app ?? {}],
+  [paths.signOn]: sessions.map(({ policy }) => policy),
+  [paths.password]: entriesOf(whole.password_policies),
+  [paths.lifecycle]: automations.map(({ policy }) => policy),
+  ...Object.fromEntries(rulesById.map(([id, rules]) => [`/api/v1/policies/${id}/rules`, entriesOf(rules)])),
+  [paths.apps]: entriesOf(whole.apps),
+  [paths.adminConsole]: [availableValue(whole.admin_console_app)?.app ?? {}],
+  [paths.dashboard]: [availableValue(whole.dashboard_app)?.app ?? {}],
   [paths.settings]: availableValue(whole.admin_console_settings) ?? {},
-  [paths.authenticators]: listOf(whole.authenticators),
-  [paths.brands]: (availableValue(whole.brand_sign_in_pages) ?? []).map(({ brand }) => brand),
+  [paths.authenticators]: entriesOf(whole.authenticators),
+  [paths.brands]: entriesOf(whole.brand_sign_in_pages).map(({ brand }) => brand),
   "/api/v1/brands/bnd1/pages/sign-in/customized": { pageContent: bannerPage },
-  [paths.zones]: listOf(whole.network_zones),
-  [paths.tokens]: listOf(whole.api_tokens),
+  [paths.zones]: entriesOf(whole.network_zones),
+  [paths.tokens]: entriesOf(whole.api_tokens),
   "/api/v1/users/00u1": { id: "00u1", profile: { login: "siem@acme.example" } },
   "/api/v1/users/00u1/roles": [aRole()],
   "/api/v1/users/00u1/groups": [{ id: "00g1", type: "BUILT_IN", profile: { name: "Everyone" } }],
   "/api/v1/groups/00g1/roles": [],
-  "/api/v1/groups/00gEveryone": listOf(whole.automation_groups)[0] ?? {},
-  [paths.groups]: listOf(whole.built_in_groups),
-  [paths.logStreams]: listOf(whole.log_streams),
-  [paths.idps]: (availableValue(whole.smart_card_idps) ?? []).map(({ idp }) => idp),
-  [paths.accessPolicies]: listOf(whole.access_policies),
-  [paths.samlIdps]: listOf(whole.saml_idps),
+  "/api/v1/groups/00gEveryone": entriesOf(whole.automation_groups)[0] ?? {},
+  [paths.groups]: entriesOf(whole.built_in_groups),
+  [paths.logStreams]: entriesOf(whole.log_streams),
+  [paths.idps]: entriesOf(whole.smart_card_idps).map(({ idp }) => idp),
+  [paths.accessPolicies]: entriesOf(whole.access_policies),
+  [paths.samlIdps]: entriesOf(whole.saml_idps),
   "/api/v1/idps/credentials/keys/kid1": certificateAuthorities.dod.key,
 };
-
-function listOf(evidence: Evidence<JsonList>): JsonList {
-  return availableValue(evidence) ?? [];
-}
-
-function policiesOf(evidence: Evidence<readonly PolicyWithRules[]>): JsonList {
-  return (availableValue(evidence) ?? []).map(({ policy }) => policy);
-}
-
-function rulesOf(evidence: Evidence<readonly PolicyWithRules[]>): Answers {
-  const policies = availableValue(evidence) ?? [];
-  return Object.fromEntries(
-    policies.map(({ policy, rules }) => [rulesPath(policy["id"]), rules === null ? [] : listOf(rules)]),
-  );
-}
-
-function rulesPath(policyId: unknown): string {
-  return `/api/v1/policies/${String(policyId)}/rules`;
-}
