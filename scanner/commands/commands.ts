@@ -1,15 +1,14 @@
-import { Argument, type Command } from "commander";
+import { Argument, type Command, Option } from "commander";
 import type { CommandIo, RunCommand } from "../../command_line/command_io.ts";
 import { offering } from "../../command_line/completion/offered_values.ts";
 import { addExamples } from "../../command_line/examples.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
 import { printable } from "../../command_line/terminal.ts";
 import { IdpError } from "../okta/idp_error.ts";
-import { addSettings } from "../settings/options.ts";
 import type { Flags } from "../settings/read_settings.ts";
-import type { CommandName } from "../settings/setting.ts";
-import { checkNames } from "../settings/table.ts";
 import { keepHeapSmall, keepHeapSmallest } from "./keep_heap_small.ts";
+import type { CommandName, Setting } from "../settings/setting.ts";
+import { checkNames, table } from "../settings/table.ts";
 
 /** A command of the scanner. Its options are those of the settings that it takes. */
 interface ScannerCommand {
@@ -36,7 +35,7 @@ const commands: readonly ScannerCommand[] = [
       "scanstream doctor -v --org-url https://acme.okta.com",
       "scanstream doctor --org acme",
     ],
-    run: async (flags, io) => (await import("./doctor_command.ts")).doctorCommand(flags, io),
+    run: async (flags, io) => (await import("./doctor.ts")).doctorCommand(flags, io),
   },
   {
     name: "scan",
@@ -183,4 +182,24 @@ function explainRefusal(error: unknown, { terminal }: CommandIo): number {
   if (!(error instanceof IdpError)) throw error;
   terminal.write(`${printable(error.message)}\n${printable(error.remedy)}\n`);
   return exitCodes.unread;
+}
+
+/** Adds the options of every setting that the command takes. */
+function addSettings(command: Command, name: CommandName): void {
+  for (const row of Object.values<Setting<unknown>>(table)) {
+    if (row.flag === null || !row.commands.includes(name)) continue;
+    const option = new Option(row.flag, helpOf(row));
+    if (row.group !== undefined) option.helpGroup(row.group);
+    if (row.flag === "--verbose") option.conflicts("quiet");
+    const { words } = row;
+    if (words !== undefined)
+      offering(option, row.form === "list" || row.flag.startsWith("--org ") ? "list" : "one", async () =>
+        typeof words === "function" ? words() : words,
+      );
+    command.addOption(option);
+  }
+}
+
+function helpOf({ help, variables: [variable] = [] }: Setting<unknown>): string {
+  return variable === undefined || help.includes(variable) ? help : `${help} (${variable})`;
 }

@@ -1,6 +1,8 @@
-import { execFile } from "node:child_process";
-import { basename, dirname } from "node:path";
-import { readConnectedSettings, SettingsError, type Given } from "../settings/read_settings.ts";
+import { styleText } from "node:util";
+import type { CommandIo } from "../../command_line/command_io.ts";
+import { exitCodes } from "../../command_line/exit_code.ts";
+import { printable, wrapped } from "../../command_line/terminal.ts";
+import { toPrintableJson } from "../../shared/text.ts";
 import { systemClock, type Clock } from "../okta/clock.ts";
 import { createRequestSender, type ConnectOptions } from "../okta/connection.ts";
 import type { ConnectionSettings } from "../okta/connection_settings.ts";
@@ -17,7 +19,75 @@ import {
 } from "../okta/examine.ts";
 import type { HttpIdpClient } from "../okta/http_idp_client.ts";
 import type { RequestSender } from "../okta/request_sender.ts";
+import { settingsOfEach } from "../settings/organizations.ts";
+import {
+  readConnectedSettings,
+  readSettings,
+  SettingsError,
+  type Flags,
+  type Given,
+} from "../settings/read_settings.ts";
 import { examineRules, type RuleAnswers, type RuleLimit } from "./rule_limits.ts";
+import { createTrace } from "./progress.ts";
+
+/**
+ * `doctor`: each step as soon as it is known, of every organization of the configuration file or of the ones that `--org` names. 2
+ * when a configuration is wrong, 3 when a provider refuses.
+ */
+export async function doctorCommand(flags: Flags, io: CommandIo): Promise<number> {
+  const organizations = await settingsOfEach("doctor", flags, io);
+  // Wrong settings of an organization are a step of its own.
+  const shown = { format: flags["format"], verbose: flags["verbose"] };
+  const settings = readSettings({ command: "doctor", flags: shown, env: {} });
+  const isText = settings.textFormat === "text";
+  const trace = createTrace(settings, (line) => io.terminal.write(`${line}\n`));
+  const all: { readonly organization: string | null; readonly steps: readonly DoctorResult[] }[] = [];
+  for (const given of organizations) {
+    const { organization = null } = given;
+    if (organization !== null && isText) io.stdout(`${all.length === 0 ? "" : "\n"}${printable(organization)}\n`);
+    const results: DoctorResult[] = [];
+    for await (const result of diagnose({ given, signal: io.interrupted, trace })) {
+      results.push(result);
+      if (isText) io.stdout(resultText(result, io.colorStdout, io.terminal.columns || unbroken));
+    }
+    all.push({ organization, steps: results });
+  }
+  const [only] = all;
+  const document = all.length === 1 && only?.organization === null ? only.steps : all;
+  if (!isText) io.stdout(`${toPrintableJson(document, 2)}\n`);
+  return Math.max(...all.map((one) => codeOf(one.steps)));
+}
+
+function codeOf(results: readonly DoctorResult[]): number {
+  const failed = results.find(({ state }) => state === "fail")?.step;
+  if (failed === undefined) return exitCodes.ok;
+  return failed === "configuration" || failed === "private_key" ? exitCodes.usage : exitCodes.unread;
+}
+
+/** Without a terminal a result stays one line, so that it can be searched. */
+const unbroken = Number.MAX_SAFE_INTEGER;
+const colors = { ok: "green", warn: "yellow", fail: "red", skipped: "gray" } as const;
+
+function resultText(result: DoctorResult, color: boolean, width: number): string {
+  const { step, state, detail, remedy } = result;
+  const mark = color ? styleText(colors[state], state.padEnd(7), { validateStream: false }) : state.padEnd(7);
+  const below = [
+    ...(remedy === null ? [] : [`→ ${remedy}`]),
+    ...(result.facts ?? []),
+    ...(result.limits ?? []).flatMap((limit, index, limits) => limitTexts(limit, limits[index + 1])),
+  ];
+  const lines = [
+    `${mark} ${wrapped(`${step.replaceAll("_", " ")}: ${detail}`, 10, width).join("\n")}`,
+    ...below.flatMap((text) => wrapped(text, 2, width - 8).map((line) => `        ${line}`)),
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+/** Texts of one limit. A remedy for several in a row stands below the last of them. */
+function limitTexts({ rules, outcome, why, remedy }: RuleLimit, next: RuleLimit | undefined): readonly string[] {
+  const limit = `${outcome === "manual" ? "No verdict" : "In part"}: ${rules.join(", ")}: ${why}`;
+  return remedy === null || remedy === next?.remedy ? [limit] : [limit, `  → ${remedy}`];
+}
 
 export interface DoctorInput extends Pick<ConnectOptions, "signal" | "trace"> {
   readonly given: Given;
@@ -39,21 +109,19 @@ export interface DoctorResult extends Omit<StepResult, "state" | "error"> {
  * when the signal aborts.
  */
 export async function* diagnose(input: DoctorInput): AsyncGenerator<DoctorResult> {
-  let next = 0;
+  const left: Step[] = [...steps];
   let failure: Step | null = null;
-  const skipUntil = function* (index: number): Generator<DoctorResult> {
+  const skip = (count: number) => {
     const detail = `Fix "${(failure ?? "configuration").replace("_", " ")}" first`;
-    for (const step of steps.slice(next, index)) yield { step, state: "skipped", detail, remedy: null };
-    next = Math.max(next, index);
+    return left.splice(0, count).map((step) => ({ step, state: "skipped", detail, remedy: null }) as const);
   };
   for await (const { error: _error, ...result } of examine(input)) {
     if (result.state === "fail") failure ??= result.step;
-    const index = steps.indexOf(result.step);
-    yield* skipUntil(index);
-    next = index + 1;
+    yield* skip(left.indexOf(result.step));
+    left.shift();
     yield result;
   }
-  yield* skipUntil(steps.length);
+  yield* skip(left.length);
 }
 
 type Examined = DoctorResult & Pick<StepResult, "error">;
@@ -76,58 +144,34 @@ async function* examine({ given, signal, clock = systemClock, trace }: DoctorInp
   }
 }
 
-const wellFormed = "Address, client id and options are well-formed";
-
 async function* examineConfig(given: Given): AsyncGenerator<Examined, ConnectionSettings | null> {
+  const checked = (step: Step, problems: readonly string[], good: string, remedy: string): StepResult =>
+    problems.length === 0 ? ok(step, good) : { step, state: "fail", detail: problems.join("; "), remedy };
+  const inspect = (others: readonly string[]) =>
+    checked(
+      "configuration",
+      others,
+      "Address, client id and options are well-formed",
+      "Set the variables named above (see docs/reference/settings.md)",
+    );
   try {
-    const config = readConnectedSettings(given).connection;
-    yield ok("configuration", wellFormed);
-    yield await keyResult(config);
-    return config;
+    const { connection } = readConnectedSettings(given);
+    yield inspect([]);
+    yield ok("private_key", keyText(connection));
+    return connection;
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
-    const { keyProblems } = error;
-    const others = error.problems.filter((problem) => !keyProblems.includes(problem));
-    const fail = (step: Step, problems: readonly string[], remedy: string): Examined => ({
-      step,
-      state: "fail",
-      detail: problems.join("; "),
-      remedy,
-    });
-    yield others.length === 0
-      ? ok("configuration", wellFormed)
-      : fail("configuration", others, "Set the variables named above (see docs/reference/settings.md)");
-    yield keyProblems.length === 0
-      ? ok("private_key", "A private key in an accepted format")
-      : fail("private_key", keyProblems, remedies.key);
+    const { keyProblems, problems } = error;
+    yield inspect(problems.filter((problem) => !keyProblems.includes(problem)));
+    yield checked("private_key", keyProblems, "A private key in an accepted format", remedies.key);
     return null;
   }
 }
 
-async function keyResult({ key }: ConnectionSettings): Promise<StepResult> {
-  const details = key.key.asymmetricKeyDetails;
-  const size =
-    details?.modulusLength === undefined
-      ? `EC, ${details?.namedCurve ?? "unknown curve"}`
-      : `RSA, ${details.modulusLength} bits`;
-  const kid = key.kid === null ? "without a kid" : `kid ${key.kid}`;
-  if (key.file !== undefined && (await isTrackedByGit(key.file))) {
-    return warn(
-      "private_key",
-      `Git tracks the key file ${JSON.stringify(key.file)}: whoever can read the repository can use the key`,
-      "Remove it from git, delete the key at Okta (Applications → your app → General → Public keys) and run scanstream setup again: the history keeps the file",
-    );
-  }
-  return ok("private_key", `A private key that signs ${key.alg} (${size}), ${kid}`);
-}
-
-/** False where there is no git. */
-async function isTrackedByGit(file: string): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>();
-  execFile("git", ["-C", dirname(file), "ls-files", "--error-unmatch", "--", basename(file)], (error) =>
-    resolve(error === null),
-  );
-  return promise;
+function keyText({ key: { key, kid, alg } }: ConnectionSettings): string {
+  const { modulusLength, namedCurve = "unknown curve" } = key.asymmetricKeyDetails ?? {};
+  const size = modulusLength === undefined ? `EC, ${namedCurve}` : `RSA, ${modulusLength} bits`;
+  return `A private key that signs ${alg} (${size}), ${kid === null ? "without a kid" : `kid ${kid}`}`;
 }
 
 /** Only an attempt shows what the role allows. */

@@ -6,7 +6,8 @@ import { outcomeText } from "../../shared/outcome_text.ts";
 import type { ScanCounts } from "../streaming/scan_publisher.ts";
 import { shorten } from "../../shared/text.ts";
 import type { CommandIo } from "../../command_line/command_io.ts";
-import { paintStatus, printable, textWidth, type Terminal } from "../../command_line/terminal.ts";
+import { paintStatus, printable, type Terminal, textWidth } from "../../command_line/terminal.ts";
+import type { ScanTrace } from "../run_scan.ts";
 
 /** Shows how far a scan is. */
 export interface Progress {
@@ -107,4 +108,29 @@ function resultLine(result: CheckResult, counts: ScanCounts, terminal: Terminal)
   const label = stateLabels[stateOf(result)];
   const rest = printable(`${result.vuln_id} ${reason}${result.title}`);
   return `${position} ${paintStatus(label.padEnd(6), label, terminal)} ${shorten(rest, defaultColumns - position.length - 8)}`;
+}
+
+/** Output of `--verbose`, a line for each step; undefined without it. */
+export function createTrace(
+  { verbose }: { readonly verbose: boolean },
+  write: (line: string) => void,
+): ScanTrace | undefined {
+  if (!verbose) return undefined;
+  const nowMs = () => performance.now();
+  // The path may hold identifiers of the provider.
+  const say = (text: string) => write(printable(text));
+  return {
+    nowMs,
+    requestEnded: ({ method, path, status, problem, ms }) =>
+      say(`request ${method} ${path} ${status ?? `without an answer (${problem ?? "unknown"})`} ${duration(ms)}`),
+    waitBegun: ({ reason, ms }) => say(`wait for the ${reason === "retry" ? "next attempt" : reason} ${duration(ms)}`),
+    collected: (artifact, ms, outcome) =>
+      say(`collected ${artifact} ${duration(ms)}${outcome === "obtained" ? "" : `, missing: ${outcome}`}`),
+    evaluated: (check, ms) => say(`evaluated ${vulnIdOf(check)} ${duration(ms)}`),
+  };
+}
+
+function duration(ms: number): string {
+  if (ms >= 10_000) return `${(ms / 1000).toFixed(1)} s`;
+  return ms >= 10 ? `${Math.round(ms)} ms` : `${ms.toFixed(1)} ms`;
 }

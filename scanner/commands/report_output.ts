@@ -164,15 +164,6 @@ export async function writeReport(
   return { files, problems };
 }
 
-/** A report, and what became of it. */
-export interface ReportedScan {
-  readonly report: Report;
-  readonly files: readonly string[];
-  /** Verdict of the gates, in one line. */
-  readonly gateLine: string;
-  readonly code: number;
-}
-
 interface FinishOptions extends Omit<WriteOptions, "isBrief"> {
   /** False: the evidence could not be written, which was said. */
   readonly areSaved?: boolean;
@@ -180,12 +171,12 @@ interface FinishOptions extends Omit<WriteOptions, "isBrief"> {
   readonly from?: string | null;
 }
 
-/** Writes the reports and decides the exit code. */
+/** Writes the reports and decides the exit code; `gateLine` is the verdict of the gates, in one line. */
 export async function finishScan(
   report: Report,
   { areSaved = true, from = null, ...options }: FinishOptions,
   io: CommandIo,
-): Promise<ReportedScan> {
+): Promise<{ readonly files: readonly string[]; readonly gateLine: string; readonly code: number }> {
   const { settings, target } = options;
   const { formats, outputDir } = target;
   const { quiet: isQuiet, verbose, status, allowUnread, failOn } = settings;
@@ -222,7 +213,7 @@ export async function finishScan(
     ...(!isQuiet && isBrief && isSummaryShown && formats[0]?.name === "table" ? nextLines(report, from) : []),
   ];
   for (const line of closing) warnOn(io)(line);
-  return { report, files, gateLine, code };
+  return { files, gateLine, code };
 }
 
 function interruptedLine({ checks }: Report): string {

@@ -1,26 +1,195 @@
+import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import type { CommandIo } from "../../command_line/command_io.ts";
+import { exitCodes } from "../../command_line/exit_code.ts";
+import { standardStream } from "../../command_line/files.ts";
+import { printable } from "../../command_line/terminal.ts";
+import type { Report } from "../../shared/report.ts";
+import { countStates, ruleStates } from "../../shared/rule_result.ts";
 import { UsageError } from "../../shared/usage_error.ts";
+import { sha256 } from "../digest.ts";
+import { IdpError } from "../okta/idp_error.ts";
 import { reportFormats } from "../reports/formats.ts";
+import type { FinishedScan } from "../run_scan.ts";
 import { settingsOfEach } from "../settings/organizations.ts";
-import { readConnectedSettings, readSettings, type ConnectedSettings, type Flags } from "../settings/read_settings.ts";
+import {
+  readConnectedSettings,
+  readSettings,
+  type ConnectedSettings,
+  type Flags,
+  type Given,
+  type Settings,
+} from "../settings/read_settings.ts";
+import { startPublishing } from "../streaming/start_publishing.ts";
+import { readStreamConfig } from "../streaming/stream_config.ts";
 import { writeGitHubFeedback } from "./github_actions.ts";
-import { createProgress, newProgress } from "./progress.ts";
-import { prepareScan } from "./prepared_scan.ts";
-import { scanOrganizations, type OrganizationScan } from "./scan_organizations.ts";
-import { requireSummaryPlace } from "./summary_files.ts";
+import { readJudgment } from "./judgment.ts";
+import { createProgress, newProgress, type Progress } from "./progress.ts";
+import { finishScan, readReportTarget, saveArtifacts, toReport, writeIdpError } from "./report_output.ts";
+import { attested, keep, scanOrg } from "./sources.ts";
+import {
+  requireSummaryPlace,
+  summaryMarkdown,
+  summaryTable,
+  writeSummary,
+  type OrganizationSummary,
+  type Summary,
+} from "./summary.ts";
 
 /** `scan` of the organization of flags and variables, or of one or several of the configuration file. Resolves with the exit code. */
 export async function scanCommand(flags: Flags, io: CommandIo): Promise<number> {
   const organizations = await settingsOfEach("scan", flags, io);
   const [first, ...others] = organizations;
   if (first === undefined) throw new TypeError("No organization was chosen");
-  if (others.length === 0) {
-    const settings = readConnectedSettings(first);
-    const { code, reported } = await (await prepareScan(settings, io, newProgress(settings, io))).run();
-    if (reported !== null) await writeGitHubFeedback([{ name: null, report: reported.report }], io);
-    return code;
+  if (others.length > 0) return scanSeveral(organizations, io);
+  const settings = readConnectedSettings(first);
+  const { run } = await prepareScan(settings, io, newProgress(settings, io));
+  const { code, report } = await run();
+  if (report !== null) await writeGitHubFeedback([{ name: null, report }], io);
+  return code;
+}
+
+/** A scan whose options and files are good: nothing was sent to the provider yet. */
+interface PreparedScan {
+  readonly orgUrl: string;
+  /** The name of the revision of the STIG. */
+  readonly benchmark: string;
+  run(): Promise<ScanOutcome>;
+}
+
+interface ScanOutcome {
+  readonly code: number;
+  /** Null: nothing was evaluated, and `error` says why. */
+  readonly report: Report | null;
+  readonly files: readonly string[];
+  /** Verdict of the gates, in one line. */
+  readonly gateLine: string;
+  readonly error: IdpError | null;
+}
+
+/** Refuses everything that can be refused before the first request to the provider. */
+async function prepareScan(settings: ConnectedSettings, io: CommandIo, progress: Progress): Promise<PreparedScan> {
+  const { saveArtifacts: evidenceFile, quiet } = settings;
+  const { orgUrl, clientId: client_id } = settings.connection;
+  if (evidenceFile?.file === standardStream) {
+    throw new UsageError([`${evidenceFile.option} -: stdout already has the report. Name a file, or use collect`]);
   }
+  const streamConfig = settings.isStreamed ? readStreamConfig(io.env) : null;
+  const judgment = await readJudgment(settings, orgUrl, io);
+  const target = await readReportTarget(settings, io);
+  const { checks, revision } = judgment;
+  const benchmark = revision.benchmark.id;
+  return { orgUrl, benchmark, run };
+
+  async function run(): Promise<ScanOutcome> {
+    // A message may quote an answer of the gateway or the broker.
+    const warn = (text: string) => progress.message(printable(text));
+    const facts = { org_url: orgUrl, client_id, benchmark, checks_total: checks.length };
+    const log = { warn, info: quiet ? () => {} : warn };
+    const stream = streamConfig === null ? null : startPublishing(streamConfig, facts, log);
+    let scan: FinishedScan;
+    try {
+      scan = await scanOrg(settings, judgment, { io, progress, stream });
+    } catch (error) {
+      const isRefused = error instanceof IdpError;
+      stream?.error(isRefused ? error.code : "internal_error", isRefused ? error.message : "The scanner failed");
+      await stream?.end("failed", []);
+      if (!isRefused) throw error;
+      await writeIdpError(error, target, io);
+      return { code: exitCodes.unread, report: null, files: [], gateLine: "", error };
+    }
+    let areSaved: boolean;
+    try {
+      // Evidence first: it is on disk before the wait for the gateway.
+      areSaved = await saveArtifacts(evidenceFile, scan, io);
+    } finally {
+      await stream?.end(scan.status, attested(scan.results, judgment, io));
+    }
+    const { id, tenant_id: tenantId } = stream?.registered() ?? { id: randomUUID(), tenant_id: null };
+    const evidence = sha256(JSON.stringify(scan.document));
+    const report = toReport(scan, judgment, { evidence, id, tenantId }, io);
+    if (scan.status === "completed" && !isNarrowed(settings))
+      await keep({ document: scan.document, report }, settings, io);
+    const saved = areSaved ? evidenceFile?.file : undefined;
+    const finished = await finishScan(report, { judgment, settings, target, evidenceFile: saved, areSaved }, io);
+    await stream?.storeReport(report);
+    return { ...finished, report, error: null };
+  }
+}
+
+/** True where options of this run leave rules out: `--baseline last` would take the others for new. */
+function isNarrowed({ check, exclude, severity, nameOf }: Settings): boolean {
+  const given = { check: check ?? [], exclude, severity };
+  return (["check", "exclude", "severity"] as const).some(
+    (name) => given[name].length > 0 && nameOf(name).startsWith("--"),
+  );
+}
+
+/** One organization of several. */
+interface OrganizationScan extends PreparedScan {
+  readonly name: string;
+  /** Its output to stdout so far. */
+  output(): string;
+}
+
+/**
+ * Scans them, as many at one time as the settings say: each has separate rate limits. One that fails stops no other. After
+ * an interruption those under way end as cancelled, and the others are not run. Rejects with the first bug, after the
+ * summary.
+ */
+async function scanSeveral(organizations: readonly Given[], io: CommandIo): Promise<number> {
+  const startedAt = io.now().toISOString();
+  const scans = await prepareEach(organizations, io);
+  // Settings that all share, without the name of an organization.
+  const { file = [], ...first } = organizations[0] as Given;
+  const { parallel, output, quiet } = readSettings({ ...first, organization: null, file: file.slice(1) });
+  if (output !== null) await requireSummaryPlace(output);
+
+  const ended = new Map<OrganizationScan, Ended>();
+  const bugs: unknown[] = [];
+  const waiting = scans.values();
+  const work = async () => {
+    // The workers share the iterator.
+    for (const scan of waiting) {
+      if (io.interrupted.aborted) return;
+      const startedAtMs = performance.now();
+      const outcome = await scan.run().catch((error: unknown) => {
+        bugs.push(error);
+        return null;
+      });
+      ended.set(scan, { outcome, duration_ms: Math.round(performance.now() - startedAtMs) });
+    }
+  };
+  await Promise.all(Array.from({ length: parallel }, work));
+
+  for (const scan of scans) if (scan.output() !== "") io.stdout(`${scan.name}\n\n${scan.output()}\n`);
+  const rows = scans.map((scan) => toSummary(scan, ended.get(scan)));
+  const checks = { ...countStates([]) };
+  for (const row of rows) for (const state of ruleStates) checks[state] += row.checks?.[state] ?? 0;
+  const summary: Summary = {
+    schema: "scanstream.summary/1",
+    benchmark: rows.every(({ benchmark }) => benchmark === rows[0]?.benchmark) ? (rows[0]?.benchmark ?? null) : null,
+    started_at: startedAt,
+    ended_at: io.now().toISOString(),
+    exit_code: worstCode(rows),
+    checks,
+    organizations: rows,
+  };
+  io.stdout(summaryTable(summary, io.terminal.columns || 80));
+  const { files, problems } = output === null ? { files: [], problems: [] } : await writeSummary(summary, output);
+  for (const line of [...(quiet ? [] : files.map((path) => `Wrote ${path}`)), ...problems])
+    io.terminal.write(`${printable(line)}\n`);
+  const reports = scans.flatMap((scan) => {
+    const report = ended.get(scan)?.outcome?.report ?? null;
+    return report === null ? [] : [{ name: scan.name, report }];
+  });
+  await writeGitHubFeedback(reports, io, summaryMarkdown(summary));
+  if (bugs.length > 0) throw bugs[0];
+  return worstCode(rows, { areWritten: problems.length === 0 });
+}
+
+/** Throws `UsageError` naming everything that is wrong with any of them. */
+async function prepareEach(organizations: readonly Given[], io: CommandIo): Promise<readonly OrganizationScan[]> {
   const problems: string[] = [];
   const scans: OrganizationScan[] = [];
   const places = new Map<string, string>();
@@ -35,14 +204,7 @@ export async function scanCommand(flags: Flags, io: CommandIo): Promise<number> 
     }
   }
   if (problems.length > 0) throw new UsageError([...new Set(problems)]);
-  // Settings that all share, without the name of an organization.
-  const { parallel, output, quiet } = readSettings({
-    ...first,
-    organization: null,
-    file: first.file?.slice(1) ?? [],
-  });
-  if (output !== null) await requireSummaryPlace(output);
-  return scanOrganizations(scans, { parallel, output, isQuiet: quiet }, io);
+  return scans;
 }
 
 /** Reports of several organizations on one stdout are of use to people only, and no two write to one place. */
@@ -50,13 +212,13 @@ function requirePlace(
   settings: ConnectedSettings,
   { count, places }: { readonly count: number; readonly places: Map<string, string> },
 ): void {
-  const { output, saveArtifacts, organization } = settings;
+  const { output, saveArtifacts: evidence, organization } = settings;
   const machine = reportFormats.find(({ name, isMachine }) => isMachine && settings.format.includes(name));
   if (output === null && machine !== undefined)
     throw new UsageError([
       `${settings.nameOf("format")} ${machine.name}: ${count} organizations need --output DIR, with a folder for each; or choose one with --org`,
     ]);
-  for (const place of [output, saveArtifacts]) {
+  for (const place of [output, evidence]) {
     if (place === null) continue;
     const { option, file } = place;
     const other = places.get(resolve(file));
@@ -65,20 +227,61 @@ function requirePlace(
   }
 }
 
-/** One of several: its messages carry its name, and what it writes to stdout is kept, so that they never mix. */
+/** Its messages carry its name, and what it writes to stdout is kept, so that several never mix. */
 async function prepareOne(settings: ConnectedSettings, io: CommandIo): Promise<OrganizationScan> {
   const name = settings.organization ?? settings.connection.orgUrl;
   const kept: string[] = [];
-  const { terminal } = io;
-  const own: CommandIo = {
-    ...io,
-    stdout: (text) => void kept.push(text),
-    terminal: {
-      ...terminal,
-      isTTY: false,
-      write: (text) => terminal.write(text.replaceAll(/^(?=.)/gm, `${name}: `)),
-    },
+  const write = (text: string) => io.terminal.write(text.replaceAll(/^(?=.)/gm, `${name}: `));
+  const terminal = { ...io.terminal, isTTY: false, write };
+  const own = { ...io, terminal, stdout: (text: string) => void kept.push(text) };
+  const progress = createProgress(terminal, settings.quiet ? "quiet" : "totals");
+  return { ...(await prepareScan(settings, own, progress)), name, output: () => kept.join("") };
+}
+
+interface Ended {
+  /** Null: an unexpected error. */
+  readonly outcome: ScanOutcome | null;
+  readonly duration_ms: number;
+}
+
+const bugError = { code: "internal_error", message: "The scanner failed: a bug", remedy: null };
+
+/** `ended` is undefined for a scan that an interruption kept from being run. */
+function toSummary(
+  { name, orgUrl: org_url, benchmark }: OrganizationScan,
+  ended: Ended | undefined,
+): OrganizationSummary {
+  const { outcome, duration_ms } = ended ?? { outcome: null, duration_ms: 0 };
+  const none = { scan_id: null, checks: null, gate: null, error: null, files: [] };
+  const base = { name, org_url, benchmark, ...none, duration_ms };
+  if (ended === undefined) return { ...base, status: "not_run", exit_code: null };
+  if (outcome === null) return { ...base, status: "failed", exit_code: exitCodes.bug, error: bugError };
+  const { code: exit_code, report, error: refusal, files, gateLine } = outcome;
+  if (report === null) {
+    const error = refusal && { code: refusal.code, message: refusal.message, remedy: refusal.remedy };
+    return { ...base, status: "failed", exit_code, error };
+  }
+  const { pass, fail, manual, not_applicable } = report.summary;
+  const isCompleted = report.scan.status === "completed";
+  return {
+    ...base,
+    status: isCompleted ? "completed" : "cancelled",
+    exit_code,
+    scan_id: report.scan.id,
+    checks: { pass, fail, manual, not_applicable },
+    gate: isCompleted ? gateLine : null,
+    files: [...files],
   };
-  const progress = createProgress(own.terminal, settings.quiet ? "quiet" : "totals");
-  return { name, output: () => kept.join(""), prepared: await prepareScan(settings, own, progress) };
+}
+
+/** The worst that one of them has: rules without a result weigh less than findings, and no result at all weighs more. */
+function worstCode(organizations: readonly OrganizationSummary[], { areWritten } = { areWritten: true }): number {
+  const has = (code: number, isReported: (checks: unknown) => boolean = () => true) =>
+    organizations.some((one) => (one.exit_code ?? exitCodes.interrupted) === code && isReported(one.checks));
+  if (has(exitCodes.interrupted)) return exitCodes.interrupted;
+  if (has(exitCodes.bug)) return exitCodes.bug;
+  if (has(exitCodes.unread, (checks) => checks === null)) return exitCodes.unread;
+  if (has(exitCodes.usage) || !areWritten) return exitCodes.usage;
+  if (has(exitCodes.findings)) return exitCodes.findings;
+  return has(exitCodes.unread) ? exitCodes.unread : exitCodes.ok;
 }

@@ -10,7 +10,7 @@ import { parseClientId, parseOrgUrl } from "../settings/values.ts";
 import { systemClock } from "../okta/clock.ts";
 import { createRequestSender } from "../okta/connection.ts";
 import { parsePrivateKey } from "../okta/private_key.ts";
-import { consoleSteps } from "../setup/needs.ts";
+import { consoleSteps } from "../setup/look.ts";
 import { loadSetupKey } from "../setup/key_pair.ts";
 import { lookAtOrg, type NeedState } from "../setup/look.ts";
 import { clientIdInConfig, writeSetupConfig } from "../setup/write_config.ts";

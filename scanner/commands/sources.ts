@@ -27,7 +27,7 @@ import type { ScanPublisher } from "../streaming/scan_publisher.ts";
 import { readJudgment, type Judgment, type Rules } from "./judgment.ts";
 import { newProgress, type Progress } from "./progress.ts";
 import { readReportTarget, toReport } from "./report_output.ts";
-import { createTrace } from "./trace_lines.ts";
+import { createTrace } from "./progress.ts";
 
 /** Evidence that a command evaluates, with its settings. */
 export interface Source {

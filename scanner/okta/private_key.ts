@@ -17,8 +17,6 @@ export interface SigningKey {
   readonly alg: SigningAlgorithm;
   /** Goes into the assertion's header; null for a PEM key without `IDP_PRIVATE_KEY_ID`. */
   readonly kid: string | null;
-  /** The file that it was read from; absent: a variable. */
-  readonly file?: string;
 }
 
 export interface PrivateKeyOptions {

@@ -153,11 +153,10 @@ class Reading {
       }
       const file = layer("privateKeyFile");
       if (file === null) continue;
-      const path = String(file.raw).trim();
-      const raw = this.#attempt("privateKeyFile", file.source, () => readKeyFile(path));
+      const raw = this.#attempt("privateKeyFile", file.source, () => readKeyFile(String(file.raw).trim()));
       // No flag names the id of a key: that of the variables belongs to the file of the flag.
-      const key = raw && this.#parseKey({ ...file, raw }, layer === this.#flags ? this.#variables : layer);
-      return key ? { ...key, file: path } : null;
+      const beside = layer === this.#flags ? this.#variables : layer;
+      return raw === null ? null : this.#parseKey({ ...file, raw }, beside);
     }
     if (textOf(env, "OKTA_API_TOKEN") ?? textOf(env, "OKTA_CLIENT_TOKEN")) this.#report("orgUrl", apiToken);
     const expected = "expected the service application's private key, as PEM, JWK or JWKS";

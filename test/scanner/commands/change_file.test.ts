@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { builtIn } from "../../../scanner/catalog/catalog.ts";
-import { ChangeFile } from "../../../scanner/commands/change_file.ts";
+import { ChangeFile } from "../../../scanner/commands/follow_command.ts";
 import { sha256 } from "../../../scanner/digest.ts";
 import { readSigner } from "../../../scanner/signing/keys.ts";
 import type { Statement } from "../../../scanner/signing/statement.ts";

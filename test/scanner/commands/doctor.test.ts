@@ -1,6 +1,3 @@
-import { execFileSync } from "node:child_process";
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { diagnose, type DoctorResult } from "../../../scanner/commands/doctor.ts";
 import { steps, type Step } from "../../../scanner/okta/examine.ts";
@@ -8,7 +5,6 @@ import { createPracticeOrg, type PracticeOrgOptions } from "../../../practice_or
 import { createFakeClock } from "../../support/fake_clock.ts";
 import { createScriptedIdp, oauthError, rateHeaders, tokenPath, type Reply } from "../../support/scripted_idp.ts";
 import { createSelfSigned } from "../../support/self_signed.ts";
-import { temporaryFolder } from "../../support/temporary_folder.ts";
 
 const owned: (() => Promise<unknown>)[] = [];
 
@@ -108,24 +104,6 @@ test("a doctor names every configuration problem and goes no further", async () 
   expect(resultOf(results, "private_key").remedy).toContain("scanstream setup makes one for you");
   expect(JSON.stringify(results)).not.toContain("hunter2");
   expect(results.map(({ step }) => step)).toEqual(steps);
-});
-
-test("a doctor warns of a key that git tracks", async () => {
-  const folder = await temporaryFolder();
-  owned.push(async () => folder[Symbol.asyncDispose]());
-  const idp = await createScriptedIdp();
-  owned.push(() => idp.stop());
-  const file = join(folder.path, "key.pem");
-  await writeFile(file, idp.privateKey);
-  const env = { IDP_ORG_URL: idp.url, IDP_CLIENT_ID: idp.clientId, IDP_PRIVATE_KEY_FILE: file };
-  const git = (...args: readonly string[]) => execFileSync("git", args, { cwd: folder.path });
-  git("init", "--quiet");
-  expect(resultOf(await examine(env), "private_key").state).toBe("ok");
-  git("add", "key.pem");
-  expect(resultOf(await examine(env), "private_key")).toMatchObject({
-    state: "warn",
-    detail: expect.stringContaining(`Git tracks the key file ${JSON.stringify(file)}`) as string,
-  });
 });
 
 test("a doctor warns when a rate limit is nearly used up", async () => {
