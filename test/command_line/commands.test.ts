@@ -99,13 +99,6 @@ function givenOptions(line: string): readonly (readonly [Option, string])[] {
 }
 
 describe("short flags", () => {
-  test("are one letter for one option", () => {
-    const letters = Object.values(shortFlags);
-    expect(new Set(letters).size).toBe(letters.length);
-    for (const letter of letters) expect(letter).toMatch(/^-[a-z]$/);
-    for (const taken of ["-h", "-V"]) expect(letters).not.toContain(taken);
-  });
-
   test.each(commands)("%s has them, each once, and shows them", (_, command) => {
     const help = command.createHelp();
     const options = [...help.visibleOptions(command), ...help.visibleGlobalOptions(command)];

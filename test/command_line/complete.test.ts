@@ -18,7 +18,6 @@ describe("complete", () => {
       ["admin", "t"],
       ["tenant", "token"],
     ],
-    [["help", "eval"], ["evaluate"]],
     [["scan", "--decisions", "x", "--sev"], ["--severity"]],
     // An option that was given is not offered again; one that takes several is.
     [["scan", "-f", "json", "--for"], []],
@@ -31,9 +30,7 @@ describe("complete", () => {
       ["admin", "tenant", "list", "--format", ""],
       ["text", "json"],
     ],
-    [["admin", "tenant", "list", "--format=j"], ["--format=json"]],
     [["explain", "user_ina"], ["user_inactivity_automation_35d_enabled"]],
-    [["practice-org", "--fault", "reset", "cut"], ["cut-connection"]],
     // Behind what is no command, or after --, nothing is known.
     [["nonsense", "--fo"], []],
     [["scan", "--", "--fo"], []],
@@ -58,11 +55,6 @@ describe("complete", () => {
     expect(await offered("scan", "--decisions", "w")).toEqual({ kind: "files", words: [] });
     expect(await offered("diff", "a.json", "")).toEqual({ kind: "files", words: [] });
     expect(await offered("scan", "--output=re")).toEqual({ kind: "directories", words: [] });
-  });
-
-  test("offers nothing for a value that only its user knows", async () => {
-    expect(await offered("scan", "--org-url", "")).toEqual({ kind: "words", words: [] });
-    expect(await offered("watch", "")).toEqual({ kind: "words", words: [] });
   });
 
   test("offers the global options and help, and never what is hidden", async () => {

@@ -1,6 +1,4 @@
 import { execFile } from "node:child_process";
-import { mkdtemp } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
@@ -18,20 +16,4 @@ test("makeDirectory settles where nothing can be made", { skip: process.platform
     timeout: 60_000,
   });
   expect(stdout).toBe("ENOENT\n");
-});
-
-test("makeDirectory settles when the working directory was removed", async () => {
-  const script = `
-    import { access, rm } from "node:fs/promises";
-    import { makeDirectory } from ${JSON.stringify(module)};
-    const folder = process.cwd();
-    await rm(folder, { recursive: true });
-    await makeDirectory("state/of/it", 0o700);
-    await access(folder + "/state/of/it");
-    console.log("made");`;
-  const { stdout } = await run(process.execPath, ["--no-warnings", "--input-type=module", "--eval", script], {
-    cwd: await mkdtemp(join(tmpdir(), "scanstream-removed-")),
-    timeout: 60_000,
-  });
-  expect(stdout).toBe("made\n");
 });

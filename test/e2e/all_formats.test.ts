@@ -1,5 +1,4 @@
 import { callCommand } from "../support/called_command.ts";
-import { existsSync } from "node:fs";
 import { cp, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -72,28 +71,4 @@ describe("the example of", () => {
     const plan = await readFile(join(folder.path, "report/scan.poam.csv"), "utf8");
     expect(plan).toContain("Approved; 2027-02-28 Rolled out to contractors");
   });
-});
-
-describe("--checklist", () => {
-  test.each([["a file cut short", (text: string) => text.slice(0, 3000), /the file is cut short/]])(
-    "of %s is one line and exit code 2, and nothing is written",
-    async (_, change, message) => {
-      await writeFile(
-        join(folder.path, "bad.cklb"),
-        change(await readFile(join(fixtures, "stig_manager.cklb"), "utf8")),
-      );
-      const { code, stdout, stderr } = await evaluate(
-        "--format",
-        "cklb,ckl",
-        "--output",
-        "none",
-        "--checklist",
-        "bad.cklb",
-      );
-      expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-      expect(stderr).toMatch(message);
-      expect(stderr).toMatch(/^Cannot use --checklist "bad\.cklb": [^\n]+\n$/);
-      expect(existsSync(join(folder.path, "none"))).toBe(false);
-    },
-  );
 });

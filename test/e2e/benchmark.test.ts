@@ -41,7 +41,7 @@ test("--benchmark DISA's zip of V1R1: its 24 rules are evaluated, and the checkl
   expect((await reviews("next/scan.ckl"))?.reviews).toHaveLength(29);
 });
 
-test("one changed word makes a rule MANUAL in every format, takes its plan away, and is told apart from the org's changes", async () => {
+test("one changed word makes a rule MANUAL in every format and is told apart from the org's changes", async () => {
   await writeFile(
     join(stage.path, "changed.xml"),
     v1r1
@@ -59,10 +59,6 @@ test("one changed word makes a rule MANUAL in every format, takes its plan away,
   expect((await run("evaluate", ...judged)).stdout).toContain(
     "STIG V1R9 (Release: 9 Benchmark Date: 22 Apr 2025); 1 rule of it needs manual review.",
   );
-  expect((await run("fix", ...judged, "--output", "plan")).code).toBe(0);
-  expect(await file("plan/plan.md")).toMatch(/- V-273186 .*worded|- V-273186 .*otherwise/);
-  const explained = await run("explain", "V-273186", ...judged);
-  expect(explained.stdout).toMatch(/14 minutes[\s\S]*DISA's check in V1R2[\s\S]*15 minutes/);
   const two = ["--from-artifacts", "evidence.json", "--format", "json", "--fail-on", "never", "--output", "built-in"];
   expect((await run("evaluate", ...two)).code).toBe(0);
   const diff = await run("diff", "changed/scan.json", "built-in/scan.json");

@@ -1,6 +1,4 @@
 import { callCommand } from "../support/called_command.ts";
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startCommandStage, type CommandStage } from "../support/command_gateway.ts";
 import { type Outcome } from "../support/command_line.ts";
@@ -39,19 +37,6 @@ test("a waiver is counted by a scan and offline, until it is withdrawn", async (
 
   await withdraw();
   expect((await scan("--decisions-from-gateway")).code).toBe(1);
-});
-
-test("a file's waiver of the same counts before the gateway's, and both are named", async () => {
-  const { withdraw } = await waive();
-  await writeFile(
-    join(stage.cwd, "waivers.json"),
-    JSON.stringify([{ check, reason: "of the file", by: "A. Person", expires: "never" }]),
-  );
-  const { code, stdout, stderr } = await scan("--decisions-from-gateway", "--decisions", "waivers.json");
-  expect(code).toBe(0);
-  expect(stderr).toBe("The waiver of V-273186 by test at the gateway is ignored: --decisions has its own\n");
-  expect(stdout.replaceAll(/\s+/g, " ")).toContain("waived by A. Person: of the file");
-  await withdraw();
 });
 
 test("without the decisions that were asked for nothing is scanned: 2, one line, no report", async () => {

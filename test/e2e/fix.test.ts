@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_practice_org.ts";
 import { publishCredentials } from "../../practice_org/auth/credentials.ts";
 import { failingOrg } from "../support/failing_org.ts";
-import { startCommand, temporaryFolder } from "../support/command_line.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let failing: PracticeOrg;
@@ -78,23 +78,4 @@ describe("fix", () => {
     expect(await read("theirs", "main.tf")).toBe("# Mine\n");
     expect(await readdir(folder.path)).not.toContain("x");
   });
-});
-
-test("docs/fix.md: its last example, on a free port", async () => {
-  const page = await readFile(join(import.meta.dirname, "../../docs/fix.md"), "utf8");
-  const example = [...page.matchAll(/```sh\n(.*?)```/gs)].at(-1)?.[1] ?? "";
-  const [start = "", load, run = ""] = example.trim().split("\n");
-  expect(load).toBe("set -a; . ./practice.env; set +a");
-  const args = (line: string) => /^scanstream (.*?)(?: >.*| *#.*)?$/.exec(line)?.[1]?.split(" ") ?? [];
-  const options = args(start).map((word) => (word === "80" ? "0" : word));
-  const org = startCommand(options, { cwd: folder.path });
-  await org.until("stdout", /^IDP_PRIVATE_KEY_FILE=.*\n/m);
-  const lines = org.output.stdout
-    .trim()
-    .split("\n")
-    .map((line) => line.split(/=(.*)/s));
-  const env = Object.fromEntries(lines.map(([name, value]) => [name ?? "", value ?? ""]));
-  expect((await callCommand(args(run), { cwd: folder.path, env })).code).toBe(0);
-  expect(await read("fixes", "main.tf")).toContain(`http_proxy = "${env["IDP_ORG_URL"] ?? ""}"`);
-  expect((await org.stop()).code).toBe(0);
 });

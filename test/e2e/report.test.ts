@@ -2,10 +2,10 @@ import { callCommand } from "../support/called_command.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { reportUpload } from "../support/report_builders.ts";
 import { startCommandGateway, type CommandGateway } from "../support/command_gateway.ts";
-import { temporaryFolder, type Outcome } from "../support/command_line.ts";
+import type { Outcome } from "../support/command_line.ts";
 import { createScanProducer, type ScanProducer } from "../support/scan_producer.ts";
 
-/** `report` and `admin tenant …` against a gateway that keeps a tenant's scans. */
+/** `report` of scans that a gateway keeps. */
 
 let gateway: CommandGateway;
 let producer: ScanProducer;
@@ -53,30 +53,5 @@ describe("report", () => {
       expect({ code, stdout }, args.join(" ")).toEqual({ code: 2, stdout: "" });
       expect(stderr).toMatch(problem);
     }
-  });
-});
-
-describe("admin tenant", () => {
-  /** Lines of `name: value`. */
-  const valueOf = ({ stdout }: Outcome, name: string) => new RegExp(`^${name}: (.*)$`, "m").exec(stdout)?.[1] ?? "";
-
-  test("renames, exports and deletes a tenant while no gateway has the database open", async () => {
-    await using folder = await temporaryFolder();
-    const admin = (...args: readonly string[]) => callCommand(["admin", ...args], { cwd: folder.path });
-    const id = valueOf(await admin("tenant", "create", "--name", "Acme 1"), "id");
-    const renamed = await admin("tenant", "rename", "--tenant", id, "--name", "Acme", "--format", "json");
-    expect(JSON.parse(renamed.stdout)).toEqual({ id, name: "Acme" });
-    await admin("api-key", "create", "--tenant", id, "--name", "ci");
-    const exported = await admin("tenant", "export", "--tenant", id);
-    expect(exported, exported.stderr).toMatchObject({ code: 0, stderr: "" });
-    const lines = exported.stdout.trimEnd().split("\n");
-    expect(JSON.parse(lines[0] ?? "")).toMatchObject({ schema: "scanstream.export/1", tenant_id: id, name: "Acme" });
-    expect(JSON.parse(lines.at(-1) ?? "")).toMatchObject({ end: true, rows: { api_keys: 1 } });
-    const wrong = await admin("tenant", "delete", "--tenant", id, "--confirm", "another");
-    expect(wrong).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining('the tenant\'s name, "Acme"') });
-    const deleted = await admin("tenant", "delete", "--tenant", id, "--confirm", "Acme");
-    expect(deleted).toMatchObject({ code: 0, stdout: `id: ${id}\nname: Acme\ndeleted: true\n` });
-    const none = await admin("tenant", "export", "--tenant", id);
-    expect(none).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("no tenant has the id") });
   });
 });

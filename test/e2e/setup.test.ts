@@ -1,7 +1,4 @@
-import { createServer } from "node:http";
-import { once } from "node:events";
-import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
-import type { AddressInfo } from "node:net";
+import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -121,8 +118,6 @@ describe("what is not right is named", () => {
     ["scope-revoked:apps.read", "scope-granted:apps.read", 2, /○ okta\.apps\.read: not granted to the app/],
     ["role-removed", "role-assigned", 2, /○ The app \S+ has no admin role\./],
     ["clock-off", "clock-right", 2, /✗ This machine's clock is (?:299|300|301) s behind the organization's\./],
-    ["dpop-off", "dpop-on", 0, /○ DPoP is off: a copied token works anywhere\./],
-    ["public-client-on", "public-client-off", 0, /✗ Public client app admins is on: new apps get Super Administrator/],
     [
       "scope-revoked:logs.read",
       "scope-granted:logs.read",
@@ -137,7 +132,7 @@ describe("what is not right is named", () => {
     expect(code).toBe(expected);
   });
 
-  test("the key in another app, an unknown Client ID, a wrong address, an org that is not Okta, a dead proxy", async () => {
+  test("the key in another app, an unknown Client ID, a wrong address, a dead proxy", async () => {
     const terraform = org.terraform?.clientId ?? "";
     const elsewhere = await setup(toOrg(terraform));
     expect(elsewhere.stderr.replaceAll("\n", " ")).toContain(`Paste the line above into this app, not another one`);
@@ -146,39 +141,12 @@ describe("what is not right is named", () => {
     );
     const none = await setup(["--org-url", "http://127.0.0.1:1"]);
     expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining("✗ ") });
-    const other = createServer((_, response) => response.end("<html>Hello</html>")).listen(0, "127.0.0.1");
-    await once(other, "listening");
-    const { port } = other.address() as AddressInfo;
-    const notOkta = await setup(["--org-url", `http://127.0.0.1:${port}`]);
-    expect(notOkta.code).toBe(2);
-    expect(notOkta.stderr).toContain("it is not an Okta org");
-    other.close();
     const proxied = await setup(["--org-url", "acme.okta.com"], { https_proxy: "http://127.0.0.1:1" });
     expect([proxied.code, proxied.stderr.replaceAll("\n", " ")]).toEqual([2, expect.stringMatching(/✗ .*proxy/i)]);
     expect(await setup(["--org-url", "https://acme.okta.com/admin"])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("has a path"),
     });
-  });
-
-  test("the client id of a variable is taken, and a file in another folder finds the key", async () => {
-    await mkdir(join(folder.path, "conf"), { recursive: true });
-    const env = { OKTA_CLIENT_ID: org.clientId };
-    expect((await setup(["--org-url", org.url, "--config", "conf/okta.json"], env)).code).toBe(0);
-    const scan = await runCommand(
-      ["scan", "--config", "conf/okta.json", "-q", "--fail-on", "never", "--check", "V-273195"],
-      {
-        cwd: folder.path,
-      },
-    );
-    expect([scan.code, scan.stderr]).toEqual([0, ""]);
-  });
-
-  test("a configuration that cannot be read is left alone", async () => {
-    await writeFile(join(folder.path, "broken.json"), "{ nonsense");
-    const { code, stderr } = await setup([...toOrg(), "--config", "broken.json"]);
-    expect([code, stderr]).toEqual([2, expect.stringContaining("it is not JSON")]);
-    expect(await readFile(join(folder.path, "broken.json"), "utf8")).toBe("{ nonsense");
   });
 
   test("Ctrl-C in the middle is 130, and the next run goes on where it stopped", async () => {

