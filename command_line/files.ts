@@ -18,15 +18,10 @@ class FileContentError extends Error {
 /** The name of a file that stands for stdin or stdout. */
 export const standardStream = "-";
 
-/** Stdin has one content: a second option that names it would read nothing, and take that for an empty file. */
-let isStdinTaken = false;
-
 /** Reads a file (or pipe; `-` is stdin), and no more of it than that. Rejects with `FileContentError`, or as Node's own reading does. */
 async function readBytes(path: string, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
-  if (path === standardStream && isStdinTaken) throw new FileContentError("- (stdin) can be used for one file only");
-  isStdinTaken ||= path === standardStream;
   const input = path === standardStream ? process.stdin : createReadStream(path);
   for await (const chunk of input as AsyncIterable<Buffer>) {
     size += chunk.byteLength;

@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { access, constants } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
@@ -47,7 +46,9 @@ export async function followCommand(flags: Flags, io: CommandIo): Promise<number
   const orgPolicy = await followOrgPolicy(settings.orgPolicy, expected, say);
   const decisions = await openDecisions(settings, { names, say }, io);
   const streamConfig = settings.isStreamed ? readStreamConfig(io.env) : null;
-  await requireDirectory(directory);
+  // Made here for its owner only; where that fails, the next line says why, before the first request.
+  await makeDirectory(directory, 0o700).catch(() => {});
+  await requireWritable({ directory: { option: "--state", file: directory } });
   const lock = await lockDirectory(directory);
   const store = createFollowStore(directory);
   const rules = new Map(checks.map(({ name, rule }) => [name, rule]));
@@ -147,16 +148,6 @@ async function lockDirectory(directory: string): Promise<StateLock> {
   throw new UsageError([
     `--state ${JSON.stringify(directory)}: another follower uses this directory: choose another one, or stop that follower`,
   ]);
-}
-
-/** Before the first request: a state that cannot be kept would be found after minutes. */
-async function requireDirectory(directory: string): Promise<void> {
-  try {
-    await makeDirectory(directory, 0o700);
-    await access(directory, constants.W_OK);
-  } catch (error) {
-    throw new UsageError([explainWriteError(`--state ${JSON.stringify(directory)}`, error)]);
-  }
 }
 
 export interface ChangeFileOptions {

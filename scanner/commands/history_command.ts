@@ -1,4 +1,4 @@
-import { access } from "node:fs/promises";
+import { existsSync } from "node:fs";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
 import { requireWritable } from "../../command_line/files.ts";
@@ -33,12 +33,13 @@ export async function historyCommand(org: string | undefined, flags: Flags, io: 
   const days = by === null ? settings.days : Math.max(viewDays, settings.days);
   const signer = await readSigning(settings, directory);
   const period = lastDays(days, io.now().getTime());
-  const hasGateway = textOf(io, "SCANSTREAM_URL") || textOf(io, "SCANSTREAM_API_KEY");
-  const kept = folder === null && !hasGateway ? await keptRuns() : null;
-  const reports = folder?.file ?? kept;
+  const isOfGateway = folder === null && ["SCANSTREAM_URL", "SCANSTREAM_API_KEY"].some((name) => io.env[name]);
+  if (folder === null && !isOfGateway && !existsSync(runsFolder))
+    throw new UsageError([
+      "history needs reports, and no run is kept here: scan first, name a folder with --from-reports DIR, or set SCANSTREAM_URL and SCANSTREAM_API_KEY for a gateway",
+    ]);
   const wanted: Wanted = { org: org ?? null, rules, period };
-  const read = reports === null ? fromGateway(wanted, io) : fromReports(reports, wanted, io);
-  const history = await read;
+  const history = await (isOfGateway ? fromGateway(wanted, io) : fromReports(folder?.file ?? runsFolder, wanted, io));
   if (typeof history === "number") return history;
   if (history.organizations.length === 0) io.terminal.write("No organization has a history yet: scan one first\n");
   await requireWritable({ directory, fileNames: formats.map((format) => fileNameOf("history", format)) });
@@ -65,40 +66,19 @@ interface Wanted {
   readonly period: Span;
 }
 
-/** Files that cannot be used are named; exit code 2 where no other is left. */
-async function fromReports(
-  directory: string,
-  { org, rules, period }: Wanted,
-  io: CommandIo,
-): Promise<History | number> {
+/** Files that cannot be used are named. Throws `UsageError` where no other is left. */
+async function fromReports(directory: string, { org, rules, period }: Wanted, io: CommandIo): Promise<History> {
   const { organizations, used, problems } = await readFolder(directory, io.now().getTime());
   for (const problem of problems) io.terminal.write(`${printable(problem)}\n`);
-  if (used === 0) {
-    const expected = "expected scan.json files, or files of follow --format ndjson";
-    io.terminal.write(`--from-reports ${printable(JSON.stringify(directory))}: no usable file: ${expected}\n`);
-    return exitCodes.usage;
-  }
+  if (used === 0)
+    throw new UsageError([
+      `--from-reports ${JSON.stringify(directory)}: no usable file: expected scan.json files, or files of follow --format ndjson`,
+    ]);
   const history = historyOf(organizations, period, rules);
   return org === null ? history : { ...history, organizations: chooseOrganizations(org, history.organizations) };
 }
 
-function textOf({ env }: CommandIo, name: string): boolean {
-  return (env[name] ?? "") !== "";
-}
-
-/** The folder of the kept runs, where there is one. */
-async function keptRuns(): Promise<string | null> {
-  return access(runsFolder).then(
-    () => runsFolder,
-    () => null,
-  );
-}
-
 async function fromGateway({ org, rules, period }: Wanted, io: CommandIo): Promise<History | number> {
-  if (!textOf(io, "SCANSTREAM_URL") && !textOf(io, "SCANSTREAM_API_KEY"))
-    throw new UsageError([
-      "history needs reports, and no run is kept here: scan first, name a folder with --from-reports DIR, or set SCANSTREAM_URL and SCANSTREAM_API_KEY for a gateway",
-    ]);
   const gateway = requireGatewayAccess(io.env, []);
   return withGateway("read the history", { access: gateway, io }, (_, signal) =>
     readGatewayHistory(gateway, { organization: org, period, rules, signal }),

@@ -39,50 +39,39 @@ type Limit = Omit<RuleLimit, "rules">;
  * evidence that a scan would miss is missing here. At most thirty requests. Never throws for what the provider does.
  */
 export async function examineRules(client: HttpIdpClient, engine: Engine): Promise<RuleAnswers> {
-  const sample = createSample(client);
-  const collection = createCollection(sample.client);
+  const asked = new Map<string, Promise<Reading<unknown>>>();
+  const collection = createCollection(createSample(client, asked));
   await Promise.all(catalog.map((check) => collection.obtainFor(check)));
   const artifacts = await collection.obtain(["built_in_groups"]);
   const seesAll = client.roleEvidence.role() === "super_admin";
-  const answers = sample.answers();
+  const answers = await Promise.all(asked.values());
   const granted = answers.filter((answer) => answer.state === "obtained" || answer.reason !== "missing_scope");
-  const refused = granted.filter((answer) => answer.state === "missing" && answer.refusal?.httpStatus !== 404);
+  const refused = granted.filter(
+    (answer): answer is MissingEvidence & Reading<unknown> =>
+      answer.state === "missing" && answer.refusal?.httpStatus !== 404,
+  );
+  const limits = catalog.map((check) => [check.rule.vuln_id, limitsOf(check, artifacts, { seesAll, engine })] as const);
+  const sees = seesAll ? ["sees", "every app"] : ["does not see", "only some of the apps"];
   return {
-    limits: grouped(
-      catalog.map((check) => [check.rule.vuln_id, limitsOf(check, artifacts, { seesAll, engine })] as const),
-    ),
+    limits: grouped(limits),
     ruleCount: catalog.length,
     facts: [
-      `This role ${seesAll ? "sees" : "does not see"} the Okta Admin Console and the Okta Dashboard, so it sees ${seesAll ? "every app" : "only some of the apps"}`,
-      answerFact(partPaths.userRoles, sample.answerTo(partPaths.userRoles)),
+      `This role ${sees[0]} the Okta Admin Console and the Okta Dashboard, so it sees ${sees[1]}`,
+      answerFact(partPaths.userRoles, await asked.get(partPaths.userRoles)),
       answerFact("/api/v1/logStreams", artifacts.log_streams),
     ],
-    refused: refused.filter(
-      (answer): answer is MissingEvidence & Reading<unknown> =>
-        answer.state === "missing" && !answer.detail.includes(artifactTable.admin_console_settings.request.path),
-    ),
+    refused: refused.filter(({ detail }) => !detail.includes(artifactTable.admin_console_settings.request.path)),
     read: granted.length - refused.length,
   };
 }
 
-interface Sample {
-  readonly client: IdpClient;
-  readonly answers: () => readonly Reading<unknown>[];
-  /** The answer to the part of one object; undefined: no object had it. */
-  readonly answerTo: (part: string) => Reading<unknown> | undefined;
-}
-
-/** A client that asks for one page of a list, and for a part of one object only. */
-function createSample(client: HttpIdpClient): Sample {
-  const asked = new Map<string, Promise<Reading<unknown>>>();
-  const answered = new Map<string, Reading<unknown>>();
+/** A client that asks for one page of a list, and for a part of one object only. `asked` receives the answers. */
+function createSample(client: HttpIdpClient, asked: Map<string, Promise<Reading<unknown>>>): IdpClient {
   const once = async <Value>({ path }: IdpRequest, read: () => Promise<Reading<Value>>): Promise<Reading<Value>> => {
     const key = templateOf(path);
     const asking = asked.get(key) ?? read();
     asked.set(key, asking);
-    const answer = await asking;
-    answered.set(key, answer);
-    return answer as Reading<Value>;
+    return (await asking) as Reading<Value>;
   };
   const getList = (request: IdpRequest): Promise<Reading<readonly JsonObject[]>> => {
     // The two apps that every organization has stand for ten thousand: a role that sees them sees every app.
@@ -102,11 +91,7 @@ function createSample(client: HttpIdpClient): Sample {
     if (console.state === "missing") return console;
     return dashboard.state === "missing" ? dashboard : { ...console, value: [...console.value, ...dashboard.value] };
   };
-  return {
-    client: { getList, getObject: (request) => once(request, () => client.getObject(request)) },
-    answers: () => [...answered.values()],
-    answerTo: (part) => answered.get(part),
-  };
+  return { getList, getObject: (request) => once(request, () => client.getObject(request)) };
 }
 
 /** `/api/v1/policies/{id}/rules` for the rules of any policy. */

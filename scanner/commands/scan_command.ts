@@ -54,7 +54,7 @@ interface PreparedScan {
   readonly orgUrl: string;
   /** The name of the revision of the STIG. */
   readonly benchmark: string;
-  run(): Promise<ScanOutcome>;
+  readonly run: () => Promise<ScanOutcome>;
 }
 
 interface ScanOutcome {
