@@ -4,7 +4,6 @@ import { type Command, CommanderError, type Option } from "commander";
 import { describe, expect, test } from "vitest";
 import { offerOf } from "../../command_line/completion/offered_values.ts";
 import { examplesOf } from "../../command_line/examples.ts";
-import { shortFlags } from "../../command_line/short_flags.ts";
 import { createProgram } from "../../command_line/program.ts";
 import { catalog } from "../../scanner/catalog/catalog.ts";
 
@@ -99,19 +98,6 @@ function givenOptions(line: string): readonly (readonly [Option, string])[] {
 }
 
 describe("short flags", () => {
-  test.each(commands)("%s has them, each once, and shows them", (_, command) => {
-    const help = command.createHelp();
-    const options = [...help.visibleOptions(command), ...help.visibleGlobalOptions(command)];
-    const shorts = options.flatMap(({ short }) => short ?? []);
-    expect(new Set(shorts).size).toBe(shorts.length);
-    for (const option of command.options) {
-      const short = shortFlags[option.long ?? ""];
-      if (short === undefined) continue;
-      expect(option.short).toBe(short);
-      expect(help.optionTerm(option)).toMatch(new RegExp(`^${short}, ${option.long}`));
-    }
-  });
-
   test("mean the same as the long ones", async () => {
     const given: unknown[] = [];
     const program = createProgram(() => Promise.resolve());

@@ -19,7 +19,7 @@ const file = (name: string) => readFile(join(stage.path, name), "utf8");
 
 interface WrittenReport {
   readonly benchmark: string;
-  readonly checks: readonly { readonly vuln_id: string; readonly status: string; readonly reason: string | null }[];
+  readonly checks: readonly { readonly reason: string | null }[];
 }
 
 test("--benchmark DISA's zip of V1R1: its 24 rules are evaluated, and the checklist becomes one of V1R2", async () => {
@@ -39,31 +39,4 @@ test("--benchmark DISA's zip of V1R1: its 24 rules are evaluated, and the checkl
   expect((await reviews("report/scan.ckl"))?.reviews).toHaveLength(24);
   expect(await reviews("next/scan.ckl")).toMatchObject({ revisionStr: "V1R2" });
   expect((await reviews("next/scan.ckl"))?.reviews).toHaveLength(29);
-});
-
-test("one changed word makes a rule MANUAL in every format and is told apart from the org's changes", async () => {
-  await writeFile(
-    join(stage.path, "changed.xml"),
-    v1r1
-      .replace('idle time" is set to 15 minutes.\n', 'idle time" is set to 14 minutes.\n')
-      .replace("Release: 1 ", "Release: 9 "),
-  );
-  const judged = ["--benchmark", "changed.xml", "--from-artifacts", "evidence.json"];
-  const formats = ["--format", "all", "--output", "changed", "--fail-on", "never"];
-  expect((await run("evaluate", ...judged, ...formats)).code).toBe(0);
-  const report = JSON.parse(await file("changed/scan.json")) as WrittenReport;
-  expect(report.checks[0]).toMatchObject({ vuln_id: "V-273186", status: "MANUAL", reason: "rule_changed" });
-  for (const format of ["html", "md", "oscal.json", "hdf.json", "xccdf.xml"]) {
-    expect(await file(`changed/scan.${format}`), format).toContain("V1R9");
-  }
-  expect((await run("evaluate", ...judged)).stdout).toContain(
-    "STIG V1R9 (Release: 9 Benchmark Date: 22 Apr 2025); 1 rule of it needs manual review.",
-  );
-  const two = ["--from-artifacts", "evidence.json", "--format", "json", "--fail-on", "never", "--output", "built-in"];
-  expect((await run("evaluate", ...two)).code).toBe(0);
-  const diff = await run("diff", "changed/scan.json", "built-in/scan.json");
-  expect(diff.code).toBe(0);
-  const text = diff.stdout.replaceAll(/\s+/g, " ");
-  expect(text).toContain("The revisions differ, not the org: 5 added (V-279689");
-  expect(text).toContain("1 changed (V-273186)");
 });

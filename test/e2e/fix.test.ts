@@ -65,12 +65,9 @@ describe("fix", () => {
   test.each([
     ["without --output", [], /--output DIR is missing/],
     ["a folder with a main.tf", ["--output", "theirs"], /it has main.tf, and fix replaces no plan/],
-    ["a folder with a state", ["--output", "applied"], /it has terraform.tfstate, and fix replaces no plan/],
   ])("%s: one clear line, exit code 2, nothing written", async (_, args, message) => {
     await mkdir(join(folder.path, "theirs"), { recursive: true });
     await writeFile(join(folder.path, "theirs/main.tf"), "# Mine\n");
-    await mkdir(join(folder.path, "applied"), { recursive: true });
-    await writeFile(join(folder.path, "applied/terraform.tfstate"), "{}");
     const { code, stdout, stderr } = await fix(failing, ...args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toMatch(message);

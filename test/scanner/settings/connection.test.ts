@@ -114,13 +114,6 @@ test.each([
   expect(message).not.toContain("hunter2");
 });
 
-test("IDP_PRIVATE_KEY_ID is the kid, and has no blanks", () => {
-  expect(connectionOf({}, { ...whole, IDP_PRIVATE_KEY_ID: "kid-1" }).key.kid).toBe("kid-1");
-  expect(failure({}, { ...whole, IDP_PRIVATE_KEY_ID: "kid 1" }).problems).toEqual([
-    expect.stringContaining("IDP_PRIVATE_KEY_ID "),
-  ]);
-});
-
 test("HTTPS_PROXY and NO_PROXY are read in either case, without a scheme too", () => {
   const proxyOf = (env: Environment) => connectionOf({}, { ...whole, ...env }).proxy;
   expect(proxyOf({ HTTPS_PROXY: "http://me:pw@proxy:3128", NO_PROXY: ".local" })).toEqual({
