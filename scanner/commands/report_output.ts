@@ -192,16 +192,7 @@ export async function finishScan(
   });
   const areWritten = areSaved && problems.length === 0;
   const isCancelled = report.scan.status === "cancelled";
-  // Rules that were not evaluated neither passed nor failed, so an interruption counts before the gates.
-  const code = isCancelled
-    ? exitCodes.interrupted
-    : !areWritten
-      ? exitCodes.usage
-      : gate.isFailed
-        ? exitCodes.findings
-        : gate.unread > 0 && !allowUnread
-          ? exitCodes.unread
-          : exitCodes.ok;
+  const code = codeOf();
   const gateLine = isCancelled
     ? interruptedLine(report)
     : gate.line(code, areWritten ? undefined : "a file could not be written");
@@ -214,6 +205,14 @@ export async function finishScan(
   ];
   for (const line of closing) warnOn(io)(line);
   return { files, gateLine, code };
+
+  /** Rules that were not evaluated neither passed nor failed, so an interruption counts before the gates. */
+  function codeOf(): number {
+    if (isCancelled) return exitCodes.interrupted;
+    if (!areWritten) return exitCodes.usage;
+    if (gate.isFailed) return exitCodes.findings;
+    return gate.unread > 0 && !allowUnread ? exitCodes.unread : exitCodes.ok;
+  }
 }
 
 function interruptedLine({ checks }: Report): string {
