@@ -123,24 +123,20 @@ export async function requireWritable(targets: {
   readonly file?: NamedFile | null;
 }): Promise<void> {
   const { directory = null, fileNames = [], file = null } = targets;
-  const problemsOf = async (target: NamedFile, work: () => Promise<unknown>) => {
-    const problem = await problemOf(target, work);
-    return problem === null ? [] : [problem];
+  const problemsOf = async (places: readonly NamedFile[], work: (path: string) => Promise<unknown>) => {
+    const found = await Promise.all(places.map((place) => problemOf(place, () => work(place.file))));
+    return found.filter((problem) => problem !== null);
   };
-  const ofDirectory =
-    directory === null
+  const ofDirectory = await problemsOf(directory === null ? [] : [directory], async (path) => {
+    await makeDirectory(path);
+    await access(path, constants.W_OK);
+  });
+  const inDirectory =
+    directory === null || ofDirectory.length > 0
       ? []
-      : await problemsOf(directory, async () => {
-          await makeDirectory(directory.file);
-          await access(directory.file, constants.W_OK);
-        });
-  const ofFiles: string[] = [];
-  if (directory !== null && ofDirectory.length === 0) {
-    for (const path of fileNames.map((name) => join(directory.file, name))) {
-      ofFiles.push(...(await problemsOf({ ...directory, file: path }, () => requireFile(path))));
-    }
-  }
-  const ofFile = file === null ? [] : await problemsOf(file, () => requireFile(file.file));
+      : fileNames.map((name) => ({ ...directory, file: join(directory.file, name) }));
+  const ofFiles = await problemsOf(inDirectory, requireFile);
+  const ofFile = await problemsOf(file === null ? [] : [file], requireFile);
   // One of several files keeps nothing else from being done; what could not be written is said then.
   const isRefused =
     ofDirectory.length + ofFile.length > 0 || (fileNames.length > 0 && ofFiles.length === fileNames.length);
