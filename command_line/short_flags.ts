@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 
 /** One letter for one option, in every command that has it. `-h` is help, `-V` the version. */
-export const shortFlags: Readonly<Record<string, string>> = {
+const shortFlags: Readonly<Record<string, string>> = {
   "--baseline": "-b",
   "--check": "-c",
   "--decisions": "-d",

@@ -1,3 +1,4 @@
+import { setFlagsFromString } from "node:v8";
 import { Argument, type Command, Option } from "commander";
 import type { CommandIo, RunCommand } from "../../command_line/command_io.ts";
 import { offering } from "../../command_line/completion/offered_values.ts";
@@ -6,7 +7,6 @@ import { exitCodes } from "../../command_line/exit_code.ts";
 import { printable } from "../../command_line/terminal.ts";
 import { IdpError } from "../okta/idp_error.ts";
 import type { Flags } from "../settings/read_settings.ts";
-import { keepHeapSmall, keepHeapSmallest } from "./keep_heap_small.ts";
 import type { CommandName, Setting } from "../settings/setting.ts";
 import { checkNames, table } from "../settings/table.ts";
 
@@ -202,4 +202,20 @@ function addSettings(command: Command, name: CommandName): void {
 
 function helpOf({ help, variables: [variable] = [] }: Setting<unknown>): string {
   return variable === undefined || help.includes(variable) ? help : `${help} (${variable})`;
+}
+
+/**
+ * Keeps V8's young generation as small as it starts: the garbage of a large org's pages is collected instead of growing
+ * the heap. Measured on an org of 10,000 apps: 171 MiB at the peak instead of 226, at the same speed.
+ */
+function keepHeapSmall(): void {
+  setFlagsFromString("--semi-space-growth-factor=1");
+}
+
+/**
+ * For a process that runs for months and mostly waits: memory before speed. Measured on a follower of 10,000 apps, over its
+ * start, changes and full scans: 163 MiB at the peak instead of 221, for half a second more CPU at the start.
+ */
+function keepHeapSmallest(): void {
+  setFlagsFromString("--optimize-for-size");
 }

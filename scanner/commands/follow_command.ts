@@ -67,7 +67,7 @@ export async function followCommand(flags: Flags, io: CommandIo): Promise<number
     const nowMs = () => io.now().getTime();
     if (lineFile !== null) {
       await requireWritable({ directory: { ...lineFile, file: dirname(lineFile.file) } });
-      file = new ChangeFile({ path: lineFile.file, signer, factsAt, nowMs, say });
+      file = openChangeFile({ path: lineFile.file, signer, factsAt, nowMs, say });
     }
     const end = await follow(
       {
@@ -150,7 +150,7 @@ async function lockDirectory(directory: string): Promise<StateLock> {
   ]);
 }
 
-export interface ChangeFileOptions {
+interface ChangeFileOptions {
   readonly path: string;
   /** Null: it is not signed. */
   readonly signer: Signer | null;
@@ -161,68 +161,64 @@ export interface ChangeFileOptions {
   readonly say: (text: string) => void;
 }
 
-/** The file of `follow --output`, which grows: it is signed at each UTC midnight and at the end. */
-export class ChangeFile {
-  readonly #options: ChangeFileOptions;
-  #timer: ReturnType<typeof setTimeout> | null = null;
-  #signed: Promise<void> = Promise.resolve();
-  #isBroken = false;
-  #isEmpty = true;
-
-  /** Throws `UsageError` where it cannot be written. */
-  constructor(options: ChangeFileOptions) {
-    this.#options = options;
-    try {
-      appendFileSync(options.path, "");
-      this.#isEmpty = statSync(options.path).size === 0;
-    } catch (error) {
-      throw new UsageError([explainWriteError(`--output ${JSON.stringify(options.path)}`, error)]);
-    }
-    if (options.signer !== null) this.#waitForMidnight();
-  }
-
+interface ChangeFile {
   /** Lines that a new file has to begin with, where the follower goes on from a saved state. */
-  begin(lines: readonly ChangeLine[]): void {
-    if (this.#isEmpty) this.append(lines);
+  readonly begin: (lines: readonly ChangeLine[]) => void;
+  readonly append: (lines: readonly (ChangeLine | WatchLine)[]) => void;
+  /** Signs what is there for the last time. */
+  readonly close: () => Promise<void>;
+}
+
+/** The file of `follow --output`, which grows: it is signed at each UTC midnight and at the end. Throws `UsageError`. */
+export function openChangeFile({ path, signer, factsAt, nowMs, say }: ChangeFileOptions): ChangeFile {
+  const explain = (error: unknown) => explainWriteError(`--output ${JSON.stringify(path)}`, error);
+  let isEmpty: boolean;
+  let isBroken = false;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let signed = Promise.resolve();
+  try {
+    appendFileSync(path, "");
+    isEmpty = statSync(path).size === 0;
+  } catch (error) {
+    throw new UsageError([explain(error)]);
   }
+  if (signer !== null) waitForMidnight();
+  return {
+    begin(lines) {
+      if (isEmpty) append(lines);
+    },
+    append,
+    async close() {
+      clearTimeout(timer);
+      sign();
+      await signed;
+    },
+  };
 
   /** A disk that is full must not end the watch: said once, until it can be written again. */
-  append(lines: readonly (ChangeLine | WatchLine)[]): void {
-    const { path, say } = this.#options;
+  function append(lines: readonly (ChangeLine | WatchLine)[]): void {
     try {
       appendFileSync(path, lines.map((line) => `${toPrintableJson(line)}\n`).join(""));
-      this.#isBroken = false;
-      this.#isEmpty &&= lines.length === 0;
+      isBroken = false;
+      isEmpty &&= lines.length === 0;
     } catch (error) {
-      if (!this.#isBroken) say(explainWriteError(`--output ${JSON.stringify(path)}`, error));
-      this.#isBroken = true;
+      if (!isBroken) say(explain(error));
+      isBroken = true;
     }
   }
 
-  /** Signs what is there for the last time. */
-  async close(): Promise<void> {
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#sign();
-    await this.#signed;
-  }
-
-  #waitForMidnight(): void {
-    const nowMs = this.#options.nowMs();
-    this.#timer = setTimeout(
-      () => {
-        this.#sign();
-        this.#waitForMidnight();
-      },
-      startOfDay(nowMs) + dayMs - nowMs,
-    );
-    this.#timer.unref();
+  function waitForMidnight(): void {
+    const now = nowMs();
+    const next = () => {
+      sign();
+      waitForMidnight();
+    };
+    timer = setTimeout(next, startOfDay(now) + dayMs - now).unref();
   }
 
   /** One after the other: both write the same file. */
-  #sign(): void {
-    const { path, signer, factsAt, nowMs, say } = this.#options;
-    if (signer === null) return;
-    this.#signed = this.#signed.then(async () => {
+  function sign(): void {
+    signed = signed.then(async () => {
       try {
         const { problems } = await signFiles([path], factsAt(nowMs()), { signer, name: null });
         for (const problem of problems) say(problem);

@@ -3,7 +3,6 @@ import type { CommandIo } from "../../command_line/command_io.ts";
 import { explainWriteError } from "../../command_line/files.ts";
 import { printable } from "../../command_line/terminal.ts";
 import type { Report } from "../../shared/report.ts";
-import type { RuleState } from "../../shared/rule_result.ts";
 import { shorten } from "../../shared/text.ts";
 import { levelOf } from "../reports/benchmark_rules.ts";
 import { markdownFormat } from "../reports/markdown.ts";
@@ -50,14 +49,11 @@ async function writeJobSummary(reports: readonly NamedReport[], io: CommandIo, o
 async function writeOutputs(reports: readonly NamedReport[], io: CommandIo): Promise<void> {
   const file = io.env["GITHUB_OUTPUT"];
   if (file === undefined || file === "" || reports.length === 0) return;
-  const total = (state: RuleState) => reports.reduce((sum, { report }) => sum + report.summary[state], 0);
-  const lines = [
-    `failed=${total("fail")}`,
-    `passed=${total("pass")}`,
-    `manual=${total("manual")}`,
-    `not-applicable=${total("not_applicable")}`,
-  ];
-  await appendFile(file, `${lines.join("\n")}\n`).catch((error: unknown) => {
+  const names = { failed: "fail", passed: "pass", manual: "manual", "not-applicable": "not_applicable" } as const;
+  const lines = Object.entries(names).map(
+    ([name, state]) => `${name}=${reports.reduce((sum, { report }) => sum + report.summary[state], 0)}\n`,
+  );
+  await appendFile(file, lines.join("")).catch((error: unknown) => {
     io.terminal.write(`${explainWriteError("the outputs of the step (GITHUB_OUTPUT)", error)}\n`);
   });
 }

@@ -12,7 +12,7 @@ import { defaultScopes } from "../settings/values.ts";
 /** Without prefix. A scan has gaps without one of these. */
 export const requiredScopes: readonly string[] = defaultScopes;
 /** Without prefix: what each is good for beyond a scan. */
-export const optionalScopes: Readonly<Record<string, string>> = {
+const optionalScopes: Readonly<Record<string, string>> = {
   "logs.read": "follow",
   "orgs.read": "the setting of public client apps",
 };

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { builtIn } from "../../../scanner/catalog/catalog.ts";
-import { ChangeFile } from "../../../scanner/commands/follow_command.ts";
+import { openChangeFile } from "../../../scanner/commands/follow_command.ts";
 import { sha256 } from "../../../scanner/digest.ts";
 import { readSigner } from "../../../scanner/signing/keys.ts";
 import type { Statement } from "../../../scanner/signing/statement.ts";
@@ -19,7 +19,7 @@ test("a growing file is signed at each UTC midnight and at the end, also after t
   onTestFinished(() => void vi.useRealTimers());
   const signedAt: string[] = [];
   const problems: string[] = [];
-  const file = new ChangeFile({
+  const file = openChangeFile({
     path: join(folder, "changes.ndjson"),
     signer,
     nowMs: Date.now,
