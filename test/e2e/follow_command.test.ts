@@ -107,9 +107,9 @@ test("exits with 2 beside another follower and for a place that is no directory,
   expect((await run("--once", "--state", "kept")).code).toBe(0);
   await writeFile(join(path, "file"), "");
   expect((await run("--state", "file/below")).code).toBe(2);
-  const first = start("--state", "kept");
+  const first = start("--state", "held");
   await first.until("stdout", /First results/);
-  const second = await run("--once", "--state", "kept");
+  const second = await run("--once", "--state", "held");
   expect(second).toMatchObject({ code: 2, stderr: expect.stringMatching(/another follower/) as string });
   await first.stop("SIGKILL");
   await org.stop();
