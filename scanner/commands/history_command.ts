@@ -66,14 +66,19 @@ interface Wanted {
   readonly period: Span;
 }
 
-/** Files that cannot be used are named. Throws `UsageError` where no other is left. */
-async function fromReports(directory: string, { org, rules, period }: Wanted, io: CommandIo): Promise<History> {
+/** Files that cannot be used are named; exit code 2 where no other is left. */
+async function fromReports(
+  directory: string,
+  { org, rules, period }: Wanted,
+  io: CommandIo,
+): Promise<History | number> {
   const { organizations, used, problems } = await readFolder(directory, io.now().getTime());
   for (const problem of problems) io.terminal.write(`${printable(problem)}\n`);
-  if (used === 0)
-    throw new UsageError([
-      `--from-reports ${JSON.stringify(directory)}: no usable file: expected scan.json files, or files of follow --format ndjson`,
-    ]);
+  if (used === 0) {
+    const expected = "expected scan.json files, or files of follow --format ndjson";
+    io.terminal.write(`--from-reports ${printable(JSON.stringify(directory))}: no usable file: ${expected}\n`);
+    return exitCodes.usage;
+  }
   const history = historyOf(organizations, period, rules);
   return org === null ? history : { ...history, organizations: chooseOrganizations(org, history.organizations) };
 }
