@@ -251,23 +251,15 @@ test.each([
 });
 
 test.each<[string, (client: HttpIdpClient, idp: ScriptedIdp) => Promise<unknown>, string]>([
-  ["nothing was read", async () => {}, "unknown"],
   ["the first-party settings were read", settings, "super_admin"],
   [
     "the first-party settings were refused, and policies read",
     refusedSettings(apiError(403, "E0000006")),
     "read_only_admin",
   ],
-  ["the first-party settings failed", refusedSettings(apiError(500, "E0000009")), "unknown"],
   [
     "all apps were read without a first-party one",
     listed("/api/v1/apps?limit=200", [{ name: "scanstream" }]),
-    "read_only_admin",
-  ],
-  ["all apps were read with a first-party one", listed("/api/v1/apps?limit=200", [{ name: "saasure" }]), "super_admin"],
-  [
-    "a first-party app was asked for and not shown",
-    listed(`/api/v1/apps?filter=${encodeURIComponent('name eq "okta_enduser"')}`, []),
     "read_only_admin",
   ],
   ["only half of the apps could be read", brokenApps, "unknown"],
