@@ -57,25 +57,19 @@ export function isNamed(failOn: FailOn, status: Finding["status"], severity: Sev
   );
 }
 
-export interface GateResult {
-  /** A finding that `--fail-on` names. */
-  readonly isFailed: boolean;
-  /** How many rules have no result, whether they are allowed to or not. */
-  readonly unread: number;
-  /** The last line of a run that exits with the code: why, `problem` first, and what is open and did not count. */
-  line(exitCode: number, problem?: string): string;
-}
-
-export function applyGate(report: Report, rule: FailRule): GateResult {
+export function applyGate(report: Report, rule: FailRule) {
   const open = report.checks.flatMap((check) => openOf(check, rule));
   const named = open.filter(({ finding, isNamed: counts }) => counts && finding?.waived !== true);
   const unread = unreadRules(report);
   const unreadPart = unread.length === 0 ? [] : [unreadText(unread)];
   const left = [...leftParts(open), ...(rule.allowUnread ? unreadPart : [])];
   return {
+    /** True for a finding that `--fail-on` names. */
     isFailed: named.length > 0,
+    /** How many rules have no result, whether they are allowed to or not. */
     unread: unread.length,
-    line(exitCode, problem) {
+    /** The last line of a run that exits with the code: why, `problem` first, and what is open and did not count. */
+    line(exitCode: number, problem?: string): string {
       const reasons = [problem ?? [], namedParts(named, rule), rule.allowUnread ? [] : unreadPart].flat();
       const why = reasons.length === 0 ? "" : `: ${reasons.join("; ")}`;
       const options = [named.length === 0 ? optionOf(rule) : "", rule.allowUnread ? "--allow-unread" : ""];

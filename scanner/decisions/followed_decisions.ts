@@ -10,22 +10,19 @@ import { mergeDecisions, type FetchedDecision } from "./gateway_decisions.ts";
 /** How often the gateway's decisions are read again. */
 const fetchEveryMs = 60_000;
 
-export interface ReadDecisionFiles {
-  readonly decisions: Decisions;
-  /** Null while the files are as they were read last. Rejects, once for each content, with `UsageError` where they cannot be used. */
-  readChanged(): Promise<Decisions | null>;
-}
+export type ReadDecisionFiles = Awaited<ReturnType<typeof createDecisionFiles>>;
 
 /** Reads the files. Rejects with `UsageError` where one cannot be used. */
 export async function createDecisionFiles({
   files,
   ...known
-}: { readonly files: DecisionFiles } & Pick<DecisionFileSource, "rules" | "warn">): Promise<ReadDecisionFiles> {
+}: { readonly files: DecisionFiles } & Pick<DecisionFileSource, "rules" | "warn">) {
   const path = files.decisions?.file;
   // Noted before it is read, so that a change in between is seen.
   let read = path === undefined ? null : await stampOf(path);
   return { decisions: await readDecisions(files, known), readChanged };
 
+  /** Null while the files are as they were read last. Rejects, once for each content, with `UsageError` where they cannot be used. */
   async function readChanged(): Promise<Decisions | null> {
     // A pipe can be read once.
     if (path === undefined || read === null) return null;

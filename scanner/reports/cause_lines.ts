@@ -1,24 +1,10 @@
 import { causesHeadline, closesText, failuresOf, rankCauses } from "../../shared/causes.ts";
 import type { Report } from "../../shared/report.ts";
 
-/** One change of a report, in words. */
-export interface ChangeLine {
-  readonly number: number;
-  readonly id: string;
-  readonly change: string;
-  /** `closes 1 rule now, 6 more together with change 3`. */
-  readonly closes: string;
-  /** V-numbers of the rules that it closes findings of. */
-  readonly vulnIds: readonly string[];
-}
+export type ChangeList = ReturnType<typeof changeLines>;
 
-/** The changes in their order, and the line above them; both empty where there is none. */
-export interface ChangeList {
-  readonly headline: string;
-  readonly changes: readonly ChangeLine[];
-}
-
-export function changeLines({ checks, causes }: Pick<Report, "checks" | "causes">): ChangeList {
+/** The changes of a report in their order, and the line above them; both empty where there is none. */
+export function changeLines({ checks, causes }: Pick<Report, "checks" | "causes">) {
   const known = new Map(causes.map(({ id, change }) => [id, change]));
   const failures = failuresOf(checks).map((failure) => {
     const { cause } = failure;
@@ -30,6 +16,7 @@ export function changeLines({ checks, causes }: Pick<Report, "checks" | "causes"
     changes: ranked.causes.map((cause) => {
       const { number, id } = cause;
       const vulnIds = checks.filter(({ check }) => cause.checks.includes(check)).map((check) => check.vuln_id);
+      // `closes 1 rule now, 6 more together with change 3`, and the V-numbers of the rules that it closes findings of.
       return { number, id, change: known.get(id) ?? "", closes: closesText(cause), vulnIds };
     }),
   };

@@ -2,7 +2,7 @@ import type { Report } from "../../shared/report.ts";
 import { stateOf } from "../../shared/rule_result.ts";
 import { shorten } from "../../shared/text.ts";
 import type { Benchmark, StigRule } from "../catalog/catalog.ts";
-import { freshAnswer, mergeAnswer, type AutomatedAnswer, type MergedAnswer } from "../checklists/answers.ts";
+import { freshAnswer, mergeAnswer, type AutomatedAnswer } from "../checklists/answers.ts";
 import type { Checklist } from "../checklists/checklist.ts";
 import { writeCkl } from "../checklists/ckl.ts";
 import {
@@ -16,7 +16,7 @@ import {
   type CklbStig,
 } from "../checklists/cklb.ts";
 import { stableUuid } from "../checklists/stable_uuid.ts";
-import { statusOfState, type ChecklistStatus } from "../checklists/status.ts";
+import { statusOfState } from "../checklists/status.ts";
 import { benchmarkRules, hostOf, orgNameOf, siteOf, type RuleOutcome } from "./benchmark_rules.ts";
 import { toJson } from "./json.ts";
 import { revisionOf, type RenderOptions, type ReportFormat } from "./report_format.ts";
@@ -140,24 +140,14 @@ function toRule(
   };
 }
 
-export interface ChecklistAnswers {
-  /** Answers by V-id. */
-  readonly answers: ReadonlyMap<string, MergedAnswer>;
-  /** Rules that a person had answered and the scan decided otherwise. */
-  readonly differences: readonly ChecklistDifference[];
-}
-
-export interface ChecklistDifference {
-  readonly vulnId: string;
-  readonly answered: ChecklistStatus;
-  readonly status: ChecklistStatus;
-}
-
-/** Returns the answer of this scan at each rule of the benchmark, merged with those of a checklist that people worked in. */
+/**
+ * Returns the answer of this scan at each rule of the benchmark by V-id, merged with those of a checklist that people worked in, and the
+ * rules that a person had answered and the scan decided otherwise.
+ */
 export function answersOf(
   report: Report,
   { checklist, toolVersion, ...options }: Pick<RenderOptions, "toolVersion" | "checklist" | "revision">,
-): ChecklistAnswers {
+) {
   const engine = { toolVersion, time: report.scan.ended_at };
   const answers = new Map(
     benchmarkRules(report, revisionOf(options)).map((outcome) => {
@@ -167,8 +157,8 @@ export function answersOf(
       return [vulnId, before === undefined ? freshAnswer(result, engine) : mergeAnswer(before, result, engine)];
     }),
   );
-  const differences = [...answers].flatMap(([vulnId, { differing, status }]) =>
-    differing === null ? [] : [{ vulnId, answered: differing, status }],
+  const differences = [...answers].flatMap(([vulnId, { differing: answered, status }]) =>
+    answered === null ? [] : [{ vulnId, answered, status }],
   );
   return { answers, differences };
 }

@@ -1,25 +1,16 @@
-import type { CheckResult, Finding, Plan, Report } from "../../shared/report.ts";
+import type { CheckResult, Finding, Report } from "../../shared/report.ts";
 import type { Revision } from "../catalog/catalog.ts";
-import { controlsOf, type Control } from "../catalog/controls.ts";
+import { controlsOf } from "../catalog/controls.ts";
 import { ruleOf } from "./benchmark_rules.ts";
 import { failuresOf } from "./result_text.ts";
 
-/** One weakness of a plan of action: the findings of a rule that fail, that nobody accepted and that have one plan. */
-export interface PlanItem {
-  readonly check: CheckResult;
-  /** At least one. */
-  readonly findings: readonly [Finding, ...(readonly Finding[])];
-  readonly description: string;
-  /** Null: none was made. */
-  readonly plan: Plan | null;
-  readonly controls: readonly Control[];
-  readonly ccis: readonly string[];
-  /** ISO 8601, of the finding that was there first. */
-  readonly detectedFirst: string;
-}
+export type PlanItem = ReturnType<typeof planItems>[number];
 
-/** In the order of the report; `isPerFinding` makes an item of each finding. */
-export function planItems(report: Report, revision: Revision, isPerFinding = false): readonly PlanItem[] {
+/**
+ * The weaknesses of a plan of action in the order of the report: the findings of a rule that fail, that nobody accepted and that have one
+ * plan; `isPerFinding` makes an item of each finding. `detectedFirst` is of the finding that was there first.
+ */
+export function planItems(report: Report, revision: Revision, isPerFinding = false) {
   return report.checks.flatMap((check) => {
     const rule = ruleOf(check, revision);
     const failures = openFailuresOf(check);
@@ -28,11 +19,12 @@ export function planItems(report: Report, revision: Revision, isPerFinding = fal
       : Map.groupBy(failures, ({ plan }) => JSON.stringify(plan ?? null)).values();
     return [...groups].flatMap(([first, ...others]) => {
       if (first === undefined) return [];
-      const findings = [first, ...others] as const;
+      const findings = [first, ...others];
+      const resources = others.length === 0 ? "" : `${findings.length} resources fail. The first: `;
       return {
         check,
         findings,
-        description: descriptionOf(findings),
+        description: `${resources}${first.detail}`,
         plan: first.plan ?? null,
         controls: rule === undefined ? [] : controlsOf(rule),
         ccis: rule?.ccis ?? [],
@@ -40,11 +32,6 @@ export function planItems(report: Report, revision: Revision, isPerFinding = fal
       };
     });
   });
-}
-
-function descriptionOf(findings: PlanItem["findings"]): string {
-  const [{ detail }] = findings;
-  return findings.length === 1 ? detail : `${findings.length} resources fail. The first: ${detail}`;
 }
 
 /** Times may have different offsets. */

@@ -1,5 +1,5 @@
 import { countOf } from "../../shared/outcome_text.ts";
-import type { CheckResult, Report, StatusCounts } from "../../shared/report.ts";
+import type { CheckResult, Report } from "../../shared/report.ts";
 import { countStates, isWaived, stateOf, type RuleState } from "../../shared/rule_result.ts";
 import { catalog, revisionName } from "../catalog/catalog.ts";
 import { limitsText } from "../own_limits.ts";
@@ -65,15 +65,8 @@ function baselineText({ baseline }: Report): string {
   return `against scan ${id}: ${added} new, ${unchanged} unchanged, ${resolved} resolved`;
 }
 
-export interface CategoryCounts extends StatusCounts {
-  /** `CAT I`. */
-  readonly level: string;
-  /** How many of `fail` are waived in everything that fails. */
-  readonly waived: number;
-}
-
-/** Counts of rules by DISA's category, the most severe first. */
-export function categoryCounts(checks: readonly CheckResult[]): readonly CategoryCounts[] {
+/** Counts of rules by DISA's category, the most severe first; `waived` are those of `fail` of which everything that fails is waived. */
+export function categoryCounts(checks: readonly CheckResult[]) {
   const sorted = checks.toSorted((one, other) => severityOrder[one.severity] - severityOrder[other.severity]);
   return [...Map.groupBy(sorted, levelOf)].map(([level, ofLevel]) => {
     const waived = ofLevel.filter((check) => stateOf(check) === "fail" && isWaived(check)).length;
