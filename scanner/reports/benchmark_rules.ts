@@ -3,30 +3,21 @@ import type { CheckResult, Report } from "../../shared/report.ts";
 import { stateOf, type RuleState } from "../../shared/rule_result.ts";
 import { checkComments, findingDetails } from "./result_text.ts";
 
-/** One rule of the benchmark with its outcome in this scan. */
-export interface RuleOutcome {
-  readonly rule: StigRule;
-  /** Null: the check was not selected. */
-  readonly check: CheckResult | null;
-  readonly state: RuleState;
-  readonly details: string;
-  readonly comments: string;
-}
+export type RuleOutcome = ReturnType<typeof benchmarkRules>[number];
 
-/** Every rule of the benchmark, in its order: a checklist always has all of them. */
-export function benchmarkRules(report: Report, revision: Revision): readonly RuleOutcome[] {
+/** Every rule of the benchmark in its order, with its outcome in this scan; the check is null where it was not selected. */
+export function benchmarkRules(report: Report, revision: Revision) {
   const byRule = new Map(report.checks.map((check) => [check.rule_id, check]));
   return revision.checks.map(({ rule }) => {
     const check = byRule.get(rule.rule_id) ?? null;
-    if (check === null) {
-      return { rule, check, state: "manual", details: "", comments: "Not selected in this scan." };
-    }
+    const state: RuleState = check === null ? "manual" : stateOf(check);
+    const details = check === null ? "" : findingDetails(check, evidenceLine(check, report, revision));
     return {
       rule,
       check,
-      state: stateOf(check),
-      details: findingDetails(check, evidenceLine(check, report, revision)),
-      comments: checkComments(check),
+      state,
+      details,
+      comments: check === null ? "Not selected in this scan." : checkComments(check),
     };
   });
 }

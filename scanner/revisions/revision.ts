@@ -1,4 +1,4 @@
-import { defineCheck, type Check, type FindingDraft } from "../checks/check.ts";
+import { defineCheck, type Check } from "../checks/check.ts";
 import { allChecks } from "../checks/all_checks.ts";
 import { builtIn, revisionName, type CatalogCheck, type Revision, type StigRule } from "../catalog/catalog.ts";
 import type { DisaBenchmark, DisaRule } from "./read_xccdf.ts";
@@ -67,14 +67,7 @@ function personsCheck(
     reason === "rule_changed"
       ? `${revision} words ${rule.vuln_id} otherwise than ${own}, for which the check was written.`
       : `There is no check of ${rule.vuln_id} of ${revision}.`;
-  const draft: FindingDraft = {
-    status: "MANUAL",
-    reason,
-    resource: null,
-    expected: rule.title,
-    actual: "not examined",
-    note: `${why} A person decides`,
-  };
+  const note = `${why} A person decides`;
   return defineCheck({
     name,
     artifacts: [],
@@ -86,6 +79,6 @@ function personsCheck(
       fix: ["See DISA's fix below."],
       deciding_fields: [],
     },
-    evaluate: () => [draft],
+    evaluate: () => [{ status: "MANUAL", reason, resource: null, expected: rule.title, actual: "not examined", note }],
   });
 }
