@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { countOf } from "../../../shared/outcome_text.ts";
 import type { Connection } from "../model/connection.ts";
 import { formatAgo, formatClock, formatTime, stateNames } from "../model/format.ts";
-import type { ShownState, TrendDay } from "../model/rules.ts";
+import type { ShownState } from "../model/rules.ts";
 import { useNow } from "./hooks.ts";
 
 /** Drawn in `index.html`; decoration only: words next to it say the same. */
@@ -260,26 +260,5 @@ export function ConnectionNotice(props: { readonly connection: Connection; reado
       <span>{details.join(" · ")}</span>
       {(state === "failed" || retryAtMs !== null) && <Button look="small" label="Try now" onClick={props.retryNow} />}
     </div>
-  );
-}
-
-/** A bar a day, as high as rules failed; a line where nobody looked. */
-export function Trend({ days }: { readonly days: readonly TrendDay[] }) {
-  const most = Math.max(1, ...days.map(({ fail }) => fail ?? 0));
-  const known = days.filter(({ fail }) => fail !== null);
-  const last = known.at(-1);
-  const text =
-    last === undefined
-      ? `No scan or monitor in ${days.length} days`
-      : `Failed rules in ${days.length} days: ${known[0]?.fail ?? 0} to ${last.fail ?? 0}; ${known.length} days known`;
-  return (
-    <svg class="trend" viewBox={`0 0 ${Math.max(1, days.length) * 4} 20`} role="img" aria-label={text}>
-      <title>{text}</title>
-      {days.map(({ day, fail }, index) => {
-        const height = fail === null ? 1 : Math.max(2, (fail / most) * 20);
-        const tone = fail === null ? "unknown" : fail === 0 ? "pass" : "fail";
-        return <rect key={day} class={`bar-${tone}`} x={index * 4} y={20 - height} width={3} height={height} />;
-      })}
-    </svg>
   );
 }

@@ -2,6 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { subscribe } from "../../../../shared/client/subscribe.ts";
 import type { ScanEvents } from "../../../../shared/scan_events.ts";
 import type { Scan } from "../../../../shared/schemas/scan.ts";
+import { categoryNames } from "../../../../shared/severity.ts";
 import type { Api } from "../../model/api.ts";
 import { checkTitle, revisionText, ruleIds } from "../../model/check_catalog.ts";
 import { formatDuration, formatTime, stateNames, statusWords } from "../../model/format.ts";
@@ -10,8 +11,8 @@ import type { RuleCounts, TrendDay } from "../../model/rules.ts";
 import { hasEnded } from "../../model/tenant_state.ts";
 import { toScanPath } from "../../model/paths.ts";
 import { isWatchProblem, watchText } from "../../model/watch_state.ts";
-import { Trend } from "../basics.tsx";
 import { useLifetime } from "../hooks.ts";
+import { Trend } from "./days.tsx";
 
 interface FreshnessProps {
   readonly view: OrganizationView | null;
@@ -127,13 +128,7 @@ interface CountsProps {
 /** The counts of rules by DISA's own categories; a waived failure stays one, and is named next to it. */
 export function Counts({ counts, trend, choose }: CountsProps) {
   const { cat, waived } = counts;
-  const parts = [
-    cat.high > 0 ? (
-      <span key="high" class={counts.cat1Open > 0 ? "strong-fail" : ""}>{`${cat.high} CAT I`}</span>
-    ) : null,
-    cat.medium > 0 ? `${cat.medium} CAT II` : null,
-    cat.low > 0 ? `${cat.low} CAT III` : null,
-  ].filter((part) => part !== null);
+  const categories = (["high", "medium", "low"] as const).filter((severity) => cat[severity] > 0);
   const tile = (state: CountedState) => (
     <button type="button" class={`count count-${state}`} onClick={() => choose(state)}>
       <span class="figure">{counts[state]}</span>
@@ -146,10 +141,9 @@ export function Counts({ counts, trend, choose }: CountsProps) {
       {counts.fail > 0 && (
         <span class="count-parts">
           {"= "}
-          {parts.map((part, index) => (
-            <span key={index}>
-              {index > 0 && " · "}
-              {part}
+          {categories.map((severity, index) => (
+            <span key={severity} class={severity === "high" && counts.cat1Open > 0 ? "strong-fail" : ""}>
+              {`${index > 0 ? " · " : ""}${cat[severity]} ${categoryNames[severity]}`}
             </span>
           ))}
           {waived > 0 && <span class="fine">{` (${waived} waived)`}</span>}

@@ -1,4 +1,5 @@
 import { useMemo, useState } from "preact/hooks";
+import { stateOf } from "../../../../shared/rule_result.ts";
 import type { DecisionKind } from "../../../../shared/schemas/decision.ts";
 import type { Organization } from "../../../../shared/schemas/organization.ts";
 import type { Scan } from "../../../../shared/schemas/scan.ts";
@@ -174,14 +175,8 @@ function presentOf({ monitor_id: monitorId, last_scan_id: scanId }: Organization
 function rulesOfDay(rules: readonly RuleRow[], day: string): readonly RuleRow[] {
   return rules.map((rule) => {
     const known = rule.history?.days.find((one) => one.day === day);
-    const isNotApplicable = known?.reason === "not_applicable";
-    const states = {
-      PASS: "pass",
-      FAIL: "fail",
-      MANUAL: isNotApplicable ? "not_applicable" : "manual",
-      UNKNOWN: "none",
-    } as const;
-    const state = states[known?.status ?? "UNKNOWN"];
+    const state =
+      known === undefined || known.status === "UNKNOWN" ? "none" : stateOf({ ...known, status: known.status });
     return {
       ...rule,
       state,

@@ -8,7 +8,7 @@ import type { Finding } from "../../model/finding.ts";
 import { stateNames } from "../../model/format.ts";
 import type { OpenOrganization } from "../../model/organization_store.ts";
 import type { RulesView } from "../../model/route.ts";
-import { filterRules, type RuleCounts, type RuleRow, type RulesFilter, type ShownState } from "../../model/rules.ts";
+import { filterRules, type RuleCounts, type RuleRow, type ShownState } from "../../model/rules.ts";
 import { Icon, SearchField, Segments, StateMark } from "../basics.tsx";
 import { Days, sinceText } from "./days.tsx";
 import { RuleDetails } from "./rule_details.tsx";
@@ -33,14 +33,10 @@ interface RulesTableProps {
 export function RulesTable(props: RulesTableProps) {
   const { rules, counts, compared, store, view, change } = props;
   const shown = filterRules(rules, view);
-  const segments: readonly (readonly [state: RulesFilter["state"], label: string, count: number])[] = [
-    ["fail", stateNames.fail, counts.fail],
-    ["manual", stateNames.manual, counts.manual],
-    ["pass", stateNames.pass, counts.pass],
-    ["not_applicable", stateNames.not_applicable, counts.not_applicable],
-    ["waived", "waived", counts.waived],
-    [null, "all", rules.length],
-  ];
+  const names = { ...stateNames, waived: "waived" };
+  const segments = (["fail", "manual", "pass", "not_applicable", "waived"] as const)
+    .filter((state) => counts[state] > 0 || state === view.state)
+    .map((state) => [state, `${names[state]} ${counts[state]}`] as const);
   return (
     <section class="rules" aria-labelledby="rules-title">
       <header class="row wrap">
@@ -50,9 +46,7 @@ export function RulesTable(props: RulesTableProps) {
         <Segments
           label="Rules by result"
           value={view.state}
-          options={segments
-            .filter(([state, , count]) => count > 0 || state === null || state === view.state)
-            .map(([state, label, count]) => [state, `${label} ${count}`] as const)}
+          options={[...segments, [null, `all ${rules.length}`]]}
           choose={(state) => change({ state, rule: null })}
         />
         <SearchField
