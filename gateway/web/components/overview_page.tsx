@@ -43,12 +43,6 @@ export function OverviewPage({ session, tenant, views }: OverviewProps) {
   const needing = views.filter(({ needs }) => needs.length > 0);
   const shown = filterViews(isNeedingOnly ? needing : views, text);
   const news = views.flatMap((view) => view.news.map((item) => ({ item, view })));
-  if (!tenant.isRead) {
-    const { connection } = tenant;
-    const text =
-      connection.problem !== null ? `The organizations could not be read yet: ${connection.problem}.` : "Loading…";
-    return <p role="status">{text}</p>;
-  }
   if (views.length === 0) return <FirstScan session={session} />;
   return (
     <article class="stack" aria-labelledby="overview-title">

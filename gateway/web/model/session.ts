@@ -10,8 +10,8 @@ export interface Session {
   readonly credential: Credential;
   readonly api: Api;
   readonly caller: Caller;
-  /** Data of the first view, which came with the caller; null: it has to be read. */
-  readonly overview: Overview | null;
+  /** Data of the first view, which came with the caller. */
+  readonly overview: Overview;
   /** The same person in another of their tenants. */
   switchTenant(tenantId: string): Promise<Session>;
 }
@@ -55,22 +55,17 @@ export async function openSession(
       return outcome === "renewed";
     },
   });
-  const read = await readFirst(api);
-  isOpen = true;
   const switchTenant = (id: string) => openSession(credential, id, onExpired);
-  const [first] = read.caller.tenants;
-  if (read.caller.tenant === null && first !== undefined) return switchTenant(first.id);
-  return { credential, api, ...read, switchTenant };
-}
-
-/** Reads caller and first view in one request. A token for several tenants has to name one first, and some keys may not read. */
-async function readFirst(api: Api): Promise<Pick<Session, "caller" | "overview">> {
   try {
     const overview = await api.get("api/v1/overview", overviewSchema);
-    return { caller: overview.session, overview };
+    isOpen = true;
+    return { credential, api, caller: overview.session, overview, switchTenant };
   } catch (error) {
-    if (!(error instanceof GatewayRefusal && [400, 403].includes(error.httpStatus))) throw error;
-    return { caller: await api.get("api/v1/session", sessionSchema), overview: null };
+    if (tenantId !== null || !(error instanceof GatewayRefusal && error.httpStatus === 400)) throw error;
+    // A token for several tenants has to name one.
+    const [first] = (await api.get("api/v1/session", sessionSchema)).tenants;
+    if (first === undefined) throw error;
+    return switchTenant(first.id);
   }
 }
 

@@ -14,8 +14,6 @@ export type FailingRule = Overview["cat1"][number];
 
 /** Everything of the tenant at one moment. It is replaced, never changed. */
 export interface TenantState {
-  /** The overview was read once. */
-  readonly isRead: boolean;
   readonly organizations: readonly Organization[];
   readonly monitors: ReadonlyMap<string, Monitor>;
   /** Newest first: the newest ones, all that have not ended, and the older ones that were asked for. */
@@ -32,24 +30,12 @@ export interface TenantState {
   readonly deletedScans: ReadonlySet<string>;
 }
 
-export const emptyTenant: TenantState = {
-  isRead: false,
-  organizations: [],
-  monitors: new Map(),
-  scans: [],
-  decisions: [],
-  changes: new Map(),
-  cat1: new Map(),
-  seenAtMs: null,
-  deletedScans: new Set(),
-};
-
-export function withOverview(state: TenantState, overview: Overview): TenantState {
+/** The state as the overview has it; null: it is the first one. */
+export function withOverview(state: TenantState | null, overview: Overview): TenantState {
   const { organizations, monitors, scans, decisions, changes, cat1, seen_at: seenAt } = overview;
   const listed = new Set(scans.map(({ id }) => id));
-  const older = state.scans.filter(({ id, status }) => hasEnded(status) && !listed.has(id));
+  const older = state?.scans.filter(({ id, status }) => hasEnded(status) && !listed.has(id)) ?? [];
   return {
-    isRead: true,
     organizations,
     monitors: new Map(monitors.map((monitor) => [monitor.id, monitor])),
     scans: [...scans, ...older].toSorted(byNewest),
@@ -57,8 +43,8 @@ export function withOverview(state: TenantState, overview: Overview): TenantStat
     changes: Map.groupBy(changes, ({ monitor_id: id }) => id),
     cat1: Map.groupBy(cat1, ({ organization_id: id }) => id),
     // News of this visit stay news while the page is open.
-    seenAtMs: state.isRead ? state.seenAtMs : seenAt === null ? null : Date.parse(seenAt),
-    deletedScans: state.deletedScans,
+    seenAtMs: state !== null ? state.seenAtMs : seenAt === null ? null : Date.parse(seenAt),
+    deletedScans: state?.deletedScans ?? new Set(),
   };
 }
 

@@ -9,7 +9,6 @@ import { continueAfterExpiry, noConnection, rethrowAsFinal, toConnection, type C
 import { oneAtATime } from "./one_at_a_time.ts";
 import { toScanPath } from "./paths.ts";
 import {
-  emptyTenant,
   isIncomplete,
   withDecision,
   withEvent,
@@ -36,8 +35,8 @@ export interface Tenant extends TenantState {
 }
 
 export interface TenantStoreOptions {
-  /** Overview that was read together with the session; null: it is read first. */
-  readonly overview: Overview | null;
+  /** It was read together with the session. */
+  readonly overview: Overview;
   readonly onChange: () => void;
   /** The gateway shows this person nothing of the tenant any more. */
   readonly onRefused: () => void;
@@ -58,7 +57,7 @@ export function createTenantStore(api: Api, { overview, onChange, onRefused }: T
   let subscription: Subscription<TenantEvents> | null = null;
   let hiding: ReturnType<typeof setTimeout> | undefined;
   let current: Tenant = {
-    ...(overview === null ? emptyTenant : withOverview(emptyTenant, overview)),
+    ...withOverview(null, overview),
     connection: noConnection,
     retryNow() {
       if (current.connection.state === "failed") follow();
@@ -121,9 +120,6 @@ export function createTenantStore(api: Api, { overview, onChange, onRefused }: T
         if (continueAfterExpiry(detail, () => subscription?.retryNow())) return;
         change({ connection: toConnection(state, detail) });
         if (state === "failed" && ["permission_denied", "not_found"].includes(detail.error?.code ?? "")) onRefused();
-        // A gateway that has no room for a stream may still answer; what is shown is then not live, and says so.
-        const isRefused = detail.error !== null && (state === "failed" || detail.retryInMs > 0);
-        if (isRefused && !current.isRead) read(signal).catch(() => undefined);
       },
     });
   }
@@ -137,7 +133,7 @@ export function createTenantStore(api: Api, { overview, onChange, onRefused }: T
   function onVisibility(): void {
     clearTimeout(hiding);
     if (document.visibilityState === "hidden") {
-      if (current.isRead) storeSeen();
+      storeSeen();
       const seenAtMs = api.nowMs();
       hiding = setTimeout(() => {
         subscription?.close();
@@ -155,7 +151,7 @@ export function createTenantStore(api: Api, { overview, onChange, onRefused }: T
     },
     close() {
       clearTimeout(hiding);
-      if (current.isRead) storeSeen();
+      storeSeen();
       closing.abort();
     },
   };

@@ -37,10 +37,7 @@ export function OrganizationPage({ session, tenant, route }: OrganizationPagePro
     return <Gone title="This scan was deleted" text="Its findings and its report were deleted with it." />;
   }
   if (problem !== null && named === null) return <Gone title="This scan cannot be shown" text={`${problem}.`} />;
-  if (!tenant.isRead || isMissing) {
-    const { problem: reason } = tenant.connection;
-    return <p role="status">{reason === null ? "Loading…" : `This organization could not be read yet: ${reason}.`}</p>;
-  }
+  if (isMissing) return <p role="status">Loading…</p>;
   if (organization === null && named === null) {
     return (
       <Gone
