@@ -46,8 +46,8 @@ test("hides the credential, says why one is not accepted, and lets it be correct
   for (const [pasted, words] of [
     ["", /Paste an access token or an API key/],
     ["two words", /neither a token nor a key/],
-    ["scs_wrong", /This was not accepted/],
-    ["eyJhbGciOiJub25lIn0.eyJzdWIiOiJ4In0.x", /This was not accepted/],
+    ["scs_wrong", /^Could not sign in: .*key/],
+    ["eyJhbGciOiJub25lIn0.eyJzdWIiOiJ4In0.x", /^Could not sign in: .*token/],
   ] as const) {
     await signIn(page, pasted);
     await problem.filter({ hasText: words }).waitFor();

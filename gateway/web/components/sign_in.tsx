@@ -1,9 +1,8 @@
 import type { TargetedSubmitEvent } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
-import { GatewayRefusal } from "../../../shared/client/rest_client.ts";
-import { toProblem } from "../model/connection.ts";
+import { useEffect, useRef } from "preact/hooks";
 import type { SignInOffer } from "../model/sign_in/provider.ts";
 import { Button } from "./basics.tsx";
+import { useAction } from "./hooks.ts";
 import { useTitle } from "./tab_mark.ts";
 
 interface SignInProps {
@@ -60,21 +59,12 @@ export function SignIn(props: SignInProps) {
 /** Asks for a credential. What is typed stays in the field until it is accepted. */
 function CredentialForm(props: Pick<SignInProps, "signIn">) {
   const field = useRef<HTMLInputElement>(null);
-  const [isSubmitting, setSubmitting] = useState(false);
-  const [problem, setProblem] = useState<string | null>(null);
+  const { isBusy, problem, run } = useAction();
   useEffect(() => field.current?.focus(), []);
 
   async function submit(event: TargetedSubmitEvent<HTMLFormElement>): Promise<void> {
     event.preventDefault();
-    setProblem(null);
-    setSubmitting(true);
-    try {
-      await props.signIn(field.current?.value ?? "");
-    } catch (error) {
-      setProblem(toWords(error));
-      setSubmitting(false);
-      field.current?.focus();
-    }
+    if (!(await run("sign in", () => props.signIn(field.current?.value ?? "")))) field.current?.focus();
   }
 
   return (
@@ -100,15 +90,9 @@ function CredentialForm(props: Pick<SignInProps, "signIn">) {
       <p class="problem" id="credential-problem" role="alert">
         {problem}
       </p>
-      <button type="submit" class="button primary" disabled={isSubmitting}>
-        {isSubmitting ? "Signing in…" : "Sign in"}
+      <button type="submit" class="button primary" disabled={isBusy}>
+        {isBusy ? "Signing in…" : "Sign in"}
       </button>
     </form>
   );
-}
-
-function toWords(error: unknown): string {
-  const status = error instanceof GatewayRefusal ? error.httpStatus : 0;
-  const prefix = { 401: "This was not accepted: ", 403: "This was recognized, but gives no access: " }[status] ?? "";
-  return prefix + toProblem(error);
 }

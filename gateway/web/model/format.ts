@@ -1,5 +1,4 @@
 import { stateOf, type Verdict } from "../../../shared/rule_result.ts";
-import type { ScanStatus } from "../../../shared/schemas/scan.ts";
 import type { ShownState } from "./rules.ts";
 
 /** Texts are American English, and so are its dates, no matter what the browser speaks. */
@@ -10,11 +9,6 @@ const clockFormat = new Intl.DateTimeFormat(language, clock);
 const dayFormat = new Intl.DateTimeFormat(language, date);
 const shortFormat = new Intl.DateTimeFormat(language, { month: "short", day: "numeric" });
 const fullFormat = new Intl.DateTimeFormat(language, { ...date, ...clock, timeZoneName: "short" });
-const count = new Intl.NumberFormat(language);
-
-export function formatCount(value: number): string {
-  return count.format(value);
-}
 
 /** Below a heading or next to a word that says the day. */
 export function formatClock(timeMs: number): string {
@@ -75,12 +69,3 @@ export function formatOrg(orgUrl: string | null): string {
   if (orgUrl === null || orgUrl === "") return "Unnamed organization";
   return URL.canParse(orgUrl) ? new URL(orgUrl).host : orgUrl;
 }
-
-export const statusWords: Readonly<Record<ScanStatus, string>> = {
-  pending: "Waiting",
-  running: "Running",
-  completed: "Completed",
-  cancelled: "Cancelled",
-  failed: "Failed",
-  expired: "Expired",
-};

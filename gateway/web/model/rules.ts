@@ -67,7 +67,9 @@ export function toRules({ findings, changes, history, decisions }: RulesInput): 
     const verdict = worstVerdict(weighed);
     const attestation = verdict.status === "FAIL" ? null : decisions.attestationOf(check);
     const state: ShownState =
-      own.length === 0 ? "none" : stateOf({ ...verdict, attestation: asAttestation(attestation) });
+      own.length === 0
+        ? "none"
+        : stateOf({ ...verdict, attestation: attestation?.status ? { status: attestation.status } : null });
     const ruleHistory = history?.get(check) ?? null;
     return {
       check,
@@ -85,11 +87,6 @@ export function toRules({ findings, changes, history, decisions }: RulesInput): 
     };
   });
   return rows.toSorted(byWorst);
-}
-
-function asAttestation(decision: Decision | null) {
-  const status = decision?.status ?? null;
-  return status === null ? null : { status };
 }
 
 function byState(a: Finding, b: Finding): number {

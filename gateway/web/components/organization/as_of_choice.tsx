@@ -1,5 +1,5 @@
 import type { Scan } from "../../../../shared/schemas/scan.ts";
-import { formatTime, statusWords, toDay } from "../../model/format.ts";
+import { formatTime, toDay } from "../../model/format.ts";
 import { isDay, type RulesView } from "../../model/route.ts";
 import { hasEnded } from "../../model/tenant_state.ts";
 
@@ -30,7 +30,7 @@ export function AsOfChoice({ scans, orgUrl, value, change, now }: AsOfChoiceProp
           {!isListed && value !== null && <option value={value}>this scan</option>}
           {own.map(({ id, created_at: createdAt, status }) => (
             <option key={id} value={id}>
-              {`scan ${formatTime(Date.parse(createdAt))}${status === "completed" ? "" : `, ${statusWords[status].toLowerCase()}`}`}
+              {`scan ${formatTime(Date.parse(createdAt))}${status === "completed" ? "" : `, ${status}`}`}
             </option>
           ))}
         </select>

@@ -5,7 +5,7 @@ import type { Scan } from "../../../../shared/schemas/scan.ts";
 import { categoryNames } from "../../../../shared/severity.ts";
 import type { Api } from "../../model/api.ts";
 import { checkTitle, revisionText, ruleIds } from "../../model/check_catalog.ts";
-import { formatDuration, formatTime, stateNames, statusWords } from "../../model/format.ts";
+import { formatDuration, formatTime, stateNames } from "../../model/format.ts";
 import { scannedText, type OrganizationView } from "../../model/needs_you.ts";
 import type { RuleCounts, TrendDay } from "../../model/rules.ts";
 import { hasEnded } from "../../model/tenant_state.ts";
@@ -44,8 +44,7 @@ export function Freshness({ view, scan, now }: FreshnessProps) {
 
 /** `cancelled after 11 of 29 rules`. */
 function progressText({ status, checks_done: done, checks_total: total }: Scan): string {
-  const words = statusWords[status].toLowerCase();
-  return hasEnded(status) ? `${words} after ${done} of ${total} rules` : words;
+  return hasEnded(status) ? `${status} after ${done} of ${total} rules` : status;
 }
 
 /** Which moment is shown, and how far a scan came that did not complete. */

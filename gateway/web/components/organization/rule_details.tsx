@@ -10,7 +10,7 @@ import { checkTitle, findCheck } from "../../model/check_catalog.ts";
 import type { DecisionIndex } from "../../model/decisions/decision_index.ts";
 import type { Finding } from "../../model/finding.ts";
 import { fixText } from "../../model/fix_texts.ts";
-import { formatCount, formatVerdict, stateNames } from "../../model/format.ts";
+import { formatVerdict, stateNames } from "../../model/format.ts";
 import { byWhom, toNews } from "../../model/news.ts";
 import type { OpenOrganization } from "../../model/organization_store.ts";
 import { passingDays, type RuleRow } from "../../model/rules.ts";
@@ -73,7 +73,7 @@ export function RuleDetails(props: RuleDetailsProps) {
       {findings.length > limit && (
         <Button
           look="more"
-          label={`Show more (${formatCount(findings.length - limit)} not shown yet)`}
+          label={`Show more (${findings.length - limit} not shown yet)`}
           onClick={() => setLimit(limit + 100)}
         />
       )}

@@ -23,8 +23,7 @@ export function keepTokens(provider: Provider, first: TokenSet, onChange: () => 
   function schedule(atMs: number): void {
     clearTimeout(timer);
     // A timer of a browser holds 24 days.
-    const delayMs = Math.min(Math.max(0, atMs - Date.now()), 86_400_000);
-    timer = setTimeout(() => (Date.now() >= dueMs() ? void renew() : schedule(dueMs())), delayMs);
+    timer = setTimeout(() => void renew(), Math.min(Math.max(0, atMs - Date.now()), 86_400_000));
   }
 
   /** Many that ask at once share one renewal. */
