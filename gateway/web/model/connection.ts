@@ -33,27 +33,10 @@ export function toConnection(state: SubscriptionState, { error, retryInMs }: Sta
   return { state, problem, retryAtMs: retryInMs > 0 ? performance.now() + retryInMs : null };
 }
 
-/** Turns a refusal of REST that is final into the subscription's error; anything else is tried again. */
-export async function rethrowAsFinal<Value>(promise: Promise<Value>): Promise<Value> {
-  try {
-    return await promise;
-  } catch (error) {
-    throw toFinalError(error) ?? error;
-  }
+/** True for a refusal that a repeated request would get again. */
+export function isFinal(error: unknown): boolean {
+  return error instanceof GatewayRefusal && [401, 403, 404].includes(error.httpStatus);
 }
-
-export function toFinalError(error: unknown): SubscribeError | null {
-  if (!(error instanceof GatewayRefusal)) return null;
-  const { httpStatus: status, message: detail } = error;
-  const code = finalCodes[status];
-  return code === undefined ? null : new SubscribeError(code, detail, { status, detail, cause: error });
-}
-
-const finalCodes: Readonly<Record<number, SubscribeErrorCode>> = {
-  401: "not_authenticated",
-  403: "permission_denied",
-  404: "not_found",
-};
 
 const closeWords: Readonly<Record<string, string>> = {
   expired: "the sign-in expired",

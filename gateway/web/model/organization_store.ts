@@ -3,7 +3,7 @@ import type { RuleHistory } from "../../../shared/schemas/history.ts";
 import { organizationHistorySchema } from "../../../shared/schemas/organization.ts";
 import { pageOf } from "../../../shared/schemas/page.ts";
 import type { Api } from "./api.ts";
-import { toFinalError, toProblem } from "./connection.ts";
+import { isFinal, toProblem } from "./connection.ts";
 import { findingSchema, toFinding, type Finding } from "./finding.ts";
 import { oneAtATime } from "./one_at_a_time.ts";
 import { toMonitorPath, toOrganizationPath, toScanPath } from "./paths.ts";
@@ -87,7 +87,7 @@ export function openOrganization(
       isStale = true;
       if (signal.aborted) return;
       change({ problem: toProblem(error) });
-      if (toFinalError(error) === null) retry = setTimeout(read, retryEveryMs);
+      if (!isFinal(error)) retry = setTimeout(read, retryEveryMs);
     }
   });
 

@@ -5,7 +5,7 @@ import { overviewSchema, type Overview } from "../../../shared/schemas/overview.
 import { scanSchema } from "../../../shared/schemas/scan.ts";
 import type { TenantEvents } from "../../../shared/schemas/tenant_events.ts";
 import type { Api } from "./api.ts";
-import { continueAfterExpiry, noConnection, rethrowAsFinal, toConnection, type Connection } from "./connection.ts";
+import { continueAfterExpiry, noConnection, toConnection, type Connection } from "./connection.ts";
 import { oneAtATime } from "./one_at_a_time.ts";
 import { toScanPath } from "./paths.ts";
 import {
@@ -112,7 +112,7 @@ export function createTenantStore(api: Api, { overview, onChange, onRefused }: T
       fetch: api.fetchStream,
       // The first opening comes right after what was read with the session, but not in the same moment.
       async refetch(signal) {
-        await rethrowAsFinal(read(signal));
+        await read(signal);
         for (const listener of listeners) listener(null);
       },
       onEvent: apply,
