@@ -26,8 +26,6 @@ export interface TenantState {
   readonly cat1: ReadonlyMap<string, readonly FailingRule[]>;
   /** Newer changes are shown as new; null: the member was never here, or is an API key. */
   readonly seenAtMs: number | null;
-  /** Scans that were deleted since the page was opened. */
-  readonly deletedScans: ReadonlySet<string>;
 }
 
 /** The state as the overview has it; null: it is the first one. */
@@ -44,7 +42,6 @@ export function withOverview(state: TenantState | null, overview: Overview): Ten
     cat1: Map.groupBy(cat1, ({ organization_id: id }) => id),
     // News of this visit stay news while the page is open.
     seenAtMs: state !== null ? state.seenAtMs : seenAt === null ? null : Date.parse(seenAt),
-    deletedScans: state?.deletedScans ?? new Set(),
   };
 }
 
@@ -53,10 +50,7 @@ export function withEvent(state: TenantState, event: TenantEvent, nowMs: number)
   const { type, data } = event;
   const { scans, organizations, monitors } = state;
   if (type === "scan.created" || type === "scan.updated") return withScan(state, data);
-  if (type === "scan.deleted") {
-    const deletedScans = new Set([...state.deletedScans, data.scan_id]);
-    return { ...state, scans: withoutId(scans, data.scan_id), deletedScans };
-  }
+  if (type === "scan.deleted") return { ...state, scans: withoutId(scans, data.scan_id) };
   if (type === "scan.end") {
     const known = scans.find(({ id }) => id === data.scan_id);
     return known === undefined ? state : withScan(state, { ...known, ...data, ended_at: toTime(nowMs) });

@@ -26,16 +26,13 @@ export function OrganizationPage({ session, tenant, route }: OrganizationPagePro
   const [problem, setProblem] = useState<string | null>(null);
   const scanId = route.page === "scan" ? route.id : isDay(view.asOf) ? null : view.asOf;
   const named = scanId === null ? null : (tenant.scans.find(({ id }) => id === scanId) ?? null);
-  const isMissing = scanId !== null && named === null && !tenant.deletedScans.has(scanId);
+  const isMissing = scanId !== null && named === null;
   const { findScan } = tenant;
   useEffect(() => {
     setProblem(null);
     if (isMissing) findScan(scanId, signal).catch((error: unknown) => setProblem(toProblem(error)));
   }, [scanId, isMissing, findScan, signal]);
   const organization = findOrganization(tenant, route, named);
-  if (scanId !== null && tenant.deletedScans.has(scanId)) {
-    return <Gone title="This scan was deleted" text="Its findings and its report were deleted with it." />;
-  }
   if (problem !== null && named === null) return <Gone title="This scan cannot be shown" text={`${problem}.`} />;
   if (isMissing) return <p role="status">Loading…</p>;
   if (organization === null && named === null) {

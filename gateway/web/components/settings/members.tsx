@@ -59,7 +59,7 @@ export function Members({ session: { api, caller } }: { readonly session: Sessio
               <span class="grow">
                 <strong>{sub}</strong>
                 <span class="fine">
-                  {" since "}
+                  {" added "}
                   <Time atMs={Date.parse(member.created_at)} nowMs={api.nowMs()} />
                 </span>
               </span>
