@@ -39,27 +39,7 @@ export interface RestOptions {
 }
 
 /** Any REST resource of a gateway. Every call rejects with `GatewayRefusal`, `UnexpectedAnswer`, or as `fetch` does. */
-export interface RestClient {
-  /** Null: the answer has no body. */
-  send(method: string, path: string, options?: SendOptions): Promise<unknown>;
-  get<Schema extends v.GenericSchema>(
-    path: string,
-    schema: Schema,
-    signal?: AbortSignal,
-  ): Promise<v.InferOutput<Schema>>;
-  /** The pages of a list, one after the other. Throws `RangeError` for a list that does not end. */
-  pages<Page extends v.GenericSchema<unknown, { readonly next_cursor: string | null }>>(
-    path: string,
-    page: Page,
-    options?: PagesOptions,
-  ): AsyncGenerator<v.InferOutput<Page>>;
-  /** Every item of a list. */
-  list<Item extends v.GenericSchema>(
-    path: string,
-    item: Item,
-    signal: AbortSignal,
-  ): Promise<readonly v.InferOutput<Item>[]>;
-}
+export type RestClient = ReturnType<typeof createRestClient>;
 
 export interface SendOptions {
   /** Sent as JSON; bytes are JSON in gzip. */
@@ -81,58 +61,67 @@ const defaultMaxAnswerBytes = 8 * 1_048_576;
 /** More pages than any list of a gateway has: 200,000 items. */
 const maxPages = 1000;
 
-export function createRestClient(options: RestOptions): RestClient {
-  async function fetchOnce(method: string, path: string, { body, signal, keepalive = false }: SendOptions) {
-    const timeout = AbortSignal.timeout(options.timeoutMs);
-    return options.fetch(new URL(path, options.url), {
-      method,
-      headers: {
-        accept: "application/json",
-        "content-type": "application/json",
-        ...(body instanceof Uint8Array && { "content-encoding": "gzip" }),
-      },
-      ...(body !== undefined && { body: body instanceof Uint8Array ? new Uint8Array(body) : JSON.stringify(body) }),
-      keepalive,
-      redirect: "error",
-      signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
-    });
+export function createRestClient(options: RestOptions) {
+  /** Resolves with the answer, which nobody has checked; null: it has no body. */
+  async function send(method: string, path: string, request: SendOptions = {}): Promise<unknown> {
+    const { body, signal, keepalive = false } = request;
+    for (let retriesLeft = method === "GET" ? maxReadRetries : 0; ; retriesLeft -= 1) {
+      const timeout = AbortSignal.timeout(options.timeoutMs);
+      const response = await options.fetch(new URL(path, options.url), {
+        method,
+        headers: {
+          accept: "application/json",
+          "content-type": "application/json",
+          ...(body instanceof Uint8Array && { "content-encoding": "gzip" }),
+        },
+        ...(body !== undefined && { body: body instanceof Uint8Array ? new Uint8Array(body) : JSON.stringify(body) }),
+        keepalive,
+        redirect: "error",
+        signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+      });
+      if (response.ok) {
+        const bytes = await readBounded(response.body, options.maxAnswerBytes ?? defaultMaxAnswerBytes);
+        return response.status === 204 ? null : parseJson(new TextDecoder().decode(bytes));
+      }
+      const refusal = new GatewayRefusal(response.status, problemDetail(await readRefusal(response)));
+      const waitMs = retriesLeft > 0 && isBusy(response) ? parseRetryAfterMs(response.headers, Date.now()) : null;
+      if (waitMs === null || waitMs > maxRetryWaitMs) throw refusal;
+      await pause(waitMs, signal === undefined ? [] : [signal]);
+    }
   }
 
-  const client: RestClient = {
-    async send(method, path, request = {}) {
-      for (let retriesLeft = method === "GET" ? maxReadRetries : 0; ; retriesLeft -= 1) {
-        const response = await fetchOnce(method, path, request);
-        if (response.ok) {
-          const bytes = await readBounded(response.body, options.maxAnswerBytes ?? defaultMaxAnswerBytes);
-          return response.status === 204 ? null : parseJson(new TextDecoder().decode(bytes));
-        }
-        const refusal = new GatewayRefusal(response.status, problemDetail(await readRefusal(response)));
-        const waitMs = retriesLeft > 0 && isBusy(response) ? parseRetryAfterMs(response.headers, Date.now()) : null;
-        if (waitMs === null || waitMs > maxRetryWaitMs) throw refusal;
-        await pause(waitMs, request.signal === undefined ? [] : [request.signal]);
-      }
-    },
-    async get(path, schema, signal) {
-      return parseResource(schema, await client.send("GET", path, signal && { signal }));
-    },
-    async *pages(path, page, { query, signal } = {}) {
-      let cursor: string | null = null;
-      for (let count = 1; count === 1 || cursor !== null; count += 1) {
-        if (count > maxPages) throw new RangeError(`The gateway's list does not end after ${maxPages} pages`);
-        const given = new URLSearchParams({ ...query, ...(cursor !== null && { cursor }) });
-        const read: v.InferOutput<typeof page> = await client.get(`${path}?${given}`, page, signal);
-        cursor = read.next_cursor;
-        yield read;
-      }
-    },
-    async list(path, item, signal) {
-      const found = [];
-      const request = { query: { limit: "200" }, signal };
-      for await (const { items } of client.pages(path, pageOf(item), request)) found.push(...items);
-      return found;
-    },
-  };
-  return client;
+  async function get<Schema extends v.GenericSchema>(
+    path: string,
+    schema: Schema,
+    signal?: AbortSignal,
+  ): Promise<v.InferOutput<Schema>> {
+    return parseResource(schema, await send("GET", path, signal && { signal }));
+  }
+
+  /** The pages of a list, one after the other. Throws `RangeError` for a list that does not end. */
+  async function* pages<Page extends v.GenericSchema<unknown, { readonly next_cursor: string | null }>>(
+    path: string,
+    schema: Page,
+    { query, signal }: PagesOptions = {},
+  ): AsyncGenerator<v.InferOutput<Page>> {
+    let cursor: string | null = null;
+    for (let count = 1; count === 1 || cursor !== null; count += 1) {
+      if (count > maxPages) throw new RangeError(`The gateway's list does not end after ${maxPages} pages`);
+      const given = new URLSearchParams({ ...query, ...(cursor !== null && { cursor }) });
+      const page: v.InferOutput<Page> = await get(`${path}?${given}`, schema, signal);
+      cursor = page.next_cursor;
+      yield page;
+    }
+  }
+
+  /** Every item of a list. */
+  async function list<Item extends v.GenericSchema>(path: string, item: Item, signal: AbortSignal) {
+    const found: v.InferOutput<Item>[] = [];
+    for await (const { items } of pages(path, pageOf(item), { query: { limit: "200" }, signal })) found.push(...items);
+    return found;
+  }
+
+  return { send, get, pages, list };
 }
 
 /** Throws `UnexpectedAnswer` for one of another form. */
