@@ -65,7 +65,7 @@ function aChange(changes: Partial<Change> = {}): Change {
   return {
     schema: "scanstream.change/1",
     ...aNewChange({ check, rule, seen_at: ago(0) }),
-    created_at: ago(0),
+    created_at: changes.seen_at ?? ago(0),
     ...changes,
   };
 }

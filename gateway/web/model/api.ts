@@ -20,7 +20,7 @@ export interface ApiOptions {
 const timeoutMs = 20_000;
 /** A report has 8 MiB of gzip at most. */
 const maxAnswerBytes = 256 * 1_048_576;
-/** The date of an answer is in whole seconds, and it was some time under way. */
+/** The date of an answer is in whole seconds. */
 const clockToleranceMs = 3000;
 
 /** Paths are relative to the page, so that it also works behind a path of a proxy. */
@@ -38,8 +38,11 @@ export function createApi({ getAuthorization, tenantId, onRefused }: ApiOptions)
       if (tenantId !== null) headers.set("x-tenant-id", tenantId);
       return fetch(input, { ...init, headers });
     };
+    const sentMs = Date.now();
     const response = await open();
-    const skewMs = Date.parse(response.headers.get("date") ?? "") - Date.now();
+    const dateMs = Date.parse(response.headers.get("date") ?? "");
+    // It was written between sending and receiving, unless one of the clocks is wrong.
+    const skewMs = dateMs < sentMs ? dateMs - sentMs : Math.max(0, dateMs - Date.now());
     if (!Number.isNaN(skewMs)) clockSkewMs = Math.abs(skewMs) > clockToleranceMs ? skewMs : 0;
     return response.status === 401 && (await onRefused()) ? open() : response;
   };

@@ -36,7 +36,8 @@ export function toNews(
   waiverOf?: DecisionIndex["waiverOf"],
 ): readonly NewsItem[] {
   const fresh = changes
-    .filter(({ seen_at }) => sinceMs === null || Date.parse(seen_at) > sinceMs)
+    // By the gateway's clock, as is the time of the last look; a follower may deliver late.
+    .filter(({ created_at }) => sinceMs === null || Date.parse(created_at) > sinceMs)
     .map((change) => {
       const { check, to, resource } = change;
       if (to?.status !== "FAIL" || waiverOf === undefined) return change;
