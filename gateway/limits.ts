@@ -63,7 +63,13 @@ export class Limits {
     this.streams = new Limit(maxStreams, maxStreamsPerTenant, "open streams");
     this.unreadBytes = shared(bytes, "bytes that clients have not read");
     this.requests = shared(maxRequests, "requests at the same time");
-    this.arrivals = shared(maxRequests, "requests that are not authenticated yet", "caller");
+    // Twice as many: a tenant has a part with its credential, and its address another without.
+    this.arrivals = new Limit(
+      2 * maxRequests,
+      partOf(maxRequests),
+      "requests that are not authenticated yet",
+      "caller",
+    );
     this.bodyBytes = shared(bytes, "bytes of bodies");
     if (options.tenantPercent !== 100) this.deliveries = new DeliveryRate(partOf(maxDeliveriesPerSecond));
     const transactions = maxConnections - maxLookups;
