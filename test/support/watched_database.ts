@@ -49,7 +49,7 @@ export async function runSql(
 }
 
 /** `$1` is the first parameter. */
-function toSql(statement: string | SentQuery): SQL {
+export function toSql(statement: string | SentQuery): SQL {
   if (typeof statement === "string") return sql.raw(statement);
   const parts = statement.sql.split(/\$(\d+)/);
   return sql.join(
