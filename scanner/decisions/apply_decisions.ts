@@ -49,7 +49,7 @@ export function applyWaivers(results: readonly CheckResult[], entries: readonly 
   const waivers = entries.filter(({ expires }) => expires !== undefined);
   const inForce = new Set(waivers.filter((waiver) => isWaiverInForce(waiver, nowMs)));
   const used = new Set<WaiverEntry>();
-  const find = createDecisionFinder([...inForce]);
+  const { find, isExhausted } = createDecisionFinder([...inForce]);
   const waived = mapFindings(results, (finding, { check }) => {
     const isOpen = !finding.waived && ["fail", "manual"].includes(stateOf(finding));
     const waiver = isOpen ? find(check, finding.resource) : undefined;
@@ -67,7 +67,9 @@ export function applyWaivers(results: readonly CheckResult[], entries: readonly 
     if (!inForce.has(waiver)) return [`${name} expired on ${expires} and is ignored`];
     return used.has(waiver) || !selected.has(check) ? [] : [`${name} matches no open finding`];
   });
-  return { results: waived, warnings };
+  const slow =
+    "The patterns of the decisions take too long on these names: what only a later pattern names is not waived";
+  return { results: waived, warnings: isExhausted() ? [...warnings, slow] : warnings };
 }
 
 /**
@@ -99,7 +101,7 @@ function applyPlans(
   entries: readonly WaiverEntry[],
   nowMs: number,
 ): readonly CheckResult[] {
-  const find = createDecisionFinder(entries.filter((entry) => entry.remediation_date !== undefined));
+  const { find } = createDecisionFinder(entries.filter((entry) => entry.remediation_date !== undefined));
   return mapFindings(results, (finding, { check, attestation }) => {
     const isFailing = finding.status === "FAIL" || (finding.status === "MANUAL" && attestation?.status === "FAIL");
     const entry = isFailing ? find(check, finding.resource) : undefined;

@@ -13,22 +13,54 @@ interface Resource {
   readonly name: string;
 }
 
-/** Finds the decision about a resource of a check: of the ones that match, the first. */
-export function createDecisionFinder<Entry extends ResourceDecision>(entries: readonly Entry[]) {
-  const ofChecks = Map.groupBy(
-    entries.map((entry) => ({ entry, isAbout: createMatcher(entry.resource) })),
-    ({ entry }) => entry.check,
-  );
-  return (check: string, resource: Resource): Entry | undefined =>
-    ofChecks.get(check)?.find(({ isAbout }) => isAbout(resource))?.entry;
+/** Patterns come from pull requests, and names from the provider: a second of work, and more than a thousand patterns on 10,000 names need. */
+const maxSteps = 5e9;
+
+export interface DecisionFinder<Entry> {
+  /** The decision about a resource of a check: of the ones that match, the first. */
+  readonly find: (check: string, resource: Resource) => Entry | undefined;
+  /** True after patterns took more steps than they may: from then on only exact ids and names match. */
+  readonly isExhausted: () => boolean;
+}
+
+export function createDecisionFinder<Entry extends ResourceDecision>(entries: readonly Entry[]): DecisionFinder<Entry> {
+  let stepsLeft = maxSteps;
+  const ofChecks = new Map([...Map.groupBy(entries, ({ check }) => check)].map(([check, own]) => [check, index(own)]));
+  return {
+    find: (check, resource) => ofChecks.get(check)?.(resource),
+    isExhausted: () => stepsLeft < 0,
+  };
+
+  function index(own: readonly Entry[]): (resource: Resource) => Entry | undefined {
+    const exact = new Map<string | null, number>();
+    const patterns: { readonly place: number; readonly length: number; readonly steps: readonly RegExp[] }[] = [];
+    for (const [place, { resource }] of own.entries()) {
+      const { texts, steps } = parseResource(resource);
+      for (const text of texts) if (!exact.has(text)) exact.set(text, place);
+      if (resource !== null && steps !== null) patterns.push({ place, length: resource.length, steps });
+    }
+    return ({ id, name }) => {
+      const first = Math.min(...[null, id, name].map((text) => exact.get(text) ?? own.length));
+      const earlier = patterns.find(({ place, length, steps }) => {
+        if (place > first || stepsLeft < 0) return true;
+        stepsLeft -= length * name.length;
+        return matchesAll(steps, name);
+      });
+      return own[stepsLeft < 0 ? first : Math.min(first, earlier?.place ?? first)];
+    };
+  }
 }
 
 /**
- * In a pattern `*` is any text, also none, and `?` is one character; `\*`, `\?` and `\\` are themselves. Everything else is
- * literal, brackets and braces too: names such as "[PROD] Sales (EMEA)" are common.
+ * The texts that are meant exactly (null: every resource), and the parts of a pattern. In it `*` is any text, also none, and `?` is one
+ * character; `\*`, `\?` and `\\` are themselves. Everything else is literal, brackets and braces too: names such as
+ * "[PROD] Sales (EMEA)" are common.
  */
-function createMatcher(resource: string | null): (resource: Resource) => boolean {
-  if (resource === null) return () => true;
+function parseResource(resource: string | null): {
+  readonly texts: readonly (string | null)[];
+  readonly steps: readonly RegExp[] | null;
+} {
+  if (resource === null) return { texts: [null], steps: null };
   // Parts between the `*` have no quantifier, and each is looked for once: names come from the provider, and none makes it backtrack.
   const parts = [""];
   let literal: string | null = "";
@@ -39,11 +71,11 @@ function createMatcher(resource: string | null): (resource: Resource) => boolean
     if (token === "*") parts.push("");
     else parts.push(`${parts.pop()}${token === "?" ? "." : `\\u{${character.codePointAt(0)?.toString(16)}}`}`);
   }
-  if (literal !== null) return ({ id, name }) => [id, name].some((text) => text === resource || text === literal);
+  if (literal !== null) return { texts: [resource, literal], steps: null };
   const steps = parts.map((part, index) => {
     return new RegExp(`${index === 0 ? "^" : ""}${part}${index === parts.length - 1 ? "$" : ""}`, "su");
   });
-  return ({ id, name }) => id === resource || name === resource || matchesAll(steps, name);
+  return { texts: [resource], steps };
 }
 
 function matchesAll(steps: readonly RegExp[], name: string): boolean {

@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import { parseDecisions } from "../../../scanner/decisions/decision_file.ts";
+import { applyWaivers } from "../../../scanner/decisions/apply_decisions.ts";
 import { stigRuleNames } from "../../../shared/rule_names.ts";
+import { aCheckResult, aFinding } from "../../support/report_builders.ts";
 
 /** Files that come with a pull request: a bound, and an error that says what and where. */
 
@@ -27,4 +29,16 @@ test.each<[string, string, RegExp]>([
   ["a prototype", `[{"check":"${check}","reason":"x","__proto__":{"resource":"no"}}]`, /decisions\[0\]\.__proto__/],
 ])("decisions with %s are refused, saying what and where", (_, text, message) => {
   expect(() => parseDecisions(text, source)).toThrow(message);
+});
+
+test("thousands of hostile patterns and names: a bound, a warning, and what is written out still counts", () => {
+  const patterns = Array.from({ length: 10_000 }, (_, index) => `*${"a?".repeat(400)}${index}`);
+  const resources = [...patterns.slice(0, -2), "id7", "My app"];
+  const { waivers } = parseDecisions(JSON.stringify(resources.map((resource) => ({ ...waiver, resource }))), source);
+  const names = [...Array.from({ length: 2000 }, (_, index) => `${"a".repeat(2000)}${index}z`), "My app"];
+  const findings = names.map((name, index) => aFinding({ resource: { type: "policy", id: `id${index}`, name } }));
+  const { results, warnings } = applyWaivers([aCheckResult({ findings })], waivers, 0);
+  const waived = results.flatMap((result) => result.findings.filter((finding) => finding.waived));
+  expect(waived.map(({ resource }) => resource.name)).toEqual([names[7], "My app"]);
+  expect(warnings.at(-1)).toMatch(/take too long.*not waived/);
 });

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { createDecisionFinder } from "../../../shared/decisions/decision_finder.ts";
 
 const matches = (resource: string, name: string) =>
-  createDecisionFinder([{ check: "c", resource }])("c", { id: "00T1", name }) !== undefined;
+  createDecisionFinder([{ check: "c", resource }]).find("c", { id: "00T1", name }) !== undefined;
 
 test.each([
   ["*", "", true],
@@ -33,6 +33,14 @@ test.each([
   ["CORP\\\\*", "CORP\\ann", true],
 ])("%j and %j: %s", (pattern, name, expected) => {
   expect(matches(pattern, name)).toBe(expected);
+});
+
+test("the first of the decisions that match is found, exact or not", () => {
+  const entries = ["other", "My*", "My app", null, "id1"].map((resource) => ({ check: "c", resource }));
+  const { find } = createDecisionFinder(entries);
+  expect(find("c", { id: "id1", name: "My app" })?.resource).toBe("My*");
+  expect(find("c", { id: "id1", name: "Yours" })?.resource).toBeNull();
+  expect(find("d", { id: "id1", name: "My app" })).toBeUndefined();
 });
 
 test("a pattern agrees with a regular expression of the same meaning", () => {

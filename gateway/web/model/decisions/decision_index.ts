@@ -24,7 +24,7 @@ export function indexDecisions(
     .filter(({ org_url: of, expires }) => (of === null || of === origin) && !isExpired(expires, nowMs))
     // One about this organization counts before one about every organization.
     .toSorted((a, b) => Number(a.org_url === null) - Number(b.org_url === null));
-  const findWaiver = createDecisionFinder(holding.filter(({ kind }) => kind === "waiver"));
+  const waivers = createDecisionFinder(holding.filter(({ kind }) => kind === "waiver"));
   const attestations = new Map<string, Decision>();
   for (const decision of holding) {
     if (decision.kind === "attestation" && !attestations.has(decision.check))
@@ -34,7 +34,7 @@ export function indexDecisions(
 
   function waiverOf({ check, status, resource_id, resource_name }: DecidedFinding): Decision | null {
     if (status === "PASS") return null;
-    return findWaiver(check, { id: resource_id, name: resource_name }) ?? null;
+    return waivers.find(check, { id: resource_id, name: resource_name }) ?? null;
   }
 
   return {
