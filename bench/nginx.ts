@@ -4,7 +4,7 @@ import { startProcess, type MeasuredProcess } from "./measured_process.ts";
 
 export interface NginxOptions {
   readonly program: string;
-  /** Holds its configuration and whatever it writes. */
+  /** For its configuration, logs and pid. */
   readonly folder: string;
   readonly port: number;
   /** Settings besides the process's own. */

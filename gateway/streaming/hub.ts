@@ -126,7 +126,7 @@ export class Hub {
     this.#flush(channels);
   }
 
-  /** Writes what has arrived; what its tenant may not have yet waits, and is written together with what comes meanwhile. */
+  /** Writes the events that have arrived. Those over the tenant's rate wait, and are written together with later ones. */
   #flush(channels: readonly Channel[]): void {
     const nowMs = this.#now();
     for (const channel of channels) {

@@ -5,8 +5,8 @@ import type { StoredNumber } from "./published.ts";
 export type ReadStored = (tenantId: string, channels: readonly string[]) => Promise<readonly StoredNumber[]>;
 
 /**
- * Reads the last stored number of each channel. One query of a tenant runs at a time; channels that begin meanwhile share
- * the next: thousands of streams that open again cost a few queries.
+ * Reads the last stored number of each channel. A tenant has one query at a time, and channels that begin
+ * during it share the next one: thousands of streams that open again cost a few queries.
  */
 export class NumberReader {
   readonly #readStored: ReadStored;

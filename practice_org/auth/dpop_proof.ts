@@ -70,7 +70,7 @@ export interface ReplayGuard {
   admit(id: string): boolean;
 }
 
-/** An assertion or a proof expires long before so many others were used. */
+/** More than are used in the lifetime of an assertion or a proof. */
 const maxReplayEntries = 100_000;
 
 export function createReplayGuard(): ReplayGuard {

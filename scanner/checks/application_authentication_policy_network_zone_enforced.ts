@@ -13,6 +13,7 @@ import { defineCheck, type CheckContext, type FindingDraft } from "./check.ts";
 import { accessPolicyId, unreadablePolicy } from "./parsing/access_policy.ts";
 import { activityOf, unknownActivity } from "./parsing/activity.ts";
 import { withoutPolicy } from "./evaluating/built_in_app.ts";
+import { describeApps, isOktasOwn, kindWithoutSignIn, noActiveApp } from "./evaluating/listed_apps.ts";
 import {
   fail,
   judgeList,
@@ -24,9 +25,8 @@ import {
   withPartialCoverage,
   type Subject,
 } from "./evaluating/finding_drafts.ts";
-import { readText, readWord, showValue } from "./parsing/fields.ts";
-import { listTexts, sortBy, sortTexts, nameOf, resourceOf } from "./parsing/names.ts";
-import { isDirectoryApp } from "./parsing/directory.ts";
+import { readWord, showValue } from "./parsing/fields.ts";
+import { sortBy, nameOf, resourceOf } from "./parsing/names.ts";
 import { judgeNetwork, networkConditionOf } from "./evaluating/network_condition.ts";
 import { memoize } from "./evaluating/memoize.ts";
 import { accessOf, isBuiltIn } from "./parsing/rule_order.ts";
@@ -83,7 +83,7 @@ export const applicationAuthenticationPolicyNetworkZoneEnforced = defineCheck({
     return judgeList(apps, {
       expected,
       judgeItem: (app) => withPartialCoverage(judge(app), [seen.hidden]),
-      judgeEmpty: (found) => [noActiveApp(found, seen)],
+      judgeEmpty: (found) => [noActiveApp(found, seen, expected)],
     });
   },
 });
@@ -109,19 +109,6 @@ function judgeApp(
   const notes = [isOktasOwn(app) ? "this is one of Okta's own apps" : undefined, draft.note, subject.note];
   const note = notes.filter((text) => text !== undefined).join("; ");
   return { ...draft, ...subject, ...(note === "" ? {} : { note }) };
-}
-
-function isOktasOwn(app: JsonObject): boolean {
-  const name = readText(app, "name");
-  return name.kind === "value" && /^(saasure|okta_(?!org2org))/.test(name.value);
-}
-
-/** Apps that nobody signs in to, by kind; null for an app that people sign in to. */
-function kindWithoutSignIn(app: JsonObject): "directory" | "service app" | "app without a sign-on mode" | null {
-  const clientType = readText(app, "settings.oauthClient.application_type");
-  if (clientType.kind === "value" && clientType.value === "service") return "service app";
-  if (app["signOnMode"] !== null) return null;
-  return isDirectoryApp(app) === true ? "directory" : "app without a sign-on mode";
 }
 
 function policyNames(policies: Evidence<JsonList> | undefined): ReadonlyMap<unknown, string> {
@@ -267,37 +254,4 @@ function judgeCustomRule(subject: Subject, rule: JsonObject, zones: Zones): Find
   if (access === "unknown") return unreadable(subject, `the access of rule "${nameOf(rule)}"`);
   const draft = judgeNetwork(subject, networkConditionOf(rule, zones), ` in rule "${nameOf(rule)}"`);
   return draft.status === "PASS" ? null : draft;
-}
-
-interface SeenApps {
-  /** Note of every finding that names the apps that are left out. */
-  readonly note: Pick<Subject, "note">;
-  /** Why a PASS says nothing about apps that were not seen; null where all were. */
-  readonly hidden: string | null;
-}
-
-/** Every org has both of Okta's own apps, so a list without them is not complete, regardless of the role. */
-function describeApps(apps: JsonList): SeenApps {
-  const names = new Set(apps.map((app) => app["name"]));
-  const isWhole = names.has("saasure") && names.has("okta_enduser");
-  const without = apps.filter((app) => activityOf(app) !== "inactive" && kindWithoutSignIn(app) !== null);
-  const kinds = [...Map.groupBy(without, kindWithoutSignIn)].map(([kind, found]) => {
-    const plural = kind === "directory" ? "directories" : kind?.replace(/^(service )?app/, "$&s");
-    return `${found.length} ${found.length === 1 ? kind : plural}, ${listTexts(found.map((app) => `"${nameOf(app)}"`))}`;
-  });
-  return {
-    note: kinds.length === 0 ? {} : { note: `left out, because nobody signs in there: ${sortTexts(kinds).join("; ")}` },
-    hidden: isWhole ? null : `Only the ${countApps(apps)} that the administrator role of this run sees were evaluated`,
-  };
-}
-
-function countApps({ length }: JsonList): string {
-  return `${length} ${length === 1 ? "app" : "apps"}`;
-}
-
-function noActiveApp(apps: JsonList, { note, hidden }: SeenApps): FindingDraft {
-  const org: Subject = { resource: null, expected, ...note };
-  if (hidden === null) return manual(org, "needs_review", "no active app that people sign in to");
-  const found = `no app that people sign in to among the ${countApps(apps)} that the administrator role of this run sees`;
-  return manual(org, "partly_automated", found);
 }

@@ -124,7 +124,7 @@ const lockoutThreshold = passwordCheck({
       "is `not_applicable`, and the others decide. If one of them does not comply and a directory is in use, the result is MANUAL " +
       "(`needs_review`). A Read-Only Administrator does not see directories that are apps.",
     "Not covered: the 15 minutes in the title, which are not an Okta setting and not in DISA's steps.",
-    "Left to a person: that the directory locks its own accounts. An account that Okta masters makes it a finding; if there is none, " +
+    "Left to a person: that the directory locks its own accounts. If an account exists that Okta masters, this is a finding; else " +
       "attest the rule as Not Applicable.",
   ],
   console: 'Check "Lock out after XX unsuccessful attempts" and set it to 3',

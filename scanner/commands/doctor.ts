@@ -36,7 +36,7 @@ import { createTrace } from "./progress.ts";
  */
 export async function doctorCommand(flags: Flags, io: CommandIo): Promise<number> {
   const organizations = await settingsOfEach("doctor", flags, io);
-  // Wrong settings of an organization are a step of its own.
+  // Only the settings that show; wrong ones of an organization are a step of that organization.
   const shown = { format: flags["format"], verbose: flags["verbose"] };
   const settings = readSettings({ command: "doctor", flags: shown, env: {} });
   const isText = settings.textFormat === "text";

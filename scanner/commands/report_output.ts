@@ -51,7 +51,7 @@ export async function readReportTarget(
   return { formats, outputDir, signer };
 }
 
-/** Null where there is no file to sign. Throws `UsageError` where `--sign` is given and there is none. */
+/** Null: no file is written. Throws `UsageError` if `--sign` was given all the same. */
 export async function readSigning(settings: Settings, given?: NamedFile | null): Promise<Signer | null> {
   const { output, saveArtifacts, sign, signingKey } = settings;
   if ((given ?? output ?? fileOf(saveArtifacts)) !== null) return readSigner(sign, signingKey);

@@ -44,7 +44,7 @@ class Follower {
   readonly #org: FollowedOrg;
   readonly #log: SystemLog;
   readonly #verdicts: Verdicts;
-  /** What failed is collected again at that time; the events may explain what is seen then. */
+  /** Failed artifacts are collected again at that time; the events may explain the results then. */
   #retry: { readonly atMs: number; readonly events: readonly Relevant[] } | null = null;
   readonly #record: FollowRecord;
   readonly #watched: WatchedTime;

@@ -11,7 +11,7 @@ const dailyDays = 30;
 
 export type ControlView = ReturnType<typeof controlView>;
 
-/** Shares of the verdicts by control of NIST SP 800-53; none of them says that a control is met. The history has to have the last 365 days. */
+/** How much of the known time each control of NIST SP 800-53 was in PASS, FAIL and MANUAL; it claims no compliance. The history needs the last 365 days. */
 export function controlView({ to, organizations }: History) {
   return {
     schema: "scanstream.controls/1" as const,

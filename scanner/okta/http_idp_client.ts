@@ -9,7 +9,7 @@ import { missingScope, toMissing, type Missing } from "./refusals.ts";
 import type { Login } from "./login.ts";
 import { RoleEvidence } from "./role_evidence.ts";
 import { toShownPath } from "./safe_text.ts";
-import type { ReceivedResponse } from "./request_sender.ts";
+import type { ReceivedResponse } from "./http_transport.ts";
 import { ForbiddenRequest } from "./http_transport.ts";
 
 export interface HttpIdpClientOptions {

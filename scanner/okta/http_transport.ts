@@ -20,6 +20,10 @@ export interface HttpResponse {
   readonly body: string;
 }
 
+export interface ReceivedResponse extends HttpResponse {
+  readonly receivedAtMs: number;
+}
+
 export interface HttpTransport {
   /** Throws `NetworkError`, `ForbiddenRequest`, or the signal's reason. */
   send(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse>;

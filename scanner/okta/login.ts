@@ -3,7 +3,8 @@ import { tokenPath } from "./http_transport.ts";
 import { IdpError } from "./idp_error.ts";
 import { objectIn, parseBody } from "./json_answer.ts";
 import { NetworkError, unreachableError } from "./network_error.ts";
-import type { ReceivedResponse, RequestSender } from "./request_sender.ts";
+import type { ReceivedResponse } from "./http_transport.ts";
+import type { RequestSender } from "./request_sender.ts";
 import { createSignedRequests, type SentToken, type SignedRequests, type Signer } from "./signed_requests.ts";
 import { isClockRefusal, oauthError, tokenRefusal, unreadableToken } from "./token_errors.ts";
 

@@ -6,7 +6,8 @@ import { parseBody } from "./json_answer.ts";
 import { isJsonObject } from "../../shared/json.ts";
 import { NetworkError, unreachableError } from "./network_error.ts";
 import { redirectTarget } from "./token_errors.ts";
-import type { ReceivedResponse, RequestSender } from "./request_sender.ts";
+import type { ReceivedResponse } from "./http_transport.ts";
+import type { RequestSender } from "./request_sender.ts";
 
 /** Facts from `/.well-known/okta-organization`, which any client may read. */
 export interface Organization {

@@ -1,7 +1,8 @@
 import type { Clock } from "./clock.ts";
-import { tokenPath, type HttpRequest, type HttpResponse, type HttpTransport } from "./http_transport.ts";
+import { Endpoints, type Endpoint, type FamilyWindow } from "./endpoints.ts";
+import { tokenPath, type HttpRequest, type HttpTransport, type ReceivedResponse } from "./http_transport.ts";
 import { NetworkError } from "./network_error.ts";
-import { maxWindowMs, parseRetryAfterMs, parseWindow, RateFamily, type RateWindow } from "./rate_limit.ts";
+import { maxWindowMs, parseRetryAfterMs, parseWindow, type RateFamily, type RateWindow } from "./rate_limit.ts";
 import { tracedPath, type RequestTrace } from "./request_trace.ts";
 
 /** A request that may be sent several times. */
@@ -14,21 +15,12 @@ export interface RetryableRequest {
 
 export type SendOnce = (request: Pick<HttpRequest, "headers" | "form">) => Promise<ReceivedResponse>;
 
-export interface ReceivedResponse extends HttpResponse {
-  readonly receivedAtMs: number;
-}
-
 export interface RequestSenderOptions {
   readonly http: HttpTransport;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly concurrency: number;
   readonly trace?: RequestTrace | undefined;
-}
-
-export interface FamilyWindow extends RateWindow {
-  /** First word of its endpoints' paths below the API: `policies`. */
-  readonly family: string;
 }
 
 /** How often a request is retried after a transient failure: a reset, a timeout, a 5xx. */
@@ -47,8 +39,7 @@ type Result = ReceivedResponse | NetworkError;
 export class RequestSender {
   readonly #options: RequestSenderOptions;
   readonly #closed = new AbortController();
-  readonly #families = new Map<string, RateFamily>();
-  readonly #endpoints = new Map<string, Endpoint>();
+  readonly #endpoints = new Endpoints();
   /** Attempts that may not begin yet, oldest first. */
   #waiting: Waiting[] = [];
   #concurrency: number;
@@ -76,7 +67,7 @@ export class RequestSender {
    */
   async send(request: RetryableRequest): Promise<ReceivedResponse> {
     const { clock, signal, trace } = this.#options;
-    const endpoint = this.#endpointOf(request.path);
+    const endpoint = this.#endpoints.of(request.path);
     let failures = 0;
     let refusals = 0;
     for (;;) {
@@ -103,7 +94,7 @@ export class RequestSender {
 
   /** The latest window of each family whose answers name one. */
   rateLimits(): readonly FamilyWindow[] {
-    return [...this.#families].flatMap(([family, { window }]) => (window === null ? [] : [{ family, ...window }]));
+    return this.#endpoints.windows();
   }
 
   close(): Promise<void> {
@@ -245,21 +236,6 @@ export class RequestSender {
   #jittered(ms: number): number {
     return Math.round(ms * (0.5 + this.#options.clock.random() / 2));
   }
-
-  #endpointOf(path: string): Endpoint {
-    const { endpoint: name, family: familyName } = namesOf(path);
-    const family = this.#families.get(familyName) ?? new RateFamily();
-    this.#families.set(familyName, family);
-    const endpoint = this.#endpoints.get(name) ?? {
-      family,
-      refusals: 0,
-      refusedUntilMs: 0,
-      givenUp: null,
-      failures: 0,
-    };
-    this.#endpoints.set(name, endpoint);
-    return endpoint;
-  }
 }
 
 interface Waiting {
@@ -267,29 +243,6 @@ interface Waiting {
   readonly endpoint: Endpoint;
   readonly resolve: (result: Result) => void;
   readonly reject: (reason: unknown) => void;
-}
-
-interface Endpoint {
-  readonly family: RateFamily;
-  /** 429s in a row; the ones that arrive before `refusedUntilMs` count as one. */
-  refusals: number;
-  refusedUntilMs: number;
-  /** Its 429s did not end: the last of them, given back without a request until that time; then one request is sent. */
-  givenUp: { readonly response: ReceivedResponse; readonly untilMs: number } | null;
-  /** Requests that failed for good since one succeeded. */
-  failures: number;
-}
-
-/**
- * The endpoint of a path, identifiers taken out: that of `/api/v1/policies/00p1/rules` reads `policies * rules`. Its first
- * word is the family.
- */
-function namesOf(path: string): { readonly endpoint: string; readonly family: string } {
-  const [, ...segments] = path.split(/[?#]/, 1)[0]?.split("/") ?? [];
-  const names = segments.slice(2).map((segment, index) => (index % 2 === 1 ? "*" : segment));
-  // A list of policies of another type is another question: what refuses the one need not refuse the other.
-  const type = /[?&]type=([^&#]*)/.exec(path)?.[1];
-  return { endpoint: [...names, ...(type === undefined ? [] : [type])].join(" "), family: names[0] ?? "" };
 }
 
 function isResponse(result: Result): result is ReceivedResponse {

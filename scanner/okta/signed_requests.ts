@@ -13,7 +13,8 @@ import {
 } from "oauth4webapi";
 import { allowedUrl, tokenPath } from "./http_transport.ts";
 import type { SigningKey } from "./private_key.ts";
-import type { ReceivedResponse, SendOnce } from "./request_sender.ts";
+import type { ReceivedResponse } from "./http_transport.ts";
+import type { SendOnce } from "./request_sender.ts";
 
 export interface SentToken {
   readonly value: string;

@@ -20,7 +20,7 @@ export interface TrafficOptions {
   readonly channels: readonly string[];
   /** Between two events of one channel. */
   readonly everyMs: number;
-  /** Of each event. Default 0. */
+  /** Added to each event. Default 0. */
   readonly paddingBytes?: number;
 }
 

@@ -63,7 +63,7 @@ async function send({ method = "GET", path, headers = {}, body }: Sent): Promise
     // A stream does not end.
     if (/\r\ncontent-type: text\/event-stream[^]*\r\n\r\n/i.test(text)) socket.destroy();
   });
-  // What is refused may be cut off while it is being sent.
+  // A refused body may be cut off while it is being sent.
   socket.on("error", () => undefined);
   await new Promise((closed) => socket.once("close", closed));
   const [head = ""] = text.split("\r\n\r\n", 1);

@@ -97,7 +97,7 @@ export function compareDigests(was: Digest, is: Digest): readonly string[] {
   });
 }
 
-/** What each check of each case concludes. */
+/** The result of each check of each case. */
 function linesOf({ recorded, faults, generated }: Digest): ReadonlyMap<string, string> {
   const names = generated.checks.split(" ");
   const columns = Object.entries(generated.orgs).map(([name, line]) => {

@@ -122,7 +122,7 @@ export async function selectPresentFindings(
   return ofMonitor(db, monitorId, found);
 }
 
-/** The last change of each finding among those that meet the condition. */
+/** The newest change of each finding, of the changes that meet the condition. */
 export function lastChanges(db: TenantDatabase, condition: SQL | undefined) {
   const { fingerprint, number } = changes;
   return db

@@ -30,7 +30,7 @@ interface ExportedTable {
 }
 
 /**
- * What an exported tenant has besides its name, each table after the ones that it refers to. The audit trail stays with the gateway
+ * The rows of an exported tenant, each table after the ones that it refers to. The audit trail stays with the gateway
  * where it happened.
  */
 const exportedTables: readonly ExportedTable[] = [

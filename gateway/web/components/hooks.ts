@@ -88,7 +88,7 @@ export function useLifetime(): AbortSignal {
   return closing.signal;
 }
 
-/** What a person has the page do, one at a time, and its outcome. */
+/** Runs a person's actions one at a time, with the outcome of the last. */
 export function useAction() {
   const [state, setState] = useState({ isBusy: false, done: "", problem: null as string | null });
   const signal = useLifetime();

@@ -45,7 +45,7 @@ export function listTexts(texts: readonly string[]): string {
 }
 
 /**
- * Whether it can be an id: no empty text, nothing longer than any id, and no blanks or invisible characters, as in ids that
+ * True for a text that can be an id: no empty text, nothing longer than any id, and no blanks or invisible characters, as in ids that
  * `okta/provider_text.ts` had to change.
  */
 export function isUsableId(id: unknown): id is string {

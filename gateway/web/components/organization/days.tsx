@@ -19,7 +19,7 @@ export function sinceText({ state, since }: Pick<RuleRow, "state" | "since">, no
 interface Bar {
   readonly tone: string;
   readonly days: number;
-  /** Of 10. */
+  /** 0 to 10. */
   readonly height: number;
 }
 

@@ -166,7 +166,7 @@ export function OrganizationView(props: OrganizationViewProps) {
   );
 }
 
-/** What says how the organization is now: its monitor, else its last scan; null: no scan has completed yet. */
+/** The source of the present state: the monitor, else the last scan; null: no scan has completed yet. */
 function presentOf({ monitor_id: monitorId, last_scan_id: scanId }: Organization): string | null {
   return monitorId ?? scanId;
 }

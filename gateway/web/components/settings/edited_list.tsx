@@ -22,7 +22,7 @@ interface ListProps<Item> {
   readonly row: (item: Item) => ComponentChildren;
 }
 
-/** What came of the last change, and the rows. */
+/** The outcome of the last change, and the rows. */
 export function EditedList<Item>({ label, list, emptyText, row }: ListProps<Item>) {
   const { items, problem, done, failure, reload } = list;
   return (
