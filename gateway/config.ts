@@ -1,4 +1,4 @@
-import { defaultHeartbeatSeconds } from "../shared/heartbeat.ts";
+import { defaultHeartbeatSeconds } from "../shared/event_stream_encoding.ts";
 import { UsageError } from "../shared/usage_error.ts";
 import { parseBrokerConfig, type BrokerConfig } from "../shared/brokers/broker_config.ts";
 import {

@@ -18,7 +18,6 @@ export {
 export { scanChannel, scanEvents, scanPrefix } from "./scan_events.ts";
 export type * from "./schemas/monitor.ts";
 export type * from "./schemas/scan.ts";
-export type * from "./schemas/scan_events.ts";
 export type * from "./schemas/tenant_events.ts";
 export type { Publisher, SendEvent } from "./send_event.ts";
 export { verbs, type Verb } from "./verbs.ts";

@@ -31,14 +31,3 @@ export async function readBounded(
 export function bodyTooLarge(maxBytes: number): AppError {
   return new AppError("too_large", `The body is larger than ${maxBytes} bytes`);
 }
-
-/** Reads the beginning of an answer that is a refusal. Never rejects; empty where it cannot be read, or is far too long. */
-export async function readRefusal(response: Response): Promise<string> {
-  try {
-    return new TextDecoder().decode(await readBounded(response.body, maxRefusalBytes));
-  } catch {
-    return "";
-  }
-}
-
-const maxRefusalBytes = 65_536;

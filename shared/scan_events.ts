@@ -1,9 +1,8 @@
 import { makeChannelName } from "./channel_name.ts";
-import type { FindingCreated, ScanEnd, ScanError, ScanProgress, ScanStart } from "./schemas/scan_events.ts";
+import type { FindingCreated, ScanEnd, ScanError, ScanProgress, ScanStart } from "./schemas/scan.ts";
 import type { Publisher } from "./send_event.ts";
 
-export type * from "./schemas/scan_events.ts";
-export type { ScanEndStatus } from "./schemas/scan.ts";
+export type * from "./schemas/scan.ts";
 
 export const scanPrefix = "scan";
 

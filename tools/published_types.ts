@@ -4,8 +4,7 @@ import type { GenericSchema } from "valibot";
 import { manualReasonSchema, severitySchema, statusSchema, storedFindingSchema } from "../shared/schemas/finding.ts";
 import { monitorEventSchemas, monitorSchema } from "../shared/schemas/monitor.ts";
 import { reportDefinitions, reportSchema } from "../shared/schemas/report.ts";
-import { scanEndStatusSchema, scanSchema } from "../shared/schemas/scan.ts";
-import { scanEventSchemas } from "../shared/schemas/scan_events.ts";
+import { scanEndStatusSchema, scanSchema, scanEventSchemas } from "../shared/schemas/scan.ts";
 import { roleSchema, scopeSchema } from "../shared/schemas/team.ts";
 import { tenantEventSchemas } from "../shared/schemas/tenant_events.ts";
 
@@ -60,11 +59,11 @@ const files: Readonly<Record<string, TypesFile>> = {
     },
   },
   team: { types: { Role: roleSchema, Scope: scopeSchema } },
-  scan: { types: { Scan: scanSchema, ScanEndStatus: scanEndStatusSchema }, aliases: { ScanStatus: 'Scan["status"]' } },
-  scan_events: {
-    types: {},
+  scan: {
+    types: { Scan: scanSchema, ScanEndStatus: scanEndStatusSchema },
     maps: { ScanEvents: scanEventSchemas },
     aliases: {
+      ScanStatus: 'Scan["status"]',
       ScanEventType: "keyof ScanEvents",
       ScanStart: 'ScanEvents["scan.start"]',
       ScanProgress: 'ScanEvents["scan.progress"]',

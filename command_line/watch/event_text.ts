@@ -1,7 +1,7 @@
 import { outcomeText } from "../../shared/outcome_text.ts";
 import { vulnIdOf } from "../../shared/rule_names.ts";
 import { categoryText } from "../../shared/severity.ts";
-import type { ScanEvents } from "../../shared/schemas/scan_events.ts";
+import type { ScanEvents } from "../../shared/schemas/scan.ts";
 import { paintStatus, printable } from "../terminal.ts";
 import { shorten } from "../../shared/text.ts";
 import type { Resource } from "../gateway_api.ts";

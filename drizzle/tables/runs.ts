@@ -18,7 +18,7 @@ import {
 import type { ManualReason, Severity, Status } from "../../shared/report.ts";
 import type { ChangeCause, NewChange } from "../../shared/schemas/change.ts";
 import type { FindingNotes } from "../../shared/schemas/finding_notes.ts";
-import type { LogStatus, StoredMonitorStatus } from "../../shared/schemas/monitor_requests.ts";
+import type { LogStatus, StoredMonitorStatus } from "../../shared/schemas/monitor.ts";
 import type { ScanStatus } from "../../shared/schemas/scan.ts";
 import { tenantPolicies } from "../policies.ts";
 import { bytes, instant } from "./columns.ts";

@@ -1,8 +1,7 @@
 import * as v from "valibot";
 import { AppError } from "../../shared/app_error.ts";
 import { instant, uuid } from "../../shared/schemas/primitives.ts";
-import { defaultScopes, roleSchema, scopeSchema } from "../../shared/schemas/team.ts";
-import { line } from "../../shared/schemas/team_requests.ts";
+import { defaultScopes, roleSchema, scopeSchema, line } from "../../shared/schemas/team.ts";
 
 /** The flags of the command line, still text. Their parsers throw `AppError("invalid")`, which names the flag. */
 export type AdminArguments = Readonly<Record<string, unknown>>;

@@ -8,8 +8,12 @@ import { Limits } from "../limits.ts";
 import type { SubscriptionLease } from "./channel.ts";
 import { Hub, type HubStats } from "./hub.ts";
 import { silentLog, type Log } from "../observability/log.ts";
-import { encodeComment, encodeRetry, encodeTerminalType } from "../../shared/event_stream_encoding.ts";
-import { encodeHeartbeatInterval } from "../../shared/heartbeat.ts";
+import {
+  encodeComment,
+  encodeRetry,
+  encodeTerminalType,
+  encodeHeartbeatInterval,
+} from "../../shared/event_stream_encoding.ts";
 import { encodeChunk } from "./encoded_chunk.ts";
 import type { ReadStored } from "./number_reader.ts";
 import { OpenStream, type StreamEnd, type StreamContext } from "./open_stream.ts";

@@ -26,7 +26,7 @@ import { readRules, type Rules, warnOn } from "./judgment.ts";
 import { readStreamConfig } from "../streaming/stream_config.ts";
 import { createTrace } from "./progress.ts";
 import { appendFileSync, statSync } from "node:fs";
-import { dayMs, startOfDay } from "../../shared/history/days.ts";
+import { dayMs, startOfDay } from "../../shared/history/rule_history.ts";
 import type { WatchLine } from "../../shared/schemas/history.ts";
 import type { ChangeLine } from "../follow/changes.ts";
 import { signFiles } from "../signing/sign_files.ts";

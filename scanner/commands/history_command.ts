@@ -5,7 +5,7 @@ import { requireWritable } from "../../command_line/files.ts";
 import { requireGatewayAccess } from "../../command_line/gateway_access.ts";
 import { withGateway } from "../../command_line/gateway_api.ts";
 import { printable } from "../../command_line/terminal.ts";
-import { lastDays } from "../../shared/history/days.ts";
+import { lastDays } from "../../shared/history/rule_history.ts";
 import type { Span } from "../../shared/history/observation.ts";
 import { stigRuleNames } from "../../shared/rule_names.ts";
 import type { History } from "../../shared/schemas/history.ts";

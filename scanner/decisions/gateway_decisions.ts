@@ -2,7 +2,7 @@ import * as v from "valibot";
 import type { GatewayAccess } from "../../command_line/gateway_access.ts";
 import { openGateway, problemOf } from "../../shared/client/gateway_client.ts";
 import { endOfExpiry, expiryMessage } from "../../shared/decisions/expiry.ts";
-import { pageOf } from "../../shared/schemas/page.ts";
+import { pageOf } from "../../shared/schemas/primitives.ts";
 import { decisionSchema } from "../../shared/schemas/decision.ts";
 import { findRule, vulnIdOf, unknownRule, type RuleNames } from "../../shared/rule_names.ts";
 import { UsageError } from "../../shared/usage_error.ts";

@@ -1,4 +1,4 @@
-import { lastDays, startOfDay, dayMs } from "../../shared/history/days.ts";
+import { lastDays, startOfDay, dayMs } from "../../shared/history/rule_history.ts";
 import type { Span } from "../../shared/history/observation.ts";
 import type { History, RuleHistory } from "../../shared/schemas/history.ts";
 import { catalog } from "../catalog/catalog.ts";

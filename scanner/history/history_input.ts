@@ -1,5 +1,5 @@
-import { momentsOf } from "../../shared/history/moments.ts";
 import {
+  momentsOf,
   observe,
   type Observation,
   type Results,

@@ -3,7 +3,7 @@ import { join, relative } from "node:path";
 import * as v from "valibot";
 import { readText } from "../../command_line/files.ts";
 import { readProblem } from "../../shared/error_code.ts";
-import { dayMs } from "../../shared/history/days.ts";
+import { dayMs } from "../../shared/history/rule_history.ts";
 import { toRuleResult, type Span } from "../../shared/history/observation.ts";
 import { parseJsonObject, type JsonObject } from "../../shared/json.ts";
 import { countOf } from "../../shared/outcome_text.ts";

@@ -2,8 +2,7 @@ import { InvalidSetting } from "../../shared/environment_reader.ts";
 import { isLoopback } from "../../shared/loopback.ts";
 import { nearestName } from "../../shared/nearest_name.ts";
 import type { Severity } from "../../shared/report.ts";
-import type { RuleState } from "../../shared/rule_result.ts";
-import { parseStates, stateWords } from "../../shared/rule_states.ts";
+import { type RuleState, parseStates, stateWords } from "../../shared/rule_result.ts";
 import { parseSeverity, severityWords } from "../../shared/severity.ts";
 import { failOnProblem, parseFailOn, type FailOn } from "../decisions/fail_on.ts";
 

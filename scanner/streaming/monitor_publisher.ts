@@ -4,7 +4,7 @@ import { toFindingUpdated } from "../../shared/finding_updated.ts";
 import type { StatusCounts } from "../../shared/report.ts";
 import { vulnIdOf } from "../../shared/rule_names.ts";
 import type { NewChange } from "../../shared/schemas/change.ts";
-import type { MonitorUpdate, NewMonitor } from "../../shared/schemas/monitor_requests.ts";
+import type { MonitorUpdate, NewMonitor } from "../../shared/schemas/monitor.ts";
 import { toLine } from "../../shared/text.ts";
 import { createPublisher, hasEnded, isMissing, type EventQueue, type Publisher } from "./publisher.ts";
 

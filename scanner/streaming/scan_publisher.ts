@@ -12,7 +12,7 @@ import type { CheckResult, Report, StatusCounts } from "../../shared/report.ts";
 import { countStates } from "../../shared/rule_result.ts";
 import { vulnIdOf } from "../../shared/rule_names.ts";
 import { maxStoredReportBytes } from "../../shared/schemas/report.ts";
-import type { NewScan, ScanUpdate } from "../../shared/schemas/scan_requests.ts";
+import type { NewScan, ScanUpdate } from "../../shared/schemas/scan.ts";
 import { toLine } from "../../shared/text.ts";
 import { toFindingCreated } from "./finding_created.ts";
 import { createPublisher, hasEnded, isMissing, isPermanent, retryDelayMs, type EventQueue } from "./publisher.ts";

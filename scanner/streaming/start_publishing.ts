@@ -3,7 +3,7 @@ import type { MessagePublisher } from "../../shared/broker.ts";
 import type { BrokerConfig } from "../../shared/brokers/broker_config.ts";
 import { openBroker } from "../../shared/brokers/open_broker.ts";
 import { createGatewayClient } from "../../shared/client/gateway_client.ts";
-import type { NewScan } from "../../shared/schemas/scan_requests.ts";
+import type { NewScan } from "../../shared/schemas/scan.ts";
 import { createMonitorPublisher, type MonitorPublisher } from "./monitor_publisher.ts";
 import { createScanPublisher, type ScanPublisher } from "./scan_publisher.ts";
 import type { StreamConfig } from "./stream_config.ts";

@@ -1,8 +1,6 @@
 import type { AppError } from "../app_error.ts";
 import { withDeliveryId } from "../event.ts";
-import { problemDetail } from "../problem_detail.ts";
-import { readRefusal } from "../read_bounded.ts";
-import { parseRetryAfterMs } from "../retry_after.ts";
+import { readRefusal } from "../http_refusal.ts";
 import { createPublisher, type Publisher } from "../send_event.ts";
 import { createSendQueue, type SendQueue } from "./send_queue.ts";
 import { parseServiceUrl, requireCredential } from "./service_url.ts";
@@ -163,13 +161,12 @@ export function createGatewayPublisher(options: GatewayBrokerOptions): GatewayPu
   }
 
   async function toRefused(response: Response): Promise<Refused> {
-    const retryAfterMs = parseRetryAfterMs(response.headers, Date.now()) ?? 0;
+    const { detail, retryAfterMs } = await readRefusal(response);
     const isTemporary = response.status >= 500 || response.status === 429;
-    const detail = problemDetail(await readRefusal(response));
     const refusal = unavailable(`Cannot publish: the gateway at ${JSON.stringify(url)} ${meaningOf(response.status)}`, {
       cause: new Error(detail?.slice(0, maxDetailChars) ?? `HTTP ${response.status}`),
       secrets,
-      ...(retryAfterMs > 0 ? { retryAfterSeconds: retryAfterMs / 1000 } : isTemporary ? {} : { retryAfterSeconds: 30 }),
+      ...(retryAfterMs ? { retryAfterSeconds: retryAfterMs / 1000 } : isTemporary ? {} : { retryAfterSeconds: 30 }),
     });
     return { refusal, detail };
   }

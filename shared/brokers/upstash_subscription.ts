@@ -1,7 +1,7 @@
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 import type { AppError } from "../app_error.ts";
 import type { LostReason } from "../broker.ts";
-import { readRefusal } from "../read_bounded.ts";
+import { readRefusalText } from "../http_refusal.ts";
 import { isTooLong, maxMessageBytes, pingMessage } from "./message.ts";
 import type { ChannelListener, ChannelSource } from "./subscriptions.ts";
 import { startWatchdog, type Watchdog } from "./watchdog.ts";
@@ -51,7 +51,7 @@ export function openUpstashSubscription(
   async function run(): Promise<void> {
     try {
       const response = await request(controller.signal);
-      if (!isEventStream(response)) throw new Error(`HTTP ${response.status}: ${await readRefusal(response)}`);
+      if (!isEventStream(response)) throw new Error(`HTTP ${response.status}: ${await readRefusalText(response)}`);
       const reason = await read(response.body);
       finish(
         reason,

@@ -1,10 +1,8 @@
 import * as v from "valibot";
 import { networkProblem } from "../error_code.ts";
 import { publishedSchema, type Published } from "../schemas/event.ts";
-import { monitorSchema } from "../schemas/monitor.ts";
-import type { MonitorUpdate, NewMonitor } from "../schemas/monitor_requests.ts";
-import { scanSchema } from "../schemas/scan.ts";
-import type { NewScan, ScanUpdate } from "../schemas/scan_requests.ts";
+import { monitorSchema, type MonitorUpdate, type NewMonitor } from "../schemas/monitor.ts";
+import { scanSchema, type NewScan, type ScanUpdate } from "../schemas/scan.ts";
 import type { CheckedEvent } from "../event.ts";
 import {
   createRestClient,

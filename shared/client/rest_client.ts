@@ -1,9 +1,8 @@
 import * as v from "valibot";
 import { pause } from "../abortable.ts";
-import { problemDetail } from "../problem_detail.ts";
-import { readBounded, readRefusal } from "../read_bounded.ts";
-import { parseRetryAfterMs } from "../retry_after.ts";
-import { pageOf } from "../schemas/page.ts";
+import { readRefusal } from "../http_refusal.ts";
+import { readBounded } from "../read_bounded.ts";
+import { pageOf } from "../schemas/primitives.ts";
 
 /** The gateway answered, and refused. */
 export class GatewayRefusal extends Error {
@@ -83,10 +82,10 @@ export function createRestClient(options: RestOptions) {
         const bytes = await readBounded(response.body, options.maxAnswerBytes ?? defaultMaxAnswerBytes);
         return response.status === 204 ? null : parseJson(new TextDecoder().decode(bytes));
       }
-      const refusal = new GatewayRefusal(response.status, problemDetail(await readRefusal(response)));
-      const waitMs = retriesLeft > 0 && isBusy(response) ? parseRetryAfterMs(response.headers, Date.now()) : null;
-      if (waitMs === null || waitMs > maxRetryWaitMs) throw refusal;
-      await pause(waitMs, signal === undefined ? [] : [signal]);
+      const { detail, retryAfterMs } = await readRefusal(response);
+      const isWorthIt = retriesLeft > 0 && isBusy(response) && retryAfterMs !== null && retryAfterMs <= maxRetryWaitMs;
+      if (!isWorthIt) throw new GatewayRefusal(response.status, detail);
+      await pause(retryAfterMs, signal === undefined ? [] : [signal]);
     }
   }
 

@@ -1,6 +1,4 @@
-import { problemDetail } from "../problem_detail.ts";
-import { readRefusal } from "../read_bounded.ts";
-import { parseRetryAfterMs } from "../retry_after.ts";
+import { readRefusal } from "../http_refusal.ts";
 import { streamError, type SubscribeError, type SubscribeErrorCode } from "./subscribe_error.ts";
 import { maxWaitMs, withQuery } from "./subscribe_options.ts";
 
@@ -51,12 +49,11 @@ async function send({ url, fetch, authorization, queryToken, signal }: Connectio
 }
 
 async function toRefusal({ url }: ConnectionRequest, response: Response): Promise<SubscribeError> {
-  const { status, headers } = response;
-  // The status alone decides: a body that breaks, is too long or says nothing only costs the detail.
-  const detail = problemDetail(await readRefusal(response))?.slice(0, 500) ?? null;
+  const { status } = response;
+  const refusal = await readRefusal(response);
+  const detail = refusal.detail?.slice(0, 500) ?? null;
   const what = `the server answered ${status}${detail === null ? "" : ` (${detail})`}`;
-  const waitMs = parseRetryAfterMs(headers, Date.now());
-  const retryAfterMs = waitMs === null ? null : Math.min(waitMs, maxWaitMs);
+  const retryAfterMs = refusal.retryAfterMs === null ? null : Math.min(refusal.retryAfterMs, maxWaitMs);
   return streamError(url, toCode(status), what, { status, detail, retryAfterMs });
 }
 

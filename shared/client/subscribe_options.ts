@@ -1,4 +1,4 @@
-import { defaultHeartbeatSeconds } from "../heartbeat.ts";
+import { defaultHeartbeatSeconds } from "../event_stream_encoding.ts";
 import type { JsonObject } from "../json.ts";
 import type { SubscribeError } from "./subscribe_error.ts";
 

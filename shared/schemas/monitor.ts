@@ -1,9 +1,58 @@
 import * as v from "valibot";
 import { changeCauseSchema } from "./change.ts";
 import { findingEntries, statusSchema } from "./finding.ts";
-import { intervalSeconds, lagSeconds, logStatusSchema } from "./monitor_requests.ts";
-import { instant, text, time, uuid, type Output } from "./primitives.ts";
-import { runEntries } from "./scan.ts";
+import {
+  count,
+  exactOptionalEntries,
+  fieldMessage,
+  instant,
+  integer,
+  text,
+  time,
+  uuid,
+  type Output,
+} from "./primitives.ts";
+import { registrationEntries, runEntries, statusCountsEntries } from "./scan.ts";
+import { webAddress } from "./web_address.ts";
+
+const storedStatusSchema = v.picklist(["running", "stopped", "ended"], "expected running, stopped or ended");
+const logStatusSchema = v.pipe(
+  v.picklist(["reading", "unreadable", "unknown"], "expected reading, unreadable or unknown"),
+  v.description("`unreadable`: the verdicts rest on full scans alone"),
+);
+const lagMessage = "expected a number of seconds from 0 to 1000000000";
+const lagSeconds = v.pipe(
+  v.number(lagMessage),
+  v.finite(lagMessage),
+  v.minValue(0, lagMessage),
+  v.maxValue(1_000_000_000, lagMessage),
+);
+const intervalSeconds = integer(1, 86_400);
+
+/** The bodies that the REST resources of monitors take. */
+export const newMonitorSchema = v.strictObject(
+  { org_url: webAddress, ...registrationEntries, interval_seconds: intervalSeconds },
+  fieldMessage,
+);
+
+/** The gap is published with `monitor.error`; the monitor does not show it. */
+export const monitorUpdateSchema = v.strictObject(
+  {
+    ...exactOptionalEntries({
+      status: storedStatusSchema,
+      checks_total: count,
+      ...statusCountsEntries,
+      log_status: logStatusSchema,
+      error_code: v.nullable(text(1, 100)),
+      error_detail: v.nullable(text(0, 2048)),
+      last_look_at: v.nullable(instant),
+      lag_seconds: v.nullable(lagSeconds),
+    }),
+    gap_from: v.pipe(v.exactOptional(instant), v.description("With `error_code`: since when the log was not read")),
+    gap_to: v.exactOptional(instant),
+  },
+  fieldMessage,
+);
 
 /** `stale`: it runs, and its last report is older than three intervals and than a minute. */
 const monitorStatusSchema = v.picklist(["running", "stale", "stopped", "ended"]);
@@ -99,6 +148,10 @@ export const monitorEventSchemas = {
   "monitor.end": v.object({ monitor_id, reason: v.picklist(["ended", "deleted"]) }),
 };
 
+export type StoredMonitorStatus = Output<typeof storedStatusSchema>;
+export type LogStatus = Output<typeof logStatusSchema>;
+export type NewMonitor = Output<typeof newMonitorSchema>;
+export type MonitorUpdate = Output<typeof monitorUpdateSchema>;
 export type FindingUpdated = MonitorEvents["finding.updated"];
 export type Monitor = Output<typeof monitorSchema>;
 export type MonitorStatus = Output<typeof monitorStatusSchema>;

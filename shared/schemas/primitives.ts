@@ -9,14 +9,13 @@ export type Output<Schema extends v.GenericSchema> = Immutable<v.InferOutput<Sch
 
 type Immutable<Value> = Value extends object ? { readonly [Key in keyof Value]: Immutable<Value[Key]> } : Value;
 
-const maxInteger = 2_147_483_647;
-const countMessage = `expected an integer from 0 to ${maxInteger}`;
-export const count = v.pipe(
-  v.number(countMessage),
-  v.integer(countMessage),
-  v.minValue(0, countMessage),
-  v.maxValue(maxInteger, countMessage),
-);
+/* @__NO_SIDE_EFFECTS__ */
+export function integer(min: number, max: number) {
+  const message = `expected an integer from ${min} to ${max}`;
+  return v.pipe(v.number(message), v.integer(message), v.minValue(min, message), v.maxValue(max, message));
+}
+
+export const count = integer(0, 2_147_483_647);
 
 /** ISO 8601 in UTC. */
 export const time = v.pipe(v.string(), v.isoTimestamp());
@@ -73,4 +72,13 @@ export function exactOptionalEntries<Entries extends v.ObjectEntries>(entries: E
   const pairs = Object.entries(entries).map(([name, schema]) => [name, v.exactOptional(schema)]);
   // `fromEntries` forgets which name has which schema.
   return Object.fromEntries(pairs) as ExactOptional<Entries>;
+}
+
+/** One page of a list. */
+/* @__NO_SIDE_EFFECTS__ */
+export function pageOf<Item extends v.GenericSchema>(item: Item) {
+  return v.object({
+    items: v.array(item),
+    next_cursor: v.pipe(v.nullable(v.string()), v.description("Null at the end")),
+  });
 }

@@ -1,5 +1,7 @@
 import * as v from "valibot";
-import { count, text, time, uuid, type Output } from "./primitives.ts";
+import { findingEntries, statusSchema } from "./finding.ts";
+import { count, exactOptionalEntries, fieldMessage, text, time, uuid, type Output } from "./primitives.ts";
+import { webAddress } from "./web_address.ts";
 
 /** How a scan ends; after that nothing changes it. `expired` is the gateway's own: its producer went silent. */
 export const scanEndStatusSchema = v.picklist(["completed", "cancelled", "failed", "expired"]);
@@ -45,6 +47,64 @@ export const scanSchema = v.object({
   started_at: v.nullable(time),
 });
 
+/** The bodies that the REST resources of scans take. */
+export const newScanSchema = v.strictObject(
+  { org_url: v.exactOptional(v.nullable(webAddress)), ...registrationEntries },
+  fieldMessage,
+);
+
+/** Nothing goes back to `pending`. */
+const updatedStatus = v.picklist(
+  ["running", "completed", "cancelled", "failed"],
+  "expected running, completed, cancelled or failed",
+);
+
+export const scanUpdateSchema = v.strictObject(
+  exactOptionalEntries({ status: updatedStatus, checks_done: count, checks_total: count, ...statusCountsEntries }),
+  fieldMessage,
+);
+
+const scan_id = uuid();
+const { check, status, severity, resource_name, detail, fingerprint, ...others } = findingEntries;
+
+/** The payloads of a scan's events, by type. */
+export const scanEventSchemas = {
+  "scan.start": v.object({ scan_id, checks_total: count }),
+  "scan.progress": v.object({
+    scan_id,
+    checks_done: count,
+    checks_total: count,
+    check: text(1, 200),
+    status: statusSchema,
+    reason: v.exactOptional(findingEntries.reason),
+  }),
+  /** The whole finding. A producer may leave out what it does not have, or what an event has no room for. */
+  "finding.created": v.object({
+    scan_id,
+    check,
+    status,
+    severity,
+    resource_name,
+    detail,
+    fingerprint,
+    ...exactOptionalEntries(others),
+  }),
+  "scan.error": v.object({ scan_id, code: v.string(), detail: v.string() }),
+  "scan.end": v.object({ scan_id, status: scanEndStatusSchema, ...statusCountsEntries }),
+};
+
 export type ScanStatus = Output<typeof scanStatusSchema>;
 export type ScanEndStatus = Output<typeof scanEndStatusSchema>;
 export type Scan = Output<typeof scanSchema>;
+export type NewScan = Output<typeof newScanSchema>;
+export type ScanUpdate = Output<typeof scanUpdateSchema>;
+
+/** The event map of a scan's stream, for `subscribe<ScanEvents>`. */
+export type ScanEvents = { readonly [Type in keyof typeof scanEventSchemas]: Output<(typeof scanEventSchemas)[Type]> };
+export type ScanEventType = keyof ScanEvents;
+
+export type ScanStart = ScanEvents["scan.start"];
+export type ScanProgress = ScanEvents["scan.progress"];
+export type FindingCreated = ScanEvents["finding.created"];
+export type ScanError = ScanEvents["scan.error"];
+export type ScanEnd = ScanEvents["scan.end"];

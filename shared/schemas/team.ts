@@ -1,5 +1,29 @@
 import * as v from "valibot";
-import { time, uuid, type Output } from "./primitives.ts";
+import { count, fieldMessage, instant, text, time, uuid, type Output } from "./primitives.ts";
+
+/** The tenant of the caller. */
+export const tenantSchema = v.object({
+  id: uuid(),
+  name: v.string(),
+  created_at: time,
+  retention_days: v.nullable(
+    v.pipe(count, v.description("RETENTION_DAYS: what ended longer ago is deleted; null: everything is kept")),
+  ),
+});
+
+const nameMessage = "expected a name that is not blank, without control characters";
+
+/** The name that people give it. */
+export const tenantNameSchema = v.strictObject(
+  {
+    name: v.pipe(
+      text(1, 200),
+      // Control characters would also forge lines of a terminal.
+      v.regex(/^(?=[^\u0000-\u001f\u007f]*$) *[^ ]/, nameMessage),
+    ),
+  },
+  fieldMessage,
+);
 
 /** Roles of members: `gateway/auth/permissions.ts` says what each may do. */
 export const roleSchema = v.picklist(["viewer", "operator", "admin"]);
@@ -67,7 +91,61 @@ export const auditEventSchema = v.object({
   ),
 });
 
+/** The bodies that members and API keys are made and changed with. */
+
+/** Control characters would forge lines of a terminal and of a log. */
+export const line = (maxLength: number) => {
+  const message = `expected text of 1 to ${maxLength} characters, without control characters`;
+  return v.pipe(
+    v.string(message),
+    v.minLength(1, message),
+    v.maxLength(maxLength, message),
+    v.regex(/^[^\u0000-\u001f\u007f]*$/, message),
+    v.check((value) => value.isWellFormed(), message),
+  );
+};
+
+/** The `sub` claim of a member's tokens. As a segment of a path, every client takes dots alone off the address. */
+export const subSchema = v.pipe(line(255), v.regex(/^(?!\.{1,2}$)/, "expected a subject that is not dots alone"));
+
+const role = v.picklist(roleSchema.options, `expected ${roleSchema.options.join(", ")}`);
+
+export const newMemberSchema = v.strictObject(
+  {
+    sub: subSchema,
+    role: v.pipe(v.exactOptional(role), v.description("`operator` for a new member; one who is a member keeps theirs")),
+  },
+  fieldMessage,
+);
+
+export const memberUpdateSchema = v.strictObject({ role }, fieldMessage);
+
+const scopesMessage = `expected one or more of ${scopeSchema.options.join(", ")}, each once`;
+
+export const newApiKeySchema = v.strictObject(
+  {
+    name: line(200),
+    scopes: v.exactOptional(
+      v.pipe(
+        v.array(v.picklist(scopeSchema.options, scopesMessage), scopesMessage),
+        v.minLength(1, scopesMessage),
+        v.check((scopes) => new Set(scopes).size === scopes.length, scopesMessage),
+        v.metadata({ uniqueItems: true }),
+      ),
+      [...defaultScopes],
+    ),
+    expires_at: v.pipe(
+      v.exactOptional(v.nullable(instant), null),
+      v.description("Null: it is valid until it is revoked"),
+    ),
+  },
+  fieldMessage,
+);
+
+export type Tenant = Output<typeof tenantSchema>;
 export type Member = Output<typeof memberSchema>;
 export type ApiKey = Output<typeof apiKeySchema>;
 export type CreatedApiKey = Output<typeof createdApiKeySchema>;
 export type AuditEvent = Output<typeof auditEventSchema>;
+export type NewMember = Output<typeof newMemberSchema>;
+export type NewApiKey = Output<typeof newApiKeySchema>;

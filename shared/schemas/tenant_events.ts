@@ -3,8 +3,7 @@ import { decisionSchema } from "./decision.ts";
 import { monitorEventSchemas, monitorSchema } from "./monitor.ts";
 import { organizationEventSchemas } from "./organization.ts";
 import { count, uuid, type Output } from "./primitives.ts";
-import { scanSchema } from "./scan.ts";
-import { scanEventSchemas } from "./scan_events.ts";
+import { scanSchema, scanEventSchemas } from "./scan.ts";
 
 /** A scan as `GET /scans/{id}` shows it, with its id as events name it. */
 const scanResourceSchema = v.object({ scan_id: uuid(), ...scanSchema.entries });

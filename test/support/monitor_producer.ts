@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { createGatewayClient, openGateway } from "../../shared/client/gateway_client.ts";
 import type { NewChange } from "../../shared/schemas/change.ts";
-import type { MonitorUpdate, NewMonitor } from "../../shared/schemas/monitor_requests.ts";
+import type { MonitorUpdate, NewMonitor } from "../../shared/schemas/monitor.ts";
 import { changeEvents } from "./published.ts";
 
 /** A follower at a gateway, step by step, with an API key. */

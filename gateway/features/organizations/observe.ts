@@ -1,8 +1,13 @@
 import { and, desc, eq, gte, lt, sql } from "drizzle-orm";
 import { findings, observations, organizations, type monitors, type scans } from "../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
-import { momentsOf } from "../../../shared/history/moments.ts";
-import { observe, toRuleResult, type Observation, type Results } from "../../../shared/history/observation.ts";
+import {
+  momentsOf,
+  observe,
+  toRuleResult,
+  type Observation,
+  type Results,
+} from "../../../shared/history/observation.ts";
 import { toCheckName } from "../../../shared/rule_names.ts";
 import { worstVerdict } from "../../../shared/rule_result.ts";
 import type { NewChange } from "../../../shared/schemas/change.ts";

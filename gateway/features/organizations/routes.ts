@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 import { AppError } from "../../../shared/app_error.ts";
-import { lastDays, dayMs } from "../../../shared/history/days.ts";
+import { lastDays, dayMs } from "../../../shared/history/rule_history.ts";
 import type { Span } from "../../../shared/history/observation.ts";
 import {
   organizationExposureSchema,

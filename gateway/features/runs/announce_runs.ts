@@ -2,7 +2,7 @@ import { scans } from "../../../drizzle/schema.ts";
 import { readOne } from "../../../drizzle/transactions.ts";
 import { scanEvents } from "../../../shared/scan_events.ts";
 import type { MonitorEvents } from "../../../shared/schemas/monitor.ts";
-import { scanEventSchemas } from "../../../shared/schemas/scan_events.ts";
+import { scanEventSchemas } from "../../../shared/schemas/scan.ts";
 import type { Publisher } from "../../../shared/send_event.ts";
 import { announce, type AnnounceOptions, type Send } from "../announce.ts";
 import type { FeatureDependencies } from "../features.ts";

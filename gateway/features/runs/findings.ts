@@ -7,7 +7,7 @@ import type { CheckedEvent } from "../../../shared/event.ts";
 import { toCheckName } from "../../../shared/rule_names.ts";
 import { storedFindingSchema, type StoredFinding } from "../../../shared/schemas/finding.ts";
 import { mapNotes, notesOf } from "../../../shared/schemas/finding_notes.ts";
-import { scanEventSchemas, type FindingCreated } from "../../../shared/schemas/scan_events.ts";
+import { scanEventSchemas, type FindingCreated } from "../../../shared/schemas/scan.ts";
 import { parseBody } from "../../http/body.ts";
 import { afterCursor, type PageRequest } from "../../http/paging.ts";
 import { InvalidBody } from "../../http/problem.ts";

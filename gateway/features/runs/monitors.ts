@@ -4,13 +4,14 @@ import { monitors as table } from "../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { AppError } from "../../../shared/app_error.ts";
 import { changeSchema } from "../../../shared/schemas/change.ts";
-import { monitorSchema, type MonitorEvents } from "../../../shared/schemas/monitor.ts";
 import {
+  monitorSchema,
+  type MonitorEvents,
   monitorUpdateSchema,
   newMonitorSchema,
   type MonitorUpdate,
   type NewMonitor,
-} from "../../../shared/schemas/monitor_requests.ts";
+} from "../../../shared/schemas/monitor.ts";
 import { originOf } from "../../../shared/schemas/web_address.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { component, json, problem } from "../../description/operation.ts";

@@ -4,8 +4,7 @@ import { audit, columnsOf } from "../../../drizzle/audit.ts";
 import { lockTenant, requireRoom } from "../../../drizzle/limits.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
-import { defaultRole, type Member, type Role } from "../../../shared/schemas/team.ts";
-import type { NewMember } from "../../../shared/schemas/team_requests.ts";
+import { defaultRole, type Member, type Role, type NewMember } from "../../../shared/schemas/team.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { afterCursor, type PageRequest } from "../../http/paging.ts";
 

@@ -1,12 +1,15 @@
 import { Hono } from "hono";
 import * as v from "valibot";
-import { apiKeySchema, auditEventSchema, createdApiKeySchema, memberSchema } from "../../../shared/schemas/team.ts";
 import {
+  apiKeySchema,
+  auditEventSchema,
+  createdApiKeySchema,
+  memberSchema,
   memberUpdateSchema,
   newApiKeySchema,
   newMemberSchema,
   subSchema,
-} from "../../../shared/schemas/team_requests.ts";
+} from "../../../shared/schemas/team.ts";
 import { component, json, problem } from "../../description/operation.ts";
 import type { Allowed } from "../../http/allowed.ts";
 import { defineFeature, type FeatureDependencies } from "../features.ts";

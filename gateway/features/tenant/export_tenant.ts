@@ -15,7 +15,7 @@ import {
   scans,
 } from "../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
-import type { Tenant } from "../../../shared/schemas/tenant.ts";
+import type { Tenant } from "../../../shared/schemas/team.ts";
 import type { Access } from "../../auth/membership.ts";
 
 /** A table of which every row belongs to one tenant, by its column `tenant_id`. */

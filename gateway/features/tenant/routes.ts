@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import * as v from "valibot";
 import { overviewSchema, seenSchema } from "../../../shared/schemas/overview.ts";
-import { tenantNameSchema, tenantSchema } from "../../../shared/schemas/tenant.ts";
+import { tenantNameSchema, tenantSchema } from "../../../shared/schemas/team.ts";
 import { answer, component, json, problem } from "../../description/operation.ts";
 import type { Allowed } from "../../http/allowed.ts";
 import { accountOf } from "../../limits.ts";

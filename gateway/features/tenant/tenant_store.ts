@@ -3,7 +3,7 @@ import { tenants } from "../../../drizzle/schema.ts";
 import { audit } from "../../../drizzle/audit.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { NotFound } from "../../../shared/app_error.ts";
-import type { Tenant } from "../../../shared/schemas/tenant.ts";
+import type { Tenant } from "../../../shared/schemas/team.ts";
 import { InvalidBody } from "../../http/problem.ts";
 import { maxDeletedRows } from "../delete_in_batches.ts";
 

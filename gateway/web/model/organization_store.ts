@@ -1,7 +1,7 @@
 import { changeSchema, type Change } from "../../../shared/schemas/change.ts";
 import type { RuleHistory } from "../../../shared/schemas/history.ts";
 import { organizationHistorySchema } from "../../../shared/schemas/organization.ts";
-import { pageOf } from "../../../shared/schemas/page.ts";
+import { pageOf } from "../../../shared/schemas/primitives.ts";
 import type { Api } from "./api.ts";
 import { isFinal, toProblem } from "./connection.ts";
 import { findingSchema, toFinding, type Finding } from "./finding.ts";

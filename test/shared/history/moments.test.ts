@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { momentsOf } from "../../../shared/history/moments.ts";
+import { momentsOf } from "../../../shared/history/observation.ts";
 import { aChange, anExplanation } from "../../support/change_builders.ts";
 
 const [pass, fail] = [

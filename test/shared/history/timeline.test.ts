@@ -1,7 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { dayMs, daysOf } from "../../../shared/history/days.ts";
-import { exposuresOf } from "../../../shared/history/exposures.ts";
+import { dayMs, daysOf, exposuresOf, ruleHistoryOf } from "../../../shared/history/rule_history.ts";
 import {
   isUnreadable,
   observe,
@@ -10,7 +9,6 @@ import {
   type RuleResult,
   type RunObservation,
 } from "../../../shared/history/observation.ts";
-import { ruleHistoryOf } from "../../../shared/history/rule_history.ts";
 import { intervalsOf, timelineOf } from "../../../shared/history/timeline.ts";
 import { isHolding } from "../../../shared/rule_result.ts";
 import { fuzzed } from "../../fuzz/fuzzed.ts";

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useCallback, useState } from "preact/hooks";
 import { endOfExpiry } from "../../../../shared/decisions/expiry.ts";
 import { decisionSchema, type Decision } from "../../../../shared/schemas/decision.ts";
-import { pageOf } from "../../../../shared/schemas/page.ts";
+import { pageOf } from "../../../../shared/schemas/primitives.ts";
 import { checkTitle, ruleIds } from "../../model/check_catalog.ts";
 import { decisionsPath, toDecisionPath } from "../../model/paths.ts";
 import { formatDuration, formatOrg, formatTime } from "../../model/format.ts";

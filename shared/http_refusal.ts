@@ -1,0 +1,38 @@
+import { parseJsonObject } from "./json.ts";
+import { readBounded } from "./read_bounded.ts";
+
+/** An answer that is no success, as far as it says anything. */
+export interface HttpRefusal {
+  /** The problem document's own words (https://www.rfc-editor.org/rfc/rfc9457); null: there is none. */
+  readonly detail: string | null;
+  /** Null: the answer does not say when to try again. */
+  readonly retryAfterMs: number | null;
+}
+
+/** Never rejects: a body that breaks, is too long or says nothing only costs the detail. */
+export async function readRefusal(response: Response): Promise<HttpRefusal> {
+  const detail = parseJsonObject(await readRefusalText(response))?.["detail"];
+  return { detail: typeof detail === "string" ? detail : null, retryAfterMs: retryAfterOf(response.headers) };
+}
+
+const maxRefusalBytes = 65_536;
+
+/** Reads the body of a refusal. Never rejects; empty where it cannot be read, or is far too long. */
+export async function readRefusalText(response: Response): Promise<string> {
+  try {
+    return new TextDecoder().decode(await readBounded(response.body, maxRefusalBytes));
+  } catch {
+    return "";
+  }
+}
+
+/** Seconds or an HTTP date: https://www.rfc-editor.org/rfc/rfc9110#field.retry-after */
+function retryAfterOf(headers: Headers): number | null {
+  const value = headers.get("retry-after")?.trim() ?? "";
+  if (/^\d+$/.test(value)) return Number(value) * 1000;
+  const untilMs = Date.parse(value);
+  if (Number.isNaN(untilMs)) return null;
+  // Measured by the server's clock where it sends a date: this machine's may be wrong by hours.
+  const serverNowMs = Date.parse(headers.get("date") ?? "");
+  return Math.max(0, untilMs - (Number.isNaN(serverNowMs) ? Date.now() : serverNowMs));
+}
