@@ -42,16 +42,18 @@ export interface CursorKind {
 export interface List<Row> extends CursorKind {
   readonly position: (row: Row) => Position;
   readonly item: (row: Row) => unknown;
+  /** Default: the length of the item's JSON. */
+  readonly sizeOf?: ((row: Row) => number) | undefined;
 }
 
 export function listOf<Row>(
   name: string,
   position: (row: Row) => readonly [createdAt: Date, key: string],
   item: (row: Row) => unknown,
-  { isKey = isText }: { readonly isKey?: CursorKind["isKey"] } = {},
+  { isKey = isText, sizeOf }: { readonly isKey?: CursorKind["isKey"]; readonly sizeOf?: List<Row>["sizeOf"] } = {},
 ): List<Row> {
   const toPosition = ([createdAt, key]: readonly [Date, string]) => ({ createdAt, key });
-  return { name, isKey, position: (row) => toPosition(position(row)), item };
+  return { name, isKey, position: (row) => toPosition(position(row)), item, sizeOf };
 }
 
 /** A list by time, of rows that a UUID identifies. */
@@ -88,7 +90,7 @@ export function afterCursor(
 }
 
 /** A page ends before its limit where its items are larger than usual: it is held in memory until the client has read it. */
-const maxPageLength = 524_288;
+export const maxPageLength = 524_288;
 
 /** The JSON of a page of rows that were read one beyond the limit; `next_cursor` is null at the end. */
 export function toPage<Row>(rows: readonly Row[], limit: number, list: List<Row>): string {
@@ -96,7 +98,7 @@ export function toPage<Row>(rows: readonly Row[], limit: number, list: List<Row>
   let length = 0;
   for (const row of rows.slice(0, limit)) {
     const item = JSON.stringify(list.item(row));
-    length += item.length;
+    length += list.sizeOf?.(row) ?? item.length;
     if (length > maxPageLength && items.length > 0) break;
     items.push(item);
   }

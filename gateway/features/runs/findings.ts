@@ -1,4 +1,4 @@
-import { and, asc, eq, sql } from "drizzle-orm";
+import { and, asc, eq, getTableColumns, lte, sql } from "drizzle-orm";
 import { findings } from "../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { NotFound } from "../../../shared/app_error.ts";
@@ -9,12 +9,22 @@ import { storedFindingSchema, type StoredFinding } from "../../../shared/schemas
 import { mapNotes, notesOf } from "../../../shared/schemas/finding_notes.ts";
 import { scanEventSchemas, type FindingCreated } from "../../../shared/schemas/scan.ts";
 import { parseBody } from "../../http/body.ts";
-import { afterCursor, type PageRequest } from "../../http/paging.ts";
+import { afterCursor, maxPageLength, type PageRequest } from "../../http/paging.ts";
 import { InvalidBody } from "../../http/problem.ts";
 import { emptyRow, replaceRows, toFields } from "../stored_fields.ts";
 import { scanStore } from "./store.ts";
 
-export type FindingRow = typeof findings.$inferSelect;
+export type FindingRow = typeof findings.$inferSelect & {
+  /** Bytes of its texts. */
+  readonly size: number;
+};
+
+const { resourceType, resourceId, resourceName, expected, actual, detail, notes } = findings;
+const texts = sql.join([resourceType, resourceId, resourceName, expected, actual, detail, notes], sql`, `);
+const sizeInBytes = sql<number>`octet_length(concat(${texts}))`;
+/** Sum over the rows before it in the list. */
+const bytesBefore = sql<number>`coalesce(sum(${sizeInBytes}) over (
+  order by ${findings.createdAt}, ${findings.fingerprint} rows between unbounded preceding and 1 preceding), 0)::int`;
 
 /**
  * Stores the findings that are published of a scan that has not ended, each once by its fingerprint: the same one again replaces
@@ -47,7 +57,7 @@ function toRow(tenantId: string, finding: FindingCreated): object {
   return { ...emptyRow(findings), ...finding, tenant_id: tenantId, check: toCheckName(finding.check), notes };
 }
 
-/** In the order they were stored, one row beyond the limit. */
+/** In the order they were stored, one row beyond the page: what a page has no room for is not read. */
 export async function selectFindings(
   db: TenantDatabase,
   scanId: string,
@@ -55,12 +65,18 @@ export async function selectFindings(
 ): Promise<readonly FindingRow[]> {
   const { createdAt, fingerprint } = findings;
   const after = afterCursor(page, [createdAt, fingerprint], ">");
-  const found = await db
-    .select()
+  const listed = db
+    .select({ ...getTableColumns(findings), size: sizeInBytes.as("size"), bytesBefore: bytesBefore.as("bytes_before") })
     .from(findings)
     .where(and(eq(findings.scanId, scanId), after))
     .orderBy(asc(createdAt), asc(fingerprint))
-    .limit(page.limit + 1);
+    .limit(page.limit + 1)
+    .as("listed");
+  const found = await db
+    .select()
+    .from(listed)
+    .where(lte(listed.bytesBefore, maxPageLength))
+    .orderBy(asc(listed.createdAt), asc(listed.fingerprint));
   // No finding is an answer only when there is such a scan.
   if (found.length === 0) await scanStore.select(db, scanId);
   return found;

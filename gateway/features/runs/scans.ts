@@ -31,7 +31,14 @@ const Scan = component("Scan", scanSchema);
 const Finding = component("Finding", storedFindingSchema);
 const registration = { schema: newScanSchema, example: newScanExample, whenEmpty: {} };
 const registered = json(Scan, "Registered", { headers: ["Location"], example: scanExample });
-const findingList = listOf("findings", ({ createdAt, fingerprint }: FindingRow) => [createdAt, fingerprint], toFinding);
+const findingList = listOf(
+  "findings",
+  ({ createdAt, fingerprint }: FindingRow) => [createdAt, fingerprint],
+  toFinding,
+  {
+    sizeOf: ({ size }) => size,
+  },
+);
 
 /** Scans, their findings, reports and streams. */
 export const scans = defineFeature({

@@ -154,6 +154,23 @@ describe("findings", () => {
     expect(items).toEqual([{ ...given, created_at: expect.any(String) }]);
   });
 
+  test("large ones come in pages of half a MiB, each once and in order", async () => {
+    const scan = await newScan();
+    const names = Array.from({ length: 45 }, (_, n) => `f${String(n).padStart(2, "0")}`);
+    const large = names.map((fingerprint) => finding({ fingerprint, detail: "é".repeat(20_000) }));
+    for (const start of [0, 15, 30]) await store(scan, large.slice(start, start + 15));
+    const pages: string[][] = [];
+    for (let cursor: string | null = ""; cursor !== null;) {
+      const page: Page = await listPage(
+        `/api/v1/scans/${scan.id}/findings?limit=200${cursor === "" ? "" : `&cursor=${cursor}`}`,
+      );
+      pages.push(page.items.map(({ fingerprint }) => String(fingerprint)));
+      cursor = page.next_cursor;
+    }
+    expect(pages.map(({ length }) => length)).toEqual([13, 13, 13, 6]);
+    expect(pages.flat()).toEqual(names);
+  });
+
   test.each([
     [{ fingerprint: "" }, "/data/fingerprint"],
     [{ fingerprint: "a".repeat(201) }, "/data/fingerprint"],
