@@ -1,4 +1,5 @@
 import { parse } from "valibot";
+import { builtIn } from "../scanner/catalog/catalog.ts";
 import { cklbFormat, cklFormat } from "../scanner/reports/checklists.ts";
 import { csvFormat } from "../scanner/reports/csv.ts";
 import { htmlFormat } from "../scanner/reports/html.ts";
@@ -38,6 +39,12 @@ const formats = [
 export const reportWriters = formats.map((format) => ({
   name: format.name,
   extension: format.extension,
-  write: (report: unknown) =>
-    format.render(parse(reportSchema, report), { color: false, width: 120, toolVersion: TOOL_VERSION }),
+  write(given: unknown) {
+    const report = parse(reportSchema, given);
+    const { benchmark = builtIn.benchmark.id, scan } = report;
+    // Its rules have other texts, which only a file of DISA's holds.
+    if (benchmark !== builtIn.benchmark.id)
+      throw new RangeError(`it is by ${benchmark}: use scanstream report ${scan.id} --benchmark FILE`);
+    return format.render(report, { color: false, width: 120, toolVersion: TOOL_VERSION, revision: builtIn });
+  },
 }));

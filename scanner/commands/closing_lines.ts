@@ -11,7 +11,7 @@ import { unreadRules } from "../decisions/fail_on.ts";
 import { hostOf, orgNameOf } from "../reports/benchmark_rules.ts";
 import { answersOf } from "../reports/checklists.ts";
 import { worstFirst } from "../reports/result_text.ts";
-import { overdueItems } from "../reports/plan_items.ts";
+import { overdueItems } from "../reports/statement.ts";
 
 /** More files than this are named on one line: what else a run has to say should stay on the screen. */
 const maxFileLines = 3;

@@ -50,6 +50,6 @@ export async function evaluateCommand(flags: Flags, io: CommandIo): Promise<numb
     ]);
   const { report, options } = await reportOn(await openSource("evaluate", flags, io), io);
   const { code } = await finishScan(report, { ...options, from: file }, io);
-  await writeGitHubFeedback([{ name: null, report }], io);
+  await writeGitHubFeedback([{ name: null, report, revision: options.judgment.revision }], io);
   return code;
 }

@@ -4,6 +4,7 @@ import { explainWriteError } from "../../command_line/files.ts";
 import { printable } from "../../command_line/terminal.ts";
 import type { Report } from "../../shared/report.ts";
 import { shorten } from "../../shared/text.ts";
+import type { Revision } from "../catalog/catalog.ts";
 import { levelOf } from "../reports/benchmark_rules.ts";
 import { markdownFormat } from "../reports/markdown.ts";
 
@@ -11,6 +12,8 @@ export interface NamedReport {
   /** Name of the organization; null: the run has one. */
   readonly name: string | null;
   readonly report: Report;
+  /** The revision of the STIG that it was judged by. */
+  readonly revision: Revision;
 }
 
 /**
@@ -32,8 +35,8 @@ export async function writeGitHubFeedback(
 async function writeJobSummary(reports: readonly NamedReport[], io: CommandIo, overview: string): Promise<boolean> {
   const summaryFile = io.env["GITHUB_STEP_SUMMARY"];
   if (summaryFile === undefined || summaryFile === "") return false;
-  const render = ({ report }: NamedReport) =>
-    markdownFormat.render(report, { color: false, width: 100, toolVersion: io.toolVersion });
+  const render = ({ report, revision }: NamedReport) =>
+    markdownFormat.render(report, { color: false, width: 100, toolVersion: io.toolVersion, revision });
   const markdown = [overview, ...reports.map(render)].filter((text) => text !== "").join("\n");
   const isWhole = markdown.length <= maxSummaryLength;
   try {

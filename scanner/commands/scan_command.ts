@@ -7,6 +7,7 @@ import { printable } from "../../command_line/terminal.ts";
 import type { Report } from "../../shared/report.ts";
 import { countStates, ruleStates } from "../../shared/rule_result.ts";
 import { UsageError } from "../../shared/usage_error.ts";
+import type { Revision } from "../catalog/catalog.ts";
 import { sha256 } from "../digest.ts";
 import { IdpError } from "../okta/idp_error.ts";
 import { reportFormats } from "../reports/formats.ts";
@@ -43,17 +44,16 @@ export async function scanCommand(flags: Flags, io: CommandIo): Promise<number> 
   if (first === undefined) throw new TypeError("No organization was chosen");
   if (others.length > 0) return scanSeveral(organizations, io);
   const settings = readConnectedSettings(first);
-  const { run } = await prepareScan(settings, io, newProgress(settings, io));
+  const { run, revision } = await prepareScan(settings, io, newProgress(settings, io));
   const { code, report } = await run();
-  if (report !== null) await writeGitHubFeedback([{ name: null, report }], io);
+  if (report !== null) await writeGitHubFeedback([{ name: null, report, revision }], io);
   return code;
 }
 
 /** A scan whose options and files are good: nothing was sent to the provider yet. */
 interface PreparedScan {
   readonly orgUrl: string;
-  /** The name of the revision of the STIG. */
-  readonly benchmark: string;
+  readonly revision: Revision;
   readonly run: () => Promise<ScanOutcome>;
 }
 
@@ -79,7 +79,7 @@ async function prepareScan(settings: ConnectedSettings, io: CommandIo, progress:
   const target = await readReportTarget(settings, io);
   const { checks, revision } = judgment;
   const benchmark = revision.benchmark.id;
-  return { orgUrl, benchmark, run };
+  return { orgUrl, revision, run };
 
   async function run(): Promise<ScanOutcome> {
     // A message may quote an answer of the gateway or the broker.
@@ -181,7 +181,7 @@ async function scanSeveral(organizations: readonly Given[], io: CommandIo): Prom
     io.terminal.write(`${printable(line)}\n`);
   const reports = scans.flatMap((scan) => {
     const report = ended.get(scan)?.outcome?.report ?? null;
-    return report === null ? [] : [{ name: scan.name, report }];
+    return report === null ? [] : [{ name: scan.name, report, revision: scan.revision }];
   });
   await writeGitHubFeedback(reports, io, summaryMarkdown(summary));
   if (bugs.length > 0) throw bugs[0];
@@ -248,12 +248,12 @@ const bugError = { code: "internal_error", message: "The scanner failed: a bug",
 
 /** `ended` is undefined for a scan that an interruption kept from being run. */
 function toSummary(
-  { name, orgUrl: org_url, benchmark }: OrganizationScan,
+  { name, orgUrl: org_url, revision }: OrganizationScan,
   ended: Ended | undefined,
 ): OrganizationSummary {
   const { outcome, duration_ms } = ended ?? { outcome: null, duration_ms: 0 };
   const none = { scan_id: null, checks: null, gate: null, error: null, files: [] };
-  const base = { name, org_url, benchmark, ...none, duration_ms };
+  const base = { name, org_url, benchmark: revision.benchmark.id, ...none, duration_ms };
   if (ended === undefined) return { ...base, status: "not_run", exit_code: null };
   if (outcome === null) return { ...base, status: "failed", exit_code: exitCodes.bug, error: bugError };
   const { code: exit_code, report, error: refusal, files, gateLine } = outcome;

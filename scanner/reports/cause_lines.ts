@@ -3,8 +3,8 @@ import type { Report } from "../../shared/report.ts";
 
 export type ChangeList = ReturnType<typeof changeLines>;
 
-/** The changes of a report in their order, and the line above them; both empty where there is none. */
-export function changeLines({ checks, causes }: Pick<Report, "checks" | "causes">) {
+/** The first changes of a report in their order, how many are `left`, and the line above them, which is empty where there is none. */
+export function changeLines({ checks, causes }: Pick<Report, "checks" | "causes">, most = Infinity) {
   const known = new Map(causes.map(({ id, change }) => [id, change]));
   const failures = failuresOf(checks).map((failure) => {
     const { cause } = failure;
@@ -13,7 +13,8 @@ export function changeLines({ checks, causes }: Pick<Report, "checks" | "causes"
   const ranked = rankCauses(failures);
   return {
     headline: causesHeadline(ranked),
-    changes: ranked.causes.map((cause) => {
+    left: Math.max(0, ranked.causes.length - most),
+    changes: ranked.causes.slice(0, most).map((cause) => {
       const { number, id } = cause;
       const vulnIds = checks.filter(({ check }) => cause.checks.includes(check)).map((check) => check.vuln_id);
       // `closes 1 rule now, 6 more together with change 3`, and the V-numbers of the rules that it closes findings of.

@@ -19,7 +19,7 @@ import { stableUuid } from "../checklists/stable_uuid.ts";
 import { statusOfState } from "../checklists/status.ts";
 import { benchmarkRules, hostOf, orgNameOf, siteOf, type RuleOutcome } from "./benchmark_rules.ts";
 import { toJson } from "./json.ts";
-import { revisionOf, type RenderOptions, type ReportFormat } from "./report_format.ts";
+import type { RenderOptions, ReportFormat } from "./report_format.ts";
 
 /** CKLB 1.0: the checklist of STIG Viewer 3, eMASS and STIG Manager. Every rule of the STIG, no matter what was selected. */
 export const cklbFormat: ReportFormat = {
@@ -44,7 +44,7 @@ export const cklFormat: ReportFormat = {
 /** The checklist of this scan; with one that people worked in, that one with this scan's results in it. */
 function toChecklist(report: Report, options: RenderOptions): CklbChecklist {
   const { document, stig } = options.checklist ?? freshChecklist(report, options);
-  const { benchmark, checks } = revisionOf(options);
+  const { benchmark, checks } = options.revision;
   const known = new Set(stig.rules.map((rule) => rule["group_id"]));
   const context = { stigUuid: textOf(stig, "uuid"), endedAt: report.scan.ended_at };
   const added = checks
@@ -67,7 +67,7 @@ function withoutEngine<Fields extends CklbStig | CklbRule>(fields: Fields): Fiel
 
 /** Without a rule yet. */
 function freshChecklist(report: Report, options: RenderOptions): Pick<Checklist, "document" | "stig"> {
-  const { benchmark } = revisionOf(options);
+  const { benchmark } = options.revision;
   const host = hostOf(report);
   const site = siteOf(report);
   const stig: CklbStig = {
@@ -146,11 +146,11 @@ function toRule(
  */
 export function answersOf(
   report: Report,
-  { checklist, toolVersion, ...options }: Pick<RenderOptions, "toolVersion" | "checklist" | "revision">,
+  { checklist, toolVersion, revision }: Pick<RenderOptions, "toolVersion" | "checklist" | "revision">,
 ) {
   const engine = { toolVersion, time: report.scan.ended_at };
   const answers = new Map(
-    benchmarkRules(report, revisionOf(options)).map((outcome) => {
+    benchmarkRules(report, revision).map((outcome) => {
       const vulnId = outcome.rule.vuln_id;
       const before = checklist?.answers.get(vulnId);
       const result = automatedAnswer(outcome);

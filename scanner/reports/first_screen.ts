@@ -8,7 +8,7 @@ import { unreadRules, unreadText } from "../decisions/fail_on.ts";
 import { idsOf, levelOf } from "./benchmark_rules.ts";
 import { changeLines } from "./cause_lines.ts";
 import { noteOf, stateLabels, worstFirst } from "./result_text.ts";
-import { revisionOf, type RenderOptions } from "./report_format.ts";
+import type { RenderOptions } from "./report_format.ts";
 import {
   categoryCounts,
   interruptedLine,
@@ -78,16 +78,13 @@ function neverExpiresText(checks: readonly CheckResult[]): string {
 
 /** The first changes, each with what it closes. */
 function changeTexts(report: Report, width: number): readonly string[] {
-  const { headline, changes } = changeLines(report);
-  const texts = changes
-    .slice(0, maxChanges)
-    .flatMap(({ number, change, closes }) => [`  ${number}. ${change}`, `     ${closes}`]);
+  const { headline, changes } = changeLines(report, maxChanges);
+  const texts = changes.flatMap(({ number, change, closes }) => [`  ${number}. ${change}`, `     ${closes}`]);
   return changes.length === 0 ? [] : [...wrapText(`${headline}:`, width), ...texts.map((text) => cut(text, width))];
 }
 
 /** Names another revision of the STIG than the built-in one, and counts its rules that no check judges. */
-function revisionLines(checks: readonly CheckResult[], options: RenderOptions): readonly string[] {
-  const { benchmark } = revisionOf(options);
+function revisionLines(checks: readonly CheckResult[], { revision: { benchmark } }: RenderOptions): readonly string[] {
   if (benchmark.id === builtIn.benchmark.id) return [];
   const left = checks.filter(({ reason }) => reason === "rule_changed" || reason === "not_automated").length;
   const rest = left === 0 ? "" : `; ${countOf(left, "rule")} of it ${left === 1 ? "needs" : "need"} manual review`;

@@ -8,7 +8,7 @@ import { evidenceLine, levelOf, orgNameOf, ruleOf } from "./benchmark_rules.ts";
 import { changeLines } from "./cause_lines.ts";
 import { baselineLines, controlResults, vulnIdsOf } from "./controls.ts";
 import { htmlStyle, runningHead } from "./html_style.ts";
-import { revisionOf, shownChecks, shownLine, type RenderOptions, type ReportFormat } from "./report_format.ts";
+import { shownChecks, shownLine, type RenderOptions, type ReportFormat } from "./report_format.ts";
 import { findingMarks, noteOf, ruleDecisions, stateLabels, worstFirst } from "./result_text.ts";
 import { categoryCounts, interruptedLine, splitInterrupted, statementRows, summaryLine } from "./statement.ts";
 
@@ -23,7 +23,7 @@ export const htmlFormat: ReportFormat = {
   extension: "html",
   isMachine: false,
   render(report, options) {
-    const revision = revisionOf(options);
+    const { revision } = options;
     const title = `STIG assessment of ${orgNameOf(report)}`;
     const checks = shownChecks(report.checks, options).toSorted(worstFirst);
     const onlyShown = shownLine(report.checks, options);
@@ -205,18 +205,15 @@ const maxChanges = 100;
 
 /** The changes, first what closes most rules. */
 function plan(report: Report): Html | string {
-  const { headline, changes } = changeLines(report);
+  const { headline, changes, left } = changeLines(report, maxChanges);
   if (changes.length === 0) return "";
-  const left = changes.length - maxChanges;
   return html`<h2 id="plan">Appendix: the plan</h2>
     <p>${headline}.</p>
     <ol>
-      ${changes
-        .slice(0, maxChanges)
-        .map(
-          ({ change, closes, vulnIds }) =>
-            html`<li>${prose(change)}. <small>${closes}: ${vulnIds.map(ruleLink)}</small></li> `,
-        )}
+      ${changes.map(
+        ({ change, closes, vulnIds }) =>
+          html`<li>${prose(change)}. <small>${closes}: ${vulnIds.map(ruleLink)}</small></li> `,
+      )}
     </ol>
     ${left > 0 ? html`<p>And ${countOf(left, "more change")}.</p>` : ""}`;
 }

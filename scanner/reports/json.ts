@@ -1,21 +1,18 @@
 import type { Report } from "../../shared/report.ts";
 import { controlResults } from "./controls.ts";
-import { revisionOf, type RenderOptions, type ReportFormat } from "./report_format.ts";
-
-export type JsonOptions = Required<Pick<RenderOptions, "toolVersion" | "revision">>;
+import type { RenderOptions, ReportFormat } from "./report_format.ts";
 
 /** A format that is one JSON document. */
 export function jsonDocument(
   name: string,
   extension: string,
-  documentOf: (report: Report, options: JsonOptions) => unknown,
+  documentOf: (report: Report, options: RenderOptions) => unknown,
 ): ReportFormat {
   return {
     name,
     extension,
     isMachine: true,
-    render: (report, { toolVersion, ...options }) =>
-      `${toJson(documentOf(report, { toolVersion, revision: revisionOf(options) }))}\n`,
+    render: (report, options) => `${toJson(documentOf(report, options))}\n`,
   };
 }
 

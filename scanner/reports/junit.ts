@@ -24,7 +24,7 @@ export const junitFormat: ReportFormat = {
 };
 
 function testCase(check: CheckResult): XmlNode {
-  const details = [findingDetails(check), attestationLine(check)].filter((text) => text !== "").join("\n");
+  const details = [findingDetails(check), attestationLine(check)].filter(Boolean).join("\n");
   return element("testcase", outcomeNodes(check, details), {
     name: `${check.vuln_id} ${check.title}`,
     classname: `scanstream.${check.check}`,

@@ -7,7 +7,7 @@ import { levelOf, orgNameOf } from "./benchmark_rules.ts";
 import { baselineLines, controlResults, vulnIdsOf } from "./controls.ts";
 import { changeLines } from "./cause_lines.ts";
 import { markdownCell, markdownText } from "./markdown_text.ts";
-import { shownChecks, shownLine, revisionOf, type ReportFormat } from "./report_format.ts";
+import { shownChecks, shownLine, type ReportFormat } from "./report_format.ts";
 import { interruptedLine, splitInterrupted, statementRows, summaryParts } from "./statement.ts";
 
 const icons = { pass: "✅", fail: "❌", manual: "✋", not_applicable: "➖" } as const;
@@ -42,24 +42,22 @@ export const markdownFormat: ReportFormat = {
       ...shown.flatMap(ruleSection),
       ...(interrupted.length === 0 ? [] : [markdownText(interruptedLine(interrupted)), ""]),
       ...planSection(report),
-      ...controlSection(report, revisionOf(options)),
+      ...controlSection(report, options.revision),
     ].join("\n");
   },
 };
 
 /** The changes, first what closes most rules. */
 function planSection(report: Report): readonly string[] {
-  const { headline, changes } = changeLines(report);
+  const { headline, changes, left } = changeLines(report, maxListed);
   if (changes.length === 0) return [];
   return [
     "## The plan",
     "",
     `${headline}:`,
     "",
-    ...changes
-      .slice(0, maxListed)
-      .map(({ number, change, closes, id }) => `${number}. ${markdownText(change)} (${closes}; \`${id}\`)`),
-    ...(changes.length > maxListed ? ["", `And ${changes.length - maxListed} more.`] : []),
+    ...changes.map(({ number, change, closes, id }) => `${number}. ${markdownText(change)} (${closes}; \`${id}\`)`),
+    ...(left > 0 ? ["", `And ${left} more.`] : []),
     "",
   ];
 }

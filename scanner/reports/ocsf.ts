@@ -3,8 +3,8 @@ import { stateOf } from "../../shared/rule_result.ts";
 import { findingDecisions, ruleDecisions } from "./result_text.ts";
 import { revisionName } from "../catalog/catalog.ts";
 import { ruleOf } from "./benchmark_rules.ts";
-import { jsonDocument, type JsonOptions } from "./json.ts";
-import type { ReportFormat } from "./report_format.ts";
+import { jsonDocument } from "./json.ts";
+import type { RenderOptions, ReportFormat } from "./report_format.ts";
 
 const statuses = {
   PASS: { status: "Pass", status_id: 1 },
@@ -30,7 +30,7 @@ export const ocsfFormat: ReportFormat = jsonDocument("ocsf", "ocsf.json", (repor
 function toEvent(
   check: CheckResult,
   finding: Finding,
-  { report, toolVersion, revision }: JsonOptions & { readonly report: Report },
+  { report, toolVersion, revision }: RenderOptions & { readonly report: Report },
 ): object {
   const { scan } = report;
   const { resource, expected, actual, automated, advisory } = finding;

@@ -6,15 +6,15 @@ import { controls } from "../catalog/controls.ts";
 import { stableUuid } from "../checklists/stable_uuid.ts";
 import { idsOf, orgNameOf, ruleOf } from "./benchmark_rules.ts";
 import { controlResults } from "./controls.ts";
-import { jsonDocument, type JsonOptions } from "./json.ts";
-import type { ReportFormat } from "./report_format.ts";
+import { jsonDocument } from "./json.ts";
+import type { RenderOptions, ReportFormat } from "./report_format.ts";
 import { attestationLine, failuresOf, findingLine, verdictOf, waiverLine } from "./result_text.ts";
 
 const namespace = "https://scanstream.dev/ns/oscal";
 const maxTextLength = 10_000;
 
 /** Input of every part of the document. */
-interface OscalContext extends JsonOptions {
+interface OscalContext extends RenderOptions {
   readonly report: Report;
   /** A UUID of this scan: the same parts give the same one. */
   readonly uuidOf: (kind: string, ...parts: readonly string[]) => string;

@@ -1,33 +1,29 @@
-import type { Finding, Milestone, Report } from "../../shared/report.ts";
-import { orgNameOf } from "./benchmark_rules.ts";
+import type { CheckResult, Finding, Milestone, Plan, Report } from "../../shared/report.ts";
+import { controlsOf } from "../catalog/controls.ts";
+import { orgNameOf, ruleOf } from "./benchmark_rules.ts";
 import { toCsv } from "./csv.ts";
-import { attestationLine, planLine } from "./result_text.ts";
-import { planItems, type PlanItem } from "./plan_items.ts";
-import { revisionOf, type ReportFormat } from "./report_format.ts";
-
-interface Row extends PlanItem {
-  readonly report: Report;
-}
+import { attestationLine, openFailuresOf, planLine } from "./result_text.ts";
+import type { RenderOptions, ReportFormat } from "./report_format.ts";
 
 const columns = {
-  weakness: ({ check }: Row) => check.title,
-  description: ({ description }: Row) => description,
-  control: ({ controls }: Row) => controls.map(({ label }) => label).join("; "),
-  source_id: ({ check, ccis }: Row) => [check.vuln_id, check.rule_id, ...ccis].join("; "),
-  check: ({ check }: Row) => check.check,
-  asset: ({ report }: Row) => orgNameOf(report),
-  resource_type: ({ findings }: Row) => listed(findings, ({ resource }) => resource.type),
-  resource_id: ({ findings }: Row) => listed(findings, ({ resource }) => resource.id),
-  resource_name: ({ findings }: Row) => listed(findings, ({ resource }) => resource.name),
-  severity: ({ check }: Row) => check.severity,
-  category: ({ check }: Row) => check.category,
-  detected_first: ({ detectedFirst }: Row) => detectedFirst,
-  planned_date: ({ plan }: Row) => plan?.remediation_date ?? "",
-  overdue: ({ plan }: Row) => String(plan?.overdue === true),
-  milestones: ({ plan }: Row) => (plan?.milestones ?? []).map(milestoneText).join("; "),
+  weakness: ({ check }: PlanItem) => check.title,
+  description: ({ description }: PlanItem) => description,
+  control: ({ controls }: PlanItem) => controls.map(({ label }) => label).join("; "),
+  source_id: ({ check, ccis }: PlanItem) => [check.vuln_id, check.rule_id, ...ccis].join("; "),
+  check: ({ check }: PlanItem) => check.check,
+  asset: ({ asset }: PlanItem) => asset,
+  resource_type: ({ findings }: PlanItem) => listed(findings, ({ resource }) => resource.type),
+  resource_id: ({ findings }: PlanItem) => listed(findings, ({ resource }) => resource.id),
+  resource_name: ({ findings }: PlanItem) => listed(findings, ({ resource }) => resource.name),
+  severity: ({ check }: PlanItem) => check.severity,
+  category: ({ check }: PlanItem) => check.category,
+  detected_first: ({ detectedFirst }: PlanItem) => detectedFirst,
+  planned_date: ({ plan }: PlanItem) => plan?.remediation_date ?? "",
+  overdue: ({ plan }: PlanItem) => String(plan?.overdue === true),
+  milestones: ({ plan }: PlanItem) => (plan?.milestones ?? []).map(milestoneText).join("; "),
   status: () => "open",
-  comments: ({ check, plan }: Row) => commentsOf({ check, plan }).join(" "),
-  fingerprint: ({ findings }: Row) => listed(findings, ({ fingerprint }) => fingerprint),
+  comments: ({ check, plan }: PlanItem) => commentsOf(plan, check),
+  fingerprint: ({ findings }: PlanItem) => listed(findings, ({ fingerprint }) => fingerprint),
 } as const;
 
 /** A cell of Excel holds 32,767 characters. */
@@ -39,17 +35,46 @@ export const poamFormat: ReportFormat = {
   extension: "poam.csv",
   isMachine: true,
   render(report, options) {
-    const rows = planItems(report, revisionOf(options), options.isPlanPerFinding).map((item) =>
-      Object.values(columns).map((read) => read({ ...item, report })),
-    );
+    const rows = planItems(report, options).map((item) => Object.values(columns).map((read) => read(item)));
     return toCsv(Object.keys(columns), rows);
   },
 };
 
+type PlanItem = ReturnType<typeof planItems>[number];
+
+/** The weaknesses in the order of the report: the open failures of a rule that have one plan, or each one. */
+function planItems(report: Report, { revision, isPlanPerFinding = false }: RenderOptions) {
+  return report.checks.flatMap((check) => {
+    const rule = ruleOf(check, revision);
+    const groups = Map.groupBy(openFailuresOf(check), (finding) =>
+      isPlanPerFinding ? finding : JSON.stringify(finding.plan ?? null),
+    );
+    return [...groups.values()].flatMap(([first, ...others]) => {
+      if (first === undefined) return [];
+      const findings = [first, ...others];
+      const resources = others.length === 0 ? "" : `${findings.length} resources fail. The first: `;
+      return {
+        asset: orgNameOf(report),
+        check,
+        findings,
+        description: `${resources}${first.detail}`,
+        plan: first.plan ?? null,
+        controls: rule === undefined ? [] : controlsOf(rule),
+        ccis: rule?.ccis ?? [],
+        detectedFirst: earliest(findings.map((finding) => finding.detected_first ?? report.scan.ended_at)),
+      };
+    });
+  });
+}
+
+/** Times may have different offsets. */
+function earliest(times: readonly string[]): string {
+  return times.reduce((first, time) => (Date.parse(time) < Date.parse(first) ? time : first));
+}
+
 /** Why the plan is as it is, whether its date has passed, and who attested the failure. */
-function commentsOf({ check, plan }: Pick<PlanItem, "check" | "plan">): readonly string[] {
-  const lines = [plan === null ? "" : planLine(plan), attestationLine(check)];
-  return lines.filter((line) => line !== "");
+function commentsOf(plan: Plan | null, check: CheckResult): string {
+  return [plan === null ? "" : planLine(plan), attestationLine(check)].filter(Boolean).join(" ");
 }
 
 /** One entry for each finding, in the same order in every column; what a cell cannot hold is counted. */

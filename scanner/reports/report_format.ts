@@ -1,6 +1,6 @@
 import type { CheckResult, Finding, Report } from "../../shared/report.ts";
 import { ruleStates, stateOf, type RuleState } from "../../shared/rule_result.ts";
-import { builtIn, type Revision } from "../catalog/catalog.ts";
+import type { Revision } from "../catalog/catalog.ts";
 import type { Checklist } from "../checklists/checklist.ts";
 
 /** Everything that a format may know besides the report; it reads no clock, no environment and no terminal. */
@@ -17,8 +17,8 @@ export interface RenderOptions {
   readonly states?: readonly RuleState[];
   /** A plan of action has a line for each finding; absent: for each rule with its plan. */
   readonly isPlanPerFinding?: boolean;
-  /** The revision of the STIG that the report was judged by; absent: the built-in one. */
-  readonly revision?: Revision;
+  /** The revision of the STIG that the report was judged by. */
+  readonly revision: Revision;
   /** One that people worked in, for the checklists to go on with. */
   readonly checklist?: Checklist;
 }
@@ -35,10 +35,6 @@ export interface Format<Document, Options> {
 export interface ReportFormat extends Format<Report, RenderOptions> {
   /** Read by programs: alone on stdout, it is the only thing there. */
   readonly isMachine: boolean;
-}
-
-export function revisionOf({ revision = builtIn }: Pick<RenderOptions, "revision">): Revision {
-  return revision;
 }
 
 type ShownStates = Pick<RenderOptions, "states">;

@@ -1,6 +1,7 @@
 import { limitsText } from "../own_limits.ts";
 import type { CheckResult, Finding, Plan, Waiver } from "../../shared/report.ts";
 import { ruleStates, stateOf, type Verdict } from "../../shared/rule_result.ts";
+import { severities } from "../../shared/severity.ts";
 import { labelledNotes } from "../../shared/schemas/finding_notes.ts";
 
 /** STIG Manager cuts details at 32,767 characters; this leaves room for what people write. */
@@ -8,7 +9,7 @@ const maxDetailsLength = 30_000;
 
 /** A line for each finding, failures first, waived and changed ones marked; `evidence` says what was read. */
 export function findingDetails(check: CheckResult, evidence: string = ""): string {
-  const lines = [tailoringLine(check), evidence].filter((line) => line !== "");
+  const lines = [tailoringLine(check), evidence].filter(Boolean);
   const findings = check.findings.toSorted((one, other) => rankOf(one) - rankOf(other)).map(findingLine);
   let length = lines.join("\n").length;
   const fitting = findings.findIndex((line) => (length += line.length + 1) > maxDetailsLength);
@@ -28,9 +29,20 @@ export function failuresOf({ status, attestation, findings }: CheckResult): read
   return attestation?.status === "FAIL" ? findings.slice(0, 1) : [];
 }
 
+/** The failures of a check that no waiver covers. */
+export function openFailuresOf(check: CheckResult): readonly Finding[] {
+  return failuresOf({ ...check, findings: check.findings.filter(({ waived }) => !waived) });
+}
+
 export function findingLine(finding: Finding): string {
-  const marks = findingMarks(finding).map((mark) => ` [${mark}]`);
-  return `${verdictOf(finding)}: ${finding.detail}${marks.join("")}`;
+  return `${verdictOf(finding)}: ${finding.detail}${bracketedMarks(finding)}`;
+}
+
+/** ` [waived by ada: why] [new]`; empty for most. */
+export function bracketedMarks(finding: Finding): string {
+  return findingMarks(finding)
+    .map((mark) => ` [${mark}]`)
+    .join("");
 }
 
 export function verdictOf({ status, reason }: Pick<Finding, "status" | "reason">): string {
@@ -41,10 +53,8 @@ export function verdictOf({ status, reason }: Pick<Finding, "status" | "reason">
 /** Sorts failures first, then what needs manual review; CAT I first among equals. */
 export function worstFirst(one: CheckResult, other: CheckResult): number {
   const byState = rankOf(one) - rankOf(other);
-  return byState || severityOrder[one.severity] - severityOrder[other.severity];
+  return byState || severities.indexOf(one.severity) - severities.indexOf(other.severity);
 }
-
-export const severityOrder = { high: 0, medium: 1, low: 2 } as const;
 
 /** As people read the four states. */
 export const stateLabels = { pass: "PASS", fail: "FAIL", manual: "MANUAL", not_applicable: "N/A" } as const;
@@ -78,13 +88,13 @@ export function findingMarks(finding: Finding): readonly string[] {
 /** Limits and the document of the organization's own, and an attestation, for the reader of a checklist. */
 export function checkComments(check: CheckResult): string {
   const rests = new Set(check.findings.flatMap(({ rests_on: document }) => document ?? []));
-  const lines = [tailoringLine(check), ...[...rests].map((document) => `Rests on ${document}`), attestationLine(check)];
-  return lines.filter((line) => line !== "").join("\n");
+  const documents = [...rests].map((document) => `Rests on ${document}`);
+  return [tailoringLine(check), ...documents, attestationLine(check)].filter(Boolean).join("\n");
 }
 
 /** Lines about a rule as a whole: limits of the organization's own, and an attestation; none for most. */
 export function ruleDecisions(check: CheckResult): readonly string[] {
-  return [tailoringLine(check), attestationLine(check)].filter((line) => line !== "");
+  return [tailoringLine(check), attestationLine(check)].filter(Boolean);
 }
 
 /** Lines about one finding: its waiver and its plan; none for most. */

@@ -2,8 +2,8 @@ import type { CheckResult, Finding, Report } from "../../shared/report.ts";
 import { attestationLine, failuresOf, planLine, tailoringLine, waiverLine } from "./result_text.ts";
 import { revisionName } from "../catalog/catalog.ts";
 import { orgNameOf, levelOf, ruleOf } from "./benchmark_rules.ts";
-import { jsonDocument, type JsonOptions } from "./json.ts";
-import type { ReportFormat } from "./report_format.ts";
+import { jsonDocument } from "./json.ts";
+import type { RenderOptions, ReportFormat } from "./report_format.ts";
 
 /** GitHub reads this as the severity of an alert: 7.0 and above is high, 4.0 and above medium. */
 const securitySeverity = { high: "8.0", medium: "5.5", low: "2.0" } as const;
@@ -19,7 +19,7 @@ export const sarifFormat: ReportFormat = jsonDocument("sarif", "sarif", (report,
   runs: [runOf(report, options)],
 }));
 
-function runOf(report: Report, options: JsonOptions): object {
+function runOf(report: Report, options: RenderOptions): object {
   const { id: guid, status, started_at: startTimeUtc, ended_at: endTimeUtc } = report.scan;
   const org = orgNameOf(report);
   return {
@@ -33,7 +33,7 @@ function runOf(report: Report, options: JsonOptions): object {
   };
 }
 
-function driver(report: Report, { toolVersion, revision }: JsonOptions): object {
+function driver(report: Report, { toolVersion, revision }: RenderOptions): object {
   const version = revisionName(revision.benchmark);
   return {
     name: "scanstream",
@@ -70,7 +70,7 @@ function result(check: CheckResult, finding: Finding, org: string): object {
   return {
     kind: "fail",
     level: levels[check.severity],
-    message: { text: withoutLinks(texts.filter((text) => text !== "").join(" ")) },
+    message: { text: withoutLinks(texts.filter(Boolean).join(" ")) },
     locations: [
       {
         // Code-scanning views show results by file; the org's address takes the place of a file.

@@ -1,12 +1,12 @@
 import { countOf } from "../../shared/outcome_text.ts";
-import type { CheckResult, Report } from "../../shared/report.ts";
+import type { CheckResult, Finding, Report } from "../../shared/report.ts";
 import { countStates, isWaived, stateOf, type RuleState } from "../../shared/rule_result.ts";
+import { categoryNames, severities } from "../../shared/severity.ts";
 import { catalog, revisionName } from "../catalog/catalog.ts";
 import { limitsText } from "../own_limits.ts";
-import { idsOf, levelOf } from "./benchmark_rules.ts";
-import { overdueItems } from "./plan_items.ts";
-import { revisionOf, type RenderOptions } from "./report_format.ts";
-import { severityOrder } from "./result_text.ts";
+import { idsOf } from "./benchmark_rules.ts";
+import type { RenderOptions } from "./report_format.ts";
+import { openFailuresOf } from "./result_text.ts";
 
 /** Words that every document for people shares: the subject of a report, its role, its counts, and the documents that it rests on. */
 
@@ -16,7 +16,7 @@ export function statementRows(
   options: Pick<RenderOptions, "toolVersion" | "revision">,
 ): readonly (readonly [name: string, text: string])[] {
   const { scan } = report;
-  const { benchmark } = revisionOf(options);
+  const { benchmark } = options.revision;
   const { total, retried } = scan.requests;
   const rows = [
     ["Organization", scan.org_url],
@@ -67,10 +67,10 @@ function baselineText({ baseline }: Report): string {
 
 /** Counts of rules by DISA's category, the most severe first; `waived` are those of `fail` of which everything that fails is waived. */
 export function categoryCounts(checks: readonly CheckResult[]) {
-  const sorted = checks.toSorted((one, other) => severityOrder[one.severity] - severityOrder[other.severity]);
-  return [...Map.groupBy(sorted, levelOf)].map(([level, ofLevel]) => {
-    const waived = ofLevel.filter((check) => stateOf(check) === "fail" && isWaived(check)).length;
-    return { level, ...countStates(ofLevel), waived };
+  return severities.flatMap((severity) => {
+    const own = checks.filter((check) => check.severity === severity);
+    const waived = own.filter((check) => stateOf(check) === "fail" && isWaived(check)).length;
+    return own.length === 0 ? [] : [{ level: categoryNames[severity], ...countStates(own), waived }];
   });
 }
 
@@ -98,31 +98,33 @@ export function orgPolicyText({ org_policy: policy, checks }: Report): string {
   return `${which} decides ${countOf(resting.length, "rule")} until ${expires}${ids === "" ? "" : `: ${ids}`}.`;
 }
 
-export interface SummaryPart {
-  /** The state that colors it. */
-  readonly state: RuleState;
-  readonly text: string;
+/** The findings that are past the date by which they were planned to be remediated. */
+export function overdueItems({
+  checks,
+}: Report): readonly { readonly check: CheckResult; readonly finding: Finding }[] {
+  return checks.flatMap((check) =>
+    openFailuresOf(check).flatMap((finding) => (finding.plan?.overdue === true ? [{ check, finding }] : [])),
+  );
 }
 
 /**
  * Counts of a report, in the same words in every document for people: `17 of 29 rules failed (52 findings)`, then a part for each
- * other state, and for what was attested or is overdue.
+ * other state, and for what was attested or is overdue. `state` is the one that colors it.
  */
-export function summaryParts(report: Report): readonly SummaryPart[] {
+export function summaryParts(report: Report): readonly { readonly state: RuleState; readonly text: string }[] {
   const { pass, fail, manual, not_applicable: notApplicable, automated, attested } = report.summary;
   const total = pass + fail + manual + notApplicable;
   const overdue = overdueItems(report).length;
   const needs = `${countOf(manual, "rule")} ${manual === 1 ? "needs" : "need"} manual review`;
-  return [
-    { state: "fail", text: `${fail} of ${countOf(total, "rule")} failed${failingFindings(report)}` },
-    { state: "manual", text: automated === 0 ? needs : `${needs} (the automated part of ${automated} passed)` },
-    { state: "pass", text: `${pass} passed` },
-    { state: "not_applicable", text: `${notApplicable} N/A` },
-    ...(attested === 0 ? [] : [{ state: "pass", text: `${countOf(attested, "rule")} attested` } as const]),
-    ...(overdue === 0
-      ? []
-      : [{ state: "fail", text: `${countOf(overdue, "finding")} past the planned remediation date` } as const]),
-  ];
+  const parts = [
+    ["fail", `${fail} of ${countOf(total, "rule")} failed${failingFindings(report)}`],
+    ["manual", automated === 0 ? needs : `${needs} (the automated part of ${automated} passed)`],
+    ["pass", `${pass} passed`],
+    ["not_applicable", `${notApplicable} N/A`],
+    ["pass", attested === 0 ? "" : `${countOf(attested, "rule")} attested`],
+    ["fail", overdue === 0 ? "" : `${countOf(overdue, "finding")} past the planned remediation date`],
+  ] as const;
+  return parts.flatMap(([state, text]) => (text === "" ? [] : [{ state, text }]));
 }
 
 export function summaryLine(report: Report): string {

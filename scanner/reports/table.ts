@@ -3,7 +3,7 @@ import { stateOf, type RuleState } from "../../shared/rule_result.ts";
 import { shorten } from "../../shared/text.ts";
 import { paintStatus, textWidth, wrapped } from "../../command_line/terminal.ts";
 import { levelOf } from "./benchmark_rules.ts";
-import { findingMarks, noteOf, ruleDecisions, stateLabels, verdictOf, worstFirst } from "./result_text.ts";
+import { bracketedMarks, noteOf, ruleDecisions, stateLabels, verdictOf, worstFirst } from "./result_text.ts";
 import { countOf } from "../../shared/outcome_text.ts";
 import { changeLines } from "./cause_lines.ts";
 import { firstScreen } from "./first_screen.ts";
@@ -28,7 +28,7 @@ export const tableFormat: ReportFormat = {
     const checks = reached.toSorted(worstFirst);
     return [
       ...[...header(report), shownLine(report.checks, options)]
-        .filter((line) => line !== "")
+        .filter(Boolean)
         .flatMap((line) => wrapped(line, 2, width)),
       "",
       ...causeLines(report, width),
@@ -46,7 +46,7 @@ function header(report: Report): readonly string[] {
   return [
     `Scan ${scan.id} of ${scan.org_url} (${scan.engine} engine), ${scan.status}`,
     `Role: ${roleText(report)} · scopes granted: ${scan.granted_scopes.length} of ${scan.requested_scopes.length} · requests: ${scan.requests.total}`,
-    ...[orgPolicyText(report)].filter((line) => line !== ""),
+    orgPolicyText(report),
   ];
 }
 
@@ -54,14 +54,13 @@ function header(report: Report): readonly string[] {
 const maxChanges = 20;
 
 function causeLines(report: Report, width: number): readonly string[] {
-  const { headline, changes } = changeLines(report);
+  const { headline, changes, left } = changeLines(report, maxChanges);
   if (changes.length === 0) return [];
-  const left = changes.length - maxChanges;
   return [
     ...wrapped(`${headline}:`, 2, width),
-    ...changes
-      .slice(0, maxChanges)
-      .flatMap(({ number, change, closes, id }) => wrapped(`${number}. ${change} (${closes}; ${id})`, 3, width)),
+    ...changes.flatMap(({ number, change, closes, id }) =>
+      wrapped(`${number}. ${change} (${closes}; ${id})`, 3, width),
+    ),
     ...(left > 0 ? [`and ${countOf(left, "more change")}`] : []),
     "",
   ];
@@ -91,8 +90,7 @@ function checkLines(check: CheckResult, options: RenderOptions): readonly string
 function findingText(finding: Finding): string {
   const note = noteOf(finding);
   const texts = [finding.resource.name, finding.actual, ...(note === "" ? [] : [note])];
-  const marks = findingMarks(finding).map((mark) => ` [${mark}]`);
-  return `${verdictOf(finding)} ${texts.map((text) => shorten(text, maxTextLength)).join(": ")}${marks.join("")}`;
+  return `${verdictOf(finding)} ${texts.map((text) => shorten(text, maxTextLength)).join(": ")}${bracketedMarks(finding)}`;
 }
 
 /** One line, or a line for each part where that is too long. */

@@ -3,7 +3,7 @@ import type { RuleState } from "../../shared/rule_result.ts";
 import { revisionName } from "../catalog/catalog.ts";
 import { element, writeXml, type XmlNode } from "../xml.ts";
 import { benchmarkRules, hostOf, siteOf, type RuleOutcome } from "./benchmark_rules.ts";
-import { revisionOf, type RenderOptions, type ReportFormat } from "./report_format.ts";
+import type { RenderOptions, ReportFormat } from "./report_format.ts";
 
 const idOf = (kind: string, name: string) => `xccdf_mil.disa.stig_${kind}_${name}`;
 
@@ -20,7 +20,7 @@ export const xccdfFormat: ReportFormat = {
   extension: "xccdf.xml",
   isMachine: true,
   render(report, options) {
-    const revision = revisionOf(options);
+    const { revision } = options;
     const { benchmark } = revision;
     const outcomes = benchmarkRules(report, revision);
     const content = [
@@ -57,10 +57,12 @@ function identNodes({ ccis }: RuleOutcome["rule"]): readonly XmlNode[] {
   return ccis.map((cci) => element("ident", cci, { system: "http://cyber.mil/cci" }));
 }
 
-function testResult(report: Report, outcomes: readonly RuleOutcome[], options: RenderOptions): XmlNode {
+function testResult(
+  report: Report,
+  outcomes: readonly RuleOutcome[],
+  { toolVersion, revision: { benchmark } }: RenderOptions,
+): XmlNode {
   const { scan } = report;
-  const { toolVersion } = options;
-  const { benchmark } = revisionOf(options);
   const id = idOf("benchmark", benchmark.benchmark_id);
   const facts = Object.entries({
     "urn:scanstream:fact:org_url": scan.org_url,
@@ -102,7 +104,7 @@ function siteFacts(report: Report): Readonly<Record<string, string>> {
 
 function ruleResult(outcome: RuleOutcome, time: string): XmlNode {
   const { rule, check, state, details, comments } = outcome;
-  const text = [details, comments].filter((part) => part !== "").join("\n");
+  const text = [details, comments].filter(Boolean).join("\n");
   const reference = element("check-content-ref", "", { href: "scanstream", name: rule.check });
   const detail = element("detail", text, { xmlns: "urn:scanstream:check" });
   const content = [

@@ -1,5 +1,5 @@
 import { gzipSync } from "node:zlib";
-import { catalog, ruleFields } from "../../scanner/catalog/catalog.ts";
+import { builtIn, catalog, ruleFields } from "../../scanner/catalog/catalog.ts";
 import { reportFormats } from "../../scanner/reports/formats.ts";
 import type { RenderOptions } from "../../scanner/reports/report_format.ts";
 import type { CheckResult, Finding, ManualReason, Report, Status } from "../../shared/report.ts";
@@ -115,7 +115,7 @@ export function everyVerdict(): readonly CheckResult[] {
 export function renderAs(name: string, report: Report, options: Partial<RenderOptions> = {}): string {
   const format = reportFormats.find((candidate) => candidate.name === name);
   if (format === undefined) throw new Error(`There is no format ${name}`);
-  return format.render(report, { color: false, width: 100, toolVersion: "1.2.3", ...options });
+  return format.render(report, { color: false, width: 100, toolVersion: "1.2.3", revision: builtIn, ...options });
 }
 
 /** The request that stores a report of the scan. */

@@ -4,11 +4,10 @@ import { catalog } from "../../../scanner/catalog/catalog.ts";
 import { causesOf } from "../../../scanner/causes/causes.ts";
 import { explainOrg } from "../../../scanner/explain/explain_org.ts";
 import { explanationMarkdown, explanationText } from "../../../scanner/explain/explain_text.ts";
-import { tableFormat } from "../../../scanner/reports/table.ts";
 import { sha256 } from "../../../scanner/digest.ts";
 import { startOrg } from "../../practice_org/start_org.ts";
 import { denyingOrg } from "../../support/failing_org.ts";
-import { aReport } from "../../support/report_builders.ts";
+import { aReport, renderAs } from "../../support/report_builders.ts";
 import { scanPracticeOrg } from "../../support/scan_practice_org.ts";
 
 const denying = startOrg({ profile: denyingOrg }).then(scanPracticeOrg);
@@ -31,13 +30,13 @@ test("a cause is the object to change, with an id that every scan and every prog
 test("a scan begins with the changes that close most rules", async () => {
   const { results, document } = await typical;
   const report = aReport(results, { causes: causesOf(results, document.artifacts, sha256) });
-  const first = tableFormat.render(report, { color: false, width: 80, toolVersion: "1", isBrief: true }).split("\n");
+  const first = renderAs("table", report, { width: 80, isBrief: true }).split("\n");
   expect(first.find((line) => line.includes("changes close"))).toMatch(/^17 changes close all 18 rules that fail:$/);
   expect(first.join("\n")).toMatch(
     /  1\. In the password policy "Default Policy": set .+\n     closes 2 rules now, 4 more together with change 6\n/,
   );
   expect(first.length).toBeLessThanOrEqual(20);
-  const whole = tableFormat.render(report, { color: false, width: 80, toolVersion: "1" });
+  const whole = renderAs("table", report, { width: 80 });
   expect(whole.replaceAll(/\s+/g, " ")).toContain(
     `1. ${report.causes[0]?.change ?? ""} (closes 2 rules now, 4 more together with change 6; ${report.causes[0]?.id ?? ""})`,
   );

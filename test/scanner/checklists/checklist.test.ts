@@ -3,17 +3,16 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parseChecklist } from "../../../scanner/checklists/checklist.ts";
 import { splitDetails } from "../../../scanner/checklists/answers.ts";
-import { answersOf, cklbFormat, cklFormat } from "../../../scanner/reports/checklists.ts";
-import { catalog } from "../../../scanner/catalog/catalog.ts";
+import { answersOf } from "../../../scanner/reports/checklists.ts";
+import { builtIn, catalog } from "../../../scanner/catalog/catalog.ts";
 import type { Report } from "../../../shared/report.ts";
 import { importToStigManager, reportOf, type ImportedReview } from "../../support/checklist_reports.ts";
-import { aReport } from "../../support/report_builders.ts";
+import { aReport, renderAs } from "../../support/report_builders.ts";
 
 const option = "--checklist";
 
 const folder = join(import.meta.dirname, "../../fixtures/checklists");
-const formats = { cklb: cklbFormat, ckl: cklFormat } as const;
-type Format = keyof typeof formats;
+type Format = "cklb" | "ckl";
 const files = ["stig_manager.cklb", "stig_manager.ckl", "by_hand.cklb", "by_hand.ckl"] as const;
 const everyPair = files.flatMap((file) => (["cklb", "ckl"] as const).map((format) => [file, format] as const));
 
@@ -27,7 +26,7 @@ function read(file: string): string {
 
 function merged(format: Format, content: string, of: Report = report, name = "old.cklb"): string {
   const checklist = parseChecklist(content, { option, file: name });
-  return formats[format].render(of, { color: false, width: 80, toolVersion: "1.2.3", checklist });
+  return renderAs(format, of, { checklist });
 }
 
 /** The reviews of Okta's STIG by V-id. */
@@ -65,6 +64,7 @@ describe.each(everyPair)("%s as %s", (file, format) => {
     expect(detail).toContain("Policy of V-273195: examined");
     const { differences } = answersOf(report, {
       toolVersion: "1",
+      revision: builtIn,
       checklist: parseChecklist(read(file), { option, file }),
     });
     expect(differences.map(({ vulnId }) => vulnId)).toContain("V-273195");
@@ -164,6 +164,7 @@ test("a person who takes the scan's answer back is a person who answered", () =>
   const content = JSON.stringify(first);
   const { differences } = answersOf(report, {
     toolVersion: "1",
+    revision: builtIn,
     checklist: parseChecklist(content, { option, file: "old.cklb" }),
   });
   expect(differences).toContainEqual({ vulnId: "V-273186", answered: "open", status: "not_a_finding" });

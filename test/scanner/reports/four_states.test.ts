@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { reportFormats } from "../../../scanner/reports/formats.ts";
 import { catalog, ruleFields } from "../../../scanner/catalog/catalog.ts";
 import type { CheckResult } from "../../../shared/report.ts";
 import type { RuleState } from "../../../shared/rule_result.ts";
@@ -29,10 +28,7 @@ const checks = changes.map((change, index) => {
 const report = aReport(checks);
 
 describe("--status", () => {
-  const render = (name: string, states: readonly RuleState[]) =>
-    reportFormats
-      .find((format) => format.name === name)
-      ?.render(report, { color: false, width: 100, toolVersion: "1.2.3", states }) ?? "";
+  const render = (name: string, states: readonly RuleState[]) => renderAs(name, report, { states });
 
   test.each([
     ["table", (check: CheckResult) => ` ${check.vuln_id} `],

@@ -1,9 +1,7 @@
 import { parse, type DefaultTreeAdapterTypes } from "parse5";
 import { expect, test } from "vitest";
-import { htmlFormat } from "../../../scanner/reports/html.ts";
-import { aCheckResult, aFinding, aReport, everyVerdict, hostileText } from "../../support/report_builders.ts";
+import { aCheckResult, aFinding, aReport, everyVerdict, hostileText, renderAs } from "../../support/report_builders.ts";
 
-const options = { color: false, width: 100, toolVersion: "1.2.3" };
 /** One failing check over many resources, beside every verdict. */
 const manyApps = Array.from({ length: 24 }, (_, index) => {
   const name = `App number ${index}`;
@@ -13,7 +11,7 @@ const manyApps = Array.from({ length: 24 }, (_, index) => {
 });
 const report = aReport([...everyVerdict(), aCheckResult({ vuln_id: "V-1", findings: manyApps })]);
 
-const text = htmlFormat.render(report, options);
+const text = renderAs("html", report);
 
 type Node = DefaultTreeAdapterTypes.ChildNode;
 type Element = DefaultTreeAdapterTypes.Element;
@@ -78,9 +76,7 @@ test("the statement counts in DISA's words and says what the role cannot see and
       sha256: "cd".repeat(32),
     },
   });
-  const header = elementsOf(parse(htmlFormat.render(of, options)).childNodes).find(
-    ({ tagName }) => tagName === "header",
-  );
+  const header = elementsOf(parse(renderAs("html", of)).childNodes).find(({ tagName }) => tagName === "header");
   const shown = (header === undefined ? "" : textOf(header)).replaceAll(/\s+/g, " ");
   expect(shown).toContain("It cannot see what these rules need: V-2.");
   expect(shown).toContain('"AC policy", approved by Jane Roe on 2026-11-01, decides 1 rule until 2027-11-01: V-3.');

@@ -1,11 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { tableFormat } from "../../../scanner/reports/table.ts";
 import { textWidth } from "../../../command_line/terminal.ts";
 import type { CheckResult } from "../../../shared/report.ts";
-import { aCheckResult, aFinding, aReport, everyVerdict, hostileText } from "../../support/report_builders.ts";
+import { aCheckResult, aFinding, aReport, everyVerdict, hostileText, renderAs } from "../../support/report_builders.ts";
 
 function linesOf(checks: readonly CheckResult[], width: number, color = false): readonly string[] {
-  return tableFormat.render(aReport(checks), { color, width, toolVersion: "1.2.3" }).split("\n");
+  return renderAs("table", aReport(checks), { color, width }).split("\n");
 }
 
 const longNames = ["x".repeat(500), "日本語".repeat(100), "a_b".repeat(100), hostileText, `${"word ".repeat(200)}end`];
@@ -44,10 +43,7 @@ test("prints what a check expects once, and what was found for each open resourc
 
 describe("the first screen", () => {
   const render = (shown: readonly CheckResult[], width = 80) =>
-    tableFormat
-      .render(aReport(shown), { color: false, width, toolVersion: "1.2.3", isBrief: true })
-      .trimEnd()
-      .split("\n");
+    renderAs("table", aReport(shown), { width, isBrief: true }).trimEnd().split("\n");
   const many = Array.from({ length: 10 }, () => checks).flat();
 
   test("fits 80 columns and leaves 6 lines of 24 for messages", () => {

@@ -1,7 +1,8 @@
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { assert, constantFrom, property } from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { reportWriters } from "../../../command_line/report_page.ts";
 import { createPracticeOrg } from "../../../practice_org/create_practice_org.ts";
 import { builtIn, catalog } from "../../../scanner/catalog/catalog.ts";
 import { explainCheck } from "../../../scanner/commands/describe_checks.ts";
@@ -12,6 +13,7 @@ import { readRevision } from "../../../scanner/revisions/read_stig_file.ts";
 import { readXccdf } from "../../../scanner/revisions/read_xccdf.ts";
 import { normalized, toRevision } from "../../../scanner/revisions/revision.ts";
 import { toContext, type FinishedScan } from "../../../scanner/run_scan.ts";
+import { callCommand } from "../../support/called_command.ts";
 import { temporaryFolder } from "../../support/temporary_folder.ts";
 import { scanPracticeOrg } from "../../support/scan_practice_org.ts";
 import { v1r1, v1r1File, zipOf } from "../../support/stig_files.ts";
@@ -169,4 +171,17 @@ describe("--benchmark FILE", () => {
       /Cannot read --benchmark .*no such file/,
     );
   });
+});
+
+test("the job summary of GitHub names the chosen revision, and the page writes no file of a report by another one", async () => {
+  const cwd = folder.path;
+  await writeFile(join(cwd, "evidence.json"), JSON.stringify(secure.document));
+  const args = ["--from-artifacts", "evidence.json", "--benchmark", v1r1File, "--format", "json", "--output", "."];
+  const env = { GITHUB_STEP_SUMMARY: join(cwd, "job.md") };
+  expect((await callCommand(["evaluate", ...args, "--fail-on", "never"], { cwd, env })).stderr).not.toMatch(/^Cannot/m);
+  expect(await readFile(env.GITHUB_STEP_SUMMARY, "utf8")).toContain(
+    "- STIG: Okta Identity as a Service (IDaaS) Security Technical Implementation Guide, V1R1",
+  );
+  const report: unknown = JSON.parse(await readFile(join(cwd, "scan.json"), "utf8"));
+  for (const { write } of reportWriters) expect(() => write(report)).toThrow("it is by okta-idaas-stig-v1r1");
 });
