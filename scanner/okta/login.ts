@@ -39,7 +39,7 @@ const maxRenewalMarginMs = 60_000;
  */
 export class Login {
   readonly #options: LoginOptions;
-  #requests: Promise<SignedRequests> | null = null;
+  readonly #signed: SignedRequests;
   #token: AccessToken | null = null;
   #renewal: Promise<AccessToken> | null = null;
   /** Narrowed to what is granted after an `invalid_scope`. */
@@ -54,6 +54,7 @@ export class Login {
   constructor(options: LoginOptions) {
     this.#options = options;
     this.#requested = options.scopes;
+    this.#signed = createSignedRequests(options, () => Math.floor((options.clock.nowMs() + this.#offsetMs) / 1000));
   }
 
   /** The scopes that the latest token carries, with the provider's prefix. */
@@ -83,7 +84,7 @@ export class Login {
         path,
         attempt: async (send) => {
           token = await this.current();
-          return (await this.#signed()).get(send, path, token);
+          return this.#signed.get(send, path, token);
         },
       });
       if (asksForNonce(response) && nonceRetries++ < maxNonceRetries) continue;
@@ -151,13 +152,12 @@ export class Login {
   }
 
   async #post(scopes: readonly string[]): Promise<ReceivedResponse> {
-    const signed = await this.#signed();
     const hasProof = this.#proofRefusal === null;
     try {
       return await this.#options.sender.send({
         method: "POST",
         path: tokenPath,
-        attempt: (send) => signed.requestToken(send, scopes, hasProof),
+        attempt: (send) => this.#signed.requestToken(send, scopes, hasProof),
       });
     } catch (error) {
       throw error instanceof NetworkError ? unreachableError(error, this.#options.orgUrl) : error;
@@ -195,11 +195,6 @@ export class Login {
       scopes: typeof scope === "string" ? scope.split(/\s+/).filter((name) => name !== "") : scopes,
       renewAtMs: sentAtMs + seconds * 1000 - marginMs,
     };
-  }
-
-  #signed(): Promise<SignedRequests> {
-    const nowSeconds = () => Math.floor((this.#options.clock.nowMs() + this.#offsetMs) / 1000);
-    return (this.#requests ??= createSignedRequests(this.#options, nowSeconds));
   }
 }
 

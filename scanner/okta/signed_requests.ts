@@ -1,19 +1,7 @@
-import {
-  allowInsecureRequests,
-  clientCredentialsGrantRequest,
-  customFetch,
-  DPoP,
-  generateKeyPair,
-  modifyAssertion,
-  PrivateKeyJwt,
-  protectedResourceRequest,
-  type Client,
-  type CustomFetchOptions,
-  type DPoPHandle,
-} from "oauth4webapi";
-import { allowedUrl, tokenPath } from "./http_transport.ts";
+import { createHash, generateKeyPairSync, randomUUID } from "node:crypto";
+import { SignJWT, type JWTPayload } from "jose";
+import { allowedUrl, tokenPath, type ReceivedResponse } from "./http_transport.ts";
 import type { SigningKey } from "./private_key.ts";
-import type { ReceivedResponse } from "./http_transport.ts";
 import type { SendOnce } from "./request_sender.ts";
 
 export interface SentToken {
@@ -33,81 +21,58 @@ const backdatedSeconds = 30;
 const assertionSeconds = 300;
 
 /** Each call sends one request, with an assertion or a proof that is good for one use. */
-export type SignedRequests = Awaited<ReturnType<typeof createSignedRequests>>;
+export type SignedRequests = ReturnType<typeof createSignedRequests>;
 
-export async function createSignedRequests({ orgUrl, clientId, key }: Signer, nowSeconds: () => number) {
+export function createSignedRequests({ orgUrl, clientId, key }: Signer, nowSeconds: () => number) {
   const tokenUrl = orgUrl + tokenPath;
-  const client: Client = { client_id: clientId };
-  const authentication = PrivateKeyJwt(
-    { key: await toCryptoKey(key), ...(key.kid === null ? {} : { kid: key.kid }) },
-    {
-      [modifyAssertion](header, claims) {
-        const iat = nowSeconds() - backdatedSeconds;
-        header["typ"] = "JWT";
-        Object.assign(claims, { aud: tokenUrl, iat, nbf: iat, exp: iat + assertionSeconds });
-      },
-    },
-  );
   // They live as long as this scan and never leave it.
-  const proofKeys = await generateKeyPair("ES256");
-  const createProver = () =>
-    DPoP(client, proofKeys, { [modifyAssertion]: (_header, claims) => void (claims["iat"] = nowSeconds()) });
-  // The library keeps one nonce an origin; the token endpoint and the API have each their own.
-  const [tokenProver, resourceProver] = [createProver(), createProver()];
+  const proofKeys = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const proofHeader = { typ: "dpop+jwt", alg: "ES256", jwk: proofKeys.publicKey.export({ format: "jwk" }) };
+  // The token endpoint and the API have each their own nonce.
+  const nonces: { token?: string; resource?: string } = {};
+
   return {
-    requestToken: (send: SendOnce, scopes: readonly string[], hasProof: boolean) =>
-      sendBy(send, hasProof ? tokenProver : null, (options) => {
-        const server = { issuer: orgUrl, token_endpoint: tokenUrl };
-        return clientCredentialsGrantRequest(server, client, authentication, { scope: scopes.join(" ") }, options);
-      }),
-    get(send: SendOnce, path: string, { value, type }: SentToken) {
-      const url = allowedUrl({ method: "GET", path }, orgUrl);
-      return sendBy(send, type === "DPoP" ? resourceProver : null, (options) =>
-        protectedResourceRequest(value, "GET", url, undefined, undefined, options),
-      );
+    async requestToken(send: SendOnce, scopes: readonly string[], hasProof: boolean): Promise<ReceivedResponse> {
+      const headers = hasProof ? { dpop: await proof({ htm: "POST", htu: tokenUrl }, "token") } : {};
+      const form = new URLSearchParams({
+        grant_type: "client_credentials",
+        scope: scopes.join(" "),
+        client_id: clientId,
+        client_assertion_type: "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
+        client_assertion: await assertion(),
+      });
+      return withNonce("token", await send({ headers, form }));
+    },
+    async get(send: SendOnce, path: string, { value, type }: SentToken): Promise<ReceivedResponse> {
+      const { origin, pathname } = allowedUrl({ method: "GET", path }, orgUrl);
+      const authorization = `${type} ${value}`;
+      if (type === "Bearer") return send({ headers: { authorization } });
+      const ath = createHash("sha256").update(value).digest("base64url");
+      const dpop = await proof({ htm: "GET", htu: origin + pathname, ath }, "resource");
+      return withNonce("resource", await send({ headers: { authorization, dpop } }));
     },
   };
-}
 
-interface RequestOptions {
-  readonly [allowInsecureRequests]: true;
-  readonly [customFetch]: (
-    url: string,
-    request: Pick<CustomFetchOptions<string, unknown>, "headers" | "body">,
-  ) => Promise<Response>;
-  readonly DPoP?: DPoPHandle;
-}
+  /** A client assertion (RFC 7523). */
+  function assertion(): Promise<string> {
+    const iat = nowSeconds() - backdatedSeconds;
+    const times = { iat, nbf: iat, exp: iat + assertionSeconds };
+    return new SignJWT({ iss: clientId, sub: clientId, aud: tokenUrl, jti: randomUUID(), ...times })
+      .setProtectedHeader({ typ: "JWT", alg: key.alg, ...(key.kid !== null && { kid: key.kid }) })
+      .sign(key.key);
+  }
 
-/**
- * Sends what the library prepared. The library sees only the nonce of the response: its own parsers give up on the refusals
- * that our remedies tell apart, and know no bound nor cleaning of text, so `login.ts` reads the rest.
- */
-async function sendBy(
-  send: SendOnce,
-  prover: DPoPHandle | null,
-  call: (options: RequestOptions) => Promise<Response>,
-): Promise<ReceivedResponse> {
-  const received = Promise.withResolvers<ReceivedResponse>();
-  await call({
-    ...(prover === null ? {} : { DPoP: prover }),
-    // `http://` is configured for loopback only (`IDP_ORG_URL`).
-    [allowInsecureRequests]: true,
-    async [customFetch](_url, { headers, body }) {
-      const response = await send({ headers, ...(body instanceof URLSearchParams ? { form: body } : {}) });
-      received.resolve(response);
-      const nonce = response.headers.get("dpop-nonce");
-      return new Response(null, nonce === null ? {} : { headers: { "dpop-nonce": nonce } });
-    },
-  });
-  return received.promise;
-}
+  /** A proof that the sender of a request has the key that its token is bound to (RFC 9449). */
+  function proof(claims: JWTPayload, endpoint: keyof typeof nonces): Promise<string> {
+    const nonce = nonces[endpoint];
+    return new SignJWT({ ...claims, iat: nowSeconds(), jti: randomUUID(), ...(nonce !== undefined && { nonce }) })
+      .setProtectedHeader(proofHeader)
+      .sign(proofKeys.privateKey);
+  }
 
-const curves = { ES256: "P-256", ES384: "P-384", ES512: "P-521" } as const;
-
-function toCryptoKey({ key, alg }: SigningKey): Promise<CryptoKey> {
-  const algorithm =
-    alg === "ES256" || alg === "ES384" || alg === "ES512"
-      ? { name: "ECDSA", namedCurve: curves[alg] }
-      : { name: "RSASSA-PKCS1-v1_5", hash: `SHA-${alg.slice(2)}` };
-  return crypto.subtle.importKey("pkcs8", key.export({ format: "der", type: "pkcs8" }), algorithm, false, ["sign"]);
+  function withNonce(endpoint: keyof typeof nonces, response: ReceivedResponse): ReceivedResponse {
+    const nonce = response.headers.get("dpop-nonce");
+    if (nonce !== null) nonces[endpoint] = nonce;
+    return response;
+  }
 }
