@@ -1,16 +1,11 @@
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import { toLine } from "../../shared/text.ts";
 import type { IdpClient, IdpRequest, ListPage, PageReader, Reading } from "./idp_client.ts";
-import { IdpError } from "./idp_error.ts";
-import { objectIn, parseBody, type ParsedBody } from "./json_answer.ts";
-import { cursorOf, nextPage } from "./next_page.ts";
-import { NetworkError } from "./network_error.ts";
-import { missingScope, toMissing, type Missing } from "./refusals.ts";
+import { parseBody } from "./json_answer.ts";
 import type { Login } from "./login.ts";
+import { nextPage, PageChain } from "./next_page.ts";
+import { brokenChain, notJson, notRequested, notUnderstood, toMissing, unanswered, type Missing } from "./refusals.ts";
 import { RoleEvidence } from "./role_evidence.ts";
-import { toShownPath } from "./safe_text.ts";
-import type { ReceivedResponse } from "./http_transport.ts";
-import { ForbiddenRequest } from "./http_transport.ts";
 
 export interface HttpIdpClientOptions {
   readonly orgUrl: string;
@@ -19,8 +14,13 @@ export interface HttpIdpClientOptions {
   readonly scopePrefix: string;
 }
 
-/** More pages than any list of the provider has. */
-const maxPages = 1000;
+/** An answer of 200, before anything is known of its content. */
+interface Page {
+  readonly state: "page";
+  readonly value: unknown;
+  /** The `Link` header. */
+  readonly link: string | null;
+}
 
 /** Reads the provider's API over HTTP; every way in which that fails becomes evidence with its reason (E6, E8). */
 export class HttpIdpClient implements IdpClient, PageReader {
@@ -28,7 +28,7 @@ export class HttpIdpClient implements IdpClient, PageReader {
   readonly roleEvidence = new RoleEvidence();
   readonly #options: HttpIdpClientOptions;
   /** Pages that the probe read, for the first collector that needs them. */
-  readonly #probed = new Map<string, Promise<Page>>();
+  readonly #probed = new Map<string, Promise<Page | Missing>>();
 
   constructor(options: HttpIdpClientOptions) {
     this.#options = options;
@@ -42,34 +42,49 @@ export class HttpIdpClient implements IdpClient, PageReader {
 
   async getObject(request: IdpRequest): Promise<Reading<JsonObject>> {
     const page = await this.#read(request);
-    if (page.state === "missing") return nothing(page.missing);
+    if (page.state === "missing") return page;
     const { value } = page;
-    if (!isJsonObject(value)) return nothing(notUnderstood(request.path, "is not a JSON object"));
+    if (!isJsonObject(value)) return notUnderstood(request.path, "is not a JSON object");
     const problem = whyNoEvidence(value);
-    return problem === null ? { state: "obtained", value } : nothing(notUnderstood(request.path, problem));
-  }
-
-  async getList(request: IdpRequest): Promise<Reading<readonly JsonObject[]>> {
-    const reading = await this.#readPages(request);
-    if (reading.state === "obtained") this.roleEvidence.noteWholeList(request.path);
-    return reading;
+    return problem === null ? { state: "obtained", value } : notUnderstood(request.path, problem);
   }
 
   async getPage(request: IdpRequest): Promise<Reading<ListPage>> {
     const page = await this.#read(request);
-    if (page.state === "missing") return nothing(page.missing);
-    if (!Array.isArray(page.value)) return nothing(notUnderstood(request.path, "is not a JSON array"));
+    if (page.state === "missing") return page;
+    if (!Array.isArray(page.value)) return notUnderstood(request.path, "is not a JSON array");
     const entries = page.value.map((entry: unknown) => (isJsonObject(entry) ? entry : {}));
-    const next = nextPage(page.link, new URL(request.path, this.#options.orgUrl));
-    return { state: "obtained", value: { entries, next: next.path } };
+    const { path: next } = nextPage(page.link, new URL(request.path, this.#options.orgUrl));
+    return { state: "obtained", value: { entries, next } };
+  }
+
+  async getList(request: IdpRequest): Promise<Reading<readonly JsonObject[]>> {
+    const items: JsonObject[] = [];
+    const chain = new PageChain(this.#options.orgUrl);
+    let unreadable: Missing | null = null;
+    let { path } = request;
+    for (let pages = 1; ; pages++) {
+      const page = await this.#read({ ...request, path });
+      if (page.state === "missing") return brokenList(page, items, pages);
+      if (!Array.isArray(page.value)) return brokenList(notUnderstood(path, "is not a JSON array"), items, pages);
+      if (!this.#collect(page.value, { ...request, path }, items))
+        unreadable = notUnderstood(path, "holds an entry without id, type and name");
+      const next = chain.next(page.link, path);
+      if (next.problem !== null) return brokenList(brokenChain(path, next.problem), items, pages + 1);
+      if (next.path === null) break;
+      ({ path } = next);
+    }
+    if (unreadable !== null) return { ...unreadable, partial: items };
+    this.roleEvidence.noteWholeList(request.path);
+    return { state: "obtained", value: items };
   }
 
   /** Reads the first page and keeps it for the next read of it, which then costs no request. */
   async probe(request: IdpRequest): Promise<Missing | null> {
-    const page = this.#read(request);
-    this.#probed.set(request.path, page);
-    const outcome = await page;
-    return outcome.state === "missing" ? outcome.missing : null;
+    const reading = this.#read(request);
+    this.#probed.set(request.path, reading);
+    const page = await reading;
+    return page.state === "missing" ? page : null;
   }
 
   /** Forgets the probe's answers: they are read again. */
@@ -77,36 +92,8 @@ export class HttpIdpClient implements IdpClient, PageReader {
     this.#probed.clear();
   }
 
-  async #readPages(request: IdpRequest): Promise<Reading<readonly JsonObject[]>> {
-    const items: JsonObject[] = [];
-    const cursors = new Set<string>([cursorOf(request.path)]);
-    let unreadable: Missing | null = null;
-    let path = request.path;
-    for (let pages = 1; ; pages++) {
-      const page = await this.#read({ ...request, path });
-      if (page.state === "missing") return brokenList({ items, pages, missing: page.missing });
-      if (!Array.isArray(page.value))
-        return brokenList({ items, pages, missing: notUnderstood(path, "is not a JSON array") });
-      unreadable = this.#collect(page.value, { ...request, path }, items) ?? unreadable;
-      const next = nextPage(page.link, new URL(path, this.#options.orgUrl));
-      if (next.problem !== null)
-        return brokenList({ items, pages: pages + 1, missing: brokenChain(path, next.problem) });
-      if (next.path === null && unreadable !== null) return { state: "missing", partial: items, ...unreadable };
-      if (next.path === null) return { state: "obtained", value: items };
-      const cursor = cursorOf(next.path);
-      const problem = cursors.has(cursor)
-        ? "its next link repeats a page that was already read"
-        : pages >= maxPages
-          ? `its pages do not end after ${maxPages}`
-          : null;
-      if (problem !== null) return brokenList({ items, pages: pages + 1, missing: brokenChain(path, problem) });
-      cursors.add(cursor);
-      path = next.path;
-    }
-  }
-
-  /** Adds a page's entries to the list. An entry that nobody could name is left out, and the list is missing one. */
-  #collect(page: readonly unknown[], { path, keep, onEntry }: IdpRequest, items: JsonObject[]): Missing | null {
+  /** Adds a page's entries to the list. False where one is left out, because nobody could name it. */
+  #collect(page: readonly unknown[], { path, keep, onEntry }: IdpRequest, items: JsonObject[]): boolean {
     const entries = page.filter(isIdentified);
     this.roleEvidence.noteEntries(path, entries);
     for (const entry of entries) {
@@ -114,122 +101,49 @@ export class HttpIdpClient implements IdpClient, PageReader {
       items.push(kept);
       onEntry?.(kept);
     }
-    return entries.length === page.length ? null : notUnderstood(path, "holds an entry without id, type and name");
+    return entries.length === page.length;
   }
 
-  #read(request: IdpRequest): Promise<Page> {
+  #read(request: IdpRequest): Promise<Page | Missing> {
     const probed = this.#probed.get(request.path);
-    if (probed !== undefined) {
-      this.#probed.delete(request.path);
-      return probed;
-    }
-    return this.#fetchPage(request);
+    this.#probed.delete(request.path);
+    return probed ?? this.#fetchPage(request);
   }
 
-  async #fetchPage(request: IdpRequest): Promise<Page> {
-    const scope = this.#fullName(request.scope);
-    if (!this.isGranted(request.scope)) {
-      return toPage({
-        ...missingScope(`GET ${toShownPath(request.path)} was not asked for`, scope),
-        refusal: noRefusal,
-      });
-    }
+  async #fetchPage({ path, scope }: IdpRequest): Promise<Page | Missing> {
+    if (!this.isGranted(scope)) return notRequested(path, this.#fullName(scope));
     try {
-      const response = await this.login.get(request.path);
-      const parsed = response.status === 200 ? parseBody(response.body) : null;
-      this.#note(request.path, response, parsed);
-      if (parsed === null) return toPage(toMissing(response, request, scope));
-      if (parsed.kind !== "json") return toPage(notJson(request.path, parsed.kind));
+      const response = await this.login.get(path);
+      const refusal = response.status === 200 ? null : toMissing(response, path, this.#fullName(scope));
+      this.roleEvidence.note({ path, status: response.status, errorCode: refusal?.refusal.errorCode ?? null });
+      if (refusal !== null) return refusal;
+      const parsed = parseBody(response.body);
+      if (parsed.kind !== "json") return notJson(path, parsed.kind);
       const { value, isCut } = parsed;
       // The log decides no verdict, and must go on.
-      if (isCut && request.scope !== "logs.read") return toPage(notUnderstood(request.path, "is nested too deeply"));
+      if (isCut && scope !== "logs.read") return notUnderstood(path, "is nested too deeply");
       return { state: "page", value, link: response.headers.get("link") };
     } catch (error) {
-      return toPage(failed(request.path, error));
+      return unanswered(path, error);
     }
   }
 
   #fullName(scope: string): string {
     return `${this.#options.scopePrefix}.${scope}`;
   }
-
-  #note(path: string, response: ReceivedResponse, parsed: ParsedBody | null): void {
-    const code = objectIn(parsed === null ? response.body : "")["errorCode"];
-    const errorCode = typeof code === "string" ? code : null;
-    this.roleEvidence.note({ path, status: response.status, errorCode });
-  }
 }
 
-interface ReadPage {
-  readonly state: "page";
-  readonly value: unknown;
-  /** The `Link` header. */
-  readonly link: string | null;
-}
-
-type Page = ReadPage | { readonly state: "missing"; readonly missing: Missing };
-
-/** There was no response. */
-const noRefusal = { httpStatus: null, errorCode: null };
-
-function toPage(missing: Missing): Page {
-  return { state: "missing", missing };
-}
-
-function nothing(missing: Missing): Reading<never> {
-  return { state: "missing", partial: null, ...missing };
-}
-
-interface BrokenList {
-  readonly items: readonly JsonObject[];
-  /** The number of the page that failed, from 1. */
-  readonly pages: number;
-  readonly missing: Missing;
-}
-
-function brokenList({ items, pages, missing }: BrokenList): Reading<readonly JsonObject[]> {
-  if (pages === 1) return nothing(missing);
-  const detail = `${missing.detail} (page ${pages} of a list; ${items.length} entries before it were read)`;
-  return { state: "missing", partial: items, ...missing, detail };
-}
-
-function brokenChain(path: string, problem: string): Missing {
-  const detail = `GET ${toShownPath(path)} answered 200, but ${problem}`;
-  return { reason: "provider_error", detail, refusal: { httpStatus: 200, errorCode: null } };
+/** `page`: the number of the page that failed, from 1. */
+function brokenList(missing: Missing, items: readonly JsonObject[], page: number): Reading<readonly JsonObject[]> {
+  if (page === 1) return missing;
+  const detail = `${missing.detail} (page ${page} of a list; ${items.length} entries before it were read)`;
+  return { ...missing, partial: items, detail };
 }
 
 /** Every entry of Okta's lists is an object, and says what it is. */
 function isIdentified(entry: unknown): entry is JsonObject {
   if (!isJsonObject(entry)) return false;
   return [entry["id"], entry["type"], entry["name"]].some((text) => typeof text === "string" && text.trim() !== "");
-}
-
-function notUnderstood(path: string, what: string): Missing {
-  const detail = `GET ${toShownPath(path)} answered 200, but its body ${what}, so it is not understood`;
-  return { reason: "unreadable", detail, refusal: { httpStatus: 200, errorCode: null } };
-}
-
-function notJson(path: string, kind: Exclude<ParsedBody["kind"], "json">): Missing {
-  const what = { html: "a web page instead of JSON", empty: "an empty body", broken: "broken or cut-off JSON" }[kind];
-  const remedy = "check for a proxy or firewall in between, and scan again";
-  const detail = `GET ${toShownPath(path)} answered 200 with ${what}; ${remedy}`;
-  return { reason: "provider_error", detail, refusal: { httpStatus: 200, errorCode: null } };
-}
-
-/** Rethrows what is not the provider's doing: an abort, and bugs. */
-function failed(path: string, error: unknown): Missing {
-  const request = `GET ${toShownPath(path)}`;
-  if (error instanceof NetworkError) {
-    const detail = `${request} got no answer: ${error.message}; scan again later`;
-    return { reason: "provider_error", detail, refusal: noRefusal };
-  }
-  if (error instanceof IdpError) {
-    const detail = `${request} was not asked for, because the access token could not be renewed: ${error.message}`;
-    return { reason: "provider_error", detail, refusal: noRefusal };
-  }
-  if (error instanceof ForbiddenRequest)
-    return { ...notUnderstood(path, "is not needed"), detail: `${request}: ${error.message}`, refusal: noRefusal };
-  throw error;
 }
 
 /** Why an object says nothing about any setting; null where it may. */

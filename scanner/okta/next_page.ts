@@ -30,8 +30,31 @@ function isSameList(next: URL, list: URL): boolean {
   );
 }
 
+/** More pages than any list of the provider has. */
+const maxPages = 1000;
+
+/** The pages of one list, each of which is read once. */
+export class PageChain {
+  readonly #orgUrl: string;
+  readonly #cursors = new Set<string>();
+
+  constructor(orgUrl: string) {
+    this.#orgUrl = orgUrl;
+  }
+
+  /** The page after the one at `path`, as `nextPage`; or why the chain has no end. */
+  next(header: string | null, path: string): ReturnType<typeof nextPage> {
+    const next = nextPage(header, new URL(path, this.#orgUrl));
+    this.#cursors.add(cursorOf(path));
+    if (next.path === null) return next;
+    if (this.#cursors.has(cursorOf(next.path)))
+      return { path: null, problem: "its next link repeats a page that was already read" };
+    return this.#cursors.size < maxPages ? next : { path: null, problem: `its pages do not end after ${maxPages}` };
+  }
+}
+
 /** Key that tells a page of a list from the others. */
-export function cursorOf(path: string): string {
+function cursorOf(path: string): string {
   const { pathname, searchParams } = new URL(path, "https://org.invalid");
   const after = searchParams.get("after");
   searchParams.sort();

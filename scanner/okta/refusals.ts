@@ -1,43 +1,92 @@
-import type { MissingReason } from "../evidence/artifacts.ts";
-import type { IdpRequest, Refusal } from "./idp_client.ts";
-import { objectIn, parseBody } from "./json_answer.ts";
+import type { MissingEvidence } from "../evidence/artifacts.ts";
+import { ForbiddenRequest, type HttpResponse } from "./http_transport.ts";
+import type { Refusal } from "./idp_client.ts";
+import { IdpError } from "./idp_error.ts";
+import { objectIn, parseBody, type ParsedBody } from "./json_answer.ts";
+import { NetworkError } from "./network_error.ts";
 import { toSafeText, toShownPath } from "./safe_text.ts";
 import { redirectTarget } from "./token_errors.ts";
-import type { HttpResponse } from "./http_transport.ts";
 
-/** Why a read gave nothing: the reason and detail of the evidence, and the refusal that a collector may branch on. */
-export interface Missing {
-  readonly reason: MissingReason;
-  readonly detail: string;
+/** A read that gave nothing: the evidence, and the refusal that a collector may branch on. */
+export interface Missing extends MissingEvidence<never> {
   readonly refusal: Refusal;
 }
 
 /** Classifies how the provider refuses a read (E6). `scope` is the full name of the scope it needs. */
-export function toMissing(response: HttpResponse, request: IdpRequest, scope: string): Missing {
+export function toMissing(response: HttpResponse, path: string, scope: string): Missing {
+  const { status } = response;
   const { errorCode: givenCode, errorSummary } = objectIn(response.body);
   const errorCode = typeof givenCode === "string" ? toSafeText(givenCode, 20) : null;
-  const refusal = { httpStatus: response.status, errorCode };
-  const call = `GET ${toShownPath(request.path)} answered ${response.status}${errorCode === null ? "" : ` ${errorCode}`}`;
+  const missing = (reason: Missing["reason"], problem: string) =>
+    of(reason, `GET ${toShownPath(path)} answered ${status}${errorCode === null ? "" : ` ${errorCode}`}${problem}`, {
+      httpStatus: status,
+      errorCode,
+    });
+  if (status === 403 && isInsufficientScope(response))
+    return missing("missing_scope", notGranted(requiredScopes(response) ?? scope));
+  if (status === 403 && errorCode === "E0000006") {
+    const problem =
+      "the service app's admin role may not read this; scanstream explain names the role that a rule needs";
+    return missing("missing_role", `: ${problem}`);
+  }
+  if (status === 401 && errorCode === "E0000015") {
+    const problem = "the feature is not enabled for this organization, so it cannot be examined here";
+    return missing("not_available", `: ${problem}`);
+  }
   const summary = toSafeText(errorSummary);
-  const quoted = summary === "" ? "" : ` ("${summary}")`;
-  if (response.status === 403 && isInsufficientScope(response)) {
-    return { ...missingScope(call, requiredScopes(response) ?? scope), refusal };
-  }
-  if (response.status === 403 && errorCode === "E0000006") {
-    const detail = `${call}: the service app's admin role may not read this; scanstream explain names the role that a rule needs`;
-    return { reason: "missing_role", detail, refusal };
-  }
-  if (response.status === 401 && errorCode === "E0000015") {
-    const detail = `${call}: the feature is not enabled for this organization, so it cannot be examined here`;
-    return { reason: "not_available", detail, refusal };
-  }
-  return { reason: "provider_error", detail: `${call}${quoted}: ${explain(response)}`, refusal };
+  return missing("provider_error", `${summary === "" ? "" : ` ("${summary}")`}: ${explain(response)}`);
 }
 
-/** A scope that is not granted, so that nothing was sent, or that the provider names. */
-export function missingScope(call: string, scope: string): Pick<Missing, "reason" | "detail"> {
-  const remedy = `grant it in Applications → your app → Okta API Scopes and scan again`;
-  return { reason: "missing_scope", detail: `${call}: the scope ${scope} is not granted; ${remedy}` };
+/** Nothing was sent, because the token does not carry the scope. */
+export function notRequested(path: string, scope: string): Missing {
+  return of("missing_scope", `GET ${toShownPath(path)} was not asked for${notGranted(scope)}`);
+}
+
+export function notUnderstood(path: string, problem: string): Missing {
+  return ofOk("unreadable", path, `, but its body ${problem}, so it is not understood`);
+}
+
+export function brokenChain(path: string, problem: string): Missing {
+  return ofOk("provider_error", path, `, but ${problem}`);
+}
+
+const notJsonTexts = { html: "a web page instead of JSON", empty: "an empty body", broken: "broken or cut-off JSON" };
+
+export function notJson(path: string, kind: Exclude<ParsedBody["kind"], "json">): Missing {
+  const remedy = "check for a proxy or firewall in between, and scan again";
+  return ofOk("provider_error", path, ` with ${notJsonTexts[kind]}; ${remedy}`);
+}
+
+/** There was no response. Throws again what is not the provider's doing: an abort, and bugs. */
+export function unanswered(path: string, error: unknown): Missing {
+  const request = `GET ${toShownPath(path)}`;
+  if (error instanceof NetworkError)
+    return of("provider_error", `${request} got no answer: ${error.message}; scan again later`);
+  if (error instanceof IdpError) {
+    const problem = "was not asked for, because the access token could not be renewed";
+    return of("provider_error", `${request} ${problem}: ${error.message}`);
+  }
+  if (error instanceof ForbiddenRequest) return of("unreadable", `${request}: ${error.message}`);
+  throw error;
+}
+
+/** Without a refusal: there was no response. */
+function of(
+  reason: Missing["reason"],
+  detail: string,
+  refusal: Refusal = { httpStatus: null, errorCode: null },
+): Missing {
+  return { state: "missing", reason, detail, partial: null, refusal };
+}
+
+/** An answer of 200 that is no evidence. */
+function ofOk(reason: Missing["reason"], path: string, problem: string): Missing {
+  return of(reason, `GET ${toShownPath(path)} answered 200${problem}`, { httpStatus: 200, errorCode: null });
+}
+
+function notGranted(scope: string): string {
+  const remedy = "grant it in Applications → your app → Okta API Scopes and scan again";
+  return `: the scope ${scope} is not granted; ${remedy}`;
 }
 
 /** In a header only; the body is empty. */
