@@ -1,8 +1,18 @@
+import * as v from "valibot";
 import type { JsonObject } from "../../shared/json.ts";
 import type { ManualReason } from "../../shared/report.ts";
+import { byId, json, listOf, text, time, type Schema } from "./schemas.ts";
+
+const missingReasons = [
+  "missing_scope",
+  "missing_role",
+  "not_available",
+  "provider_error",
+  "unreadable",
+] as const satisfies readonly ManualReason[];
 
 /** Why evidence could not be obtained; becomes the `reason` of every MANUAL that rests on it. */
-export type MissingReason = Exclude<ManualReason, "interrupted" | "not_applicable" | "needs_review">;
+export type MissingReason = (typeof missingReasons)[number];
 
 /** A value that was obtained, or why it was not; never an empty default. */
 export type Evidence<Value> =
@@ -27,125 +37,150 @@ export interface MissingEvidence<Value = unknown> {
   readonly read?: ReadFact;
 }
 
-export type JsonList = readonly JsonObject[];
+const read = v.exactOptional(v.object({ request: text, at: time }));
 
-/**
- * Fetched evidence, by name. The objects are the provider's JSON without the fields that no check reads and `fix` does not
- * write back, so that an org of 10,000 apps stays small. Field names are those of the saved file (snake_case).
- * `artifact_table.ts` says how each is read, saved, followed and listed.
- */
-export interface Artifacts {
-  /** `GET /policies?type=OKTA_SIGN_ON` and each active policy's `/rules`. */
-  readonly global_session_policies: Evidence<readonly PolicyWithRules[]>;
-  readonly password_policies: Evidence<JsonList>;
-  /** `GET /policies?type=USER_LIFECYCLE` (the console calls them automations) and each policy's `/rules`. */
-  readonly user_lifecycle_policies: Evidence<readonly PolicyWithRules[]>;
-  /** The groups that automations name, for their names: `GET /groups/{id}`. One that cannot be read is left out. */
-  readonly automation_groups: Evidence<JsonList>;
-  /** `GET /apps`: id, name, label, status, how people sign in, and the link to the access policy. */
-  readonly apps: Evidence<JsonList>;
-  /** The rules of every access policy that an active app of `apps` names, by policy id. */
-  readonly app_policy_rules: Evidence<RulesById>;
-  /** `GET /policies?type=ACCESS_POLICY`: the names of the policies of apps. */
-  readonly access_policies: Evidence<JsonList>;
-  /** The app `saasure`, where the answer holds it, with its access policy's rules. */
-  readonly admin_console_app: Evidence<BuiltInApp>;
-  /** The app `okta_enduser`, where the answer holds it, with its access policy's rules. */
-  readonly dashboard_app: Evidence<BuiltInApp>;
-  readonly admin_console_settings: Evidence<JsonObject>;
-  readonly authenticators: Evidence<JsonList>;
-  /** `GET /brands?expand=domains`, each with its sign-in page: the customized one, or the default where none is set. */
-  readonly brand_sign_in_pages: Evidence<readonly BrandSignInPage[]>;
-  readonly network_zones: Evidence<JsonList>;
-  readonly api_tokens: Evidence<JsonList>;
-  /** The roles of the owner of each token of `api_tokens`, direct and through groups, by user id. */
-  readonly api_token_owners: Evidence<ApiTokenOwners>;
-  /** `GET /groups?filter=type eq "BUILT_IN"`: Everyone, and the administrators' group. */
-  readonly built_in_groups: Evidence<JsonList>;
-  readonly log_streams: Evidence<JsonList>;
-  /** `GET /idps?type=SAML2`, which may be the source of users. */
-  readonly saml_idps: Evidence<JsonList>;
-  /** `GET /idps?type=X509`, each with the fields of its trusted certificate. */
-  readonly smart_card_idps: Evidence<readonly SmartCardIdp[]>;
+function evidence<Value>(value: Schema<Value>): Schema<Evidence<Value>> {
+  return v.variant(
+    "state",
+    [
+      v.object({ state: v.literal("obtained"), value, read }),
+      v.object({
+        state: v.literal("missing"),
+        reason: v.picklist(missingReasons, "and should be a known reason"),
+        detail: text,
+        partial: v.nullable(value),
+        read,
+      }),
+    ],
+    'and should be evidence with the state "obtained" or "missing"',
+  );
 }
 
-export type ArtifactName = keyof Artifacts;
+const jsonList = listOf(json);
+const rules = evidence(jsonList);
+
+/** `rules`: null where they were not requested, because the policy is not active. */
+const policyWithRules = v.object({ policy: json, rules: v.nullable(rules) });
+
+/**
+ * `app`: null where the provider's answer does not contain it, as for every role below Super Administrator. `rules`: those of its access
+ * policy; null where it is bound to none.
+ */
+const builtInApp = v.object({ app: v.nullable(json), rules: v.nullable(rules) });
+
+const signInPage = v.object({
+  kind: v.picklist(["customized", "default"]),
+  /** The page's `pageContent` with its lines; absent and null stay null. */
+  content: v.unknown(),
+  /** The other fields: of what the provider keeps for the brand, else of the default page. */
+  settings: v.exactOptional(json),
+  /** True when the provider keeps a customized page for the brand, be it without content. */
+  is_stored: v.exactOptional(v.boolean("and should be true or false")),
+});
+
+const brandSignInPage = v.object({
+  /** With `domains`, the list of the ones that show it. Without: it could not be read, or is not needed. */
+  brand: json,
+  page: evidence(signInPage),
+});
+
+const ownerGroup = v.object({ id: text, name: text, roles: evidence(jsonList) });
+
+const apiTokenOwner = v.object({
+  /** Null: the user could not be read, or has none. It names the owner and decides nothing. */
+  login: v.nullable(text),
+  roles: evidence(jsonList),
+  /** Null: not requested, because a role of the user's own already decides. */
+  groups: v.nullable(evidence(listOf(ownerGroup))),
+});
+
+/** Parsed by its collector: a check cannot parse X.509. */
+const certificateFields = {
+  subject: text,
+  issuer: text,
+  /** Hex. */
+  serial: text,
+  /** The digest of the whole certificate, in hex. */
+  sha256: text,
+  valid_from: time,
+  valid_to: time,
+};
+
+const trustedCertificate = v.object({
+  ...certificateFields,
+  /** The certificates that follow it in the provider's answer. */
+  chain: listOf(v.object(certificateFields)),
+  /** As the provider sent it, on one line. */
+  x5c: text,
+});
+
+const smartCardIdp = v.object({
+  idp: json,
+  /** Null: the provider names no key, or its key holds no certificate that can be read. */
+  certificate: evidence(v.nullable(trustedCertificate)),
+});
+
+/**
+ * Fetched evidence, by name: the schema of each artifact in a saved file, which is its type as well. The objects are the provider's JSON
+ * without the fields that no check reads and `fix` does not write back, so that an org of 10,000 apps stays small.
+ * `artifact_table.ts` says how each is read, followed and listed.
+ */
+const artifacts = {
+  /** `GET /policies?type=OKTA_SIGN_ON` and each active policy's `/rules`. */
+  global_session_policies: evidence(listOf(policyWithRules)),
+  password_policies: evidence(jsonList),
+  /** `GET /policies?type=USER_LIFECYCLE` (the console calls them automations) and each policy's `/rules`. */
+  user_lifecycle_policies: evidence(listOf(policyWithRules)),
+  /** The groups that automations name, for their names: `GET /groups/{id}`. One that cannot be read is left out. */
+  automation_groups: evidence(jsonList),
+  /** `GET /apps`: id, name, label, status, how people sign in, and the link to the access policy. */
+  apps: evidence(jsonList),
+  /** The rules of every access policy that an active app of `apps` names, by policy id. */
+  app_policy_rules: evidence(byId(rules)),
+  /** `GET /policies?type=ACCESS_POLICY`: the names of the policies of apps. */
+  access_policies: evidence(jsonList),
+  /** The app `saasure`, where the answer holds it, with its access policy's rules. */
+  admin_console_app: evidence(builtInApp),
+  /** The app `okta_enduser`, where the answer holds it, with its access policy's rules. */
+  dashboard_app: evidence(builtInApp),
+  admin_console_settings: evidence(json),
+  authenticators: evidence(jsonList),
+  /** `GET /brands?expand=domains`, each with its sign-in page: the customized one, or the default where none is set. */
+  brand_sign_in_pages: evidence(listOf(brandSignInPage)),
+  network_zones: evidence(jsonList),
+  api_tokens: evidence(jsonList),
+  /** The roles of the owner of each token of `api_tokens`, direct and through groups, by user id. */
+  api_token_owners: evidence(byId(apiTokenOwner)),
+  /** `GET /groups?filter=type eq "BUILT_IN"`: Everyone, and the administrators' group. */
+  built_in_groups: evidence(jsonList),
+  log_streams: evidence(jsonList),
+  /** `GET /idps?type=SAML2`, which may be the source of users. */
+  saml_idps: evidence(jsonList),
+  /** `GET /idps?type=X509`, each with the fields of its trusted certificate. */
+  smart_card_idps: evidence(listOf(smartCardIdp)),
+};
+
+/** The artifacts of a saved file, of which it may hold a part. */
+export const collectedArtifacts = v.pipe(json, v.partial(v.object(artifacts)));
+
+export type ArtifactName = keyof typeof artifacts;
+export type Artifacts = { readonly [Name in ArtifactName]: v.InferOutput<(typeof artifacts)[Name]> };
 
 /** The artifacts collected so far, or those of a saved file. */
 export type CollectedArtifacts = { readonly [Name in ArtifactName]?: Artifacts[Name] | undefined };
 
-export interface PolicyWithRules {
-  readonly policy: JsonObject;
-  /** Null: not requested, because the policy is not active. */
-  readonly rules: Evidence<JsonList> | null;
-}
-
+export type JsonList = readonly JsonObject[];
+export type PolicyWithRules = v.InferOutput<typeof policyWithRules>;
 export type RulesById = Readonly<Record<string, Evidence<JsonList>>>;
-
-export interface BuiltInApp {
-  /** Null: the provider's answer does not contain the app, as for every role below Super Administrator. */
-  readonly app: JsonObject | null;
-  /** Null: the app is bound to no policy. */
-  readonly rules: Evidence<JsonList> | null;
-}
-
-export interface BrandSignInPage {
-  /** With `domains`, the list of the ones that show it. Without: it could not be read, or is not needed. */
-  readonly brand: JsonObject;
-  readonly page: Evidence<SignInPage>;
-}
-
-export interface SignInPage {
-  readonly kind: "customized" | "default";
-  /** The page's `pageContent` with its lines; absent and null stay null. */
-  readonly content: unknown;
-  /** The other fields: of what the provider keeps for the brand, else of the default page. */
-  readonly settings?: JsonObject;
-  /** True when the provider keeps a customized page for the brand, be it without content. */
-  readonly is_stored?: boolean;
-}
-
+export type BuiltInApp = v.InferOutput<typeof builtInApp>;
+export type SignInPage = v.InferOutput<typeof signInPage>;
+export type BrandSignInPage = v.InferOutput<typeof brandSignInPage>;
+export type OwnerGroup = v.InferOutput<typeof ownerGroup>;
+export type ApiTokenOwner = v.InferOutput<typeof apiTokenOwner>;
 export type ApiTokenOwners = Readonly<Record<string, ApiTokenOwner>>;
-
-export interface ApiTokenOwner {
-  /** Null: the user could not be read, or has none. It names the owner and decides nothing. */
-  readonly login: string | null;
-  readonly roles: Evidence<JsonList>;
-  /** Null: not requested, because a role of the user's own already decides. */
-  readonly groups: Evidence<readonly OwnerGroup[]> | null;
-}
-
-export interface OwnerGroup {
-  readonly id: string;
-  readonly name: string;
-  readonly roles: Evidence<JsonList>;
-}
-
-export interface SmartCardIdp {
-  readonly idp: JsonObject;
-  /** Null: the provider names no key, or its key holds no certificate that can be read. */
-  readonly certificate: Evidence<TrustedCertificate | null>;
-}
-
-/** The fields of a certificate, parsed by its collector: a check cannot parse X.509. */
-export interface CertificateFields {
-  readonly subject: string;
-  readonly issuer: string;
-  /** Hex. */
-  readonly serial: string;
-  /** The digest of the whole certificate, in hex. */
-  readonly sha256: string;
-  /** ISO 8601, UTC. */
-  readonly valid_from: string;
-  readonly valid_to: string;
-}
-
-export interface TrustedCertificate extends CertificateFields {
-  /** The certificates that follow it in the provider's answer. */
-  readonly chain: readonly CertificateFields[];
-  /** As the provider sent it, on one line. */
-  readonly x5c: string;
-}
+export type TrustedCertificate = v.InferOutput<typeof trustedCertificate>;
+export type CertificateFields = TrustedCertificate["chain"][number];
+export type SmartCardIdp = v.InferOutput<typeof smartCardIdp>;
 
 export function obtained<Value>(value: Value): Evidence<Value> {
   return { state: "obtained", value };
@@ -160,11 +195,11 @@ export function missing<Value>(
 }
 
 /** The entries of a list, as far as they were obtained. */
-export function entriesOf<Item>(evidence: Evidence<readonly Item[]> | null | undefined): readonly Item[] {
-  return evidence === undefined || evidence === null ? [] : (availableValue(evidence) ?? []);
+export function entriesOf<Item>(list: Evidence<readonly Item[]> | null | undefined): readonly Item[] {
+  return list === undefined || list === null ? [] : (availableValue(list) ?? []);
 }
 
 /** The value, the part of it that arrived, or null. */
-export function availableValue<Value>(evidence: Evidence<Value>): Value | null {
-  return evidence.state === "obtained" ? evidence.value : evidence.partial;
+export function availableValue<Value>(found: Evidence<Value>): Value | null {
+  return found.state === "obtained" ? found.value : found.partial;
 }

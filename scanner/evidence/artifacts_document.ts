@@ -1,10 +1,9 @@
 import * as v from "valibot";
 import { AppError } from "../../shared/app_error.ts";
 import type { ScanSummary } from "../../shared/report.ts";
-import { artifactTable } from "./artifact_table.ts";
-import type { ArtifactName, Artifacts, CollectedArtifacts } from "./artifacts.ts";
+import { collectedArtifacts, type CollectedArtifacts } from "./artifacts.ts";
 import { isJsonObject } from "../../shared/json.ts";
-import { evidence, json, listOf, text, time, type Schema } from "./schemas.ts";
+import { listOf, text, time, type Schema } from "./schemas.ts";
 import { parseJsonText } from "./json_text.ts";
 
 export const artifactsSchema = "scanstream.artifacts/1.1";
@@ -70,9 +69,6 @@ function parseJson(text: string): unknown {
 
 const texts = listOf(text);
 const count = v.pipe(v.number("and should be a number"), v.minValue(0, "and should not be negative"));
-const artifactSchemas = Object.fromEntries(
-  Object.entries(artifactTable).map(([name, row]) => [name, evidence(row.schema as Schema<unknown>)]),
-) as unknown as { readonly [Name in ArtifactName]: Schema<Artifacts[Name]> };
 
 const documentSchema: Schema<ArtifactsDocument> = v.object({
   schema: v.literal(artifactsSchema),
@@ -89,5 +85,5 @@ const documentSchema: Schema<ArtifactsDocument> = v.object({
   }),
   evaluated_at: time,
   checks: texts,
-  artifacts: v.pipe(json, v.partial(v.object(artifactSchemas))),
+  artifacts: collectedArtifacts,
 });

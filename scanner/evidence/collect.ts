@@ -22,7 +22,12 @@ import {
 } from "./collectors/apps.ts";
 import { collectBrandSignInPages } from "./collectors/brands.ts";
 import { evidenceOf, type Collector, type CollectorContext } from "./collectors/collector.ts";
-import { collectAutomationGroups, createPolicyRules, policiesCollector } from "./collectors/policies.ts";
+import {
+  collectAutomationGroups,
+  collectAutomations,
+  collectSessionPolicies,
+  createPolicyRules,
+} from "./collectors/policies.ts";
 import { collectSmartCardIdps } from "./collectors/smart_card_idps.ts";
 import type { IdpClient } from "../okta/idp_client.ts";
 
@@ -53,8 +58,8 @@ export interface CollectionOptions {
 
 /** Artifacts that are more than the one list or object of their row. */
 const collectors: { readonly [Name in ArtifactName]?: Collector<Name> } = {
-  global_session_policies: policiesCollector("global_session_policies"),
-  user_lifecycle_policies: policiesCollector("user_lifecycle_policies"),
+  global_session_policies: collectSessionPolicies,
+  user_lifecycle_policies: collectAutomations,
   automation_groups: collectAutomationGroups,
   apps: collectApps,
   app_policy_rules: collectAppPolicyRules,
@@ -75,7 +80,7 @@ async function collectList({ client }: CollectorContext, name: ArtifactName): Pr
 export function createCollection(client: IdpClient, options: CollectionOptions = {}): Collection {
   const { signal, values = {}, trace, now = () => new Date() } = options;
   const started = new Map<ArtifactName, Promise<unknown>>();
-  const collected: Partial<Record<ArtifactName, object>> = {};
+  const collected: Partial<Record<ArtifactName, Evidence<unknown>>> = {};
   const readAt = new Map<string, string>();
   const context: CollectorContext = {
     client,
@@ -113,16 +118,19 @@ export function createCollection(client: IdpClient, options: CollectionOptions =
     await Promise.resolve();
     signal?.throwIfAborted();
     const startedAtMs = trace?.nowMs() ?? 0;
-    const collect: ((from: CollectorContext) => Promise<unknown>) | undefined = collectors[name];
-    const collecting = collect === undefined ? collectList(context, name) : collect(context);
-    const artifact = await (collecting as Promise<Artifacts[Name]>).catch((error: unknown) => {
+    const collect: Collector<ArtifactName> = collectors[name] ?? ((from) => collectList(from, name));
+    const artifact = await collect(context).catch((error: unknown) => {
       signal?.throwIfAborted();
       return notUnderstood(error);
     });
     collected[name] = artifact;
     readAt.set(name, now().toISOString());
-    trace?.collected(name, trace.nowMs() - startedAtMs, outcomeOf(artifact));
-    return artifact;
+    trace?.collected(
+      name,
+      trace.nowMs() - startedAtMs,
+      artifact.state === "missing" ? artifact.reason : artifact.state,
+    );
+    return artifact as Artifacts[Name];
   }
 
   /** A copy, so that later artifacts do not appear in the input of a check that is being evaluated. */
@@ -137,11 +145,6 @@ export function createCollection(client: IdpClient, options: CollectionOptions =
     });
     return Object.fromEntries(entries) as CollectedArtifacts;
   }
-}
-
-function outcomeOf(artifact: unknown): "obtained" | MissingEvidence["reason"] {
-  const { state, reason } = artifact as { readonly state?: string; readonly reason?: MissingEvidence["reason"] };
-  return state === "missing" && reason !== undefined ? reason : "obtained";
 }
 
 /** A collector that fails on an unexpected answer costs the checks that need it their verdict, and no others. */

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "../../shared/json.ts";
+import type { JsonObject } from "../../shared/json.ts";
 import { resourceOf } from "../checks/parsing/names.ts";
 import {
   availableValue,
@@ -6,7 +6,7 @@ import {
   type BuiltInApp,
   type Evidence,
   type JsonList,
-  type PolicyWithRules,
+  type RulesById,
 } from "./artifacts.ts";
 
 /** An object of the provider as an artifact holds it. */
@@ -25,60 +25,57 @@ export interface Parent {
   readonly name: string;
 }
 
-/** Objects that were obtained together. */
-export interface InnerList {
-  readonly parent: Parent;
-  /** `obtained`, or the reason why it is not whole: `objects` are those that arrived. */
+/** Objects that were obtained together: those of an artifact itself, or the parts of one of them, as the rules of a policy. */
+export interface ListedObjects {
+  /** Null: they are parts of nothing. */
+  readonly parent: Parent | null;
+  /** `obtained`, or the reason why the list is not whole: `objects` are those that arrived. */
   readonly state: string;
   readonly objects: readonly ListedObject[];
-}
-
-export interface ListedObjects {
-  readonly objects: readonly ListedObject[];
-  /** The lists within it, as the rules of each policy. */
-  readonly inner?: readonly InnerList[];
-  /** Reason why it holds less than there is, although the provider answered. */
-  readonly state?: string;
 }
 
 /** The settings of the Admin Console, which the provider gives no id. */
 export const consoleSettings = { type: "settings", id: "admin-console", name: "Okta Admin Console" } as const;
 
-export function objectsOf(type: string): (found: JsonList) => ListedObjects {
-  return (found) => ({ objects: listed(type, found) });
+export function topLevel(objects: readonly ListedObject[], state = "obtained"): ListedObjects {
+  return { parent: null, state, objects };
 }
 
-export function policiesWithRules(found: readonly PolicyWithRules[]): ListedObjects {
-  return {
-    objects: listed(
-      "policy",
-      found.map(({ policy }) => policy),
-    ),
-    // The rules of an inactive policy were not requested.
-    inner: found.flatMap(({ policy, rules }) => (rules === null ? [] : [rulesOf(resourceOf("policy", policy), rules)])),
-  };
+export function objectsOf(type: string): (found: JsonList) => readonly ListedObjects[] {
+  return (found) => [topLevel(listed(type, found))];
 }
 
-export function rulesById(byId: Readonly<Record<string, Evidence<JsonList>>>): ListedObjects {
-  const inner = Object.entries(byId).map(([id, rules]) => rulesOf({ id, name: `access policy ${id}` }, rules));
-  return { objects: [], inner };
+/** Lists objects, and the parts of each: null where they were not requested, as the rules of an inactive policy. */
+export function objectsWith<Item>(
+  type: string,
+  objectOf: (item: Item) => JsonObject,
+  partsOf: (parent: Parent, item: Item) => ListedObjects | null,
+): (found: readonly Item[]) => readonly ListedObjects[] {
+  return (found) => [
+    topLevel(listed(type, found.map(objectOf))),
+    ...found.flatMap((item) => partsOf(resourceOf(type, objectOf(item)), item) ?? []),
+  ];
+}
+
+export function rulesById(byId: RulesById): readonly ListedObjects[] {
+  const rules = Object.entries(byId).map(([id, one]) => rulesOf({ id, name: `access policy ${id}` }, one));
+  return [topLevel([]), ...rules];
 }
 
 /** A role that is not shown the app does not say that it is gone. */
-export function builtInApp({ app, rules }: BuiltInApp): ListedObjects {
-  if (app === null) return { objects: [], state: "missing_role" };
-  const inner = rules === null ? [] : [rulesOf(resourceOf("app", app), rules)];
-  return { objects: listed("app", [app]), inner };
+export function builtInApp({ app, rules }: BuiltInApp): readonly ListedObjects[] {
+  if (app === null) return [topLevel([], "missing_role")];
+  return [topLevel(listed("app", [app])), ...(rules === null ? [] : [rulesOf(resourceOf("app", app), rules)])];
 }
 
-function rulesOf({ id, name }: Parent, rules: Evidence<JsonList>): InnerList {
+export function rulesOf({ id, name }: Parent, rules: Evidence<JsonList>): ListedObjects {
   return { parent: { id, name }, state: stateOf(rules), objects: listed("policy_rule", entriesOf(rules)) };
 }
 
 /** The one part of an object, which has its id and name. */
-export function innerPart(type: string, { id, name }: Parent, part: Evidence<object | null>): InnerList {
+export function partOf(type: string, { id, name }: Parent, part: Evidence<JsonObject | null>): ListedObjects {
   const value = availableValue(part);
-  const objects = value === null ? [] : [{ type, id, name, value: asObject(value) }];
+  const objects = value === null ? [] : [{ type, id, name, value }];
   return { parent: { id, name }, state: stateOf(part), objects };
 }
 
@@ -86,11 +83,6 @@ export function stateOf(evidence: Evidence<unknown>): string {
   return evidence.state === "missing" ? evidence.reason : evidence.state;
 }
 
-export function listed(type: string, found: JsonList): readonly ListedObject[] {
+function listed(type: string, found: JsonList): readonly ListedObject[] {
   return found.map((value) => ({ ...resourceOf(type, value), value }));
-}
-
-export function asObject(value: object): JsonObject {
-  if (isJsonObject(value)) return value;
-  throw new TypeError("Cannot list an artifact's objects: it holds a list where an object is expected");
 }

@@ -1,8 +1,7 @@
 import * as v from "valibot";
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
-import type { Evidence } from "./artifacts.ts";
 
-/** Schemas of what artifacts hold, with messages for the person whose file is refused. */
+/** Schemas of a saved file, with messages for the person whose file is refused. */
 export type Schema<Value> = v.GenericSchema<unknown, Value>;
 
 export const text = v.string("and should be a text");
@@ -17,28 +16,6 @@ export const json = v.custom<JsonObject>(isJsonObject, "and should be an object"
 
 export function listOf<Value>(value: Schema<Value>): Schema<readonly Value[]> {
   return v.array(value, "and should be a list");
-}
-
-const read = v.exactOptional(v.object({ request: text, at: time }));
-
-export function evidence<Value>(value: Schema<Value>): Schema<Evidence<Value>> {
-  return v.variant(
-    "state",
-    [
-      v.object({ state: v.literal("obtained"), value, read }),
-      v.object({
-        state: v.literal("missing"),
-        reason: v.picklist(
-          ["missing_scope", "missing_role", "not_available", "provider_error", "unreadable"],
-          "and should be a known reason",
-        ),
-        detail: text,
-        partial: v.nullable(value),
-        read,
-      }),
-    ],
-    'and should be evidence with the state "obtained" or "missing"',
-  );
 }
 
 /** Not `v.record`, which leaves out ids such as `constructor` and `__proto__`: a provider may have those too. */

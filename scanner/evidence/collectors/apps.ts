@@ -26,7 +26,7 @@ export const collectAppPolicyRules: Collector<"app_policy_rules"> = async (conte
 
 export const collectAdminConsoleSettings: Collector<"admin_console_settings"> = async ({ client }) => {
   const settings = await client.getObject(artifactTable.admin_console_settings.request);
-  const evidence = evidenceOf(settings);
+  const evidence = await evidenceOf(settings);
   // Every role below Super Administrator is refused here, so a 403 means a missing role regardless of its error code.
   const isRefused = settings.refusal?.httpStatus === 403 && evidence.state === "missing";
   return isRefused && evidence.reason === "provider_error" ? { ...evidence, reason: "missing_role" } : evidence;
@@ -42,22 +42,20 @@ function policyOfActive(app: JsonObject): string | null {
 const appNames = { admin_console_app: "saasure", dashboard_app: "okta_enduser" } as const;
 
 export function builtInAppCollector<Name extends keyof typeof appNames>(artifact: Name): Collector<Name> {
-  return (context) => builtInApp(context, artifact);
-}
-
-async function builtInApp(context: CollectorContext, artifact: keyof typeof appNames): Promise<Evidence<BuiltInApp>> {
   const name = appNames[artifact];
-  const apps = await listApps(context, artifact);
   const isNamed = (app: JsonObject) => app["name"] === name;
-  const unnamed = apps.state === "obtained" && apps.value.some((app) => typeof app["name"] !== "string");
-  if (unnamed && !apps.value.some(isNamed)) {
-    return missing("unreadable", `GET /api/v1/apps holds an app without a name, which may be ${name}.`);
-  }
-  return mapEvidence(apps, async (found) => {
-    const app = found.find(isNamed) ?? null;
-    const policyId = app === null ? null : accessPolicyId(app);
-    return { app, rules: typeof policyId === "string" ? await context.policyRules(policyId) : null };
-  });
+  return async (context): Promise<Evidence<BuiltInApp>> => {
+    const apps = await listApps(context, artifact);
+    const unnamed = apps.state === "obtained" && apps.value.some((app) => typeof app["name"] !== "string");
+    if (unnamed && !apps.value.some(isNamed)) {
+      return missing("unreadable", `GET /api/v1/apps holds an app without a name, which may be ${name}.`);
+    }
+    return mapEvidence(apps, async (found) => {
+      const app = found.find(isNamed) ?? null;
+      const policyId = app === null ? null : accessPolicyId(app);
+      return { app, rules: typeof policyId === "string" ? await context.policyRules(policyId) : null };
+    });
+  };
 }
 
 /** From the whole list where it is fetched anyway. A partial list may lack the app, so then it is requested by name. */

@@ -1,8 +1,8 @@
-import { missing, type BrandSignInPage, type Evidence, type JsonList, type SignInPage } from "../artifacts.ts";
+import { missing, type Evidence, type JsonList, type SignInPage } from "../artifacts.ts";
 import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
 import type { IdpClient, Reading } from "../../okta/idp_client.ts";
 import { artifactTable, partPath, partPaths } from "../artifact_table.ts";
-import { keeping, mapEvidence, pathSegment, type Collector, evidenceOf } from "./collector.ts";
+import { keeping, mapEntries, mapEvidence, pathSegment, type Collector } from "./collector.ts";
 
 const scope = "brands.read";
 
@@ -15,17 +15,13 @@ export const collectBrandSignInPages: Collector<"brand_sign_in_pages"> = async (
   const brands = isRefused
     ? await client.getList({ ...request, path: request.path.replace("expand=domains&", "") })
     : expanded;
-  return mapEvidence(evidenceOf(brands), (found) =>
-    Promise.all(
-      found.map(async ({ _embedded: embedded, ...brand }): Promise<BrandSignInPage> => {
-        const [page, domains] = await Promise.all([
-          signInPage(client, brand),
-          isRefused ? null : domainsOf(client, brand, embedded),
-        ]);
-        return { brand: domains === null ? brand : { ...brand, domains }, page };
-      }),
-    ),
-  );
+  return mapEntries(brands, async ({ _embedded: embedded, ...brand }) => {
+    const [page, domains] = await Promise.all([
+      signInPage(client, brand),
+      isRefused ? null : domainsOf(client, brand, embedded),
+    ]);
+    return { brand: domains === null ? brand : { ...brand, domains }, page };
+  });
 };
 
 /** Null where they cannot be read, and for the default brand, which is shown in any case. */
@@ -63,7 +59,7 @@ function pageOf(
   page: Reading<JsonObject>,
   customized: JsonObject | null = null,
 ): Promise<Evidence<SignInPage>> {
-  return mapEvidence(evidenceOf(page), (value): SignInPage => {
+  return mapEvidence(page, (value): SignInPage => {
     const is_stored = kind === "customized" || customized !== null;
     return { kind, content: value["pageContent"] ?? null, settings: settingsOf(customized ?? value), is_stored };
   });

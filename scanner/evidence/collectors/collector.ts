@@ -1,6 +1,7 @@
+import { memoize } from "../../checks/evaluating/memoize.ts";
 import { isUsableId } from "../../checks/parsing/names.ts";
 import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
-import { type ArtifactName, type Artifacts, type Evidence, type JsonList } from "../artifacts.ts";
+import { missing, type ArtifactName, type Artifacts, type Evidence, type JsonList } from "../artifacts.ts";
 import type { IdpClient, Reading } from "../../okta/idp_client.ts";
 
 /** Context of a collector. Each artifact is fetched once for the whole scan. */
@@ -15,14 +16,41 @@ export interface CollectorContext {
 
 export type Collector<Name extends ArtifactName> = (context: CollectorContext) => Promise<Artifacts[Name]>;
 
-/** The evidence with `make` applied to its value; missing evidence keeps its reason. */
+/**
+ * The evidence with `make` applied to its value; missing evidence keeps its reason. It is without the HTTP status of a refusal, which is
+ * for collectors.
+ */
 export async function mapEvidence<Value, Made>(
-  evidence: Evidence<Value>,
+  reading: Reading<Value>,
   make: (value: Value) => Promise<Made> | Made,
 ): Promise<Evidence<Made>> {
-  if (evidence.state === "obtained") return { state: "obtained", value: await make(evidence.value) };
-  const { reason, detail, partial } = evidence;
+  if (reading.state === "obtained") return { state: "obtained", value: await make(reading.value) };
+  const { reason, detail, partial } = reading;
   return { state: "missing", reason, detail, partial: partial === null ? null : await make(partial) };
+}
+
+/** The same for each entry of a list, at once. */
+export function mapEntries<Made>(
+  list: Reading<JsonList>,
+  make: (entry: JsonObject) => Promise<Made>,
+): Promise<Evidence<readonly Made[]>> {
+  return mapEvidence(list, (found) => Promise.all(found.map(make)));
+}
+
+export function evidenceOf<Value>(reading: Reading<Value>): Promise<Evidence<Value>> {
+  return mapEvidence(reading, (value) => value);
+}
+
+/** Reads a list that belongs to an id, once for each id, however many objects name it. */
+export function listReader(
+  ofWhat: string,
+  read: (segment: string) => Promise<Reading<JsonList>>,
+): (id: unknown) => Promise<Evidence<JsonList>> {
+  return memoize(async (id: unknown): Promise<Evidence<JsonList>> => {
+    const segment = pathSegment(id);
+    if (segment !== null) return evidenceOf(await read(segment));
+    return missing("unreadable", `${ofWhat} could not be asked for.`);
+  });
 }
 
 /** An id as one segment of a request's path; null for what is no id, and for dots that would lead to another path. Never throws. */
@@ -53,11 +81,4 @@ export function keeping(paths: readonly string[]): (entry: JsonObject) => JsonOb
     }
     return kept;
   };
-}
-
-/** Without the HTTP status of a refusal: it is for collectors, the artifact has the reason and detail. */
-export function evidenceOf<Value>(reading: Reading<Value>): Evidence<Value> {
-  if (reading.state === "obtained") return { state: "obtained", value: reading.value };
-  const { reason, detail, partial } = reading;
-  return { state: "missing", reason, detail, partial };
 }

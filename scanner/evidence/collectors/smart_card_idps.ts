@@ -6,28 +6,23 @@ import { readText } from "../../checks/parsing/fields.ts";
 import type { IdpClient } from "../../okta/idp_client.ts";
 import { artifactTable, partPath, partPaths } from "../artifact_table.ts";
 import { cleanDistinguishedName } from "../../okta/provider_text.ts";
-import { mapEvidence, pathSegment, type Collector, evidenceOf } from "./collector.ts";
+import { mapEntries, mapEvidence, pathSegment, type Collector } from "./collector.ts";
 
 export const collectSmartCardIdps: Collector<"smart_card_idps"> = async ({ client }) => {
-  const idps = await client.getList(artifactTable.smart_card_idps.request);
-  const certificates = createCertificates(client);
-  return mapEvidence(evidenceOf(idps), (found) =>
-    Promise.all(
-      found.map(async (idp): Promise<SmartCardIdp> => ({
-        idp,
-        certificate: await certificates(kidOf(idp)),
-      })),
-    ),
-  );
+  const certificateOf = createCertificates(client);
+  return mapEntries(await client.getList(artifactTable.smart_card_idps.request), async (idp) => ({
+    idp,
+    certificate: await certificateOf(kidOf(idp)),
+  }));
 };
 
 /** The certificate of a key, fetched once however many identity providers trust it. */
-function createCertificates(client: IdpClient): (kid: unknown) => Promise<SmartCardIdp["certificate"]> {
-  return memoize(async (kid: unknown): Promise<SmartCardIdp["certificate"]> => {
+function createCertificates(client: IdpClient): (kid: string | null) => Promise<SmartCardIdp["certificate"]> {
+  return memoize(async (kid): Promise<SmartCardIdp["certificate"]> => {
     const segment = pathSegment(kid);
     if (segment === null) return obtained(null);
     const key = await client.getObject({ path: partPath(partPaths.idpKey, segment), scope: "idps.read" });
-    return mapEvidence(evidenceOf(key), readCertificate);
+    return mapEvidence(key, readCertificate);
   });
 }
 
