@@ -80,7 +80,7 @@ export async function withGateway<Result>(
     if (io.interrupted.aborted) return exitCodes.interrupted;
     if (io.stdoutFailed.aborted) return exitCodes.usage;
     io.terminal.write(`Cannot ${what}: ${printable(problemOf(error))}\n`);
-    return isWrongRequest(error) ? refused : exitCodes.unread;
+    return isWrongRequest(error) ? refused : exitCodes.refused;
   }
 }
 

@@ -54,7 +54,7 @@ export async function watchCommand(scanId: string | undefined, flags: WatchFlags
       return closedCode(io);
     });
   }
-  return withGateway("follow the scan", { access, io, refused: exitCodes.unread }, async (api) => {
+  return withGateway("follow the scan", { access, io, refused: exitCodes.refused }, async (api) => {
     const id = scanId ?? (await requireLatest(api, io));
     if (id === null) return exitCodes.usage;
     const followed = await follow(`scans/${id}/event-stream`, `scan ${id}`);

@@ -181,7 +181,7 @@ export function addScannerCommands(program: Command, run: RunCommand): void {
 function explainRefusal(error: unknown, { terminal }: CommandIo): number {
   if (!(error instanceof IdpError)) throw error;
   terminal.write(`${printable(error.message)}\n${printable(error.remedy)}\n`);
-  return exitCodes.unread;
+  return exitCodes.refused;
 }
 
 /** Adds the options of every setting that the command takes. */

@@ -1,6 +1,6 @@
 import { styleText } from "node:util";
 import type { CommandIo } from "../../command_line/command_io.ts";
-import { exitCodes } from "../../command_line/exit_code.ts";
+import { exitCodes, worstOf, type Outcome } from "../../command_line/exit_code.ts";
 import { printable, wrapped } from "../../command_line/terminal.ts";
 import { toPrintableJson } from "../../shared/text.ts";
 import { systemClock, type Clock } from "../okta/clock.ts";
@@ -55,13 +55,13 @@ export async function doctorCommand(flags: Flags, io: CommandIo): Promise<number
   const [only] = all;
   const document = all.length === 1 && only?.organization === null ? only.steps : all;
   if (!isText) io.stdout(`${toPrintableJson(document, 2)}\n`);
-  return Math.max(...all.map((one) => codeOf(one.steps)));
+  return exitCodes[worstOf(all.map((one) => outcomeOf(one.steps)))];
 }
 
-function codeOf(results: readonly DoctorResult[]): number {
+function outcomeOf(results: readonly DoctorResult[]): Outcome {
   const failed = results.find(({ state }) => state === "fail")?.step;
-  if (failed === undefined) return exitCodes.ok;
-  return failed === "configuration" || failed === "private_key" ? exitCodes.usage : exitCodes.unread;
+  if (failed === undefined) return "ok";
+  return failed === "configuration" || failed === "private_key" ? "usage" : "refused";
 }
 
 /** Without a terminal a result stays one line, so that it can be searched. */

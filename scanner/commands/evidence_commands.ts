@@ -49,7 +49,7 @@ export async function evaluateCommand(flags: Flags, io: CommandIo): Promise<numb
       "--from-artifacts FILE is missing: expected evidence that scan or collect saved, or - for stdin",
     ]);
   const { report, options } = await reportOn(await openSource("evaluate", flags, io), io);
-  const { code } = await finishScan(report, { ...options, from: file }, io);
+  const { outcome } = await finishScan(report, { ...options, from: file }, io);
   await writeGitHubFeedback([{ name: null, report, revision: options.judgment.revision }], io);
-  return code;
+  return exitCodes[outcome];
 }

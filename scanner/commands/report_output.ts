@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { CommandIo } from "../../command_line/command_io.ts";
-import { exitCodes } from "../../command_line/exit_code.ts";
+import { exitCodes, worstOf, type Outcome } from "../../command_line/exit_code.ts";
 import { requireWritable, standardStream, writeWhole, type NamedFile } from "../../command_line/files.ts";
 import { countOf } from "../../shared/outcome_text.ts";
 import type { Report } from "../../shared/report.ts";
@@ -171,12 +171,12 @@ interface FinishOptions extends Omit<WriteOptions, "isBrief"> {
   readonly from?: string | null;
 }
 
-/** Writes the reports and decides the exit code; `gateLine` is the verdict of the gates, in one line. */
+/** Writes the reports and decides how the run ends; `gateLine` is the verdict of the gates, in one line. */
 export async function finishScan(
   report: Report,
   { areSaved = true, from = null, ...options }: FinishOptions,
   io: CommandIo,
-): Promise<{ readonly files: readonly string[]; readonly gateLine: string; readonly code: number }> {
+): Promise<{ readonly files: readonly string[]; readonly gateLine: string; readonly outcome: Outcome }> {
   const { settings, target } = options;
   const { formats, outputDir } = target;
   const { quiet: isQuiet, verbose, status, allowUnread, failOn } = settings;
@@ -192,27 +192,25 @@ export async function finishScan(
   });
   const areWritten = areSaved && problems.length === 0;
   const isCancelled = report.scan.status === "cancelled";
-  const code = codeOf();
+  // Rules that were not evaluated neither passed nor failed, so an interruption counts before the gates.
+  const outcome = worstOf([
+    isCancelled && "interrupted",
+    !areWritten && "usage",
+    gate.isFailed && "findings",
+    gate.unread > 0 && !allowUnread && "unread",
+  ]);
   const gateLine = isCancelled
     ? interruptedLine(report)
-    : gate.line(code, areWritten ? undefined : "a file could not be written");
+    : gate.line(exitCodes[outcome], areWritten ? undefined : "a file could not be written");
   const isSummaryShown = outputDir === null && formats.some((format) => !format.isMachine);
   // A run that fails or could not read everything says so, however quiet it is.
   const closing = [
     ...(isQuiet || isSummaryShown ? [] : [summaryLine(report)]),
-    ...(isQuiet && code === exitCodes.ok && gate.unread === 0 ? [] : [gateLine]),
+    ...(isQuiet && outcome === "ok" && gate.unread === 0 ? [] : [gateLine]),
     ...(!isQuiet && isBrief && isSummaryShown && formats[0]?.name === "table" ? nextLines(report, from) : []),
   ];
   for (const line of closing) warnOn(io)(line);
-  return { files, gateLine, code };
-
-  /** Rules that were not evaluated neither passed nor failed, so an interruption counts before the gates. */
-  function codeOf(): number {
-    if (isCancelled) return exitCodes.interrupted;
-    if (!areWritten) return exitCodes.usage;
-    if (gate.isFailed) return exitCodes.findings;
-    return gate.unread > 0 && !allowUnread ? exitCodes.unread : exitCodes.ok;
-  }
+  return { files, gateLine, outcome };
 }
 
 function interruptedLine({ checks }: Report): string {

@@ -1,16 +1,17 @@
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import type { CommandIo } from "../../command_line/command_io.ts";
-import { exitCodes } from "../../command_line/exit_code.ts";
-import { standardStream } from "../../command_line/files.ts";
+import { exitCodes, worstOf, type Outcome } from "../../command_line/exit_code.ts";
+import { requireWritable, standardStream } from "../../command_line/files.ts";
 import { printable } from "../../command_line/terminal.ts";
 import type { Report } from "../../shared/report.ts";
 import { countStates, ruleStates } from "../../shared/rule_result.ts";
 import { UsageError } from "../../shared/usage_error.ts";
-import type { Revision } from "../catalog/catalog.ts";
 import { sha256 } from "../digest.ts";
 import { IdpError } from "../okta/idp_error.ts";
 import { reportFormats } from "../reports/formats.ts";
+import { fileNameOf, writeFormats } from "../reports/write_reports.ts";
+import type { Revision } from "../catalog/catalog.ts";
 import type { FinishedScan } from "../run_scan.ts";
 import { settingsOfEach } from "../settings/organizations.ts";
 import {
@@ -24,18 +25,11 @@ import {
 import { startPublishing } from "../streaming/start_publishing.ts";
 import { readStreamConfig } from "../streaming/stream_config.ts";
 import { writeGitHubFeedback } from "./github_actions.ts";
-import { readJudgment } from "./judgment.ts";
+import { readJudgment, warnOn } from "./judgment.ts";
 import { createProgress, newProgress, type Progress } from "./progress.ts";
 import { finishScan, readReportTarget, saveArtifacts, toReport, writeIdpError } from "./report_output.ts";
 import { attested, keep, scanOrg } from "./sources.ts";
-import {
-  requireSummaryPlace,
-  summaryMarkdown,
-  summaryTable,
-  writeSummary,
-  type OrganizationSummary,
-  type Summary,
-} from "./summary.ts";
+import { summaryFormats, summaryMarkdown, summaryTable, type OrganizationSummary, type Summary } from "./summary.ts";
 
 /** `scan` of the organization of flags and variables, or of one or several of the configuration file. Resolves with the exit code. */
 export async function scanCommand(flags: Flags, io: CommandIo): Promise<number> {
@@ -45,26 +39,30 @@ export async function scanCommand(flags: Flags, io: CommandIo): Promise<number> 
   if (others.length > 0) return scanSeveral(organizations, io);
   const settings = readConnectedSettings(first);
   const { run, revision } = await prepareScan(settings, io, newProgress(settings, io));
-  const { code, report } = await run();
+  const { outcome, report } = await run();
   if (report !== null) await writeGitHubFeedback([{ name: null, report, revision }], io);
-  return code;
+  return exitCodes[outcome];
 }
 
 /** A scan whose options and files are good: nothing was sent to the provider yet. */
 interface PreparedScan {
-  readonly orgUrl: string;
+  /** The row of the summary as long as it is not run. */
+  readonly waiting: OrganizationSummary;
   readonly revision: Revision;
-  readonly run: () => Promise<ScanOutcome>;
+  readonly run: () => Promise<ScanEnd>;
 }
 
-interface ScanOutcome {
-  readonly code: number;
-  /** Null: nothing was evaluated, and `error` says why. */
+interface ScanEnd {
+  readonly outcome: Outcome;
+  /** Null: nothing was evaluated, and the row says why. */
   readonly report: Report | null;
-  readonly files: readonly string[];
-  /** Verdict of the gates, in one line. */
-  readonly gateLine: string;
-  readonly error: IdpError | null;
+  readonly row: Partial<OrganizationSummary>;
+}
+
+/** The end of a scan in which nothing was evaluated. */
+function failed(outcome: Outcome, { code, message, remedy }: NonNullable<OrganizationSummary["error"]>): ScanEnd {
+  const error = { code, message, remedy };
+  return { outcome, report: null, row: { status: "failed", exit_code: exitCodes[outcome], error } };
 }
 
 /** Refuses everything that can be refused before the first request to the provider. */
@@ -79,9 +77,11 @@ async function prepareScan(settings: ConnectedSettings, io: CommandIo, progress:
   const target = await readReportTarget(settings, io);
   const { checks, revision } = judgment;
   const benchmark = revision.benchmark.id;
-  return { orgUrl, revision, run };
+  const none = { exit_code: null, scan_id: null, checks: null, gate: null, error: null, duration_ms: 0, files: [] };
+  const name = settings.organization ?? orgUrl;
+  return { waiting: { name, org_url: orgUrl, benchmark, status: "not_run", ...none }, revision, run };
 
-  async function run(): Promise<ScanOutcome> {
+  async function run(): Promise<ScanEnd> {
     // A message may quote an answer of the gateway or the broker.
     const warn = (text: string) => progress.message(printable(text));
     const facts = { org_url: orgUrl, client_id, benchmark, checks_total: checks.length };
@@ -96,7 +96,7 @@ async function prepareScan(settings: ConnectedSettings, io: CommandIo, progress:
       await stream?.end("failed", []);
       if (!isRefused) throw error;
       await writeIdpError(error, target, io);
-      return { code: exitCodes.unread, report: null, files: [], gateLine: "", error };
+      return failed("refused", error);
     }
     let areSaved: boolean;
     try {
@@ -111,9 +111,19 @@ async function prepareScan(settings: ConnectedSettings, io: CommandIo, progress:
     if (scan.status === "completed" && !isNarrowed(settings))
       await keep({ document: scan.document, report }, settings, io);
     const saved = areSaved ? evidenceFile?.file : undefined;
-    const finished = await finishScan(report, { judgment, settings, target, evidenceFile: saved, areSaved }, io);
+    const finishing = { judgment, settings, target, evidenceFile: saved, areSaved };
+    const { outcome, files, gateLine } = await finishScan(report, finishing, io);
     await stream?.storeReport(report);
-    return { ...finished, report, error: null };
+    const { pass, fail, manual, not_applicable } = report.summary;
+    const row = {
+      status: scan.status,
+      exit_code: exitCodes[outcome],
+      scan_id: report.scan.id,
+      checks: { pass, fail, manual, not_applicable },
+      gate: scan.status === "completed" ? gateLine : null,
+      files: [...files],
+    };
+    return { outcome, report, row };
   }
 }
 
@@ -127,7 +137,6 @@ function isNarrowed({ check, exclude, severity, nameOf }: Settings): boolean {
 
 /** One organization of several. */
 interface OrganizationScan extends PreparedScan {
-  readonly name: string;
   /** Its output to stdout so far. */
   output(): string;
 }
@@ -143,27 +152,29 @@ async function scanSeveral(organizations: readonly Given[], io: CommandIo): Prom
   // Settings that all share, without the name of an organization.
   const { file = [], ...first } = organizations[0] as Given;
   const { parallel, output, quiet } = readSettings({ ...first, organization: null, file: file.slice(1) });
-  if (output !== null) await requireSummaryPlace(output);
+  const fileNames = summaryFormats.map((format) => fileNameOf("summary", format));
+  await requireWritable({ directory: output, fileNames });
 
-  const ended = new Map<OrganizationScan, Ended>();
+  const ended = new Map<OrganizationScan, ScanEnd>();
   const bugs: unknown[] = [];
-  const waiting = scans.values();
+  const queue = scans.values();
   const work = async () => {
     // The workers share the iterator.
-    for (const scan of waiting) {
+    for (const scan of queue) {
       if (io.interrupted.aborted) return;
       const startedAtMs = performance.now();
-      const outcome = await scan.run().catch((error: unknown) => {
+      const end = await scan.run().catch((error: unknown) => {
         bugs.push(error);
-        return null;
+        return failed("bug", { code: "internal_error", message: "The scanner failed: a bug", remedy: null });
       });
-      ended.set(scan, { outcome, duration_ms: Math.round(performance.now() - startedAtMs) });
+      ended.set(scan, { ...end, row: { ...end.row, duration_ms: Math.round(performance.now() - startedAtMs) } });
     }
   };
   await Promise.all(Array.from({ length: parallel }, work));
 
-  for (const scan of scans) if (scan.output() !== "") io.stdout(`${scan.name}\n\n${scan.output()}\n`);
-  const rows = scans.map((scan) => toSummary(scan, ended.get(scan)));
+  for (const scan of scans) if (scan.output() !== "") io.stdout(`${scan.waiting.name}\n\n${scan.output()}\n`);
+  const rows = scans.map((scan) => ({ ...scan.waiting, ...ended.get(scan)?.row }));
+  const outcome = worstOf(scans.map((scan) => ended.get(scan)?.outcome ?? "interrupted"));
   const checks = { ...countStates([]) };
   for (const row of rows) for (const state of ruleStates) checks[state] += row.checks?.[state] ?? 0;
   const summary: Summary = {
@@ -171,21 +182,21 @@ async function scanSeveral(organizations: readonly Given[], io: CommandIo): Prom
     benchmark: rows.every(({ benchmark }) => benchmark === rows[0]?.benchmark) ? (rows[0]?.benchmark ?? null) : null,
     started_at: startedAt,
     ended_at: io.now().toISOString(),
-    exit_code: worstCode(rows),
+    exit_code: exitCodes[outcome],
     checks,
     organizations: rows,
   };
   io.stdout(summaryTable(summary, io.terminal.columns || 80));
-  const { files, problems } = output === null ? { files: [], problems: [] } : await writeSummary(summary, output);
-  for (const line of [...(quiet ? [] : files.map((path) => `Wrote ${path}`)), ...problems])
-    io.terminal.write(`${printable(line)}\n`);
+  const target = { formats: summaryFormats, outputDir: output, stdout: () => {}, name: "summary" };
+  const { files, problems } = await writeFormats(summary, target, { onStdout: {}, ofFile: {} });
+  for (const line of [...(quiet ? [] : files.map((path) => `Wrote ${path}`)), ...problems]) warnOn(io)(line);
   const reports = scans.flatMap((scan) => {
-    const report = ended.get(scan)?.outcome?.report ?? null;
-    return report === null ? [] : [{ name: scan.name, report, revision: scan.revision }];
+    const report = ended.get(scan)?.report ?? null;
+    return report === null ? [] : [{ name: scan.waiting.name, report, revision: scan.revision }];
   });
   await writeGitHubFeedback(reports, io, summaryMarkdown(summary));
   if (bugs.length > 0) throw bugs[0];
-  return worstCode(rows, { areWritten: problems.length === 0 });
+  return exitCodes[worstOf([outcome, problems.length > 0 && "usage"])];
 }
 
 /** Throws `UsageError` naming everything that is wrong with any of them. */
@@ -235,53 +246,5 @@ async function prepareOne(settings: ConnectedSettings, io: CommandIo): Promise<O
   const terminal = { ...io.terminal, isTTY: false, write };
   const own = { ...io, terminal, stdout: (text: string) => void kept.push(text) };
   const progress = createProgress(terminal, settings.quiet ? "quiet" : "totals");
-  return { ...(await prepareScan(settings, own, progress)), name, output: () => kept.join("") };
-}
-
-interface Ended {
-  /** Null: an unexpected error. */
-  readonly outcome: ScanOutcome | null;
-  readonly duration_ms: number;
-}
-
-const bugError = { code: "internal_error", message: "The scanner failed: a bug", remedy: null };
-
-/** `ended` is undefined for a scan that an interruption kept from being run. */
-function toSummary(
-  { name, orgUrl: org_url, revision }: OrganizationScan,
-  ended: Ended | undefined,
-): OrganizationSummary {
-  const { outcome, duration_ms } = ended ?? { outcome: null, duration_ms: 0 };
-  const none = { scan_id: null, checks: null, gate: null, error: null, files: [] };
-  const base = { name, org_url, benchmark: revision.benchmark.id, ...none, duration_ms };
-  if (ended === undefined) return { ...base, status: "not_run", exit_code: null };
-  if (outcome === null) return { ...base, status: "failed", exit_code: exitCodes.bug, error: bugError };
-  const { code: exit_code, report, error: refusal, files, gateLine } = outcome;
-  if (report === null) {
-    const error = refusal && { code: refusal.code, message: refusal.message, remedy: refusal.remedy };
-    return { ...base, status: "failed", exit_code, error };
-  }
-  const { pass, fail, manual, not_applicable } = report.summary;
-  const isCompleted = report.scan.status === "completed";
-  return {
-    ...base,
-    status: isCompleted ? "completed" : "cancelled",
-    exit_code,
-    scan_id: report.scan.id,
-    checks: { pass, fail, manual, not_applicable },
-    gate: isCompleted ? gateLine : null,
-    files: [...files],
-  };
-}
-
-/** The worst that one of them has: rules without a result weigh less than findings, and no result at all weighs more. */
-function worstCode(organizations: readonly OrganizationSummary[], { areWritten } = { areWritten: true }): number {
-  const has = (code: number, isReported: (checks: unknown) => boolean = () => true) =>
-    organizations.some((one) => (one.exit_code ?? exitCodes.interrupted) === code && isReported(one.checks));
-  if (has(exitCodes.interrupted)) return exitCodes.interrupted;
-  if (has(exitCodes.bug)) return exitCodes.bug;
-  if (has(exitCodes.unread, (checks) => checks === null)) return exitCodes.unread;
-  if (has(exitCodes.usage) || !areWritten) return exitCodes.usage;
-  if (has(exitCodes.findings)) return exitCodes.findings;
-  return has(exitCodes.unread) ? exitCodes.unread : exitCodes.ok;
+  return { ...(await prepareScan(settings, own, progress)), output: () => kept.join("") };
 }

@@ -1,13 +1,11 @@
-import { join } from "node:path";
 import * as v from "valibot";
 import { columnLines, wrapped } from "../../command_line/terminal.ts";
-import { requireWritable, writeWhole, type NamedFile } from "../../command_line/files.ts";
 import { ruleStates } from "../../shared/rule_result.ts";
 import { statusCountsEntries } from "../../shared/schemas/scan.ts";
 import { count, time, type Output } from "../../shared/schemas/primitives.ts";
 import { toPrintableJson } from "../../shared/text.ts";
-import type { WrittenFiles } from "../reports/write_reports.ts";
 import { markdownCell, markdownText } from "../reports/markdown_text.ts";
+import type { Format } from "../reports/report_format.ts";
 
 /** Summary of a run over several organizations: `scanstream.summary/1`. */
 
@@ -41,26 +39,11 @@ export const summarySchema = v.object({
 export type Summary = Output<typeof summarySchema>;
 export type OrganizationSummary = Summary["organizations"][number];
 
-const fileNames = ["summary.json", "summary.md"] as const;
-
-/** Throws `UsageError` where the summary could not be written after the scans. */
-export function requireSummaryPlace(directory: NamedFile): Promise<void> {
-  return requireWritable({ directory, fileNames });
-}
-
-/** A line for each file: that it was written, or why it could not be. */
-export async function writeSummary(summary: Summary, directory: NamedFile): Promise<WrittenFiles> {
-  const texts = { "summary.json": `${toPrintableJson(summary, 2)}\n`, "summary.md": summaryMarkdown(summary) } as const;
-  const files: string[] = [];
-  const problems: string[] = [];
-  for (const name of fileNames) {
-    const file = join(directory.file, name);
-    const problem = await writeWhole({ ...directory, file }, texts[name]);
-    if (problem === null) files.push(file);
-    else problems.push(problem);
-  }
-  return { files, problems };
-}
+/** Files of the summary, in the folder that the organizations share. */
+export const summaryFormats: readonly Format<Summary, object>[] = [
+  { name: "json", extension: "json", render: (summary) => `${toPrintableJson(summary, 2)}\n` },
+  { name: "markdown", extension: "md", render: summaryMarkdown },
+];
 
 const countHeadings = ["failed", "manual", "passed", "N/A"];
 const headings = ["organization", "status", ...countHeadings, "exit"];
