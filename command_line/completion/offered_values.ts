@@ -1,4 +1,4 @@
-import { Option, type Argument } from "commander";
+import type { Argument, Option } from "commander";
 
 export interface OfferedValue {
   readonly value: string;
@@ -24,16 +24,6 @@ export function offering<Input extends Option | Argument>(
     (await values()).map((value) => (typeof value === "string" ? { value } : value)) satisfies readonly OfferedValue[];
   offers.set(input, { kind, values: toOffered });
   return input;
-}
-
-/** An option of one of these words, or of a list of them. */
-export function wordsOption(
-  flags: string,
-  description: string,
-  kind: "one" | "list",
-  words: readonly string[],
-): Option {
-  return offering(new Option(flags, description), kind, () => Promise.resolve(words));
 }
 
 /** Null where anything may stand. Choices, and the word for the value in the help, say it for most. */

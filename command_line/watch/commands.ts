@@ -1,6 +1,5 @@
-import type { Command } from "commander";
+import { Option, type Command } from "commander";
 import type { RunCommand } from "../command_io.ts";
-import { wordsOption } from "../completion/offered_values.ts";
 import { addExamples } from "../examples.ts";
 import type { WatchFlags } from "./watch_command.ts";
 
@@ -12,7 +11,7 @@ export function addWatchCommand(program: Command, run: RunCommand): void {
     .argument("[scan-id]", "the scan's UUID; without it, and without --latest: the whole tenant")
     .option("--latest", "use the newest scan")
     .option("--exit-status", "exit 1 unless the scan completed and no check failed")
-    .addOption(wordsOption("--format <format>", "text (default), json or ndjson", "one", ["text", "json", "ndjson"]))
+    .addOption(new Option("--format <format>", "text by default").choices(["text", "json", "ndjson"]))
     .action((scanId: string | undefined, flags: WatchFlags) =>
       run(async (io) => (await import("./watch_command.ts")).watchCommand(scanId, flags, io)),
     );

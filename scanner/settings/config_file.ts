@@ -1,13 +1,14 @@
 import { stat } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
-import { findNodeAtLocation, parseTree, stripComments, type JSONPath } from "jsonc-parser";
+import { stripComments, type JSONPath } from "jsonc-parser";
 import * as v from "valibot";
 import { readOptionFile } from "../../command_line/files.ts";
 import { adviceFor } from "../../shared/nearest_name.ts";
-import { parseOptionJson, refuseFile } from "../decisions/option_file.ts";
+import { issuePath, lineFinder, parseOptionJson, refuseFile } from "../decisions/option_file.ts";
 import { lastRun } from "../runs/kept_runs.ts";
 import { memberOf, type Raw, type Setting } from "./setting.ts";
 import { table } from "./table.ts";
+import { isSameOrg } from "./values.ts";
 
 export const configFileName = "scanstream.config.json";
 /** Hundreds of organizations with long lists. */
@@ -106,6 +107,11 @@ export async function organizationNames(): Promise<readonly string[]> {
   return (config?.organizations ?? []).map(({ name }) => name);
 }
 
+/** True for members that name the organization with this address. */
+export function isAbout({ org_url: address }: Members, orgUrl: string): boolean {
+  return typeof address === "string" && isSameOrg(address, orgUrl);
+}
+
 /** Comments are allowed. */
 export function parseConfigFile(written: string, file: string): ConfigFile {
   // Blanks take their place, so that the lines of messages stay those of the file.
@@ -117,38 +123,26 @@ export function parseConfigFile(written: string, file: string): ConfigFile {
   if (secrets.length > 0) throw fail(secrets.map((pointer) => `${pointer}: ${noSecret}`));
   const parsed = v.safeParse(configSchema, content);
   if (!parsed.success) {
-    const root = parseTree(text);
-    const place = (path: JSONPath) => {
-      const node = root === undefined ? undefined : findNodeAtLocation(root, path);
-      // A member stands where its name does.
-      const offset = node?.parent?.type === "property" ? node.parent.offset : node?.offset;
-      const where = path.length === 0 ? "the file" : toPointer(path);
-      return offset === undefined ? where : `${where} ${lineAndColumn(text, offset)}`;
-    };
-    throw fail(parsed.issues.map((issue) => explainIssue(issue, place)));
+    const lineOf = lineFinder(text);
+    throw fail(parsed.issues.map((issue) => `${lineOf(issuePath(issue))}${explainIssue(issue)}`));
   }
   const { $schema: _, defaults = {}, organizations, ...top }: Content = parsed.output as Content;
   const repeated = repeatedNames((organizations ?? []).map(({ name }) => name));
   if (repeated.length > 0) throw fail(repeated);
-  const resolved = <Given extends Members>(members: Given): Given => withPathsOf(members, dirname(file));
-  return {
-    file,
-    top,
-    defaults: resolved(defaults),
-    organizations: organizations?.map((each) => resolved(each)) ?? null,
-  };
+  const folder = dirname(file);
+  const listed = organizations?.map((each) => withPathsOf(each, folder)) ?? null;
+  return { file, top, defaults: withPathsOf(defaults, folder), organizations: listed };
 }
 
-function explainIssue(issue: v.BaseIssue<unknown>, place: (path: JSONPath) => string): string {
-  const path = (issue.path ?? []).map(({ key }) => key as string | number);
+function explainIssue(issue: v.BaseIssue<unknown>): string {
+  const path = issuePath(issue);
   const name = path.at(-1);
   if (issue.expected === "never" && typeof name === "string") {
     const schema = path.length === 1 ? configSchema : path[0] === "defaults" ? defaultsSchema : organizationSchema;
-    const members = Object.keys(schema.entries);
-    return `${place(path)}: unknown key; ${adviceFor(name, members)}`;
+    return `${toPointer(path)}: unknown key; ${adviceFor(name, Object.keys(schema.entries))}`;
   }
-  if (issue.received === "undefined") return `${place(path.slice(0, -1))}: ${JSON.stringify(name)} is required`;
-  return `${place(path)}: ${issue.type === "strict_object" ? "expected an object" : issue.message}`;
+  if (issue.received === "undefined") return `${toPointer(path.slice(0, -1))}: ${JSON.stringify(name)} is required`;
+  return `${toPointer(path)}: ${issue.type === "strict_object" ? "expected an object" : issue.message}`;
 }
 
 /** Two folders whose names differ in case only are one folder on some systems. */
@@ -167,12 +161,6 @@ function withPathsOf<Given extends Members>(members: Given, folder: string): Giv
     return [name, isPath ? join(folder, value) : value];
   });
   return Object.fromEntries(entries) as Given;
-}
-
-/** `(line 3 column 7)`, counted from 1. */
-function lineAndColumn(text: string, offset: number): string {
-  const before = text.slice(0, offset).split("\n");
-  return `(line ${before.length} column ${(before.at(-1) ?? "").length + 1})`;
 }
 
 function toPointer(path: JSONPath): string {

@@ -1,7 +1,7 @@
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { adviceFor } from "../../shared/nearest_name.ts";
 import { UsageError } from "../../shared/usage_error.ts";
-import { findConfigFile, readConfigFile, type ConfigFile, type Organization } from "./config_file.ts";
+import { findConfigFile, isAbout, readConfigFile, type ConfigFile, type Organization } from "./config_file.ts";
 import {
   readConnectedSettings,
   readSettings,
@@ -13,7 +13,6 @@ import {
 } from "./read_settings.ts";
 import { attributeOf, flagOf, type CommandName, type Setting } from "./setting.ts";
 import { table } from "./table.ts";
-import { isSameOrg } from "./values.ts";
 
 /** The organizations of `scanstream.config.json` that a command is about, and the settings of each. */
 
@@ -58,7 +57,7 @@ export async function settingsOfSaved(
   const given = { command, flags, env };
   if (typeof flags["org"] === "string") return readSettings((await chosen(given))[0] ?? given);
   const config = await openConfig(flags);
-  const organization = config?.organizations?.find((each) => orgUrl !== null && isOf(each, orgUrl));
+  const organization = config?.organizations?.find((each) => orgUrl !== null && isAbout(each, orgUrl));
   return readSettings(withFile(given, config, organization));
 }
 
@@ -73,35 +72,48 @@ async function openConfig(flags: Flags): Promise<ConfigFile | null> {
   return file === null ? null : readConfigFile(file);
 }
 
+/** All organizations of the file, those that `--org` or `--org-url` names, or the one of flags and variables. */
 async function chosen(given: Given): Promise<readonly Given[]> {
-  const { flags, env } = given;
-  const config = await openConfig(flags);
-  const { org, orgUrl } = flags;
-  if (config === null || config.organizations === null) {
+  const config = await openConfig(given.flags);
+  if (config?.organizations == null) {
+    if (given.flags["org"] === undefined) return [withFile(given, config)];
     const where =
       config === null ? "there is no scanstream.config.json here" : `${config.file} does not list organizations`;
-    if (org === undefined) return [withFile(given, config)];
     throw new UsageError([`--org: ${where}; name a file that lists organizations with --config FILE`]);
   }
-  const { file, organizations: list } = config;
-  const toGiven = (organizations: readonly Organization[]) =>
-    organizations.map((organization) => ({
-      ...withFile(given, config, organization),
-      isOneOfSeveral: organizations.length > 1,
-    }));
-  if (typeof org === "string") return toGiven(named(list, org, file));
+  const organizations = select(config.organizations, config.file, given);
+  const isOneOfSeveral = organizations.length > 1;
+  return organizations.map((organization) => ({ ...withFile(given, config, organization), isOneOfSeveral }));
+}
+
+function select(
+  list: readonly Organization[],
+  file: string,
+  { flags: { org, orgUrl }, env }: Given,
+): readonly Organization[] {
+  const names = list.map(({ name }) => name);
+  if (typeof org === "string") {
+    const wanted = org.split(",").flatMap((name) => name.trim() || []);
+    const problems = wanted.flatMap((name) =>
+      names.includes(name)
+        ? []
+        : [`--org ${JSON.stringify(name)}: ${file} has no organization of this name: ${adviceFor(name, names)}`],
+    );
+    if (wanted.length === 0) problems.push(`--org: expected one or more of ${names.join(", ")}`);
+    if (problems.length > 0) throw new UsageError(problems);
+    return list.filter(({ name }) => wanted.includes(name));
+  }
   if (typeof orgUrl === "string" && orgUrl.trim() !== "") {
-    const same = list.filter((each) => isOf(each, orgUrl));
-    if (same.length > 0) return toGiven(same);
-    const names = list.map(({ name }) => name).join(", ");
+    const same = list.filter((each) => isAbout(each, orgUrl));
+    if (same.length > 0) return same;
     throw new UsageError([
-      `--org-url: ${file} lists no organization with this address: expected --no-config, or --org with one of ${names}`,
+      `--org-url: ${file} lists no organization with this address: expected --no-config, or --org with one of ${names.join(", ")}`,
     ]);
   }
   // A variable that names one organization, and a file that names others: a person has to say which is meant.
   const variable = table.orgUrl.variables?.find((name) => textOf(env, name) !== null);
-  if (variable === undefined || (list.length === 1 && list.every((each) => isOf(each, env[variable] ?? ""))))
-    return toGiven(list);
+  if (variable === undefined || (list.length === 1 && list.every((each) => isAbout(each, env[variable] ?? ""))))
+    return list;
   throw new UsageError([
     `${variable} names one organization, and ${file} names ${list.length === 1 ? "another" : list.length}: expected --org NAME, --no-config, or ${variable} without a value`,
   ]);
@@ -118,24 +130,4 @@ function withFile(given: Given, config: ConfigFile | null, organization?: Organi
   if (organization === undefined) return { ...given, file: shared };
   const { name, ...members } = organization;
   return { ...given, organization: name, file: [{ place: `${file}: organization ${name}`, members }, ...shared] };
-}
-
-function isOf({ org_url: address }: Organization, orgUrl: string): boolean {
-  return typeof address === "string" && isSameOrg(address, orgUrl);
-}
-
-function named(organizations: readonly Organization[], text: string, file: string): readonly Organization[] {
-  const wanted = text
-    .split(",")
-    .map((name) => name.trim())
-    .filter((name) => name !== "");
-  const names = organizations.map(({ name }) => name);
-  const problems = wanted
-    .filter((name) => !names.includes(name))
-    .map(
-      (name) => `--org ${JSON.stringify(name)}: ${file} has no organization of this name: ${adviceFor(name, names)}`,
-    );
-  if (wanted.length === 0) problems.push(`--org: expected one or more of ${names.join(", ")}`);
-  if (problems.length > 0) throw new UsageError(problems);
-  return organizations.filter(({ name }) => wanted.includes(name));
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { readProblem } from "../../shared/error_code.ts";
 import type { Environment } from "../../command_line/command_io.ts";
 import { InvalidSetting } from "../../shared/environment_reader.ts";
@@ -9,7 +10,6 @@ import { parsePrivateKey, PrivateKeyError, type SigningKey } from "../okta/priva
 import type { Members } from "./config_file.ts";
 import { attributeOf, flagOf, memberOf, type CommandName, type Raw, type Setting } from "./setting.ts";
 import { table, type SettingName, type Values } from "./table.ts";
-import { isSameOrg, scopeNames } from "./values.ts";
 
 /** Options of one command, as commander gives them. */
 export type Flags = Readonly<Record<string, string | boolean | undefined>>;
@@ -196,12 +196,13 @@ class Reading {
 
   /** Variables under any of their names; two with two values are a problem, unless a flag decides. */
   readonly #variables: Layer = (name) => {
-    const given = (rowOf(name).variables ?? []).flatMap((source) => {
+    const row = rowOf(name);
+    const given = (row.variables ?? []).flatMap((source) => {
       const raw = textOf(this.#given.env, source);
       return raw === null ? [] : [{ raw, source }];
     });
     const [first] = given;
-    const other = given.find(({ raw }) => first !== undefined && !isSameValue(name, raw, first.raw));
+    const other = given.find((each) => first !== undefined && !isSame(row, each, first));
     if (first !== undefined && other !== undefined)
       this.#report(
         name,
@@ -254,15 +255,17 @@ function rowOf(name: SettingName): Setting<unknown> {
   return table[name];
 }
 
-function isSameValue(name: SettingName, one: string, other: string): boolean {
-  if (name === "orgUrl") return isSameOrg(one, other);
-  // A program of Unix sets either case, and the lower one wins.
-  if (name === "httpsProxy" || name === "noProxy") return true;
-  const scopesOf = (text: string) =>
-    scopeNames(text.split(/[\s,]+/))
-      .toSorted()
-      .join();
-  return name === "scopes" ? scopesOf(one) === scopesOf(other) : one === other;
+/** True for two spellings of one value, and for the two cases of one name, of which the first wins. */
+function isSame(row: Setting<unknown>, one: Found, other: Found): boolean {
+  const valueOf = ({ raw }: Found): unknown => {
+    try {
+      const value = row.read(raw, "");
+      return Array.isArray(value) ? value.toSorted() : value;
+    } catch {
+      return raw;
+    }
+  };
+  return one.source.toLowerCase() === other.source.toLowerCase() || isDeepStrictEqual(valueOf(one), valueOf(other));
 }
 
 const apiToken =

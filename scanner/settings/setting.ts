@@ -1,4 +1,5 @@
 import { InvalidSetting } from "../../shared/environment_reader.ts";
+import { nearestName } from "../../shared/nearest_name.ts";
 import type { OfferedValue } from "../../command_line/completion/offered_values.ts";
 import type { NamedFile } from "../../command_line/files.ts";
 
@@ -107,15 +108,18 @@ export function onOff(flag: string, help: string, own: Own = {}): Kind<boolean> 
 
 interface Bounds extends Own {
   readonly unit: string;
-  readonly least: number;
-  readonly most: number;
+  readonly range: readonly [least: number, most: number];
   /** In the unit. */
   readonly fallback: number;
   /** Present for a number with a fraction: the value is that many times the number. */
   readonly factor?: number;
 }
 
-export function number(flag: string, help: string, { unit, least, most, factor, ...own }: Bounds): Kind<number> {
+export function number(
+  flag: string,
+  help: string,
+  { unit, range: [least, most], factor, ...own }: Bounds,
+): Kind<number> {
   const pattern = factor === undefined ? /^\d{1,6}$/ : /^\d{1,6}(\.\d+)?$/;
   const toValue = (count: number) => (factor === undefined ? count : Math.max(1, Math.round(count * factor)));
   const read = (raw: Raw) => {
@@ -128,33 +132,41 @@ export function number(flag: string, help: string, { unit, least, most, factor, 
   return { form: "number", flag, help: described, ...own, fallback: toValue(own.fallback), read };
 }
 
-/** One of these words; the first is the default. */
-export function word<const Word extends string>(
-  flag: string,
+/** One of these words, by default the first. The value of a variable is not repeated: it may be a secret in the wrong place. */
+export function word<const Word extends string, Fallback = Word>(
+  flag: string | null,
   help: string,
   known: readonly [Word, ...Word[]],
-): Kind<Word> {
+  own: WithFallback<Word, Fallback> = {},
+): Kind<NoInfer<Word | Fallback>> {
   const parse = (given: string) => {
     const found = known.find((each) => each === given);
     if (found !== undefined) return found;
-    throw new InvalidSetting(`${JSON.stringify(given)}: expected ${known.join(" or ")}`);
+    throw new InvalidSetting(`${flag === null ? "" : `${JSON.stringify(given)}: `}expected ${known.join(" or ")}`);
   };
-  return text(flag, help, parse, { words: known, fallback: known[0] });
+  return text(flag, help, parse, { words: known, fallback: known[0] as Fallback & Word, ...own });
 }
 
-/** Some of these words, or `all` of them; the first by default. */
-export function words<const Word extends string>(
-  flag: string,
+/** Some of these formats, or `all` of them; by default the first. */
+export function formats<const Name extends string>(
   help: string,
-  known: readonly [Word, ...Word[]],
-): Kind<readonly Word[]> {
-  const parse = (items: readonly string[]): readonly Word[] => {
-    if (items.includes("all")) return known;
-    const found = known.filter((each) => items.includes(each));
-    if (found.length > 0 && items.every((item) => known.some((each) => each === item))) return found;
-    throw new InvalidSetting(`${JSON.stringify(items.join(","))}: expected one or more of ${known.join(", ")}`);
+  known: readonly Name[],
+  own: Own = {},
+): Kind<readonly Name[]> {
+  const parse = (items: readonly string[]): readonly Name[] => {
+    const given = new Set(items.flatMap((item): readonly string[] => (item === "all" ? known : [item])));
+    const found = [...given].flatMap((item) => known.find((name) => name === item) ?? []);
+    if (found.length > 0 && found.length === given.size) return found;
+    const unknown = [...given].filter((item) => !known.some((name) => name === item));
+    const which = unknown.map((item) => {
+      const nearest = nearestName(item, known);
+      return `unknown format ${JSON.stringify(item)}${nearest === null ? "" : ` (did you mean ${nearest}?)`}; `;
+    });
+    throw new InvalidSetting(
+      `${JSON.stringify(items.join(","))}: ${which.join("")}expected one or more of ${[...known, "all"].join(", ")}`,
+    );
   };
-  return list(flag, help, parse, { words: known, fallback: [known[0]] as readonly Word[] });
+  return list("--format <formats>", help, parse, { words: [...known, "all"], fallback: known.slice(0, 1), ...own });
 }
 
 /** `--org-url` of `--org-url <url>`; empty where the command line does not have it. */

@@ -1,6 +1,6 @@
 import { ruleStates } from "../../shared/rule_result.ts";
 import { lastRun } from "../runs/kept_runs.ts";
-import { list, number, onOff, path, section, text, word, words, type CommandName } from "./setting.ts";
+import { formats, list, number, onOff, path, section, text, word, type CommandName } from "./setting.ts";
 import {
   defaultScopes,
   expectedAddress,
@@ -8,18 +8,15 @@ import {
   formatNames,
   gates,
   parseClientId,
-  parseFormats,
   parseGate,
   parseKeyId,
   parseOrgUrl,
   parseProxy,
-  parseScopePrefix,
   parseScopes,
   parseSeverities,
   parseStatuses,
   parseTime,
   parseVariableName,
-  parseView,
   requireNames,
 } from "./values.ts";
 
@@ -63,8 +60,7 @@ export const table = {
         commands: ["scan"],
         kept: "top",
         unit: "organizations",
-        least: 1,
-        most: 32,
+        range: [1, 32],
         fallback: 4,
       }),
     },
@@ -97,15 +93,13 @@ export const table = {
       }),
       concurrency: number("--concurrency <n>", "maximum number of parallel requests", {
         unit: "requests",
-        least: 1,
-        most: 50,
+        range: [1, 50],
         // The provider allows 35 at once at the least (https://developer.okta.com/docs/reference/rl2-limits/); others need some.
         fallback: 20,
       }),
       timeoutMs: number("--timeout <seconds>", "time limit for one request", {
         unit: "seconds",
-        least: 0.001,
-        most: 600,
+        range: [0.001, 600],
         fallback: 30,
         factor: 1000,
       }),
@@ -125,8 +119,9 @@ export const table = {
         separator: /[\s,]+/,
         fallback: defaultScopes,
       }),
-      scopePrefix: text(null, "okta or idp (default: asked from the org)", parseScopePrefix, {
+      scopePrefix: word(null, "okta or idp (default: asked from the org)", ["okta", "idp"], {
         variables: ["IDP_SCOPE_PREFIX"],
+        fallback: null,
         kept,
       }),
       httpsProxy: text(null, "proxy for the org: http://host:port", parseProxy, {
@@ -155,8 +150,7 @@ export const table = {
       keep: number("--keep <n>", "runs of an org to keep", {
         kept,
         unit: "runs",
-        least: 0,
-        most: 10_000,
+        range: [0, 10_000],
         fallback: 30,
       }),
       isKept: onOff("--no-keep", "do not keep this run"),
@@ -196,16 +190,9 @@ export const table = {
   ...section(
     { group: "Report:", commands: reporting, kept },
     {
-      format: list("--format <formats>", `${formatNames.join(", ")}, all`, parseFormats, {
-        words: [...formatNames, "all"],
-        fallback: ["table"],
-      }),
-      output: path("--output <dir>", "directory for the reports: scan.<ext>", {
-        isPerOrganization: true,
-      }),
-      status: list("--status <states>", "list only pass, fail, manual, n/a", parseStatuses, {
-        words: ruleStates,
-      }),
+      format: formats(`${formatNames.join(", ")}, all`, formatNames),
+      output: path("--output <dir>", "directory for the reports: scan.<ext>", { isPerOrganization: true }),
+      status: list("--status <states>", "list only pass, fail, manual, n/a", parseStatuses, { words: ruleStates }),
       failOn: text("--fail-on <what>", "exit 1 for fail (default), manual, fail:high, never", parseGate, {
         commands: gating,
         words: gates,
@@ -239,10 +226,7 @@ export const table = {
     { explainFormat: word("--format <format>", "text, json or markdown", ["text", "json", "markdown"]) },
   ),
   ...section({ group: "Runs:", commands: ["report"] }, { latest: onOff("--latest", "the newest scan at the gateway") }),
-  ...section(
-    { commands: ["diff"] },
-    { diffFormat: words("--format <formats>", "text (default), json", ["text", "json"]) },
-  ),
+  ...section({ commands: ["diff"] }, { diffFormat: formats("text (default), json", ["text", "json"]) }),
   ...section(
     { commands: ["fix", "diff", "history"] },
     { writeTo: path("--output <dir>", "directory for the files; fix needs a new one") },
@@ -252,9 +236,9 @@ export const table = {
     {
       fromReports: path("--from-reports <dir>", "reports and lines of follow in this folder"),
       rule: list("--rule <names>", "only these rules", requireNames, { words: checkNames }),
-      days: number("--days <n>", "UTC days that end today", { unit: "days", least: 1, most: 400, fallback: 30 }),
-      by: text("--by <view>", "group the rules by control (SP 800-53)", parseView, { words: ["control"] }),
-      historyFormat: words("--format <formats>", "table (default), json, csv", ["table", "json", "csv"]),
+      days: number("--days <n>", "UTC days that end today", { unit: "days", range: [1, 400], fallback: 30 }),
+      by: word("--by <view>", "group the rules by control (SP 800-53)", ["control"], { fallback: null }),
+      historyFormat: formats("table (default), json, csv", ["table", "json", "csv"]),
     },
   ),
   ...section(
@@ -271,16 +255,14 @@ export const table = {
       state: path("--state <dir>", "saved state (default: .scanstream/follow)"),
       intervalMs: number("--interval <seconds>", "time between two polls of the System Log", {
         unit: "seconds",
-        least: 2,
-        most: 3600,
+        range: [2, 3600],
         fallback: 10,
         factor: 1000,
       }),
       reconcileMs: number("--reconcile <hours>", "time between two full scans", {
         unit: "hours",
-        least: 0.001,
         // A hundred days: longer than the provider keeps its log.
-        most: 2400,
+        range: [0.001, 2400],
         fallback: 6,
         factor: 3_600_000,
       }),

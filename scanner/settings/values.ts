@@ -1,6 +1,5 @@
 import { InvalidSetting } from "../../shared/environment_reader.ts";
 import { isLoopback } from "../../shared/loopback.ts";
-import { nearestName } from "../../shared/nearest_name.ts";
 import type { Severity } from "../../shared/report.ts";
 import { type RuleState, parseStates, stateWords } from "../../shared/rule_result.ts";
 import { parseSeverity, severityWords } from "../../shared/severity.ts";
@@ -64,23 +63,28 @@ function withScheme(text: string): string {
   return /^[a-z0-9-]+(\.[a-z0-9-]+)+(:\d+)?\/?$/i.test(text) ? `https://${text}` : text;
 }
 
-export function parseClientId(text: string): string {
-  if (/^[A-Za-z0-9._~-]{1,200}$/.test(text)) return text;
-  throw new InvalidSetting(`is not a client id: expected ${expectedClientId}, such as 0oa1b2c3d4e5f6g7h8i9`);
-}
+export const parseClientId = matching(
+  /^[A-Za-z0-9._~-]{1,200}$/,
+  `is not a client id: expected ${expectedClientId}, such as 0oa1b2c3d4e5f6g7h8i9`,
+);
+export const parseKeyId = matching(
+  /^[\x21-\x7e]{1,200}$/,
+  "is not a key id: expected at most 200 printable characters without blanks",
+);
+export const parseVariableName = matching(
+  /^[A-Za-z_][A-Za-z0-9_]*$/,
+  "expected the name of a variable, such as ACME_PRIVATE_KEY",
+);
 
-export function parseKeyId(text: string): string {
-  if (/^[\x21-\x7e]{1,200}$/.test(text)) return text;
-  throw new InvalidSetting("is not a key id: expected at most 200 printable characters without blanks");
-}
-
-export function parseVariableName(text: string): string {
-  if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(text)) return text;
-  throw new InvalidSetting("expected the name of a variable, such as ACME_PRIVATE_KEY");
+function matching(pattern: RegExp, problem: string): (text: string) => string {
+  return (text) => {
+    if (pattern.test(text)) return text;
+    throw new InvalidSetting(problem);
+  };
 }
 
 export function parseScopes(items: readonly string[]): readonly string[] {
-  const scopes = scopeNames(items);
+  const scopes = items.map((scope) => scope.replace(/^(okta|idp)\./, ""));
   if (scopes.length === 0)
     throw new InvalidSetting("holds no scope: expected names such as policies.read, separated by blanks or commas");
   if (scopes.length > 50) throw new InvalidSetting("holds more than 50 scopes");
@@ -90,16 +94,6 @@ export function parseScopes(items: readonly string[]): readonly string[] {
     );
   }
   return [...new Set(scopes)];
-}
-
-/** Without prefix. */
-export function scopeNames(scopes: readonly string[]): readonly string[] {
-  return scopes.map((scope) => scope.replace(/^(okta|idp)\./, ""));
-}
-
-export function parseScopePrefix(text: string): "okta" | "idp" {
-  if (text === "okta" || text === "idp") return text;
-  throw new InvalidSetting("is not a known prefix: expected okta or idp");
 }
 
 export function parseProxy(text: string): string {
@@ -112,19 +106,6 @@ export function parseProxy(text: string): string {
 /** Those of `reports/formats.ts`, which is loaded only when a report is written. */
 export const formatNames: readonly string[] =
   "table json csv sarif junit ocsf cklb ckl hdf xccdf oscal poam html markdown".split(" ");
-
-export function parseFormats(items: readonly string[]): readonly string[] {
-  const names = [...new Set(items.flatMap((name) => (name === "all" ? formatNames : [name])))];
-  const unknown = names.filter((name) => !formatNames.includes(name));
-  if (names.length > 0 && unknown.length === 0) return names;
-  const which = unknown.map((name) => {
-    const nearest = nearestName(name, formatNames);
-    return `unknown format ${JSON.stringify(name)}${nearest === null ? "" : ` (did you mean ${nearest}?)`}; `;
-  });
-  throw new InvalidSetting(
-    `${quoted(items)}: ${which.join("")}expected one or more of ${[...formatNames, "all"].join(", ")}`,
-  );
-}
 
 export const gates: readonly string[] = [
   "never",
@@ -166,11 +147,6 @@ export function requireNames(names: readonly string[]): readonly string[] {
 export function parseTime(text: string): string {
   if (!Number.isNaN(Date.parse(text))) return text;
   throw new InvalidSetting(`${quoted([text])}: expected a time such as 2026-01-31 or 2026-01-31T12:00:00Z`);
-}
-
-export function parseView(text: string): "control" {
-  if (text === "control") return text;
-  throw new InvalidSetting(`${quoted([text])}: expected control`);
 }
 
 function quoted(items: readonly string[]): string {

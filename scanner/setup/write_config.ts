@@ -3,8 +3,7 @@ import { readFile } from "node:fs/promises";
 import { hasCode, readProblem } from "../../shared/error_code.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { writeWhole } from "../../command_line/files.ts";
-import { isSameOrg } from "../settings/values.ts";
-import { parseConfigFile, type ConfigFile, type Members } from "../settings/config_file.ts";
+import { isAbout, parseConfigFile, type ConfigFile } from "../settings/config_file.ts";
 
 export interface SetupEntry {
   readonly org_url: string;
@@ -40,7 +39,7 @@ export async function clientIdInConfig(file: string, orgUrl: string): Promise<st
   const text = await readConfig(file);
   if (text === null) return null;
   const { organizations, defaults } = parseConfigFile(text, file);
-  const found = [...(organizations ?? []), defaults].find((each) => isOf(each, orgUrl));
+  const found = [...(organizations ?? []), defaults].find((each) => isAbout(each, orgUrl));
   return typeof found?.["client_id"] === "string" ? found["client_id"] : null;
 }
 
@@ -60,11 +59,11 @@ function placeOf(
   file: string,
 ): { readonly path: JSONPath; readonly name: string | null } {
   const list = config?.organizations ?? [];
-  const index = list.findIndex((each) => isOf(each, orgUrl));
+  const index = list.findIndex((each) => isAbout(each, orgUrl));
   if (index >= 0) return { path: ["organizations", index], name: list[index]?.name ?? null };
   const own = config?.defaults["org_url"];
   if (config !== null && own !== undefined && config.organizations === null) {
-    if (isOf(config.defaults, orgUrl)) return { path: ["defaults"], name: null };
+    if (isAbout(config.defaults, orgUrl)) return { path: ["defaults"], name: null };
     throw new UsageError([
       `Cannot add ${orgUrl} to ${file}: its defaults are of ${String(own)}: expected that org in the list "organizations", next to which setup adds this one`,
     ]);
@@ -81,10 +80,6 @@ function firstLabel(orgUrl: string): string {
   if (/^[\d.]+$/.test(hostname)) return hostname;
   if (hostname.startsWith("[")) return hostname.slice(1, -1).replaceAll(":", "-").replace(/^-+/, "");
   return (hostname.split(".")[0] ?? hostname).toLowerCase();
-}
-
-function isOf({ org_url: address }: Members, orgUrl: string): boolean {
-  return typeof address === "string" && isSameOrg(address, orgUrl);
 }
 
 function edited(text: string, path: JSONPath, value: unknown): string {

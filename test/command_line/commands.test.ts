@@ -113,3 +113,9 @@ test.each(["scan", "collect", "fix"])("%s refuses --verbose beside --quiet", asy
   const parsed = program.parseAsync([name, "--quiet", "--verbose"], { from: "user" });
   await expect(parsed).rejects.toThrow(/option '-v, --verbose' cannot be used with option '-q, --quiet'/);
 });
+
+test("watch refuses a format that it does not have", async () => {
+  const program = createProgram(() => Promise.resolve(), { writeErr: () => {} });
+  const parsed = program.parseAsync(["watch", "--format", "xml"], { from: "user" });
+  await expect(parsed).rejects.toThrow(/'xml' is invalid. Allowed choices are text, json, ndjson/);
+});

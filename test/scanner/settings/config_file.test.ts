@@ -57,16 +57,10 @@ describe("parseConfigFile", () => {
     ['{ "defaults": {', "the file is cut short"],
     ["[]", "the file: expected an object"],
     ['{ "parallel": 1,\n "parallel": 2 }', 'the key "parallel" is given twice (line 2 column 2)'],
-    [
-      withOrganization({ org_ulr: "x" }),
-      '/organizations/0/org_ulr (line 8 column 7): unknown key; did you mean "org_url"?',
-    ],
-    [
-      '{ "defaults": { "fail-on": "fail" } }',
-      '/defaults/fail-on (line 1 column 17): unknown key; did you mean "fail_on"?',
-    ],
-    ['{ "organizations": [{}] }', '/organizations/0 (line 1 column 21): "name" is required'],
-    ['{ "defaults": { "timeout": "20" } }', "/defaults/timeout (line 1 column 17): expected a number"],
+    [withOrganization({ org_ulr: "x" }), 'line 8: /organizations/0/org_ulr: unknown key; did you mean "org_url"?'],
+    ['{ "defaults": { "fail-on": "fail" } }', 'line 1: /defaults/fail-on: unknown key; did you mean "fail_on"?'],
+    ['{ "organizations": [{}] }', 'line 1: /organizations/0: "name" is required'],
+    ['{ "defaults": { "timeout": "20" } }', "line 1: /defaults/timeout: expected a number"],
     [withOrganization({ name: "../up" }), "expected a name for a folder"],
     ['{ "organizations": [] }', "expected at least one organization"],
     [
