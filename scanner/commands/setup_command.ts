@@ -9,10 +9,8 @@ import { readSettings, type Flags } from "../settings/read_settings.ts";
 import { parseClientId, parseOrgUrl } from "../settings/values.ts";
 import { systemClock } from "../okta/clock.ts";
 import { createRequestSender } from "../okta/connection.ts";
-import { parsePrivateKey } from "../okta/private_key.ts";
-import { consoleSteps } from "../setup/look.ts";
 import { loadSetupKey } from "../setup/key_pair.ts";
-import { lookAtOrg, type NeedState } from "../setup/look.ts";
+import { consoleSteps, examineNeeds, type NeedState } from "../setup/needs.ts";
 import { clientIdInConfig, writeSetupConfig } from "../setup/write_config.ts";
 import { scanCommand } from "./scan_command.ts";
 
@@ -20,8 +18,6 @@ const pollMs = 3000;
 /** While scopes are missing each is asked for alone: fewer than a hundred token requests a minute. */
 const scopesPollMs = 10_000;
 const marks = { done: "✓", open: "○", wrong: "✗" } as const;
-/** Which needs each console step is about. */
-const needsOfStep: readonly RegExp[] = [/^app$/, /^key$/, /^scope:/, /^role$/];
 
 /**
  * `setup`: a key pair made here, what to click in Okta's console, and each click seen as soon as it is made. It changes nothing at
@@ -47,22 +43,20 @@ export async function setupCommand(flags: Flags, io: CommandIo): Promise<number>
     );
     io.stdout(`${key.publicJwk}\n`);
     const { httpsProxy, noProxy } = settings;
-    const pem = String(key.privateKey.export({ type: "pkcs8", format: "pem" }));
-    const signingKey = parsePrivateKey(pem, { keyId: key.kid });
-    const connection = { ...settings, orgUrl, key: signingKey, proxy: { httpsProxy, noProxy } };
+    const connection = { ...settings, orgUrl, key: key.signingKey, proxy: { httpsProxy, noProxy } };
     const sending = { signal: io.interrupted, clock: systemClock, trace: undefined };
     const sender = createRequestSender({ ...connection, clientId: "" }, sending);
     close = () => sender.close();
     // Paths in the file are relative to its own folder.
-    const keyEntry = { private_key_file: relative(dirname(file), key.file), private_key_id: key.kid };
-    const walk: Walk = {
+    const keyEntry = { private_key_file: relative(dirname(file), key.file), private_key_id: key.signingKey.kid };
+    const setup: Setup = {
       say,
-      look: (clientId) => lookAtOrg(connection, clientId, sender),
+      examine: (clientId) => examineNeeds(connection, clientId, sender),
       save: (id) => writeSetupConfig(file, { org_url: orgUrl, client_id: id, ...keyEntry }),
     };
-    const clientId = ask === null ? await lookOnce(walk, known) : await walkThrough(walk, known, { ask, io });
+    const clientId = ask === null ? await checkOnce(setup, known) : await guide(setup, known, { ask, io });
     if (clientId === null) return exitCodes.usage;
-    const name = await walk.save(clientId);
+    const name = await setup.save(clientId);
     say(`Wrote ${file}${name === null ? "" : ` (organization "${name}")`}.`);
     if (ask === null) return exitCodes.ok;
     if (/^n/i.test(await ask("Run the first scan now? [Y/n] ", String))) {
@@ -86,7 +80,7 @@ class NoAnswer extends Error {}
 /** Asks until `parse` takes the answer. */
 type Ask = <Value>(question: string, parse: (answer: string) => Value) => Promise<Value>;
 
-function asking(ask: NonNullable<CommandIo["ask"]>, say: Walk["say"]): Ask {
+function asking(ask: NonNullable<CommandIo["ask"]>, say: Setup["say"]): Ask {
   return async (question, parse) => {
     for (;;) {
       const answer = await ask(question);
@@ -100,30 +94,29 @@ function asking(ask: NonNullable<CommandIo["ask"]>, say: Walk["say"]): Ask {
   };
 }
 
-interface Walk {
+interface Setup {
   readonly say: (text: string) => void;
-  readonly look: (clientId: string | null) => Promise<readonly NeedState[]>;
+  readonly examine: (clientId: string | null) => Promise<readonly NeedState[]>;
   /** Writes the configuration, which is also what a run that continues this one knows. */
   readonly save: (clientId: string) => Promise<string | null>;
 }
 
 /** For a script: the client id where everything is there, else null after the steps that are left. */
-async function lookOnce(walk: Walk, clientId: string | null): Promise<string | null> {
-  const states = await walk.look(clientId);
-  const left = states.filter(({ state, isRequired }) => isRequired && state !== "done");
-  if (left.length > 0) for (const index of consoleSteps.keys()) showStep(walk, index);
-  for (const state of states) show(walk, state);
-  if (left.length === 0) return clientId;
+async function checkOnce(setup: Setup, clientId: string | null): Promise<string | null> {
+  const states = await setup.examine(clientId);
+  const isLeft = states.some(({ state, isRequired }) => isRequired && state !== "done");
+  if (isLeft) for (const index of consoleSteps.keys()) showStep(setup, index);
+  for (const state of states) show(setup, state);
+  if (!isLeft) return clientId;
   // The next run goes on with this app.
-  if (clientId !== null && states.some(({ need, state }) => need === "app" && state === "done"))
-    await walk.save(clientId);
-  walk.say("Not ready yet: finish each line without ✓, then run this command again.");
+  if (clientId !== null && isDone(states, 0)) await setup.save(clientId);
+  setup.say("Not ready yet: finish each line without ✓, then run this command again.");
   return null;
 }
 
 /** The steps one after the other, each until it is seen to be done. Null: the organization cannot be used. */
-async function walkThrough(
-  walk: Walk,
+async function guide(
+  setup: Setup,
   known: string | null,
   { ask, io }: { readonly ask: Ask; readonly io: CommandIo },
 ): Promise<string | null> {
@@ -131,39 +124,38 @@ async function walkThrough(
   let clientId = known;
   let step = -1;
   for (;;) {
-    const states = await walk.look(clientId);
+    const states = await setup.examine(clientId);
     const left = consoleSteps.findIndex((_, index) => !isDone(states, index));
-    const blocked = states.find(
-      ({ need, state }) => state === "wrong" && (need === "organization" || need === "clock"),
-    );
+    const wrong = states.filter(({ state }) => state === "wrong").map(({ need }) => need);
     for (const state of states) {
-      const isLater = state.state !== "done" && stepOf(state.need) > Math.max(left, 0);
-      if (isLater || shown.get(state.need) === state.text) continue;
-      shown.set(state.need, state.text);
+      const { need, text } = state;
+      const isLater = state.state !== "done" && stepOf(need) > Math.max(left, 0);
+      if (isLater || shown.get(need) === text) continue;
+      shown.set(need, text);
       // The steps name what waits for the person; only what is wrong, or done, is news.
-      if (state.state !== "open" || state.need === "key" || state.need === "role") show(walk, state);
+      if (state.state !== "open" || need === "key" || need === "role") show(setup, state);
     }
-    if (blocked?.need === "organization") return null;
-    if (left < 0 && blocked === undefined && clientId !== null) {
-      for (const state of states) if (!state.isRequired && state.state === "open") show(walk, state);
+    if (wrong.includes("organization")) return null;
+    if (left < 0 && !wrong.includes("clock") && clientId !== null) {
+      for (const state of states) if (!state.isRequired && state.state === "open") show(setup, state);
       return clientId;
     }
     if (left > step) {
       step = left;
-      showStep(walk, step);
+      showStep(setup, step);
     }
     if (left === 0) {
       clientId = await ask("Client ID: ", parseClientId);
-      await walk.save(clientId);
+      await setup.save(clientId);
       continue;
     }
-    const isScopeOpen = states.some(({ need, state }) => need.startsWith("scope:") && state === "open");
-    await sleep(isScopeOpen ? scopesPollMs : pollMs, undefined, { signal: io.interrupted });
+    const areScopesOpen = states.some(({ need, state }) => need.startsWith("scope:") && state === "open");
+    await sleep(areScopesOpen ? scopesPollMs : pollMs, undefined, { signal: io.interrupted });
   }
 }
 
 function stepOf(need: string): number {
-  return needsOfStep.findIndex((pattern) => pattern.test(need));
+  return consoleSteps.findIndex(({ needs }) => needs.test(need));
 }
 
 /** True when everything that a step is about is there. */
@@ -172,11 +164,11 @@ function isDone(states: readonly NeedState[], step: number): boolean {
   return own.length > 0 && own.every(({ state }) => state === "done");
 }
 
-function show({ say }: Walk, { state, text }: NeedState): void {
+function show({ say }: Setup, { state, text }: NeedState): void {
   say(`${marks[state]} ${text}`);
 }
 
-function showStep({ say }: Walk, index: number): void {
+function showStep({ say }: Setup, index: number): void {
   const step = consoleSteps[index];
   if (step === undefined) return;
   say("");

@@ -1,20 +1,19 @@
-import { createHash, createPublicKey, generateKeyPairSync, type KeyObject } from "node:crypto";
+import { createHash, createPublicKey, generateKeyPairSync } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { explainWriteError, makeDirectory } from "../../command_line/files.ts";
 import { hasCode, readProblem } from "../../shared/error_code.ts";
 import { UsageError } from "../../shared/usage_error.ts";
-import { parsePrivateKey, PrivateKeyError } from "../okta/private_key.ts";
+import { parsePrivateKey, PrivateKeyError, type SigningKey } from "../okta/private_key.ts";
 
 const keyFolder = join(".scanstream", "keys");
 
 export interface SetupKey {
   /** The private key, relative to the working directory. */
   readonly file: string;
-  readonly privateKey: KeyObject;
-  /** The RFC 7638 thumbprint. */
-  readonly kid: string;
-  /** Key as the console takes it: one line of JSON. */
+  /** Its `kid` is the RFC 7638 thumbprint. */
+  readonly signingKey: SigningKey & { readonly kid: string };
+  /** Public half as the console takes it: one line of JSON. */
   readonly publicJwk: string;
   readonly isNew: boolean;
 }
@@ -31,38 +30,31 @@ export async function loadSetupKey(orgUrl: string): Promise<SetupKey> {
     if (hasCode(error, "ENOENT")) return null;
     throw new UsageError([`Cannot read the key ${JSON.stringify(file)}: ${readProblem(error) ?? "it cannot be read"}`]);
   });
-  if (existing !== null) return describeKey(file, parseExisting(existing, file), false);
+  if (existing !== null) return { file, ...parseKey(existing, file), isNew: false };
   const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-  const pem = privateKey.export({ type: "pkcs8", format: "pem" });
+  const pem = String(privateKey.export({ type: "pkcs8", format: "pem" }));
   try {
     await makeDirectory(keyFolder, 0o700);
     await writeFile(file, pem, { mode: 0o600, flag: "wx" });
   } catch (error) {
     throw new UsageError([explainWriteError(`the key ${JSON.stringify(file)}`, error)]);
   }
-  return describeKey(file, privateKey, true);
+  return { file, ...parseKey(pem, file), isNew: true };
 }
 
-function parseExisting(pem: string, file: string): KeyObject {
+function parseKey(pem: string, file: string): Pick<SetupKey, "signingKey" | "publicJwk"> {
   try {
-    const { key } = parsePrivateKey(pem, { keyId: null });
-    if (key.asymmetricKeyDetails?.namedCurve === "prime256v1") return key;
+    const parsed = parsePrivateKey(pem, { keyId: null });
+    if (parsed.key.asymmetricKeyDetails?.namedCurve === "prime256v1") {
+      const { kty, crv, x, y } = createPublicKey(parsed.key).export({ format: "jwk" });
+      const kid = createHash("sha256").update(JSON.stringify({ crv, kty, x, y })).digest("base64url");
+      const publicJwk = JSON.stringify({ kty, crv, x, y, kid, use: "sig", alg: "ES256" });
+      return { signingKey: { ...parsed, kid }, publicJwk };
+    }
   } catch (error) {
     if (!(error instanceof PrivateKeyError)) throw error;
   }
   throw new UsageError([
     `The key ${JSON.stringify(file)} is not a P-256 key. Move the file away; setup then makes a new key`,
   ]);
-}
-
-function describeKey(file: string, privateKey: KeyObject, isNew: boolean): SetupKey {
-  const { kid, publicJwk } = publicJwkOf(privateKey);
-  return { file, privateKey, kid, publicJwk, isNew };
-}
-
-/** The public half, as Okta's console takes it. */
-function publicJwkOf(privateKey: KeyObject): Pick<SetupKey, "kid" | "publicJwk"> {
-  const { kty, crv, x, y } = createPublicKey(privateKey).export({ format: "jwk" });
-  const kid = createHash("sha256").update(JSON.stringify({ crv, kty, x, y })).digest("base64url");
-  return { kid, publicJwk: JSON.stringify({ kty, crv, x, y, kid, use: "sig", alg: "ES256" }) };
 }

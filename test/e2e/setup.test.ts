@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_practice_org.ts";
-import { requiredScopes } from "../../scanner/setup/look.ts";
+import { defaultScopes as requiredScopes } from "../../scanner/settings/values.ts";
 import { launchChromium } from "../support/chromium.ts";
 import { builtPackage, runCommand, startBinary, temporaryFolder } from "../support/command_line.ts";
 

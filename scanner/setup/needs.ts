@@ -5,20 +5,20 @@ import { assignedRoles, examineLogin, examineOrganization, type StepResult } fro
 import type { HttpIdpClient } from "../okta/http_idp_client.ts";
 import type { IdpError, IdpErrorCode } from "../okta/idp_error.ts";
 import type { RequestSender } from "../okta/request_sender.ts";
-import { defaultScopes } from "../settings/values.ts";
+import { defaultScopes as requiredScopes } from "../settings/values.ts";
 
 /** Needs of a scan in an org, in the order in which a person makes it: the list of `setup`; `doctor` examines the same. */
 
-/** Without prefix. A scan has gaps without one of these. */
-export const requiredScopes: readonly string[] = defaultScopes;
-/** Without prefix: what each is good for beyond a scan. */
+/** Without prefix: what each is good for beyond a scan, which has no gap without it. */
 const optionalScopes: Readonly<Record<string, string>> = {
   "logs.read": "follow",
   "orgs.read": "the setting of public client apps",
 };
 
-export interface ConsoleStep {
+interface ConsoleStep {
   readonly title: string;
+  /** Names of the needs that it is about. */
+  readonly needs: RegExp;
   readonly clicks: readonly string[];
 }
 
@@ -26,6 +26,7 @@ export interface ConsoleStep {
 export const consoleSteps: readonly ConsoleStep[] = [
   {
     title: "Create the app",
+    needs: /^app$/,
     clicks: [
       "In the Admin Console, open Applications → Applications.",
       "Create App Integration → API Services → Next.",
@@ -34,6 +35,7 @@ export const consoleSteps: readonly ConsoleStep[] = [
   },
   {
     title: "Save the public key in this app",
+    needs: /^key$/,
     clicks: [
       'General → Client Credentials → Edit → "Public key / Private key".',
       'Add key → paste the line above that begins with {"kty" → Done → Save.',
@@ -41,6 +43,7 @@ export const consoleSteps: readonly ConsoleStep[] = [
   },
   {
     title: "Grant the scopes to this app",
+    needs: /^scope:/,
     clicks: [
       `Okta API Scopes → Grant: ${requiredScopes.map((scope) => `okta.${scope}`).join(", ")}.`,
       ...Object.entries(optionalScopes).map(([scope, use]) => `Optional: okta.${scope}, for ${use}.`),
@@ -48,6 +51,7 @@ export const consoleSteps: readonly ConsoleStep[] = [
   },
   {
     title: "Give this app a role that can only read",
+    needs: /^role$/,
     clicks: ["Admin roles → Edit assignments → Read-Only Administrator → Save."],
   },
 ];
@@ -64,10 +68,8 @@ export interface NeedState {
   readonly isRequired: boolean;
 }
 
-const allScopes = [...requiredScopes, ...Object.keys(optionalScopes)];
-
 /** Examines the org and the app; null: there is no Client ID yet. */
-export async function lookAtOrg(
+export async function examineNeeds(
   settings: Omit<ConnectionSettings, "clientId">,
   clientId: string | null,
   sender: RequestSender,
@@ -78,14 +80,18 @@ export async function lookAtOrg(
   );
   if (org === null) return states;
   if (clientId === null) return [...states, need("app", "open", "No Client ID yet")];
-  const config = { ...settings, clientId, scopes: allScopes };
+  const config = { ...settings, clientId, scopes: [...requiredScopes, ...Object.keys(optionalScopes)] };
   const [client, steps] = await collected(examineLogin(config, { org, sender, clock: systemClock }));
   const failure = steps.find(({ state }) => state === "fail");
   if (failure?.error !== undefined && failure.step !== "scopes" && failure.step !== "role")
     return [...states, ...refusedLogin(failure.error, clientId)];
   const granted = steps.find(({ step }) => step === "scopes")?.granted ?? [];
   states.push(foundApp(clientId), need("key", "done", "Public key: saved in the app, and active"));
-  states.push(...requiredScopes.map((scope) => scopeState(scope, granted, clientId)));
+  for (const scope of requiredScopes) {
+    const isThere = granted.includes(scope);
+    const text = isThere ? `okta.${scope}` : `okta.${scope}: not granted to the app ${clientId}`;
+    states.push(need(`scope:${scope}`, isThere ? "done" : "open", text));
+  }
   if (client !== null) {
     const roles = await assignedRoles(clientId, client);
     states.push(need("role", "done", roleText(roles)), await logState(client), await publicClientState(client));
@@ -97,37 +103,10 @@ export async function lookAtOrg(
     states.push(need("role", "open", text));
   }
   const dpop = steps.find(({ step }) => step === "dpop");
-  return dpop === undefined ? states : [...states, dpopState(dpop)];
-}
-
-function scopeState(scope: string, granted: readonly string[], clientId: string): NeedState {
-  const name = `okta.${scope}`;
-  const isThere = granted.includes(scope);
-  return need(
-    `scope:${scope}`,
-    isThere ? "done" : "open",
-    isThere ? name : `${name}: not granted to the app ${clientId}`,
-  );
-}
-
-async function logState(client: HttpIdpClient): Promise<NeedState> {
-  if (!client.isGranted("logs.read")) return cannotBeSeen("system_log", "The System Log", "logs.read");
-  const answer = await client.getPage({ path: "/api/v1/logs?limit=1", scope: "logs.read" });
-  return answer.state === "obtained"
-    ? optional("system_log", "done", "System Log: readable")
-    : optional("system_log", "wrong", `System Log: ${answer.detail}`);
-}
-
-/** With it on, Okta itself gives every new service app the role Super Administrator. */
-async function publicClientState(client: HttpIdpClient): Promise<NeedState> {
-  const name = "The setting of public client apps";
-  if (!client.isGranted("orgs.read")) return cannotBeSeen("public_client", name, "orgs.read");
-  const answer = await client.getObject({ path: "/api/v1/org/settings/clientPrivilegesSetting", scope: "orgs.read" });
-  if (answer.state === "missing") return optional("public_client", "open", `${name}: ${answer.detail}`);
-  if (answer.value["clientPrivilegesSetting"] !== true)
-    return optional("public_client", "done", "Public client app admins: off");
-  const text = `Public client app admins is on: new apps get Super Administrator by themselves. Turn off ${places.publicClientAdmins}`;
-  return optional("public_client", "wrong", text);
+  if (dpop?.state === "ok") states.push(optional("dpop", "done", "DPoP: on, tokens are bound to this program"));
+  else if (dpop !== undefined)
+    states.push(optional("dpop", "open", `DPoP is off: a copied token works anywhere. ${remedies.dpop}`));
+  return states;
 }
 
 /** The result of an examination, and its steps. */
@@ -140,11 +119,6 @@ async function collected<Value>(
     if (next.done === true) return [next.value, results];
     results.push(next.value);
   }
-}
-
-function roleText(roles: readonly string[]): string {
-  const text = `Role: ${roles.length === 0 ? "assigned" : roles.join(", ")}`;
-  return roles.includes("SUPER_ADMIN") ? `${text}. Read-Only Administrator is enough for routine scans` : text;
 }
 
 /** Needs that a refused login shows to be wrong; other errors are about the app. */
@@ -174,10 +148,29 @@ function foundApp(clientId: string): NeedState {
   return need("app", "done", `App ${clientId}: found`);
 }
 
-function dpopState({ state }: StepResult): NeedState {
-  return state === "ok"
-    ? optional("dpop", "done", "DPoP: on, tokens are bound to this program")
-    : optional("dpop", "open", `DPoP is off: a copied token works anywhere. ${remedies.dpop}`);
+function roleText(roles: readonly string[]): string {
+  const text = `Role: ${roles.length === 0 ? "assigned" : roles.join(", ")}`;
+  return roles.includes("SUPER_ADMIN") ? `${text}. Read-Only Administrator is enough for routine scans` : text;
+}
+
+async function logState(client: HttpIdpClient): Promise<NeedState> {
+  if (!client.isGranted("logs.read")) return cannotBeSeen("system_log", "The System Log", "logs.read");
+  const answer = await client.getPage({ path: "/api/v1/logs?limit=1", scope: "logs.read" });
+  return answer.state === "obtained"
+    ? optional("system_log", "done", "System Log: readable")
+    : optional("system_log", "wrong", `System Log: ${answer.detail}`);
+}
+
+/** With it on, Okta itself gives every new service app the role Super Administrator. */
+async function publicClientState(client: HttpIdpClient): Promise<NeedState> {
+  const name = "The setting of public client apps";
+  if (!client.isGranted("orgs.read")) return cannotBeSeen("public_client", name, "orgs.read");
+  const answer = await client.getObject({ path: "/api/v1/org/settings/clientPrivilegesSetting", scope: "orgs.read" });
+  if (answer.state === "missing") return optional("public_client", "open", `${name}: ${answer.detail}`);
+  if (answer.value["clientPrivilegesSetting"] !== true)
+    return optional("public_client", "done", "Public client app admins: off");
+  const text = `Public client app admins is on: new apps get Super Administrator by themselves. Turn off ${places.publicClientAdmins}`;
+  return optional("public_client", "wrong", text);
 }
 
 function cannotBeSeen(name: string, what: string, scope: string): NeedState {
