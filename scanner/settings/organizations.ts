@@ -75,7 +75,7 @@ async function openConfig(flags: Flags): Promise<ConfigFile | null> {
 /** All organizations of the file, those that `--org` or `--org-url` names, or the one of flags and variables. */
 async function chosen(given: Given): Promise<readonly Given[]> {
   const config = await openConfig(given.flags);
-  if (config?.organizations == null) {
+  if (config === null || config.organizations === null) {
     if (given.flags["org"] === undefined) return [withFile(given, config)];
     const where =
       config === null ? "there is no scanstream.config.json here" : `${config.file} does not list organizations`;

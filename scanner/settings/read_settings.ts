@@ -260,7 +260,7 @@ function isSame(row: Setting<unknown>, one: Found, other: Found): boolean {
   const valueOf = ({ raw }: Found): unknown => {
     try {
       const value = row.read(raw, "");
-      return Array.isArray(value) ? value.toSorted() : value;
+      return Array.isArray(value) ? new Set(value) : value;
     } catch {
       return raw;
     }
