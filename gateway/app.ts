@@ -1,12 +1,12 @@
 import { Hono, type MiddlewareHandler } from "hono";
 import { cors } from "hono/cors";
+import { methodNotAllowed } from "hono/method-not-allowed";
 import { requestId } from "hono/request-id";
 import { AppError } from "../shared/app_error.ts";
 import { anyone, requireDeclared } from "./auth/access.ts";
-import { demoRoutes } from "./http/demo_routes.ts";
 import type { Dependencies } from "./http/dependencies.ts";
 import { eventStreamsOf, type Feature } from "./features/features.ts";
-import { isUnexpected, methodNotAllowed, problemResponse } from "./http/problem.ts";
+import { isUnexpected, methodRefused, problemResponse } from "./http/problem.ts";
 import { publishRoute } from "./http/publish_route.ts";
 import { requestLog, routeOf, type RequestVariables } from "./http/request_log.ts";
 import { sessionRoute } from "./http/session_route.ts";
@@ -58,6 +58,16 @@ export function createApp(dependencies: Dependencies, features: readonly Feature
     if (!c.res.headers.has("cache-control")) c.header("cache-control", "no-store");
   });
 
+  app.use(
+    methodNotAllowed({
+      app,
+      onMethodNotAllowed({ req }, methods) {
+        // Streams answer no HEAD.
+        const allowed = req.path.endsWith("/event-stream") ? ["GET"] : methods;
+        return problemResponse(methodRefused(req.method, allowed));
+      },
+    }),
+  );
   app.use(async (c, next) => {
     c.set("dependencies", dependencies);
     await next();
@@ -73,8 +83,7 @@ export function createApp(dependencies: Dependencies, features: readonly Feature
   const tags = [...platformTags, ...features.flatMap(({ tags: own = [] }) => own)];
   const openApi = dependencies.createOpenApi(app as unknown as Hono, tags);
   app.get("/openapi.json", anyone, async () => Response.json(await openApi()));
-  app.route("/demo", demoRoutes(dependencies));
-  app.route("/sign-in", signInRoutes(dependencies));
+  app.route("/", signInRoutes(dependencies));
   app.route("/api/v1/session", sessionRoute(dependencies));
   app.route("/api/v1", publishRoute(dependencies, features));
   for (const { routes } of features) if (routes !== undefined) app.route("/api/v1", routes(dependencies));
@@ -82,7 +91,6 @@ export function createApp(dependencies: Dependencies, features: readonly Feature
   for (const [mount, stream] of eventStreams) app.route(`/api/v1${mount}`, eventStreamRoute(stream));
   app.route("/api/v1", streamTokenRoute(dependencies, eventStreams));
   requireDeclared(app.routes.slice(platformRoutes));
-  refuseOtherMethods(app);
   return app;
 }
 
@@ -115,21 +123,4 @@ function requireOwnPrefixes(features: readonly Feature[]): void {
   const shared = prefixes.find((prefix, index) => prefixes.indexOf(prefix) !== index);
   if (shared === undefined) return;
   throw new TypeError(`Cannot mount the features: two of them have the channel prefix ${JSON.stringify(shared)}`);
-}
-
-/** A known path with another method is 405 and names the right ones, not 404. */
-function refuseOtherMethods(app: App): void {
-  const methods = new Map<string, Set<string>>();
-  for (const { method, path } of app.routes) {
-    if (method === "ALL") continue;
-    const allowed = methods.get(path) ?? new Set();
-    methods.set(path, allowed.add(method));
-    // Hono answers HEAD with GET; streams refuse it.
-    if (method === "GET" && !path.endsWith("/event-stream")) allowed.add("HEAD");
-  }
-  for (const [path, allowed] of methods) {
-    app.all(path, (c) => {
-      throw methodNotAllowed(c.req.method, [...allowed]);
-    });
-  }
 }

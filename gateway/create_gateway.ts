@@ -4,8 +4,7 @@ import { parseConfig, type SignInConfig } from "./config.ts";
 import type { Feature } from "./features/features.ts";
 import { runTasks } from "./features/tasks.ts";
 import type { Gateway, GatewayOptions } from "./gateway_options.ts";
-import type { WebAssets } from "./http/dependencies.ts";
-import type { DemoDependencies } from "./http/demo_routes.ts";
+import type { PageDependencies, WebAssets } from "./http/dependencies.ts";
 import { createLog } from "./observability/log.ts";
 import { openGatewayParts, type GatewayParts } from "./runtime/gateway_parts.ts";
 import { createIssuerVerifier } from "./runtime/issuer_verifier.ts";
@@ -17,7 +16,7 @@ export interface ProductOptions {
   readonly signIn?: SignInConfig | null;
   readonly webAssets?: WebAssets;
   readonly hasMetricsPort?: boolean;
-  readonly demoSession?: DemoDependencies["demoSession"];
+  readonly demoSession?: PageDependencies["demoSession"];
   readonly signal?: AbortSignal;
 }
 

@@ -4,7 +4,6 @@ import type { Hono } from "hono";
 import type { Tag } from "../description/operation.ts";
 import type { FeatureDependencies } from "../features/features.ts";
 import type { Limits } from "../limits.ts";
-import type { DemoDependencies } from "./demo_routes.ts";
 import type { Readiness } from "../observability/readiness.ts";
 import type { Metrics, MetricsText } from "../observability/metrics.ts";
 import type { StreamOpener } from "../streaming/event_stream.ts";
@@ -20,8 +19,18 @@ export interface StatusDependencies {
   readonly peerAddress: (env: unknown) => string | null;
 }
 
+/** The user that the live page of the demo is signed in as. */
+export interface DemoSession {
+  /** A JWT that is valid for minutes; the page requests another. */
+  readonly access_token: string;
+  readonly tenant_id: string;
+  readonly tenant_name: string;
+}
+
 /** Parts for the live page, and how people sign in there. */
-export interface PageDependencies extends DemoDependencies {
+export interface PageDependencies {
+  /** Null: this gateway is not the demo. */
+  readonly demoSession: (() => Promise<DemoSession>) | null;
   readonly webAssets: WebAssets;
   /** Null: no issuer is configured that people can sign in at from the page. */
   readonly signIn: SignIn | null;

@@ -30,7 +30,7 @@ export class HttpRefusal extends Error {
 }
 
 /** A known path with another method names the right ones. */
-export function methodNotAllowed(method: string, allowed: readonly string[]): HttpRefusal {
+export function methodRefused(method: string, allowed: readonly string[]): HttpRefusal {
   const allow = allowed.join(", ");
   return new HttpRefusal("method_not_allowed", `${method} is not a method of this path: use ${allow}`, { allow });
 }

@@ -1,62 +1,62 @@
-import { Hono } from "hono";
+import { Hono, type MiddlewareHandler } from "hono";
 import { etag } from "hono/etag";
+import { serveStatic } from "hono/serve-static";
 import { anyone } from "../auth/access.ts";
 import type { IssuerEndpoints } from "../auth/sign_in.ts";
 import { NotFound } from "../../shared/app_error.ts";
 import type { PageDependencies } from "./dependencies.ts";
 
-/** The live page and its files. */
+/** The live page and its files, in the smallest coding that the client accepts. */
 export function webRoutes({ webAssets, signIn }: PageDependencies): Hono {
   const routes = new Hono();
   // Made of the bytes that are sent, so that each encoding has its own.
   const tagged = etag();
-  routes.get("/", anyone, tagged, (c) => pageResponse(c.req.header("accept-encoding"), { isCallback: false }));
+  routes.get("/", anyone, tagged, compressedBefore, page({ isCallback: false }));
   // The issuer sends people back to the page, which takes what is in the query.
-  if (signIn !== null) {
-    routes.get("/callback", anyone, tagged, (c) => pageResponse(c.req.header("accept-encoding"), { isCallback: true }));
-  }
+  if (signIn !== null) routes.get("/callback", anyone, tagged, compressedBefore, page({ isCallback: true }));
   // Their names change with what is in them.
-  routes.get("/assets/:file", anyone, tagged, (c) =>
-    assetResponse(`assets/${c.req.param("file")}`, c.req.header("accept-encoding"), {
-      ...livePageHeaders(null, { isCallback: false }),
-      "cache-control": "public, max-age=31536000, immutable",
-    }),
-  );
+  const immutable = {
+    ...livePageHeaders(null, { isCallback: false }),
+    "cache-control": "public, max-age=31536000, immutable",
+  };
+  const assets = files({ rewriteRequestPath: (path) => path.slice(1) }, async () => immutable);
+  routes.get("/assets/:file", anyone, tagged, compressedBefore, assets);
   return routes;
 
-  async function pageResponse(accepted: string | undefined, options: { readonly isCallback: boolean }) {
-    const endpoints = (await signIn?.endpoints()) ?? null;
-    const headers = { ...livePageHeaders(endpoints, options), "cache-control": "no-cache" };
-    return assetResponse("index.html", accepted, headers);
+  function page(options: { readonly isCallback: boolean }): MiddlewareHandler {
+    return files({ path: "index.html" }, async () => {
+      const endpoints = (await signIn?.endpoints()) ?? null;
+      return { ...livePageHeaders(endpoints, options), "cache-control": "no-cache" };
+    });
   }
 
-  async function assetResponse(
-    path: string,
-    accepted: string | undefined,
-    headers: Readonly<Record<string, string>>,
-  ): Promise<Response> {
-    const contentType = contentTypeOf(path);
-    if (contentType === null) throw new NotFound("No such file");
-    for (const { name, suffix } of encodings) {
-      if (name !== null && !accepts(accepted, name)) continue;
-      const body = await webAssets.read(`${path}${suffix}`);
-      if (body === null) continue;
-      const init = {
-        headers: {
-          ...headers,
-          "content-type": contentType,
-          "content-length": String(body.byteLength),
-          vary: "accept-encoding",
-          ...(name === null ? {} : { "content-encoding": name }),
-        },
-        // A Worker would compress it again; other runtimes do not know the word.
-        ...(name === null ? {} : { encodeBody: "manual" }),
-      };
-      return new Response(body, init);
-    }
-    throw new NotFound("No such file");
+  function files(
+    place: { readonly path: string } | { readonly rewriteRequestPath: (path: string) => string },
+    headersOf: () => Promise<Readonly<Record<string, string>>>,
+  ): MiddlewareHandler {
+    return serveStatic({
+      ...place,
+      root: "",
+      precompressed: true,
+      getContent: (path) => webAssets.read(path),
+      async onFound(_path, c) {
+        c.header("vary", "accept-encoding");
+        for (const [name, value] of Object.entries(await headersOf())) c.header(name, value);
+      },
+      onNotFound() {
+        throw new NotFound("No such file");
+      },
+    });
   }
 }
+
+/** A Worker would compress an answer once more that has a content encoding; other runtimes do not know the word. */
+const compressedBefore: MiddlewareHandler = async (c, next) => {
+  await next();
+  const { body, status, headers } = c.res;
+  const init = { status, headers, encodeBody: "manual" };
+  if (headers.has("content-encoding")) c.res = new Response(body, init);
+};
 
 /**
  * Everything comes from here, nothing runs inline, and no other page may frame or reach this one: a token is typed into it.
@@ -77,33 +77,4 @@ function livePageHeaders(issuer: IssuerEndpoints | null, { isCallback }: { reado
       `frame-ancestors ${isCallback ? "'self'" : "'none'"}`,
     "x-frame-options": isCallback ? "SAMEORIGIN" : "DENY",
   };
-}
-
-/** The smallest first. */
-const encodings = [
-  { name: "br", suffix: ".br" },
-  { name: "gzip", suffix: ".gz" },
-  { name: null, suffix: "" },
-] as const;
-
-/** Follows https://www.rfc-editor.org/rfc/rfc9110#name-accept-encoding; which one weighs more does not matter, but `q=0` refuses. */
-function accepts(header: string | undefined, coding: string): boolean {
-  const offered = new Map(
-    (header ?? "").split(",").map((part) => {
-      const [name = "", ...parameters] = part.split(";").map((text) => text.trim().toLowerCase());
-      return [name, !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter))];
-    }),
-  );
-  return offered.get(coding) ?? offered.get("*") ?? false;
-}
-
-const contentTypes: Readonly<Record<string, string>> = {
-  html: "text/html; charset=utf-8",
-  js: "text/javascript; charset=utf-8",
-  css: "text/css; charset=utf-8",
-};
-
-/** Null: files of this kind are not served. */
-function contentTypeOf(path: string): string | null {
-  return contentTypes[path.slice(path.lastIndexOf(".") + 1)] ?? null;
 }

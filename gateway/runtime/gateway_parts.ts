@@ -9,9 +9,8 @@ import type { BrokerAdapter, DatabaseAdapter } from "../gateway_options.ts";
 import { createAuthenticator } from "../auth/authenticate.ts";
 import { createAuthorityCheck } from "../auth/membership.ts";
 import { settingsError, type GatewayConfig } from "../config.ts";
-import type { DemoDependencies } from "../http/demo_routes.ts";
-import type { Dependencies, WebAssets } from "../http/dependencies.ts";
-import { methodNotAllowed, problemResponse } from "../http/problem.ts";
+import type { Dependencies, PageDependencies, WebAssets } from "../http/dependencies.ts";
+import { methodRefused, problemResponse } from "../http/problem.ts";
 import { eventStreamsOf, type Feature } from "../features/features.ts";
 import { repeatTasks } from "../features/tasks.ts";
 import type { JwtVerifier } from "../auth/jwt.ts";
@@ -42,7 +41,7 @@ export interface GatewayPartsOptions extends Pick<
   readonly webAssets: WebAssets;
   /** `/metrics` has a port of its own. */
   readonly hasMetricsPort: boolean;
-  readonly demoSession: DemoDependencies["demoSession"];
+  readonly demoSession: PageDependencies["demoSession"];
   readonly signal: AbortSignal | undefined;
 }
 
@@ -67,7 +66,7 @@ export interface GatewayParts {
 export async function respondMetrics(metricsText: MetricsText, request: Request): Promise<Response> {
   if (new URL(request.url).pathname !== "/metrics") throw new AppError("not_found", "No such path");
   if (!["GET", "HEAD"].includes(request.method)) {
-    return problemResponse(methodNotAllowed(request.method, ["GET", "HEAD"]));
+    return problemResponse(methodRefused(request.method, ["GET", "HEAD"]));
   }
   const { body, contentType } = await metricsText.read();
   return new Response(body, { headers: { "content-type": contentType } });

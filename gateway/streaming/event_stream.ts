@@ -9,6 +9,7 @@ import type { Authenticator } from "../auth/authenticate.ts";
 import type { Principal } from "../auth/principal.ts";
 import { answer, parameter, problem, refusals, streamSecurity, tenantParameter } from "../description/operation.ts";
 import type { EventStreams } from "../features/features.ts";
+import { methodRefused } from "../http/problem.ts";
 import { accountOf } from "../limits.ts";
 import type { EventStream, StreamParameter, StreamText } from "./event_stream_definition.ts";
 
@@ -28,7 +29,8 @@ export function eventStreamRoute({ definition }: EventStream): Hono<EventStreamE
   const handler: MiddlewareHandler<EventStreamEnvironment> = async (c, next) => {
     const target = toStreamTarget(new URL(c.req.url));
     // Hono answers HEAD by running GET and dropping the body: a stream that no client would ever read or close.
-    if (c.req.method !== "GET" || definition.isFor?.(target.query) === false) {
+    if (c.req.method !== "GET") throw methodRefused(c.req.method, ["GET"]);
+    if (definition.isFor?.(target.query) === false) {
       await next();
       return undefined;
     }
