@@ -1,74 +1,198 @@
+import { hash } from "node:crypto";
+import process from "node:process";
+import { findApiKey } from "../drizzle/across_tenants.ts";
+import { ping } from "../drizzle/transactions.ts";
+import type { Broker } from "../shared/broker.ts";
+import { createPublisher } from "../shared/send_event.ts";
 import { createApp } from "./app.ts";
-import type { JwtVerifier } from "./auth/jwt.ts";
-import { parseConfig, type SignInConfig } from "./config.ts";
-import type { Feature } from "./features/features.ts";
-import { runTasks } from "./features/tasks.ts";
+import { createAuthenticator } from "./auth/authenticate.ts";
+import { clientAddress } from "./auth/client_address.ts";
+import { createIssuerVerifier } from "./auth/jwt.ts";
+import { createAuthorityCheck } from "./auth/membership.ts";
+import { createSignIn } from "./auth/sign_in.ts";
+import { createStreamTokens } from "./auth/stream_tokens.ts";
+import { parseConfig, settingsError, type SignInConfig } from "./config.ts";
+import { eventStreamsOf } from "./features/features.ts";
+import { repeatTasks, runTasks } from "./features/tasks.ts";
 import type { Gateway, GatewayOptions } from "./gateway_options.ts";
-import type { PageDependencies, WebAssets } from "./http/dependencies.ts";
+import type { Dependencies, PageDependencies } from "./http/dependencies.ts";
+import { accountOf, Limits } from "./limits.ts";
 import { createLog } from "./observability/log.ts";
-import { openGatewayParts, type GatewayParts } from "./runtime/gateway_parts.ts";
-import { createIssuerVerifier } from "./runtime/issuer_verifier.ts";
+import { createPrometheusMetrics } from "./observability/prometheus.ts";
+import { createReadiness } from "./observability/readiness.ts";
+import type { HttpRuntime } from "./runtime/http_runtime.ts";
+import { ChannelManager, createRecheck, readStoredOf } from "./streaming/channel_manager.ts";
+import { createLocalStreams } from "./streaming/local_streams.ts";
+import { createReadableStreamSinks } from "./streaming/sinks/readable_stream_sink.ts";
 
 /** More than a gateway of one's own needs. */
-export interface ProductOptions {
-  /** Instead of the one of `auth`. */
-  readonly jwtVerifier?: JwtVerifier | null;
+export interface ProductOptions extends Partial<Pick<PageDependencies, "demoSession" | "webAssets">> {
   readonly signIn?: SignInConfig | null;
-  readonly webAssets?: WebAssets;
+  /** `/metrics` has a port of its own. */
   readonly hasMetricsPort?: boolean;
-  readonly demoSession?: PageDependencies["demoSession"];
+  /** Stops waiting for a database that is unavailable. */
   readonly signal?: AbortSignal;
 }
 
-const noAssets: WebAssets = { read: async () => null };
-const partsOf = new WeakMap<Gateway, GatewayParts>();
+/** The gateway of one process, on Node or Deno, with what its server needs of it. */
+export interface ProcessGateway extends Gateway {
+  readonly dependencies: Dependencies & { readonly broker: Broker };
+  readonly isEmbedded: boolean;
+  /** The text of `/metrics`, also where that has a port of its own. */
+  readonly metricsText: NonNullable<Dependencies["metricsText"]>;
+  /** From now on its requests come from this server. */
+  serveOver(http: HttpRuntime): void;
+  /** From now on the gateway is not ready; everything else goes on. */
+  announceDrain(): void;
+  /** Closes every stream within the given time, with a retry delay, and opens no new one. */
+  drain(overMs: number): Promise<void>;
+}
 
 /**
  * Opens the gateway on Node or Deno: the routes and event streams of its features, publishing over HTTP, stream tokens, status. Keeps
  * nothing global and listens to no signal. Rejects with `UsageError` for what is missing, and with `TypeError` for features that do
  * not fit together.
  */
-export async function createGateway(options: GatewayOptions & ProductOptions): Promise<Gateway> {
-  const defaults = parseConfig({});
-  const { features, auth, signal } = options;
-  const parts = await openGatewayParts({
-    ...defaults,
-    hasMetricsPort: false,
-    log: createLog(),
-    webAssets: noAssets,
-    demoSession: null,
-    jwtVerifier: auth === undefined ? null : await createIssuerVerifier(auth),
-    ...options,
-    streamTokenSecret: options.streamTokenSecret ?? null,
-    bounds: { ...defaults.bounds, ...options.bounds },
-    signal,
-  });
+export async function createGateway(options: GatewayOptions & ProductOptions): Promise<ProcessGateway> {
+  const opened: Opened = [];
   try {
-    const gateway = toGateway(parts, features);
-    partsOf.set(gateway, parts);
-    return gateway;
+    return await open(options, opened);
   } catch (error) {
-    await parts.close();
+    await closeAll(opened);
     throw error;
   }
 }
 
-/** The parts behind a gateway. Throws `TypeError` for an object that `createGateway` has not made. */
-export function gatewayParts(gateway: Gateway): GatewayParts {
-  const parts = partsOf.get(gateway);
-  if (parts === undefined) throw new TypeError("Cannot serve the gateway: expected what createGateway resolves with");
-  return parts;
+/** How to close each thing that was opened, in the order of opening. */
+type Opened = (() => Promise<void> | void)[];
+
+/** Closes everything once, also when one of them fails; rejects with the first failure. */
+async function closeAll(opened: Opened): Promise<void> {
+  const failures: unknown[] = [];
+  for (const close of opened.splice(0).toReversed()) {
+    try {
+      await close();
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
 }
 
-function toGateway(parts: GatewayParts, features: readonly Feature[]): Gateway {
-  const { dependencies } = parts;
+async function open(options: GatewayOptions & ProductOptions, opened: Opened): Promise<ProcessGateway> {
+  const { features, auth, signIn = null, corsOrigins = [], log = createLog(), signal } = options;
+  const nowMs = Date.now;
+  const bounds = { ...parseConfig({}).bounds, ...options.bounds };
+  const limits = new Limits({ ...bounds, memoryBytes: availableMemory() });
+  const ownDatabase = await options.database.open({ features, signal });
+  opened.push(() => ownDatabase.close());
+  const database = limits.limitDatabase(ownDatabase);
+  const broker = await options.broker.open();
+  opened.push(() => broker.close());
+  // Without a server, as in a test, a stream is the body of its response, and nobody knows an address.
+  let http: Pick<HttpRuntime, "createSink" | "peerAddress" | "onClosed"> = {
+    createSink: createReadableStreamSinks(),
+    peerAddress: () => null,
+    onClosed: (_env, release) => release(),
+  };
+  const peerAddress = (env: unknown) => http.peerAddress(env);
+
+  let isDraining = false;
+  const readiness = createReadiness({
+    pingDatabase: () => ping(database),
+    pingBroker: () => broker.ping(),
+    isDraining: () => isDraining,
+    log,
+  });
+  const metrics = createPrometheusMetrics({
+    openStreams: () => streams.stats().members,
+    openChannels: () => streams.stats().channels,
+    maxStreams: bounds.maxStreams,
+    isDatabaseUp: () => readiness.isDatabaseUp(),
+    isBrokerUp: () => readiness.isBrokerUp(),
+  });
+  const streams = createLocalStreams({
+    subscriber: broker,
+    authority: createAuthorityCheck(database),
+    recheckChannels: createRecheck(eventStreamsOf(features), database, log),
+    readStored: readStoredOf(database),
+    bounds,
+    limits,
+    metrics: metrics.streams,
+    log,
+    createSink: (stream, owner) => http.createSink(stream, owner),
+  });
+  const streamTokens = createStreamTokens(await requireSecret(options), nowMs);
+  const dependencies = {
+    database,
+    limits,
+    broker,
+    ...createPublisher(broker),
+    streams: new ChannelManager(streams, database),
+    authenticator: createAuthenticator({
+      jwtVerifier: auth === undefined ? null : await createIssuerVerifier(auth),
+      streamTokens,
+      findApiKey: (hash, request) => findApiKey(database, hash, accountOf(request).holder),
+      hashKey: (apiKey) => hash("sha256", apiKey, "hex"),
+    }),
+    streamTokens,
+    signIn: signIn === null ? null : createSignIn(signIn, nowMs),
+    readiness,
+    webAssets: options.webAssets ?? { read: async () => null },
+    createOpenApi,
+    demoSession: options.demoSession ?? null,
+    corsOrigins,
+    log,
+    metrics,
+    metricsText: options.hasMetricsPort === true ? null : metrics,
+    peerAddress,
+    addressOf: (request, env) => clientAddress(request.headers, peerAddress(env), options.trustedProxyHops ?? 0),
+    onClosed: (env, release) => http.onClosed(env, release),
+    nowMs,
+  } satisfies Dependencies;
   const app = createApp(dependencies, features);
+  opened.push(repeatTasks(features, dependencies));
+
   return {
+    dependencies,
+    isEmbedded: options.database.embedded !== undefined,
+    metricsText: metrics,
     fetch: async (request, env = {}) => app.fetch(request, env),
     scheduled: () => runTasks(features, dependencies),
+    serveOver(given) {
+      http = given;
+    },
+    announceDrain() {
+      isDraining = true;
+    },
+    drain,
     async close() {
-      await parts.drain(0);
-      await parts.close();
+      await drain(0);
+      await closeAll(opened);
     },
   };
+
+  async function drain(overMs: number): Promise<void> {
+    isDraining = true;
+    await streams.drain({ overMs });
+  }
+}
+
+async function requireSecret({ streamTokenSecret, database }: GatewayOptions): Promise<string> {
+  const secret = streamTokenSecret ?? (await database.embedded?.streamTokenSecret());
+  if (secret !== undefined) return secret;
+  throw settingsError(["streamTokenSecret: required with this database: expected 32 random bytes or more"]);
+}
+
+/** Made when it is first requested: a start does not wait for it. */
+const createOpenApi: Dependencies["createOpenApi"] = (app, tags) => {
+  const build = async () => (await import("./description/describe_api.ts")).describeApi(app, tags);
+  let document: ReturnType<typeof build> | null = null;
+  return () => (document ??= build());
+};
+
+/** Returns the container's memory, where one bounds it. */
+function availableMemory(): number | undefined {
+  const bytes = process.constrainedMemory();
+  return bytes > 0 && bytes < 2 ** 50 ? bytes : undefined;
 }

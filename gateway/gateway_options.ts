@@ -1,8 +1,8 @@
 import type { Database } from "../drizzle/database.ts";
 import type { Broker } from "../shared/broker.ts";
+import type { IssuerOptions } from "./auth/jwt.ts";
 import type { StreamBounds } from "./config.ts";
 import type { Feature } from "./features/features.ts";
-import type { Jwks } from "./key_set.ts";
 import type { Log } from "./observability/log.ts";
 
 export interface GatewayOptions {
@@ -30,14 +30,6 @@ export interface Gateway {
   /** Closes every stream, and releases database and broker. Idempotent. */
   readonly close: () => Promise<void>;
 }
-
-/** Whose JWTs are accepted, with the issuer's public keys or their address. */
-export type IssuerOptions = {
-  readonly issuer: string;
-  readonly audience: string;
-  /** Default `tenant_id`. */
-  readonly tenantClaim?: string;
-} & ({ readonly url: string } | { readonly jwks: Jwks });
 
 /** A way to Postgres; `scanstream/gateway/postgres`, `/pglite` and `/neon` make one. */
 export interface DatabaseAdapter {

@@ -81,6 +81,22 @@ export function createJwtVerifier(options: JwtVerifierOptions): JwtVerifier {
   };
 }
 
+/** Whose JWTs are accepted, with the issuer's public keys or their address. */
+export type IssuerOptions = {
+  readonly issuer: string;
+  readonly audience: string;
+  /** Default `tenant_id`. */
+  readonly tenantClaim?: string;
+} & ({ readonly url: string } | { readonly jwks: Jwks });
+
+/** Accepts the JWTs of the issuer. Rejects with `UsageError` for keys that cannot be imported. */
+export async function createIssuerVerifier(options: IssuerOptions): Promise<JwtVerifier> {
+  const { issuer, audience, tenantClaim = "tenant_id" } = options;
+  const nowMs = Date.now;
+  const keys = "jwks" in options ? await createInlineKeys(options.jwks) : createRemoteKeys({ url: options.url, nowMs });
+  return createJwtVerifier({ keys, issuer, audience, tenantClaim, nowMs });
+}
+
 /** Keys given inline. Rejects with `UsageError` when no key can be used, so that it is found at start. */
 export async function createInlineKeys(jwks: Jwks): Promise<KeySource> {
   const usable = await Promise.all(jwks.keys.map(isUsable));

@@ -7,13 +7,6 @@ import type { PageDependencies } from "./dependencies.ts";
 /** How people sign in here: asked by the live page, before it has any credential. */
 export function signInRoutes({ signIn, demoSession }: PageDependencies): Hono {
   const routes = new Hono();
-  routes.get("/sign-in", anyone, async (c) => {
-    if (signIn === null) return c.json({ is_demo: demoSession !== null, provider: null });
-    const { issuer, clientId, scopes, audience, tenantClaim } = signIn;
-    const provider = { issuer, client_id: clientId, scopes, audience, tenant_claim: tenantClaim };
-    return c.json({ is_demo: demoSession !== null, provider: { ...provider, endpoints: await signIn.endpoints() } });
-  });
-
   // `npm start` signs the page in by itself. Only for the page of this gateway on this machine: without a CORS header no other
   // origin can read the answer, and a name that an attacker's DNS points at loopback is refused by its `Host`.
   routes.get("/demo/session", anyone, async (c) => {
@@ -21,6 +14,13 @@ export function signInRoutes({ signIn, demoSession }: PageDependencies): Hono {
     const { hostname } = new URL(c.req.url);
     if (!isLoopback(hostname)) throw new PermissionDenied("The demo answers only on this machine");
     return c.json(await demoSession());
+  });
+
+  routes.get("/sign-in", anyone, async (c) => {
+    if (signIn === null) return c.json({ is_demo: demoSession !== null, provider: null });
+    const { issuer, clientId, scopes, audience, tenantClaim } = signIn;
+    const provider = { issuer, client_id: clientId, scopes, audience, tenant_claim: tenantClaim };
+    return c.json({ is_demo: demoSession !== null, provider: { ...provider, endpoints: await signIn.endpoints() } });
   });
   return routes;
 }

@@ -1,6 +1,6 @@
 import type { DatabaseAdapter } from "../gateway_options.ts";
 import { createLocalState, stateDirectory } from "../operator/local_state.ts";
-import { embeddedDatabase } from "../runtime/embedded_database.ts";
+import { embeddedDatabase } from "../operator/embedded_database.ts";
 
 export interface PgliteOptions {
   /** Folder of the data. Default `.scanstream`, where the command line's `admin` finds it. */

@@ -7,6 +7,7 @@ export { createPublisher, type Publisher, type SendEvent } from "../../shared/se
 export { tenantPolicies as tenantPolicy } from "../../drizzle/policies.ts";
 export { noTenant, read, readOne, write, type Caller, type TenantDatabase } from "../../drizzle/transactions.ts";
 export { anyone } from "../auth/access.ts";
+export type { IssuerOptions } from "../auth/jwt.ts";
 export type { Principal } from "../auth/principal.ts";
 export {
   defineFeature,
@@ -20,7 +21,6 @@ export type {
   DatabaseAdapter,
   Gateway,
   GatewayOptions,
-  IssuerOptions,
   WorkerBrokerAdapter,
   WorkerDatabaseAdapter,
 } from "../gateway_options.ts";

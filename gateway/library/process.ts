@@ -1,5 +1,5 @@
 import { UsageError } from "../../shared/usage_error.ts";
-import { createGateway as createAnyGateway, gatewayParts } from "../create_gateway.ts";
+import { createGateway as createProcessGateway, type ProcessGateway } from "../create_gateway.ts";
 import type { Feature } from "../features/features.ts";
 import type { DatabaseAdapter, Gateway, GatewayOptions } from "../gateway_options.ts";
 import { createFirstKey } from "../operator/first_key.ts";
@@ -12,7 +12,7 @@ import { serveGateway } from "../runtime/serve_gateway.ts";
  * nothing global and listens to no signal. Rejects with `UsageError` for what is missing, and with `TypeError` for features that do
  * not fit together.
  */
-export const createGateway: (options: GatewayOptions) => Promise<Gateway> = createAnyGateway;
+export const createGateway: (options: GatewayOptions) => Promise<Gateway> = createProcessGateway;
 
 export interface PortOptions {
   /** Default `127.0.0.1`: this machine only. */
@@ -35,8 +35,12 @@ export async function serveOn(
   gateway: Gateway,
   { host = "127.0.0.1", port = 8787 }: PortOptions,
 ): Promise<ServedGateway> {
-  const served = await serveGateway(gateway, { http, host, port, metricsPort: null });
-  const { dependencies, isEmbedded } = gatewayParts(gateway);
+  if (!("serveOver" in gateway)) {
+    throw new TypeError("Cannot serve the gateway: expected what createGateway resolves with");
+  }
+  const opened = gateway as ProcessGateway;
+  const { dependencies, isEmbedded } = opened;
+  const served = await serveGateway(opened, { http, host, port, metricsPort: null });
   const firstKey = isEmbedded ? await createFirstKey((...operation) => executeAdmin(dependencies, ...operation)) : null;
   return { url: served.url, firstKey, stop: () => served.stop() };
 }

@@ -1,6 +1,5 @@
 import type { Database } from "../../drizzle/database.ts";
 import { createPgDatabase } from "../../drizzle/databases/pg.ts";
-import { openPgliteDatabase } from "../../drizzle/databases/pglite.ts";
 import type { GatewayIo } from "../../command_line/command_io.ts";
 import { read } from "../../drizzle/transactions.ts";
 import type { Access } from "../auth/membership.ts";
@@ -10,7 +9,7 @@ import { executeAdmin, requireTenant, type AdminContext, type AdminOperation } f
 import { parseAdminConfig, type AdminConfig } from "../config.ts";
 import type { Environment } from "../../shared/environment_reader.ts";
 import { createLocalState, stateDirectory, type LocalState } from "./local_state.ts";
-import { lockEmbedded } from "./lock_embedded.ts";
+import { embeddedDatabase } from "./embedded_database.ts";
 import { requireMigrated } from "./require_migrated.ts";
 
 /**
@@ -51,14 +50,23 @@ async function withAdmin<Result>(
 ): Promise<Result> {
   const config = parseAdminConfig(environment);
   const state = createLocalState(options.directory ?? stateDirectory);
-  const workOn = (database: Database) => work(adminContext(config, state, database));
-  if (config.databaseUrl === null) return withEmbedded(state, workOn);
-  const database = createPgDatabase(config.databaseUrl, { maxConnections: 1 });
+  const database = await openDatabase(config, state);
   try {
-    await requireMigrated(database);
-    return await workOn(database);
+    return await work(adminContext(config, state, database));
   } finally {
     await database.close();
+  }
+}
+
+async function openDatabase({ databaseUrl }: AdminConfig, state: LocalState): Promise<Database> {
+  if (databaseUrl === null) return embeddedDatabase(state).open({ features: [], signal: undefined });
+  const database = createPgDatabase(databaseUrl, { maxConnections: 1 });
+  try {
+    await requireMigrated(database);
+    return database;
+  } catch (error) {
+    await database.close();
+    throw error;
   }
 }
 
@@ -68,18 +76,4 @@ export function adminContext(
   database: Database,
 ): AdminContext {
   return { database, tenantClaim, ...(!hasIssuer && { developmentKey: () => state.developmentKey() }) };
-}
-
-async function withEmbedded<Result>(state: LocalState, work: (database: Database) => Promise<Result>): Promise<Result> {
-  const lock = await lockEmbedded(state);
-  try {
-    const database = await openPgliteDatabase({ directory: state.databaseDirectory });
-    try {
-      return await work(database);
-    } finally {
-      await database.close();
-    }
-  } finally {
-    await lock.release();
-  }
 }

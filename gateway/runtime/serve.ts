@@ -6,11 +6,9 @@ import { defaultTenantPercent } from "../limits.ts";
 import { leave } from "./draining.ts";
 import { createFirstKey } from "../operator/first_key.ts";
 import { createLog, type Log } from "../observability/log.ts";
-import { batchLogWrites } from "./batch_log_writes.ts";
 import type { HttpRuntime } from "./http_runtime.ts";
 import { startGateway } from "./start_gateway.ts";
-import { createEmbeddedFiles, createStaticFiles } from "./static_files.ts";
-import { webFolder } from "./web_folder.ts";
+import { createEmbeddedFiles, createStaticFiles, webFolder } from "./static_files.ts";
 
 /**
  * The gateway on Node and on Deno: until `interrupted` aborts, then drained: not ready for `DRAIN_DELAY_SECONDS` or
@@ -18,18 +16,9 @@ import { webFolder } from "./web_folder.ts";
  * `UsageError` when it cannot start.
  */
 export async function serve(io: GatewayIo, http: HttpRuntime): Promise<number> {
-  const lines = batchLogWrites((text) => io.terminal.write(text));
-  try {
-    return await serveAndLog(io, http, lines.write);
-  } finally {
-    lines.flush();
-  }
-}
-
-async function serveAndLog(io: GatewayIo, http: HttpRuntime, write: (line: string) => void): Promise<number> {
-  const { env, interrupted, skipDelay } = io;
+  const { env, interrupted, skipDelay, terminal } = io;
   const config = parseConfig(env);
-  const log = createLog({ level: config.logLevel, write });
+  const log = createLog({ level: config.logLevel, write: (line) => terminal.write(line) });
   const webAssets = createEmbeddedFiles() ?? createStaticFiles(webFolder());
   const gateway = await startGateway({ http, config, log, webAssets, signal: interrupted });
   // People read it, and programs that wait for the gateway.

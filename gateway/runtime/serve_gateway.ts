@@ -1,7 +1,7 @@
-import { gatewayParts } from "../create_gateway.ts";
-import type { Gateway } from "../gateway_options.ts";
+import { AppError } from "../../shared/app_error.ts";
+import type { ProcessGateway } from "../create_gateway.ts";
+import { methodRefused, problemResponse } from "../http/problem.ts";
 import { answerGraceMs, defaultDrainMs } from "./draining.ts";
-import { respondMetrics, type GatewayParts } from "./gateway_parts.ts";
 import type { HttpRuntime, HttpServer } from "./http_runtime.ts";
 
 export interface ServeOptions {
@@ -29,42 +29,51 @@ export interface StopOptions {
 
 /** Gives a gateway its ports. Rejects with `UsageError` for an address that cannot be listened on; then the gateway is closed. */
 export async function serveGateway(
-  gateway: Gateway,
+  gateway: ProcessGateway,
   { http, host, port, metricsPort }: ServeOptions,
 ): Promise<ServedGateway> {
-  const parts = gatewayParts(gateway);
-  parts.serveOver(http);
+  gateway.serveOver(http);
   const servers: HttpServer[] = [];
   let stopping: Promise<void> | null = null;
   try {
     const app = await http.serveApp(gateway.fetch, { host, port, variable: "PORT" });
     servers.push(app);
     const metricsAddress = { host, port: metricsPort ?? 0, variable: "METRICS_PORT" } as const;
-    const fetchMetrics = (request: Request) => respondMetrics(parts.metricsText, request);
+    const fetchMetrics = (request: Request) => respondMetrics(gateway, request);
     const metrics = metricsPort === null ? null : await http.serveMetrics(fetchMetrics, metricsAddress);
     if (metrics !== null) servers.push(metrics);
     return {
       url: urlOf(host, app.port),
       metricsUrl: metrics === null ? null : `${urlOf(host, metrics.port)}/metrics`,
       stop(stopOptions = {}) {
-        stopping ??= stop(parts, servers, stopOptions.drainMs ?? defaultDrainMs);
+        stopping ??= stop(gateway, servers, stopOptions.drainMs ?? defaultDrainMs);
         return stopping;
       },
     };
   } catch (error) {
     for (const server of servers) await server.close({ drained: Promise.resolve(), withinMs: 0 });
-    await parts.close();
+    await gateway.close();
     throw error;
   }
 }
 
-async function stop(parts: GatewayParts, servers: readonly HttpServer[], drainMs: number): Promise<void> {
-  const drained = parts.drain(drainMs);
+async function stop(gateway: ProcessGateway, servers: readonly HttpServer[], drainMs: number): Promise<void> {
+  const drained = gateway.drain(drainMs);
   await Promise.all(servers.map((server) => server.close({ drained, withinMs: drainMs + answerGraceMs })));
   await drained;
-  await parts.close();
+  await gateway.close();
 }
 
 function urlOf(host: string, port: number): string {
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+/** The handler of `METRICS_PORT`. */
+async function respondMetrics({ metricsText }: ProcessGateway, request: Request): Promise<Response> {
+  if (new URL(request.url).pathname !== "/metrics") throw new AppError("not_found", "No such path");
+  if (!["GET", "HEAD"].includes(request.method)) {
+    return problemResponse(methodRefused(request.method, ["GET", "HEAD"]));
+  }
+  const { body, contentType } = await metricsText.read();
+  return new Response(body, { headers: { "content-type": contentType } });
 }

@@ -1,12 +1,16 @@
-import { createLocalJWKSet } from "jose";
-import { createJwtVerifier, type JwtVerifier } from "../auth/jwt.ts";
-import type { GatewayConfig } from "../config.ts";
-import { createGateway, gatewayParts, type ProductOptions } from "../create_gateway.ts";
 import type { Database } from "../../drizzle/database.ts";
+import type { Broker } from "../../shared/broker.ts";
+import type { BrokerConfig } from "../../shared/brokers/broker_config.ts";
+import { openBroker } from "../../shared/brokers/open_broker.ts";
+import type { GatewayConfig } from "../config.ts";
+import { createGateway, type ProcessGateway, type ProductOptions } from "../create_gateway.ts";
 import { scanstreamFeatures } from "../features/scanstream_features.ts";
+import type { IssuerOptions } from "../auth/jwt.ts";
+import { postgres } from "../library/postgres.ts";
 import type { Log } from "../observability/log.ts";
 import type { AdminArguments } from "../operator/arguments.ts";
 import { adminContext } from "../operator/call_admin.ts";
+import { embeddedDatabase } from "../operator/embedded_database.ts";
 import {
   createLocalState,
   developmentAudience,
@@ -15,14 +19,10 @@ import {
   type LocalState,
 } from "../operator/local_state.ts";
 import { executeAdmin, type AdminOperation } from "../operator/operations.ts";
-import type { Broker } from "../../shared/broker.ts";
-import type { GatewayParts } from "./gateway_parts.ts";
-import { createIssuerVerifier } from "./issuer_verifier.ts";
 import type { HttpRuntime } from "./http_runtime.ts";
-import { brokerOf, databaseOf } from "./configured_adapters.ts";
 import { serveGateway, type ServedGateway } from "./serve_gateway.ts";
 
-export interface StartOptions extends Omit<ProductOptions, "jwtVerifier" | "signIn" | "hasMetricsPort"> {
+export interface StartOptions extends Omit<ProductOptions, "signIn" | "hasMetricsPort"> {
   readonly http: HttpRuntime;
   readonly config: GatewayConfig;
   readonly log: Log;
@@ -35,7 +35,7 @@ export interface StartOptions extends Omit<ProductOptions, "jwtVerifier" | "sign
 }
 
 export interface RunningGateway extends ServedGateway {
-  readonly parts: GatewayParts;
+  readonly parts: ProcessGateway;
   /** An administrative operation on this gateway's database. */
   admin(operation: AdminOperation, args: AdminArguments): Promise<unknown>;
 }
@@ -46,9 +46,10 @@ export interface RunningGateway extends ServedGateway {
  */
 export async function startGateway(options: StartOptions): Promise<RunningGateway> {
   const { config, http, database, broker, directory = stateDirectory, ...others } = options;
-  const { bounds, corsOrigins, trustedProxyHops, signIn, metricsPort, streamTokenSecret, auth } = config;
+  const { bounds, corsOrigins, trustedProxyHops, signIn, databaseUrl, metricsPort, streamTokenSecret, auth } = config;
   const state = createLocalState(directory);
-  const gateway = await createGateway({
+  const configured = databaseUrl === null ? embeddedDatabase(state) : postgres({ url: databaseUrl });
+  const parts = await createGateway({
     bounds,
     corsOrigins,
     trustedProxyHops,
@@ -56,29 +57,26 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
     ...(streamTokenSecret !== null && { streamTokenSecret }),
     ...others,
     features: scanstreamFeatures(config),
-    database: database === undefined ? databaseOf(config, state) : { open: async () => database, embedded: state },
-    broker: broker === undefined ? brokerOf(config.broker) : { open: async () => broker },
-    jwtVerifier: await openJwtVerifier(config, state),
+    database: database === undefined ? configured : { open: () => database, embedded: state },
+    broker: { open: () => broker ?? openConfigured(config.broker) },
+    auth: auth.kind === "local" ? await developmentIssuerOf(state, auth.tenantClaim) : auth,
     hasMetricsPort: metricsPort !== null,
   });
-  const parts = gatewayParts(gateway);
-  const admin = adminContext(
-    { hasIssuer: auth.kind !== "local", tenantClaim: auth.tenantClaim },
-    state,
-    parts.dependencies.database,
-  );
-  const served = await serveGateway(gateway, { http, ...config });
+  const served = await serveGateway(parts, { http, ...config });
+  const hasIssuer = auth.kind !== "local";
+  const admin = adminContext({ hasIssuer, tenantClaim: auth.tenantClaim }, state, parts.dependencies.database);
   return { ...served, parts, admin: (operation, args) => executeAdmin(admin, operation, args) };
 }
 
-async function openJwtVerifier({ auth }: GatewayConfig, state: LocalState): Promise<JwtVerifier> {
-  if (auth.kind !== "local") return createIssuerVerifier(auth);
+/** The broker that the configuration names; its client is loaded now. */
+async function openConfigured(config: BrokerConfig): Promise<Broker> {
+  if (config.kind !== "redis") return openBroker(config);
+  const { redis } = await import("../library/redis.ts");
+  return redis({ url: config.url, database: config.databaseNumber }).open();
+}
+
+/** Stands in for an issuer while none is configured. */
+async function developmentIssuerOf(state: LocalState, tenantClaim: string): Promise<IssuerOptions> {
   const { publicJwk } = await state.developmentKey();
-  return createJwtVerifier({
-    keys: createLocalJWKSet({ keys: [publicJwk] }),
-    issuer: developmentIssuer,
-    audience: developmentAudience,
-    tenantClaim: auth.tenantClaim,
-    nowMs: Date.now,
-  });
+  return { jwks: { keys: [{ ...publicJwk }] }, issuer: developmentIssuer, audience: developmentAudience, tenantClaim };
 }

@@ -1,8 +1,15 @@
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { embeddedFiles } from "../../drizzle/embedded_files.ts";
 import type { WebAssets } from "../http/dependencies.ts";
 import { hasCode } from "../../shared/error_code.ts";
+
+/** The folder into which `gateway/web/build.ts` puts the live page: next to the bundle of an installed package, in `dist/` of a checkout. */
+export function webFolder(): string {
+  const here = fileURLToPath(new URL(".", import.meta.url));
+  return basename(here) === "runtime" ? join(here, "../../dist/web") : join(here, "web");
+}
 
 /** Files of one folder. No name that leads out of the folder, or to a hidden file, is read. */
 export function createStaticFiles(folder: string): WebAssets {

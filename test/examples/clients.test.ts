@@ -116,7 +116,7 @@ test("a producer publishes a job's progress and its end, each with its type", as
   const handlers = { onMessage: (message: string) => void received.push(message), onLost() {} };
   const listening = new AbortController();
   const channel = `job:${tenant.id}:${jobId}`;
-  await gateway.gateway.parts.broker.subscribe(channel, handlers, listening.signal);
+  await gateway.gateway.parts.dependencies.broker.subscribe(channel, handlers, listening.signal);
   await run(process.execPath, [path("publish.ts"), tenant.id, jobId], { env: environment });
   const events = received.map((message) => JSON.parse(message) as { readonly type: string; readonly data: object });
   expect(events.map(({ type, data }) => ({ type, data }))).toEqual([

@@ -40,7 +40,7 @@ export async function startCommandGateway(environment: Environment = {}): Promis
       return text === "" ? null : JSON.parse(text);
     },
     registerScan: () => createScan(gateway, gateway.acme),
-    publish: ({ channel }, event) => gateway.gateway.parts.broker.publish(channel, JSON.stringify(event)),
+    publish: ({ channel }, event) => gateway.gateway.parts.dependencies.broker.publish(channel, JSON.stringify(event)),
     async follow(scanId) {
       const response = await gateway.request(`/api/v1/scans/${scanId}/event-stream`, { as });
       const types: string[] = [];

@@ -104,7 +104,7 @@ describe("the end of a scan", () => {
     const published: string[] = [];
     const listening = new AbortController();
     const handlers = { onMessage: (message: string) => void published.push(message), onLost() {} };
-    await gateway.gateway.parts.broker.subscribe(scan.channel, handlers, listening.signal);
+    await gateway.gateway.parts.dependencies.broker.subscribe(scan.channel, handlers, listening.signal);
     const statuses = await Promise.all(
       Array.from({ length: 6 }, async () => (await patch(scan, { status: "completed" })).status),
     );

@@ -1,10 +1,11 @@
+import { lockStateDirectory, type StateLock } from "../../command_line/state_lock.ts";
 import { openPgliteDatabase } from "../../drizzle/databases/pglite.ts";
+import { pause } from "../../shared/abortable.ts";
 import { UsageError } from "../../shared/usage_error.ts";
+import { settingsError } from "../config.ts";
 import type { Feature } from "../features/features.ts";
 import type { DatabaseAdapter } from "../gateway_options.ts";
-import { settingsError } from "../config.ts";
-import type { LocalState } from "../operator/local_state.ts";
-import { lockEmbedded } from "../operator/lock_embedded.ts";
+import type { LocalState } from "./local_state.ts";
 
 /** Postgres in this process, in a folder that one process at a time may have open; migrated when it is opened. */
 export function embeddedDatabase(state: LocalState): DatabaseAdapter {
@@ -42,5 +43,25 @@ async function openEmbedded(directory: string, features: readonly Feature[]) {
       ],
       { cause },
     );
+  }
+}
+
+/** Another command is done by then. */
+const maxWaitMs = 10_000;
+
+/** The embedded database is this process's own until it is released. Rejects with `UsageError` where a gateway has it. */
+async function lockEmbedded(state: LocalState): Promise<StateLock> {
+  await state.makeDirectory();
+  const deadlineMs = Date.now() + maxWaitMs;
+  for (;;) {
+    const lock = await lockStateDirectory(state.directory);
+    if (lock !== null) return lock;
+    if (Date.now() > deadlineMs) {
+      throw settingsError([
+        `DATABASE_URL: unset, and the embedded database in ${state.directory} is open in a gateway: ` +
+          "stop it, use another folder, or name a Postgres database",
+      ]);
+    }
+    await pause(100, []);
   }
 }
