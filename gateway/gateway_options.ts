@@ -1,6 +1,6 @@
 import type { Database } from "../drizzle/database.ts";
 import type { Broker } from "../shared/broker.ts";
-import type { IssuerOptions } from "./auth/jwt.ts";
+import type { IssuerOptions } from "./key_set.ts";
 import type { StreamBounds } from "./config.ts";
 import type { Feature } from "./features/features.ts";
 import type { Log } from "./observability/log.ts";

@@ -5,6 +5,14 @@ export interface Jwks {
   readonly keys: readonly Readonly<Record<string, unknown>>[];
 }
 
+/** Whose JWTs are accepted, with the issuer's public keys or their address. */
+export type IssuerOptions = {
+  readonly issuer: string;
+  readonly audience: string;
+  /** Default `tenant_id`. */
+  readonly tenantClaim?: string;
+} & ({ readonly url: string } | { readonly jwks: Jwks });
+
 /** Null for what is no set with at least one public key, and for one that holds a secret. */
 export function parseKeySet(text: string): Jwks | null {
   try {

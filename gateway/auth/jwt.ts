@@ -17,7 +17,7 @@ import { isUuid, lowerCaseUuids } from "../../shared/channel_name.ts";
 import { readBounded } from "../../shared/read_bounded.ts";
 import { createSteadyClock } from "../../shared/steady_clock.ts";
 import { settingsError } from "../config.ts";
-import type { Jwks } from "../key_set.ts";
+import type { IssuerOptions, Jwks } from "../key_set.ts";
 import type { Identity } from "./identity.ts";
 
 /** Checks a user's JWT. Rejects with `AppError` `not_authenticated`, or `unavailable` when no key can be had at all. */
@@ -80,14 +80,6 @@ export function createJwtVerifier(options: JwtVerifierOptions): JwtVerifier {
     },
   };
 }
-
-/** Whose JWTs are accepted, with the issuer's public keys or their address. */
-export type IssuerOptions = {
-  readonly issuer: string;
-  readonly audience: string;
-  /** Default `tenant_id`. */
-  readonly tenantClaim?: string;
-} & ({ readonly url: string } | { readonly jwks: Jwks });
 
 /** Accepts the JWTs of the issuer. Rejects with `UsageError` for keys that cannot be imported. */
 export async function createIssuerVerifier(options: IssuerOptions): Promise<JwtVerifier> {

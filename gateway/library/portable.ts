@@ -7,7 +7,6 @@ export { createPublisher, type Publisher, type SendEvent } from "../../shared/se
 export { tenantPolicies as tenantPolicy } from "../../drizzle/policies.ts";
 export { noTenant, read, readOne, write, type Caller, type TenantDatabase } from "../../drizzle/transactions.ts";
 export { anyone } from "../auth/access.ts";
-export type { IssuerOptions } from "../auth/jwt.ts";
 export type { Principal } from "../auth/principal.ts";
 export {
   defineFeature,
@@ -24,6 +23,7 @@ export type {
   WorkerBrokerAdapter,
   WorkerDatabaseAdapter,
 } from "../gateway_options.ts";
+export type { IssuerOptions } from "../key_set.ts";
 export { allow } from "../http/allow.ts";
 export type { Allow, Allowed } from "../http/allowed.ts";
 export type { Log } from "../observability/log.ts";

@@ -2,9 +2,9 @@ import { scanstreamFeatures } from "../features/scanstream_features.ts";
 import { neon } from "../library/neon.ts";
 import { upstash } from "../library/upstash.ts";
 import { createLog } from "../observability/log.ts";
-import type { WorkerEnvironment } from "./worker/bindings.ts";
 import { createWorker } from "./worker/create_worker.ts";
 import { parseWorkerConfig } from "./worker/worker_config.ts";
+import type { WorkerEnvironment } from "./worker/worker_options.ts";
 
 /** The gateway on Cloudflare Workers; `wrangler.toml` says what is bound to it. */
 const { worker, StreamsObject } = createWorker((environment: WorkerEnvironment) => {

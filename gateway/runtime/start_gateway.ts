@@ -5,7 +5,7 @@ import { openBroker } from "../../shared/brokers/open_broker.ts";
 import type { GatewayConfig } from "../config.ts";
 import { createGateway, type ProcessGateway, type ProductOptions } from "../create_gateway.ts";
 import { scanstreamFeatures } from "../features/scanstream_features.ts";
-import type { IssuerOptions } from "../auth/jwt.ts";
+import type { IssuerOptions } from "../key_set.ts";
 import { postgres } from "../library/postgres.ts";
 import type { Log } from "../observability/log.ts";
 import type { AdminArguments } from "../operator/arguments.ts";

@@ -6,7 +6,7 @@ import type { Feature } from "../../features/features.ts";
 import { runTasks } from "../../features/tasks.ts";
 import type { Dependencies } from "../../http/dependencies.ts";
 import { accountOf } from "../../limits.ts";
-import { problemResponse } from "../../http/problem.ts";
+import { problemResponse, toProblem } from "../../http/problem.ts";
 import { createLog } from "../../observability/log.ts";
 import { createStreamsObject, type StreamsObjectClass } from "./streams_object.ts";
 import type { WorkerOptions } from "./worker_options.ts";
@@ -76,14 +76,8 @@ export function createWorker<Environment extends object>(
 function startFailure(error: unknown): Response {
   const isKnown = error instanceof UsageError;
   createLog().error({ error }, isKnown ? "the configuration is wrong" : "the gateway could not start");
-  const problem = {
-    type: "urn:scanstream:problem:internal",
-    title: "Internal error",
-    status: 500,
-    detail: isKnown ? error.message : "Something went wrong here; it was logged",
-    code: "internal",
-  };
-  return Response.json(problem, {
+  const problem = toProblem(error);
+  return Response.json(isKnown ? { ...problem, detail: error.message } : problem, {
     status: 500,
     headers: { "content-type": "application/problem+json", "cache-control": "no-store" },
   });

@@ -8,7 +8,7 @@ import { ChannelManager, createRecheck, readStoredOf } from "../../streaming/cha
 import { findEventStream, type StreamOpener } from "../../streaming/event_stream.ts";
 import { createLocalStreams } from "../../streaming/local_streams.ts";
 import { createReadableStreamSinks } from "../../streaming/sinks/readable_stream_sink.ts";
-import { parseHandOver } from "./hand_over.ts";
+import { parseHandOver } from "./object_streams.ts";
 import type { WorkerOptions } from "./worker_options.ts";
 import { isolateBytes } from "./worker_parts.ts";
 

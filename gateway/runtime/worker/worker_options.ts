@@ -1,6 +1,5 @@
 import type { SignInConfig } from "../../config.ts";
 import type { GatewayOptions, WorkerBrokerAdapter, WorkerDatabaseAdapter } from "../../gateway_options.ts";
-import type { Fetcher, ObjectNamespace } from "./bindings.ts";
 
 export interface WorkerOptions extends Omit<GatewayOptions, "trustedProxyHops"> {
   readonly database: WorkerDatabaseAdapter;
@@ -13,4 +12,28 @@ export interface WorkerOptions extends Omit<GatewayOptions, "trustedProxyHops"> 
   /** The live page and the OpenAPI document. Default: none. */
   readonly assets?: Fetcher;
   readonly signIn?: SignInConfig | null;
+}
+
+/** A Worker's variables, secrets and bindings. The variables are read by `parseWorkerConfig`. */
+export interface WorkerEnvironment {
+  /** The Durable Objects that hold the streams: class `StreamsObject`. */
+  readonly STREAMS: ObjectNamespace;
+  /** The live page and the OpenAPI document. */
+  readonly ASSETS: Fetcher;
+  readonly [variable: string]: unknown;
+}
+
+/** The part of a binding that the gateway uses, https://developers.cloudflare.com/workers/runtime-apis/bindings/ */
+export interface Fetcher {
+  fetch(request: Request): Promise<Response>;
+}
+
+/** Durable Objects by name. A stub belongs to the request that created it. */
+export interface ObjectNamespace {
+  idFromName(name: string): ObjectId;
+  get(id: ObjectId): Fetcher;
+}
+
+export interface ObjectId {
+  toString(): string;
 }

@@ -8,16 +8,15 @@ import { clientAddress } from "../../auth/client_address.ts";
 import { createSignIn } from "../../auth/sign_in.ts";
 import { createStreamTokens } from "../../auth/stream_tokens.ts";
 import { parseConfig } from "../../config.ts";
-import type { Dependencies } from "../../http/dependencies.ts";
+import { NotFound } from "../../../shared/app_error.ts";
+import type { Dependencies, WebAssets } from "../../http/dependencies.ts";
 import { Limits } from "../../limits.ts";
 import { createLog } from "../../observability/log.ts";
 import type { Metrics } from "../../observability/metrics.ts";
 import { createReadiness, type Readiness } from "../../observability/readiness.ts";
 import { noStreamMetrics } from "../../observability/stream_metrics.ts";
-import { createAssetFiles, readOpenApi } from "./asset_files.ts";
-import type { Fetcher } from "./bindings.ts";
 import { createObjectStreams } from "./object_streams.ts";
-import type { WorkerOptions } from "./worker_options.ts";
+import type { Fetcher, WorkerOptions } from "./worker_options.ts";
 
 /**
  * What a Worker needs besides its objects. Every part serves any number of requests and keeps nothing open between them:
@@ -98,3 +97,27 @@ const noMetrics: Metrics = {
   requestAnswered() {},
   eventsPublished() {},
 };
+
+/** The live page's files, from the assets that were deployed with the Worker. */
+function createAssetFiles(assets: Fetcher): WebAssets {
+  return {
+    async read(path) {
+      const response = await readAsset(assets, path);
+      return response === null ? null : new Uint8Array(await response.arrayBuffer());
+    },
+  };
+}
+
+/** The document as `tools/build_worker.ts` has written it: what makes it is a tenth of the bundle that it stays out of. */
+async function readOpenApi(assets: Fetcher): Promise<unknown> {
+  const response = await readAsset(assets, "docs/openapi.json");
+  if (response === null) throw new NotFound("This deployment has no OpenAPI document");
+  return response.json();
+}
+
+async function readAsset(assets: Fetcher, path: string): Promise<Response | null> {
+  const response = await assets.fetch(new Request(new URL(path, "https://assets.internal/")));
+  if (response.status === 200) return response;
+  await response.body?.cancel();
+  return null;
+}
