@@ -1,9 +1,9 @@
-import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { Agent, createServer, request as forward } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { Socket } from "node:net";
 import { join } from "node:path";
+import { listen } from "../test/support/listen.ts";
 import { createSelfSigned } from "../test/support/self_signed.ts";
 
 export interface TlsProxy {
@@ -19,7 +19,7 @@ export interface TlsProxy {
  * that accept only names of the provider's own domain, and only https, reach a practice org, unchanged.
  */
 export async function startTlsProxy(host: string, folder: string, serverPort: number): Promise<TlsProxy> {
-  const { cert, key } = createSelfSigned({ names: [host] });
+  const { cert, key } = createSelfSigned(host);
   const certFile = join(folder, "certificate.pem");
   await writeFile(certFile, cert);
   const agent = new Agent({ keepAlive: true });
@@ -46,13 +46,10 @@ export async function startTlsProxy(host: string, folder: string, serverPort: nu
       socket.end("HTTP/1.1 403 Forbidden\r\n\r\n");
     }
   });
-  proxy.listen(0, "127.0.0.1");
-  await once(proxy, "listening");
-  const address = proxy.address();
-  if (address === null || typeof address === "string") throw new TypeError("Cannot read the address of the proxy");
+  const { url } = await listen(proxy);
   return {
     environment: {
-      HTTPS_PROXY: `http://127.0.0.1:${address.port}`,
+      HTTPS_PROXY: url,
       SSL_CERT_FILE: certFile,
       NODE_EXTRA_CA_CERTS: certFile,
     },

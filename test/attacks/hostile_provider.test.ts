@@ -1,12 +1,11 @@
 import { createServer, type RequestListener } from "node:http";
-import { once } from "node:events";
-import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { join } from "node:path";
 import { writeFile } from "node:fs/promises";
-import { afterEach, beforeAll, afterAll, expect, test } from "vitest";
+import { beforeAll, afterAll, expect, onTestFinished, test } from "vitest";
 import { generateKeyPairSync } from "node:crypto";
 import { callCommand } from "../support/called_command.ts";
+import { listen } from "../support/listen.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
 
 /**
@@ -16,7 +15,6 @@ import { temporaryFolder } from "../support/temporary_folder.ts";
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let keyFile: string;
-const owned: (() => void)[] = [];
 
 beforeAll(async () => {
   folder = await temporaryFolder();
@@ -24,19 +22,12 @@ beforeAll(async () => {
   const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
   await writeFile(keyFile, privateKey.export({ type: "pkcs8", format: "pem" }));
 });
-afterEach(() => {
-  for (const stop of owned.splice(0)) stop();
-});
 afterAll(() => folder[Symbol.asyncDispose]());
 
-async function listen(listener: RequestListener): Promise<string> {
-  const server = createServer(listener);
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  owned.push(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+async function start(listener: RequestListener): Promise<string> {
+  const { url, close } = await listen(createServer(listener));
+  onTestFinished(close);
+  return url;
 }
 
 const bomb = gzipSync(Buffer.alloc(200 * 1_048_576, 0x20));
@@ -73,7 +64,7 @@ test.each<[string, RequestListener, message?: string]>([
 ])(
   "%s as every answer: the scan ends with one clear error and no verdict",
   async (_, listener, message = "") => {
-    const url = await listen(listener);
+    const url = await start(listener);
     const env = { IDP_ORG_URL: url, IDP_CLIENT_ID: "0oa1", IDP_PRIVATE_KEY_FILE: keyFile };
     const args = ["scan", "--format", "json", "--no-stream", "--timeout", "5"];
     const { code, stdout, stderr } = await callCommand(args, { cwd: folder.path, env });
@@ -89,11 +80,11 @@ test.each<[string, RequestListener, message?: string]>([
 
 test("redirects to other hosts take nothing along: no key, no token, no request", async () => {
   const asked: string[] = [];
-  const other = await listen((request, response) => {
+  const other = await start((request, response) => {
     asked.push(request.url ?? "");
     response.end("{}");
   });
-  const url = await listen((request, response) => {
+  const url = await start((request, response) => {
     response.writeHead(307, { location: `${other}${request.url ?? ""}` }).end();
   });
   const env = { IDP_ORG_URL: url, IDP_CLIENT_ID: "0oa1", IDP_PRIVATE_KEY_FILE: keyFile };

@@ -1,7 +1,6 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -10,6 +9,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { denoProgram } from "../support/runtime_programs.ts";
 import { launchChromium } from "../support/chromium.ts";
+import { listen } from "../support/listen.ts";
 import { produceMonitor } from "../support/monitor_producer.ts";
 import { changeOf } from "../support/monitor_requests.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
@@ -131,17 +131,16 @@ test("a notifier posts what got worse with rule, CAT and actor, and nothing else
   const slack = createServer((request, response) => {
     void text(request).then((body) => posts.push(body));
     response.end("ok");
-  }).listen(0, "127.0.0.1");
-  await once(slack, "listening");
-  const { port } = slack.address() as AddressInfo;
+  });
+  const { url, close } = await listen(slack);
   const isOpen = await untilOpen();
   const client = spawn(process.execPath, [path("notify.ts")], {
-    env: { ...environment, SLACK_URL: `http://127.0.0.1:${port}/` },
+    env: { ...environment, SLACK_URL: url },
     stdio: "ignore",
   });
-  onTestFinished(() => {
+  onTestFinished(async () => {
     client.kill();
-    slack.close();
+    await close();
   });
   await isOpen();
   const monitor = await produceMonitor(gateway.url, tenant.apiKey);

@@ -45,39 +45,38 @@ export function set(object: JsonObject, path: string, value: unknown): JsonObjec
   return changed === undefined ? others : { ...others, [field]: changed };
 }
 
-export function aSessionPolicy(changes: JsonObject = {}): JsonObject {
-  return {
-    id: "00p1",
-    type: "OKTA_SIGN_ON",
-    name: "Default Policy",
-    status: "ACTIVE",
-    priority: 1,
-    system: true,
-    ...changes,
-  };
+/** Returns a function that makes this object, with the changes that a test names. */
+function builder(defaults: JsonObject): (changes?: JsonObject) => JsonObject {
+  return (changes = {}) => ({ ...defaults, ...changes });
 }
 
-export function aSessionRule(changes: JsonObject = {}): JsonObject {
-  return {
-    id: "0pr1",
-    name: "STIG rule",
-    status: "ACTIVE",
-    priority: 1,
-    system: false,
-    conditions: { network: { connection: "ZONE", include: ["nzo1"] } },
-    actions: {
-      signon: {
-        access: "ALLOW",
-        session: { maxSessionIdleMinutes: 15, maxSessionLifetimeMinutes: 1080, usePersistentCookie: false },
-      },
+export const aSessionPolicy = builder({
+  id: "00p1",
+  type: "OKTA_SIGN_ON",
+  name: "Default Policy",
+  status: "ACTIVE",
+  priority: 1,
+  system: true,
+});
+
+export const aSessionRule = builder({
+  id: "0pr1",
+  name: "STIG rule",
+  status: "ACTIVE",
+  priority: 1,
+  system: false,
+  conditions: { network: { connection: "ZONE", include: ["nzo1"] } },
+  actions: {
+    signon: {
+      access: "ALLOW",
+      session: { maxSessionIdleMinutes: 15, maxSessionLifetimeMinutes: 1080, usePersistentCookie: false },
     },
-    ...changes,
-  };
-}
+  },
+});
 
 /** Rule that Okta starts with. */
-export function aDefaultRule(changes: JsonObject = {}): JsonObject {
-  return aSessionRule({
+export const aDefaultRule = builder(
+  aSessionRule({
     id: "0pr0",
     name: "Default Rule",
     priority: 2,
@@ -86,117 +85,102 @@ export function aDefaultRule(changes: JsonObject = {}): JsonObject {
     actions: {
       signon: { session: { maxSessionIdleMinutes: 120, maxSessionLifetimeMinutes: 0, usePersistentCookie: false } },
     },
-    ...changes,
-  });
-}
+  }),
+);
 
-export function aPasswordPolicy(changes: JsonObject = {}): JsonObject {
-  return {
-    id: "00pp",
-    type: "PASSWORD",
-    name: "Default Policy",
-    status: "ACTIVE",
-    priority: 1,
-    system: true,
-    conditions: { authProvider: { provider: "OKTA" } },
-    settings: {
-      password: {
-        complexity: {
-          minLength: 15,
-          minLowerCase: 1,
-          minUpperCase: 1,
-          minNumber: 1,
-          minSymbol: 1,
-          dictionary: { common: { exclude: true } },
-        },
-        age: { maxAgeDays: 60, minAgeMinutes: 1440, historyCount: 5 },
-        lockout: { maxAttempts: 3 },
+export const aPasswordPolicy = builder({
+  id: "00pp",
+  type: "PASSWORD",
+  name: "Default Policy",
+  status: "ACTIVE",
+  priority: 1,
+  system: true,
+  conditions: { authProvider: { provider: "OKTA" } },
+  settings: {
+    password: {
+      complexity: {
+        minLength: 15,
+        minLowerCase: 1,
+        minUpperCase: 1,
+        minNumber: 1,
+        minSymbol: 1,
+        dictionary: { common: { exclude: true } },
       },
+      age: { maxAgeDays: 60, minAgeMinutes: 1440, historyCount: 5 },
+      lockout: { maxAttempts: 3 },
     },
-    ...changes,
-  };
-}
+  },
+});
 
-export function anApp(changes: JsonObject = {}): JsonObject {
-  return {
-    id: "0oa1",
-    name: "oidc_client",
-    label: "Payroll",
-    status: "ACTIVE",
-    _links: { accessPolicy: { href: "https://acme.okta.com/api/v1/policies/rst1" } },
-    ...changes,
-  };
-}
+export const anApp = builder({
+  id: "0oa1",
+  name: "oidc_client",
+  label: "Payroll",
+  status: "ACTIVE",
+  _links: { accessPolicy: { href: "https://acme.okta.com/api/v1/policies/rst1" } },
+});
 
 export const adminConsoleApp = anApp({ id: "0oaAdmin", name: "saasure", label: "Okta Admin Console" });
 export const dashboardApp = anApp({ id: "0oaDash", name: "okta_enduser", label: "Okta Dashboard" });
 
-export function anAccessRule(changes: JsonObject = {}): JsonObject {
-  return {
-    id: "rul1",
-    name: "Known networks",
-    status: "ACTIVE",
-    priority: 0,
-    system: false,
-    conditions: { network: { connection: "ZONE", include: ["nzo1"] } },
-    actions: {
-      appSignOn: {
-        access: "ALLOW",
-        verificationMethod: {
-          type: "ASSURANCE",
-          factorMode: "2FA",
-          constraints: [{ possession: { phishingResistant: "REQUIRED" } }],
-        },
+export const anAccessRule = builder({
+  id: "rul1",
+  name: "Known networks",
+  status: "ACTIVE",
+  priority: 0,
+  system: false,
+  conditions: { network: { connection: "ZONE", include: ["nzo1"] } },
+  actions: {
+    appSignOn: {
+      access: "ALLOW",
+      verificationMethod: {
+        type: "ASSURANCE",
+        factorMode: "2FA",
+        constraints: [{ possession: { phishingResistant: "REQUIRED" } }],
       },
     },
-    ...changes,
-  };
-}
+  },
+});
 
-export function aCatchAll(changes: JsonObject = {}): JsonObject {
-  return {
-    id: "rul99",
-    name: "Catch-all Rule",
-    status: "ACTIVE",
-    priority: 99,
-    system: true,
-    conditions: null,
-    actions: { appSignOn: { access: "DENY", verificationMethod: { type: "ASSURANCE", factorMode: "1FA" } } },
-    ...changes,
-  };
-}
+export const aCatchAll = builder({
+  id: "rul99",
+  name: "Catch-all Rule",
+  status: "ACTIVE",
+  priority: 99,
+  system: true,
+  conditions: null,
+  actions: { appSignOn: { access: "DENY", verificationMethod: { type: "ASSURANCE", factorMode: "1FA" } } },
+});
 
 /** A rule of one factor. */
-export function aLaxRule(changes: JsonObject = {}): JsonObject {
-  const lax = { type: "ASSURANCE", factorMode: "1FA", constraints: [] };
-  return aCatchAll({
+export const aLaxRule = builder(
+  aCatchAll({
     id: "rulLax",
     name: "Lax",
     system: false,
-    actions: { appSignOn: { access: "ALLOW", verificationMethod: lax } },
-    ...changes,
-  });
-}
+    actions: {
+      appSignOn: {
+        access: "ALLOW",
+        verificationMethod: { type: "ASSURANCE", factorMode: "1FA", constraints: [] },
+      },
+    },
+  }),
+);
 
 /** A catch-all that is lax. */
-export function lastRule(changes: JsonObject = {}): JsonObject {
-  return aLaxRule({ id: "rulLast", name: "Catch-all Rule", system: true, priority: 99, ...changes });
-}
+export const lastRule = builder(aLaxRule({ id: "rulLast", name: "Catch-all Rule", system: true, priority: 99 }));
 
-export function aZone(changes: JsonObject = {}): JsonObject {
-  return {
-    id: "nzo1",
-    name: "Offices",
-    type: "IP",
-    status: "ACTIVE",
-    usage: "POLICY",
-    gateways: [{ type: "CIDR", value: "192.0.2.0/24" }],
-    ...changes,
-  };
-}
+export const aZone = builder({
+  id: "nzo1",
+  name: "Offices",
+  type: "IP",
+  status: "ACTIVE",
+  usage: "POLICY",
+  gateways: [{ type: "CIDR", value: "192.0.2.0/24" }],
+});
 
-export function anAnonymizerZone(changes: JsonObject = {}): JsonObject {
-  return aZone({
+export const anAnonymizerZone = builder(
+  aZone({
     id: "nzoBlock",
     name: "DefaultEnhancedDynamicZone",
     type: "DYNAMIC_V2",
@@ -205,60 +189,47 @@ export function anAnonymizerZone(changes: JsonObject = {}): JsonObject {
     ipServiceCategories: { include: ["ALL_ANONYMIZERS"], exclude: [] },
     asns: { include: [], exclude: [] },
     locations: { include: [], exclude: [] },
-    ...changes,
-  });
-}
+  }),
+);
 
-export function aToken(changes: JsonObject = {}): JsonObject {
-  return {
-    id: "00T1",
-    name: "SIEM export",
-    userId: "00u1",
-    clientName: "Okta API",
-    network: { connection: "ZONE", include: ["nzo1"] },
-    ...changes,
-  };
-}
+export const aToken = builder({
+  id: "00T1",
+  name: "SIEM export",
+  userId: "00u1",
+  clientName: "Okta API",
+  network: { connection: "ZONE", include: ["nzo1"] },
+});
 
 export function aRole(type = "READ_ONLY_ADMIN", changes: JsonObject = {}): JsonObject {
   return { id: `ra-${type}`, type, label: type, status: "ACTIVE", ...changes };
 }
 
-export function anAutomation(changes: JsonObject = {}): JsonObject {
-  return {
-    id: "rstAuto",
-    name: "User Inactivity",
-    status: "ACTIVE",
-    conditions: {
-      people: { users: { inactivity: { number: 35, unit: "DAYS" } }, groups: { include: ["00gEveryone"] } },
-    },
-    ...changes,
-  };
-}
+export const anAutomation = builder({
+  id: "rstAuto",
+  name: "User Inactivity",
+  status: "ACTIVE",
+  conditions: {
+    people: { users: { inactivity: { number: 35, unit: "DAYS" } }, groups: { include: ["00gEveryone"] } },
+  },
+});
 
-export function anAction(changes: JsonObject = {}): JsonObject {
-  return {
-    id: "rulAuto",
-    name: "Suspend",
-    status: "ACTIVE",
-    actions: { updateUserLifecycle: { targetStatus: "SUSPENDED" } },
-    ...changes,
-  };
-}
+export const anAction = builder({
+  id: "rulAuto",
+  name: "Suspend",
+  status: "ACTIVE",
+  actions: { updateUserLifecycle: { targetStatus: "SUSPENDED" } },
+});
 
-export function aSmartCardIdp(changes: JsonObject = {}): JsonObject {
-  return {
-    id: "0oaIdp",
-    name: "DOD CAC",
-    type: "X509",
-    status: "ACTIVE",
-    protocol: {
-      type: "MTLS",
-      credentials: { trust: { issuer: "CN=DoD Root CA 3, OU=PKI, OU=DoD, O=U.S. Government, C=US", kid: "kid1" } },
-    },
-    ...changes,
-  };
-}
+export const aSmartCardIdp = builder({
+  id: "0oaIdp",
+  name: "DOD CAC",
+  type: "X509",
+  status: "ACTIVE",
+  protocol: {
+    type: "MTLS",
+    credentials: { trust: { issuer: "CN=DoD Root CA 3, OU=PKI, OU=DoD, O=U.S. Government, C=US", kid: "kid1" } },
+  },
+});
 
 export const dodCertificate: TrustedCertificate = {
   subject: "C=US, O=U.S. Government, OU=DoD, OU=PKI, CN=DOD ID CA-59",
@@ -273,9 +244,7 @@ export const dodCertificate: TrustedCertificate = {
 
 export const bannerPage = `<html><body><div>${bannerSentences.join("<br>")}</div></body></html>`;
 
-export function anEveryoneGroup(changes: JsonObject = {}): JsonObject {
-  return { id: "00gEveryone", type: "BUILT_IN", profile: { name: "Everyone" }, ...changes };
-}
+export const anEveryoneGroup = builder({ id: "00gEveryone", type: "BUILT_IN", profile: { name: "Everyone" } });
 
 /** Everything collected, and every check PASSes. */
 export function compliantArtifacts(changes: Partial<Artifacts> = {}): Artifacts {

@@ -1,11 +1,10 @@
-import { once } from "node:events";
 import { cp, rm } from "node:fs/promises";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { buildPackage } from "../../tools/build.ts";
 import { builtPackage, denoPage } from "./built_package.ts";
+import { listen } from "./listen.ts";
 import { installWithApt } from "./machine_tools.ts";
 import { startPostgres, type PostgresServer } from "./postgres.ts";
 import type { SharedService } from "./shared_services.ts";
@@ -31,11 +30,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
       (error: unknown) => response.writeHead(500).end(error instanceof Error ? error.message : String(error)),
     );
   });
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  project.provide("sharedServices", `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const { url, close } = await listen(server);
+  project.provide("sharedServices", url);
   return async () => {
-    server.closeAllConnections();
-    server.close();
+    await close();
     await postgres?.stop();
   };
 }

@@ -49,7 +49,7 @@ export async function setUpIdp({ dpop = false, tls = false, aheadMs = 0, token, 
   const idp = await createScriptedIdp({
     dpop,
     nowMs: providerMs,
-    ...(tls ? { tls: createSelfSigned({ names: ["localhost"] }) } : {}),
+    ...(tls ? { tls: createSelfSigned("localhost") } : {}),
   });
   onTestFinished(() => idp.stop());
   if (token !== undefined) idp.on("POST", tokenPath, (request) => token(request, providerMs()));

@@ -1,7 +1,9 @@
-import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
 import { DatabaseError, Pool, type PoolClient } from "pg";
-import { acceptWebSockets } from "./websocket_server.ts";
+import { createWebSocketStream, WebSocketServer } from "ws";
+import { listen } from "./listen.ts";
 
 /**
  * A stand-in for the proxy before a Neon database, on loopback and before any Postgres: `POST /sql`, as in neondatabase/neon
@@ -20,50 +22,71 @@ export interface NeonProxy {
 /** The user, password and database are the connection string's; its host is not looked at. */
 export async function startNeonProxy(target: { readonly host: string; readonly port: number }): Promise<NeonProxy> {
   const pools = new Map<string, Pool>();
-  const watchers: string[][] = [];
-
-  const server = createServer((request, response) => {
-    void answerSql(request, response, poolOf, watchers);
-  });
+  let watched: string[] | null = null;
   let tunnels = 0;
-  acceptWebSockets(server, { path: "/v2", target, onOpen: () => (tunnels += 1) });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("Cannot start the proxy: it has no port");
-  const { port } = address;
+
+  const server = createServer((request, response) => void answer(request, response));
+  const webSockets = new WebSocketServer({ server, path: "/v2", perMessageDeflate: false });
+  webSockets.on("connection", (webSocket) => {
+    tunnels += 1;
+    const [client, upstream] = [createWebSocketStream(webSocket), connect(target)];
+    client.on("error", () => upstream.destroy()).on("close", () => upstream.destroy());
+    upstream.on("error", () => client.destroy());
+    client.pipe(upstream).pipe(client);
+  });
+  const { port, url, close } = await listen(server);
 
   return {
     port,
-    sqlEndpoint: `http://127.0.0.1:${port}/sql`,
-    watch() {
-      const bodies: string[] = [];
-      watchers.push(bodies);
-      return bodies;
-    },
+    sqlEndpoint: `${url}/sql`,
+    watch: () => (watched = []),
     tunnels: () => tunnels,
     async close() {
-      server.close();
-      server.closeAllConnections();
+      for (const webSocket of webSockets.clients) webSocket.terminate();
+      await close();
       await Promise.all(Array.from(pools.values(), (pool) => pool.end()));
     },
   };
 
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const send = (status: number, body: unknown) => {
+      response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+    };
+    const connectionString = request.headers["neon-connection-string"];
+    if (request.method !== "POST" || request.url !== "/sql" || typeof connectionString !== "string") {
+      send(400, { message: "query is not supported" });
+      return;
+    }
+    try {
+      const body = await text(request);
+      watched?.push(body);
+      send(200, await withClient(poolOf(connectionString), (client) => run(client, JSON.parse(body) as NeonBody)));
+    } catch (error) {
+      // 400 has the fields of PostgreSQL's error; a connection that cannot be had is a text with another status.
+      if (error instanceof DatabaseError && !/^(08|28|3D|53|57P)/.test(error.code ?? "")) {
+        send(400, Object.assign({ message: error.message }, error));
+      } else {
+        send(500, { message: "Control plane request failed" });
+      }
+    }
+  }
+
   function poolOf(connectionString: string): Pool {
-    const url = new URL(connectionString);
-    const key = `${url.username}:${url.password}${url.pathname}`;
-    const pool =
-      pools.get(key) ??
-      new Pool({
-        ...target,
-        user: decodeURIComponent(url.username),
-        password: decodeURIComponent(url.password),
-        database: url.pathname.slice(1),
-        // As Neon pools them for an endpoint.
-        max: 20,
-      });
-    pools.set(key, pool);
-    pool.removeAllListeners("error").on("error", () => undefined);
+    const known = pools.get(connectionString);
+    if (known !== undefined) return known;
+    const { username, password, pathname } = new URL(connectionString);
+    const pool = new Pool({
+      ...target,
+      user: decodeURIComponent(username),
+      password: decodeURIComponent(password),
+      database: pathname.slice(1),
+      // As Neon pools them for an endpoint.
+      max: 20,
+    });
+    pools.set(
+      connectionString,
+      pool.on("error", () => undefined),
+    );
     return pool;
   }
 }
@@ -73,52 +96,31 @@ interface NeonQuery {
   readonly params?: readonly unknown[];
 }
 
-async function answerSql(
-  request: IncomingMessage,
-  response: ServerResponse,
-  poolOf: (url: string) => Pool,
-  watchers: readonly string[][],
-): Promise<void> {
-  const send = (status: number, body: unknown) => {
-    response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
-  };
-  const url = request.headers["neon-connection-string"];
-  if (request.method !== "POST" || request.url !== "/sql" || typeof url !== "string") {
-    send(400, { message: "query is not supported" });
-    return;
-  }
+type NeonBody = NeonQuery | { readonly queries: readonly NeonQuery[] };
+
+async function withClient<Result>(pool: Pool, work: (client: PoolClient) => Promise<Result>): Promise<Result> {
+  const client = await pool.connect();
+  // An error of the connection fails the query as well.
+  const ignore = () => undefined;
+  client.on("error", ignore);
+  let isBroken = true;
   try {
-    const text = await readAll(request);
-    for (const bodies of watchers) bodies.push(text);
-    const body = JSON.parse(text) as NeonQuery | { readonly queries: readonly NeonQuery[] };
-    const client = await poolOf(url).connect();
-    // An error of the connection fails the query as well.
-    const ignore = () => undefined;
-    client.on("error", ignore);
-    let isBroken = true;
-    try {
-      send(200, "queries" in body ? { results: await runBatch(client, body.queries) } : await runQuery(client, body));
-      isBroken = false;
-    } finally {
-      client.off("error", ignore);
-      client.release(isBroken);
-    }
-  } catch (error) {
-    // 400 has the fields of PostgreSQL's error; a connection that cannot be had is a text with another status.
-    if (error instanceof DatabaseError && !/^(08|28|3D|53|57P)/.test(error.code ?? "")) {
-      send(400, Object.assign({ message: error.message }, error));
-    } else {
-      send(500, { message: "Control plane request failed" });
-    }
+    const result = await work(client);
+    isBroken = false;
+    return result;
+  } finally {
+    client.off("error", ignore);
+    client.release(isBroken);
   }
 }
 
-async function runBatch(client: PoolClient, queries: readonly NeonQuery[]): Promise<readonly unknown[]> {
+async function run(client: PoolClient, body: NeonBody): Promise<unknown> {
+  if (!("queries" in body)) return runQuery(client, body);
   const results: unknown[] = [];
   await client.query("begin");
-  for (const query of queries) results.push(await runQuery(client, query));
+  for (const query of body.queries) results.push(await runQuery(client, query));
   await client.query("commit");
-  return results;
+  return { results };
 }
 
 /** `Neon-Raw-Text-Output` and `Neon-Array-Mode`, which are always asked for. */
@@ -127,14 +129,8 @@ async function runQuery(client: PoolClient, { query, params = [] }: NeonQuery): 
     text: query,
     values: [...params],
     rowMode: "array" as const,
-    types: { getTypeParser: () => (text: string) => text },
+    types: { getTypeParser: () => (value: string) => value },
   });
   const { command, rowCount, rows, fields } = result;
   return { command, rowCount, rows, rowAsArray: true, fields: fields.map((field) => ({ ...field, format: "text" })) };
-}
-
-async function readAll(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString("utf8");
 }

@@ -1,10 +1,9 @@
-import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { exportJWK, generateKeyPair } from "jose";
 import { Provider } from "oidc-provider";
 import { afterAll } from "vitest";
+import { listen } from "./listen.ts";
 
 /** Somebody who can sign in; `login` is the `sub` of tokens. One tenant is a text in the claim, several are an array. */
 export interface Person {
@@ -36,10 +35,9 @@ export async function startOpenIdProvider() {
   const server = createServer((incoming, outgoing) => {
     const isLogin = incoming.url?.startsWith("/interaction/") === true;
     void (isLogin ? answerLogin(provider, incoming, outgoing) : provider.callback()(incoming, outgoing));
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  afterAll(() => server.close().closeAllConnections());
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  const { url: issuer, close } = await listen(server);
+  afterAll(close);
 
   function offer({ people, clientId, pageUrl, tenantClaim, grantTypes, ...token }: SignInOptions): void {
     const addresses = { redirect_uris: [`${pageUrl}/callback`], post_logout_redirect_uris: [`${pageUrl}/`] };

@@ -6,8 +6,8 @@ import {
 } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import { generateKeyPairSync } from "node:crypto";
-import type { AddressInfo } from "node:net";
 import { EmbeddedJWK, jwtVerify, type JWTPayload } from "jose";
+import { listen } from "./listen.ts";
 import type { SelfSigned } from "./self_signed.ts";
 
 /** A request as it arrived. */
@@ -76,21 +76,15 @@ export async function createScriptedIdp(options: ScriptedIdpOptions = {}): Promi
     send(incoming, outgoing, { reply: typeof script === "function" ? await script(seen) : script, nowMs: nowMs() });
   };
   const server = options.tls === undefined ? createHttpServer(listener) : createHttpsServer(options.tls, listener);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  const url = options.tls === undefined ? `http://127.0.0.1:${port}` : `https://localhost:${port}`;
+  const { url, port, close } = await listen(server);
   const idp: ScriptedIdp = {
-    url,
+    url: options.tls === undefined ? url : `https://localhost:${port}`,
     clientId: "0oa1scripted",
     privateKey: keys.privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
     requests,
     on: (method, path, ...replies) => void scripts.set(`${method} ${path}`, [...replies]),
     seen: (path) => requests.filter((request) => request.url.split("?", 1)[0] === path),
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    stop: close,
   };
   idp.on("GET", "/.well-known/okta-organization", {
     body: { id: "00o5qwjvg8hg7YpT81d7", pipeline: "idx", cell: "op3" },

@@ -1,6 +1,5 @@
-import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { listen } from "./listen.ts";
 
 export interface ScriptedServer {
   readonly url: string;
@@ -21,17 +20,12 @@ export async function startScriptedServer(...answers: readonly [Answer, ...Answe
     const answer = answers[Math.min(index, answers.length - 1)] ?? answers[0];
     void answer(response, request);
   });
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  const { port } = server.address() as AddressInfo;
+  const { url, close } = await listen(server);
   return {
-    url: `http://127.0.0.1:${port}/api/v1/scans/1/event-stream`,
+    url: `${url}/api/v1/scans/1/event-stream`,
     requests,
     closed: (index) => closing(index).promise,
-    async [Symbol.asyncDispose]() {
-      const isClosed = new Promise((resolve) => server.close(resolve));
-      server.closeAllConnections();
-      await isClosed;
-    },
+    [Symbol.asyncDispose]: close,
   };
 }
 

@@ -1,11 +1,4 @@
-import { createHash, generateKeyPairSync, sign } from "node:crypto";
-
-export interface SelfSignedOptions {
-  /** DNS names and IPv4 addresses that the certificate is for. */
-  readonly names: readonly string[];
-  readonly notBefore?: Date;
-  readonly notAfter?: Date;
-}
+import { generateKeyPairSync, randomBytes, sign } from "node:crypto";
 
 export interface SelfSigned {
   /** PEM. */
@@ -13,74 +6,46 @@ export interface SelfSigned {
   readonly key: string;
 }
 
-const dayMs = 86_400_000;
+const commonName = Buffer.from("0603550403", "hex");
+const ecdsaWithSha256 = Buffer.from("06082a8648ce3d040302", "hex");
+const subjectAltName = Buffer.from("0603551d11", "hex");
 
 /** A self-signed certificate (X.509 v3, EC P-256) and its private key, made here so that no tool need be installed. */
-export function createSelfSigned(options: SelfSignedOptions): SelfSigned {
+export function createSelfSigned(...names: readonly string[]): SelfSigned {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-  const { notBefore = new Date(Date.now() - dayMs), notAfter = new Date(Date.now() + dayMs) } = options;
-  const spki = publicKey.export({ type: "spki", format: "der" });
-  const name = sequence(set(sequence(objectId([2, 5, 4, 3]), tag(0x0c, Buffer.from("scanstream test")))));
-  const algorithm = sequence(objectId([1, 2, 840, 10045, 4, 3, 2]));
-  const altNames = sequence(...options.names.map(altName));
-  const extensions = sequence(
-    sequence(objectId([2, 5, 29, 17]), tag(0x04, altNames)),
-    sequence(
-      objectId([2, 5, 29, 19]),
-      tag(0x01, Buffer.from([0xff])),
-      tag(0x04, sequence(tag(0x01, Buffer.from([0xff])))),
-    ),
+  const algorithm = sequence(ecdsaWithSha256);
+  const name = sequence(der(0x31, sequence(commonName, der(0x0c, Buffer.from("scanstream test")))));
+  const altNames = sequence(
+    ...names.map((each) => der(0x82, Buffer.from(each))),
+    der(0x87, Buffer.from([127, 0, 0, 1])),
   );
-  const serial = createHash("sha256").update(spki).digest().subarray(0, 8);
-  serial[0] = ((serial[0] ?? 0) & 0x7f) | 0x40;
   const body = sequence(
-    tag(0xa0, tag(0x02, Buffer.from([2]))),
-    tag(0x02, serial),
+    der(0xa0, der(0x02, Buffer.from([2]))),
+    der(0x02, Buffer.from([1]), randomBytes(8)),
     algorithm,
     name,
-    sequence(time(notBefore), time(notAfter)),
+    sequence(...["20200101000000Z", "21200101000000Z"].map((time) => der(0x18, Buffer.from(time)))),
     name,
-    spki,
-    tag(0xa3, extensions),
+    publicKey.export({ type: "spki", format: "der" }),
+    der(0xa3, sequence(sequence(subjectAltName, der(0x04, altNames)))),
   );
-  const signature = sign("sha256", body, privateKey);
-  const certificate = sequence(body, algorithm, tag(0x03, Buffer.concat([Buffer.from([0]), signature])));
-  const lines = certificate.toString("base64").match(/.{1,64}/g) ?? [];
+  const signature = der(0x03, Buffer.from([0]), sign("sha256", body, privateKey));
+  const certificate = sequence(body, algorithm, signature)
+    .toString("base64")
+    .replaceAll(/.{64}(?!$)/g, "$&\n");
   return {
-    cert: ["-----BEGIN CERTIFICATE-----", ...lines, "-----END CERTIFICATE-----", ""].join("\n"),
+    cert: `-----BEGIN CERTIFICATE-----\n${certificate}\n-----END CERTIFICATE-----\n`,
     key: privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
   };
 }
 
-function altName(name: string): Buffer {
-  const isAddress = /^\d+(\.\d+){3}$/.test(name);
-  return isAddress ? tag(0x87, Buffer.from(name.split(".").map(Number))) : tag(0x82, Buffer.from(name, "ascii"));
-}
-
-function time(moment: Date): Buffer {
-  return tag(0x18, Buffer.from(moment.toISOString().replaceAll(/[-:T]|\.\d+/g, ""), "ascii"));
-}
-
 function sequence(...parts: readonly Buffer[]): Buffer {
-  return tag(0x30, Buffer.concat(parts));
+  return der(0x30, ...parts);
 }
 
-function set(...parts: readonly Buffer[]): Buffer {
-  return tag(0x31, Buffer.concat(parts));
-}
-
-function objectId([first = 0, second = 0, ...rest]: readonly number[]): Buffer {
-  const bytes = [first * 40 + second];
-  for (const arc of rest) {
-    const groups = [arc & 0x7f];
-    for (let left = arc >> 7; left > 0; left >>= 7) groups.unshift((left & 0x7f) | 0x80);
-    bytes.push(...groups);
-  }
-  return tag(0x06, Buffer.from(bytes));
-}
-
-function tag(code: number, content: Buffer): Buffer {
+function der(tag: number, ...parts: readonly Buffer[]): Buffer {
+  const content = Buffer.concat(parts);
   const { length } = content;
   const size = length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
-  return Buffer.concat([Buffer.from([code, ...size]), content]);
+  return Buffer.concat([Buffer.from([tag, ...size]), content]);
 }

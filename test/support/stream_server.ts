@@ -1,6 +1,4 @@
-import { once } from "node:events";
 import { createServer, get, type Agent, type ClientRequest, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { Hono } from "hono";
 import type { AuthorityCheck, AuthoritySubject } from "../../gateway/auth/membership.ts";
@@ -18,6 +16,7 @@ import type { CreateSink } from "../../gateway/streaming/sinks/sink.ts";
 import { createMemoryBroker } from "../../shared/brokers/memory.ts";
 import { makeChannelName } from "../../shared/channel_name.ts";
 import type { Subscriber } from "../../shared/broker.ts";
+import { listen } from "./listen.ts";
 
 export const tenantId = "11111111-1111-4111-8111-111111111111";
 export const otherTenantId = "22222222-2222-4222-8222-222222222222";
@@ -83,9 +82,7 @@ export async function startStreamServer(
   );
   const listener = getRequestListener(withNodeSockets((request, env) => app.fetch(request, env)));
   const server = createServer((incoming, outgoing) => void listener(incoming, outgoing));
-  server.listen(0, "127.0.0.1", 4096);
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
+  const { port, close } = await listen(server);
   const clients: StreamClient[] = [];
   return {
     streams,
@@ -98,8 +95,7 @@ export async function startStreamServer(
     async [Symbol.asyncDispose]() {
       for (const { request } of clients) request.destroy();
       await streams.drain({ overMs: 0 });
-      server.close();
-      server.closeAllConnections();
+      await close();
     },
   };
 }

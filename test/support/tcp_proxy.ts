@@ -1,7 +1,7 @@
-import { once } from "node:events";
-import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+import { connect, createServer, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { resetSocket } from "../../shared/reset_socket.ts";
+import { listen } from "./listen.ts";
 
 /**
  * A loopback proxy in front of any TCP server, that can break the connection in every way in which networks do.
@@ -80,8 +80,7 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
     carry(link, client, upstream);
     carry(link, upstream, client);
   });
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  const { port } = server.address() as AddressInfo;
+  const { host, port, close } = await listen(server);
 
   /** One direction: what it holds goes out in order, the end of the stream last. */
   function carry(link: Link, from: Socket, to: Socket): void {
@@ -164,7 +163,7 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
   }
 
   return {
-    host: "127.0.0.1",
+    host,
     port,
     get openCount() {
       return links.size;
@@ -203,9 +202,9 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
     },
     async close() {
       isRefusing = true;
-      server.close();
+      const closed = close();
       cut();
-      await once(server, "close");
+      await closed;
     },
   };
 }

@@ -1,8 +1,7 @@
-import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 import { Redis } from "ioredis";
+import { listen } from "./listen.ts";
 
 /**
  * The part of Upstash's REST API that the broker uses (https://upstash.com/docs/redis/features/restapi), in front of a real Redis:
@@ -38,7 +37,7 @@ export async function startUpstashBridge(options: UpstashBridgeOptions): Promise
   redis.on("error", () => undefined);
   await redis.connect();
   const streams = new Set<ServerResponse>();
-  const watchers: string[][] = [];
+  let watched: string[] | null = null;
 
   const server = createServer((request, response) => {
     answer(request, response).catch((error: unknown) => {
@@ -46,22 +45,15 @@ export async function startUpstashBridge(options: UpstashBridgeOptions): Promise
       else sendJson(response, 503, { error: String(error) });
     });
   });
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  const { port } = server.address() as AddressInfo;
+  const listening = await listen(server);
 
   return {
-    host: "127.0.0.1",
-    port,
-    url: `http://127.0.0.1:${port}`,
+    ...listening,
     token,
     get streamCount() {
       return streams.size;
     },
-    watch() {
-      const commands: string[] = [];
-      watchers.push(commands);
-      return commands;
-    },
+    watch: () => (watched = []),
     endStreams() {
       for (const stream of streams) stream.end();
     },
@@ -69,10 +61,8 @@ export async function startUpstashBridge(options: UpstashBridgeOptions): Promise
       for (const stream of streams) stream.write(bytes);
     },
     async close() {
-      server.close();
-      server.closeAllConnections();
       redis.disconnect();
-      await once(server, "close");
+      await listening.close();
     },
   };
 
@@ -83,7 +73,7 @@ export async function startUpstashBridge(options: UpstashBridgeOptions): Promise
     const [, first, channel = ""] = (request.url ?? "").split("/").map(decodeURIComponent);
     if (first === "subscribe") return stream(response, channel);
     const body = await json(request);
-    for (const commands of watchers) commands.push(JSON.stringify(body));
+    watched?.push(JSON.stringify(body));
     if (first !== "pipeline") {
       const reply = await execute(body as Command);
       return sendJson(response, "error" in reply ? 400 : 200, reply);

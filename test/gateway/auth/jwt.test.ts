@@ -1,8 +1,8 @@
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer } from "node:http";
 import { base64url, exportSPKI, generateKeyPair, SignJWT, type CryptoKey } from "jose";
-import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { createInlineKeys, createJwtVerifier, createRemoteKeys, type JwtVerifier } from "../../../gateway/auth/jwt.ts";
+import { listen } from "../../support/listen.ts";
 import { audience, createIssuerKey, issuer, type IssuerKey } from "../../support/test_gateway.ts";
 
 const tenantId = "0b0e7a52-6f0c-4f65-9a52-0d3c1c0a9b11";
@@ -15,9 +15,13 @@ let verifier: JwtVerifier;
 
 beforeAll(async () => {
   key = await createIssuerKey();
-  const keys = await createInlineKeys({ keys: [{ ...key.publicJwk }] });
-  verifier = createJwtVerifier({ keys, issuer, audience, tenantClaim: "tenant_id", nowMs: () => nowMs });
+  verifier = await verifierOf([key]);
 });
+
+async function verifierOf(issuerKeys: readonly IssuerKey[], tenantClaim = "tenant_id"): Promise<JwtVerifier> {
+  const keys = await createInlineKeys({ keys: issuerKeys.map(({ publicJwk }) => ({ ...publicJwk })) });
+  return createJwtVerifier({ keys, issuer, audience, tenantClaim, nowMs: () => nowMs });
+}
 
 function sign(
   claims: Readonly<Record<string, unknown>>,
@@ -75,8 +79,7 @@ describe("claims", () => {
   });
 
   test("the tenant's claim has the configured name", async () => {
-    const keys = await createInlineKeys({ keys: [{ ...key.publicJwk }] });
-    const other = createJwtVerifier({ keys, issuer, audience, tenantClaim: "https://x.test/org", nowMs: () => nowMs });
+    const other = await verifierOf([key], "https://x.test/org");
     const token = await sign({ ...goodClaims, tenant_id: undefined, "https://x.test/org": tenantId });
     await expect(other.verify(token)).resolves.toMatchObject({ tenantIds: [tenantId] });
     await expect(other.verify(await sign(goodClaims))).rejects.toMatchObject({ code: "not_authenticated" });
@@ -86,10 +89,8 @@ describe("claims", () => {
 describe("algorithms", () => {
   test.each(["RS256", "PS384", "ES256", "ES512", "EdDSA"])("accepts %s", async (alg) => {
     const own = await createIssuerKey(alg);
-    const keys = await createInlineKeys({ keys: [{ ...own.publicJwk }] });
-    const accepts = createJwtVerifier({ keys, issuer, audience, tenantClaim: "tenant_id", nowMs: () => nowMs });
     const token = await sign(goodClaims, { header: { alg }, key: own.privateKey });
-    await expect(accepts.verify(token)).resolves.toMatchObject({ id: "alice" });
+    await expect((await verifierOf([own])).verify(token)).resolves.toMatchObject({ id: "alice" });
   });
 
   test("refuses a token without signature", async () => {
@@ -127,41 +128,32 @@ describe("algorithms", () => {
   });
 });
 
-describe("inline keys", () => {
-  test("a token without key id is tried with each key of its kind", async () => {
-    const second = await createIssuerKey("ES256", "second");
-    const keys = await createInlineKeys({ keys: [{ ...key.publicJwk }, { ...second.publicJwk }] });
-    const accepts = createJwtVerifier({ keys, issuer, audience, tenantClaim: "tenant_id", nowMs: () => nowMs });
-    const outsider = await createIssuerKey();
-    const signed = (by: IssuerKey) => sign(goodClaims, { header: { kid: undefined }, key: by.privateKey });
-    await expect(accepts.verify(await signed(second))).resolves.toMatchObject({ id: "alice" });
-    await expect(accepts.verify(await signed(outsider))).rejects.toMatchObject({ code: "not_authenticated" });
-  });
+test("a token without key id is tried with each inline key of its kind", async () => {
+  const second = await createIssuerKey("ES256", "second");
+  const accepts = await verifierOf([key, second]);
+  const outsider = await createIssuerKey();
+  const signed = (by: IssuerKey) => sign(goodClaims, { header: { kid: undefined }, key: by.privateKey });
+  await expect(accepts.verify(await signed(second))).resolves.toMatchObject({ id: "alice" });
+  await expect(accepts.verify(await signed(outsider))).rejects.toMatchObject({ code: "not_authenticated" });
 });
 
 describe("remote keys", () => {
-  let server: Server | null = null;
   let served: { status: number; body: string } = { status: 200, body: "" };
   let requests = 0;
   let clockMs = nowMs;
-
-  afterEach(async () => {
-    await new Promise<void>((done) => (server === null ? done() : server.close(() => done())));
-    server = null;
-  });
 
   async function startIssuer(...keys: readonly IssuerKey[]): Promise<JwtVerifier> {
     serve(...keys);
     requests = 0;
     clockMs = nowMs;
-    server = createServer((_request, response) => {
+    const server = createServer((_request, response) => {
       requests += 1;
       response.writeHead(served.status, { "content-type": "application/json" }).end(served.body);
     });
-    await new Promise<void>((done) => server?.listen(0, "127.0.0.1", done));
-    const { port } = server.address() as AddressInfo;
+    const { url, close } = await listen(server);
+    onTestFinished(close);
     return createJwtVerifier({
-      keys: createRemoteKeys({ url: `http://127.0.0.1:${port}/jwks`, nowMs: () => clockMs }),
+      keys: createRemoteKeys({ url: `${url}/jwks`, nowMs: () => clockMs }),
       issuer,
       audience,
       tenantClaim: "tenant_id",

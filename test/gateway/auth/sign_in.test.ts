@@ -1,31 +1,29 @@
 import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createSignIn } from "../../../gateway/auth/sign_in.ts";
+import { listen, type Listening } from "../../support/listen.ts";
 
 /** Discovery at an issuer that may be anything. */
 let respond: (response: ServerResponse) => void;
 let requested: string[];
 let issuer: string;
 let nowMs: number;
-const server = createServer((request, response) => {
-  requested.push(request.url ?? "");
-  respond(response);
-});
+let listening: Listening;
 
 beforeAll(async () => {
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}/tenant`;
+  const server = createServer((request, response) => {
+    requested.push(request.url ?? "");
+    respond(response);
+  });
+  listening = await listen(server);
+  issuer = `${listening.url}/tenant`;
 });
 beforeEach(() => {
   requested = [];
   nowMs = 0;
   respond = (response) => void response.end(JSON.stringify(document()));
 });
-afterAll(() => {
-  server.close();
-  server.closeAllConnections();
-});
+afterAll(() => listening.close());
 
 function document(changed: Readonly<Record<string, unknown>> = {}): Readonly<Record<string, unknown>> {
   return {

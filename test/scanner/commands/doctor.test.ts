@@ -65,7 +65,7 @@ test.each<[string, Reply, Step, string]>([
 });
 
 test("doctor distinguishes an unreachable organization from an unknown certificate authority", async () => {
-  const idp = await createScriptedIdp({ tls: createSelfSigned({ names: ["localhost"] }) });
+  const idp = await createScriptedIdp({ tls: createSelfSigned("localhost") });
   const env = { IDP_ORG_URL: idp.url, IDP_CLIENT_ID: idp.clientId, IDP_PRIVATE_KEY: idp.privateKey };
   expect(resultOf(await examine(env), "organization").remedy).toContain("NODE_EXTRA_CA_CERTS");
   await idp.stop();

@@ -1,5 +1,5 @@
-import { createServer as createTcpServer, connect as connectTcp, type AddressInfo, type Server } from "node:net";
-import { createServer, type Server as HttpServer } from "node:http";
+import { createServer as createTcpServer, connect as connectTcp, type Server } from "node:net";
+import { createServer } from "node:http";
 import { gzipSync } from "node:zlib";
 import { expect, onTestFinished, test } from "vitest";
 import { NetworkError, unreachableError } from "../../../scanner/okta/network_error.ts";
@@ -9,6 +9,7 @@ import {
   type HttpTransportOptions,
   type HttpRequest,
 } from "../../../scanner/okta/http_transport.ts";
+import { listen } from "../../support/listen.ts";
 import { createScriptedIdp, type ScriptedIdp, type ScriptedIdpOptions } from "../../support/scripted_idp.ts";
 import { createSelfSigned } from "../../support/self_signed.ts";
 
@@ -101,7 +102,7 @@ test("recognizes servers without HTTP and without TLS", async () => {
 });
 
 test("a self-signed certificate is refused, and the remedy names NODE_EXTRA_CA_CERTS", async () => {
-  const idp = await scripted({ tls: createSelfSigned({ names: ["localhost"] }) });
+  const idp = await scripted({ tls: createSelfSigned("localhost") });
   const error = await failure(idp.url);
   expect(error).toMatchObject({ kind: "tls_untrusted" });
   expect(unreachableError(error, idp.url)).toMatchObject({
@@ -112,7 +113,7 @@ test("a self-signed certificate is refused, and the remedy names NODE_EXTRA_CA_C
 });
 
 test("uses HTTPS_PROXY by CONNECT, except for the hosts of NO_PROXY", async () => {
-  const idp = await scripted({ tls: createSelfSigned({ names: ["localhost"] }) });
+  const idp = await scripted({ tls: createSelfSigned("localhost") });
   const { url: httpsProxy, targets } = await proxy(Number(new URL(idp.url).port));
   // That the tunnel was used shows in the self-signed certificate at its end.
   expect(await failure("https://acme.okta.test", { proxy: { httpsProxy, noProxy: "" } })).toMatchObject({
@@ -205,14 +206,8 @@ async function proxy(port: number): Promise<{ readonly url: string; readonly tar
   return { url: await listening(server), targets };
 }
 
-async function listening(server: Server | HttpServer): Promise<string> {
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(
-    () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        if ("closeAllConnections" in server) server.closeAllConnections();
-      }),
-  );
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+async function listening(server: Server): Promise<string> {
+  const { url, close } = await listen(server);
+  onTestFinished(close);
+  return url;
 }

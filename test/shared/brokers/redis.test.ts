@@ -1,6 +1,5 @@
 import { connect, createServer as createTcpServer, type Server } from "node:net";
 import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from "node:tls";
-import { once } from "node:events";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { eventually } from "../../../gateway/library/contract_client.ts";
 import type { Broker } from "../../../shared/broker.ts";
@@ -8,6 +7,7 @@ import { maxMessageBytes } from "../../../shared/brokers/message.ts";
 import { createRedisBroker, type RedisBrokerOptions } from "../../../shared/brokers/redis.ts";
 import { createChannel } from "../../broker_contract/broker_adapters.ts";
 import { eventMessage, record, unavailability } from "../../broker_contract/broker_harness.ts";
+import { listen } from "../../support/listen.ts";
 import { startRedis, type RedisServer } from "../../support/redis.ts";
 import { createSelfSigned } from "../../support/self_signed.ts";
 import { startTcpProxy } from "../../support/tcp_proxy.ts";
@@ -115,7 +115,7 @@ test("createRedisBroker calls an answer that is no Redis garbage", async () => {
     socket.on("error", () => undefined);
     socket.on("data", () => socket.write("HTTP/1.1 400 Bad Request\r\n\r\n"));
   });
-  const broker = open({ url: await listen(server), timeoutMs: 1000 });
+  const broker = open({ url: `redis://${await start(server)}`, timeoutMs: 1000 });
   await unavailability(broker.publish(createChannel(), eventMessage({ n: 1 })), []);
 });
 
@@ -150,20 +150,20 @@ test("createRedisBroker never shows a password that the server repeats", async (
       socket.write(`-ERR unknown command, with args: ${String(data).replaceAll("\r\n", " ")}\r\n`),
     );
   });
-  const url = (await listen(server)).replace("redis://", "redis://user:hunter%202@");
+  const url = `redis://user:hunter%202@${await start(server)}`;
   const error = await unavailability(open({ url }).ping(), ["hunter 2", "hunter%202"]);
   expect(error.cause).toBeInstanceOf(Error);
 });
 
 test("createRedisBroker speaks TLS to rediss:// and checks the certificate", async () => {
-  const certificate = createSelfSigned({ names: ["127.0.0.1"] });
+  const certificate = createSelfSigned();
   const server = createTlsServer(certificate, (client) => {
     const upstream = connect(redis.port, redis.host);
     client.on("error", () => upstream.destroy());
     upstream.on("error", () => client.destroy());
     client.pipe(upstream).pipe(client);
   });
-  const url = (await listen(server)).replace("redis://", "rediss://");
+  const url = `rediss://${await start(server)}`;
   const error = await unavailability(open({ url }).ping(), []);
   expect(String(error.cause)).toMatch(/self.signed/i);
   const trusted = getCACertificates("default");
@@ -172,10 +172,8 @@ test("createRedisBroker speaks TLS to rediss:// and checks the certificate", asy
   await open({ url }).ping();
 });
 
-async function listen(server: Server): Promise<string> {
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => void server.close());
-  const address = server.address();
-  return `redis://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
+async function start(server: Server): Promise<string> {
+  const { host, port, close } = await listen(server);
+  onTestFinished(() => void close());
+  return `${host}:${port}`;
 }

@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import { inspect } from "node:util";
@@ -9,6 +8,7 @@ import { createRedisBroker } from "../../../shared/brokers/redis.ts";
 import { createUpstashBroker, type UpstashBrokerOptions } from "../../../shared/brokers/upstash.ts";
 import { createChannel } from "../../broker_contract/broker_adapters.ts";
 import { eventMessage, record, unavailability } from "../../broker_contract/broker_harness.ts";
+import { listen } from "../../support/listen.ts";
 import { startRedis, type RedisServer } from "../../support/redis.ts";
 import { startTcpProxy } from "../../support/tcp_proxy.ts";
 import { startUpstashBridge, type UpstashBridge, type UpstashBridgeOptions } from "../../support/upstash_bridge.ts";
@@ -40,14 +40,9 @@ function open(url: string, options: Partial<UpstashBrokerOptions> = {}): Broker 
 
 /** An upstream whose answers the test defines. */
 async function startUpstream(answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<string> {
-  const server = createServer(answer).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  return `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
+  const { url, close } = await listen(createServer(answer));
+  onTestFinished(close);
+  return url;
 }
 
 test("createUpstashBroker separates two database numbers, and shares channels with createRedisBroker on the same one", async () => {

@@ -1,22 +1,18 @@
 import { once } from "node:events";
-import { Agent, createServer, type RequestListener } from "node:http";
-import { connect, type AddressInfo, type Server } from "node:net";
+import { Agent, createServer } from "node:http";
+import { connect } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { Hono } from "hono";
-import { afterEach, expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { encodeChunk } from "../../../../gateway/streaming/encoded_chunk.ts";
 import { createNodeSocketSinks, withNodeSockets } from "../../../../gateway/streaming/sinks/node_socket_sink.ts";
 import { createReadableStreamSinks } from "../../../../gateway/streaming/sinks/readable_stream_sink.ts";
 import type { Sink } from "../../../../gateway/streaming/sinks/sink.ts";
+import { listen } from "../../../support/listen.ts";
 import { sendRequest } from "../../../support/stream_server.ts";
 
 const createSink = createNodeSocketSinks(createReadableStreamSinks());
 const first = encodeChunk(": first\n\n");
-
-const cleanups: (() => void)[] = [];
-afterEach(() => {
-  for (const cleanup of cleanups.splice(0)) cleanup();
-});
 
 /** An app whose `/stream` is open at once, with more around it. */
 function createStreamApp(configure: (app: Hono) => void = () => {}) {
@@ -36,18 +32,10 @@ function createStreamApp(configure: (app: Hono) => void = () => {}) {
   return { app, opened, listener };
 }
 
-async function listen(server: Server): Promise<number> {
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  cleanups.push(() => server.close());
-  return (server.address() as AddressInfo).port;
-}
-
-async function startHttp1(listener: ReturnType<typeof createStreamApp>["listener"]): Promise<number> {
-  const listen1: RequestListener = (incoming, outgoing) => void listener(incoming, outgoing);
-  const server = createServer(listen1);
-  cleanups.push(() => server.closeAllConnections());
-  return listen(server);
+async function start(listener: ReturnType<typeof createStreamApp>["listener"]): Promise<number> {
+  const { port, close } = await listen(createServer((incoming, outgoing) => void listener(incoming, outgoing)));
+  onTestFinished(close);
+  return port;
 }
 
 test("Node socket sink: writes made while the response passes through middleware follow its head", async () => {
@@ -59,7 +47,7 @@ test("Node socket sink: writes made while the response passes through middleware
       c.header("x-late", "yes");
     });
   });
-  const port = await startHttp1(listener);
+  const port = await start(listener);
   const client = sendRequest(port, "/stream");
   await expect.poll(() => opened).toHaveLength(1);
   const waiting = opened[0]?.sink.write(encodeChunk("data: early\n\n"));
@@ -78,7 +66,7 @@ test("Node socket sink: a stream that ends while the response passes through mid
       await promise;
     });
   });
-  const port = await startHttp1(listener);
+  const port = await start(listener);
   const client = sendRequest(port, "/stream");
   await expect.poll(() => opened).toHaveLength(1);
   opened[0]?.sink.end(encodeChunk(": close drain\n\n"));
@@ -114,10 +102,10 @@ test.each([
   "Node socket sink: when middleware sends %s instead of the stream, the stream is closed",
   async (_what, status, configure) => {
     const { opened, listener } = createStreamApp(configure);
-    const port = await startHttp1(listener);
+    const port = await start(listener);
     // Both on one connection.
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-    cleanups.push(() => agent.destroy());
+    onTestFinished(() => agent.destroy());
     const client = sendRequest(port, "/stream", agent);
     await expect.poll(() => client.response?.statusCode).toBe(status);
     expect(opened[0]?.closedCount()).toBeGreaterThan(0);
@@ -130,9 +118,9 @@ test.each([
 
 test("Node socket sink: destroy resets the connection, so that the kernel keeps no unread bytes", async () => {
   const { opened, listener } = createStreamApp();
-  const port = await startHttp1(listener);
+  const port = await start(listener);
   const socket = connect(port, "127.0.0.1");
-  cleanups.push(() => socket.destroy());
+  onTestFinished(() => void socket.destroy());
   socket.write("GET /stream HTTP/1.1\r\nhost: x\r\n\r\n");
   await once(socket, "data");
   socket.pause();
