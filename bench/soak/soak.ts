@@ -4,7 +4,8 @@ import { createRedisBroker } from "../../shared/brokers/redis.ts";
 import { call, createScan, keyOf, type ContractScan } from "../../test/contract/harness.ts";
 import { openReader } from "../../test/faults/stream_reader.ts";
 import { startTraffic, type Traffic } from "../../test/faults/traffic.ts";
-import { startEdgeBackends, type EdgeBackends, type EdgeTenant } from "../../test/support/edge_backends.ts";
+import { startEdgeBackends, type EdgeBackends } from "../../test/support/edge_backends.ts";
+import type { TestTenant } from "../../test/support/operator.ts";
 import { temporaryFolder } from "../../test/support/temporary_folder.ts";
 import { startGatewayProcess, type GatewayProcess } from "./gateway_process.ts";
 
@@ -60,7 +61,7 @@ export async function runSoak(options: SoakOptions): Promise<readonly string[]> 
   const before = await measure(gateway, backends);
 
   const tenants = await Promise.all(tenantNames.map((name) => backends.createTenant(name)));
-  const register = async (tenant: EdgeTenant) => ({ ...(await createScan(gateway, tenant)), as: keyOf(tenant) });
+  const register = async (tenant: TestTenant) => ({ ...(await createScan(gateway, tenant)), as: keyOf(tenant) });
   const scans = await Promise.all(tenants.map(register));
   const [torrent] = await Promise.all(tenants.slice(0, 1).map(register));
   if (torrent === undefined) throw new Error("There is no tenant");

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { roleSchema, scopeSchema, type Role, type Scope } from "../../shared/schemas/team.ts";
-import { call, eventually, keyOf, type ContractTenant, type GatewayUnderTest } from "./harness.ts";
+import { call, eventually, keyOf, type GatewayUnderTest } from "./harness.ts";
+import type { TestTenant } from "../support/operator.ts";
 
 /** A route that takes credentials, with what it asks of them. */
 export interface ProtectedRoute {
@@ -23,7 +24,7 @@ export interface Caller {
 
 /** A tenant, and everybody who may knock at its door. */
 export interface Cast {
-  readonly tenant: ContractTenant;
+  readonly tenant: TestTenant;
   /** A key with every scope. */
   readonly owner: string;
   /** A person's token. */

@@ -6,17 +6,17 @@ import {
   keyOf,
   openStream,
   refused,
-  type ContractTenant,
   type GatewayCase,
   type GatewayUnderTest,
 } from "./harness.ts";
+import type { TestTenant } from "../support/operator.ts";
 
 interface NewKey {
   readonly id: string;
   readonly as: string;
 }
 
-async function createKey(gateway: GatewayUnderTest, tenant: ContractTenant, more: object = {}): Promise<NewKey> {
+async function createKey(gateway: GatewayUnderTest, tenant: TestTenant, more: object = {}): Promise<NewKey> {
   const { control } = gateway;
   await control.addUser(tenant.id, "maker", "admin");
   const as = `Bearer ${await control.sign({ tenant_id: tenant.id, sub: "maker" })}`;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { call } from "../../gateway/library/contract_client.ts";
-import type { Role } from "../../shared/schemas/team.ts";
+import type { TestOperator, TestTenant } from "../support/operator.ts";
 import { numbered } from "../support/published.ts";
 
 export {
@@ -21,30 +21,16 @@ export {
 export interface GatewayUnderTest {
   /** Without a slash at its end. */
   readonly url: string;
-  readonly tenant: ContractTenant;
+  readonly tenant: TestTenant;
   /** An API key of another tenant. */
   readonly strangerApiKey: string;
   readonly control: GatewayControl;
 }
 
-export interface ContractTenant {
-  readonly id: string;
-  readonly apiKey: string;
-  readonly apiKeyId: string;
-  /** A member's JWT. */
-  readonly token: string;
-  readonly sub: string;
-}
-
 /** Actions that only the operator of the gateway can take. */
-export interface GatewayControl {
+export interface GatewayControl extends TestOperator {
   /** As the gateway was configured. */
   readonly maxStreamsPerTenant: number;
-  createTenant(name: string): Promise<ContractTenant>;
-  sign(claims: Readonly<Record<string, unknown>>, lifetimeSeconds?: number): Promise<string>;
-  revokeApiKey(id: string): Promise<void>;
-  addUser(tenantId: string, sub: string, role: Role): Promise<void>;
-  removeUser(tenantId: string, sub: string): Promise<void>;
   /** Publishes past the gateway, no matter what the message is. */
   publishRaw(channel: string, message: string): Promise<void>;
   /** How many subscriptions the broker has for the channel. */
@@ -77,12 +63,12 @@ export interface ContractScan {
   readonly status: string;
 }
 
-export const keyOf = ({ apiKey }: Pick<ContractTenant, "apiKey">): string => `Api-Key ${apiKey}`;
+export const keyOf = ({ apiKey }: Pick<TestTenant, "apiKey">): string => `Api-Key ${apiKey}`;
 
 /** Tries again, as a client does, where the gateway is overloaded and says when to come back. */
 export async function createScan(
-  gateway: Pick<GatewayUnderTest, "url"> & { readonly tenant?: Pick<ContractTenant, "apiKey"> },
-  { apiKey = gateway.tenant?.apiKey ?? "" }: Partial<Pick<ContractTenant, "apiKey">> = {},
+  gateway: Pick<GatewayUnderTest, "url"> & { readonly tenant?: Pick<TestTenant, "apiKey"> },
+  { apiKey = gateway.tenant?.apiKey ?? "" }: Partial<Pick<TestTenant, "apiKey">> = {},
 ): Promise<ContractScan> {
   const create = () => call(gateway, "/api/v1/scans", { as: keyOf({ apiKey }), json: {} });
   let response = await create();
@@ -103,7 +89,7 @@ export async function send(
   gateway: GatewayUnderTest,
   scan: Pick<ContractScan, "channel">,
   event: { readonly type: string; readonly data: Readonly<Record<string, unknown>> },
-  tenant: Pick<ContractTenant, "apiKey"> = gateway.tenant,
+  tenant: Pick<TestTenant, "apiKey"> = gateway.tenant,
 ): Promise<void> {
   const path = `/api/v1/channels/${scan.channel}/events`;
   const response = await call(gateway, path, { as: keyOf(tenant), json: numbered([event]) });

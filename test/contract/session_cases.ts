@@ -7,10 +7,10 @@ import {
   keyOf,
   openStream,
   refused,
-  type ContractTenant,
   type GatewayCase,
   type GatewayUnderTest,
 } from "./harness.ts";
+import type { TestTenant } from "../support/operator.ts";
 
 const session = "/api/v1/session";
 const tenantStream = "/api/v1/event-stream";
@@ -45,8 +45,8 @@ async function readSession(
 }
 
 interface Two {
-  readonly first: ContractTenant;
-  readonly second: ContractTenant;
+  readonly first: TestTenant;
+  readonly second: TestTenant;
   /** A token of the person for both. */
   readonly as: string;
 }
@@ -60,7 +60,7 @@ async function openTwo(gateway: GatewayUnderTest, more: Readonly<Record<string, 
   return { first, second, as: `Bearer ${await sign({ tenant_id: [first.id, second.id], sub: first.sub, ...more })}` };
 }
 
-const naming = ({ id }: Pick<ContractTenant, "id">) => ({ "x-tenant-id": id });
+const naming = ({ id }: Pick<TestTenant, "id">) => ({ "x-tenant-id": id });
 
 /** The session of a caller, and a person with several tenants. */
 export const sessionCases: readonly GatewayCase[] = [

@@ -9,7 +9,8 @@ import { obtained } from "../../scanner/evidence/artifacts.ts";
 import { artifactsDocument } from "../../scanner/evidence/artifacts_document.ts";
 import diffSchema from "../../shared/diff.schema.json" with { type: "json" };
 import type { Diff } from "../../shared/schemas/diff.ts";
-import { aPasswordPolicy, aScan, compliantArtifacts, set } from "../support/artifact_builders.ts";
+import { aPasswordPolicy, compliantArtifacts, set } from "../support/artifact_builders.ts";
+import { aScan } from "../support/report_builders.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;

@@ -1,51 +1,40 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { workersContract } from "../contract/contract.ts";
-import { call, createScan, keyOf, openStream, type GatewayUnderTest } from "../contract/harness.ts";
-import { startEdgeBackends, type EdgeBackends } from "../support/edge_backends.ts";
+import { call, createScan, keyOf, openStream } from "../contract/harness.ts";
 import { asAdmin } from "../support/postgres.ts";
-import { startWranglerDev, type ServerProcess } from "../support/server_process.ts";
-import { describeGateway, smallBounds, toGatewayUnderTest } from "./gateway_under_test.ts";
+import { describeGateway, startEdgeGateway, type EdgeGateway } from "./edge_gateway.ts";
 import { runtimeComplaints } from "./runtime_complaints.ts";
 import { numbered } from "../support/published.ts";
 
-let backends: EdgeBackends;
-let worker: ServerProcess;
-let underTest: GatewayUnderTest;
-
+let worker: EdgeGateway;
 beforeAll(async () => {
-  backends = await startEdgeBackends();
-  worker = await startWranglerDev({ environment: { ...backends.workerEnvironment, ...smallBounds } });
-  underTest = await toGatewayUnderTest(backends, worker.url);
+  worker = await startEdgeGateway("Workers");
 });
+afterAll(() => worker.close());
 
-afterAll(async () => {
-  await worker.stop();
-  await backends.close();
-});
-
-describeGateway("the gateway on workerd", workersContract, () => underTest);
+describeGateway("the gateway on workerd", workersContract, () => worker);
 
 test("streams of a tenant are authorized over one kept connection, and nothing compresses them", async () => {
-  const tenant = await backends.createTenant("Initech");
-  const scan = await createScan(underTest, tenant);
-  const before = backends.neon.tunnels();
-  const open = () => openStream(underTest, scan.event_stream, `Bearer ${tenant.token}`);
+  const tenant = await worker.backends.createTenant("Initech");
+  const scan = await createScan(worker, tenant);
+  const before = worker.backends.neon.tunnels();
+  const open = () => openStream(worker, scan.event_stream, `Bearer ${tenant.token}`);
   for (let n = 0; n < 3; n += 1) (await open()).leave();
   const stream = await open();
-  expect(backends.neon.tunnels() - before).toBe(1);
+  expect(worker.backends.neon.tunnels() - before).toBe(1);
   // Else Cloudflare's edge may, and then holds events back.
   expect(stream.response.headers.get("content-encoding")).toBe("identity");
   stream.leave();
 });
 
 test("a batch of events is one request to the broker, and so keeps its order", async () => {
-  const scan = await createScan(underTest);
-  const stream = await openStream(underTest, scan.event_stream, keyOf(underTest.tenant));
+  const scan = await createScan(worker);
+  const stream = await openStream(worker, scan.event_stream, keyOf(worker.tenant));
   const numbers = Array.from({ length: 500 }, (_, n) => n);
   const events = numbers.map((n) => ({ type: "scan.progress", data: { n } }));
-  const requests = backends.bridge.watch();
+  const requests = worker.backends.bridge.watch();
   const path = `/api/v1/channels/${scan.channel}/events`;
-  expect((await call(underTest, path, { as: keyOf(underTest.tenant), json: numbered(events) })).status).toBe(202);
+  expect((await call(worker, path, { as: keyOf(worker.tenant), json: numbered(events) })).status).toBe(202);
   // Not the pings of the other channels' subscriptions.
   expect(requests.filter((body) => body.includes(scan.channel) && body.includes('\\"n\\":'))).toHaveLength(1);
   await stream.until('"n":499}');
@@ -61,13 +50,13 @@ test("there are no metrics that anybody could read, and none are described", asy
 });
 
 test("the cron trigger expires scans whose producer is gone", async () => {
-  const scan = await createScan(underTest);
+  const scan = await createScan(worker);
   // The server's superuser, whom no policy holds back.
-  const url = new URL(`/${backends.database.name}`, backends.postgres.adminUrl).href;
+  const url = new URL(`/${worker.backends.database.name}`, worker.backends.postgres.adminUrl).href;
   await asAdmin(url, async (admin) => {
     await admin.query("update scans set updated_at = now() - interval '20 minutes' where id = $1", [scan.id]);
   });
-  const stream = await openStream(underTest, scan.event_stream, keyOf(underTest.tenant));
+  const stream = await openStream(worker, scan.event_stream, keyOf(worker.tenant));
   const response = await fetch(`${worker.url}/__scheduled?cron=*+*+*+*+*`);
   expect(response.status).toBe(200);
   expect(await stream.untilEnd()).toMatch(
@@ -79,5 +68,5 @@ test("no request touched another request's I/O, and S9: no secret was logged", (
   const output = worker.output();
   expect(output).toContain('"route":"/api/v1/scans/:id/event-stream"');
   expect(runtimeComplaints(output)).toEqual([]);
-  for (const secret of backends.secrets()) expect(output).not.toContain(secret);
+  for (const secret of worker.backends.secrets) expect(output).not.toContain(secret);
 });

@@ -14,9 +14,10 @@ import { produceMonitor } from "../support/monitor_producer.ts";
 import { changeOf } from "../support/monitor_requests.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
 import { buildFinding, createScanProducer, type ScanProducer } from "../support/scan_producer.ts";
+import { startWranglerDev, workerConfig } from "../support/server_process.ts";
 import { installTarball, packTarball } from "../support/tarball.ts";
-import { startTestGateway, type TestGateway, type TestTenant } from "../support/test_gateway.ts";
-import { startWorkerd } from "../support/workerd.ts";
+import type { TestTenant } from "../support/operator.ts";
+import { startTestGateway, type TestGateway } from "../support/test_gateway.ts";
 
 /** `examples/clients/`, each over a real gateway and with the package as it is published. */
 
@@ -85,13 +86,15 @@ test("a Worker answers when the scan has ended", async () => {
   const scan = await register();
   const isOpen = await untilOpen();
   const bindings = { SCANSTREAM_URL: gateway.url, SCANSTREAM_API_KEY: tenant.apiKey };
-  const worker = await startWorkerd(path("worker.ts"), { bindings });
-  const answer = worker.ask(`/?scan=${scan.id}`);
+  const worker = await startWranglerDev({ environment: bindings, config: workerConfig(path("worker.ts")) });
+  const ask = (id: string) => fetch(`${worker.url}/?scan=${id}`);
+  const answer = ask(scan.id);
   await isOpen();
   await scan.end("completed", counts);
-  expect(await answer).toEqual({ scan_id: scan.id, status: "completed", not_applicable: 0, ...counts });
-  expect(await worker.ask(`/?scan=${crypto.randomUUID()}`)).toMatch(/^502 .*the server answered 404/);
-  await worker.close();
+  expect(await (await answer).json()).toEqual({ scan_id: scan.id, status: "completed", not_applicable: 0, ...counts });
+  const refused = await ask(crypto.randomUUID());
+  expect([refused.status, await refused.text()]).toEqual([502, expect.stringContaining("the server answered 404")]);
+  await worker.stop();
 });
 
 test("a plain page shows a scan from its present state to its end", async () => {

@@ -8,11 +8,10 @@ import { createGatewayPublisher, makeChannelName } from "../../shared/events.ts"
 import { launchChromium } from "../support/chromium.ts";
 import { startEdgeBackends } from "../support/edge_backends.ts";
 import { denoProgram } from "../support/runtime_programs.ts";
-import { startServerProcess } from "../support/server_process.ts";
+import { startServer, startWranglerDev, workerConfig } from "../support/server_process.ts";
 import { installTarball, packTarball } from "../support/tarball.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
 import { readStream } from "../support/test_gateway.ts";
-import { startWorkerd } from "../support/workerd.ts";
 
 /** `examples/own_gateway/`, with the package as it is published. */
 
@@ -79,14 +78,8 @@ test.each(["Node", "Deno"] as const)(
   async (runtime) => {
     const cwd = join(folder.path, runtime);
     await cp(own, cwd, { recursive: true });
-    const server = await startServerProcess([...processes[runtime]], {
-      cwd,
-      env: { PATH: process.env["PATH"], HOME: folder.path, NO_COLOR: "1", PORT: "0" },
-      ready: /The gateway listens on (http:\/\/\S+)/,
-    });
-    const firstKey = () => /shown this once: (\S+)/.exec(server.output())?.[1] ?? "";
-    await expect.poll(firstKey).not.toBe("");
-    const apiKey = firstKey();
+    const server = await startServer(processes[runtime], { cwd, env: { NO_COLOR: "1", PORT: "0" } });
+    const [, apiKey = ""] = await server.until("stdout", /shown this once: (\S+)/);
     const post = (path: string) =>
       fetch(`${server.url}/api/v1${path}`, { method: "POST", headers: { authorization: `Api-Key ${apiKey}` } });
     const job = (await (await post("/jobs")).json()) as { readonly id: string; readonly tenantId: string };
@@ -108,7 +101,7 @@ test.each(["Node", "Deno"] as const)(
     await page.getByText("succeeded").waitFor();
     await close();
     await browser.close();
-    expect(await server.stop()).toBe(0);
+    expect((await server.stop()).code).toBe(0);
   },
 );
 
@@ -121,13 +114,15 @@ test("on workerd it follows a job to its end, once its tables are migrated", asy
     await migrate({ database: postgres({ url: process.env.DATABASE_URL }), features });`;
   await run(process.execPath, ["-e", migrating], { cwd: own, env: { DATABASE_URL: backends.database.ownerUrl } });
   const source = await readFile(join(own, "worker.ts"), "utf8");
-  const local = source
-    .replace("url: env.DATABASE_URL", "url: env.DATABASE_URL, endpoint: env.DATABASE_HTTP_URL")
-    .replace("streams: env.STREAMS", "streams: env.STREAMSOBJECT");
+  const local = source.replace("url: env.DATABASE_URL", "url: env.DATABASE_URL, endpoint: env.DATABASE_HTTP_URL");
   await writeFile(join(own, "local_worker.ts"), local);
-  const worker = await startWorkerd(join(own, "local_worker.ts"), {
-    bindings: backends.workerEnvironment,
-    durableObject: "StreamsObject",
+  const worker = await startWranglerDev({
+    environment: backends.workerEnvironment,
+    config: {
+      ...workerConfig(join(own, "local_worker.ts")),
+      durable_objects: { bindings: [{ name: "STREAMS", class_name: "StreamsObject" }] },
+      migrations: [{ tag: "v1", new_sqlite_classes: ["StreamsObject"] }],
+    },
   });
   const { apiKey } = await backends.createTenant("Acme");
   const headers = { authorization: `Api-Key ${apiKey}` };
@@ -137,6 +132,6 @@ test("on workerd it follows a job to its end, once its tables are migrated", asy
   expect(stream.status).toBe(200);
   expect((await post(`/jobs/${job.id}/end`)).status).toBe(200);
   expect(await readStream(stream, ": close ended")).toContain(`event: job.end\ndata: {"job_id":"${job.id}"`);
-  await worker.close();
+  await worker.stop();
   await backends.close();
 });

@@ -1,9 +1,11 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { call, refused } from "../contract/harness.ts";
-import type { EdgeTenant } from "../support/edge_backends.ts";
-import { startRuntimeGateway, type FaultyGateway, type FaultyScan, type Runtime } from "./faulty_gateway.ts";
+import type { Broker } from "../../shared/broker.ts";
+import { createRedisBroker } from "../../shared/brokers/redis.ts";
+import { call, createScan, keyOf, refused } from "../contract/harness.ts";
+import { startEdgeGateway, type EdgeGateway, type Runtime } from "../edge/edge_gateway.ts";
+import type { TestTenant } from "../support/operator.ts";
 import { openReader, type StreamReader } from "./stream_reader.ts";
 import { startTraffic, type Traffic } from "./traffic.ts";
 
@@ -25,21 +27,22 @@ const isNightly = process.env["NIGHTLY"] === "1";
 /** The promises S1, S2, S4 and S5 while things break, on a gateway that runs as it is deployed. */
 export function describeRuntimeFaults(runtime: Runtime): void {
   describe(`faults on ${runtime}`, () => {
-    let gateway: FaultyGateway;
-    let tenant: EdgeTenant;
+    let gateway: EdgeGateway;
+    /** On a network of its own that never breaks. */
+    let producer: Broker;
     let scans: readonly FaultyScan[];
     let traffic: Traffic;
 
     beforeAll(async () => {
-      gateway = await startRuntimeGateway(runtime, {
+      gateway = await startEdgeGateway(runtime, {
         EVENTSTREAM_HEARTBEAT_SECONDS: String(heartbeatSeconds[runtime]),
         EVENTSTREAM_RECHECK_SECONDS: String(recheckSeconds),
         EVENTSTREAM_MAX_STREAMS_PER_TENANT: String(maxStreamsPerTenant),
       });
-      tenant = await gateway.createTenant("Acme");
-      const other = await gateway.createTenant("Globex");
-      scans = [await gateway.createScan(tenant), await gateway.createScan(tenant), await gateway.createScan(other)];
-      traffic = startTraffic(gateway.producer, { channels: scans.map(({ channel }) => channel), everyMs: 10 });
+      const other = await gateway.control.createTenant("Hooli");
+      scans = [await register(gateway.tenant), await register(gateway.tenant), await register(other)];
+      producer = createRedisBroker({ url: gateway.backends.redis.url, database: 2 });
+      traffic = startTraffic(producer, { channels: scans.map(({ channel }) => channel), everyMs: 10 });
     });
     afterEach(() => {
       gateway.brokerNetwork.restore();
@@ -47,8 +50,14 @@ export function describeRuntimeFaults(runtime: Runtime): void {
     });
     afterAll(async () => {
       await traffic.stop();
+      await producer.close();
       await gateway.close();
     });
+
+    async function register(tenant: TestTenant): Promise<FaultyScan> {
+      const { channel, event_stream: path } = await createScan(gateway, tenant);
+      return { channel, authorization: keyOf(tenant), streamUrl: `${gateway.url}${path}` };
+    }
 
     /** Eight streams of each scan, each of which has received the newest event. */
     async function openAll(): Promise<readonly Followed[]> {
@@ -138,8 +147,7 @@ export function describeRuntimeFaults(runtime: Runtime): void {
     });
 
     test("clients that reset their connections: their places are free again, and no other client notices", async () => {
-      const elsewhere = await gateway.createTenant("Initech");
-      const scan = await gateway.createScan(elsewhere);
+      const scan = await register(await gateway.control.createTenant("Initech"));
       const bystanders = await openAll();
       const sockets = await Promise.all(Array.from({ length: maxStreamsPerTenant }, () => openSocket(scan)));
       const refused = await openReader(scan.streamUrl, scan.authorization);
@@ -193,6 +201,12 @@ async function allClosed(followed: readonly Followed[]): Promise<void> {
   await expect
     .poll(() => followed.filter(({ reader }) => !reader.isClosed).length, { timeout: 100_000, interval: 20 })
     .toBe(0);
+}
+
+interface FaultyScan {
+  readonly channel: string;
+  readonly streamUrl: string;
+  readonly authorization: string;
 }
 
 interface Followed {

@@ -6,7 +6,6 @@ import {
   type CollectedArtifacts,
   type TrustedCertificate,
 } from "../../scanner/evidence/artifacts.ts";
-import type { CollectedScan } from "../../scanner/evidence/artifacts_document.ts";
 import { findCheck } from "../../scanner/catalog/select_checks.ts";
 import type { EvaluationContext } from "../../scanner/evaluate.ts";
 import { evaluateCheck } from "../../scanner/evaluate.ts";
@@ -291,21 +290,6 @@ export function compliantArtifacts(changes: Partial<Artifacts> = {}): Artifacts 
     log_streams: obtained([{ id: "0oaLog", name: "SIEM", type: "splunk_cloud_logstreaming", status: "ACTIVE" }]),
     saml_idps: obtained([]),
     smart_card_idps: obtained([{ idp: aSmartCardIdp(), certificate: obtained(dodCertificate) }]),
-    ...changes,
-  };
-}
-
-export function aScan(changes: Partial<CollectedScan> = {}): CollectedScan {
-  return {
-    org_url: "https://acme.okta.com",
-    client_id: "0oaclient",
-    engine: "identity",
-    started_at: "2026-11-21T12:00:00.000Z",
-    ended_at: "2026-11-21T12:01:00.000Z",
-    requested_scopes: ["okta.policies.read"],
-    granted_scopes: ["okta.policies.read"],
-    role: "super_admin",
-    requests: { total: 28, retried: 0, throttled_ms: 0 },
     ...changes,
   };
 }

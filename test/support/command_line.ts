@@ -30,7 +30,7 @@ export interface Running {
 }
 
 export interface RunOptions {
-  readonly env?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string | undefined>>;
   /** Folder in which it runs; default: one of its own. */
   readonly cwd: string;
   /** A line of bash that runs it as `"$@"`, for redirections and limits; default: it is run without a shell. */
@@ -80,7 +80,8 @@ export function startBinary(binary: string, args: readonly string[], options: Ru
         if (match !== null) return match;
         const isOver = await Promise.race([once(child, "output").then(() => false), finished.then(() => true)]);
         if (isOver && pattern.exec(output[stream]) === null) {
-          throw new Error(`The command ended before it wrote ${pattern}:\n${output.stdout}\n${output.stderr}`);
+          const { code, stdout, stderr } = await finished;
+          throw new Error(`The command ended with ${code} before it wrote ${pattern}:\n${stdout}\n${stderr}`);
         }
       }
     },

@@ -1,15 +1,13 @@
-import { SignJWT } from "jose";
 import { runAdmin } from "../../gateway/operator/call_admin.ts";
 import { startNeonProxy, type NeonProxy } from "./neon_proxy.ts";
 import { createTestDatabase, type PostgresServer, type TestDatabase, suitePostgres } from "./postgres.ts";
 import { startRedis, type RedisServer } from "./redis.ts";
-import { audience, createIssuerKey, issuer } from "./test_gateway.ts";
+import { createIssuerKey, createOperator, issuerEnvironment, type TestOperator } from "./operator.ts";
 import { startTcpProxy, type TcpProxy } from "./tcp_proxy.ts";
 import { startUpstashBridge, type UpstashBridge } from "./upstash_bridge.ts";
-import type { Role } from "../../shared/schemas/team.ts";
 
 /** Services of a gateway at the edge, on this machine: Upstash's REST, Neon's HTTP, and an issuer of JWTs. */
-export interface EdgeBackends {
+export interface EdgeBackends extends TestOperator {
   readonly redis: RedisServer;
   readonly bridge: UpstashBridge;
   /** Between the gateway and the bridge. */
@@ -27,25 +25,7 @@ export interface EdgeBackends {
   readonly workerEnvironment: Readonly<Record<string, string>>;
   /** The same for a gateway that is a process: Redis and Postgres over TCP. */
   readonly processEnvironment: Readonly<Record<string, string>>;
-  createTenant(name: string): Promise<EdgeTenant>;
-  /** A JWT of the issuer that the gateway accepts; `lifetimeSeconds` 600 unless said otherwise. */
-  sign(claims: Readonly<Record<string, unknown>>, lifetimeSeconds?: number): Promise<string>;
-  revokeApiKey(id: string): Promise<void>;
-  addUser(tenantId: string, sub: string, role: Role): Promise<void>;
-  removeUser(tenantId: string, sub: string): Promise<void>;
-  /** Every key and token that was ever given out, and the gateway's own: none may be logged. */
-  secrets(): readonly string[];
   close(): Promise<void>;
-}
-
-export interface EdgeTenant {
-  readonly id: string;
-  readonly name: string;
-  readonly apiKey: string;
-  readonly apiKeyId: string;
-  /** A member's JWT, and whose it is. */
-  readonly token: string;
-  readonly sub: string;
 }
 
 export async function startEdgeBackends(): Promise<EdgeBackends> {
@@ -61,11 +41,9 @@ export async function startEdgeBackends(): Promise<EdgeBackends> {
   databaseUrl.port = String(databaseNetwork.port);
   const neon = await startNeonProxy(server);
   const neonNetwork = await startTcpProxy({ host: "127.0.0.1", port: neon.port });
-  const { kid, privateKey, publicJwk } = await createIssuerKey();
+  const issuerKey = await createIssuerKey();
   const common = {
-    AUTH_JWKS: JSON.stringify({ keys: [publicJwk] }),
-    AUTH_ISSUER: issuer,
-    AUTH_AUDIENCE: audience,
+    ...issuerEnvironment(issuerKey),
     STREAM_TOKEN_SECRET: crypto.randomUUID() + crypto.randomUUID(),
   };
   const workerEnvironment = {
@@ -80,21 +58,13 @@ export async function startEdgeBackends(): Promise<EdgeBackends> {
     DATABASE_URL: databaseUrl.href,
     REDIS_URL: `redis://127.0.0.1:${redisNetwork.port}`,
   };
-  const admin = (operation: Parameters<typeof runAdmin>[1], args: Readonly<Record<string, unknown>>) =>
-    runAdmin({ DATABASE_URL: database.ownerUrl }, operation, args);
-
-  const secrets: string[] = [bridge.token, common.STREAM_TOKEN_SECRET, new URL(database.appUrl).password];
-
-  async function sign(claims: Readonly<Record<string, unknown>>, lifetimeSeconds = 600): Promise<string> {
-    const now = Math.floor(Date.now() / 1000);
-    const token = await new SignJWT({ iss: issuer, aud: audience, iat: now, exp: now + lifetimeSeconds, ...claims })
-      .setProtectedHeader({ alg: "ES256", kid })
-      .sign(privateKey);
-    secrets.push(token);
-    return token;
-  }
+  const operator = createOperator(
+    (operation, args) => runAdmin({ DATABASE_URL: database.ownerUrl }, operation, args),
+    issuerKey,
+  );
 
   return {
+    ...operator,
     redis,
     bridge,
     bridgeNetwork,
@@ -106,37 +76,13 @@ export async function startEdgeBackends(): Promise<EdgeBackends> {
     neonNetwork,
     workerEnvironment,
     processEnvironment,
-    sign,
-    async createTenant(name) {
-      const { id } = (await admin("tenant.create", { name })) as { readonly id: string };
-      const sub = `member@${name.toLowerCase()}.test`;
-      await admin("user.create", { tenant: id, sub });
-      const key = (await admin("api-key.create", { tenant: id, name: "edge", scopes: "read,publish,admin" })) as {
-        readonly id: string;
-        readonly api_key: string;
-      };
-      secrets.push(key.api_key);
-      const token = await sign({ tenant_id: id, sub });
-      return { id, name, apiKey: key.api_key, apiKeyId: key.id, token, sub };
-    },
-    secrets: () => secrets,
-    async revokeApiKey(id) {
-      await admin("api-key.revoke", { id });
-    },
-    async addUser(tenantId, sub, role) {
-      await admin("user.create", { tenant: tenantId, sub, role });
-    },
-    async removeUser(tenantId, sub) {
-      await admin("user.remove", { tenant: tenantId, sub });
+    get secrets() {
+      return [...operator.secrets, bridge.token, common.STREAM_TOKEN_SECRET, new URL(database.appUrl).password];
     },
     async close() {
-      await neonNetwork.close();
-      await neon.close();
-      await databaseNetwork.close();
+      for (const proxy of [neonNetwork, neon, databaseNetwork]) await proxy.close();
       await database.drop();
-      await bridgeNetwork.close();
-      await redisNetwork.close();
-      await bridge.close();
+      for (const proxy of [bridgeNetwork, redisNetwork, bridge]) await proxy.close();
       await redis.stop();
       await postgres.stop();
     },

@@ -1,5 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { builtIn, catalog, ruleFields } from "../../scanner/catalog/catalog.ts";
+import type { CollectedScan } from "../../scanner/evidence/artifacts_document.ts";
 import { reportFormats } from "../../scanner/reports/formats.ts";
 import type { RenderOptions } from "../../scanner/reports/report_format.ts";
 import type { CheckResult, Finding, ManualReason, Report, Status } from "../../shared/report.ts";
@@ -69,6 +70,22 @@ export function aReport(checks: readonly CheckResult[] = [aCheckResult()], chang
     checks,
     baseline: null,
     causes: [],
+    ...changes,
+  };
+}
+
+/** What the header of saved evidence says. */
+export function aScan(changes: Partial<CollectedScan> = {}): CollectedScan {
+  return {
+    org_url: "https://acme.okta.com",
+    client_id: "0oaclient",
+    engine: "identity",
+    started_at: "2026-11-21T12:00:00.000Z",
+    ended_at: "2026-11-21T12:01:00.000Z",
+    requested_scopes: ["okta.policies.read"],
+    granted_scopes: ["okta.policies.read"],
+    role: "super_admin",
+    requests: { total: 28, retried: 0, throttled_ms: 0 },
     ...changes,
   };
 }

@@ -1,4 +1,3 @@
-import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { refuseInFastTest } from "./machine_tools.ts";
@@ -15,11 +14,6 @@ export function denoProgram(): string {
 export function wranglerProgram(): string {
   refuseInFastTest("workerd");
   return join(dirname(wranglerManifest), "bin/wrangler.js");
-}
-
-/** The file of a package that Wrangler brings, so that the tests run on what is deployed with. */
-export function resolveFromWrangler(file: string): string {
-  return createRequire(wranglerManifest).resolve(file);
 }
 
 /** No request leaves this machine, and nothing is kept in the user's home. */

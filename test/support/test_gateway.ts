@@ -1,77 +1,36 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK } from "jose";
 import type { Database } from "../../drizzle/database.ts";
-import { watchedQueries } from "./watched_database.ts";
 import { createPgDatabase } from "../../drizzle/databases/pg.ts";
 import { parseConfig } from "../../gateway/config.ts";
-import type { Environment } from "../../shared/environment_reader.ts";
+import { call, type CallOptions } from "../../gateway/library/contract_client.ts";
 import { createLog } from "../../gateway/observability/log.ts";
 import { nodeHttp } from "../../gateway/runtime/node_http.ts";
 import { startGateway, type RunningGateway, type StartOptions } from "../../gateway/runtime/start_gateway.ts";
+import type { Environment } from "../../shared/environment_reader.ts";
 import { openOnPostgres } from "../drizzle/open_databases.ts";
+import {
+  createIssuerKey,
+  createOperator,
+  issuerEnvironment,
+  type IssuerKey,
+  type TestOperator,
+  type TestTenant,
+} from "./operator.ts";
 import { openTestPglite } from "./pglite.ts";
+import { watchedQueries } from "./watched_database.ts";
 
-export const issuer = "https://issuer.test";
-export const audience = "scanstream-test";
-
-export interface TestTenant {
-  readonly id: string;
-  readonly name: string;
-  readonly apiKey: string;
-  readonly apiKeyId: string;
-  /** A JWT of a member. */
-  readonly token: string;
-}
-
-export interface TestGateway {
+export interface TestGateway extends TestOperator {
   readonly gateway: RunningGateway;
   readonly url: string;
   readonly acme: TestTenant;
   readonly globex: TestTenant;
-  createTenant(name: string): Promise<TestTenant>;
   /** Everything that was logged, every level. */
   readonly log: readonly string[];
-  readonly issuerKey: IssuerKey;
-  /** A JWT of the issuer that this gateway accepts. */
-  sign(claims: Claims, options?: SignOptions): Promise<string>;
-  request(path: string, init?: RequestOptions): Promise<Response>;
+  request(path: string, options?: CallOptions): Promise<Response>;
   stop(): Promise<void>;
 }
-
-interface Claims {
-  readonly tenant_id?: unknown;
-  readonly sub?: unknown;
-  readonly [claim: string]: unknown;
-}
-
-interface SignOptions {
-  readonly header?: Readonly<Record<string, unknown>>;
-  readonly key?: CryptoKey | Uint8Array;
-}
-
-interface RequestOptions {
-  readonly method?: string;
-  /** `Api-Key …` or `Bearer …`. */
-  readonly as?: string;
-  readonly json?: unknown;
-  readonly body?: BodyInit;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-export interface IssuerKey {
-  readonly kid: string;
-  readonly privateKey: CryptoKey;
-  readonly publicJwk: JWK;
-}
-
-export async function createIssuerKey(alg = "ES256", kid = "test-key"): Promise<IssuerKey> {
-  const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true });
-  return { kid, privateKey, publicJwk: { ...(await exportJWK(publicKey)), kid, alg, use: "sig" } };
-}
-
-export const member = "member@acme.test";
 
 /** PostgreSQL in this process for a fast test and for a program; the run's server, which costs less CPU time, for other tests. */
 export async function openTestDatabase(): Promise<Database> {
@@ -102,13 +61,7 @@ export async function startTestGateway(
   const directory = await mkdtemp(join(tmpdir(), "scanstream-"));
   const issuerKey = givenKey ?? (await createIssuerKey());
   const log: string[] = [];
-  const config = parseConfig({
-    PORT: "0",
-    AUTH_JWKS: JSON.stringify({ keys: [issuerKey.publicJwk] }),
-    AUTH_ISSUER: issuer,
-    AUTH_AUDIENCE: audience,
-    ...environment,
-  });
+  const config = parseConfig({ PORT: "0", ...issuerEnvironment(issuerKey), ...environment });
   const database: Database = options.database ?? (await openTestDatabase());
   const gateway = await startGateway({
     http: nodeHttp,
@@ -118,48 +71,15 @@ export async function startTestGateway(
     ...options,
     database,
   });
-
-  async function sign(claims: Claims, { header = {}, key = issuerKey.privateKey }: SignOptions = {}): Promise<string> {
-    const now = Math.floor(Date.now() / 1000);
-    return new SignJWT({ iss: issuer, aud: audience, iat: now, exp: now + 600, ...claims } as Record<string, unknown>)
-      .setProtectedHeader({ alg: "ES256", kid: issuerKey.kid, ...header })
-      .sign(key);
-  }
-
-  async function createTenant(name: string): Promise<TestTenant> {
-    const tenant = (await gateway.admin("tenant.create", { name })) as { id: string };
-    await gateway.admin("user.create", { tenant: tenant.id, sub: member });
-    const key = (await gateway.admin("api-key.create", {
-      tenant: tenant.id,
-      name: "test",
-      scopes: "read,publish,admin",
-    })) as {
-      id: string;
-      api_key: string;
-    };
-    const token = await sign({ tenant_id: tenant.id, sub: member });
-    return { id: tenant.id, name, apiKey: key.api_key, apiKeyId: key.id, token };
-  }
-
+  const operator = createOperator((operation, args) => gateway.admin(operation, args), issuerKey);
   return {
+    ...operator,
     gateway,
     url: gateway.url,
-    acme: await createTenant("Acme"),
-    globex: await createTenant("Globex"),
-    createTenant,
+    acme: await operator.createTenant("Acme"),
+    globex: await operator.createTenant("Globex"),
     log,
-    issuerKey,
-    sign,
-    request: (path, { as, json, headers, ...init } = {}) =>
-      fetch(new URL(path, gateway.url), {
-        ...(json === undefined ? {} : { method: "POST", body: JSON.stringify(json) }),
-        ...init,
-        headers: {
-          ...(as === undefined ? {} : { authorization: as }),
-          ...(json === undefined ? {} : { "content-type": "application/json" }),
-          ...headers,
-        },
-      }),
+    request: (path, callOptions) => call(gateway, path, callOptions),
     async stop() {
       await gateway.stop({ drainMs: 0 });
       await rm(directory, { recursive: true, force: true });

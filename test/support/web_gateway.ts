@@ -12,13 +12,8 @@ import { createPublisher, type Publisher } from "../../shared/send_event.ts";
 import { createMemoryBroker } from "../../shared/brokers/memory.ts";
 import { builtPackage } from "./command_line.ts";
 import { createScanProducer, type ScanProducer } from "./scan_producer.ts";
-import {
-  createIssuerKey,
-  openSharedDatabase,
-  startTestGateway,
-  type TestGateway,
-  type TestTenant,
-} from "./test_gateway.ts";
+import { createIssuerKey, type TestTenant } from "./operator.ts";
+import { openSharedDatabase, startTestGateway, type TestGateway } from "./test_gateway.ts";
 
 export interface WebTenant extends TestTenant {
   /** A member's JWT. */

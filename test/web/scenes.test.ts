@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { aChange, anExplanation } from "../support/change_builders.ts";
 import { produceMonitor } from "../support/monitor_producer.ts";
 import { buildFinding } from "../support/scan_producer.ts";
-import { member } from "../support/test_gateway.ts";
+import { member } from "../support/operator.ts";
 import type { WebTenant } from "../support/web_gateway.ts";
 import { expectAccessible } from "./accessible.ts";
 import { openPage, openStage } from "./watched_page.ts";

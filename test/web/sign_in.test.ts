@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { member } from "../support/test_gateway.ts";
+import { member } from "../support/operator.ts";
 import { openPage, openTab, openStage, signIn, signOut } from "./watched_page.ts";
 
 const { browser, gateway } = await openStage({ EVENTSTREAM_RECHECK_SECONDS: "1" });

@@ -7,7 +7,7 @@ import { startCommandOrg } from "../support/command_gateway.ts";
 import { runCommand, temporaryFolder } from "../support/command_line.ts";
 import { produceMonitor } from "../support/monitor_producer.ts";
 import { buildFinding } from "../support/scan_producer.ts";
-import { member } from "../support/test_gateway.ts";
+import { member } from "../support/operator.ts";
 import { tabTo } from "./accessible.ts";
 import { failingRule, openPage, openRule, openStage } from "./watched_page.ts";
 

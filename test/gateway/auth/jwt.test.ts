@@ -3,7 +3,7 @@ import { base64url, exportSPKI, generateKeyPair, SignJWT, type CryptoKey } from 
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { createInlineKeys, createJwtVerifier, createRemoteKeys, type JwtVerifier } from "../../../gateway/auth/jwt.ts";
 import { listen } from "../../support/listen.ts";
-import { audience, createIssuerKey, issuer, type IssuerKey } from "../../support/test_gateway.ts";
+import { audience, createIssuerKey, issuer, type IssuerKey } from "../../support/operator.ts";
 
 const tenantId = "0b0e7a52-6f0c-4f65-9a52-0d3c1c0a9b11";
 const nowMs = Date.UTC(2026, 10, 21);

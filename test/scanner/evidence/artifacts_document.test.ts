@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import { missing, obtained } from "../../../scanner/evidence/artifacts.ts";
 import { artifactsDocument, parseArtifacts } from "../../../scanner/evidence/artifacts_document.ts";
 import { AppError } from "../../../shared/app_error.ts";
-import { aScan, compliantArtifacts, dodCertificate, set } from "../../support/artifact_builders.ts";
+import { compliantArtifacts, dodCertificate, set } from "../../support/artifact_builders.ts";
+import { aScan } from "../../support/report_builders.ts";
 
 const document = artifactsDocument({
   scan: aScan(),

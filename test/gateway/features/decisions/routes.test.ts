@@ -5,7 +5,8 @@ import { auditEvents, decisions } from "../../../../drizzle/schema.ts";
 import type { Decision } from "../../../../shared/schemas/decision.ts";
 import { openTestPglite } from "../../../support/pglite.ts";
 import { buildFinding, createScanProducer, type ScanProducer } from "../../../support/scan_producer.ts";
-import { member, startTestGateway, type TestGateway } from "../../../support/test_gateway.ts";
+import { member } from "../../../support/operator.ts";
+import { startTestGateway, type TestGateway } from "../../../support/test_gateway.ts";
 
 const check = "check_one";
 const orgUrl = "https://acme.okta.com";

@@ -4,7 +4,8 @@ import { openPg } from "../../../drizzle/open_databases.ts";
 import { startKeptGateway, type KeptGateway } from "../../../support/keeping_gateways.ts";
 import { changeOf } from "../../../support/monitor_requests.ts";
 import { reportUpload } from "../../../support/report_builders.ts";
-import { createScan, problemOf, type TestGateway, type TestTenant } from "../../../support/test_gateway.ts";
+import type { TestTenant } from "../../../support/operator.ts";
+import { createScan, problemOf, type TestGateway } from "../../../support/test_gateway.ts";
 import { seedTenant } from "../../../drizzle/seed.ts";
 import { changeEvents, findingEvents } from "../../../support/published.ts";
 

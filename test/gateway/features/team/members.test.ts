@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { problemOf, startTestGateway, type TestGateway, type TestTenant } from "../../../support/test_gateway.ts";
+import type { TestTenant } from "../../../support/operator.ts";
+import { problemOf, startTestGateway, type TestGateway } from "../../../support/test_gateway.ts";
 
 let gateway: TestGateway;
 let tenant: TestTenant;

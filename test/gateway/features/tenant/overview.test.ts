@@ -4,7 +4,8 @@ import { overviewSchema, type Overview } from "../../../../shared/schemas/overvi
 import { aChange } from "../../../support/change_builders.ts";
 import { produceMonitor } from "../../../support/monitor_producer.ts";
 import { buildFinding, createScanProducer } from "../../../support/scan_producer.ts";
-import { startTestGateway, type TestGateway, type TestTenant } from "../../../support/test_gateway.ts";
+import type { TestTenant } from "../../../support/operator.ts";
+import { startTestGateway, type TestGateway } from "../../../support/test_gateway.ts";
 
 let gateway: TestGateway;
 

@@ -1,0 +1,82 @@
+import { describe, test } from "vitest";
+import { toChannelKey } from "../../shared/brokers/channel_key.ts";
+import type { GatewayCase, GatewayUnderTest } from "../contract/harness.ts";
+import { startEdgeBackends, type EdgeBackends } from "../support/edge_backends.ts";
+import { startDenoGateway, startNodeGateway, startWranglerDev, type ServerProcess } from "../support/server_process.ts";
+import type { TcpProxy } from "../support/tcp_proxy.ts";
+
+export type Runtime = "Node" | "Deno" | "Workers";
+
+type Variables = Readonly<Record<string, string>>;
+
+/** Bounds that a suite of seconds can meet. */
+export const smallBounds = {
+  EVENTSTREAM_HEARTBEAT_SECONDS: "1",
+  EVENTSTREAM_RECHECK_SECONDS: "2",
+  EVENTSTREAM_MAX_BUFFER_BYTES: "262144",
+  EVENTSTREAM_MAX_STREAMS_PER_TENANT: "60",
+} as const;
+
+const brokerDatabase = 2;
+
+/** A gateway that runs as it is deployed, over real servers, with breakable networks between. */
+export interface EdgeGateway extends GatewayUnderTest {
+  readonly backends: EdgeBackends;
+  /** To Redis over TCP; on Workers to Upstash's REST. */
+  readonly brokerNetwork: TcpProxy;
+  /** To PostgreSQL over TCP; on Workers to Neon's HTTP. */
+  readonly databaseNetwork: TcpProxy;
+  /** Everything that it said. */
+  output(): string;
+  close(): Promise<void>;
+}
+
+export async function startEdgeGateway(runtime: Runtime, bounds: Variables = smallBounds): Promise<EdgeGateway> {
+  const backends = await startEdgeBackends();
+  const { url, output, stop } = await startOn(runtime, backends, bounds);
+  const brokerNetwork = runtime === "Workers" ? backends.bridgeNetwork : backends.redisNetwork;
+  const databaseNetwork = runtime === "Workers" ? backends.neonNetwork : backends.databaseNetwork;
+  const stranger = await backends.createTenant("Globex");
+  const key = (channel: string) => toChannelKey(brokerDatabase, channel);
+  return {
+    url,
+    backends,
+    brokerNetwork,
+    databaseNetwork,
+    output: () => output.stdout + output.stderr,
+    tenant: await backends.createTenant("Acme"),
+    strangerApiKey: stranger.apiKey,
+    control: {
+      ...backends,
+      maxStreamsPerTenant: Number(bounds["EVENTSTREAM_MAX_STREAMS_PER_TENANT"]),
+      async publishRaw(channel, message) {
+        await backends.redis.command("PUBLISH", key(channel), message);
+      },
+      async subscriptionCount(channel) {
+        const answer = await backends.redis.command("PUBSUB", "NUMSUB", key(channel));
+        return Array.isArray(answer) ? Number(answer[1]) : Number.NaN;
+      },
+      cutBroker: () => brokerNetwork.cut(),
+    },
+    async close() {
+      for (const network of [brokerNetwork, databaseNetwork]) network.restore();
+      await stop();
+      await backends.close();
+    },
+  };
+}
+
+function startOn(runtime: Runtime, backends: EdgeBackends, bounds: Variables): Promise<ServerProcess> {
+  if (runtime === "Workers") return startWranglerDev({ environment: { ...backends.workerEnvironment, ...bounds } });
+  const environment = { ...backends.processEnvironment, ...bounds };
+  return runtime === "Node" ? startNodeGateway(environment) : startDenoGateway(environment);
+}
+
+/** One test for each case; those that disturb the others come last, one by one. */
+export function describeGateway(name: string, cases: readonly GatewayCase[], gatewayOf: () => GatewayUnderTest): void {
+  describe(name, () => {
+    for (const one of cases.filter(({ isAlone }) => isAlone !== true))
+      test.concurrent(one.name, () => one.run(gatewayOf()));
+    for (const one of cases.filter(({ isAlone }) => isAlone === true)) test(one.name, () => one.run(gatewayOf()));
+  });
+}

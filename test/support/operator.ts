@@ -1,0 +1,83 @@
+import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK } from "jose";
+import type { AdminArguments } from "../../gateway/operator/arguments.ts";
+import type { AdminOperation } from "../../gateway/operator/operations.ts";
+import type { Role } from "../../shared/schemas/team.ts";
+
+export const issuer = "https://issuer.test";
+export const audience = "scanstream-test";
+/** Whom each tenant of `createTenant` begins with, an operator. */
+export const member = "member@acme.test";
+
+export interface IssuerKey {
+  readonly kid: string;
+  readonly privateKey: CryptoKey;
+  readonly publicJwk: JWK;
+}
+
+export async function createIssuerKey(alg = "ES256", kid = "test-key"): Promise<IssuerKey> {
+  const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true });
+  return { kid, privateKey, publicJwk: { ...(await exportJWK(publicKey)), kid, alg, use: "sig" } };
+}
+
+/** The variables of a gateway that accepts the tokens of this key. */
+export function issuerEnvironment({ publicJwk }: IssuerKey) {
+  return {
+    AUTH_JWKS: JSON.stringify({ keys: [publicJwk] }),
+    AUTH_ISSUER: issuer,
+    AUTH_AUDIENCE: audience,
+  };
+}
+
+export interface TestTenant {
+  readonly id: string;
+  readonly name: string;
+  /** With every scope. */
+  readonly apiKey: string;
+  readonly apiKeyId: string;
+  /** A JWT of `sub`, who is a member. */
+  readonly token: string;
+  readonly sub: string;
+}
+
+/** Whoever runs a gateway, and the issuer of its tokens. */
+export interface TestOperator {
+  createTenant(name: string): Promise<TestTenant>;
+  /** A JWT that the gateway accepts unless a claim says otherwise, for 10 minutes. */
+  sign(claims: Readonly<Record<string, unknown>>, lifetimeSeconds?: number): Promise<string>;
+  revokeApiKey(id: string): Promise<void>;
+  addUser(tenantId: string, sub: string, role: Role): Promise<void>;
+  removeUser(tenantId: string, sub: string): Promise<void>;
+  /** Every key and token that was ever given out: none may be logged. */
+  readonly secrets: readonly string[];
+}
+
+type Admin = (operation: AdminOperation, args: AdminArguments) => Promise<unknown>;
+
+export function createOperator(admin: Admin, { kid, privateKey }: IssuerKey): TestOperator {
+  const secrets: string[] = [];
+
+  async function sign(claims: Readonly<Record<string, unknown>>, lifetimeSeconds = 600): Promise<string> {
+    const now = Math.floor(Date.now() / 1000);
+    const all = { iss: issuer, aud: audience, iat: now, exp: now + lifetimeSeconds, ...claims };
+    const token = await new SignJWT(all).setProtectedHeader({ alg: "ES256", kid }).sign(privateKey);
+    secrets.push(token);
+    return token;
+  }
+
+  return {
+    sign,
+    secrets,
+    async createTenant(name) {
+      const { id: tenant } = (await admin("tenant.create", { name })) as { readonly id: string };
+      await admin("user.create", { tenant, sub: member });
+      const key = await admin("api-key.create", { tenant, name: "test", scopes: "read,publish,admin" });
+      const { id: apiKeyId, api_key: apiKey } = key as { readonly id: string; readonly api_key: string };
+      secrets.push(apiKey);
+      const token = await sign({ tenant_id: tenant, sub: member });
+      return { id: tenant, name, apiKey, apiKeyId, token, sub: member };
+    },
+    revokeApiKey: async (id) => void (await admin("api-key.revoke", { id })),
+    addUser: async (tenant, sub, role) => void (await admin("user.create", { tenant, sub, role })),
+    removeUser: async (tenant, sub) => void (await admin("user.remove", { tenant, sub })),
+  };
+}
