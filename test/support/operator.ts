@@ -5,7 +5,7 @@ import type { Role } from "../../shared/schemas/team.ts";
 
 export const issuer = "https://issuer.test";
 export const audience = "scanstream-test";
-/** Whom each tenant of `createTenant` begins with, an operator. */
+/** Member that each tenant of `createTenant` begins with, an operator. */
 export const member = "member@acme.test";
 
 export interface IssuerKey {
@@ -39,7 +39,7 @@ export interface TestTenant {
   readonly sub: string;
 }
 
-/** Whoever runs a gateway, and the issuer of its tokens. */
+/** Operator of a gateway, and the issuer of its tokens. */
 export interface TestOperator {
   createTenant(name: string): Promise<TestTenant>;
   /** A JWT that the gateway accepts unless a claim says otherwise, for 10 minutes. */

@@ -74,7 +74,7 @@ export function aReport(checks: readonly CheckResult[] = [aCheckResult()], chang
   };
 }
 
-/** What the header of saved evidence says. */
+/** Header of saved evidence. */
 export function aScan(changes: Partial<CollectedScan> = {}): CollectedScan {
   return {
     org_url: "https://acme.okta.com",
