@@ -28,11 +28,11 @@ export async function diffCommand(
   const files = await comparedFiles(named, flags, io);
   const before = await readComparedFile(files.before);
   const after = await readComparedFile(files.after);
-  const settings = await settingsOfSaved("diff", flags, { io, orgUrl: after.orgUrl });
+  const settings = await settingsOfSaved("diff", flags, { io, orgUrl: after.about.org_url });
   const { diffFormat, writeTo: directory } = settings;
   const formats = chooseFormats(diffFormats, diffFormat, directory);
-  const limits = { orgPolicy: await readOrgPolicy(settings.orgPolicy, { orgUrl: after.orgUrl, checks: catalog }) };
-  const diff = compareFiles(before.compare(limits), after.compare(limits));
+  const known = { orgUrl: after.about.org_url, checks: catalog };
+  const diff = compareFiles(before, after, await readOrgPolicy(settings.orgPolicy, known));
   await requireWritable({ directory, fileNames: formats.map((format) => fileNameOf("diff", format)) });
   const { files: written, problems } = await writeFormats(
     diff,
@@ -58,6 +58,6 @@ async function comparedFiles(
     throw new UsageError([
       `Cannot compare runs: ${newest === undefined ? "none is" : "only one is"} kept; expected two scans, or BEFORE and AFTER`,
     ]);
-  const isReport = before !== undefined && (await readComparedFile(before)).kind === "report";
+  const isReport = before !== undefined && (await readComparedFile(before)).artifacts === null;
   return { before: file, after: isReport ? newest.report : newest.evidence };
 }

@@ -3,6 +3,7 @@ import { UsageError } from "../../shared/usage_error.ts";
 import { readOptionFile } from "../../command_line/files.ts";
 import { builtIn, catalog } from "../catalog/catalog.ts";
 import { evaluateCheck } from "../evaluate.ts";
+import type { OrgPolicy } from "../org_policy/document.ts";
 import type { CollectedArtifacts } from "../evidence/artifacts.ts";
 import { artifactsSchema, parseArtifacts } from "../evidence/artifacts_document.ts";
 import { maxReportBytes, parseReport } from "../reports/read_report.ts";
@@ -13,23 +14,17 @@ import { compareConfiguration } from "./compare_configuration.ts";
 import { compareFindings, findingChangeKinds, isJudged } from "./compare_findings.ts";
 import type { Diff, DiffSide } from "../../shared/schemas/diff.ts";
 
-/** One of the two files of `diff`. */
+/** One of the two files of `diff`: a report, or evidence. */
 export interface ComparedFile {
   readonly about: DiffSide;
-  readonly results: readonly CheckResult[];
   /** Null for a report. */
   readonly artifacts: CollectedArtifacts | null;
-}
-
-/** A file that was read; evidence is evaluated by the limits of its organization. */
-export interface ReadFile {
-  readonly orgUrl: string;
-  readonly kind: "report" | "evidence";
-  readonly compare: (limits: Pick<Parameters<typeof toContext>[0], "orgPolicy">) => ComparedFile;
+  /** Evidence is evaluated by the document of its organization. */
+  readonly resultsBy: (orgPolicy: OrgPolicy | null) => readonly CheckResult[];
 }
 
 /** Reads a report or an evidence file; throws `UsageError` naming the file and what is wrong. */
-export async function readComparedFile(file: string): Promise<ReadFile> {
+export async function readComparedFile(file: string): Promise<ComparedFile> {
   return readOptionFile({ option: "the file", file, maxBytes: maxReportBytes }, (content) => {
     try {
       return parseComparedFile(content, file);
@@ -40,21 +35,18 @@ export async function readComparedFile(file: string): Promise<ReadFile> {
   });
 }
 
-function parseComparedFile(content: string, file: string): ReadFile {
+function parseComparedFile(content: string, file: string): ComparedFile {
   const schema = /"schema"\s*:\s*"(scanstream\.[a-z]+\/\d+(?:\.\d+)?)"/.exec(content)?.[1];
   if (schema === artifactsSchema) {
     const { scan, evaluated_at: evaluatedAt, checks, artifacts } = parseArtifacts(content);
     const { org_url: orgUrl, engine, ended_at } = scan;
     const about = { file, org_url: orgUrl, benchmark: builtIn.benchmark.id, ended_at, scan_id: null };
     const evaluated = catalog.filter(({ name }) => checks.includes(name));
-    return {
-      orgUrl,
-      kind: "evidence",
-      compare: (limits) => {
-        const context = toContext({ engine, orgUrl, evaluatedAt, ...limits });
-        return { about, results: evaluated.map((check) => evaluateCheck(check, artifacts, context)), artifacts };
-      },
+    const resultsBy = (orgPolicy: OrgPolicy | null) => {
+      const context = toContext({ engine, orgUrl, evaluatedAt, orgPolicy });
+      return evaluated.map((check) => evaluateCheck(check, artifacts, context));
     };
+    return { about, artifacts, resultsBy };
   }
   if (schema !== "scanstream.report/1") {
     // A file that is broken JSON is refused for that.
@@ -64,16 +56,17 @@ function parseComparedFile(content: string, file: string): ReadFile {
   }
   const { scan, checks, benchmark = builtIn.benchmark.id } = parseReport(content);
   const about = { file, org_url: scan.org_url, benchmark, ended_at: scan.ended_at, scan_id: scan.id };
-  return { orgUrl: scan.org_url, kind: "report", compare: () => ({ about, results: checks, artifacts: null }) };
+  return { about, artifacts: null, resultsBy: () => checks };
 }
 
 /** Compares two files; throws `UsageError` where the two cannot be compared. */
-export function compareFiles(before: ComparedFile, after: ComparedFile): Diff {
+export function compareFiles(before: ComparedFile, after: ComparedFile, orgPolicy: OrgPolicy | null): Diff {
   requireComparable(before, after);
-  const rules = before.about.benchmark === after.about.benchmark ? null : compareRules(before.results, after.results);
+  const [was, is] = [before.resultsBy(orgPolicy), after.resultsBy(orgPolicy)];
+  const rules = before.about.benchmark === after.about.benchmark ? null : compareRules(was, is);
   const ofRules = new Set(rules?.map(({ check }) => check));
-  const [old = [], now = []] = [before, after].map(({ results }) => results.filter(({ check }) => !ofRules.has(check)));
-  const { changes, notCompared } = compareFindings(old, now);
+  const isShared = ({ check }: CheckResult) => !ofRules.has(check);
+  const { changes, notCompared } = compareFindings(was.filter(isShared), is.filter(isShared));
   const { objects = null, evidence = [] } =
     before.artifacts === null || after.artifacts === null
       ? {}

@@ -22,14 +22,13 @@ export const findingChangeKinds = Object.keys(findingChangeTitles) as readonly F
 
 /** Differences of two scans of an organization. The order of findings, and what says when they were found, makes none. */
 export function compareFindings(before: readonly CheckResult[], after: readonly CheckResult[]) {
-  const [old, now] = [before, after].map(
-    (results) => new Map(results.filter(isJudged).map((result) => [result.check, result])),
-  ) as [Map<string, CheckResult>, Map<string, CheckResult>];
-  const changes = [...now.values()].flatMap((result) => compareCheck(old.get(result.check), result));
+  const keys = { idOf: ({ check }: CheckResult) => check, nameOf: ({ check }: CheckResult) => check };
+  const { pairs, removed, added } = pairUp(before.filter(isJudged), after.filter(isJudged), keys);
+  const changes = pairs.flatMap(([old, now]) => compareCheck(old, now));
   /** Checks that only one of the two scans evaluated: nothing is said about them. */
   const notCompared: Diff["not_compared"] = [
-    ...[...old.keys()].filter((check) => !now.has(check)).map((check) => ({ check, only_in: "before" as const })),
-    ...[...now.keys()].filter((check) => !old.has(check)).map((check) => ({ check, only_in: "after" as const })),
+    ...removed.map(({ check }) => ({ check, only_in: "before" as const })),
+    ...added.map(({ check }) => ({ check, only_in: "after" as const })),
   ];
   return {
     changes: sortBy(changes, ({ change, check, resource: { name, id } }) =>
@@ -44,8 +43,7 @@ export function isJudged({ findings }: CheckResult): boolean {
   return !findings.some(({ reason }) => reason === "rule_changed" || reason === "not_automated");
 }
 
-function compareCheck(before: CheckResult | undefined, after: CheckResult): readonly FindingChange[] {
-  if (before === undefined) return [];
+function compareCheck(before: CheckResult, after: CheckResult): readonly FindingChange[] {
   const { pairs, removed, added } = pairUp(before.findings, after.findings, {
     idOf: ({ fingerprint }) => fingerprint,
     nameOf: ({ resource: { type, name } }) => JSON.stringify([type, name]),
@@ -53,15 +51,8 @@ function compareCheck(before: CheckResult | undefined, after: CheckResult): read
   const isIncomplete = after.findings.some(standsForMissingEvidence);
   const toChange = (change: FindingChangeKind, old: Finding | null, now: Finding | null): FindingChange => {
     const { type = "", id = "", name = "" } = (now ?? old)?.resource ?? {};
-    const resource = { type, id, name };
-    return {
-      change,
-      check: after.check,
-      severity: after.severity,
-      resource,
-      before: toVerdict(old),
-      after: toVerdict(now),
-    };
+    const { check, severity } = after;
+    return { change, check, severity, resource: { type, id, name }, before: toVerdict(old), after: toVerdict(now) };
   };
   return [
     ...pairs.flatMap(([old, now]) => {

@@ -16,15 +16,12 @@ export function controlView({ to, organizations }: History) {
   return {
     schema: "scanstream.controls/1" as const,
     organizations: organizations.map(({ org_url, rules }) => {
-      const pairs = rules.flatMap((rule) => controlIdsOf(rule).map((control) => ({ control, rule })));
-      const byControl = [...Map.groupBy(pairs, ({ control }) => control)].sort(([one], [other]) =>
-        one < other ? -1 : 1,
-      );
-      const measured = byControl.map(([control, own]) => {
-        const touching = own.map(({ rule }) => rule);
-        return { control, ...measure(touching, Date.parse(to)) };
+      const ids = [...new Set(rules.flatMap(controlIdsOf))].sort();
+      const controls = ids.map((control) => {
+        const own = rules.filter((rule) => controlIdsOf(rule).includes(control));
+        return { control, ...measure(own, Date.parse(to)) };
       });
-      return { org_url, controls: measured };
+      return { org_url, controls };
     }),
   };
 }
@@ -39,6 +36,8 @@ function measure(rules: readonly RuleHistory[], now: number) {
   const counted = intervals
     .filter(({ reason }) => reason !== "not_applicable")
     .map(({ from, to, status }) => ({ from: Date.parse(from), to: Date.parse(to), isPass: status === "PASS" }));
+  const ends = intervals.map(({ to }) => to).sort();
+  const known = mergeSpans(counted);
   const month = lastDays(dailyDays, now);
   return {
     /** V-numbers. */
@@ -50,31 +49,20 @@ function measure(rules: readonly RuleHistory[], now: number) {
       const from = startOfDay(month.from) + index * dayMs;
       const period = { from, to: Math.min(from + dayMs, now) };
       const day = new Date(from).toISOString().slice(0, 10);
-      return { day, share: shareOf(counted, period), known_seconds: lengthIn(mergeSpans(counted), period) / 1000 };
+      return { day, share: shareOf(counted, period), known_seconds: lengthIn(known, period) / 1000 };
     }),
     /** When a rule was last known; null: never. */
-    newest_proof_at:
-      intervals
-        .map(({ to }) => to)
-        .sort()
-        .at(-1) ?? null,
+    newest_proof_at: ends.at(-1) ?? null,
   };
 }
 
 /** PASS seconds ÷ known seconds, without the time in which a rule was not applicable; null: nothing is known. */
 function shareOf(spans: readonly (Span & { readonly isPass: boolean })[], period: Span): number | null {
   const known = lengthIn(spans, period);
-  return known === 0
-    ? null
-    : lengthIn(
-        spans.filter(({ isPass }) => isPass),
-        period,
-      ) / known;
+  const passing = spans.filter(({ isPass }) => isPass);
+  return known === 0 ? null : lengthIn(passing, period) / known;
 }
 
-function lengthIn(spans: readonly Span[], period: Span): number {
-  return spans.reduce(
-    (sum, { from, to }) => sum + Math.max(0, Math.min(to, period.to) - Math.max(from, period.from)),
-    0,
-  );
+function lengthIn(spans: readonly Span[], { from: start, to: end }: Span): number {
+  return spans.reduce((sum, { from, to }) => sum + Math.max(0, Math.min(to, end) - Math.max(from, start)), 0);
 }

@@ -3,7 +3,6 @@ import {
   observe,
   type Observation,
   type Results,
-  type RuleResult,
   type RunObservation,
   type Span,
 } from "../../shared/history/observation.ts";
@@ -17,18 +16,12 @@ export interface OrganizationInput {
   /** The origin of its address, in lower case. */
   readonly orgUrl: string;
   /** Keys are ids: a scan whose report lies in several files counts once. */
-  readonly scans: Map<string, ScanInput>;
+  readonly scans: Map<string, RunObservation>;
   readonly monitors: MonitorInput[];
-}
-
-export interface ScanInput extends Span {
-  readonly rules: readonly {
-    readonly check: string;
-    readonly vulnId: string;
-    readonly result: RuleResult;
-    /** Versions of the organization's document. */
-    readonly restsOn: readonly string[];
-  }[];
+  /** V-numbers by check, as reports have them. */
+  readonly vulnIds: Map<string, string>;
+  /** Results of scans that rest on a version of the organization's document. */
+  readonly resting: (Span & { readonly document: string; readonly check: string })[];
 }
 
 export interface MonitorInput {
@@ -59,28 +52,24 @@ export function historyOf(
   period: Span,
   rules: ReadonlySet<string> | null,
 ): History {
+  const sorted = organizations.toSorted((one, other) => (one.orgUrl < other.orgUrl ? -1 : 1));
   return {
     schema: "scanstream.history/1",
     from: toTime(period.from),
     to: toTime(period.to),
-    organizations: organizations
-      .toSorted((one, other) => (one.orgUrl < other.orgUrl ? -1 : 1))
-      .map((organization) => {
-        const observations = observationsOf(organization);
-        const vulnIds = vulnIdsOf(organization);
-        return {
-          org_url: organization.orgUrl,
-          rules: [...(rules ?? vulnIds.keys())].map((check) =>
-            ruleHistoryOf({
-              check,
-              vulnId: vulnIds.get(check) ?? stigVulnIds.get(check) ?? null,
-              observations,
-              period,
-            }),
-          ),
-          ...documentsOf(organization, period, rules),
-        };
-      }),
+    organizations: sorted.map((organization) => {
+      const { orgUrl, vulnIds, scans, monitors } = organization;
+      const observations = [...scans.values(), ...monitors.flatMap(observationsOf)];
+      const known = new Set(observations.flatMap(({ results }) => Object.keys(results)));
+      return {
+        org_url: orgUrl,
+        rules: [...(rules ?? inStigOrder(known))].map((check) => {
+          const vulnId = vulnIds.get(check) ?? stigVulnIds.get(check) ?? null;
+          return ruleHistoryOf({ check, vulnId, observations, period });
+        }),
+        ...documentsOf(organization, period, rules),
+      };
+    }),
   };
 }
 
@@ -89,23 +78,14 @@ function toTime(ms: number): string {
 }
 
 const stigVulnIds = new Map(stigRuleNames.map(({ check, vuln_id: vulnId }) => [check, vulnId]));
-const places = new Map([...stigVulnIds.keys()].map((check, index) => [check, index]));
 
-/** V-numbers of the checks that a source speaks of, in the STIG's order. */
-function vulnIdsOf({ scans, monitors }: OrganizationInput): ReadonlyMap<string, string | null> {
-  const found = new Map<string, string | null>(
-    monitors.flatMap(({ lines }) => [...lines.values()].map(({ check }) => [check, stigVulnIds.get(check) ?? null])),
-  );
-  for (const { rules } of scans.values()) for (const { check, vulnId } of rules) found.set(check, vulnId);
-  const placeOf = (check: string) => places.get(check) ?? places.size;
-  return new Map([...found].sort(([one], [other]) => placeOf(one) - placeOf(other) || (one < other ? -1 : 1)));
+function inStigOrder(checks: ReadonlySet<string>): readonly string[] {
+  const others = [...checks].filter((check) => !stigVulnIds.has(check));
+  return [...[...stigVulnIds.keys()].filter((check) => checks.has(check)), ...others.sort()];
 }
 
 /** Versions of the document on which results in the period rest. */
-function documentsOf({ scans }: OrganizationInput, period: Span, rules: ReadonlySet<string> | null) {
-  const resting = [...scans.values()].flatMap(({ from, to, rules: ofScan }) =>
-    ofScan.flatMap(({ check, restsOn }) => restsOn.map((document) => ({ document, check, from, to }))),
-  );
+function documentsOf({ resting }: OrganizationInput, period: Span, rules: ReadonlySet<string> | null) {
   const found = [...Map.groupBy(resting, ({ document }) => document)]
     .map(([document, all]) => ({
       document,
@@ -118,23 +98,8 @@ function documentsOf({ scans }: OrganizationInput, period: Span, rules: Readonly
   return found.length === 0 ? {} : { documents: found };
 }
 
-/** Observations of every scan and monitor. */
-function observationsOf({ scans, monitors }: OrganizationInput): readonly RunObservation[] {
-  return [
-    ...[...scans].map(([runId, { from, to, rules }]) => {
-      const results = Object.fromEntries(rules.map(({ check, result }) => [check, result]));
-      return { runId, began: from, from, to, results };
-    }),
-    ...monitors.flatMap((monitor) => {
-      const [runId = ""] = [...monitor.ids].sort();
-      const known = observationsOfMonitor(monitor);
-      return known.map((observation) => ({ runId, began: known[0]?.from ?? observation.from, ...observation }));
-    }),
-  ];
-}
-
-/** A result that moved while the monitor did not poll is known at that moment only. */
-function observationsOfMonitor({ spans, lines }: MonitorInput): readonly Observation[] {
+/** Observations of a monitor. A result that moved while it did not poll is known at that moment only. */
+function observationsOf({ ids, spans, lines }: MonitorInput): readonly RunObservation[] {
   const events: readonly { at: number; order: number; moved?: Results; polls?: boolean }[] = [
     ...mergeSpans(spans).flatMap(({ from, to }) => [
       { at: from, order: 0, polls: true },
@@ -142,16 +107,17 @@ function observationsOfMonitor({ spans, lines }: MonitorInput): readonly Observa
     ]),
     ...momentsOf([...lines.values()]).map((moment) => ({ ...moment, order: 1 })),
   ];
-  const observations: Observation[] = [];
+  const known: Observation[] = [];
   let isPolling = false;
   for (const { at, moved = {}, polls } of events.toSorted(
     (one, other) => one.at - other.at || one.order - other.order,
   )) {
     const longestMs = isPolling ? Number.POSITIVE_INFINITY : 0;
-    observations.push(...observe(observations.splice(-1), { at, moved, longestMs }));
+    known.push(...observe(known.splice(-1), { at, moved, longestMs }));
     isPolling = polls ?? isPolling;
   }
-  return observations;
+  const [runId = ""] = [...ids].sort();
+  return known.map((observation) => ({ runId, began: known[0]?.from ?? observation.from, ...observation }));
 }
 
 /** Sorted, and without overlap. */

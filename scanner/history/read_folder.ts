@@ -23,111 +23,95 @@ const maxFileBytes = 512 * 1_048_576;
 /** Names of other files on one line. */
 const maxNamed = 20;
 
-/** Reads the reports and change files of a folder and those below it. Throws `UsageError` where the folder cannot be read. */
+/**
+ * Reads the reports and change files of a folder and those below it. `used`: how many files say something; `problems`: files and
+ * lines that were left out and why, a line each. Throws `UsageError` where the folder cannot be read.
+ */
 export async function readFolder(directory: string, nowMs: number) {
   const entries = await readdir(directory, { withFileTypes: true, recursive: true }).catch((error: unknown) => {
     throw new UsageError([
       `Cannot read --from-reports ${JSON.stringify(directory)}: ${readProblem(error) ?? "unknown"}`,
     ]);
   });
-  const reader = new FolderReader(nowMs);
+  const organizations = new Map<string, OrganizationInput>();
+  const problems: string[] = [];
+  const others: string[] = [];
+  let used = 0;
   // The evidence of kept runs lies beside their reports.
   const paths = entries
     .filter((entry) => entry.isFile() && entry.name !== evidenceName)
     .map(({ parentPath, name }) => join(parentPath, name));
-  for (const path of paths.sort()) await reader.read(path, relative(directory, path));
-  return reader.result();
-}
-
-/** A line of `follow` that was read. */
-interface Line extends Span {
-  readonly orgUrl: string;
-  readonly monitorId: string | undefined;
-  /** Null: the follower looked in this time. */
-  readonly change: ChangeLineInput | null;
-}
-
-class FolderReader {
-  readonly #nowMs: number;
-  readonly #organizations = new Map<string, OrganizationInput>();
-  readonly #problems: string[] = [];
-  readonly #others: string[] = [];
-  #used = 0;
-
-  constructor(nowMs: number) {
-    this.#nowMs = nowMs;
+  for (const path of paths.sort()) {
+    const name = relative(directory, path);
+    const problem = await readOne(path, name);
+    if (problem === null) used += 1;
+    else if (problem === "other") others.push(name);
+    else problems.push(`${name}: left out: ${problem}`);
   }
+  const more = others.length > maxNamed ? ` and ${others.length - maxNamed} more` : "";
+  const skipped = `Skipped ${countOf(others.length, "file")}, neither a JSON report of scan nor lines of follow: ${others.slice(0, maxNamed).join(", ")}${more}`;
+  return {
+    organizations: [...organizations.values()],
+    used,
+    problems: others.length === 0 ? problems : [skipped, ...problems],
+  };
 
-  result() {
-    const [count, names] = [this.#others.length, this.#others.slice(0, maxNamed).join(", ")];
-    const more = count > maxNamed ? ` and ${count - maxNamed} more` : "";
-    const skipped = `Skipped ${countOf(count, "file")}, neither a JSON report of scan nor lines of follow: ${names}${more}`;
-    return {
-      organizations: [...this.#organizations.values()],
-      /** How many files say something. */
-      used: this.#used,
-      /** Files and lines that were left out and why, a line each. */
-      problems: [...(count === 0 ? [] : [skipped]), ...this.#problems],
-    };
-  }
-
-  async read(path: string, name: string): Promise<void> {
-    const leaveOut = (problem: string) => void this.#problems.push(`${name}: left out: ${problem}`);
+  /** Null, why the file is left out, or `other` for a file of another program. */
+  async function readOne(path: string, name: string): Promise<string | null> {
     let text: string;
     try {
       text = await readText(path, maxFileBytes);
     } catch (error) {
       const problem = error instanceof Error && !("syscall" in error) ? error.message : readProblem(error);
-      return leaveOut(`it cannot be read: ${problem ?? "unknown"}`);
+      return `it cannot be read: ${problem ?? "unknown"}`;
     }
     const whole = parseJsonObject(text);
+    if (whole?.["schema"] === "scanstream.report/1") return addReport(whole);
     const lines = text.split("\n").filter((line) => line.trim() !== "");
-    let problem: string | null = null;
-    if (whole?.["schema"] === "scanstream.report/1") problem = this.#addReport(whole);
-    else if (lines.some((line) => isLine(parseJsonObject(line)))) problem = this.#addLines(lines, name);
-    else return void this.#others.push(name);
-    if (problem === null) this.#used += 1;
-    else leaveOut(problem);
+    return lines.some((line) => isLine(parseJsonObject(line))) ? addLines(lines, name) : "other";
   }
 
-  /** Null, or why it is left out. */
-  #addReport(value: JsonObject): string | null {
+  function addReport(value: JsonObject): string | null {
     const parsed = v.safeParse(reportSchema, value, { abortEarly: true });
     if (!parsed.success)
       return `it is not a whole report: ${v.getDotPath(parsed.issues[0]) ?? "it"} is not as in a report`;
     const { scan, checks } = parsed.output;
-    const problem = timeProblem(scan.started_at, scan.ended_at, this.#nowMs);
+    const problem = timeProblem(scan.started_at, scan.ended_at, nowMs);
     if (problem !== null) return problem;
     if (scan.status !== "completed") return `its scan was ${scan.status}; only completed scans count`;
     const [from, to] = [Date.parse(scan.started_at), Date.parse(scan.ended_at)];
-    if (to < this.#nowMs - maxAgeMs) return `it is older than 400 days: it ends ${scan.ended_at}`;
-    const rules = checks.map((check) => ({
-      check: check.check,
-      vulnId: check.vuln_id,
-      result: toRuleResult(check, { severity: check.severity, cause: "scan" }),
-      restsOn: check.findings.flatMap(({ rests_on: document }) => document ?? []),
-    }));
-    this.#organization(originOf(scan.org_url)).scans.set(scan.id, { from, to, rules });
+    if (to < nowMs - maxAgeMs) return `it is older than 400 days: it ends ${scan.ended_at}`;
+    const { scans, vulnIds, resting } = organizationOf(originOf(scan.org_url));
+    const results = checks.map((check) => {
+      return [check.check, toRuleResult(check, { severity: check.severity, cause: "scan" })] as const;
+    });
+    scans.set(scan.id, { runId: scan.id, began: from, from, to, results: Object.fromEntries(results) });
+    for (const { check, vuln_id: vulnId, findings } of checks) {
+      vulnIds.set(check, vulnId);
+      for (const { rests_on: document } of findings)
+        if (document !== undefined) resting.push({ document, check, from, to });
+    }
     return null;
   }
 
   /** A line that a process which was killed wrote half is left out, and so is one that follow does not write. */
-  #addLines(texts: readonly string[], name: string): string | null {
+  function addLines(texts: readonly string[], name: string): string | null {
     const lines = texts.flatMap((text, index) => {
-      const line = parseLine(text, this.#nowMs);
-      if (typeof line === "string") this.#problems.push(`${name}: line ${index + 1} left out: ${line}`);
-      return typeof line === "string" ? [] : [line];
+      const line = parseLine(text, nowMs);
+      if (typeof line !== "string") return [line];
+      problems.push(`${name}: line ${index + 1} left out: ${line}`);
+      return [];
     });
     if (lines.length === 0) return "no line of it can be used";
-    if (lines.every(({ to }) => to < this.#nowMs - maxAgeMs)) return "it is older than 400 days";
+    if (lines.every(({ to }) => to < nowMs - maxAgeMs)) return "it is older than 400 days";
     for (const [orgUrl, own] of Map.groupBy(lines, (line) => line.orgUrl)) {
       const watched = own.filter(({ change }) => change === null);
       if (watched.length === 0)
-        this.#problems.push(
+        problems.push(
           `${name}: it does not say when the follower looked: the time from its first to its last line counts as known`,
         );
       const ids = own.flatMap(({ monitorId }) => monitorId ?? []);
-      addMonitor(this.#organization(orgUrl), {
+      addMonitor(organizationOf(orgUrl), {
         // Lines of another program may name no monitor: then the file is one.
         ids: new Set(ids.length === 0 ? [name] : ids),
         spans: watched.length === 0 ? [boundsOf(own)] : watched,
@@ -137,11 +121,20 @@ class FolderReader {
     return null;
   }
 
-  #organization(orgUrl: string): OrganizationInput {
-    const known = this.#organizations.get(orgUrl) ?? { orgUrl, scans: new Map(), monitors: [] };
-    this.#organizations.set(orgUrl, known);
+  function organizationOf(orgUrl: string): OrganizationInput {
+    const empty = { orgUrl, scans: new Map(), monitors: [], vulnIds: new Map(), resting: [] };
+    const known = organizations.get(orgUrl) ?? empty;
+    organizations.set(orgUrl, known);
     return known;
   }
+}
+
+/** A line of `follow` that was read. */
+interface Line extends Span {
+  readonly orgUrl: string;
+  readonly monitorId: string | undefined;
+  /** Null: the follower looked in this time. */
+  readonly change: ChangeLineInput | null;
 }
 
 const lineSchema = v.variant("schema", [watchSchema, changeLineSchema]);
