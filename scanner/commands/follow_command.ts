@@ -9,7 +9,7 @@ import { printable } from "../../command_line/terminal.ts";
 import { errorCode } from "../../shared/error_code.ts";
 import { toPrintableJson } from "../../shared/text.ts";
 import { UsageError } from "../../shared/usage_error.ts";
-import { createDecisionFiles, followDecisions } from "../decisions/followed_decisions.ts";
+import { followDecisions } from "../decisions/followed_decisions.ts";
 import { fetchDecisions } from "../decisions/gateway_decisions.ts";
 import { changeTexts } from "../follow/change_text.ts";
 import { follow } from "../follow/follower.ts";
@@ -119,15 +119,11 @@ async function openDecisions(
   { names, say }: Pick<Rules, "names"> & { readonly say: (text: string) => void },
   io: CommandIo,
 ): Promise<DecisionsPort> {
-  const files = await createDecisionFiles({
-    files: { decisions: settings.decisions, baseline: null },
-    rules: names,
-    warn: warnOn(io),
-  });
   const access = settings.decisionsFromGateway ? requireGatewayAccess(io.env, []) : null;
   const { orgUrl } = settings.connection;
   const fetch = access === null ? null : () => fetchDecisions({ access, orgUrl, signal: io.interrupted });
-  return followDecisions({ files, fetch, rules: names, say, nowMs: io.now().getTime() });
+  const given = { file: settings.decisions, fetch, rules: names };
+  return followDecisions({ ...given, warn: warnOn(io), say, nowMs: io.now().getTime() });
 }
 
 /** Interrupting is how it is meant to end. */

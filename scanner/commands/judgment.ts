@@ -8,7 +8,7 @@ import { selectChecks } from "../catalog/select_checks.ts";
 import { readChecklist, type Checklist } from "../checklists/checklist.ts";
 import type { Decisions } from "../decisions/apply_decisions.ts";
 import { readDecisions } from "../decisions/decisions.ts";
-import { addGatewayDecisions } from "../decisions/gateway_decisions.ts";
+import { fetchDecisions, mergeDecisions } from "../decisions/gateway_decisions.ts";
 import type { OrgPolicy } from "../org_policy/document.ts";
 import { readOrgPolicy } from "../org_policy/read_org_policy.ts";
 import { lastRun, listRuns } from "../runs/kept_runs.ts";
@@ -93,8 +93,8 @@ async function openDecisions(
   const files = await readDecisions(sources, { rules, warn: warnOn(io) });
   if (!decisionsFromGateway) return files;
   const access = requireGatewayAccess(io.env, []);
-  const request = { access, orgUrl, rules, nowMs: io.now().getTime(), signal: io.interrupted };
-  const { decisions: all, warnings } = await addGatewayDecisions(files, request);
+  const fetched = await fetchDecisions({ access, orgUrl, signal: io.interrupted });
+  const { decisions: all, warnings } = mergeDecisions(files, fetched, { rules, nowMs: io.now().getTime() });
   for (const warning of warnings) warnOn(io)(warning);
   return all;
 }

@@ -6,26 +6,18 @@ import { parseReport } from "../reports/read_report.ts";
 /** An earlier report, as far as a comparison needs it. */
 export interface Baseline {
   readonly scanId: string;
+  readonly endedAt: string;
   /** Keys are made of check and fingerprint. */
-  readonly findings: ReadonlyMap<string, BaselineFinding>;
-}
-
-interface BaselineFinding extends ResolvedFinding, Pick<Finding, "status" | "reason"> {
-  /** End of the first scan that had it open; undefined: not known. */
-  readonly detectedFirst: string | undefined;
+  readonly findings: ReadonlyMap<string, Finding & { readonly check: string }>;
 }
 
 /** Throws `TypeError` naming what is wrong with the file. */
 export function parseBaseline(content: string, { option, file }: NamedFile): Baseline {
   try {
     const { scan, checks } = parseReport(content);
-    const findings = checks.flatMap(({ check, findings: ofCheck }) =>
-      ofCheck.map(({ status, reason, resource, fingerprint, detected_first: earlier }) => {
-        const detectedFirst = earlier ?? (status === "FAIL" ? scan.ended_at : undefined);
-        return [key(check, fingerprint), { check, status, reason, resource, fingerprint, detectedFirst }] as const;
-      }),
-    );
-    return { scanId: scan.id, findings: new Map(findings) };
+    const findings = checks.flatMap(({ check, findings: own }) => own.map((finding) => ({ ...finding, check })));
+    const keyed = findings.map((finding) => [key(finding.check, finding.fingerprint), finding] as const);
+    return { scanId: scan.id, endedAt: scan.ended_at, findings: new Map(keyed) };
   } catch (error) {
     const problem = (error as Error).message;
     throw new TypeError(`Cannot use ${option} ${JSON.stringify(file)}: ${problem}`, { cause: error });
@@ -46,8 +38,9 @@ export function compareWithBaseline(
     ...result,
     findings: result.findings.map((finding) => {
       const before = baseline.findings.get(key(result.check, finding.fingerprint));
-      const detectedFirst = isHolding(finding) ? undefined : before?.detectedFirst;
-      const detected = detectedFirst === undefined ? {} : { detected_first: detectedFirst };
+      // The end of the first scan that had it open, as far as that is known.
+      const first = before?.detected_first ?? (before?.status === "FAIL" ? baseline.endedAt : undefined);
+      const detected = first === undefined || isHolding(finding) ? {} : { detected_first: first };
       return { ...finding, change: changeOf(finding, before), ...detected };
     }),
   }));
@@ -61,7 +54,7 @@ export function compareWithBaseline(
   };
 }
 
-function changeOf(finding: Finding, before: BaselineFinding | undefined): FindingChange {
+function changeOf(finding: Finding, before: Finding | undefined): FindingChange {
   const [rank, earlier] = [rankOf(finding), before === undefined ? -1 : rankOf(before)];
   if (rank > earlier) return "new";
   return rank === 0 && earlier > 0 ? "resolved" : "unchanged";
@@ -74,12 +67,9 @@ function rankOf(verdict: Verdict): number {
 }
 
 function goneFindings(results: readonly CheckResult[], baseline: Baseline): readonly ResolvedFinding[] {
-  const present = new Set(
-    results.flatMap((result) => result.findings.map((finding) => key(result.check, finding.fingerprint))),
-  );
-  const decided = new Set(
-    results.filter((result) => result.status === "FAIL" || isHolding(result)).map((result) => result.check),
-  );
+  const present = new Set(results.flatMap(({ check, findings }) => findings.map((one) => key(check, one.fingerprint))));
+  const isDecided = (result: CheckResult) => result.status === "FAIL" || isHolding(result);
+  const decided = new Set(results.filter(isDecided).map(({ check }) => check));
   return [...baseline.findings]
     .filter(([id, before]) => !isHolding(before) && decided.has(before.check) && !present.has(id))
     .map(([, { check, resource, fingerprint }]) => ({ check, resource, fingerprint }));

@@ -59,10 +59,17 @@ export function isNamed(failOn: FailOn, status: Finding["status"], severity: Sev
 
 export function applyGate(report: Report, rule: FailRule) {
   const open = report.checks.flatMap((check) => openOf(check, rule));
-  const named = open.filter(({ finding, isNamed: counts }) => counts && finding?.waived !== true);
+  const waived = open.filter(({ finding }) => finding?.waived === true);
+  const others = open.filter(({ finding }) => finding?.waived !== true);
+  const named = others.filter((one) => one.isNamed);
+  const unnamed = others.filter((one) => !one.isNamed);
   const unread = unreadRules(report);
   const unreadPart = unread.length === 0 ? [] : [unreadText(unread)];
-  const left = [...leftParts(open), ...(rule.allowUnread ? unreadPart : [])];
+  const left = [
+    ...countParts(unnamed, byCategory),
+    ...(waived.length === 0 ? [] : [`${countOf(waived.length, "finding")} waived`]),
+    ...(rule.allowUnread ? unreadPart : []),
+  ];
   return {
     /** True for a finding that `--fail-on` names. */
     isFailed: named.length > 0,
@@ -117,14 +124,6 @@ function optionOf({ failOnText, onlyNew }: FailRule): string {
   return `--fail-on ${failOnText}${onlyNew ? " --fail-on-new" : ""}`;
 }
 
-/** Findings that are open and fail nothing, by category. */
-function leftParts(open: readonly OpenFinding[]): readonly string[] {
-  const waived = open.filter(({ finding }) => finding?.waived === true);
-  const unnamed = open.filter((one) => !one.isNamed && !waived.includes(one));
-  const parts = countParts(unnamed, byCategory);
-  return waived.length === 0 ? parts : [...parts, `${countOf(waived.length, "finding")} waived`];
-}
-
 /** `2 findings failed`, `1 finding needs manual review`, each with what `more` says of them. */
 function countParts(
   findings: readonly OpenFinding[],
@@ -162,21 +161,15 @@ const ofSuperAdmin: ReadonlySet<string> = new Set(
 /** The rules that have no result for a reason that somebody can repair; a green run would say nothing of them. */
 export function unreadRules({ checks, scan }: Report): readonly CheckResult[] {
   return checks.filter((check) => {
-    const isByChoice =
-      check.reason === "missing_role" && scan.role !== "super_admin" && ofSuperAdmin.has(check.vuln_id);
-    return (
-      stateOf(check) === "manual" &&
-      repairable.has(check.reason) &&
-      !isByChoice &&
-      openFindings(check).some(({ waived }) => !waived)
-    );
+    const { reason, vuln_id: vulnId } = check;
+    const isByChoice = reason === "missing_role" && scan.role !== "super_admin" && ofSuperAdmin.has(vulnId);
+    const isUnread = stateOf(check) === "manual" && repairable.has(reason) && !isByChoice;
+    return isUnread && openFindings(check).some(({ waived }) => !waived);
   });
 }
 
 /** `5 rules have no result (missing_scope: 4, provider_error: 1)`. */
 export function unreadText(rules: readonly CheckResult[]): string {
-  const reasons = [...Map.groupBy(rules, ({ reason }) => reason)].map(
-    ([reason, { length }]) => `${String(reason)}: ${length}`,
-  );
+  const reasons = [...Map.groupBy(rules, ({ reason }) => reason)].map(([reason, { length }]) => `${reason}: ${length}`);
   return `${countOf(rules.length, "rule")} ${rules.length === 1 ? "has" : "have"} no result (${reasons.join(", ")})`;
 }

@@ -1,53 +1,31 @@
-import { stampOf } from "../../command_line/files.ts";
+import { stampOf, type NamedFile } from "../../command_line/files.ts";
 import type { CheckResult } from "../../shared/report.ts";
-import type { RuleNames } from "../../shared/rule_names.ts";
 import { isExpired } from "../../shared/decisions/expiry.ts";
 import type { DecisionFileSource } from "./decision_file.ts";
 import { applyDecisions, type Decisions } from "./apply_decisions.ts";
-import { readDecisions, type DecisionFiles } from "./decisions.ts";
+import { readDecisions } from "./decisions.ts";
 import { mergeDecisions, type FetchedDecision } from "./gateway_decisions.ts";
 
 /** How often the gateway's decisions are read again. */
 const fetchEveryMs = 60_000;
 
-export type ReadDecisionFiles = Awaited<ReturnType<typeof createDecisionFiles>>;
-
-/** Reads the files. Rejects with `UsageError` where one cannot be used. */
-export async function createDecisionFiles({
-  files,
-  ...known
-}: { readonly files: DecisionFiles } & Pick<DecisionFileSource, "rules" | "warn">) {
-  const path = files.decisions?.file;
-  // Noted before it is read, so that a change in between is seen.
-  let read = path === undefined ? null : await stampOf(path);
-  return { decisions: await readDecisions(files, known), readChanged };
-
-  /** Null while the files are as they were read last. Rejects, once for each content, with `UsageError` where they cannot be used. */
-  async function readChanged(): Promise<Decisions | null> {
-    // A pipe can be read once.
-    if (path === undefined || read === null) return null;
-    const now = await stampOf(path);
-    if (now === read) return null;
-    read = now ?? "gone";
-    return readDecisions(files, known);
-  }
-}
-
-export interface FollowedDecisionsOptions {
-  readonly files: ReadDecisionFiles;
+export interface FollowedDecisionsOptions extends Pick<DecisionFileSource, "rules" | "warn"> {
+  /** That of `--decisions`; null: none was given. */
+  readonly file: NamedFile | null;
   /** Those of the gateway; null: they are not asked for. */
   readonly fetch: (() => Promise<readonly FetchedDecision[]>) | null;
-  readonly rules: readonly RuleNames[];
   readonly say: (text: string) => void;
   readonly nowMs: number;
 }
 
 /**
- * The decisions of files and gateway, kept as they are at present. What cannot be read again leaves the old ones in force. Rejects
- * with `UsageError` where the gateway's cannot be read at the start: nothing is followed without them.
+ * The decisions of file and gateway, kept as they are at present. What cannot be read again leaves the old ones in force. Rejects
+ * with `UsageError` where one of them cannot be read at the start: nothing is followed without them.
  */
-export async function followDecisions({ files, fetch, rules, say, nowMs }: FollowedDecisionsOptions) {
-  let ofFiles = files.decisions;
+export async function followDecisions({ file, fetch, say, nowMs, ...known }: FollowedDecisionsOptions) {
+  // Noted before the file is read, so that a change in between is seen. A pipe, which can be read once, has none.
+  let stamp = file === null ? null : await stampOf(file.file);
+  let ofFile = await readDecisions({ decisions: file, baseline: null }, known);
   let ofGateway = (await fetch?.()) ?? [];
   let current = merge(nowMs);
   let checkedMs = nowMs;
@@ -59,7 +37,7 @@ export async function followDecisions({ files, fetch, rules, say, nowMs }: Follo
 
     /** True when others are in force than at the call before. The gateway is not waited for: its answer counts from the next call on. */
     async refresh(atMs: number): Promise<boolean> {
-      const isRead = await readFiles();
+      const isRead = await readFile();
       if (fetch !== null && Math.abs(atMs - fetchedMs) >= fetchEveryMs) {
         fetchedMs = atMs;
         void fetchAgain(fetch);
@@ -75,11 +53,15 @@ export async function followDecisions({ files, fetch, rules, say, nowMs }: Follo
     },
   };
 
-  async function readFiles(): Promise<boolean> {
+  /** True where the file is not as it was read last. One that cannot be used is said once for each content. */
+  async function readFile(): Promise<boolean> {
+    if (file === null || stamp === null) return false;
+    const now = await stampOf(file.file);
+    if (now === stamp) return false;
+    stamp = now ?? "gone";
     try {
-      const changed = await files.readChanged();
-      ofFiles = changed ?? ofFiles;
-      return changed !== null;
+      ofFile = await readDecisions({ decisions: file, baseline: null }, known);
+      return true;
     } catch (error) {
       say(`${messageOf(error)}. The decisions that were read before stay in force`);
       return false;
@@ -99,7 +81,7 @@ export async function followDecisions({ files, fetch, rules, say, nowMs }: Follo
   }
 
   function merge(atMs: number): Decisions {
-    const { decisions, warnings } = mergeDecisions(ofFiles, ofGateway, { rules, nowMs: atMs });
+    const { decisions, warnings } = mergeDecisions(ofFile, ofGateway, { rules: known.rules, nowMs: atMs });
     for (const warning of warnings) say(warning);
     return decisions;
   }

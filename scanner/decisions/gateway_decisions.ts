@@ -32,30 +32,14 @@ const decision = v.object({
 });
 export type FetchedDecision = v.InferOutput<typeof decision>;
 
-export interface GatewayDecisionsRequest {
-  /** The organization that is scanned: the decisions about it, and about every one, are the ones that count. */
-  readonly orgUrl: string;
-  /** Every rule there is: a decision on another one decides nothing here. */
-  readonly rules: readonly RuleNames[];
-  readonly access: GatewayAccess;
-  readonly nowMs: number;
-  readonly signal: AbortSignal;
-}
-
 /**
- * The decisions with the ones that hold at the gateway, and a line for each of these that does not count here: one on a check
- * that is not known, and one for which a file has its own. Throws `UsageError` when they cannot be had, whole: findings that
- * people waived would fail the run, or one attested would not be.
+ * The decisions of files with those of the gateway, and a line for each of the latter that does not count here: one on a check that is not
+ * known, and one for which a file has its own. `rules`: every rule there is.
  */
-export async function addGatewayDecisions(files: Decisions, request: GatewayDecisionsRequest) {
-  return mergeDecisions(files, await fetchDecisions(request), request);
-}
-
-/** Same for decisions that were fetched before. */
 export function mergeDecisions(
   files: Decisions,
   gateway: readonly FetchedDecision[],
-  { rules, nowMs }: Pick<GatewayDecisionsRequest, "rules" | "nowMs">,
+  { rules, nowMs }: { readonly rules: readonly RuleNames[]; readonly nowMs: number },
 ): { readonly decisions: Decisions; readonly warnings: readonly string[] } {
   const warnings: string[] = [];
   const ofFiles = new Set([
@@ -93,12 +77,19 @@ export function mergeDecisions(
   };
 }
 
-/** The decisions about the organization that hold at the gateway. Throws `UsageError` where they cannot be read. */
+export interface DecisionsRequest {
+  /** The organization that is scanned: the decisions about it, and about every one, are the ones that count. */
+  readonly orgUrl: string;
+  readonly access: GatewayAccess;
+  readonly signal: AbortSignal;
+}
+
+/** The decisions that hold at the gateway. Throws `UsageError` where they cannot be had, whole: what people waived would fail the run. */
 export async function fetchDecisions({
   access,
   orgUrl,
   signal,
-}: Pick<GatewayDecisionsRequest, "access" | "orgUrl" | "signal">): Promise<readonly FetchedDecision[]> {
+}: DecisionsRequest): Promise<readonly FetchedDecision[]> {
   const gateway = openGateway({ url: access.gatewayUrl, apiKey: access.apiKey, timeoutMs: callTimeoutMs });
   const all: FetchedDecision[] = [];
   const query = { active: "true", org_url: orgUrl, limit: "200" };

@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { createDecisionFiles, followDecisions } from "../../../scanner/decisions/followed_decisions.ts";
+import { followDecisions } from "../../../scanner/decisions/followed_decisions.ts";
 import type { FetchedDecision } from "../../../scanner/decisions/gateway_decisions.ts";
 import { stigRuleNames } from "../../../shared/rule_names.ts";
 import { aCheckResult } from "../../support/report_builders.ts";
@@ -16,9 +16,8 @@ async function follow(text: string, fetch: (() => Promise<readonly FetchedDecisi
   const file = join(folder.path, "waivers.json");
   await writeFile(file, text);
   const said: string[] = [];
-  const files = { decisions: { option: "--decisions", file }, baseline: null };
   const decisions = await followDecisions({
-    files: await createDecisionFiles({ files, rules: stigRuleNames }),
+    file: { option: "--decisions", file },
     fetch,
     rules: stigRuleNames,
     say: (line) => void said.push(line),

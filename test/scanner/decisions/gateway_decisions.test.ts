@@ -4,7 +4,7 @@ import type { Database } from "../../../drizzle/database.ts";
 import { decisions } from "../../../drizzle/schema.ts";
 import { everyTenant, write } from "../../../drizzle/transactions.ts";
 import type { Decisions } from "../../../scanner/decisions/apply_decisions.ts";
-import { addGatewayDecisions } from "../../../scanner/decisions/gateway_decisions.ts";
+import { fetchDecisions, mergeDecisions } from "../../../scanner/decisions/gateway_decisions.ts";
 import { UsageError } from "../../../shared/usage_error.ts";
 import { openTestPglite } from "../../support/pglite.ts";
 import { problem, startScriptedServer, type Answer } from "../../support/scripted_server.ts";
@@ -32,16 +32,13 @@ async function decide(json: object): Promise<void> {
   expect(response.status, await response.clone().text()).toBe(201);
 }
 
-const add = (files: Decisions = noFiles, gatewayUrl = gateway.url) =>
-  addGatewayDecisions(files, {
-    access: { gatewayUrl, apiKey: gateway.acme.apiKey },
-    orgUrl,
-    rules: stigRuleNames,
-    nowMs: Date.now(),
-    signal: new AbortController().signal,
-  });
+async function add(files: Decisions = noFiles, gatewayUrl = gateway.url) {
+  const access = { gatewayUrl, apiKey: gateway.acme.apiKey };
+  const fetched = await fetchDecisions({ access, orgUrl, signal: new AbortController().signal });
+  return mergeDecisions(files, fetched, { rules: stigRuleNames, nowMs: Date.now() });
+}
 
-describe("addGatewayDecisions", () => {
+describe("decisions of the gateway", () => {
   test("adds what holds for this organization, with who decided it and where it is kept", async () => {
     await decide({ ...waiver, resource: "00p*", expires: "2099-01-31", org_url: orgUrl });
     await decide({ ...waiver, org_url: "https://globex.okta.com" });

@@ -8,6 +8,8 @@ import { catalog } from "../../../scanner/catalog/catalog.ts";
 import { followDecisions } from "../../../scanner/decisions/followed_decisions.ts";
 import { parseFailOn } from "../../../scanner/decisions/fail_on.ts";
 import type { JsonObject } from "../../../shared/json.ts";
+import { stigRuleNames } from "../../../shared/rule_names.ts";
+import { temporaryFolder } from "../../support/temporary_folder.ts";
 import { setUpOrg } from "./followed_org.ts";
 
 const fips = "authenticator_okta_verify_fips_compliant";
@@ -94,9 +96,11 @@ describe("a follower", () => {
     const { org, start, time } = await setUpOrg();
     org.change("fips-off");
     const expires = new Date(time.clock.nowMs() + 60_000).toISOString();
-    const waivers = [{ check: fips, resource: null, reason: "accepted", by: "A. Person", expires }];
-    const files = { decisions: { waivers, attestations: [], baseline: null }, readChanged: async () => null };
-    const options = { files, fetch: null, rules: [], say: () => undefined, nowMs: time.clock.nowMs() };
+    await using folder = await temporaryFolder();
+    const file = join(folder.path, "decisions.json");
+    await writeFile(file, JSON.stringify([{ check: fips, reason: "accepted", by: "A. Person", expires }]));
+    const given = { file: { option: "--decisions", file }, fetch: null, rules: stigRuleNames };
+    const options = { ...given, say: () => undefined, nowMs: time.clock.nowMs() };
     const follower = start({
       decisions: await followDecisions(options),
       failOn: parseFailOn("fail") ?? [],
