@@ -4,7 +4,7 @@ import { exitCodes, worstOf, type Outcome } from "../../command_line/exit_code.t
 import { printable, wrapped } from "../../command_line/terminal.ts";
 import { toPrintableJson } from "../../shared/text.ts";
 import { systemClock, type Clock } from "../okta/clock.ts";
-import { createRequestSender, type ConnectOptions } from "../okta/connection.ts";
+import type { ConnectOptions } from "../okta/connection.ts";
 import type { ConnectionSettings } from "../okta/connection_settings.ts";
 import { remedies } from "../okta/console_places.ts";
 import {
@@ -18,7 +18,7 @@ import {
   type StepResult,
 } from "../okta/examine.ts";
 import type { HttpIdpClient } from "../okta/http_idp_client.ts";
-import type { RequestSender } from "../okta/request_sender.ts";
+import { RequestSender } from "../okta/request_sender.ts";
 import { settingsOfEach } from "../settings/organizations.ts";
 import {
   readConnectedSettings,
@@ -129,7 +129,7 @@ type Examined = DoctorResult & Pick<StepResult, "error">;
 async function* examine({ given, signal, clock = systemClock, trace }: DoctorInput): AsyncGenerator<Examined> {
   const config = yield* examineConfig(given);
   if (config === null) return;
-  const sender = createRequestSender(config, { signal, clock, trace });
+  const sender = new RequestSender(config, { signal, clock, trace });
   try {
     const org = yield* examineOrganization(config, { sender });
     if (org === null) return;

@@ -8,7 +8,7 @@ import { configFileName } from "../settings/config_file.ts";
 import { readSettings, type Flags } from "../settings/read_settings.ts";
 import { parseClientId, parseOrgUrl } from "../settings/values.ts";
 import { systemClock } from "../okta/clock.ts";
-import { createRequestSender } from "../okta/connection.ts";
+import { RequestSender } from "../okta/request_sender.ts";
 import { loadSetupKey } from "../setup/key_pair.ts";
 import { consoleSteps, examineNeeds, type NeedState } from "../setup/needs.ts";
 import { clientIdInConfig, writeSetupConfig } from "../setup/write_config.ts";
@@ -45,7 +45,7 @@ export async function setupCommand(flags: Flags, io: CommandIo): Promise<number>
     const { httpsProxy, noProxy } = settings;
     const connection = { ...settings, orgUrl, key: key.signingKey, proxy: { httpsProxy, noProxy } };
     const sending = { signal: io.interrupted, clock: systemClock, trace: undefined };
-    const sender = createRequestSender({ ...connection, clientId: "" }, sending);
+    const sender = new RequestSender({ ...connection, clientId: "" }, sending);
     close = () => sender.close();
     // Paths in the file are relative to its own folder.
     const keyEntry = { private_key_file: relative(dirname(file), key.file), private_key_id: key.signingKey.kid };

@@ -2,9 +2,9 @@ import type { ConnectionSettings } from "./connection_settings.ts";
 import type { Engine, Role } from "../../shared/report.ts";
 import { systemClock, type Clock } from "./clock.ts";
 import { examineLogin, examineOrganization, type StepResult } from "./examine.ts";
-import { createHttpTransport, type Fetch } from "./http_transport.ts";
+import type { Fetch } from "./http_transport.ts";
 import type { IdpClient, IdpRequest, PageReader } from "./idp_client.ts";
-import { RequestSender } from "./request_sender.ts";
+import { RequestSender, type RequestCounters } from "./request_sender.ts";
 import type { RequestTrace } from "./request_trace.ts";
 
 /** An authenticated connection to an organization that has proved, by the probe, that it lets the scanner read. */
@@ -32,14 +32,6 @@ interface ConnectedOrg {
 interface ConnectionScopes {
   readonly requested: readonly string[];
   readonly granted: readonly string[];
-}
-
-interface RequestCounters {
-  /** Everything sent, token requests and retries included. */
-  readonly total: number;
-  readonly retried: number;
-  /** Time in which at least one request waited for the provider's rate limit, in milliseconds. */
-  readonly throttled_ms: number;
 }
 
 export interface ConnectOptions {
@@ -70,7 +62,7 @@ export async function connect(
     fetch,
   }: ConnectOptions & { readonly clock?: Clock; readonly fetch?: Fetch },
 ): Promise<Connection> {
-  const sender = createRequestSender(config, { signal, clock, trace, fetch });
+  const sender = new RequestSender(config, { signal, clock, trace, fetch });
   try {
     const org = await untilFailure(examineOrganization(config, { sender }));
     const client = await untilFailure(examineLogin(config, { org, sender, clock, probes }));
@@ -83,10 +75,7 @@ export async function connect(
         granted: client.login.granted,
       },
       role: () => client.roleEvidence.role(),
-      counters() {
-        const { total, retried, throttledMs } = sender.counters();
-        return { total, retried, throttled_ms: throttledMs };
-      },
+      counters: () => sender.counters(),
       close: () => sender.close(),
     };
   } catch (error) {
@@ -104,26 +93,4 @@ async function untilFailure<Value>(steps: AsyncGenerator<StepResult, Value | nul
     } else if (next.value !== null) return next.value;
     else throw new TypeError("Cannot connect: the examination ended without a failure and without a result");
   }
-}
-
-/** Far above the largest page of the provider, far below what would hurt. */
-const maxBodyBytes = 33_554_432;
-
-interface SenderOptions extends Pick<ConnectOptions, "signal" | "trace"> {
-  readonly clock: Clock;
-  readonly fetch?: Fetch | undefined;
-}
-
-export function createRequestSender(
-  config: ConnectionSettings,
-  { signal, clock, trace, fetch }: SenderOptions,
-): RequestSender {
-  const { orgUrl, timeoutMs, proxy, concurrency } = config;
-  return new RequestSender({
-    http: createHttpTransport({ orgUrl, timeoutMs, proxy, maxBodyBytes, fetch }),
-    clock,
-    signal,
-    concurrency,
-    trace,
-  });
 }

@@ -25,15 +25,11 @@ export class Endpoints {
 
   of(path: string): Endpoint {
     const { endpoint: name, family: familyName } = namesOf(path);
+    const known = this.#endpoints.get(name);
+    if (known !== undefined) return known;
     const family = this.#families.get(familyName) ?? new RateFamily();
+    const endpoint = { family, refusals: 0, refusedUntilMs: 0, givenUp: null, failures: 0 };
     this.#families.set(familyName, family);
-    const endpoint = this.#endpoints.get(name) ?? {
-      family,
-      refusals: 0,
-      refusedUntilMs: 0,
-      givenUp: null,
-      failures: 0,
-    };
     this.#endpoints.set(name, endpoint);
     return endpoint;
   }

@@ -6,7 +6,7 @@ import type { ConnectionSettings } from "./connection_settings.ts";
 import { remedies } from "./console_places.ts";
 import { HttpIdpClient } from "./http_idp_client.ts";
 import type { IdpRequest } from "./idp_client.ts";
-import { attempt, IdpError, type IdpErrorCode } from "./idp_error.ts";
+import { attempt, idpError, IdpError, type IdpErrorCode } from "./idp_error.ts";
 import { Login } from "./login.ts";
 import { readOrganization, type Organization } from "./organization.ts";
 import type { Missing } from "./refusals.ts";
@@ -211,36 +211,19 @@ interface Refused {
 }
 
 function probeError(refused: readonly Refused[], { orgUrl, scopes }: Omit<Probing, "wanted">): IdpError {
-  const scopeRemedy = grantRemedy(scopes);
   const role = refused.find(({ missing }) => missing.reason === "missing_role");
   if (role !== undefined) {
-    return new IdpError(
-      "no_role",
-      `Cannot read ${orgUrl}: the token was issued, but GET ${toShownPath(role.request.path)} answered 403 ${role.missing.refusal.errorCode ?? ""}: the service application has no admin role`,
-      remedies.role,
-    );
+    const answer = `GET ${toShownPath(role.request.path)} answered 403 ${role.missing.refusal.errorCode ?? ""}`;
+    const problem = `the token was issued, but ${answer}: the service application has no admin role`;
+    return idpError("role", `Cannot read ${orgUrl}: ${problem}`);
   }
-  const [first] = refused;
-  if (first === undefined) {
-    return new IdpError("no_scope", `Cannot read ${orgUrl}: no granted scope lets a check read anything`, scopeRemedy);
+  const isOfScopes = refused.every(({ missing }) => missing.reason === "missing_scope");
+  const failed = refused.find(({ missing }) => missing.reason === "provider_error") ?? refused[0];
+  if (failed === undefined || isOfScopes) {
+    const problem = failed?.missing.detail ?? "no granted scope lets a check read anything";
+    return new IdpError("no_scope", `Cannot read ${orgUrl}: ${problem}`, grantRemedy(scopes));
   }
-  const message = `Cannot read ${orgUrl}: ${first.missing.detail}`;
-  if (refused.every(({ missing }) => missing.reason === "missing_scope"))
-    return new IdpError("no_scope", message, scopeRemedy);
-  const failure = refused.find(({ missing }) => missing.reason === "provider_error") ?? first;
-  const [code, remedy] = failures[String(failure.missing.refusal.httpStatus)] ?? otherFailure;
-  return new IdpError(code, `Cannot read ${orgUrl}: ${failure.missing.detail}`, remedy);
+  const { httpStatus } = failed.missing.refusal;
+  const problem = httpStatus === null ? "no_answer" : httpStatus === 403 ? "forbidden" : "unexpected";
+  return idpError(problem, `Cannot read ${orgUrl}: ${failed.missing.detail}`);
 }
-
-/** Codes and remedies, keyed by HTTP status; `null`: there was no answer. */
-const failures: Readonly<Record<string, readonly [IdpErrorCode, remedy: string]>> = {
-  null: ["unreachable", "Check the network and try again; --timeout allows more time for one answer"],
-  403: [
-    "access_denied",
-    "Check network zones and policies that apply to the service application, proxies and firewalls; and that it has the role Read-Only Administrator",
-  ],
-};
-const otherFailure = [
-  "provider_error",
-  "The organization answered, but not as expected: look at its status page and try again",
-] as const;

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import { toLine } from "../../shared/text.ts";
+import { entriesOf } from "../evidence/artifacts.ts";
 import type { IdpClient, IdpRequest, ListPage, PageReader, Reading } from "./idp_client.ts";
 import { parseBody } from "./json_answer.ts";
 import type { Login } from "./login.ts";
@@ -59,24 +60,9 @@ export class HttpIdpClient implements IdpClient, PageReader {
   }
 
   async getList(request: IdpRequest): Promise<Reading<readonly JsonObject[]>> {
-    const items: JsonObject[] = [];
-    const chain = new PageChain(this.#options.orgUrl);
-    let unreadable: Missing | null = null;
-    let { path } = request;
-    for (let pages = 1; ; pages++) {
-      const page = await this.#read({ ...request, path });
-      if (page.state === "missing") return brokenList(page, items, pages);
-      if (!Array.isArray(page.value)) return brokenList(notUnderstood(path, "is not a JSON array"), items, pages);
-      if (!this.#collect(page.value, { ...request, path }, items))
-        unreadable = notUnderstood(path, "holds an entry without id, type and name");
-      const next = chain.next(page.link, path);
-      if (next.problem !== null) return brokenList(brokenChain(path, next.problem), items, pages + 1);
-      if (next.path === null) break;
-      ({ path } = next);
-    }
-    if (unreadable !== null) return { ...unreadable, partial: items };
-    this.roleEvidence.noteWholeList(request.path);
-    return { state: "obtained", value: items };
+    const reading = await this.#readPages(request);
+    this.roleEvidence.noteList(request.path, entriesOf(reading), reading.state === "obtained");
+    return reading;
   }
 
   /** Reads the first page and keeps it for the next read of it, which then costs no request. */
@@ -92,16 +78,30 @@ export class HttpIdpClient implements IdpClient, PageReader {
     this.#probed.clear();
   }
 
-  /** Adds a page's entries to the list. False where one is left out, because nobody could name it. */
-  #collect(page: readonly unknown[], { path, keep, onEntry }: IdpRequest, items: JsonObject[]): boolean {
-    const entries = page.filter(isIdentified);
-    this.roleEvidence.noteEntries(path, entries);
-    for (const entry of entries) {
-      const kept = keep === undefined ? entry : keep(entry);
-      items.push(kept);
-      onEntry?.(kept);
+  async #readPages(request: IdpRequest): Promise<Reading<readonly JsonObject[]>> {
+    const { keep = (entry: JsonObject) => entry, onEntry } = request;
+    const items: JsonObject[] = [];
+    const chain = new PageChain(this.#options.orgUrl);
+    let unreadable: Missing | null = null;
+    let { path } = request;
+    for (let pages = 1; ; pages++) {
+      const page = await this.#read({ ...request, path });
+      if (page.state === "missing") return brokenList(page, items, pages);
+      if (!Array.isArray(page.value)) return brokenList(notUnderstood(path, "is not a JSON array"), items, pages);
+      // An entry that nobody could name is left out, and the list is missing one.
+      const entries = page.value.filter(isIdentified).map((entry) => keep(entry));
+      for (const entry of entries) {
+        items.push(entry);
+        onEntry?.(entry);
+      }
+      if (entries.length < page.value.length)
+        unreadable = notUnderstood(path, "holds an entry without id, type and name");
+      const next = chain.next(page.link, path);
+      if (next.problem !== null) return brokenList(brokenChain(path, next.problem), items, pages + 1);
+      if (next.path === null)
+        return unreadable === null ? { state: "obtained", value: items } : { ...unreadable, partial: items };
+      ({ path } = next);
     }
-    return entries.length === page.length;
   }
 
   #read(request: IdpRequest): Promise<Page | Missing> {
@@ -115,7 +115,7 @@ export class HttpIdpClient implements IdpClient, PageReader {
     try {
       const response = await this.login.get(path);
       const refusal = response.status === 200 ? null : toMissing(response, path, this.#fullName(scope));
-      this.roleEvidence.note({ path, status: response.status, errorCode: refusal?.refusal.errorCode ?? null });
+      this.roleEvidence.note(path, response.status, refusal?.refusal.errorCode ?? null);
       if (refusal !== null) return refusal;
       const parsed = parseBody(response.body);
       if (parsed.kind !== "json") return notJson(path, parsed.kind);

@@ -1,12 +1,12 @@
 import { providerMoment, type Clock } from "./clock.ts";
 import { tokenPath } from "./http_transport.ts";
-import { IdpError } from "./idp_error.ts";
+import { idpError, IdpError } from "./idp_error.ts";
 import { objectIn, parseBody } from "./json_answer.ts";
 import { NetworkError, unreachableError } from "./network_error.ts";
 import type { ReceivedResponse } from "./http_transport.ts";
 import type { RequestSender } from "./request_sender.ts";
 import { createSignedRequests, type SentToken, type SignedRequests, type Signer } from "./signed_requests.ts";
-import { isClockRefusal, oauthError, tokenRefusal, unreadableToken } from "./token_errors.ts";
+import { isClockRefusal, oauthError, tokenRefusal } from "./token_errors.ts";
 
 export interface AccessToken extends SentToken {
   /** With the provider's prefix. */
@@ -181,12 +181,13 @@ export class Login {
     response: ReceivedResponse,
     { scopes, sentAtMs }: { readonly scopes: readonly string[]; readonly sentAtMs: number },
   ): AccessToken {
-    if (parseBody(response.body).kind === "html") throw tokenRefusal(response, this.#options.orgUrl);
+    const { orgUrl } = this.#options;
+    if (parseBody(response.body).kind === "html") throw tokenRefusal(response, orgUrl);
     const { access_token: value, token_type: givenType, expires_in: given, scope } = objectIn(response.body);
     const type = typeof givenType === "string" ? tokenTypes[givenType.toLowerCase()] : undefined;
     // A token goes into a header: what cannot stand there is no token.
     if (typeof value !== "string" || !/^[\x21-\x7e]{1,16384}$/.test(value) || type === undefined)
-      throw unreadableToken(this.#options.orgUrl);
+      throw idpError("no_token", `Cannot log in to ${orgUrl}: the token endpoint's answer holds no usable token`);
     const seconds = Number(given) > 0 && Number.isFinite(Number(given)) ? Number(given) : defaultLifetimeSeconds;
     const marginMs = Math.min(maxRenewalMarginMs, seconds * 250);
     return {

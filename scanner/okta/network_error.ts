@@ -1,5 +1,5 @@
 import { errorCode } from "../../shared/error_code.ts";
-import { IdpError, type IdpErrorCode } from "./idp_error.ts";
+import { idpError, type IdpError } from "./idp_error.ts";
 
 /** Why a request got no usable HTTP response. */
 export type NetworkErrorKind =
@@ -93,36 +93,11 @@ export function toProxyError(error: unknown, host: string): NetworkError {
   return new NetworkError(kind, `the proxy ${host} of HTTPS_PROXY cannot be reached: ${message}`, true);
 }
 
-const checkSchemeAndPort =
-  "Check the scheme and port of IDP_ORG_URL, and whether a proxy or firewall answers in the organization's place";
-const checkNetwork =
-  "Check IDP_ORG_URL, the network and firewalls; behind a proxy set HTTPS_PROXY; --timeout allows more time";
-
-const remedies: Partial<Readonly<Record<NetworkErrorKind, readonly [IdpErrorCode, string]>>> = {
-  tls_untrusted: [
-    "tls_failed",
-    "Put the certificate of your private authority (PEM) in a file and name it in NODE_EXTRA_CA_CERTS; a proxy that inspects TLS needs its own authority there",
-  ],
-  tls_expired: [
-    "tls_failed",
-    "Check this machine's date; if it is right, the organization's certificate must be renewed",
-  ],
-  tls_name: ["tls_failed", "Check IDP_ORG_URL: the host name must be one that the organization's certificate names"],
-  tls_failed: ["tls_failed", checkSchemeAndPort],
-  not_http: ["tls_failed", checkSchemeAndPort],
-  proxy: [
-    "unreachable",
-    "Check HTTPS_PROXY (address, user and password) and whether the proxy allows the organization's host; NO_PROXY lists hosts that need none",
-  ],
-  dns: ["unreachable", "Check the spelling of IDP_ORG_URL, and this machine's DNS; behind a proxy set HTTPS_PROXY"],
-  too_large: ["provider_error", "Check IDP_ORG_URL: an identity provider does not answer like this"],
-};
-
 /** The login's error for a request that never reached the organization. */
-export function unreachableError(error: NetworkError, orgUrl: string): IdpError {
-  const kind = error.isOfProxy && !error.kind.startsWith("tls_") ? "proxy" : error.kind;
-  const [code, remedy] = remedies[kind] ?? ["unreachable", checkNetwork];
-  return new IdpError(code, `Cannot reach ${orgUrl}: ${error.message}`, remedy);
+export function unreachableError({ kind, message, isOfProxy }: NetworkError, orgUrl: string): IdpError {
+  const problem = isOfProxy && !kind.startsWith("tls_") ? "proxy" : kind;
+  const isOther = problem === "refused" || problem === "reset" || problem === "timeout";
+  return idpError(isOther ? "network" : problem, `Cannot reach ${orgUrl}: ${message}`);
 }
 
 interface Cause {

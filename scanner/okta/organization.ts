@@ -1,7 +1,6 @@
 import type { Engine } from "../../shared/report.ts";
 import { providerMoment, type ProviderMoment } from "./clock.ts";
-import { remedies } from "./console_places.ts";
-import { IdpError } from "./idp_error.ts";
+import { idpError } from "./idp_error.ts";
 import { parseBody } from "./json_answer.ts";
 import { isJsonObject } from "../../shared/json.ts";
 import { NetworkError, unreachableError } from "./network_error.ts";
@@ -55,17 +54,11 @@ async function fetchWellKnown({ orgUrl, sender, scopePrefix }: OrganizationOptio
     throw error instanceof NetworkError ? unreachableError(error, orgUrl) : error;
   }
   if (response.status >= 300 && response.status < 400) {
-    const message = `Cannot log in to ${orgUrl}: ${wellKnownPath} redirects${redirectTarget(response)}`;
-    throw new IdpError(
-      "wrong_org",
-      message,
-      "Set IDP_ORG_URL to the organization's own address; redirects are never followed",
-    );
+    const target = redirectTarget(response);
+    throw idpError("redirect", `Cannot log in to ${orgUrl}: ${wellKnownPath} redirects${target}`);
   }
   // An outage says nothing about the prefix, and a wrong one would look like missing scopes.
-  if (scopePrefix === null && (response.status >= 500 || response.status === 429)) {
-    const message = `Cannot log in to ${orgUrl}: ${wellKnownPath} answered ${response.status}`;
-    throw new IdpError("provider_error", message, remedies.providerProblem);
-  }
+  if (scopePrefix === null && (response.status >= 500 || response.status === 429))
+    throw idpError("outage", `Cannot log in to ${orgUrl}: ${wellKnownPath} answered ${response.status}`);
   return response;
 }

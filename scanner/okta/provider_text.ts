@@ -10,6 +10,7 @@ export interface ProviderTextOptions {
   readonly onTooDeep?: () => void;
 }
 
+const maxDepth = 120;
 /** Longer than any name, description or link of the provider. */
 const maxLineLength = 2000;
 /** A certificate in base64, an access token. */
@@ -32,8 +33,7 @@ const idFields = new Set(["id", "kid", "href", "include", "exclude"]);
  * Passing twice changes nothing more.
  */
 export function cleanProviderText(value: unknown, options: ProviderTextOptions): unknown {
-  const { pageField, maxDepth: levels = 120, onTooDeep = refuseDepth(levels) } = options;
-  return clean(value, "", { pageField, levels, onTooDeep });
+  return clean(value, "", { ...options, levels: options.maxDepth ?? maxDepth });
 }
 
 /** A name of X.500, which certificates are printed with in a line for each part: commas part it as well. */
@@ -41,16 +41,9 @@ export function cleanDistinguishedName(name: string): string {
   return isLine(name, maxLineLength) ? name : toCleanLine(name.replaceAll(/\r?\n/g, ", "), maxLineLength);
 }
 
-function refuseDepth(levels: number): () => never {
-  return () => {
-    throw new RangeError(`it is nested too deep: expected ${levels} levels at most`);
-  };
-}
-
-interface Place {
-  readonly pageField: string;
+interface Place extends ProviderTextOptions {
+  /** How many lists and objects may still stand inside one another here. */
   readonly levels: number;
-  readonly onTooDeep: () => void;
 }
 
 /** The entries of a list are treated as the field that holds the list; but a list is no page. */
@@ -60,33 +53,24 @@ function clean(value: unknown, field: string, place: Place): unknown {
   if (value === Infinity || value === -Infinity) return String(value);
   if (typeof value !== "object" || value === null) return value;
   if (place.levels === 0) {
+    if (place.onTooDeep === undefined)
+      throw new RangeError(`it is nested too deep: expected ${place.maxDepth ?? maxDepth} levels at most`);
     place.onTooDeep();
     return null;
   }
-  const inside: Place = { ...place, levels: place.levels - 1 };
-  return Array.isArray(value)
-    ? cleanList(value, field === place.pageField ? "" : field, inside)
-    : cleanObject(value as MutableObject, inside);
-}
-
-function cleanList(list: unknown[], field: string, inside: Place): unknown[] {
-  for (let index = 0; index < list.length; index += 1) list[index] = clean(list[index], field, inside);
-  return list;
-}
-
-type MutableObject = Record<string, unknown>;
-
-function cleanObject(object: MutableObject, inside: Place): MutableObject {
+  const object = value as Record<string, unknown>;
+  const inside = { ...place, levels: place.levels - 1 };
   let areKeysClean = true;
   for (const key of Object.keys(object)) {
     const before = object[key];
-    const after = clean(before, key, inside);
+    const name = !Array.isArray(value) ? key : field === place.pageField ? "" : field;
+    const after = clean(before, name, inside);
     // An own key "__proto__" is a key like any other here: JSON.parse made it one.
     if (after !== before) object[key] = after;
     areKeysClean &&= isLine(key, maxLineLength);
   }
   if (areKeysClean) return object;
-  return Object.fromEntries(Object.entries(object).map(([key, value]) => [cleanId(key), value]));
+  return Object.fromEntries(Object.entries(object).map(([key, inner]) => [cleanId(key), inner]));
 }
 
 function cleanText(text: string, field: string, { pageField }: Place): string {

@@ -1,6 +1,14 @@
 import type { Clock } from "./clock.ts";
 import { Endpoints, type Endpoint, type FamilyWindow } from "./endpoints.ts";
-import { tokenPath, type HttpRequest, type HttpTransport, type ReceivedResponse } from "./http_transport.ts";
+import type { ConnectionSettings } from "./connection_settings.ts";
+import {
+  createHttpTransport,
+  tokenPath,
+  type Fetch,
+  type HttpRequest,
+  type HttpTransport,
+  type ReceivedResponse,
+} from "./http_transport.ts";
 import { NetworkError } from "./network_error.ts";
 import { maxWindowMs, parseRetryAfterMs, parseWindow, type RateFamily, type RateWindow } from "./rate_limit.ts";
 import { tracedPath, type RequestTrace } from "./request_trace.ts";
@@ -15,14 +23,24 @@ export interface RetryableRequest {
 
 export type SendOnce = (request: Pick<HttpRequest, "headers" | "form">) => Promise<ReceivedResponse>;
 
-export interface RequestSenderOptions {
-  readonly http: HttpTransport;
+export interface SenderOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  readonly concurrency: number;
   readonly trace?: RequestTrace | undefined;
+  readonly fetch?: Fetch | undefined;
 }
 
+/** The report's `scan.requests`. */
+export interface RequestCounters {
+  /** Everything sent, token requests and retries included. */
+  readonly total: number;
+  readonly retried: number;
+  /** Time in which at least one request waited for the provider's rate limit, in milliseconds. */
+  readonly throttled_ms: number;
+}
+
+/** Far above the largest page of the provider, far below what would hurt. */
+const maxBodyBytes = 33_554_432;
 /** How often a request is retried after a transient failure: a reset, a timeout, a 5xx. */
 const maxRetries = 2;
 const firstRetryMs = 500;
@@ -37,7 +55,8 @@ type Result = ReceivedResponse | NetworkError;
 
 /** Sends requests as fast as the provider's rate limits allow, and retries transient failures. */
 export class RequestSender {
-  readonly #options: RequestSenderOptions;
+  readonly #http: HttpTransport;
+  readonly #options: SenderOptions;
   readonly #closed = new AbortController();
   readonly #endpoints = new Endpoints();
   /** Attempts that may not begin yet, oldest first. */
@@ -51,9 +70,10 @@ export class RequestSender {
   #total = 0;
   #retried = 0;
 
-  constructor(options: RequestSenderOptions) {
+  constructor(config: ConnectionSettings, options: SenderOptions) {
+    this.#http = createHttpTransport({ ...config, maxBodyBytes, fetch: options.fetch });
     this.#options = options;
-    this.#concurrency = options.concurrency;
+    this.#concurrency = config.concurrency;
     const stop = AbortSignal.any([options.signal, this.#closed.signal]);
     const onAbort = () => {
       for (const { reject } of this.#waiting.splice(0)) reject(stop.reason);
@@ -87,9 +107,9 @@ export class RequestSender {
     }
   }
 
-  counters(): { readonly total: number; readonly retried: number; readonly throttledMs: number } {
+  counters(): RequestCounters {
     const asleepMs = this.#asleep === 0 ? 0 : this.#options.clock.nowMs() - this.#asleepSinceMs;
-    return { total: this.#total, retried: this.#retried, throttledMs: Math.round(this.#throttledMs + asleepMs) };
+    return { total: this.#total, retried: this.#retried, throttled_ms: Math.round(this.#throttledMs + asleepMs) };
   }
 
   /** The latest window of each family whose answers name one. */
@@ -99,7 +119,7 @@ export class RequestSender {
 
   close(): Promise<void> {
     this.#closed.abort();
-    return this.#options.http.close();
+    return this.#http.close();
   }
 
   /** One attempt when the limits allow it; the last 429 of an endpoint that was given up. */
@@ -161,7 +181,7 @@ export class RequestSender {
   }
 
   async #sendOnce(request: HttpRequest): Promise<ReceivedResponse> {
-    const { http, clock, signal, trace } = this.#options;
+    const { clock, signal, trace } = this.#options;
     const startedAtMs = clock.nowMs();
     const ended = (status: number | null, problem: string | null) => {
       const { method, path } = request;
@@ -169,7 +189,7 @@ export class RequestSender {
     };
     this.#total++;
     try {
-      const response = await http.send(request, signal);
+      const response = await this.#http.send(request, signal);
       this.#hasResponse = true;
       ended(response.status, null);
       return { ...response, receivedAtMs: clock.nowMs() };

@@ -1,5 +1,4 @@
-import { remedies } from "./console_places.ts";
-import { IdpError, type IdpErrorCode } from "./idp_error.ts";
+import { idpError, type IdpError, type IdpProblem } from "./idp_error.ts";
 import { objectIn, parseBody } from "./json_answer.ts";
 import { toSafeText } from "./safe_text.ts";
 import { tokenPath, type HttpResponse } from "./http_transport.ts";
@@ -21,70 +20,38 @@ export function isClockRefusal(response: HttpResponse): boolean {
 }
 
 /** Meanings of a refusal, by its `error` and its description: the first row that fits counts. */
-const refusals: readonly (readonly [error: string, description: RegExp, code: IdpErrorCode, remedy: string])[] = [
-  ["invalid_client", clockRefusal, "clock_skew", remedies.clock],
-  ["invalid_client", /audience/i, "wrong_org", remedies.ownAddress],
-  ["invalid_client", /\bkid\b/i, "bad_key", remedies.activeKey],
-  [
-    "invalid_client",
-    /signature|private_key_jwt|client_assertion.*invalid|jwks|public key/i,
-    "bad_key",
-    remedies.matchingKey,
-  ],
-  ["invalid_client", /^/, "wrong_client", remedies.client],
-  ["unauthorized_client", /^/, "wrong_client", remedies.clientType],
-  ["unsupported_grant_type", /^/, "wrong_client", remedies.clientType],
-  ["invalid_scope", /^/, "no_scope", remedies.scopes],
-  ["access_denied", /^/, "access_denied", remedies.network],
-  ["invalid_dpop_proof", /^/, "dpop_refused", remedies.dpopHeaders],
-  ["use_dpop_nonce", /^/, "dpop_refused", remedies.dpopHeaders],
+const refusals: readonly (readonly [error: string, description: RegExp, IdpProblem])[] = [
+  ["invalid_client", clockRefusal, "clock"],
+  ["invalid_client", /audience/i, "audience"],
+  ["invalid_client", /\bkid\b/i, "inactive_key"],
+  ["invalid_client", /signature|private_key_jwt|client_assertion.*invalid|jwks|public key/i, "other_key"],
+  ["invalid_client", /^/, "client"],
+  ["unauthorized_client", /^/, "client_type"],
+  ["unsupported_grant_type", /^/, "client_type"],
+  ["invalid_scope", /^/, "scopes"],
+  ["access_denied", /^/, "zone"],
+  ["invalid_dpop_proof", /^/, "dpop"],
+  ["use_dpop_nonce", /^/, "dpop"],
 ];
 
 /** The error of a refused token request, for the administrator who set the service application up. */
 export function tokenRefusal(response: HttpResponse, orgUrl: string): IdpError {
+  const { status } = response;
   const { error, description } = oauthError(response);
   const reason = description === "" ? error : `${error}, "${description}"`;
-  const message = `Cannot log in to ${orgUrl}: the token endpoint answered ${response.status} ${reason}`.trimEnd();
+  const answer = `the token endpoint answered ${status} ${reason}`.trimEnd();
+  const refusal = (problem: IdpProblem, what = answer) => idpError(problem, `Cannot log in to ${orgUrl}: ${what}`);
   const row = refusals.find(([name, pattern]) => name === error && pattern.test(description));
-  return row === undefined ? otherRefusal(response, { orgUrl, message }) : new IdpError(row[2], message, row[3]);
-}
-
-/** A login that succeeded, but whose response holds no token. */
-export function unreadableToken(orgUrl: string): IdpError {
-  return new IdpError(
-    "provider_error",
-    `Cannot log in to ${orgUrl}: the token endpoint's answer holds no usable token`,
-    remedies.orgUrl,
-  );
-}
-
-function otherRefusal(
-  response: HttpResponse,
-  context: { readonly orgUrl: string; readonly message: string },
-): IdpError {
-  const { status } = response;
-  if (status >= 300 && status < 400) {
-    return new IdpError(
-      "wrong_org",
-      `Cannot log in to ${context.orgUrl}: ${tokenPath} redirects${redirectTarget(response)}`,
-      remedies.orgUrl,
-    );
-  }
+  if (row !== undefined) return refusal(row[2]);
+  if (status >= 300 && status < 400) return refusal("org_url", `${tokenPath} redirects${redirectTarget(response)}`);
   const code = toSafeText(objectIn(response.body)["errorCode"], 20);
-  const body = parseBody(response.body).kind;
-  if (status === 404 || (status < 500 && status !== 429 && status !== 403 && body === "html") || status === 405) {
-    const what = body === "html" ? "a web page" : `${status} ${code}`.trimEnd();
-    return new IdpError(
-      "wrong_org",
-      `Cannot log in to ${context.orgUrl}: ${tokenPath} answered ${what}, so this is not an identity provider's organization`,
-      remedies.orgUrl,
-    );
+  const isPage = parseBody(response.body).kind === "html";
+  if (status === 404 || status === 405 || (isPage && status < 500 && status !== 429 && status !== 403)) {
+    const what = isPage ? "a web page" : `${status} ${code}`.trimEnd();
+    return refusal("org_url", `${tokenPath} answered ${what}, so this is not an identity provider's organization`);
   }
-  if (status === 403) {
-    return new IdpError("access_denied", `${context.message.trimEnd()} ${code}`.trimEnd(), remedies.network);
-  }
-  const remedy = status === 429 ? remedies.tokenRateLimit : remedies.providerProblem;
-  return new IdpError("provider_error", `${context.message} ${code}`.trimEnd(), remedy);
+  const problem = status === 403 ? "zone" : status === 429 ? "rate_limit" : "outage";
+  return refusal(problem, `${answer} ${code}`.trimEnd());
 }
 
 /** The origin only: the rest of a redirect may hold more than should be shown. */

@@ -1,12 +1,11 @@
 import { onTestFinished } from "vitest";
 import type { ConnectionSettings } from "../../scanner/okta/connection_settings.ts";
-import { createRequestSender } from "../../scanner/okta/connection.ts";
 import { HttpIdpClient } from "../../scanner/okta/http_idp_client.ts";
 import { Login } from "../../scanner/okta/login.ts";
 import { readOrganization } from "../../scanner/okta/organization.ts";
 import type { Clock } from "../../scanner/okta/clock.ts";
 import { parsePrivateKey } from "../../scanner/okta/private_key.ts";
-import type { RequestSender } from "../../scanner/okta/request_sender.ts";
+import { RequestSender } from "../../scanner/okta/request_sender.ts";
 import { createFakeClock } from "./fake_clock.ts";
 import { createScriptedIdp, tokenPath, type Reply, type ScriptedIdp, type SeenRequest } from "./scripted_idp.ts";
 import { createSelfSigned } from "./self_signed.ts";
@@ -59,7 +58,7 @@ export async function setUpIdp({ dpop = false, tls = false, aheadMs = 0, token, 
 export async function setUpSender(options: IdpSetUp = {}) {
   const { idp, clock, config } = await setUpIdp(options);
   const { signal = new AbortController().signal } = options;
-  const sender = createRequestSender(config, { signal, clock });
+  const sender = new RequestSender(config, { signal, clock });
   onTestFinished(() => sender.close());
   return { idp, clock, config, sender };
 }

@@ -1,7 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
-import { createRequestSender } from "../../../scanner/okta/connection.ts";
 import type { Clock } from "../../../scanner/okta/clock.ts";
-import type { RetryableRequest } from "../../../scanner/okta/request_sender.ts";
+import { RequestSender, type RetryableRequest } from "../../../scanner/okta/request_sender.ts";
 import { createFakeClock } from "../../support/fake_clock.ts";
 import { setUpIdp, setUpSender } from "../../support/idp_connection.ts";
 import { apiError, rateHeaders, tokenPath, type Reply } from "../../support/scripted_idp.ts";
@@ -13,7 +12,7 @@ test("retries a transient failure with growing delays, and counts it", async () 
   idp.on("GET", "/api/v1/x", { status: 503 }, { status: 500 }, fine);
   expect((await sender.send(get("/api/v1/x"))).status).toBe(200);
   expect(clock.sleeps).toEqual([375, 750]);
-  expect(sender.counters()).toEqual({ total: 3, retried: 2, throttledMs: 0 });
+  expect(sender.counters()).toEqual({ total: 3, retried: 2, throttled_ms: 0 });
 });
 
 test.each([
@@ -47,7 +46,7 @@ test("does not retry a refused first contact, but retries later ones", async () 
   await idp.stop();
   await expect(sender.send(get("/api/v1/x"))).rejects.toMatchObject({ kind: "refused" });
   expect(clock.sleeps).toHaveLength(2);
-  const fresh = createRequestSender(config, { signal: new AbortController().signal, clock });
+  const fresh = new RequestSender(config, { signal: new AbortController().signal, clock });
   onTestFinished(() => fresh.close());
   await expect(fresh.send(get("/api/v1/x"))).rejects.toMatchObject({ kind: "refused" });
   expect(fresh.counters().total).toBe(1);
@@ -83,7 +82,7 @@ test("waits a 429 out until the window ends by the server's clock", async () => 
   const waitedMs = clock.nowMs() - startMs;
   expect(waitedMs).toBeGreaterThanOrEqual(20_000);
   expect(waitedMs).toBeLessThan(21_500);
-  expect(sender.counters()).toEqual({ total: 2, retried: 1, throttledMs: waitedMs });
+  expect(sender.counters()).toEqual({ total: 2, retried: 1, throttled_ms: waitedMs });
 });
 
 test("waits a 429 without a window out with growing delays, or as Retry-After says", async () => {
@@ -160,7 +159,7 @@ test("keeps a family's rate limit without a single 429, in little more than the 
   expect(sender.counters().retried).toBe(0);
   const needed = Math.floor(111 / 20) * 60_000;
   expect(clock.nowMs() - startMs).toBeLessThan(needed * 1.1);
-  expect(sender.counters().throttledMs).toBeGreaterThan(needed * 0.9);
+  expect(sender.counters().throttled_ms).toBeGreaterThan(needed * 0.9);
 });
 
 test.each([
@@ -174,7 +173,7 @@ test.each([
   idp.on("GET", "/api/v1/x", () => ({ body: [], headers: { ...rateHeaders(10, 0, 60, clock.nowMs()), ...odd } }));
   await sender.send(get("/api/v1/x"));
   await sender.send(get("/api/v1/x"));
-  expect(sender.counters().throttledMs).toBe(0);
+  expect(sender.counters().throttled_ms).toBe(0);
 });
 
 test.each([
@@ -188,7 +187,7 @@ test.each([
     ...createFakeClock(),
     sleep: (_: number, signal: AbortSignal) => untilAborted(signal, () => stop.abort(new Error("interrupted"))),
   };
-  const sender = createRequestSender(config, { signal: stop.signal, clock });
+  const sender = new RequestSender(config, { signal: stop.signal, clock });
   onTestFinished(() => sender.close());
   await expect(sender.send(get("/api/v1/x"))).rejects.toThrow("interrupted");
 });
