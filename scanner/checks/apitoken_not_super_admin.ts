@@ -11,15 +11,7 @@ import {
   type OwnerGroup,
 } from "../evidence/artifacts.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
-import {
-  fail,
-  judgeList,
-  manual,
-  manualForMissing,
-  pass,
-  unreadable,
-  type Subject,
-} from "./evaluating/finding_drafts.ts";
+import { judgeList, Subject } from "./evaluating/finding_drafts.ts";
 import { memoize } from "./evaluating/memoize.ts";
 import { clientNote } from "./parsing/api_token.ts";
 import { readText, showValue } from "./parsing/fields.ts";
@@ -72,7 +64,7 @@ export const apitokenNotSuperAdmin = defineCheck({
         withDocument(judgeToken(token, owners, judgeOnce), orgPolicy, (policy) =>
           compareToken(token, { policy, all }, (entry) => compareOwner(entry, known[String(token["userId"])])),
         ),
-      judgeEmpty: () => [pass({ resource: null, expected }, "no API token")],
+      judgeEmpty: (org) => [org.pass("no API token")],
     });
   },
 });
@@ -82,29 +74,28 @@ function judgeToken(
   owners: Evidence<ApiTokenOwners>,
   judgeOnce: (userId: string) => FindingDraft | null,
 ): FindingDraft {
-  const subject: Subject = { resource: resourceOf("api_token", token), expected, ...clientNote(token) };
+  const subject = new Subject(resourceOf("api_token", token), expected, clientNote(token));
   const userId = readText(token, "userId");
   if (userId.kind !== "value" || userId.value === "")
-    return unreadable(subject, `the owner ${showValue(token["userId"])}`);
+    return subject.unreadable(`the owner ${showValue(token["userId"])}`);
   const judged = judgeOnce(userId.value);
-  const draft = judged === null ? null : { ...subject, ...judged, resource: subject.resource };
+  const draft = judged === null ? null : { ...subject.about, ...judged, resource: subject.about.resource };
   if (draft !== null && (owners.state === "obtained" || draft.status === "FAIL")) return draft;
-  if (owners.state === "missing") return manualForMissing(subject, owners);
-  return manual(subject, "provider_error", "no answer about its owner's roles");
+  if (owners.state === "missing") return subject.missing(owners);
+  return subject.manual("provider_error", "no answer about its owner's roles");
 }
 
 function judgeOwner(id: string, owner: ApiTokenOwner | undefined): FindingDraft | null {
   if (owner === undefined) return null;
-  const subject: Subject = { resource: null, expected };
+  const subject = new Subject(null, expected);
   const name = `the owner "${owner.login ?? id}"`;
-  if (includesSuperAdmin(owner.roles)) return fail(subject, `${name}, who is Super Administrator`);
+  if (includesSuperAdmin(owner.roles)) return subject.fail(`${name}, who is Super Administrator`);
   const groups = sortBy(entriesOf(owner.groups), (group) => `${group.name} ${group.id}`);
   const group = groups.find((candidate) => includesSuperAdmin(candidate.roles));
-  if (group !== undefined)
-    return fail(subject, `${name}, who is Super Administrator through the group "${group.name}"`);
+  if (group !== undefined) return subject.fail(`${name}, who is Super Administrator through the group "${group.name}"`);
   const roles = rolesOf(owner).map(nameOf);
   const held = roles.length === 0 ? "without a role" : `with the role ${listTexts([...new Set(roles)])}`;
-  return firstMissing(subject, owner, groups) ?? pass(subject, `${name} ${held}`, uncovered);
+  return firstMissing(subject, owner, groups) ?? subject.pass(`${name} ${held}`, uncovered);
 }
 
 /** Compares the login and the roles, direct and through groups. */
@@ -120,12 +111,12 @@ function compareOwner({ owner: login, roles }: ApiTokenEntry, owner: ApiTokenOwn
 
 /** The first missing evidence that could hold the role. */
 function firstMissing(subject: Subject, owner: ApiTokenOwner, groups: readonly OwnerGroup[]): FindingDraft | null {
-  if (owner.groups === null) return manual(subject, "provider_error", "no answer about its owner's groups");
+  if (owner.groups === null) return subject.manual("provider_error", "no answer about its owner's groups");
   for (const evidence of [owner.roles, owner.groups, ...groups.map((group) => group.roles)]) {
-    if (evidence.state === "missing") return manualForMissing(subject, evidence);
+    if (evidence.state === "missing") return subject.missing(evidence);
   }
   const unread = sortBy(rolesOf(owner), showValue).find((role) => isSuperAdminRole(role) === null);
-  return unread === undefined ? null : unreadable(subject, `the role ${showValue(unread)}`);
+  return unread === undefined ? null : subject.unreadable(`the role ${showValue(unread)}`);
 }
 
 function includesSuperAdmin(roles: Evidence<JsonList>): boolean {

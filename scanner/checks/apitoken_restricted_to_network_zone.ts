@@ -4,7 +4,7 @@ import type { JsonObject } from "../../shared/json.ts";
 import { entriesOf } from "../evidence/artifacts.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
 import { clientNote } from "./parsing/api_token.ts";
-import { fail, judgeList, pass, unreadable, withPartialCoverage, type Subject } from "./evaluating/finding_drafts.ts";
+import { judgeList, Subject, withPartialCoverage } from "./evaluating/finding_drafts.ts";
 import { readText, showValue, textsIn } from "./parsing/fields.ts";
 import { resourceOf } from "./parsing/names.ts";
 import { judgeInclude, judgeNetwork } from "./evaluating/network_condition.ts";
@@ -50,7 +50,7 @@ export const apitokenRestrictedToNetworkZone = defineCheck({
             compareZones({ zones_allowed: entry.zones }, zoneUseOf(token, "network", { zones }), zones),
           ),
         ),
-      judgeEmpty: () => [pass({ resource: null, expected }, "no API token")],
+      judgeEmpty: (org) => [org.pass("no API token")],
     });
   },
 });
@@ -62,14 +62,14 @@ function namesZones(token: JsonObject): boolean {
 }
 
 function judgeToken(token: JsonObject, zones: Zones): FindingDraft {
-  const subject: Subject = { resource: resourceOf("api_token", token), expected, ...clientNote(token) };
+  const subject = new Subject(resourceOf("api_token", token), expected, clientNote(token));
   const connection = readText(token, "network.connection");
-  if (connection.kind === "absent") return fail(subject, "no network restriction set");
-  if (connection.kind === "unreadable") return unreadable(subject, `the network ${connection.found}`);
-  if (/^(ANYWHERE|ANY_IP)$/.test(connection.value)) return fail(subject, connection.value);
+  if (connection.kind === "absent") return subject.fail("no network restriction set");
+  if (connection.kind === "unreadable") return subject.unreadable(`the network ${connection.found}`);
+  if (/^(ANYWHERE|ANY_IP)$/.test(connection.value)) return subject.fail(connection.value);
   const network = judgeInclude(token, "network", zones);
-  if (network === null) return fail(subject, `${connection.value} without a zone`);
-  if (connection.value !== "ZONE") return unreadable(subject, `the connection ${showValue(connection.value)}`);
+  if (network === null) return subject.fail(`${connection.value} without a zone`);
+  if (connection.value !== "ZONE") return subject.unreadable(`the connection ${showValue(connection.value)}`);
   return judgeNetwork(
     subject,
     network.kind === "zoned" ? { ...network, actual: `use only from ${network.actual}` } : network,

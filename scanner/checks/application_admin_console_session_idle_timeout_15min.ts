@@ -1,13 +1,14 @@
 import { decide } from "./deciding_fields.ts";
 import { defineCheck } from "./check.ts";
-import { manualForMissing, type Subject } from "./evaluating/finding_drafts.ts";
-import { judgeSetting, limitIn, settingOf, type FieldRule } from "./evaluating/setting.ts";
+import { Subject } from "./evaluating/finding_drafts.ts";
+import { expectationOf, judgeSetting, settingOf, type FieldRule } from "./evaluating/setting.ts";
 import { most } from "./parameter.ts";
 import { showMinutes } from "./parsing/fields.ts";
 
 const rule: FieldRule = {
   path: "sessionIdleTimeoutMinutes",
   limit: most("admin_console_idle_minutes", "minutes", 15, { max: 43_200 }),
+  expected: (minutes) => `a maximum app session idle time of 1 to ${minutes} minutes`,
   show: showMinutes,
 };
 
@@ -30,12 +31,9 @@ export const applicationAdminConsoleSessionIdleTimeout = defineCheck({
     deciding_fields: [decide("admin_console_settings", ["sessionIdleTimeoutMinutes"])],
   },
   evaluate({ admin_console_settings: settings }, { parameters }) {
-    const limit = limitIn(rule, parameters);
-    const subject: Subject = {
-      resource: { type: "app", id: "admin-console", name: "Okta Admin Console" },
-      expected: `a maximum app session idle time of 1 to ${limit} minutes`,
-    };
-    if (settings.state === "missing") return [manualForMissing(subject, settings)];
-    return [judgeSetting(subject, settings.value, limit, rule)];
+    const resource = { type: "app", id: "admin-console", name: "Okta Admin Console" };
+    const subject = new Subject(resource, expectationOf(rule, parameters));
+    if (settings.state === "missing") return [subject.missing(settings)];
+    return [judgeSetting(subject, settings.value, { rule, values: parameters })];
   },
 });

@@ -2,8 +2,8 @@ import { decide } from "./deciding_fields.ts";
 import type { JsonList } from "../evidence/artifacts.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
-import { activeOf, judgeAuthenticators } from "./evaluating/authenticators.ts";
-import { fail, judgeField, manual, unreadable, withCause, type Subject } from "./evaluating/finding_drafts.ts";
+import { authenticatorsThatAre, judgeAuthenticators } from "./evaluating/authenticators.ts";
+import { withCause, type Subject } from "./evaluating/finding_drafts.ts";
 import { readObject, readWord, type Field } from "./parsing/fields.ts";
 import { sortBy, nameOf } from "./parsing/names.ts";
 
@@ -31,15 +31,15 @@ export const authenticatorOktaVerifyFipsCompliant = defineCheck({
     deciding_fields: [decide("authenticators", ["key", "status", "settings.compliance.fips"], `of ${keys.join(", ")}`)],
   },
   evaluate({ authenticators }) {
-    const active = sortBy(activeOf(authenticators, keys), nameOf);
+    const active = sortBy(authenticatorsThatAre("active", authenticators, keys), nameOf);
     return judgeAuthenticators(authenticators, {
       keys,
       expected: "Okta Verify for FIPS-compliant devices only",
-      ifNone: (subject, actual) => manual({ ...subject, note: notUsed }, "needs_review", actual),
+      ifNone: (subject, actual) => subject.noting(notUsed).manual("needs_review", actual),
       judgeActive: (subject, authenticator) =>
         isSplit(authenticator) && !hasSetting(authenticator)
           ? judgeBySiblings(subject, active.filter(hasSetting))
-          : judgeField(subject, fipsOf(authenticator), { isCompliant, show }),
+          : subject.judgeField(fipsOf(authenticator), { isCompliant, show }),
     });
   },
 });
@@ -51,15 +51,15 @@ function judgeBySiblings(subject: Subject, siblings: JsonList): FindingDraft {
     const fips = fipsOf(sibling);
     const draft =
       fips.kind === "absent"
-        ? fail(subject, `${which} FIPS compliance not set`)
-        : judgeField(subject, fips, { isCompliant, show: (word) => `${which} ${show(word)}` });
+        ? subject.fail(`${which} FIPS compliance not set`)
+        : subject.judgeField(fips, { isCompliant, show: (word) => `${which} ${show(word)}` });
     return withCause(draft, "authenticator", sibling);
   });
   return (
     drafts.find(({ status }) => status === "FAIL") ??
     drafts.find(({ status }) => status === "MANUAL") ??
     drafts[0] ??
-    unreadable(subject, "no FIPS setting here or in another part of Okta Verify")
+    subject.unreadable("no FIPS setting here or in another part of Okta Verify")
   );
 }
 

@@ -1,18 +1,9 @@
 import { decide } from "./deciding_fields.ts";
 import type { OrgPolicy } from "../org_policy/document.ts";
 import type { CollectedArtifacts, Evidence, JsonList } from "../evidence/artifacts.ts";
-import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck, type Check, type FindingDraft } from "./check.ts";
-import {
-  fail,
-  ifActive,
-  judgeList,
-  manual,
-  unreadable,
-  withPartialCoverage,
-  type Subject,
-} from "./evaluating/finding_drafts.ts";
-import { judgeSetting, limitIn, settingOf, type FieldRule } from "./evaluating/setting.ts";
+import { judgeList, Subject, withPartialCoverage } from "./evaluating/finding_drafts.ts";
+import { expectationOf, judgeSetting, settingOf, type FieldRule } from "./evaluating/setting.ts";
 import { least, most, type ParameterValues } from "./parameter.ts";
 import {
   directoryEvidence,
@@ -145,7 +136,6 @@ export const passwordChecks: readonly Check[] = [
 
 type PasswordSetting = FieldRule & {
   readonly name: string;
-  readonly expected: (limit: number) => string;
   /** The finding on a directory's policy, where Okta does not enforce the setting; without it Okta's setting decides there too. */
   readonly ofDirectory?: (subject: Subject, directory: string) => FindingDraft;
   readonly examines: string;
@@ -192,9 +182,9 @@ function passwordCheck({ path, ...given }: PasswordSetting): Check {
       isLockout && judgePolicies(policies, setting, parameters).some(({ status }) => status === "FAIL")
         ? directoryEvidence
         : [],
-    evaluate({ password_policies: policies, ...others }, { parameters, orgPolicy }) {
-      const drafts = judgePolicies(policies, setting, parameters);
-      return isLockout ? withDirectories(drafts, { password_policies: policies, ...others }, orgPolicy) : drafts;
+    evaluate(artifacts, { parameters, orgPolicy }) {
+      const drafts = judgePolicies(artifacts.password_policies, setting, parameters);
+      return isLockout ? withDirectories(drafts, artifacts, orgPolicy) : drafts;
     },
   });
 }
@@ -202,39 +192,35 @@ function passwordCheck({ path, ...given }: PasswordSetting): Check {
 function judgePolicies(
   policies: Evidence<JsonList>,
   setting: PasswordSetting,
-  parameters: ParameterValues | undefined,
+  values: ParameterValues | undefined,
 ): readonly FindingDraft[] {
-  const limit = limitIn(setting, parameters);
-  const expected = setting.expected(limit);
+  const expected = expectationOf(setting, values);
   return judgeList(wholePasswordPolicies(policies), {
     expected,
     judgeItem(policy) {
-      const subject: Subject = { resource: resourceOf("policy", policy), expected };
-      return ifActive(subject, policy, () => judgePolicy(subject, policy, limit, setting));
+      const subject = new Subject(resourceOf("policy", policy), expected);
+      return subject.ifActive(policy, () => {
+        const directory = directoryOfPolicy(policy);
+        if (setting.ofDirectory === undefined || directory.kind === "absent")
+          return judgeSetting(subject, policy, { rule: setting, values });
+        return directory.kind === "value"
+          ? setting.ofDirectory(subject, directory.value)
+          : subject.unreadable(`the provider ${directory.found}`);
+      });
     },
-    judgeEmpty: () => [fail({ resource: null, expected }, "no active password policy")],
+    judgeEmpty: (org) => [org.fail("no active password policy")],
   });
-}
-
-function judgePolicy(subject: Subject, policy: JsonObject, limit: number, setting: PasswordSetting): FindingDraft {
-  if (setting.ofDirectory !== undefined) {
-    const directory = directoryOfPolicy(policy);
-    if (directory.kind === "unreadable") return unreadable(subject, `the provider ${directory.found}`);
-    if (directory.kind === "value") return setting.ofDirectory(subject, directory.value);
-  }
-  return judgeSetting(subject, policy, limit, setting);
 }
 
 /** Under delegated authentication Okta does not enforce the length and the characters of a password. */
 function enforcedByDirectory(subject: Subject, directory: string): FindingDraft {
-  const note = `verify it in ${directory}`;
   const actual = `a policy for users of ${directory}, which enforces length and characters itself`;
-  return manual({ ...subject, note }, "partly_automated", actual);
+  return subject.noting(`verify it in ${directory}`).manual("partly_automated", actual);
 }
 
 function lockedByDirectory(subject: Subject, directory: string): FindingDraft {
   const actual = `a policy for users of ${directory}, which locks accounts itself`;
-  return { ...subject, status: "MANUAL", reason: "not_applicable", actual, isAdvisory: true };
+  return { ...subject.about, status: "MANUAL", reason: "not_applicable", actual, isAdvisory: true };
 }
 
 /** A directory locks its users itself, so the other policies decide, and a PASS of one names the directory's. */

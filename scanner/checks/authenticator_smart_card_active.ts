@@ -1,8 +1,8 @@
 import { decide } from "./deciding_fields.ts";
 import { defineCheck } from "./check.ts";
 import { listTexts, nameOf } from "./parsing/names.ts";
-import { inactiveOf, judgeAuthenticators } from "./evaluating/authenticators.ts";
-import { pass, withOneEnough } from "./evaluating/finding_drafts.ts";
+import { authenticatorsThatAre, judgeAuthenticators } from "./evaluating/authenticators.ts";
+import { withOneEnough } from "./evaluating/finding_drafts.ts";
 
 const keys = ["smart_card_idp"];
 
@@ -25,12 +25,12 @@ export const authenticatorSmartCardActive = defineCheck({
     deciding_fields: [decide("authenticators", ["key", "status"], "of smart_card_idp")],
   },
   evaluate: ({ authenticators }) => {
-    const inactive = listTexts(inactiveOf(authenticators, keys).map((other) => `"${nameOf(other)}"`));
+    const others = authenticatorsThatAre("inactive", authenticators, keys);
+    const note = `not active are ${listTexts(others.map((other) => `"${nameOf(other)}"`))}`;
     const drafts = judgeAuthenticators(authenticators, {
       keys,
       expected: "the Smart Card authenticator to be active",
-      judgeActive: (subject) =>
-        pass(inactive === "" ? subject : { ...subject, note: `not active are ${inactive}` }, "ACTIVE"),
+      judgeActive: (subject) => (others.length === 0 ? subject : subject.noting(note)).pass("ACTIVE"),
     });
     return authenticators.state === "missing" ? drafts : withOneEnough(drafts);
   },

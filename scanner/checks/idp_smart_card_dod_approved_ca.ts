@@ -7,18 +7,9 @@ import {
   type TrustedCertificate,
 } from "../evidence/artifacts.ts";
 import { defineCheck, type CheckContext, type FindingDraft } from "./check.ts";
-import { explicitActivityOf } from "./parsing/activity.ts";
+import { explicitActivityOf, unknownActivity } from "./parsing/activity.ts";
 import { dodIssuers, namesApprovedIssuer } from "./parsing/distinguished_name.ts";
-import {
-  fail,
-  judgeList,
-  manual,
-  manualForMissing,
-  pass,
-  unreadable,
-  withNote,
-  type Subject,
-} from "./evaluating/finding_drafts.ts";
+import { judgeList, Subject, withNote } from "./evaluating/finding_drafts.ts";
 import { quoteAll, withDocument, type Comparison } from "../org_policy/comparison.ts";
 import type { OrgPolicy } from "../org_policy/document.ts";
 import { readText, showValue } from "./parsing/fields.ts";
@@ -74,11 +65,17 @@ export const idpSmartCardDodApprovedCa = defineCheck({
     const drafts = judgeList(idps, {
       expected,
       judgeItem: (item) => judgeIdp(item, { expected, approved, context }),
-      judgeEmpty: () => [fail({ resource: null, expected }, "no active Smart Card identity provider")],
+      judgeEmpty: (org) => [org.fail("no active Smart Card identity provider")],
     });
     return names === "" ? drafts : drafts.map((draft) => withNote(draft, `inactive and left out: ${names}`));
   },
 });
+
+interface Approval {
+  readonly expected: string;
+  readonly approved: readonly string[];
+  readonly context: CheckContext;
+}
 
 /** Types of identity providers besides smart cards, as Okta's API names them. */
 const otherTypes: ReadonlySet<string> = new Set(
@@ -87,12 +84,6 @@ const otherTypes: ReadonlySet<string> = new Set(
     /\s+/,
   ),
 );
-
-interface Approval {
-  readonly expected: string;
-  readonly approved: readonly string[];
-  readonly context: CheckContext;
-}
 
 /** False only for what is known to be of another type; the request was for X509, so an unknown type may be a new name of it. */
 function isSmartCard(idp: JsonObject): boolean {
@@ -107,62 +98,49 @@ function isInactive(idp: JsonObject): boolean {
 
 function judgeIdp({ idp, certificate }: SmartCardIdp, approval: Approval): FindingDraft | null {
   if (!isSmartCard(idp)) return null;
-  const { expected, approved } = approval;
-  const subject: Subject = { resource: resourceOf("identity_provider", idp), expected };
+  const subject = new Subject(resourceOf("identity_provider", idp), approval.expected);
   const type = readText(idp, "type");
-  if (type.kind === "unreadable" || (type.kind === "value" && type.value.toUpperCase() !== "X509")) {
-    return unreadable(subject, `the type ${showValue(idp["type"])}`);
-  }
+  if (type.kind !== "absent" && (type.kind === "unreadable" || type.value.toUpperCase() !== "X509"))
+    return subject.unreadable(`the type ${showValue(idp["type"])}`);
   if (isInactive(idp)) return null;
-  if (explicitActivityOf(idp) !== "active") return unreadable(subject, `the status ${showValue(idp["status"])}`);
+  if (explicitActivityOf(idp) !== "active") return subject.unreadable(unknownActivity(idp));
   const issuer = readText(idp, "protocol.credentials.trust.issuer");
-  if (issuer.kind === "unreadable") return unreadable(subject, `the issuer ${issuer.found}`);
+  if (issuer.kind === "unreadable") return subject.unreadable(`the issuer ${issuer.found}`);
   if (issuer.kind === "absent" || issuer.value.trim() === "")
-    return manual(subject, "needs_review", "an active identity provider with no issuer set");
-  if (certificate.state === "missing") {
-    const named = namesApprovedIssuer(issuer.value, approved);
-    return named
-      ? manualForMissing(subject, certificate)
-      : manual(subject, "needs_review", `the issuer "${issuer.value}"`);
-  }
-  return judgeCertificate(subject, { issuer: issuer.value, certificate: certificate.value }, approval);
+    return subject.manual("needs_review", "an active identity provider with no issuer set");
+  if (certificate.state === "obtained")
+    return judgeCertificate(subject, { issuer: issuer.value, certificate: certificate.value }, approval);
+  return namesApprovedIssuer(issuer.value, approval.approved)
+    ? subject.missing(certificate)
+    : subject.manual("needs_review", `the issuer "${issuer.value}"`);
 }
 
 function judgeCertificate(
   subject: Subject,
-  trust: { readonly issuer: string; readonly certificate: TrustedCertificate | null },
-  { approved, context }: Approval,
+  { issuer, certificate }: { readonly issuer: string; readonly certificate: TrustedCertificate | null },
+  { approved, context: { evaluatedAt, orgPolicy } }: Approval,
 ): FindingDraft {
-  const { issuer, certificate } = trust;
   const all = certificate === null ? [] : [certificate, ...certificate.chain];
-  const shown = { ...subject, ...(all.length > 0 && { note: all.map(describeCertificate).join("; ") }) };
-  const review = (actual: string) => manual(shown, "needs_review", `the issuer "${issuer}"${actual}`);
-  // Both are ISO 8601 in UTC, which sorts as text.
-  const invalid = all.find(
-    ({ valid_from: from, valid_to: to }) => context.evaluatedAt < from || context.evaluatedAt > to,
+  const shown = all.length === 0 ? subject : subject.noting(all.map(describeCertificate).join("; "));
+  const review = (actual: string) => shown.manual("needs_review", `the issuer "${issuer}"${actual}`);
+  const trusted = shown.pass(
+    `the issuer "${issuer}" with a certificate valid until ${certificate?.valid_to}`,
+    uncovered,
   );
-  const validity =
-    invalid === undefined ? "" : ` with a certificate valid only from ${invalid.valid_from} to ${invalid.valid_to}`;
-  const { orgPolicy } = context;
-  if (certificate !== null && invalid === undefined && orgPolicy?.certificate_authorities !== undefined) {
-    const trusted = pass(
-      shown,
-      `the issuer "${issuer}" with a certificate valid until ${certificate.valid_to}`,
-      uncovered,
-    );
+  // Both are ISO 8601 in UTC, which sorts as text.
+  const invalid = all.find(({ valid_from: from, valid_to: to }) => evaluatedAt < from || evaluatedAt > to);
+  if (certificate !== null && invalid === undefined && orgPolicy?.certificate_authorities !== undefined)
     return withDocument(trusted, orgPolicy, (policy) => compareAuthorities(all, policy));
-  }
   if (!namesApprovedIssuer(issuer, approved)) return review("");
-  if (certificate === null) return unreadable(subject, `the certificate of the issuer "${issuer}"`);
+  if (certificate === null) return subject.unreadable(`the certificate of the issuer "${issuer}"`);
   if (!namesApprovedIssuer(certificate.issuer, approved)) {
-    return review(
-      ` with a certificate ${certificate.issuer.trim() === "" ? "from nobody" : `from "${certificate.issuer}"`}`,
-    );
+    const from = certificate.issuer.trim() === "" ? "nobody" : `"${certificate.issuer}"`;
+    return review(` with a certificate from ${from}`);
   }
   const testing = [issuer, ...all.flatMap((one) => [one.issuer, one.subject])].find((name) => /\bJITC\b/i.test(name));
   if (testing !== undefined) return review(`, and "${testing}" is a test authority (JITC)`);
-  if (invalid !== undefined) return review(validity);
-  return pass(shown, `the issuer "${issuer}" with a certificate valid until ${certificate.valid_to}`, uncovered);
+  if (invalid === undefined) return trusted;
+  return review(` with a certificate valid only from ${invalid.valid_from} to ${invalid.valid_to}`);
 }
 
 /** Compares the fingerprint of every certificate: a name proves nothing. */

@@ -2,22 +2,14 @@ import { decide } from "./deciding_fields.ts";
 import { entriesOf, type Evidence, type JsonList } from "../evidence/artifacts.ts";
 import { notCovered, withDocument, type Comparison } from "../org_policy/comparison.ts";
 import type { OrgPolicy } from "../org_policy/document.ts";
-import { covers, readAddressRange, type AddressRange } from "./parsing/address_ranges.ts";
-import { isJsonObject, type JsonObject } from "../../shared/json.ts";
+import { covers, readAddressRange } from "./parsing/address_ranges.ts";
+import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
-import { explicitActivityOf } from "./parsing/activity.ts";
-import {
-  fail,
-  manual,
-  manualForMissing,
-  pass,
-  unreadable,
-  withCause,
-  type Subject,
-} from "./evaluating/finding_drafts.ts";
-import { readList, readText, readTexts, readWord, showValue, type Field } from "./parsing/fields.ts";
+import { explicitActivityOf, unknownActivity } from "./parsing/activity.ts";
+import { Subject, withCause } from "./evaluating/finding_drafts.ts";
+import { readList, readText, readTexts, readWord, showValue } from "./parsing/fields.ts";
 import { listTexts, nameOf, sortBy, sortTexts } from "./parsing/names.ts";
-import { describeZone, readZoneList } from "./evaluating/zones.ts";
+import { describeZone, readAddresses, readZoneList } from "./evaluating/zones.ts";
 
 const expected =
   "an active blocklist zone that blocks every anonymizer (ALL_ANONYMIZERS or ALL_IP_SERVICES) from everywhere";
@@ -64,27 +56,24 @@ export const networkZoneBlockAnonymizedProxies = defineCheck({
     ],
     left_to_person: uncovered,
   },
-  evaluate: ({ network_zones: zones }, { orgPolicy }) => [
-    withDocument(judgeByRanges(zones, orgPolicy) ?? judgeZones(zones), orgPolicy, ({ anonymizers }) =>
-      compareAnonymizers(anonymizers, entriesOf(zones)),
-    ),
-  ],
+  evaluate({ network_zones: zones }, { orgPolicy }) {
+    const draft = judgeZones(zones);
+    // A person compares blocklists by address with the CSSP's list, unless the organization's document has it.
+    const isByAddress = draft.status === "MANUAL" && draft.reason === "needs_review";
+    const isListed = typeof orgPolicy?.anonymizers === "object";
+    const open = isByAddress && isListed ? new Subject(null, expected).pass(draft.actual, uncovered) : draft;
+    return [withDocument(open, orgPolicy, ({ anonymizers }) => compareAnonymizers(anonymizers, entriesOf(zones)))];
+  },
 });
-
-/** Blocklists by address only: a person compares them with the CSSP's list, unless the organization's document has it. */
-function judgeByRanges(zones: Evidence<JsonList>, policy: OrgPolicy | undefined): FindingDraft | null {
-  const judged = judgeZones(zones);
-  const isByAddress = judged.status === "MANUAL" && judged.reason === "needs_review";
-  if (!isByAddress || typeof policy?.anonymizers !== "object") return null;
-  return pass({ resource: null, expected }, judged.actual, uncovered);
-}
 
 function compareAnonymizers(approved: OrgPolicy["anonymizers"], zones: JsonList): Comparison {
   if (approved === undefined) return notCovered;
   if (approved === "okta_managed")
     return { kind: "agrees", said: "that Okta's own list of anonymizers is the one to block" };
   const said = `that the ${approved.ranges.length} ranges of ${approved.source} of ${approved.date} are blocked`;
-  const blocked = zones.filter(isAddressBlocklist).flatMap((zone) => rangesIn(zone));
+  const blocked = zones
+    .filter((zone) => explicitActivityOf(zone) === "active" && zone["usage"] === "BLOCKLIST" && zone["type"] === "IP")
+    .flatMap((zone) => [...readAddresses(zone, "gateways").ranges, ...readAddresses(zone, "proxies").ranges]);
   const open = approved.ranges.filter((text) => {
     const range = readAddressRange(text);
     return range === null || !covers(blocked, range);
@@ -93,50 +82,31 @@ function compareAnonymizers(approved: OrgPolicy["anonymizers"], zones: JsonList)
   return { kind: "departs", said, found: `no active blocklist with ${listTexts(open)}` };
 }
 
-function isAddressBlocklist(zone: JsonObject): boolean {
-  return explicitActivityOf(zone) === "active" && zone["usage"] === "BLOCKLIST" && zone["type"] === "IP";
-}
-
-function rangesIn(zone: JsonObject): readonly AddressRange[] {
-  return ["gateways", "proxies"]
-    .flatMap((path) => textsOf(readList(zone, path)))
-    .map(readAddressRange)
-    .filter((range) => range !== null);
-}
-
-function textsOf(list: Field<readonly unknown[]>): readonly string[] {
-  const entries = list.kind === "value" ? list.value : [];
-  return entries.flatMap((entry) =>
-    isJsonObject(entry) && typeof entry["value"] === "string" ? [entry["value"]] : [],
-  );
-}
-
 function judgeZones(zones: Evidence<JsonList>): FindingDraft {
+  const org = new Subject(null, expected);
   // Only a whole list shows that nothing blocks, and PASS needs it too.
-  if (zones.state === "missing") return manualForMissing({ resource: null, expected }, zones);
-  const note = exemptNote(zones.value);
-  const subject: Subject = { resource: null, expected, ...(note === null ? {} : { note }) };
+  if (zones.state === "missing") return org.missing(zones);
+  const subject = new Subject(null, expected, exemptNote(zones.value));
   const judged = sortBy(
     zones.value.map(judgeZone).filter((zone) => zone !== null),
     (zone) => zone.actual,
   );
   const first = (kind: ZoneVerdict["kind"]) => judged.find((zone) => zone.kind === kind);
   const blocking = first("blocks");
-  if (blocking !== undefined) return pass(subject, blocking.actual, uncovered);
+  if (blocking !== undefined) return subject.pass(blocking.actual, uncovered);
   const unread = first("unreadable");
-  if (unread !== undefined) return unreadable(subject, unread.actual);
+  if (unread !== undefined) return subject.unreadable(unread.actual);
   const partial = first("review");
-  if (partial !== undefined) return manual(subject, "needs_review", partial.actual);
+  if (partial !== undefined) return subject.manual("needs_review", partial.actual);
   const enhanced = zones.value.find(({ name }) => name === "DefaultEnhancedDynamicZone");
-  return withCause(fail({ resource: null, expected }, "no such zone"), "zone", enhanced ?? {});
+  return withCause(org.fail("no such zone"), "zone", enhanced ?? {});
 }
 
 /** The system zone whose addresses bypass blocklists, where it has any. */
-function exemptNote(zones: JsonList): string | null {
+function exemptNote(zones: JsonList): string | undefined {
   const exempt = zones.find((zone) => zone["name"] === "DefaultExemptIpZone" && explicitActivityOf(zone) === "active");
-  const gateways = exempt === undefined ? null : readList(exempt, "gateways");
-  if (gateways?.kind !== "value" || gateways.value.length === 0) return null;
-  return `the addresses of zone ${describeZone(exempt ?? {})} bypass every blocklist`;
+  if (exempt === undefined || readAddresses(exempt, "gateways").count === 0) return undefined;
+  return `the addresses of zone ${describeZone(exempt)} bypass every blocklist`;
 }
 
 interface ZoneVerdict {
@@ -153,30 +123,41 @@ function judgeZone(zone: JsonObject): ZoneVerdict | null {
   const usage = readWord(zone, "usage", ["BLOCKLIST", "POLICY"]);
   if (usage.kind === "absent" || (usage.kind === "value" && usage.value === "POLICY")) return null;
   if (usage.kind === "unreadable") return unread(`the usage ${usage.found}`);
-  if (activity === "unknown") return unread(`the status ${showValue(zone["status"])}`);
+  if (activity === "unknown") return unread(unknownActivity(zone));
   const type = readText(zone, "type");
-  if (type.kind === "value" && type.value === "DYNAMIC_V2") return judgeEnhanced(zone, name);
-  if (type.kind === "value" && type.value === "DYNAMIC") return judgeLegacy(zone, name);
-  if (type.kind === "value" && type.value === "IP") return judgeStatic(zone, name);
-  return unread(`the type ${type.kind === "value" ? showValue(type.value) : showValue(zone["type"])}`);
+  const word = type.kind === "value" ? type.value : "";
+  if (word === "DYNAMIC_V2") return judgeEnhanced(zone, name, unread);
+  if (word === "DYNAMIC") {
+    const proxyType = readText(zone, "proxyType");
+    if (proxyType.kind === "unreadable") return unread(`the proxy type ${proxyType.found}`);
+    // The API sends an empty text, or null, for "no proxy type".
+    if (proxyType.kind === "absent" || proxyType.value === "") return null;
+    return { kind: "review", actual: `the proxy type ${proxyType.value} in the legacy dynamic ${name}` };
+  }
+  if (word !== "IP") return unread(`the type ${showValue(zone["type"])}`);
+  const lists = [readList(zone, "gateways"), readList(zone, "proxies")];
+  const unreadList = lists.find((entries) => entries.kind === "unreadable");
+  if (unreadList?.kind === "unreadable") return unread(`the addresses ${unreadList.found}`);
+  const count = lists.reduce((sum, entries) => sum + (entries.kind === "value" ? entries.value.length : 0), 0);
+  return count === 0 ? null : { kind: "review", actual: `${count} static entries in zone ${describeZone(zone)}` };
 }
 
 const wholeCategories = ["ALL_ANONYMIZERS", "ALL_IP_SERVICES"];
 
-function judgeEnhanced(zone: JsonObject, name: string): ZoneVerdict | null {
+function judgeEnhanced(zone: JsonObject, name: string, unread: (found: string) => ZoneVerdict): ZoneVerdict | null {
   const include = readTexts(zone, "ipServiceCategories.include");
-  if (include.kind === "unreadable")
-    return { kind: "unreadable", actual: `the categories ${include.found} of ${name}` };
+  if (include.kind === "unreadable") return unread(`the categories ${include.found}`);
   if (include.kind === "absent" || include.value.length === 0) return null;
-  const narrowing = [
+  const paths = [
     "ipServiceCategories.exclude",
     "asns.include",
     "asns.exclude",
     "locations.include",
     "locations.exclude",
-  ].map((path) => ({ path, entries: readZoneList(zone, path) }));
-  const unread = narrowing.find(({ entries }) => entries.kind === "unreadable");
-  if (unread !== undefined) return { kind: "unreadable", actual: `the ${unread.path} of ${name}` };
+  ];
+  const narrowing = paths.map((path) => ({ path, entries: readZoneList(zone, path) }));
+  const unreadList = narrowing.find(({ entries }) => entries.kind === "unreadable");
+  if (unreadList !== undefined) return unread(`the ${unreadList.path}`);
   const narrowed = narrowing.filter(({ entries }) => entries.kind === "value" && entries.value.length > 0);
   const categories = listTexts(sortTexts(include.value).slice(0, 5));
   if (narrowed.length > 0) {
@@ -185,21 +166,4 @@ function judgeEnhanced(zone: JsonObject, name: string): ZoneVerdict | null {
   }
   const isWhole = include.value.some((category) => wholeCategories.includes(category));
   return { kind: isWhole ? "blocks" : "review", actual: `${categories} in ${name}` };
-}
-
-function judgeLegacy(zone: JsonObject, name: string): ZoneVerdict | null {
-  const proxyType = readText(zone, "proxyType");
-  if (proxyType.kind === "unreadable")
-    return { kind: "unreadable", actual: `the proxy type ${proxyType.found} of ${name}` };
-  // The API sends an empty text, or null, for "no proxy type".
-  if (proxyType.kind === "absent" || proxyType.value === "") return null;
-  return { kind: "review", actual: `the proxy type ${proxyType.value} in the legacy dynamic ${name}` };
-}
-
-function judgeStatic(zone: JsonObject, name: string): ZoneVerdict | null {
-  const lists = [readZoneList(zone, "gateways"), readZoneList(zone, "proxies")];
-  const unread = lists.find((entries) => entries.kind === "unreadable");
-  if (unread?.kind === "unreadable") return { kind: "unreadable", actual: `the addresses ${unread.found} of ${name}` };
-  const count = lists.reduce((sum, entries) => sum + (entries.kind === "value" ? entries.value.length : 0), 0);
-  return count === 0 ? null : { kind: "review", actual: `${count} static entries in zone ${describeZone(zone)}` };
 }

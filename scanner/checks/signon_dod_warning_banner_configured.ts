@@ -3,16 +3,7 @@ import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import { entriesOf, type BrandSignInPage, type Evidence, type SignInPage } from "../evidence/artifacts.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
 import { bannerSentences, shortBanner } from "./parsing/dod_banner.ts";
-import {
-  fail,
-  judgeList,
-  manual,
-  manualForMissing,
-  pass,
-  unreadable,
-  withNote,
-  type Subject,
-} from "./evaluating/finding_drafts.ts";
+import { judgeList, Subject, withNote } from "./evaluating/finding_drafts.ts";
 import { notCovered, withDocument } from "../org_policy/comparison.ts";
 import type { OrgPolicy } from "../org_policy/document.ts";
 import { showValue } from "./parsing/fields.ts";
@@ -64,7 +55,6 @@ export const signonDodWarningBannerConfigured = defineCheck({
     ],
   },
   evaluate({ brand_sign_in_pages: given }, { orgPolicy }) {
-    const org: Subject = { resource: null, expected };
     const pages = requireDefault(given, {
       isDefault: ({ brand }) => brand["isDefault"] !== false,
       name: "default brand",
@@ -80,7 +70,7 @@ export const signonDodWarningBannerConfigured = defineCheck({
     const drafts = judgeList(pages, {
       expected,
       judgeItem: (branded) => (isUnseen(branded) ? null : closeSubdomain(judgeBrand(branded, others), orgPolicy)),
-      judgeEmpty: (all) => [all.length === 0 ? fail(org, "no brand") : unreadable(org, "no brand that is shown")],
+      judgeEmpty: (org, all) => [all.length === 0 ? org.fail("no brand") : org.unreadable("no brand that is shown")],
     });
     return unseen === "" ? drafts : drafts.map((draft) => withNote(draft, note));
   },
@@ -111,15 +101,15 @@ function hasReadableDomain({ domains }: JsonObject): boolean {
 function judgeBrand(branded: BrandSignInPage, others: OtherBrands): FindingDraft {
   const { brand, page } = branded;
   const draft = judgeShown(branded);
+  const subject = subjectOf(brand);
   const { isDefault, domains } = brand;
   if (draft.status !== "FAIL") return draft;
   if (isDefault === true && others !== "none" && page.state === "obtained" && !hasOwnPage(page.value)) {
-    if (others === "unknown")
-      return unreadable(subjectOf(brand), "no page of its own, and other brands' domains unread");
-    return pass({ ...subjectOf(brand), note: "another brand has a domain" }, "no page of its own", subdomainLeft);
+    if (others === "unknown") return subject.unreadable("no page of its own, and other brands' domains unread");
+    return subject.noting("another brand has a domain").pass("no page of its own", subdomainLeft);
   }
   const isKnown = isDefault !== false || !Array.isArray(domains) || domains.length === 0 || hasReadableDomain(brand);
-  return isKnown ? draft : unreadable(subjectOf(brand), `the brand's domains ${showValue(domains)}`);
+  return isKnown ? draft : subject.unreadable(`the brand's domains ${showValue(domains)}`);
 }
 
 function closeSubdomain(draft: FindingDraft, orgPolicy: OrgPolicy | undefined): FindingDraft {
@@ -139,21 +129,20 @@ function hasOwnPage({ kind, content }: SignInPage): boolean {
 }
 
 function subjectOf(brand: JsonObject): Subject {
-  return { resource: resourceOf("brand", brand), expected };
+  return new Subject(resourceOf("brand", brand), expected);
 }
 
 function judgeShown({ brand, page }: BrandSignInPage): FindingDraft {
   const subject = subjectOf(brand);
-  if (page.state === "missing") return manualForMissing(subject, page);
+  if (page.state === "missing") return subject.missing(page);
   const { kind, content } = page.value;
-  const note = kind === "default" ? "the page is not customized" : undefined;
-  const annotated: Subject = note === undefined ? subject : { ...subject, note };
-  if (content === undefined || content === null) return fail(annotated, "no banner");
-  if (typeof content !== "string") return unreadable(subject, `the page ${showValue(content)}`);
+  const annotated = kind === "default" ? subject.noting("the page is not customized") : subject;
+  if (content === undefined || content === null) return annotated.fail("no banner");
+  if (typeof content !== "string") return subject.unreadable(`the page ${showValue(content)}`);
   try {
     return judgePage(annotated, content);
   } catch (error) {
-    if (error instanceof RangeError) return unreadable(subject, error.message);
+    if (error instanceof RangeError) return subject.unreadable(error.message);
     throw error;
   }
 }
@@ -163,19 +152,19 @@ function judgePage(subject: Subject, content: string): FindingDraft {
   const page = readPage(content);
   const notShown = missingIn(page.shown);
   if (notShown.length === 0) {
-    if (isInOrder(page.shown)) return pass(subject, "the whole banner", page.loadsMore ? loadedElsewhere : undefined);
-    return manual(subject, "needs_review", "every sentence of the banner, but not in its order");
+    if (isInOrder(page.shown)) return subject.pass("the whole banner", page.loadsMore ? loadedElsewhere : undefined);
+    return subject.manual("needs_review", "every sentence of the banner, but not in its order");
   }
   const missing = missingIn(page.possible);
   if (missing.length === 0) {
     const places = [...new Set(page.doubts.filter((doubt) => holdsPart(doubt, notShown)).map(({ reason }) => reason))];
     const where = places.length === 0 ? "" : ` (${listTexts(places)})`;
-    return manual(subject, "needs_review", `the whole banner, but some of it where a user may not see it${where}`);
+    return subject.manual("needs_review", `the whole banner, but some of it where a user may not see it${where}`);
   }
   if (page.possible.includes(wordsOf(shortBanner)))
-    return manual(subject, "needs_review", "the short form of the banner");
-  if (missing.length === bannerSentences.length) return fail(subject, "no banner");
-  return fail(subject, `the banner without ${missing.map(quoted).join(" and ")}`);
+    return subject.manual("needs_review", "the short form of the banner");
+  if (missing.length === bannerSentences.length) return subject.fail("no banner");
+  return subject.fail(`the banner without ${missing.map(quoted).join(" and ")}`);
 }
 
 function holdsPart({ words }: Doubt, sentences: readonly string[]): boolean {

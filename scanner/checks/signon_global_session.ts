@@ -1,9 +1,9 @@
 import { decide, everyoneGroup, rulesForEverybody } from "./deciding_fields.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck, type Check, type Explanation, type FindingDraft, type DecidingFields } from "./check.ts";
-import { fail, notSet, unreadable, type Subject } from "./evaluating/finding_drafts.ts";
+import { notSet, type Subject } from "./evaluating/finding_drafts.ts";
 import { showMinutes, showValue } from "./parsing/fields.ts";
-import { judgeSetting, limitIn, settingOf, type FieldRule } from "./evaluating/setting.ts";
+import { expectationOf, judgeSetting, settingOf, type FieldRule } from "./evaluating/setting.ts";
 import { most } from "./parameter.ts";
 import { isBuiltIn } from "./parsing/rule_order.ts";
 import { groupsOfSessionRules, judgeSessionPolicies } from "./evaluating/session_policies.ts";
@@ -89,11 +89,7 @@ function ofDecidingRule(condition: string): readonly string[] {
 
 export const globalSessionChecks: readonly Check[] = [idleTimeout, lifetime, cookies];
 
-type SessionSetting = FieldRule & {
-  readonly name: string;
-  readonly expected: (limit: number) => string;
-  readonly explanation: Explanation;
-};
+type SessionSetting = FieldRule & { readonly name: string; readonly explanation: Explanation };
 
 /** `path` is below `actions.signon.session`. */
 function sessionCheck({ path, ...more }: SessionSetting): Check {
@@ -105,18 +101,16 @@ function sessionCheck({ path, ...more }: SessionSetting): Check {
     ...settingOf(setting),
     explanation,
     conditionalArtifacts: groupsOfSessionRules,
-    evaluate(artifacts, { parameters }) {
-      const limit = limitIn(setting, parameters);
-      return judgeSessionPolicies(artifacts, {
-        expected: setting.expected(limit),
-        judgeRule: (subject, rule) => {
-          const draft = judgeSetting(subject, rule, limit, setting);
+    evaluate: (artifacts, { parameters: values }) =>
+      judgeSessionPolicies(artifacts, {
+        expected: expectationOf(setting, values),
+        judgeRule(subject, rule) {
+          const draft = judgeSetting(subject, rule, { rule: setting, values });
           const isShown = draft.status !== "MANUAL" && draft.actual !== notSet;
           return isShown ? { ...draft, actual: `${draft.actual} in rule "${nameOf(rule)}"` } : draft;
         },
         judgeFirst: judgeNotBuiltIn,
-      });
-    },
+      }),
   });
 }
 
@@ -124,10 +118,10 @@ function sessionCheck({ path, ...more }: SessionSetting): Check {
 function judgeNotBuiltIn(subject: Subject, rule: JsonObject, draft: FindingDraft | null): FindingDraft | null {
   const isDefault = isBuiltIn(rule);
   if (isDefault === true)
-    return fail(subject, `the built-in rule "${nameOf(rule)}" at priority ${showValue(rule["priority"])}`);
+    return subject.fail(`the built-in rule "${nameOf(rule)}" at priority ${showValue(rule["priority"])}`);
   // A setting that is wrong in any rule is wrong in a built-in one too.
   if (isDefault === null && draft?.status !== "FAIL")
-    return unreadable(subject, `a rule "${nameOf(rule)}" that may be built in`);
+    return subject.unreadable(`a rule "${nameOf(rule)}" that may be built in`);
   return draft;
 }
 

@@ -8,7 +8,7 @@ import { judgeNetwork, networkConditionOf } from "./evaluating/network_condition
 import { groupsOfSessionRules, judgeSessionPolicies } from "./evaluating/session_policies.ts";
 import { readZones, type Zones, type ZonesVerdict } from "./evaluating/zones.ts";
 import { entriesOf, type PolicyWithRules } from "../evidence/artifacts.ts";
-import { compareZones, entryFor, notCovered, withDocument, type Comparison } from "../org_policy/comparison.ts";
+import { compareSole, compareZones, notCovered, withDocument, type Comparison } from "../org_policy/comparison.ts";
 import type { OrgPolicy } from "../org_policy/document.ts";
 
 const expected = "an active rule at priority 1 that allows or denies by network zone";
@@ -71,14 +71,16 @@ interface Compared {
 /** Compares the zones of the rule at priority 1, which decides. */
 function comparePolicy(resource: FindingDraft["resource"], { policy, policies, zones }: Compared): Comparison {
   if (resource === null) return notCovered;
-  const named = policies.filter((one) => nameOf(one.policy) === resource.name);
-  const entry = entryFor(policy.session_policies, (one) => one.policy, resource.name);
+  const { id, name } = resource;
+  const entryOf = (wanted: string) => policy.session_policies?.find((entry) => entry.policy === wanted);
+  const own = entryOf(name);
+  const entry = own ?? entryOf("*");
   if (entry === undefined) return notCovered;
-  if (entry.policy !== "*" && named.length > 1)
-    return { kind: "doubtful", why: `the org has ${named.length} session policies with the name "${resource.name}"` };
-  const found = policies.find((one) => one.policy["id"] === resource.id)?.rules ?? null;
-  const rules = entriesOf(found);
-  return compareZones(entry, sessionZoneUse(rules, zones), zones);
+  const named = own === undefined ? [] : policies.filter((one) => nameOf(one.policy) === name);
+  const rules = entriesOf(policies.find((one) => one.policy["id"] === id)?.rules);
+  return compareSole(named, `session policies with the name "${name}"`, () =>
+    compareZones(entry, sessionZoneUse(rules, zones), zones),
+  );
 }
 
 /** DISA accepts a rule that denies by network. One that denies some people on every network says nothing about networks. */

@@ -1,10 +1,10 @@
 import { decide } from "./deciding_fields.ts";
-import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
-import { activityOf, unknownActivity } from "./parsing/activity.ts";
-import { fail, judgeList, manual, pass, unreadable, withOneEnough } from "./evaluating/finding_drafts.ts";
+import { activityOf } from "./parsing/activity.ts";
+import { judgeList, Subject, withOneEnough } from "./evaluating/finding_drafts.ts";
 import { nameOf, resourceOf } from "./parsing/names.ts";
 import { entriesOf, type Evidence, type JsonList } from "../evidence/artifacts.ts";
+import { areAllAppsSeen } from "./parsing/whole_list.ts";
 import { citationOf, restsOn, type OrgPolicy } from "../org_policy/document.ts";
 
 const expected = "an active log stream";
@@ -34,20 +34,16 @@ export const systemlogStreamingEnabled = defineCheck({
   evaluate({ log_streams: streams, apps }, { orgPolicy }) {
     const drafts = judgeList(streams, {
       expected,
-      judgeItem: judgeStream,
-      judgeEmpty: (all) => judgeSiem(apps, orgPolicy) ?? noneActive(all),
+      // An inactive stream does not count if there is an active one.
+      judgeItem(stream) {
+        const subject = new Subject(resourceOf("log_stream", stream), expected);
+        return subject.ifActive(stream, () => subject.pass("ACTIVE"));
+      },
+      judgeEmpty: (org, all) => judgeSiem(apps, orgPolicy) ?? noneActive(org, all),
     });
     return streams.state === "missing" ? drafts : withOneEnough(drafts);
   },
 });
-
-/** Null for an inactive stream, which does not count if there is an active one. */
-function judgeStream(stream: JsonObject): FindingDraft | null {
-  const subject = { resource: resourceOf("log_stream", stream), expected };
-  const activity = activityOf(stream);
-  if (activity === "active") return pass(subject, "ACTIVE");
-  return activity === "unknown" ? unreadable(subject, unknownActivity(stream)) : null;
-}
 
 /**
  * A SIEM that pulls the System Log, as the organization's document has it; null where it has none, or where the apps do not show
@@ -59,25 +55,26 @@ function judgeSiem(
 ): readonly FindingDraft[] | null {
   if (policy?.siem === undefined || apps === undefined) return null;
   const { client_id: clientId, method } = policy.siem;
-  const citation = citationOf(policy);
-  const app = entriesOf(apps).find(({ id }) => id === clientId);
-  const expectation = `${method}, by the service app ${clientId}, as ${citation} says`;
-  const subject = { resource: null, expected: expectation, notes: { rests_on: restsOn(policy) } };
-  if (app !== undefined && activityOf(app) === "active") {
-    const uncovered = `Verify that the service app "${nameOf(app)}" holds okta.logs.read and reads the System Log`;
-    return [pass(subject, `no active log stream, and the service app "${nameOf(app)}", which is active`, uncovered)];
-  }
-  if (app !== undefined && activityOf(app) === "inactive")
-    return [fail(subject, `no active log stream, and the service app "${nameOf(app)}", which is inactive`)];
-  const isWhole = apps.state === "obtained" && apps.value.some(({ name }) => name === "saasure");
-  return isWhole ? [fail(subject, "no active log stream, and no service app of this client id")] : null;
+  const org = new Subject(null, `${method}, by the service app ${clientId}, as ${citationOf(policy)} says`);
+  const judged = judgeServiceApp(org, apps, clientId);
+  return judged === null ? null : [{ ...judged, notes: { rests_on: restsOn(policy) } }];
 }
 
-function noneActive(streams: readonly JsonObject[]): readonly FindingDraft[] {
+function judgeServiceApp(org: Subject, apps: Evidence<JsonList>, clientId: string): FindingDraft | null {
+  const app = entriesOf(apps).find(({ id }) => id === clientId);
+  if (app === undefined)
+    return areAllAppsSeen(apps) ? org.fail("no active log stream, and no service app of this client id") : null;
+  const found = `no active log stream, and the service app "${nameOf(app)}", which is`;
+  const uncovered = `Verify that the service app "${nameOf(app)}" holds okta.logs.read and reads the System Log`;
+  if (activityOf(app) === "active") return org.pass(`${found} active`, uncovered);
+  return activityOf(app) === "inactive" ? org.fail(`${found} inactive`) : null;
+}
+
+function noneActive(org: Subject, streams: JsonList): readonly FindingDraft[] {
   const note = "no log stream is active; DISA also accepts a SIEM that pulls the System Log by API";
-  if (streams.length === 0) return [manual({ resource: null, expected, note }, "needs_review", "no log stream")];
+  if (streams.length === 0) return [org.noting(note).manual("needs_review", "no log stream")];
   return streams.map((stream) => {
-    const subject = { resource: resourceOf("log_stream", stream), expected, note };
-    return manual(subject, "needs_review", `the status ${String(stream["status"])}`);
+    const subject = new Subject(resourceOf("log_stream", stream), expected, note);
+    return subject.manual("needs_review", `the status ${String(stream["status"])}`);
   });
 }

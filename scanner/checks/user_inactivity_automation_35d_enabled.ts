@@ -4,25 +4,17 @@ import {
   type Artifacts,
   type Evidence,
   type JsonList,
-  type MissingEvidence,
   type PolicyWithRules,
 } from "../evidence/artifacts.ts";
-import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
-import type { FindingResource } from "../../shared/report.ts";
-import {
-  createAutomationEvaluator,
-  type AutomationCriteria,
-  type AutomationRule,
-  type JudgedAutomation,
-} from "./evaluating/automations.ts";
+import { readAutomation, type Automation, type AutomationCriteria } from "./evaluating/automations.ts";
 import { limitOf, most, type ParameterValues } from "./parameter.ts";
 import { readText, showValue } from "./parsing/fields.ts";
 import { sortBy, resourceOf } from "./parsing/names.ts";
 import { directoryEvidence, directoryFields, type DirectoryEvidence } from "./parsing/directory.ts";
 import { everyoneIn } from "./parsing/rule_conditions.ts";
 import { unlessDirectory } from "./evaluating/directory_sourcing.ts";
-import { fail, manualForMissing, pass, unreadable, type Subject } from "./evaluating/finding_drafts.ts";
+import { Subject } from "./evaluating/finding_drafts.ts";
 
 const inactiveDays = most("user_inactivity_days", "days", 35, { max: 3650 });
 
@@ -93,8 +85,7 @@ function criteriaOf(
   parameters: ParameterValues | undefined,
   groups: readonly (Evidence<JsonList> | undefined)[],
 ): AutomationCriteria {
-  const listed = groups.flatMap((evidence) => entriesOf(evidence));
-  const names = listed.flatMap((group) => {
+  const names = groups.flatMap(entriesOf).flatMap((group) => {
     const name = readText(group, "profile.name");
     return typeof group["id"] === "string" && name.kind === "value" ? [[group["id"], name.value] as const] : [];
   });
@@ -109,53 +100,41 @@ function judgeAutomations(
   policies: Artifacts["user_lifecycle_policies"],
   criteria: AutomationCriteria,
 ): readonly FindingDraft[] {
-  const org: Subject = { resource: null, expected: expectation(criteria.maxDays) };
-  if (policies.state === "missing") return [manualForMissing(org, policies)];
-  const { automations, missing: unseen } = judgePolicies(policies.value, criteria);
-  const compliant = automations.filter(({ kind }) => kind === "compliant");
-  const forAll = compliant.filter(({ isForEveryone }) => isForEveryone);
-  if (forAll.length > 0) return forAll.map(({ resource, actual }) => pass({ ...org, resource }, actual));
-  if (compliant.length > 0)
-    return compliant.map(({ resource, actual }) => pass({ ...org, resource }, actual, uncovered));
-  if (unseen !== null) return [manualForMissing(org, unseen)];
-  const unread = automations.find((automation) => automation.kind === "unreadable");
-  if (unread !== undefined) return [unreadable({ ...org, resource: unread.resource }, unread.problems.join(", "))];
-  // The sort is stable, so of equals the first by name stays first.
-  const closest = automations.toSorted((one, other) => one.problems.length - other.problems.length)[0];
-  if (closest === undefined) return [fail(org, "no automation")];
-  return [fail({ ...org, resource: closest.resource }, closest.problems.join(", "))];
-}
-
-interface SeenAutomations {
-  readonly automations: readonly JudgedAutomation[];
-  /** Missing rules, among which there may be a compliant automation. */
-  readonly missing: MissingEvidence<JsonList> | null;
-}
-
-function judgePolicies(policies: readonly PolicyWithRules[], criteria: AutomationCriteria): SeenAutomations {
+  const expected = expectation(criteria.maxDays);
+  const org = new Subject(null, expected);
+  if (policies.state === "missing") return [org.missing(policies)];
   const automations = sortBy(
-    policies.flatMap((policy) => judgePolicy(policy, criteria)),
+    policies.value.flatMap((policy) => automationsOf(policy, criteria)),
     ({ resource }) => JSON.stringify(resource),
   );
-  const unseen = sortBy(policies, ({ policy }) => showValue(policy["id"]))
+  const compliant = automations.filter(({ problems }) => problems.length === 0);
+  const forAll = compliant.filter(({ isForEveryone }) => isForEveryone);
+  if (forAll.length > 0) return forAll.map(({ resource, actual }) => new Subject(resource, expected).pass(actual));
+  if (compliant.length > 0)
+    return compliant.map(({ resource, actual }) => new Subject(resource, expected).pass(actual, uncovered));
+  // Among rules that are missing there may be a compliant automation.
+  const missing = sortBy(policies.value, ({ policy }) => showValue(policy["id"]))
     .map(({ rules }) => rules)
     .find((rules) => rules?.state === "missing");
-  return { automations, missing: unseen?.state === "missing" ? unseen : null };
+  if (missing?.state === "missing") return [org.missing(missing)];
+  const unread = automations.find(({ isLacking }) => !isLacking);
+  if (unread !== undefined) return [new Subject(unread.resource, expected).unreadable(unread.problems.join(", "))];
+  // The sort is stable, so of equals the first by name stays first.
+  const [closest] = automations.toSorted((one, other) => one.problems.length - other.problems.length);
+  if (closest === undefined) return [org.fail("no automation")];
+  return [new Subject(closest.resource, expected).fail(closest.problems.join(", "))];
 }
 
-/** An automation is a policy with one of its rules; a policy without rules lacks the action. */
-function judgePolicy({ policy, rules }: PolicyWithRules, criteria: AutomationCriteria): readonly JudgedAutomation[] {
+/** An automation is a policy with one of its rules; a policy without rules lacks the action. The console shows the policy. */
+function automationsOf({ policy, rules }: PolicyWithRules, criteria: AutomationCriteria): readonly Automation[] {
   if (rules?.state !== "obtained") return [];
-  const judge = createAutomationEvaluator(policy, criteria);
-  const actions: readonly AutomationRule[] =
-    rules?.state === "obtained" && rules.value.length > 0 ? rules.value : ["none"];
-  return actions.map((rule) => judge(rule, automationResource(policy, rule, actions.length)));
-}
-
-/** The console shows the policy; where it has several actions each is named too. */
-function automationResource(policy: JsonObject, rule: AutomationRule, actions: number): FindingResource {
   const resource = resourceOf("automation", policy);
-  if (rule === "none" || actions === 1) return resource;
-  const action = resourceOf("action", rule);
-  return { ...resource, id: `${resource.id}/${action.id}`, name: `${resource.name} / ${action.name}` };
+  const read = readAutomation(policy, criteria);
+  if (rules.value.length === 0) return [read(null, resource)];
+  return rules.value.map((rule) => {
+    if (rules.value.length === 1) return read(rule, resource);
+    const action = resourceOf("action", rule);
+    const [id, name] = [`${resource.id}/${action.id}`, `${resource.name} / ${action.name}`];
+    return read(rule, { ...resource, id, name });
+  });
 }

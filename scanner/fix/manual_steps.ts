@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../shared/json.ts";
 import type { CatalogCheck } from "../catalog/catalog.ts";
 import { judgeNetwork, networkConditionOf } from "../checks/evaluating/network_condition.ts";
+import { Subject } from "../checks/evaluating/finding_drafts.ts";
 import { readZones } from "../checks/evaluating/zones.ts";
 import { accessPolicyId } from "../checks/parsing/access_policy.ts";
 import { listTexts, nameOf } from "../checks/parsing/names.ts";
@@ -79,7 +80,7 @@ function policySteps(policyId: string, artifacts: CollectedArtifacts): readonly 
   const everyone = everyoneIn(built_in_groups);
   const zones = readZones(network_zones);
   const open = allowing.filter(
-    (rule) => judgeNetwork({ resource: null, expected: "" }, networkConditionOf(rule, zones), "").status === "FAIL",
+    (rule) => judgeNetwork(new Subject(null, ""), networkConditionOf(rule, zones), "").status === "FAIL",
   );
   const catchAll = active.find((rule) => isBuiltIn(rule) === true);
   const name = catchAll === undefined ? "the Catch-all Rule" : ruleText(catchAll);

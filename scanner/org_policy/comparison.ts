@@ -1,6 +1,7 @@
 import type { FindingDraft } from "../checks/check.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { listTexts, nameOf, sortTexts } from "../checks/parsing/names.ts";
+import { withNote } from "../checks/evaluating/finding_drafts.ts";
 import type { Zones } from "../checks/evaluating/zones.ts";
 import { citationOf, restsOn, type ApiTokenEntry, type OrgPolicy, type ZoneLists } from "./document.ts";
 import type { ZoneUse } from "./facts.ts";
@@ -29,12 +30,10 @@ export function withDocument(
   const comparison = compare(policy);
   if (comparison.kind === "not_covered") return draft;
   const citation = citationOf(policy);
-  const noted = (text: string) => (draft.note === undefined ? text : `${draft.note}; ${text}`);
-  if (comparison.kind === "doubtful")
-    return { ...draft, note: noted(`${citation} decides nothing: ${comparison.why}`) };
+  if (comparison.kind === "doubtful") return withNote(draft, `${citation} decides nothing: ${comparison.why}`);
   const { uncovered: _closed, ...rest } = draft;
   const notes = { ...draft.notes, rests_on: restsOn(policy) };
-  if (comparison.kind === "agrees") return { ...rest, note: noted(`${citation} says ${comparison.said}`), notes };
+  if (comparison.kind === "agrees") return withNote({ ...rest, notes }, `${citation} says ${comparison.said}`);
   return {
     ...rest,
     status: "FAIL",
@@ -44,7 +43,17 @@ export function withDocument(
   };
 }
 
-/** Compares a token with the entry of its name, where only one token of the org has it. */
+/** Compares what a name of the document stands for, where only one object of the org has that name. */
+export function compareSole(
+  objects: readonly unknown[] | undefined,
+  named: string,
+  compare: () => Comparison,
+): Comparison {
+  const count = objects?.length ?? 0;
+  return count > 1 ? { kind: "doubtful", why: `the org has ${count} ${named}` } : compare();
+}
+
+/** Compares a token with the entry of its name. */
 export function compareToken(
   token: JsonObject,
   { policy, all }: { readonly policy: OrgPolicy; readonly all: readonly JsonObject[] },
@@ -53,10 +62,8 @@ export function compareToken(
   const name = nameOf(token);
   const entry = policy.api_tokens?.find((one) => one.token === name);
   if (entry === undefined) return notCovered;
-  const { length } = all.filter((one) => nameOf(one) === name);
-  return length > 1
-    ? { kind: "doubtful", why: `the org has ${length} API tokens with the name "${name}"` }
-    : compare(entry);
+  const same = all.filter((one) => nameOf(one) === name);
+  return compareSole(same, `API tokens with the name "${name}"`, () => compare(entry));
 }
 
 /** Compares zones by name. The document has to name each of them, and each that it names has to be in the org, once. */
@@ -99,13 +106,4 @@ export function quoteAll(names: readonly string[]): string {
 export function sameTexts(one: readonly string[], other: readonly string[]): boolean {
   const [first, second] = [new Set(one), new Set(other)];
   return first.size === second.size && [...first].every((text) => second.has(text));
-}
-
-/** The entry of a name, else the one of `*`. */
-export function entryFor<Entry>(
-  entries: readonly Entry[] | undefined,
-  nameIn: (entry: Entry) => string | undefined,
-  name: string,
-): Entry | undefined {
-  return entries?.find((entry) => nameIn(entry) === name) ?? entries?.find((entry) => nameIn(entry) === "*");
 }

@@ -20,7 +20,7 @@ export function zoneUseOf(object: JsonObject, path: string, { isDenial = false, 
   if (connection.kind !== "value" || connection.value !== "ZONE") return null;
   const [include, exclude] = ["include", "exclude"].map((list) =>
     textsIn(object, `${path}.${list}`).map((id) => {
-      const zone = zones.byId.get(id) ?? zones.byName.get(id);
+      const zone = zones.find(id);
       return zone === undefined ? id : nameOf(zone);
     }),
   );

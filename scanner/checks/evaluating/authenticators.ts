@@ -1,8 +1,8 @@
 import type { JsonObject } from "../../../shared/json.ts";
 import { entriesOf, type Evidence, type JsonList } from "../../evidence/artifacts.ts";
 import type { FindingDraft } from "../check.ts";
-import { explicitActivityOf } from "../parsing/activity.ts";
-import { fail, judgeList, unreadable, withCause, type Subject } from "./finding_drafts.ts";
+import { explicitActivityOf, type Activity } from "../parsing/activity.ts";
+import { judgeList, Subject, withCause } from "./finding_drafts.ts";
 import { showValue } from "../parsing/fields.ts";
 import { nameOf, resourceOf, sortBy } from "../parsing/names.ts";
 
@@ -21,51 +21,43 @@ export interface AuthenticatorCriteria {
  */
 export function judgeAuthenticators(
   authenticators: Evidence<JsonList>,
-  { keys, expected, ifNone = fail, judgeActive }: AuthenticatorCriteria,
+  { keys, expected, ifNone = (subject, actual) => subject.fail(actual), judgeActive }: AuthenticatorCriteria,
 ): readonly FindingDraft[] {
   return judgeList(authenticators, {
     expected,
-    judgeItem: (authenticator) => (isOneOf(authenticator, keys) ? judge(authenticator) : null),
-    judgeEmpty: (all) => {
-      const unnamed = all.filter(
-        (authenticator) => typeof authenticator["key"] !== "string" && !isInactive(authenticator),
-      );
+    judgeItem(authenticator) {
+      const activity = isOneOf(authenticator, keys) ? explicitActivityOf(authenticator) : "inactive";
+      if (activity === "inactive") return null;
+      const subject = subjectOf(authenticator);
+      return activity === "active" ? judgeActive(subject, authenticator) : subject.unreadable(statusOf(authenticator));
+    },
+    judgeEmpty(org, all) {
+      const unnamed = all.filter((one) => typeof one["key"] !== "string" && !isInactive(one));
       if (unnamed.length > 0)
-        return unnamed.map((one) => unreadable(subjectOf(one), `the key ${showValue(one["key"])}`));
+        return unnamed.map((one) => subjectOf(one).unreadable(`the key ${showValue(one["key"])}`));
       const inactive = sortBy(
-        all.filter((authenticator) => isOneOf(authenticator, keys)),
+        all.filter((one) => isOneOf(one, keys)),
         (one) => `${nameOf(one)} ${String(one["id"])}`,
       );
       const [first] = inactive;
-      if (first === undefined) return [ifNone({ resource: null, expected }, "none set up")];
+      if (first === undefined) return [ifNone(org, "none set up")];
       // One active authenticator is enough, so one change closes them all.
       return inactive.map((one) => withCause(ifNone(subjectOf(one), statusOf(one)), "authenticator", first));
     },
   });
 
-  function judge(authenticator: JsonObject): FindingDraft | null {
-    const subject = subjectOf(authenticator);
-    const activity = explicitActivityOf(authenticator);
-    if (activity === "inactive") return null;
-    return activity === "active" ? judgeActive(subject, authenticator) : unreadable(subject, statusOf(authenticator));
-  }
-
-  function subjectOf(authenticator: JsonObject) {
-    return { resource: resourceOf("authenticator", authenticator), expected };
+  function subjectOf(authenticator: JsonObject): Subject {
+    return new Subject(resourceOf("authenticator", authenticator), expected);
   }
 }
 
-/** The active ones of these keys, as far as the list was obtained. */
-export function activeOf(authenticators: Evidence<JsonList>, keys: readonly string[]): JsonList {
-  return entriesOf(authenticators).filter(
-    (authenticator) => isOneOf(authenticator, keys) && explicitActivityOf(authenticator) === "active",
-  );
-}
-
-export function inactiveOf(authenticators: Evidence<JsonList>, keys: readonly string[]): JsonList {
-  return entriesOf(authenticators).filter(
-    (authenticator) => isOneOf(authenticator, keys) && explicitActivityOf(authenticator) === "inactive",
-  );
+/** Those of these keys with this status, as far as the list was obtained. */
+export function authenticatorsThatAre(
+  activity: Activity,
+  authenticators: Evidence<JsonList>,
+  keys: readonly string[],
+): JsonList {
+  return entriesOf(authenticators).filter((one) => isOneOf(one, keys) && explicitActivityOf(one) === activity);
 }
 
 function isOneOf({ key }: JsonObject, keys: readonly string[]): boolean {
@@ -78,7 +70,6 @@ function isInactive(authenticator: JsonObject): boolean {
 }
 
 function statusOf({ status }: JsonObject): string {
-  return status === undefined || status === null
-    ? "status not set"
-    : `the status ${typeof status === "string" ? status : showValue(status)}`;
+  if (status === undefined || status === null) return "status not set";
+  return `the status ${typeof status === "string" ? status : showValue(status)}`;
 }

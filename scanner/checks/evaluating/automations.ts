@@ -1,45 +1,21 @@
 import type { JsonObject } from "../../../shared/json.ts";
 import type { FindingResource } from "../../../shared/report.ts";
-import { explicitActivityOf } from "../parsing/activity.ts";
+import { explicitActivityOf, unknownActivity } from "../parsing/activity.ts";
 import { readNumber, readObject, readText, readTexts, showValue } from "../parsing/fields.ts";
 import { listTexts } from "../parsing/names.ts";
 import { restrictionsOf } from "../parsing/rule_conditions.ts";
 
-/** The verdict on a USER_LIFECYCLE policy (condition and groups) with one of its rules (the action). */
-export interface JudgedAutomation {
+/** A USER_LIFECYCLE policy (condition and groups) with one of its rules (the action). */
+export interface Automation {
+  readonly resource: FindingResource;
   /** True: its group is known to be the one of every user. */
   readonly isForEveryone: boolean;
-  readonly resource: FindingResource;
-  readonly kind: "compliant" | "lacking" | "unreadable";
   /** Pieces that are missing or cannot be read. */
   readonly problems: readonly string[];
+  /** True: one of the problems is proven, no matter what else cannot be read. */
+  readonly isLacking: boolean;
   /** Description of what it does. */
   readonly actual: string;
-}
-
-/** `none`: the policy has no rule, so nothing happens. */
-export type AutomationRule = JsonObject | "none";
-
-interface Piece {
-  readonly kind: "fine" | "lacking" | "unreadable";
-  readonly text: string;
-}
-
-/** Judges the automations of one policy; the policy's own part is judged once, however many rules it has. */
-export function createAutomationEvaluator(
-  policy: JsonObject,
-  { maxDays, everyone, groupNames }: AutomationCriteria,
-): (rule: AutomationRule, resource: FindingResource) => JudgedAutomation {
-  const ofPolicy = [
-    activityPiece("the automation", policy),
-    inactivityPiece(policy, maxDays),
-    groupsPiece(policy, groupNames),
-  ];
-  const isForAll = isForEveryone(policy, everyone);
-  return (rule, resource) => ({
-    ...judgePieces([...ofPolicy, ...piecesOfRule(rule)], resource),
-    isForEveryone: isForAll,
-  });
 }
 
 export interface AutomationCriteria {
@@ -50,28 +26,41 @@ export interface AutomationCriteria {
   readonly groupNames: ReadonlyMap<string, string>;
 }
 
-function piecesOfRule(rule: AutomationRule): readonly Piece[] {
-  return rule === "none" ? [lacking("no action")] : [activityPiece("its action", rule), targetPiece(rule)];
+interface Piece {
+  readonly kind: "fine" | "lacking" | "unreadable";
+  readonly text: string;
 }
 
-function judgePieces(pieces: readonly Piece[], resource: FindingResource): Omit<JudgedAutomation, "isForEveryone"> {
-  const problems = pieces.filter((piece) => piece.kind !== "fine").map((piece) => piece.text);
-  const actual = pieces
-    .filter((piece) => piece.kind === "fine")
-    .map((piece) => piece.text)
-    .join(", ");
-  const isUnreadable = pieces.some((piece) => piece.kind === "unreadable");
-  const isLacking = pieces.some((piece) => piece.kind === "lacking");
-  // A piece that is lacking is proven, no matter what else is unreadable.
-  if (isLacking) return { resource, kind: "lacking", problems, actual };
-  return { resource, kind: isUnreadable ? "unreadable" : "compliant", problems, actual };
+/** Reads the automations of one policy; its own part is read once, however many rules it has. Null: it has none. */
+export function readAutomation(
+  policy: JsonObject,
+  { maxDays, everyone, groupNames }: AutomationCriteria,
+): (rule: JsonObject | null, resource: FindingResource) => Automation {
+  const ofPolicy = [
+    activityPiece("the automation", policy),
+    inactivityPiece(policy, maxDays),
+    groupsPiece(policy, groupNames),
+  ];
+  const isForAll = isForEveryone(policy, everyone);
+  return (rule, resource) => {
+    const ofRule = rule === null ? [lacking("no action")] : [activityPiece("its action", rule), targetPiece(rule)];
+    const pieces = [...ofPolicy, ...ofRule];
+    const textsOf = (isFine: boolean) =>
+      pieces.filter(({ kind }) => (kind === "fine") === isFine).map(({ text }) => text);
+    return {
+      resource,
+      isForEveryone: isForAll,
+      problems: textsOf(false),
+      isLacking: pieces.some(({ kind }) => kind === "lacking"),
+      actual: textsOf(true).join(", "),
+    };
+  };
 }
 
 function activityPiece(what: string, object: JsonObject): Piece {
   const activity = explicitActivityOf(object);
   if (activity === "active") return fine(`${what} is active`);
-  if (activity === "unknown") return unclear(`the status ${showValue(object["status"])} of ${what}`);
-  return lacking(`${what} is not active`);
+  return activity === "unknown" ? unclear(`${unknownActivity(object)} of ${what}`) : lacking(`${what} is not active`);
 }
 
 const hoursPerUnit: ReadonlyMap<string, number> = new Map([

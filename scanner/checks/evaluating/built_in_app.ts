@@ -9,7 +9,7 @@ import {
 } from "../../evidence/artifacts.ts";
 import { defineCheck, type Check, type CheckContext, type FindingDraft } from "../check.ts";
 import { accessPolicyId, unreadablePolicy } from "../parsing/access_policy.ts";
-import { fail, manual, manualForMissing, unreadable, type Subject } from "./finding_drafts.ts";
+import { Subject } from "./finding_drafts.ts";
 import { showValue } from "../parsing/fields.ts";
 import { judgeByFirstRule } from "./rules.ts";
 import { resourceOf } from "../parsing/names.ts";
@@ -84,7 +84,7 @@ export function builtInAppChecks(definition: BuiltInAppDefinition): readonly Che
       },
       evaluate: (artifacts, context) => {
         const everyone = everyoneIn(artifacts.built_in_groups);
-        return judgeBuiltInApp(artifacts[artifact], { app, expected, judgeRule, everyone }, context);
+        return [judgeBuiltInApp(artifacts[artifact], { app, expected, judgeRule, everyone }, context)];
       },
     });
   });
@@ -104,28 +104,24 @@ function groupsOfAppRules(app: CollectedArtifacts["admin_console_app"]): readonl
 }
 
 /** One finding for a first-party app, by the active rule of its access policy that comes first. */
-function judgeBuiltInApp(
-  evidence: Evidence<BuiltInApp>,
-  criteria: AppCriteria,
-  context: CheckContext,
-): readonly FindingDraft[] {
-  if (evidence.state === "obtained") return [judgeApp(evidence.value, criteria, context)];
+function judgeBuiltInApp(evidence: Evidence<BuiltInApp>, criteria: AppCriteria, context: CheckContext): FindingDraft {
+  if (evidence.state === "obtained") return judgeApp(evidence.value, criteria, context);
   const proven = evidence.partial === null ? null : judgeApp(evidence.partial, criteria, context);
-  return [proven?.status === "FAIL" ? proven : manualForMissing(unnamedSubject(criteria), evidence)];
+  return proven?.status === "FAIL" ? proven : unnamedSubject(criteria).missing(evidence);
 }
 
 function judgeApp({ app, rules }: BuiltInApp, criteria: AppCriteria, context: CheckContext): FindingDraft {
   if (app === null) {
     const note = "Okta shows first-party apps to Super Administrators only";
-    return manual({ ...unnamedSubject(criteria), note }, "missing_role", "no such app in Okta's response");
+    return unnamedSubject(criteria).noting(note).manual("missing_role", "no such app in Okta's response");
   }
-  const subject: Subject = { resource: resourceOf("app", app), expected: criteria.expected };
+  const subject = new Subject(resourceOf("app", app), criteria.expected);
   const policyId = accessPolicyId(app);
-  if (policyId === unreadablePolicy) return unreadable(subject, `the policy link ${showValue(app["_links"])}`);
+  if (policyId === unreadablePolicy) return subject.unreadable(`the policy link ${showValue(app["_links"])}`);
   if (policyId === null) return withoutPolicy(subject, context);
-  if (rules === null) return manual(subject, "provider_error", "no answer about its policy's rules");
-  if (rules.state === "missing") return manualForMissing(subject, rules);
-  const { draft } = judgeByFirstRule(rules.value, subject, {
+  if (rules === null) return subject.manual("provider_error", "no answer about its policy's rules");
+  if (rules.state === "missing") return subject.missing(rules);
+  const draft = judgeByFirstRule(rules.value, subject, {
     judgeRule: criteria.judgeRule,
     accessPath: "actions.appSignOn.access",
     ifNone: "no active rule in its authentication policy",
@@ -135,15 +131,16 @@ function judgeApp({ app, rules }: BuiltInApp, criteria: AppCriteria, context: Ch
 }
 
 /** On Identity Engine an app without an authentication policy is open. Classic Engine has other policies for apps, which only a person can see. */
-export function withoutPolicy(subject: Subject, context: CheckContext): FindingDraft {
-  if (context.engine === "identity") return fail(subject, "no authentication policy");
+export function withoutPolicy(subject: Subject, { engine }: CheckContext): FindingDraft {
+  const found = "no authentication policy";
+  if (engine === "identity") return subject.fail(found);
   const note =
-    context.engine === "classic"
+    engine === "classic"
       ? "the org runs on Classic Engine, whose sign-on policies of apps this API does not show"
       : "it is not known whether the org runs on Identity Engine, where every app has a policy";
-  return manual({ ...subject, note }, "needs_review", "no authentication policy");
+  return subject.noting(note).manual("needs_review", found);
 }
 
 function unnamedSubject({ app, expected }: AppCriteria): Subject {
-  return { resource: { type: "app", id: app.name, name: app.label }, expected };
+  return new Subject({ type: "app", id: app.name, name: app.label }, expected);
 }

@@ -7,19 +7,63 @@ import { activityOf, unknownActivity } from "../parsing/activity.ts";
 import type { Field } from "../parsing/fields.ts";
 import { isUsableId } from "../parsing/names.ts";
 
-/** The resource of a finding, null for the org, and what is expected of it. */
-export interface Subject {
-  readonly resource: FindingResource | null;
-  readonly expected: string;
-  readonly note?: string;
+export const notSet = "not set";
+
+/** The resource of a finding, null for the org, with what is expected of it; its methods are the verdicts on it. */
+export class Subject {
+  readonly about: Pick<FindingDraft, "resource" | "expected" | "note">;
+
+  constructor(resource: FindingResource | null, expected: string, note?: string) {
+    this.about = { resource, expected, ...(note !== undefined && { note }) };
+  }
+
+  /** With this at the end of the finding's sentence. */
+  noting(note: string): Subject {
+    return new Subject(this.about.resource, this.about.expected, note);
+  }
+
+  /** `uncovered`: the part of the rule that it leaves to a person, in one sentence. */
+  pass(actual: string, uncovered?: string): FindingDraft {
+    return { ...this.about, status: "PASS", actual, ...(uncovered === undefined ? {} : { uncovered }) };
+  }
+
+  fail(actual: string): FindingDraft {
+    return { ...this.about, status: "FAIL", actual };
+  }
+
+  manual(reason: ManualReason, actual: string): FindingDraft {
+    return { ...this.about, status: "MANUAL", reason, actual };
+  }
+
+  unreadable(found: string): FindingDraft {
+    return this.manual("unreadable", `what this version cannot read, ${found}`);
+  }
+
+  /** MANUAL with the reason why the evidence is missing; its detail ends the sentence. */
+  missing({ reason, detail }: MissingEvidence): FindingDraft {
+    return { ...this.manual(reason, "no answer"), note: detail };
+  }
+
+  /** One setting: absent is FAIL (the org does not assert it), an unknown shape is MANUAL, a value decides. */
+  judgeField<Value>(
+    field: Field<Value>,
+    criteria: { readonly isCompliant: (value: Value) => boolean; readonly show: (value: Value) => string },
+  ): FindingDraft {
+    if (field.kind === "absent") return this.fail(notSet);
+    if (field.kind === "unreadable") return this.unreadable(field.found);
+    const actual = criteria.show(field.value);
+    return criteria.isCompliant(field.value) ? this.pass(actual) : this.fail(actual);
+  }
+
+  /** The verdict on an object that is active: null for one that is not, and unreadable where its status is unknown. */
+  ifActive(object: JsonObject, judge: () => FindingDraft | null): FindingDraft | null {
+    const activity = activityOf(object);
+    if (activity === "inactive") return null;
+    return activity === "unknown" ? this.unreadable(unknownActivity(object)) : judge();
+  }
 }
 
-/** `uncovered`: what of the rule it leaves to a person, in one sentence. */
-export function pass(subject: Subject, actual: string, uncovered?: string): FindingDraft {
-  return { ...subject, status: "PASS", actual, ...(uncovered === undefined ? {} : { uncovered }) };
-}
-
-/** Adds to a PASS what of the rule it leaves to a person; leaves any other verdict unchanged. */
+/** Adds to a PASS the part of the rule that it leaves to a person; leaves any other verdict unchanged. */
 export function withPartialCoverage<Draft extends FindingDraft | null>(
   draft: Draft,
   sentences: readonly (string | null | undefined)[],
@@ -29,29 +73,16 @@ export function withPartialCoverage<Draft extends FindingDraft | null>(
   return uncovered.length === 0 ? draft : { ...draft, uncovered: uncovered.join("; ") };
 }
 
-export function fail(subject: Subject, actual: string): FindingDraft {
-  return { ...subject, status: "FAIL", actual };
-}
-
 /** Names an object as what makes it fail, where no other was named. */
 export function withCause<Draft extends FindingDraft | null>(draft: Draft, type: CauseType, { id }: JsonObject): Draft {
   if (draft?.status !== "FAIL" || draft.cause !== undefined || !isUsableId(id)) return draft;
   return { ...draft, cause: { type, id } };
 }
 
-/** Adds to what the finding's sentence ends with. */
+/** Adds to the end of the finding's sentence. */
 export function withNote(draft: FindingDraft, note: string | undefined): FindingDraft {
   if (note === undefined) return draft;
   return { ...draft, note: draft.note === undefined ? note : `${draft.note}; ${note}` };
-}
-
-export function manual(subject: Subject, reason: ManualReason, actual: string): FindingDraft {
-  return { ...subject, status: "MANUAL", reason, actual };
-}
-
-/** MANUAL with the reason why the evidence is missing; its detail ends the sentence. */
-export function manualForMissing(subject: Subject, evidence: MissingEvidence): FindingDraft {
-  return { ...subject, status: "MANUAL", reason: evidence.reason, actual: "no answer", note: evidence.detail };
 }
 
 /** Marks the unknown elements as advisory if one good element satisfies the rule. */
@@ -60,38 +91,13 @@ export function withOneEnough(drafts: readonly FindingDraft[]): readonly Finding
   return drafts.map((draft) => (draft.status === "MANUAL" ? { ...draft, isAdvisory: true } : draft));
 }
 
-export function unreadable(subject: Subject, found: string): FindingDraft {
-  return manual(subject, "unreadable", `what this version cannot read, ${found}`);
-}
-
-export const notSet = "not set";
-
-/** One setting: absent is FAIL (the org does not assert it), an unknown shape is MANUAL, a value decides. */
-export function judgeField<Value>(
-  subject: Subject,
-  field: Field<Value>,
-  criteria: { readonly isCompliant: (value: Value) => boolean; readonly show: (value: Value) => string },
-): FindingDraft {
-  if (field.kind === "absent") return fail(subject, notSet);
-  if (field.kind === "unreadable") return unreadable(subject, field.found);
-  const verdict = criteria.isCompliant(field.value) ? pass : fail;
-  return verdict(subject, criteria.show(field.value));
-}
-
-/** The verdict on an object that is active: null for one that is not, and unreadable where its status is unknown. */
-export function ifActive(subject: Subject, object: JsonObject, judge: () => FindingDraft | null): FindingDraft | null {
-  const activity = activityOf(object);
-  if (activity === "inactive") return null;
-  return activity === "unknown" ? unreadable(subject, unknownActivity(object)) : judge();
-}
-
 export interface ListCriteria<Item> {
   /** Expectation for findings about the org, which name no item. */
   readonly expected: string;
   /** Null for an item that the rule does not apply to. */
   readonly judgeItem: (item: Item) => FindingDraft | null;
   /** The findings of a complete list without any item that the rule applies to. */
-  readonly judgeEmpty: (items: readonly Item[]) => readonly FindingDraft[];
+  readonly judgeEmpty: (org: Subject, items: readonly Item[]) => readonly FindingDraft[];
 }
 
 /** A finding for each item of a list. A list that broke off proves what FAILs in it, and nothing else. */
@@ -99,11 +105,9 @@ export function judgeList<Item>(
   evidence: Evidence<readonly Item[]>,
   { expected, judgeItem, judgeEmpty }: ListCriteria<Item>,
 ): readonly FindingDraft[] {
-  const org: Subject = { resource: null, expected };
-  if (evidence.state === "obtained") {
-    const drafts = evidence.value.map(judgeItem).filter((draft) => draft !== null);
-    return drafts.length > 0 ? drafts : judgeEmpty(evidence.value);
-  }
-  const drafts = (evidence.partial ?? []).map(judgeItem).filter((draft) => draft !== null);
-  return [...drafts.filter(({ status }) => status === "FAIL"), manualForMissing(org, evidence)];
+  const org = new Subject(null, expected);
+  const items = evidence.state === "obtained" ? evidence.value : (evidence.partial ?? []);
+  const drafts = items.map(judgeItem).filter((draft) => draft !== null);
+  if (evidence.state === "missing") return [...drafts.filter(({ status }) => status === "FAIL"), org.missing(evidence)];
+  return drafts.length > 0 ? drafts : judgeEmpty(org, items);
 }

@@ -1,11 +1,10 @@
-import type { JsonList } from "../../evidence/artifacts.ts";
+import type { Evidence, JsonList } from "../../evidence/artifacts.ts";
 import type { JsonObject } from "../../../shared/json.ts";
-import type { FindingDraft } from "../check.ts";
 import { activityOf } from "../parsing/activity.ts";
 import { isDirectoryApp } from "../parsing/directory.ts";
 import { readText } from "../parsing/fields.ts";
 import { listTexts, nameOf, sortTexts } from "../parsing/names.ts";
-import { manual, type Subject } from "./finding_drafts.ts";
+import { areAllAppsSeen } from "../parsing/whole_list.ts";
 
 export function isOktasOwn(app: JsonObject): boolean {
   const name = readText(app, "name");
@@ -22,34 +21,20 @@ export function kindWithoutSignIn(app: JsonObject): "directory" | "service app" 
 
 export interface SeenApps {
   /** Note of every finding that names the apps that are left out. */
-  readonly note: Pick<Subject, "note">;
-  /** Why a PASS says nothing about apps that were not seen; null where all were. */
-  readonly hidden: string | null;
+  readonly note?: string;
+  /** The apps that were seen, in words, where there may be others; null where all were. */
+  readonly part: string | null;
 }
 
-/** Every org has both of Okta's own apps, so a list without them is not complete, regardless of the role. */
-export function describeApps(apps: JsonList): SeenApps {
-  const names = new Set(apps.map((app) => app["name"]));
-  const isWhole = names.has("saasure") && names.has("okta_enduser");
-  const without = apps.filter((app) => activityOf(app) !== "inactive" && kindWithoutSignIn(app) !== null);
+export function describeApps(apps: Evidence<JsonList>): SeenApps {
+  if (apps.state === "missing") return { part: null };
+  const { length } = apps.value;
+  const without = apps.value.filter((app) => activityOf(app) !== "inactive" && kindWithoutSignIn(app) !== null);
   const kinds = [...Map.groupBy(without, kindWithoutSignIn)].map(([kind, found]) => {
     const plural = kind === "directory" ? "directories" : kind?.replace(/^(service )?app/, "$&s");
     return `${found.length} ${found.length === 1 ? kind : plural}, ${listTexts(found.map((app) => `"${nameOf(app)}"`))}`;
   });
-  return {
-    note: kinds.length === 0 ? {} : { note: `left out, because nobody signs in there: ${sortTexts(kinds).join("; ")}` },
-    hidden: isWhole ? null : `Only the ${countApps(apps)} that the administrator role of this run sees were evaluated`,
-  };
-}
-
-function countApps({ length }: JsonList): string {
-  return `${length} ${length === 1 ? "app" : "apps"}`;
-}
-
-/** The finding on an org where nothing is left to judge. */
-export function noActiveApp(apps: JsonList, { note, hidden }: SeenApps, expected: string): FindingDraft {
-  const org: Subject = { resource: null, expected, ...note };
-  if (hidden === null) return manual(org, "needs_review", "no active app that people sign in to");
-  const found = `no app that people sign in to among the ${countApps(apps)} that the administrator role of this run sees`;
-  return manual(org, "partly_automated", found);
+  const note = `left out, because nobody signs in there: ${sortTexts(kinds).join("; ")}`;
+  const part = `the ${length} ${length === 1 ? "app" : "apps"} that the administrator role of this run sees`;
+  return { part: areAllAppsSeen(apps) ? null : part, ...(kinds.length > 0 && { note }) };
 }

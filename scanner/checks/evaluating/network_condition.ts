@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../shared/json.ts";
 import type { FindingDraft } from "../check.ts";
-import { fail, manual, manualForMissing, pass, unreadable, type Subject } from "./finding_drafts.ts";
+import type { Subject } from "./finding_drafts.ts";
 import { readText, readTexts, showValue, textsIn } from "../parsing/fields.ts";
 import {
   describeZones,
@@ -20,8 +20,6 @@ export function networkConditionOf(rule: JsonObject, zones: Zones): ZonesVerdict
   if (connection.kind === "unreadable") return { kind: "unreadable", actual: `the connection ${connection.found}` };
   if (connection.kind === "value" && connection.value !== "ZONE") return otherConnection(connection.value);
   const included = judgeInclude(rule, "conditions.network", zones);
-  if (included?.kind === "everywhere" || included?.kind === "wrong")
-    return { ...included, actual: `in ${included.actual}` };
   const excluded = textsIn(rule, "conditions.network.exclude");
   if (included === null) {
     const exclude = readTexts(rule, "conditions.network.exclude");
@@ -29,9 +27,10 @@ export function networkConditionOf(rule: JsonObject, zones: Zones): ZonesVerdict
     if (excluded.length > 0) return judgeExcludedZones(excluded, zones);
     return { kind: "open", actual: connection.kind === "absent" ? "no network condition" : "ZONE without a zone" };
   }
-  if (included.kind !== "zoned") return included;
-  const except = excluded.length === 0 ? "" : ` and not in ${describeZones(excluded, zones)}`;
-  return { kind: "zoned", actual: `in ${included.actual}${except}` };
+  if (!["everywhere", "wrong", "zoned"].includes(included.kind)) return included;
+  const isNarrowed = included.kind === "zoned" && excluded.length > 0;
+  const except = isNarrowed ? ` and not in ${describeZones(excluded, zones)}` : "";
+  return { ...included, actual: `in ${included.actual}${except}` };
 }
 
 /**
@@ -54,12 +53,12 @@ export function judgeInclude(object: JsonObject, path: string, zones: Zones): Zo
 
 /** A finding on a network condition; `where` is appended to what was found. */
 export function judgeNetwork(subject: Subject, network: ZonesVerdict, where: string): FindingDraft {
-  if (network.kind === "missing") return manualForMissing(subject, network.evidence);
+  if (network.kind === "missing") return subject.missing(network.evidence);
   const actual = `${network.actual}${where}`;
-  if (network.kind === "zoned") return pass(subject, actual);
-  if (network.kind === "unreadable") return unreadable(subject, actual);
+  if (network.kind === "zoned") return subject.pass(actual);
+  if (network.kind === "unreadable") return subject.unreadable(actual);
   const needsReview = network.kind === "review" || network.kind === "broad";
-  return needsReview ? manual(subject, "needs_review", actual) : fail(subject, actual);
+  return needsReview ? subject.manual("needs_review", actual) : subject.fail(actual);
 }
 
 function otherConnection(connection: string): ZonesVerdict {

@@ -2,16 +2,7 @@ import type { JsonList } from "../../evidence/artifacts.ts";
 import type { JsonObject } from "../../../shared/json.ts";
 import type { FindingDraft } from "../check.ts";
 import { activityOf } from "../parsing/activity.ts";
-import {
-  fail,
-  manual,
-  pass,
-  unreadable,
-  withCause,
-  withNote,
-  withPartialCoverage,
-  type Subject,
-} from "./finding_drafts.ts";
+import { withCause, withNote, withPartialCoverage, type Subject } from "./finding_drafts.ts";
 import { readText, showValue } from "../parsing/fields.ts";
 import { sortBy, nameOf } from "../parsing/names.ts";
 import { restrictionsOf } from "../parsing/rule_conditions.ts";
@@ -43,35 +34,26 @@ export interface RuleCriteria {
 export interface RulesVerdict {
   /** A PASS says which later rule it leaves to a person. */
   readonly draft: FindingDraft;
-  /** The rules that allow and that the verdict is about, more than one where they have the same priority. */
-  readonly deciding: JsonList;
   /** A FAIL that stands no matter what other rules there are. */
   readonly proven: FindingDraft | null;
 }
 
 /** Judges a global session policy by its active rule with priority exactly 1, where these priorities start. */
 export function judgeByRuleAtPriorityOne(rules: JsonList, subject: Subject, criteria: RuleCriteria): RulesVerdict {
-  const [first, ...later] = stagesOf(rules.filter((rule) => !hasReadablePriority(rule) || priorityOf(rule) >= 1));
-  const isAtOne = first?.some((rule) => priorityOf(rule) === 1) === true;
-  const inactive = rules.find(isInactiveAtOne);
-  if (first !== undefined && !isAtOne && inactive !== undefined) {
-    const walk = new RuleWalk([first, ...later], rules, { subject, criteria, needsFirst: false });
-    const { draft, deciding } = walk.verdict();
-    if (draft.status !== "PASS") return { draft, deciding, proven: null };
-    const actual = `${draft.actual}, behind the inactive rule "${nameOf(inactive)}" at priority 1`;
-    const behind = withNote(manual(subject, "needs_review", actual), draft.uncovered);
-    return { draft: behind, deciding, proven: null };
-  }
-  return new RuleWalk(isAtOne ? [first, ...later] : [], rules, { subject, criteria, needsFirst: true }).verdict();
-}
-
-function isInactiveAtOne(rule: JsonObject): boolean {
-  return activityOf(rule) === "inactive" && priorityOf(rule) === 1;
+  const stages = stagesOf(rules.filter((rule) => !hasReadablePriority(rule) || priorityOf(rule) >= 1));
+  const isAtOne = stages[0]?.some((rule) => priorityOf(rule) === 1) === true;
+  const inactive = rules.find((rule) => activityOf(rule) === "inactive" && priorityOf(rule) === 1);
+  if (isAtOne || stages.length === 0 || inactive === undefined)
+    return new RuleWalk(isAtOne ? stages : [], rules, { subject, criteria, needsFirst: true }).verdict();
+  const { draft } = new RuleWalk(stages, rules, { subject, criteria, needsFirst: false }).verdict();
+  if (draft.status !== "PASS") return { draft, proven: null };
+  const actual = `${draft.actual}, behind the inactive rule "${nameOf(inactive)}" at priority 1`;
+  return { draft: withNote(subject.manual("needs_review", actual), draft.uncovered), proven: null };
 }
 
 /** Judges an access policy by its active rule with the lowest priority, regardless of the number; the catch-all may be it. */
-export function judgeByFirstRule(rules: JsonList, subject: Subject, criteria: RuleCriteria): RulesVerdict {
-  return new RuleWalk(stagesOf(rules), rules, { subject, criteria, needsFirst: false }).verdict();
+export function judgeByFirstRule(rules: JsonList, subject: Subject, criteria: RuleCriteria): FindingDraft {
+  return new RuleWalk(stagesOf(rules), rules, { subject, criteria, needsFirst: false }).verdict().draft;
 }
 
 interface Walk {
@@ -79,13 +61,6 @@ interface Walk {
   readonly criteria: RuleCriteria;
   /** True if there has to be a rule in the first stage. */
   readonly needsFirst: boolean;
-}
-
-/** A verdict that the rules give in one order of the ones that tie, and one reading of those whose status is unknown. */
-interface Outcome {
-  readonly draft: FindingDraft;
-  /** The rule that allows; null where nobody gets in. */
-  readonly rule: JsonObject | null;
 }
 
 /**
@@ -105,38 +80,32 @@ class RuleWalk {
 
   constructor(stages: readonly JsonList[], rules: JsonList, walk: Walk) {
     this.#stages = stages;
-    this.#walk = { ...walk, criteria: namingRules(walk.criteria) };
-    this.#unplaced = sortBy(
-      rules.filter((rule) => activityOf(rule) !== "inactive" && !hasReadablePriority(rule)),
-      orderText,
-    );
+    this.#walk = walk;
+    const unplaced = rules.filter((rule) => activityOf(rule) !== "inactive" && !hasReadablePriority(rule));
+    this.#unplaced = sortBy(unplaced, orderText);
   }
 
   verdict(): RulesVerdict {
     const { subject, criteria } = this.#walk;
-    const outcomes = this.#decide(0);
-    const deciding = outcomes.flatMap(({ rule }) => (rule === null ? [] : [rule])).filter(isSure);
+    const drafts = this.#readings();
     const proven = this.#provenByFirst();
-    if (proven !== null) return { draft: proven, deciding, proven };
-    const drafts = [
-      ...outcomes.map(({ draft }) => draft),
-      ...this.#unplaced.map((rule) => criteria.judgeRule(subject, rule)),
-    ];
-    return { draft: this.#combined(drafts), deciding, proven };
+    if (proven !== null) return { draft: proven, proven };
+    const unplaced = this.#unplaced.map((rule) => withCause(criteria.judgeRule(subject, rule), "policy_rule", rule));
+    return { draft: this.#combined([...drafts, ...unplaced]), proven };
   }
 
   #combined(drafts: readonly FindingDraft[]): FindingDraft {
     const { subject, criteria } = this.#walk;
     const [draft, ...others] = drafts;
-    if (draft === undefined) return fail(subject, criteria.ifNone);
+    if (draft === undefined) return subject.fail(criteria.ifNone);
     // Every reading FAILs.
     if (drafts.every(({ status }) => status === "FAIL")) return withOneCause(draft, drafts);
     const [unplaced] = this.#unplaced;
-    if (unplaced !== undefined) return unreadable(subject, describeUnreadable(unplaced));
-    if (this.#unknownAccess !== null) return unreadable(subject, this.#unknownAccess);
+    if (unplaced !== undefined) return subject.unreadable(describeUnreadable(unplaced));
+    if (this.#unknownAccess !== null) return subject.unreadable(this.#unknownAccess);
     if (others.every((other) => verdictOf(other) === verdictOf(draft)))
       return drafts.find((other) => "uncovered" in other) ?? draft;
-    return unreadable(subject, this.#unknownRule ?? "several active rules of the same priority");
+    return subject.unreadable(this.#unknownRule ?? "several active rules of the same priority");
   }
 
   /** No rule comes before the one at priority 1, so its FAIL is proven no matter what else cannot be read. */
@@ -147,8 +116,8 @@ class RuleWalk {
     const drafts = sure.map((rule) => {
       const access = this.#accessOf(rule);
       if (access === "unknown") return null;
-      const readings = access === "DENY" ? this.#judgeDeny(rule) : [criteria.judgeRule(subject, rule)];
-      const [draft, ...others] = readings.map((reading) => this.#inPlace(0, rule, reading));
+      const readings = access === "DENY" ? this.#judgeDeny(0, rule) : [criteria.judgeRule(subject, rule)];
+      const [draft = null, ...others] = readings.map((reading) => this.#inPlace(0, rule, reading));
       return others.length === 0 ? draft : null;
     });
     const [first = null] = drafts;
@@ -156,57 +125,57 @@ class RuleWalk {
     return withOneCause(first, drafts);
   }
 
-  /** `passed`: the rules before this stage that leave people to it. */
-  #decide(index: number, passed: JsonList = []): readonly Outcome[] {
+  /** The verdicts that the rules give, in every order of those that tie and in both readings of an unknown status. */
+  #readings(): readonly FindingDraft[] {
     const { subject, criteria, needsFirst } = this.#walk;
-    const stage = this.#stages[index];
-    if (stage === undefined) {
-      const none: Outcome = { draft: fail(subject, criteria.ifNone), rule: null };
-      const denied: Outcome = { draft: pass(subject, "no rule that lets anybody in"), rule: null };
-      if (passed.some(isSure)) return [denied];
-      return passed.some((rule) => this.#accessOf(rule) !== "ALLOW") ? [none, denied] : [none];
+    const none = subject.fail(criteria.ifNone);
+    const drafts: FindingDraft[] = [];
+    for (const [index, stage] of this.#stages.entries()) {
+      let leavesOthers = true;
+      for (const rule of stage) {
+        const access = this.#accessOf(rule);
+        const readings = access === "ALLOW" ? [] : this.#judgeDeny(index, rule);
+        const denied = readings.map((draft) => this.#inPlace(index, rule, draft)).filter((draft) => draft !== null);
+        drafts.push(...denied);
+        if (access !== "DENY") drafts.push(this.#allowed(index, rule));
+        if (access === "unknown") this.#unknownAccess ??= `${this.#describeAccess(rule)} of rule "${nameOf(rule)}"`;
+        if (!isSure(rule)) this.#unknownRule ??= describeUnreadable(rule);
+        else if (denied.length === readings.length) leavesOthers = false;
+      }
+      if (!leavesOthers) return drafts;
+      // Only rules of unknown status: in one reading none exists at priority 1.
+      if (index === 0 && needsFirst && !stage.some(isSure)) {
+        drafts.push(none);
+        if (stage.every((rule) => this.#accessOf(rule) === "ALLOW")) return drafts;
+      }
     }
-    const outcomes: Outcome[] = [];
-    let leavesOthers = true;
-    for (const rule of stage) {
-      const access = this.#accessOf(rule);
-      const readings =
-        access === "ALLOW" ? [] : this.#judgeDeny(rule).map((draft) => this.#inPlace(index, rule, draft));
-      const denied = readings.filter((draft) => draft !== null);
-      outcomes.push(...denied.map((draft) => ({ draft, rule: null })));
-      if (access !== "DENY") outcomes.push({ draft: this.#allowed(index, rule), rule });
-      if (access === "unknown") this.#unknownAccess ??= `${this.#describeAccess(rule)} of rule "${nameOf(rule)}"`;
-      if (!isSure(rule)) this.#unknownRule ??= describeUnreadable(rule);
-      else if (denied.length === readings.length) leavesOthers = false;
-    }
-    if (!leavesOthers) return outcomes;
-    // Only rules of unknown status: in one reading none exists at priority 1.
-    if (index === 0 && needsFirst && !stage.some(isSure)) {
-      outcomes.push({ draft: fail(subject, criteria.ifNone), rule: null });
-      if (stage.every((rule) => this.#accessOf(rule) === "ALLOW")) return outcomes;
-    }
-    return [...outcomes, ...this.#decide(index + 1, [...passed, ...stage])];
+    const denied = subject.pass("no rule that lets anybody in");
+    const rules = this.#stages.flat();
+    if (rules.some(isSure)) return [...drafts, denied];
+    return [...drafts, none, ...(rules.some((rule) => this.#accessOf(rule) !== "ALLOW") ? [denied] : [])];
   }
 
   #allowed(index: number, rule: JsonObject): FindingDraft {
     const { subject, criteria } = this.#walk;
-    const draft = this.#inPlace(index, rule, criteria.judgeRule(subject, rule)) ?? fail(subject, criteria.ifNone);
+    const draft = this.#inPlace(index, rule, criteria.judgeRule(subject, rule)) ?? subject.fail(criteria.ifNone);
     return withPartialCoverage(draft, [this.#remains(index, rule)]);
   }
 
+  /** The verdict on a rule in this stage; a FAIL names the rule. */
   #inPlace(index: number, rule: JsonObject, draft: FindingDraft | null): FindingDraft | null {
-    const { judgeFirst } = this.#walk.criteria;
-    return index === 0 && judgeFirst !== undefined ? judgeFirst(this.#walk.subject, rule, draft) : draft;
+    const { subject, criteria } = this.#walk;
+    const isFirst = index === 0 && criteria.judgeFirst !== undefined;
+    return withCause(isFirst ? criteria.judgeFirst(subject, rule, draft) : draft, "policy_rule", rule);
   }
 
   /** Verdict that a rule that denies settles; null if the next rule decides; both if it is unknown whether it is for everybody. */
-  #judgeDeny(rule: JsonObject): readonly (FindingDraft | null)[] {
+  #judgeDeny(index: number, rule: JsonObject): readonly (FindingDraft | null)[] {
     const { subject, criteria } = this.#walk;
     const settled = criteria.judgeDeny?.(subject, rule) ?? null;
-    if (settled !== null) return [withPartialCoverage(settled, [this.#remains(this.#stageOf(rule), rule)])];
+    if (settled !== null) return [withPartialCoverage(settled, [this.#remains(index, rule)])];
     const limits = [...restrictionsOf(rule, criteria.everyone)];
     if (limits.some(([, limit]) => limit === "some")) return [null];
-    const everybody = pass(subject, `access denied to everybody by rule "${nameOf(rule)}"`);
+    const everybody = subject.pass(`access denied to everybody by rule "${nameOf(rule)}"`);
     const [unknown] = limits;
     if (unknown === undefined) return [everybody];
     this.#unknownRule ??= `the condition ${showValue(unknown[0])} of rule "${nameOf(rule)}"`;
@@ -217,9 +186,8 @@ class RuleWalk {
   #remains(index: number, rule: JsonObject): string | null {
     const restrictions = this.#restrictions(rule);
     if (restrictions.length === 0) return null;
-    for (const [number, stage] of this.#stages.entries()) {
-      if (number < index) continue;
-      const others = stage.filter((other) => other !== rule);
+    for (let number = index; number < this.#stages.length; number += 1) {
+      const others = (this.#stages[number] ?? []).filter((other) => other !== rule);
       const weak = others.map((other) => this.#weakness(other)).find((text) => text !== null);
       if (weak !== undefined && weak !== null) {
         return `Rule "${nameOf(rule)}" has conditions (${restrictions.join(", ")}); for everybody else ${weak}`;
@@ -255,10 +223,6 @@ class RuleWalk {
     const access = readText(rule, this.#walk.criteria.accessPath);
     return `the access ${access.kind === "value" ? showValue(access.value) : "that cannot be read"}`;
   }
-
-  #stageOf(rule: JsonObject): number {
-    return this.#stages.findIndex((stage) => stage.includes(rule));
-  }
 }
 
 /** Names no rule if several fail in one place, because changing one of them is not enough. */
@@ -266,19 +230,6 @@ function withOneCause(draft: FindingDraft, drafts: readonly (FindingDraft | null
   if (drafts.every((other) => other?.cause?.id === draft.cause?.id)) return draft;
   const { cause: _several, ...rest } = draft;
   return rest;
-}
-
-/** The same verdicts, each FAIL with the rule that decides. */
-function namingRules(criteria: RuleCriteria): RuleCriteria {
-  const { judgeRule, judgeDeny, judgeFirst } = criteria;
-  return {
-    ...criteria,
-    judgeRule: (subject, rule) => withCause(judgeRule(subject, rule), "policy_rule", rule),
-    ...(judgeDeny && { judgeDeny: (subject, rule) => withCause(judgeDeny(subject, rule), "policy_rule", rule) }),
-    ...(judgeFirst && {
-      judgeFirst: (subject, rule, draft) => withCause(judgeFirst(subject, rule, draft), "policy_rule", rule),
-    }),
-  };
 }
 
 function verdictOf(draft: FindingDraft): string {

@@ -10,16 +10,7 @@ import {
 import { memoize } from "./memoize.ts";
 import type { FindingDraft } from "../check.ts";
 import { activityOf } from "../parsing/activity.ts";
-import {
-  fail,
-  ifActive,
-  judgeList,
-  manual,
-  manualForMissing,
-  withNote,
-  withPartialCoverage,
-  type Subject,
-} from "./finding_drafts.ts";
+import { judgeList, Subject, withNote, withPartialCoverage } from "./finding_drafts.ts";
 import { judgeByRuleAtPriorityOne, type RuleCriteria } from "./rules.ts";
 import { listTexts, nameOf, resourceOf } from "../parsing/names.ts";
 import { isSystem, requireDefault } from "../parsing/whole_list.ts";
@@ -54,14 +45,22 @@ export function judgeSessionPolicies(
     name: "Default Policy",
     request: firstRequestText("global_session_policies"),
   });
-  const unruled = entriesOf(whole)
-    .filter(isWithoutRules)
-    .map(({ policy }) => `"${nameOf(policy)}"`);
-  const note = `left out, because Okta does not consider policies without active rules: ${listTexts(unruled)}`;
+  const unruled = entriesOf(whole).filter(isWithoutRules);
+  const names = listTexts(unruled.map(({ policy }) => `"${nameOf(policy)}"`));
+  const note = `left out, because Okta does not consider policies without active rules: ${names}`;
   const drafts = judgeList(whole, {
     expected,
-    judgeItem: (item) => (isWithoutRules(item) ? null : judgePolicy(item, expected, judgeOnce)),
-    judgeEmpty: () => [fail({ resource: null, expected }, "no active global session policy")],
+    judgeItem(item) {
+      const { policy, rules } = item;
+      const subject = new Subject(resourceOf("policy", policy), expected);
+      if (isWithoutRules(item)) return null;
+      return subject.ifActive(policy, () =>
+        rules === null
+          ? subject.manual("provider_error", "no answer about its rules")
+          : { ...judgeOnce(rules), resource: subject.about.resource },
+      );
+    },
+    judgeEmpty: (org) => [org.fail("no active global session policy")],
   });
   return unruled.length === 0 ? drafts : drafts.map((draft) => withNote(draft, note));
 }
@@ -72,26 +71,13 @@ function isWithoutRules({ policy, rules }: PolicyWithRules): boolean {
   return rules?.state === "obtained" && rules.value.every((rule) => activityOf(rule) === "inactive");
 }
 
-function judgePolicy(
-  { policy, rules }: PolicyWithRules,
-  expected: string,
-  judgeOnce: (rules: Evidence<JsonList>) => FindingDraft,
-): FindingDraft | null {
-  const subject: Subject = { resource: resourceOf("policy", policy), expected };
-  return ifActive(subject, policy, () =>
-    rules === null
-      ? manual(subject, "provider_error", "no answer about its rules")
-      : { ...judgeOnce(rules), resource: subject.resource },
-  );
-}
-
 /** The verdict on any policy with these rules. */
 function judgeRules(
   rules: Evidence<JsonList>,
   { expected, uncovered, ...judging }: SessionCriteria,
   everyone: ReadonlySet<string> | null,
 ): FindingDraft {
-  const subject: Subject = { resource: null, expected };
+  const subject = new Subject(null, expected);
   const { draft, proven } = judgeByRuleAtPriorityOne(entriesOf(rules), subject, {
     ...judging,
     accessPath: "actions.signon.access",
@@ -100,5 +86,5 @@ function judgeRules(
   });
   if (rules.state === "obtained") return withPartialCoverage(draft, [uncovered]);
   // The rule at priority 1 is known, so its FAIL is proven even where later pages are missing.
-  return proven ?? manualForMissing(subject, rules);
+  return proven ?? subject.missing(rules);
 }

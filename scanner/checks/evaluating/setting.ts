@@ -2,7 +2,7 @@ import type { JsonObject } from "../../../shared/json.ts";
 import type { Check, FindingDraft, Setting } from "../check.ts";
 import { limitOf, meets, type NumberParameter, type ParameterValues } from "../parameter.ts";
 import { readBoolean, readNumber } from "../parsing/fields.ts";
-import { judgeField, type Subject } from "./finding_drafts.ts";
+import type { Subject } from "./finding_drafts.ts";
 
 /** DISA's demand on one field. */
 export type FieldRule = NumberRule | FlagRule;
@@ -13,6 +13,7 @@ interface NumberRule {
   readonly limit: NumberParameter | number;
   readonly isOn?: never;
   readonly show: (value: number) => string;
+  readonly expected: (limit: number) => string;
 }
 
 interface FlagRule {
@@ -20,32 +21,40 @@ interface FlagRule {
   readonly isOn: boolean;
   readonly limit?: never;
   readonly show: (value: boolean) => string;
+  readonly expected: () => string;
 }
 
-/** The limit that is in force; 0 for a field that is on or off. */
-export function limitIn(rule: FieldRule, values: ParameterValues | undefined): number {
-  if (rule.isOn !== undefined) return 0;
-  return typeof rule.limit === "object" ? limitOf(rule.limit, values) : rule.limit;
+/** The expectation by the limit that is in force. */
+export function expectationOf(rule: FieldRule, values: ParameterValues | undefined): string {
+  return rule.isOn !== undefined ? rule.expected() : rule.expected(limitIn(rule, values));
 }
 
-export function judgeSetting(subject: Subject, object: JsonObject, limit: number, rule: FieldRule): FindingDraft {
+function limitIn({ limit }: NumberRule, values: ParameterValues | undefined): number {
+  return typeof limit === "object" ? limitOf(limit, values) : limit;
+}
+
+export function judgeSetting(
+  subject: Subject,
+  object: JsonObject,
+  { rule, values }: { readonly rule: FieldRule; readonly values: ParameterValues | undefined },
+): FindingDraft {
   if (rule.isOn !== undefined) {
     const isCompliant = (value: boolean) => value === rule.isOn;
-    return judgeField(subject, readBoolean(object, rule.path), { isCompliant, show: rule.show });
+    return subject.judgeField(readBoolean(object, rule.path), { isCompliant, show: rule.show });
   }
-  const isCompliant = (value: number) => meets(value, limit, rule.limit);
-  return judgeField(subject, readNumber(object, rule.path), { isCompliant, show: rule.show });
+  const isCompliant = (value: number) => meets(value, limitIn(rule, values), rule.limit);
+  return subject.judgeField(readNumber(object, rule.path), { isCompliant, show: rule.show });
 }
 
 /** The setting that a check reads, for whoever changes it, and the limit that an organization may set. */
 export function settingOf(rule: FieldRule): Pick<Check, "parameters"> & { readonly setting: Setting } {
-  const compare: Setting["compare"] = (object, parameters) => {
-    const field = rule.isOn !== undefined ? readBoolean(object, rule.path) : readNumber(object, rule.path);
+  const { path } = rule;
+  const compare: Setting["compare"] = (object, values) => {
+    const field = rule.isOn !== undefined ? readBoolean(object, path) : readNumber(object, path);
     const found = field.kind === "value" ? field.value : null;
-    const needed = rule.isOn !== undefined ? rule.isOn : limitIn(rule, parameters);
-    const isMet = typeof found === "number" && rule.limit !== undefined && meets(found, Number(needed), rule.limit);
-    return { found, needed: isMet ? found : needed };
+    if (rule.isOn !== undefined) return { found, needed: rule.isOn };
+    const limit = limitIn(rule, values);
+    return { found, needed: typeof found === "number" && meets(found, limit, rule.limit) ? found : limit };
   };
-  const parameters = rule.limit !== undefined && typeof rule.limit === "object" ? [rule.limit] : [];
-  return { parameters, setting: { path: rule.path, compare } };
+  return { parameters: typeof rule.limit === "object" ? [rule.limit] : [], setting: { path, compare } };
 }

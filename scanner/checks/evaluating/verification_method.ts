@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../shared/json.ts";
 import type { FindingDraft } from "../check.ts";
-import { fail, manual, pass, unreadable, type Subject } from "./finding_drafts.ts";
+import type { Subject } from "./finding_drafts.ts";
 import { readList, readObject, readText } from "../parsing/fields.ts";
 import { readChains, type ChainPath } from "../parsing/authentication_chains.ts";
 import { nameOf } from "../parsing/names.ts";
@@ -25,9 +25,9 @@ export interface VerificationVerdict {
 export function judgeVerification(subject: Subject, rule: JsonObject, criteria: VerificationCriteria): FindingDraft {
   const { verdict, actual, uncovered } = verdictOf(rule, criteria);
   const inRule = `${actual} in rule "${nameOf(rule)}"`;
-  if (verdict === "pass") return pass(subject, inRule, uncovered);
-  if (verdict === "fail") return fail(subject, inRule);
-  return verdict === "review" ? manual(subject, "needs_review", inRule) : unreadable(subject, inRule);
+  if (verdict === "pass") return subject.pass(inRule, uncovered);
+  if (verdict === "fail") return subject.fail(inRule);
+  return verdict === "review" ? subject.manual("needs_review", inRule) : subject.unreadable(inRule);
 }
 
 function verdictOf(rule: JsonObject, criteria: VerificationCriteria): VerificationVerdict {

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../shared/json.ts";
-import { missing, type Evidence } from "../../evidence/artifacts.ts";
+import { missing, type Evidence, type JsonList } from "../../evidence/artifacts.ts";
 
 /**
  * Okta keeps a default in each of these lists that nobody can delete. An answer without it is the part that the role may see: it
@@ -24,4 +24,11 @@ export interface DefaultEntry<Item> {
 /** Okta made it. */
 export function isSystem({ system }: JsonObject): boolean {
   return system === true;
+}
+
+/** Every org has both of Okta's own apps, so a list without them is the part that the role may see. */
+export function areAllAppsSeen(apps: Evidence<JsonList> | undefined): boolean {
+  if (apps?.state !== "obtained") return false;
+  const names = new Set(apps.value.map((app) => app["name"]));
+  return names.has("saasure") && names.has("okta_enduser");
 }

@@ -63,8 +63,8 @@ function zonesVariable(
 ): Variable | string {
   const zones = readZones(network_zones);
   if (zones.missing !== null) return "not all network zones could be read: grant okta.networkZones.read";
-  const fitting = [...zones.byId].filter(([id]) => judgeIncludedZones([String(id)], null, zones).kind === "zoned");
+  const fitting = zones.listed.filter(({ id }) => judgeIncludedZones([String(id)], null, zones).kind === "zoned");
   if (fitting.length === 0) return "the org has no network zone that restricts a token: add one first";
-  const names = fitting.map(([id, zone]) => `"${nameOf(zone)}" is ${String(id)}`).join(", ");
+  const names = fitting.map((zone) => `"${nameOf(zone)}" is ${String(zone["id"])}`).join(", ");
   return { name, type: "list(string)", description: `${of} Ids of network zones: ${names}.` };
 }

@@ -178,6 +178,15 @@ describe("the rules of a session policy", () => {
     expect(judgeAll([custom, lax]).findings.map(({ status }) => status)).toContain("FAIL");
   });
 
+  test("behind 20,000 rules that deny some, the last rule still decides", () => {
+    const some = { people: { users: { exclude: ["00u1"] } } };
+    const many = Array.from({ length: 20_000 }, (_, index) =>
+      deny({ id: `d${index}`, priority: index + 1, conditions: some }),
+    );
+    const last = { ...lax, priority: 20_001 };
+    expect(outcomeOf(judge(idle, [...many, last]))).toBe("FAIL");
+  });
+
   function from(zone: string): JsonObject {
     return { network: { include: [zone] } };
   }

@@ -193,6 +193,11 @@ test.each<[change: string, edit: (one: Case) => void, changed: Readonly<Record<s
     ),
     { [A]: open },
   ],
+  [
+    "two policies of apps have the name that the document says",
+    ({ org, policy }) => org.access_policies.value.push({ id: "rstTwin", name: strongPolicy(policy).policy }),
+    { [A]: open },
+  ],
   ["the document has no apps", ({ policy }) => delete policy.apps, { [A]: open }],
 
   ["a token is for another zone", ({ org }) => (token(org).network.include = [addZone(org)]), { [T]: "FAIL" }],
