@@ -24,8 +24,8 @@ import { findEventStream, type RequestedStream, type RequestedOpening, type Stre
 import type { LocalStreams } from "./local_streams.ts";
 import type { ReadStored } from "./number_reader.ts";
 import { selectStoredNumbers } from "./published.ts";
-import type { RecheckChannels } from "./recheck.ts";
-import type { StreamSnapshot } from "./stream_request.ts";
+import type { StreamSnapshot } from "./sinks/sink.ts";
+import type { RecheckChannels } from "./tenant_streams.ts";
 
 /**
  * Opens and guards channels in this process: `getChannels` finds them in the tenant's transaction, `canReadChannel` checks

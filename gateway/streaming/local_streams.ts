@@ -19,12 +19,10 @@ import type { ReadStored } from "./number_reader.ts";
 import { OpenStream, type StreamEnd, type StreamContext } from "./open_stream.ts";
 import type { Principal } from "../auth/principal.ts";
 import { createReadableStreamSinks } from "./sinks/readable_stream_sink.ts";
-import { endGraceMs, Recheck, type RecheckChannels } from "./recheck.ts";
-import type { CreateSink } from "./sinks/sink.ts";
+import type { CreateSink, StreamRequest } from "./sinks/sink.ts";
 import { noStreamMetrics, type StreamMetrics } from "../observability/stream_metrics.ts";
 import { Sweep } from "./sweep.ts";
-import { StreamsByTenant } from "./tenant_streams.ts";
-import type { StreamRequest } from "./stream_request.ts";
+import { endGraceMs, StreamsByTenant, type RecheckChannels } from "./tenant_streams.ts";
 
 export interface LocalStreamsOptions {
   readonly subscriber: Subscriber;
@@ -92,12 +90,7 @@ export function createLocalStreams(options: LocalStreamsOptions): LocalStreams {
     random,
   };
   const onStored = hub.loseBehind.bind(hub);
-  const recheck = new Recheck({ ...options, onStored, recheckMs, sweep, metrics, now, random });
-  const tenants = new StreamsByTenant({
-    limits,
-    onFirst: (tenant) => recheck.watch(tenant),
-    onLast: (tenant) => recheck.unwatch(tenant),
-  });
+  const tenants = new StreamsByTenant({ ...options, limits, onStored, recheckMs, sweep, metrics, now, random });
   let draining: Promise<void> | null = null;
 
   return {
@@ -143,7 +136,6 @@ export function createLocalStreams(options: LocalStreamsOptions): LocalStreams {
       const opening = encodeChunk(head + encodeTerminalType(request.channels));
       const response = stream.start(sink, end, { opening, snapshot: snapshot?.chunk ?? null });
       if (snapshot?.hasEnded === true) stream.endBy(now() + endGraceMs, "ended");
-      recheck.admit(tenant, stream);
       return response;
     } catch (error) {
       lease?.release();

@@ -4,8 +4,7 @@ import type { Principal } from "../auth/principal.ts";
 import type { CloseReason, StreamMetrics } from "../observability/stream_metrics.ts";
 import { connectionLost, unavailable, type HubMember, type SubscriptionLease } from "./channel.ts";
 import { encodeChunk, type Chunk } from "./encoded_chunk.ts";
-import type { Sink, SinkOwner } from "./sinks/sink.ts";
-import type { StreamRequest } from "./stream_request.ts";
+import type { Sink, SinkOwner, StreamRequest } from "./sinks/sink.ts";
 import type { Sweep, SweepTarget } from "./sweep.ts";
 
 /** Parts that all streams of a process share. */
