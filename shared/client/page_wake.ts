@@ -1,21 +1,60 @@
-export interface WakeHandlers {
-  /** Connections may have died without a word; `isCertain`: the browser has cut them. */
-  readonly onWake: (isCertain: boolean) => void;
-  /** From now on the page does not run, until it wakes. */
-  readonly onSleep: () => void;
+import { pause } from "../abortable.ts";
+
+/** The pauses of a subscription, in a browser's page: one that sleeps has no stream, and one that wakes up does not wait. */
+export interface PageLife {
+  /** Cut short by `retryNow`, and when the page wakes up, unless the server asked for the pause. */
+  pause(ms: number, isAsked: boolean): Promise<void>;
+  retryNow(): void;
+  /** Resolves at once, unless the page is about to sleep. */
+  awake(): Promise<void>;
+  /** Takes what is called when connections may have died without a word; `isCertain`: none can have survived. */
+  onProbe(probe: (isCertain: boolean) => void): void;
 }
 
-/** Follows the life of a browser's page; does nothing without a page. The listeners end with the signal. */
-export function watchPage({ onWake, onSleep }: WakeHandlers, signal: AbortSignal): void {
-  if (typeof document === "undefined") return;
-  const wake = () => onWake(false);
-  addEventListener("online", wake, { signal });
-  // A page that comes out of the back/forward cache.
-  addEventListener("pageshow", ({ persisted }) => persisted && onWake(true), { signal });
-  addEventListener("pagehide", ({ persisted }) => persisted && onSleep(), { signal });
-  document.addEventListener("freeze", onSleep, { signal });
-  document.addEventListener("resume", wake, { signal });
-  document.addEventListener("visibilitychange", () => document.visibilityState === "hidden" || wake(), { signal });
+/** Follows the life of the page until the signal aborts; without a page nothing is ever cut short. */
+export function watchPage(signal: AbortSignal): PageLife {
+  let waking = new AbortController();
+  let isPauseAsked = false;
+  let sleeping: PromiseWithResolvers<void> | null = null;
+  let probe: (isCertain: boolean) => void = () => undefined;
+
+  function wake(isCertain = false): void {
+    if (sleeping === null) probe(isCertain);
+    sleeping?.resolve();
+    sleeping = null;
+    if (!isPauseAsked) waking.abort();
+  }
+
+  /** A page that is about to sleep gives its stream back, so that it does not fill up. */
+  function sleep(): void {
+    sleeping ??= Promise.withResolvers();
+    probe(true);
+  }
+
+  signal.addEventListener("abort", () => sleeping?.resolve(), { once: true });
+  if (typeof document !== "undefined") {
+    addEventListener("online", () => wake(), { signal });
+    // A page that goes into the back/forward cache, or comes out of it: the browser has cut its connections.
+    addEventListener("pageshow", ({ persisted }) => persisted && wake(true), { signal });
+    addEventListener("pagehide", ({ persisted }) => persisted && sleep(), { signal });
+    document.addEventListener("freeze", sleep, { signal });
+    document.addEventListener("resume", () => wake(), { signal });
+    document.addEventListener("visibilitychange", () => document.visibilityState === "hidden" || wake(), { signal });
+  }
+  return {
+    async pause(ms, isAsked) {
+      waking = new AbortController();
+      isPauseAsked = isAsked;
+      await pause(ms, [signal, waking.signal]);
+    },
+    retryNow: () => waking.abort(),
+    async awake() {
+      await sleeping?.promise;
+    },
+    onProbe(next) {
+      probe = next;
+    },
+  };
 }
 
 /** Starts a stopwatch; each call says how many milliseconds have gone by at most. */

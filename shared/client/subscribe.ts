@@ -1,4 +1,3 @@
-import { pause } from "../abortable.ts";
 import { watchPage } from "./page_wake.ts";
 import { SubscribeError } from "./subscribe_error.ts";
 import {
@@ -70,17 +69,16 @@ export function subscribe<Events extends object>(
 ): Subscription<Events> {
   const settings = parseOptions(url, options);
   const closing = new AbortController();
+  const { signal } = closing;
   const close = () => closing.abort();
   let state: SubscriptionState | "closed" = "connecting";
-  let waking = new AbortController();
-  let isPauseAsked = false;
-  let sleeping: PromiseWithResolvers<void> | null = null;
-  let probe: (isCertain: boolean) => void = () => undefined;
   if (options.signal?.aborted === true) close();
-  else options.signal?.addEventListener("abort", close, { once: true });
+  else options.signal?.addEventListener("abort", close, { once: true, signal });
 
+  const page = watchPage(signal);
   const follower: Follower = {
-    signal: closing.signal,
+    signal,
+    page,
     async setState(next, detail) {
       state = next;
       try {
@@ -89,41 +87,10 @@ export function subscribe<Events extends object>(
         closing.abort(new SubscribeError("callback_failed", "onStateChange failed", { cause }));
       }
     },
-    async pause(ms, isAsked) {
-      waking = new AbortController();
-      isPauseAsked = isAsked;
-      await pause(ms, [closing.signal, waking.signal]);
-    },
-    async awake() {
-      await sleeping?.promise;
-    },
-    onProbe(next) {
-      probe = next;
-    },
   };
-  const over = new AbortController();
-  const wake = (isCertain: boolean) => {
-    if (sleeping === null) probe(isCertain);
-    sleeping?.resolve();
-    sleeping = null;
-    if (!isPauseAsked) waking.abort();
-  };
-  watchPage(
-    {
-      onWake: wake,
-      // A page that is about to sleep gives its stream back, so that it does not fill up.
-      onSleep() {
-        sleeping ??= Promise.withResolvers();
-        probe(true);
-      },
-    },
-    over.signal,
-  );
-  closing.signal.addEventListener("abort", () => sleeping?.resolve(), { once: true });
   const finished = run(settings, follower).then((end) => {
-    over.abort();
+    close();
     state = end.state;
-    options.signal?.removeEventListener("abort", close);
     // The same assertion about types as in `parseOptions`, in the other direction.
     return end as SubscriptionEnd<Events>;
   });
@@ -133,7 +100,7 @@ export function subscribe<Events extends object>(
     },
     finished,
     close,
-    retryNow: () => waking.abort(),
+    retryNow: page.retryNow,
   };
 }
 

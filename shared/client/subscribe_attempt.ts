@@ -1,8 +1,8 @@
 import { createParser } from "eventsource-parser";
 import { abortable } from "../abortable.ts";
 import { parseJsonObject } from "../json.ts";
-import { createStopwatch } from "./page_wake.ts";
-import { openConnection, type Credential } from "./subscribe_connection.ts";
+import { createStopwatch, type PageLife } from "./page_wake.ts";
+import { openConnection } from "./subscribe_connection.ts";
 import { streamError, SubscribeError, type SubscribeErrorCode, type SubscribeErrorOptions } from "./subscribe_error.ts";
 import {
   heartbeatsOfSilence,
@@ -12,34 +12,39 @@ import {
   type SubscribeSettings,
 } from "./subscribe_options.ts";
 
-export interface AttemptContext {
-  readonly wasRefused: boolean;
+/** What one attempt leaves to the next. */
+export interface Progress {
+  openCount: number;
+  /** By `performance.now()`; Infinity while the stream is not open. */
+  openedAtMs: number;
+  /** A stream was open, and its state was read. */
+  wasLive: boolean;
+  /** The last token was. */
+  wasRefused: boolean;
+  serverRetryMs: number;
   /** Settles when the refetch of an earlier, lost stream is over. */
-  readonly earlierRefetch: Promise<void>;
+  refetching: Promise<unknown>;
+}
+
+export interface Attempt {
+  readonly settings: SubscribeSettings;
   /** The caller closes the subscription. */
   readonly signal: AbortSignal;
-  onOpen(): void;
+  readonly page: PageLife;
+  readonly progress: Progress;
   /** The stream is open and state was refetched. */
-  onLive(): void;
-  onRetry(retryMs: number): void;
-  onRefetch(refetch: Promise<void>): void;
-  /** Takes what is called when the page wakes up; `isCertain`: nothing can have survived. */
-  onProbe(probe: (isCertain: boolean) => void): void;
+  readonly onLive: () => void;
 }
 
 /**
  * Opens the stream once and follows it until it ends, is lost, or the caller closes it (the result is then ignored).
  * Resolves with the terminal event, null where the resource had ended already, or why the stream was lost. Never rejects.
  */
-export async function runAttempt(
-  settings: SubscribeSettings,
-  context: AttemptContext,
-): Promise<RawEvent | null | SubscribeError> {
+export async function runAttempt(attempt: Attempt): Promise<RawEvent | null | SubscribeError> {
+  const { settings, progress } = attempt;
   // Owns everything of this attempt: the request, its timers, the caller's refetch.
   const own = new AbortController();
-  const close = () => own.abort(context.signal.reason);
-  context.signal.addEventListener("abort", close, { once: true });
-  if (context.signal.aborted) close();
+  const signal = AbortSignal.any([attempt.signal, own.signal]);
   let timer: ReturnType<typeof setTimeout> | undefined;
   let closeReason: string | null = null;
 
@@ -47,9 +52,7 @@ export async function runAttempt(
     streamError(settings.url, code, what, options);
   const giveUpAfter = (ms: number, code: SubscribeErrorCode, what: string) => {
     clearTimeout(timer);
-    timer = setTimeout(() => {
-      own.abort(lost(code, `${what} within ${ms} ms`));
-    }, ms);
+    timer = setTimeout(() => own.abort(lost(code, `${what} within ${ms} ms`)), ms);
   };
   let { silenceMs } = settings;
   let msSinceByte: (() => number) | null = createStopwatch();
@@ -58,7 +61,7 @@ export async function runAttempt(
     msSinceByte = createStopwatch();
     giveUpAfter(silenceMs, "silent", "no heartbeat");
   };
-  context.onProbe((isCertain) => {
+  attempt.page.onProbe((isCertain) => {
     // While the caller works nothing is read.
     if (msSinceByte === null && !isCertain) return;
     // After half the silence that ends a stream a page that wakes up opens it again.
@@ -73,21 +76,21 @@ export async function runAttempt(
     return explain(error);
   } finally {
     clearTimeout(timer);
-    context.signal.removeEventListener("abort", close);
     own.abort();
   }
 
   async function follow(): Promise<RawEvent | null> {
     giveUpAfter(settings.connectTimeoutMs, "timeout", "no answer");
-    const { url, fetch } = settings;
-    const body = await openConnection({ url, fetch, ...(await authorize()), signal: own.signal });
+    const body = await openConnection(settings, { token: await readToken(), signal });
     clearTimeout(timer);
     if (body === null) {
       await refetch();
       return null;
     }
     isOpen = true;
-    context.onOpen();
+    progress.openCount += 1;
+    progress.openedAtMs = performance.now();
+    progress.wasRefused = false;
     const reader = body.getReader();
     try {
       return await readUntilEnd(reader);
@@ -97,21 +100,18 @@ export async function runAttempt(
     }
   }
 
-  async function authorize(): Promise<Credential> {
-    const { apiKey, getAccessToken } = settings;
-    if (apiKey !== null) return { authorization: `Api-Key ${apiKey}` };
-    if (getAccessToken === null) return {};
-    const request = { wasRefused: context.wasRefused, signal: own.signal };
-    const token = await call("token_failed", "getAccessToken", () => getAccessToken(request));
-    if (!isHeaderSafe(token)) {
-      throw lost("callback_failed", "getAccessToken did not give a token");
-    }
-    return settings.tokenIn === "query" ? { queryToken: token } : { authorization: `Bearer ${token}` };
+  async function readToken(): Promise<string | undefined> {
+    const { getAccessToken } = settings;
+    if (getAccessToken === undefined) return undefined;
+    const { wasRefused } = progress;
+    const token = await call("token_failed", "getAccessToken", () => getAccessToken({ wasRefused, signal }));
+    if (!isHeaderSafe(token)) throw lost("callback_failed", "getAccessToken did not give a token");
+    return token;
   }
 
   async function readUntilEnd(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<RawEvent | null> {
     const snapshotRead = Promise.withResolvers<readonly RawEvent[]>();
-    let snapshot: RawEvent[] | null = settings.onSnapshot === null ? null : [];
+    let snapshot: RawEvent[] | null = settings.onSnapshot === undefined ? null : [];
     const waiting: RawEvent[] = [];
     let waitingChars = 0;
     // Without the gateway's word for it no event is the last one.
@@ -123,7 +123,9 @@ export async function runAttempt(
     const parser = createParser({
       // An endless line must not become endless memory.
       maxBufferSize: settings.maxEventChars,
-      onRetry: (retryMs) => context.onRetry(Math.min(retryMs, maxWaitMs)),
+      onRetry(retryMs) {
+        progress.serverRetryMs = Math.min(retryMs, maxWaitMs);
+      },
       onError({ type }) {
         if (type !== "max-buffer-size-exceeded") return;
         throw lost("garbage", `an event is longer than ${settings.maxEventChars} characters`);
@@ -170,8 +172,9 @@ export async function runAttempt(
     let read: ReturnType<typeof reader.read> | null = null;
     for (;;) {
       if (isSynced) {
-        if (!isLive) context.onLive();
+        if (!isLive) attempt.onLive();
         isLive = true;
+        progress.wasLive = true;
         for (const event of waiting) {
           await deliver(event);
           if (isEndSeen && event === waiting.at(-1)) return event;
@@ -186,7 +189,7 @@ export async function runAttempt(
         continue;
       }
       read ??= reader.read();
-      const result = await abortable(isSynced ? read : Promise.race([read, synced]), own.signal);
+      const result = await abortable(isSynced ? read : Promise.race([read, synced]), signal);
       if (result === undefined) continue;
       read = null;
       if (result.done) {
@@ -204,7 +207,7 @@ export async function runAttempt(
   async function open(snapshotRead: Promise<readonly RawEvent[]>): Promise<void> {
     await call("callback_failed", "onOpen", settings.onOpen);
     const { onSnapshot } = settings;
-    if (onSnapshot !== null) {
+    if (onSnapshot !== undefined) {
       const snapshot = await inTime(snapshotRead, "no_snapshot", "no snapshot");
       await call("callback_failed", "onSnapshot", () => onSnapshot(snapshot));
     }
@@ -213,15 +216,10 @@ export async function runAttempt(
 
   async function refetch(): Promise<void> {
     const read = async () => {
-      await abortable(context.earlierRefetch, own.signal);
+      await abortable(progress.refetching, signal);
       // The caller's own promise, not the wait for it: that ends with the signal, whether the caller heeds it or not.
-      const running = new Promise((resolve) => resolve(settings.refetch(own.signal)));
-      context.onRefetch(
-        running.then(
-          () => undefined,
-          () => undefined,
-        ),
-      );
+      const running = new Promise((resolve) => resolve(settings.refetch(signal)));
+      progress.refetching = running.catch(() => undefined);
       await call("refetch_failed", "refetch", () => running);
     };
     await inTime(read(), "refetch_failed", "no refetched state");
@@ -232,15 +230,20 @@ export async function runAttempt(
     const ms = settings.refetchTimeoutMs;
     const late = setTimeout(() => own.abort(lost(code, `${what} within ${ms} ms`)), ms);
     try {
-      return await abortable(promise, own.signal);
+      return await abortable(promise, signal);
     } finally {
       clearTimeout(late);
     }
   }
 
   async function deliver(event: RawEvent): Promise<void> {
-    if (own.signal.aborted) throw own.signal.reason;
-    const returned = explained("onEvent", () => settings.onEvent(event));
+    if (signal.aborted) throw signal.reason;
+    let returned: unknown;
+    try {
+      returned = settings.onEvent(event);
+    } catch (error) {
+      throw explainCallback("callback_failed", "onEvent", error);
+    }
     if (!isPromise(returned)) return;
     // Nothing is read in the meantime, so silence would mean nothing.
     clearTimeout(timer);
@@ -259,30 +262,22 @@ export async function runAttempt(
       return await abortable(
         // Inside a promise, so that a synchronous throw becomes a rejection.
         new Promise<Value>((resolve) => resolve(callback())),
-        own.signal,
+        signal,
       );
     } catch (error) {
-      if (own.signal.aborted) throw own.signal.reason;
+      if (signal.aborted) throw signal.reason;
       throw explainCallback(code, name, error);
     }
   }
 
   function explain(error: unknown): SubscribeError {
     if (error instanceof SubscribeError) return error;
-    const reason: unknown = own.signal.reason;
+    const reason: unknown = signal.reason;
     if (reason instanceof SubscribeError) return reason;
     return lost("cut", "the connection broke", {
       // In query mode a runtime's own message may hold the whole URL.
       cause: settings.tokenIn === "query" ? undefined : error,
     });
-  }
-}
-
-function explained<Value>(name: string, callback: () => Value): Value {
-  try {
-    return callback();
-  } catch (error) {
-    throw explainCallback("callback_failed", name, error);
   }
 }
 

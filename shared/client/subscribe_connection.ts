@@ -1,54 +1,54 @@
 import { readRefusal } from "../http_refusal.ts";
 import { streamError, type SubscribeError, type SubscribeErrorCode } from "./subscribe_error.ts";
-import { maxWaitMs, withQuery } from "./subscribe_options.ts";
+import { maxWaitMs, withQuery, type SubscribeSettings } from "./subscribe_options.ts";
 
-export interface Credential {
-  /** The whole value of the `Authorization` header. */
-  readonly authorization?: string;
-  /** Sent as `?access_token=` instead. */
-  readonly queryToken?: string;
-}
-
-/** One attempt to open the stream. */
-export interface ConnectionRequest extends Credential {
-  readonly url: string;
-  readonly fetch: typeof fetch;
+/** The access token; undefined: the API key counts, or nothing. */
+interface ConnectOptions {
+  readonly token: string | undefined;
   readonly signal: AbortSignal;
 }
 
 /** The open stream's bytes, or `null` for 204: the resource has already ended. Rejects with `SubscribeError`. */
-export async function openConnection(request: ConnectionRequest): Promise<ReadableStream<Uint8Array> | null> {
-  const response = await send(request);
+export async function openConnection(
+  settings: SubscribeSettings,
+  options: ConnectOptions,
+): Promise<ReadableStream<Uint8Array> | null> {
+  const { url } = settings;
+  const response = await send(settings, options);
   if (response.status === 204) {
     await discard(response);
     return null;
   }
-  if (response.status !== 200) throw await toRefusal(request, response);
+  if (response.status !== 200) throw await toRefusal(url, response);
   const contentType = response.headers.get("content-type") ?? "none";
   if (response.body === null || !/^text\/event-stream\s*(;|$)/i.test(contentType)) {
     await discard(response);
     const what = `content type ${JSON.stringify(contentType.slice(0, 80))} is not "text/event-stream"`;
-    throw streamError(request.url, "not_a_stream", what, { status: 200 });
+    throw streamError(url, "not_a_stream", what, { status: 200 });
   }
   return response.body;
 }
 
-async function send({ url, fetch, authorization, queryToken, signal }: ConnectionRequest): Promise<Response> {
+async function send(
+  { url, fetch, apiKey, tokenIn }: SubscribeSettings,
+  { token, signal }: ConnectOptions,
+): Promise<Response> {
+  const isInQuery = token !== undefined && tokenIn === "query";
   const headers = new Headers({ accept: "text/event-stream" });
-  if (authorization !== undefined) headers.set("authorization", authorization);
-  const secretUrl = queryToken === undefined ? url : withQuery(url, "access_token", queryToken);
+  if (apiKey !== undefined) headers.set("authorization", `Api-Key ${apiKey}`);
+  else if (token !== undefined && !isInQuery) headers.set("authorization", `Bearer ${token}`);
   try {
-    return await fetch(secretUrl, { headers, cache: "no-store", signal });
+    return await fetch(isInQuery ? withQuery(url, "access_token", token) : url, { headers, cache: "no-store", signal });
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     throw streamError(url, "unreachable", "the server cannot be reached", {
       // Deno writes the whole URL into its message, query and all.
-      cause: queryToken === undefined ? error : undefined,
+      cause: isInQuery ? undefined : error,
     });
   }
 }
 
-async function toRefusal({ url }: ConnectionRequest, response: Response): Promise<SubscribeError> {
+async function toRefusal(url: string, response: Response): Promise<SubscribeError> {
   const { status } = response;
   const refusal = await readRefusal(response);
   const detail = refusal.detail?.slice(0, 500) ?? null;
@@ -62,8 +62,7 @@ function toCode(status: number): SubscribeErrorCode {
   if (status === 403) return "permission_denied";
   if (status === 404) return "not_found";
   // 408 and 425 invite a retry.
-  if (status === 408 || status === 425 || status === 429 || status >= 500) return "unavailable";
-  return "refused";
+  return [408, 425, 429].includes(status) || status >= 500 ? "unavailable" : "refused";
 }
 
 /** An unread body would keep its connection busy. */

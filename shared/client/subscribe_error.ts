@@ -10,13 +10,7 @@
  * event without end), `token_failed` and `refetch_failed` (the caller's own request rejected; it is the `cause`).
  */
 export type SubscribeErrorCode =
-  | "not_authenticated"
-  | "permission_denied"
-  | "not_found"
-  | "refused"
-  | "not_a_stream"
-  | "no_snapshot"
-  | "callback_failed"
+  | (typeof finalCodes)[number]
   | "unavailable"
   | "unreachable"
   | "timeout"
@@ -26,6 +20,16 @@ export type SubscribeErrorCode =
   | "garbage"
   | "token_failed"
   | "refetch_failed";
+
+const finalCodes = [
+  "not_authenticated",
+  "permission_denied",
+  "not_found",
+  "refused",
+  "not_a_stream",
+  "no_snapshot",
+  "callback_failed",
+] as const;
 
 export interface SubscribeErrorOptions {
   readonly cause?: unknown;
@@ -65,17 +69,7 @@ export function streamError(
   return new SubscribeError(code, `Cannot follow ${JSON.stringify(shown)}: ${what}`, options);
 }
 
-const finalCodes: ReadonlySet<string> = new Set<SubscribeErrorCode>([
-  "not_authenticated",
-  "permission_denied",
-  "not_found",
-  "refused",
-  "not_a_stream",
-  "no_snapshot",
-  "callback_failed",
-]);
-
 /** True when trying again would get the same answer. */
 export function isFinal(error: SubscribeError): boolean {
-  return finalCodes.has(error.code);
+  return finalCodes.some((code) => code === error.code);
 }

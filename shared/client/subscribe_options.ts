@@ -78,37 +78,26 @@ export interface SubscribeOptions<Events extends object> {
   readonly random?: () => number;
 }
 
-/** The internal types: the caller's event map is only asserted. */
+/** The internal type: the caller's event map is only asserted. */
 export interface RawEvent {
   readonly type: string;
   readonly data: JsonObject;
 }
 
 interface RawOptions extends Omit<SubscribeOptions<Record<string, JsonObject>>, "onSnapshot"> {
-  readonly onSnapshot?: (snapshot: readonly RawEvent[]) => unknown;
+  readonly onSnapshot?: (snapshot: readonly RawEvent[]) => void | Promise<void>;
 }
 
+/** Without them something is left out; all others have a default. */
+type Optional = "onSnapshot" | "getAccessToken" | "apiKey";
+
 /** Checked options with every default filled in. */
-export interface SubscribeSettings {
+export interface SubscribeSettings
+  extends Pick<RawOptions, Optional>, Required<Omit<RawOptions, Optional | "signal" | "heartbeatMs">> {
   readonly url: string;
-  readonly onEvent: (event: RawEvent) => unknown;
-  readonly onOpen: () => unknown;
-  readonly onSnapshot: ((snapshot: readonly RawEvent[]) => unknown) | null;
-  readonly refetch: (signal: AbortSignal) => unknown;
-  readonly onStateChange: (state: SubscriptionState, detail: StateDetail) => unknown;
-  readonly getAccessToken: ((request: TokenRequest) => string | Promise<string>) | null;
-  readonly tokenIn: "header" | "query";
-  readonly apiKey: string | null;
   readonly silenceMs: number;
   /** After a stream that was open for so long, pauses start small again. */
   readonly goodStreamMs: number;
-  readonly connectTimeoutMs: number;
-  readonly refetchTimeoutMs: number;
-  readonly backoffMs: readonly [number, number];
-  readonly maxEventChars: number;
-  readonly maxWaitingChars: number;
-  readonly fetch: typeof fetch;
-  readonly random: () => number;
 }
 
 /** Longer waits are capped (and a timer over 2^31 ms would fire at once). */
@@ -118,6 +107,14 @@ export const heartbeatsOfSilence = 2.5;
 const heartbeatsOfGoodStream = 1 / 3;
 const nothing = (): void => undefined;
 
+const defaults = {
+  heartbeatMs: defaultHeartbeatSeconds * 1000,
+  connectTimeoutMs: 30_000,
+  refetchTimeoutMs: 60_000,
+  maxEventChars: 262_144,
+  maxWaitingChars: 16_777_216,
+} as const;
+
 /** Throws `TypeError` or `RangeError` naming the option; the value of a secret is never shown. */
 export function parseOptions<Events extends object>(
   url: string | URL,
@@ -125,39 +122,42 @@ export function parseOptions<Events extends object>(
 ): SubscribeSettings {
   // The caller's map describes what its server sends; at run time an event is a name and an object either way.
   const given = options as unknown as RawOptions;
-  const { apiKey = null, getAccessToken = null, onSnapshot = null, tokenIn = "header" } = given;
-  if (apiKey !== null && getAccessToken !== null) {
+  const { apiKey, getAccessToken, onSnapshot, tokenIn = "header", backoffMs = [1000, 30_000] } = given;
+  if (apiKey !== undefined && getAccessToken !== undefined) {
     throw new TypeError("Cannot subscribe: both apiKey and getAccessToken are given");
   }
-  if (apiKey !== null && !isHeaderSafe(apiKey)) {
+  if (apiKey !== undefined && !isHeaderSafe(apiKey)) {
     throw new TypeError("Cannot subscribe: apiKey is not visible ASCII without spaces");
   }
   if (tokenIn !== "header" && tokenIn !== "query") {
     throw new TypeError(`Cannot subscribe: tokenIn ${JSON.stringify(tokenIn)} is not "header" or "query"`);
   }
-  const backoffMs = given.backoffMs ?? [1000, 30_000];
   if (!(backoffMs[0] > 0 && backoffMs[1] >= backoffMs[0] && Number.isFinite(backoffMs[1]))) {
     throw new RangeError(`Cannot subscribe: backoffMs [${backoffMs.join(", ")}] is not [shortest, longest] above 0`);
   }
-  const heartbeatMs = positive(given, "heartbeatMs", defaultHeartbeatSeconds * 1000);
+  const quantities = { ...defaults };
+  for (const name of Object.keys(defaults) as readonly (keyof typeof defaults)[]) {
+    const value = given[name] ?? defaults[name];
+    if (!(Number.isFinite(value) && value > 0)) {
+      throw new RangeError(`Cannot subscribe: ${name} ${value} is not a number above 0`);
+    }
+    Object.assign(quantities, { [name]: value });
+  }
   const plainUrl = parseUrl(url);
   return {
-    url: onSnapshot === null || /[?&]snapshot=/.test(plainUrl) ? plainUrl : withQuery(plainUrl, "snapshot", "1"),
+    ...quantities,
+    ...(apiKey !== undefined && { apiKey }),
+    ...(getAccessToken !== undefined && { getAccessToken }),
+    ...(onSnapshot !== undefined && { onSnapshot }),
+    url: onSnapshot === undefined || /[?&]snapshot=/.test(plainUrl) ? plainUrl : withQuery(plainUrl, "snapshot", "1"),
     onEvent: given.onEvent ?? nothing,
     onOpen: given.onOpen ?? nothing,
-    onSnapshot,
     refetch: given.refetch ?? nothing,
     onStateChange: given.onStateChange ?? nothing,
-    getAccessToken,
     tokenIn,
-    apiKey,
-    silenceMs: heartbeatMs * heartbeatsOfSilence,
-    goodStreamMs: heartbeatMs * heartbeatsOfGoodStream,
-    connectTimeoutMs: positive(given, "connectTimeoutMs", 30_000),
-    refetchTimeoutMs: positive(given, "refetchTimeoutMs", 60_000),
+    silenceMs: quantities.heartbeatMs * heartbeatsOfSilence,
+    goodStreamMs: quantities.heartbeatMs * heartbeatsOfGoodStream,
     backoffMs,
-    maxEventChars: positive(given, "maxEventChars", 262_144),
-    maxWaitingChars: positive(given, "maxWaitingChars", 16_777_216),
     // Called as a method of our object, a browser's own fetch would throw "Illegal invocation".
     fetch: given.fetch ?? ((input, init) => fetch(input, init)),
     random: given.random ?? Math.random,
@@ -181,12 +181,4 @@ function parseUrl(url: string | URL): string {
     throw new TypeError(`Cannot subscribe: URL ${JSON.stringify(text.slice(0, 80))} is not http:, https: or relative`);
   }
   return text;
-}
-
-type Quantity = "heartbeatMs" | "connectTimeoutMs" | "refetchTimeoutMs" | "maxEventChars" | "maxWaitingChars";
-
-function positive(given: RawOptions, name: Quantity, byDefault: number): number {
-  const value = given[name] ?? byDefault;
-  if (Number.isFinite(value) && value > 0) return value;
-  throw new RangeError(`Cannot subscribe: ${name} ${value} is not a number above 0`);
 }
