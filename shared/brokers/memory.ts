@@ -1,25 +1,22 @@
-import type { Broker } from "../broker.ts";
+import type { Broker, SubscriptionHandlers } from "../broker.ts";
 import { requireMessage } from "./message.ts";
-import { createSubscriptions, type ChannelListener } from "./subscriptions.ts";
+import { createSubscriptions } from "./subscriptions.ts";
 import { brokerClosed } from "./unavailable.ts";
 
 /** A broker inside one process: the embedded default, for one gateway and what publishes in the same process. */
 export function createMemoryBroker(): Broker {
-  const listeners = new Map<string, Set<ChannelListener>>();
+  const listeners = new Map<string, Set<SubscriptionHandlers>>();
   const waiting: { readonly channel: string; readonly message: string }[] = [];
   let isDelivering = false;
   let isClosed = false;
 
-  const subscriptions = createSubscriptions((channel, listener) => {
+  const subscriptions = createSubscriptions(async (channel, handlers, signal) => {
     const ofChannel = listeners.get(channel) ?? new Set();
-    listeners.set(channel, ofChannel.add(listener));
-    return {
-      confirmed: Promise.resolve(),
-      close() {
-        ofChannel.delete(listener);
-        if (ofChannel.size === 0 && listeners.get(channel) === ofChannel) listeners.delete(channel);
-      },
-    };
+    listeners.set(channel, ofChannel.add(handlers));
+    signal.addEventListener("abort", () => {
+      ofChannel.delete(handlers);
+      if (ofChannel.size === 0 && listeners.get(channel) === ofChannel) listeners.delete(channel);
+    });
   });
 
   return {

@@ -2,8 +2,8 @@ import type { Broker } from "../broker.ts";
 import { InvalidSetting } from "../environment_reader.ts";
 import { requireDatabase, toChannelKey } from "./channel_key.ts";
 import { requireMessage } from "./message.ts";
-import { openRedisConnection, type NatMap, type RedisConnection } from "./redis_connection.ts";
-import { openSubscriberConnection, type SubscriberConnection, type SubscriberSettings } from "./redis_subscriber.ts";
+import { openRedisConnection, type NatMap } from "./redis_connection.ts";
+import { openSubscriberConnection, type SubscriberSettings } from "./redis_subscriber.ts";
 import { parseRedisUrl, type RedisAddress } from "./redis_url.ts";
 import { createSubscriptions } from "./subscriptions.ts";
 import { brokerClosed, tooManyWaiting } from "./unavailable.ts";
@@ -36,25 +36,23 @@ export function createRedisBroker(options: RedisBrokerOptions): Broker {
   requireDatabase(options.database);
   const { database } = options;
   const settings = toSettings(options);
-  let commands: RedisConnection | null = null;
-  let subscriber: SubscriberConnection | null = null;
+  const commands = openedWhenNeeded((onClosed) => openRedisConnection(settings, onClosed));
+  const subscriber = openedWhenNeeded((onClosed) => openSubscriberConnection(settings, onClosed));
   let pendingChars = 0;
   let isClosed = false;
 
-  const subscriptions = createSubscriptions((channel, listener) =>
-    subscriberConnection().open(toChannelKey(database, channel), listener),
+  const subscriptions = createSubscriptions((channel, handlers, signal) =>
+    subscriber.get().open(toChannelKey(database, channel), handlers, signal),
   );
 
   return {
     async publish(channel, message) {
       requireMessage(message);
       requireOpen("publish");
-      if (pendingChars > 0 && pendingChars + message.length > maxPendingChars) {
-        throw tooManyWaiting();
-      }
+      if (pendingChars > 0 && pendingChars + message.length > maxPendingChars) throw tooManyWaiting();
       pendingChars += message.length;
       try {
-        await commandConnection().send("publish", (redis) => redis.publish(toChannelKey(database, channel), message));
+        await commands.get().send("publish", (redis) => redis.publish(toChannelKey(database, channel), message));
       } finally {
         pendingChars -= message.length;
       }
@@ -62,39 +60,35 @@ export function createRedisBroker(options: RedisBrokerOptions): Broker {
     subscribe: (channel, handlers, signal) => subscriptions.subscribe(channel, handlers, signal),
     async ping() {
       requireOpen("ping");
-      await commandConnection().send("ping", (redis) => redis.ping());
+      await commands.get().send("ping", (redis) => redis.ping());
     },
     async close() {
       isClosed = true;
       subscriptions.close();
-      subscriber?.drop();
-      commands?.drop();
+      subscriber.drop();
+      commands.drop();
     },
   };
 
   function requireOpen(action: string): void {
     if (isClosed) throw brokerClosed(action);
   }
+}
 
-  function commandConnection(): RedisConnection {
-    if (commands === null) {
-      const opened = openRedisConnection(settings, () => {
-        if (commands === opened) commands = null;
+/** A connection that is opened when it is needed, and again after it was closed. */
+function openedWhenNeeded<Connection extends { drop(): void }>(open: (onClosed: () => void) => Connection) {
+  let current: Connection | null = null;
+  return {
+    get(): Connection {
+      if (current !== null) return current;
+      const opened = open(() => {
+        if (current === opened) current = null;
       });
-      commands = opened;
-    }
-    return commands;
-  }
-
-  function subscriberConnection(): SubscriberConnection {
-    if (subscriber === null) {
-      const opened = openSubscriberConnection(settings, () => {
-        if (subscriber === opened) subscriber = null;
-      });
-      subscriber = opened;
-    }
-    return subscriber;
-  }
+      current = opened;
+      return opened;
+    },
+    drop: () => current?.drop(),
+  };
 }
 
 function toSettings(options: RedisBrokerOptions): SubscriberSettings {

@@ -1,7 +1,8 @@
 import type { Redis } from "ioredis";
+import type { SubscriptionHandlers } from "../broker.ts";
 import { maxMessageBytes, pingMessage } from "./message.ts";
 import { openRedisConnection, type RedisConnectionSettings } from "./redis_connection.ts";
-import type { ChannelListener, ChannelSource } from "./subscriptions.ts";
+import type { OpenChannel } from "./subscriptions.ts";
 import { startWatchdog, type Watchdog } from "./watchdog.ts";
 
 export interface SubscriberSettings extends RedisConnectionSettings {
@@ -17,13 +18,13 @@ export interface SubscriberSettings extends RedisConnectionSettings {
 const maxUnreadBytes = 32 * maxMessageBytes;
 
 export interface SubscriberConnection {
-  open(key: string, listener: ChannelListener): ChannelSource;
+  readonly open: OpenChannel;
   drop(): void;
 }
 
 /** All subscriptions of the process at one server, on one connection; they are lost together. */
 export function openSubscriberConnection(settings: SubscriberSettings, onClosed: () => void): SubscriberConnection {
-  const listeners = new Map<string, Set<ChannelListener>>();
+  const listeners = new Map<string, Set<SubscriptionHandlers>>();
   // The byte order mark is part of a message, and what is no UTF-8 must not become a message that looks like one.
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   let watchdog: Watchdog | null = null;
@@ -40,9 +41,13 @@ export function openSubscriberConnection(settings: SubscriberSettings, onClosed:
   connection.ready.then(listen, () => undefined);
 
   return {
-    open(key, listener) {
+    async open(key, listener, signal) {
       listeners.set(key, (listeners.get(key) ?? new Set()).add(listener));
-      return { confirmed: confirm(key, listener), close: () => unsubscribe(key, listener) };
+      signal.addEventListener("abort", () => unsubscribe(key, listener), { once: true });
+      await connection.send("subscribe", async (redis) => {
+        // A subscriber that left before the connection was ready has nothing to confirm.
+        if (listeners.get(key)?.has(listener) === true) await redis.subscribe(key);
+      });
     },
     drop: () => connection.drop(),
   };
@@ -91,14 +96,7 @@ export function openSubscriberConnection(settings: SubscriberSettings, onClosed:
     }
   }
 
-  async function confirm(key: string, listener: ChannelListener): Promise<void> {
-    await connection.send("subscribe", async (redis) => {
-      // A subscriber that left before the connection was ready has nothing to confirm.
-      if (listeners.get(key)?.has(listener) === true) await redis.subscribe(key);
-    });
-  }
-
-  function unsubscribe(key: string, listener: ChannelListener): void {
+  function unsubscribe(key: string, listener: SubscriptionHandlers): void {
     const ofKey = listeners.get(key);
     if (ofKey?.delete(listener) !== true || ofKey.size > 0) return;
     listeners.delete(key);

@@ -69,28 +69,26 @@ export function createUpstashBroker(options: UpstashBrokerOptions): Broker {
     },
   });
 
-  const subscriptions = createSubscriptions((channel, listener) => {
+  const subscriptions = createSubscriptions((channel, handlers, signal) => {
     const key = toChannelKey(database, channel);
-    return openUpstashSubscription(
-      {
-        key,
-        request: (signal) =>
-          fetch(`${url}/subscribe/${encodeURIComponent(key)}`, {
-            method: "POST",
-            headers: { authorization: `Bearer ${token}`, accept: "text/event-stream", "cache-control": "no-cache" },
-            // A redirect is a wrong URL; followed, it would carry the token elsewhere.
-            redirect: "manual",
-            signal,
-          }),
-        toFailure: (cause) => toFailure("subscribe", cause),
-        // Upstash promises no separate keep-alive. Every subscriber of the channel receives this one.
-        ping: () => void redis.publish(key, pingMessage).catch(() => undefined),
-        timeoutMs,
-        idleMs,
-        graceMs,
-      },
-      listener,
-    );
+    const options = {
+      key,
+      request: (ended: AbortSignal) =>
+        fetch(`${url}/subscribe/${encodeURIComponent(key)}`, {
+          method: "POST",
+          headers: { authorization: `Bearer ${token}`, accept: "text/event-stream", "cache-control": "no-cache" },
+          // A redirect is a wrong URL; followed, it would carry the token elsewhere.
+          redirect: "manual",
+          signal: ended,
+        }),
+      toFailure: (cause: unknown) => toFailure("subscribe", cause),
+      // Upstash promises no separate keep-alive. Every subscriber of the channel receives this one.
+      ping: () => void redis.publish(key, pingMessage).catch(() => undefined),
+      timeoutMs,
+      idleMs,
+      graceMs,
+    };
+    return openUpstashSubscription(options, handlers, signal);
   });
 
   return {
