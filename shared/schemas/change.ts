@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { findingEntries, manualReasonSchema, severitySchema, statusSchema } from "./finding.ts";
-import { fieldMessage, instant, text, time, uuid, type Output } from "./primitives.ts";
+import { described, fieldMessage, instant, text, time, uuid, type Output } from "./primitives.ts";
 
 /** A verdict that moved, `scanstream.change/1`: a line of `follow`, and what the gateway lists. */
 
@@ -28,11 +28,11 @@ const explanationSchema = v.strictObject(
       null,
     ),
     transaction_id: provided,
-    object: v.pipe(
+    object: described(
       v.exactOptional(v.nullable(v.strictObject({ type: text(0, 2048), name: text(0, 2048) }, fieldMessage))),
-      v.description("What the event was about, where the log says it"),
+      "What the event was about, where the log says it",
     ),
-    ip_address: v.pipe(v.exactOptional(v.nullable(text(0, 100))), v.description("Only with `--with-addresses`")),
+    ip_address: described(v.exactOptional(v.nullable(text(0, 100))), "Only with `--with-addresses`"),
   },
   fieldMessage,
 );
@@ -45,10 +45,7 @@ const verdictSchema = v.strictObject(verdictEntries, fieldMessage);
 const ruleSchema = v.strictObject(
   {
     ...verdictEntries,
-    severity: v.pipe(
-      severitySchema,
-      v.description("By the producer's catalog: high is CAT I, medium CAT II, low CAT III"),
-    ),
+    severity: described(severitySchema, "By the producer's catalog: high is CAT I, medium CAT II, low CAT III"),
   },
   fieldMessage,
 );
@@ -60,14 +57,14 @@ const entries = {
   check,
   fingerprint,
   resource: v.strictObject({ type: name, id: name, name }, fieldMessage),
-  from: v.pipe(v.nullable(verdictSchema), v.description("Null: the finding is new")),
-  to: v.pipe(v.nullable(verdictSchema), v.description("Null: the finding is gone")),
-  from_waived: v.pipe(waived, v.description("A waiver was in force before it")),
-  to_waived: v.pipe(waived, v.description("A waiver is in force after it")),
+  from: described(v.nullable(verdictSchema), "Null: the finding is new"),
+  to: described(v.nullable(verdictSchema), "Null: the finding is gone"),
+  from_waived: described(waived, "A waiver was in force before it"),
+  to_waived: described(waived, "A waiver is in force after it"),
   expected: v.optional(expected, ""),
   actual,
   to_pass: v.optional(toPass, null),
-  rule: v.pipe(ruleSchema, v.description("The verdict of the whole rule after it")),
+  rule: described(ruleSchema, "The verdict of the whole rule after it"),
   seen_at: instant,
   cause: changeCauseSchema,
   explained_by: v.pipe(
@@ -75,9 +72,9 @@ const entries = {
     v.maxLength(maxExplanations, explanationsMessage),
     v.description("Events about the finding's objects, whose actors changed it; empty: the log names nobody"),
   ),
-  also: v.pipe(
+  also: described(
     v.optional(v.pipe(v.array(text(0, 2048), alsoMessage), v.maxLength(maxExplanations, alsoMessage)), []),
-    v.description("Other events of the same interval, each as its type and the name of its object; they name nobody"),
+    "Other events of the same interval, each as its type and the name of its object; they name nobody",
   ),
 };
 
@@ -86,7 +83,7 @@ const schemaMessage = `expected ${schemaName}`;
 
 /** Fields of a line that stands in a file. */
 const ofLine = {
-  org_url: v.pipe(v.exactOptional(text(1, 2048)), v.description("The organization that is followed")),
+  org_url: described(v.exactOptional(text(1, 2048)), "The organization that is followed"),
   monitor_id: v.exactOptional(text(1, 200)),
 };
 

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { endMessage, endOfExpiry, toExpires } from "../decisions/expiry.ts";
 import { maxPatternLength } from "../decisions/decision_finder.ts";
-import { fieldMessage, text, time, uuid, type Output } from "./primitives.ts";
+import { described, fieldMessage, text, time, uuid, type Output } from "./primitives.ts";
 import { actorKindSchema } from "./team.ts";
 import { webAddress } from "./web_address.ts";
 
@@ -24,22 +24,16 @@ const expires = v.pipe(
 );
 
 const common = {
-  check: v.pipe(
-    text(1, 200),
-    v.description("The check's name, or its rule's V-, SV- or OKTA-APP-id; stored as the check's name"),
-  ),
+  check: described(text(1, 200), "The check's name, or its rule's V-, SV- or OKTA-APP-id; stored as the check's name"),
   reason: v.pipe(
     text(1, maxReasonLength),
     v.check((value) => value.trim() !== "", reasonMessage),
   ),
-  by: v.pipe(
-    v.exactOptional(v.nullable(v.string("expected text"))),
-    v.description("Ignored: the author is the caller"),
-  ),
+  by: described(v.exactOptional(v.nullable(v.string("expected text"))), "Ignored: the author is the caller"),
   expires,
-  org_url: v.pipe(
+  org_url: described(
     v.exactOptional(v.nullable(webAddress)),
-    v.description("The organization that it is about; null: every one of the tenant"),
+    "The organization that it is about; null: every one of the tenant",
   ),
 };
 
@@ -54,9 +48,9 @@ export const newDecisionSchema = v.variant(
       {
         kind: v.literal("waiver"),
         ...common,
-        resource: v.pipe(
+        resource: described(
           v.exactOptional(v.nullable(text(1, maxPatternLength))),
-          v.description("An exact id or name, or a name with `*` and `?`; null: every finding of the check"),
+          "An exact id or name, or a name with `*` and `?`; null: every finding of the check",
         ),
         status: v.exactOptional(v.null(noStatusMessage)),
       },
@@ -85,15 +79,15 @@ export const decisionSchema = v.object({
   resource: v.nullable(v.string()),
   status: v.nullable(attestedStatusSchema),
   reason: v.string(),
-  by: v.pipe(v.string(), v.description("The member's subject, or the API key's name")),
+  by: described(v.string(), "The member's subject, or the API key's name"),
   by_kind: actorKindSchema,
-  expires: v.pipe(v.nullable(v.string()), v.description("Null: never")),
+  expires: described(v.nullable(v.string()), "Null: never"),
   org_url: v.nullable(v.string()),
   state: v.picklist(["active", "expired", "withdrawn", "contradicted"]),
   created_at: time,
   ended_at: v.nullable(time),
-  ended_by: v.pipe(v.nullable(v.string()), v.description("Who withdrew it")),
-  ended_scan_id: v.pipe(v.nullable(uuid()), v.description("The scan that found what an attestation denies")),
+  ended_by: described(v.nullable(v.string()), "Who withdrew it"),
+  ended_scan_id: described(v.nullable(uuid()), "The scan that found what an attestation denies"),
 });
 
 export type DecisionKind = Output<typeof decisionKindSchema>;

@@ -1,15 +1,15 @@
 import * as v from "valibot";
 import { manualReasonSchema, severitySchema, statusSchema } from "./finding.ts";
-import { count, type Output } from "./primitives.ts";
+import { count, described, type Output } from "./primitives.ts";
 
 /** Differences between two scans of an organization: `scanstream.diff/1`. */
 
 const sideSchema = v.object({
   file: v.string(),
   org_url: v.string(),
-  benchmark: v.pipe(v.string(), v.description("`okta-idaas-stig-v1r2`")),
+  benchmark: described(v.string(), "`okta-idaas-stig-v1r2`"),
   ended_at: v.string(),
-  scan_id: v.pipe(v.nullable(v.string()), v.description("Null for artifacts")),
+  scan_id: described(v.nullable(v.string()), "Null for artifacts"),
 });
 
 const verdictSchema = v.object({
@@ -20,11 +20,9 @@ const verdictSchema = v.object({
 });
 
 const findingChangeSchema = v.object({
-  change: v.pipe(
+  change: described(
     v.picklist(["new", "verdict_moved", "reason_moved", "value_changed", "resolved", "gone"]),
-    v.description(
-      "new: there was none; resolved: it was open, and passes now or its resource is gone; gone: no longer there, and it was not open or could not be judged again; else of status, reason and value the first that differs",
-    ),
+    "new: there was none; resolved: it was open, and passes now or its resource is gone; gone: no longer there, and it was not open or could not be judged again; else of status, reason and value the first that differs",
   ),
   check: v.string(),
   severity: severitySchema,
@@ -34,29 +32,29 @@ const findingChangeSchema = v.object({
 });
 
 const fieldChangeSchema = v.object({
-  path: v.pipe(v.string(), v.description("`settings.password.age.maxAgeDays`, `roles[Super Administrator].type`")),
-  from: v.pipe(v.unknown(), v.description("Null: not set")),
+  path: described(v.string(), "`settings.password.age.maxAgeDays`, `roles[Super Administrator].type`"),
+  from: described(v.unknown(), "Null: not set"),
   to: v.unknown(),
 });
 
 const objectChangeSchema = v.object({
   change: v.picklist(["added", "removed", "changed"]),
-  type: v.pipe(v.string(), v.description("policy, policy_rule, app, zone, …")),
+  type: described(v.string(), "policy, policy_rule, app, zone, …"),
   id: v.string(),
   name: v.string(),
-  checks: v.pipe(v.array(v.string()), v.description("The checks that examine the list that it stands in")),
-  fields: v.pipe(v.array(fieldChangeSchema), v.description("Empty for one that was added or removed")),
+  checks: described(v.array(v.string()), "The checks that examine the list that it stands in"),
+  fields: described(v.array(fieldChangeSchema), "Empty for one that was added or removed"),
 });
 
 const evidenceSchema = v.object({
   artifact: v.string(),
-  before: v.pipe(v.string(), v.description("obtained, not_collected, or the reason why it is missing")),
+  before: described(v.string(), "obtained, not_collected, or the reason why it is missing"),
   after: v.string(),
 });
 
 export const diffSchema = v.object({
   schema: v.literal("scanstream.diff/1"),
-  kind: v.pipe(v.picklist(["reports", "artifacts"]), v.description("Reports hold no configuration: `objects` is null")),
+  kind: described(v.picklist(["reports", "artifacts"]), "Reports hold no configuration: `objects` is null"),
   before: sideSchema,
   after: sideSchema,
   identical: v.boolean(),
@@ -73,21 +71,21 @@ export const diffSchema = v.object({
   }),
   findings: v.array(findingChangeSchema),
   objects: v.nullable(v.array(objectChangeSchema)),
-  evidence: v.pipe(
+  evidence: described(
     v.array(evidenceSchema),
-    v.description("Artifacts that are not whole on both sides: their objects are not compared"),
+    "Artifacts that are not whole on both sides: their objects are not compared",
   ),
-  not_compared: v.pipe(
+  not_compared: described(
     v.array(v.object({ check: v.string(), only_in: v.picklist(["before", "after"]) })),
-    v.description("Checks that only one of the two evaluated"),
+    "Checks that only one of the two evaluated",
   ),
-  rules: v.pipe(
+  rules: described(
     v.nullable(
       v.array(
         v.object({ check: v.string(), vuln_id: v.string(), change: v.picklist(["added", "removed", "changed"]) }),
       ),
     ),
-    v.description("What differs between the two revisions of the STIG, not in the org; null: both have the same one"),
+    "What differs between the two revisions of the STIG, not in the org; null: both have the same one",
   ),
 });
 

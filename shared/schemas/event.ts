@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { deliveryIdPattern, isEventType } from "../event.ts";
 import { verbs } from "../verbs.ts";
-import { count, type Output } from "./primitives.ts";
+import { count, described, type Output } from "./primitives.ts";
 
 /** An event that a producer publishes over HTTP. `encodeEvent` checks it, and the size of the data with it. */
 
@@ -15,16 +15,11 @@ const entries = {
     v.metadata({ pattern: `^[a-z][a-z0-9_]*\\.(?:${verbs.join("|")})$` }),
     v.description("`<resource>.<verb>`"),
   ),
-  data: v.pipe(
-    v.record(v.string(), v.union([scalar, v.array(scalar)])),
-    v.description("Flat; at most 64 KiB as JSON in UTF-8"),
-  ),
-  delivery_id: v.pipe(
+  data: described(v.record(v.string(), v.union([scalar, v.array(scalar)])), "Flat; at most 64 KiB as JSON in UTF-8"),
+  delivery_id: described(
     v.exactOptional(v.pipe(v.string(), v.regex(deliveryIdPattern))),
-    v.description(
-      "`<producer>.<n>`, with n rising: an event that is sent again under its id is passed on once. Required where events are " +
-        "stored; there n begins at 1 and rises by 1",
-    ),
+    "`<producer>.<n>`, with n rising: an event that is sent again under its id is passed on once. Required where events are " +
+      "stored; there n begins at 1 and rises by 1",
   ),
 };
 
@@ -41,17 +36,13 @@ export const batchSizeMessage = `expected an array of 1 to ${maxBatchEvents} eve
 
 /** The answer to a publish request. */
 export const publishedSchema = v.object({
-  stored: v.pipe(
+  stored: described(
     count,
-    v.description(
-      "How many of the events were stored now; 0 where they had been, and on channels of which nothing is stored",
-    ),
+    "How many of the events were stored now; 0 where they had been, and on channels of which nothing is stored",
   ),
-  live: v.pipe(
+  live: described(
     v.boolean(),
-    v.description(
-      "False: not all were sent to the open streams, which are closed within 30 s, so that their clients read what is stored",
-    ),
+    "False: not all were sent to the open streams, which are closed within 30 s, so that their clients read what is stored",
   ),
 });
 

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { manualReasons } from "../vocabulary.ts";
 import { mapNotes } from "./finding_notes.ts";
-import { text, time, type Output } from "./primitives.ts";
+import { described, text, time, type Output } from "./primitives.ts";
 
 export const statusSchema = v.picklist(["PASS", "FAIL", "MANUAL"], "expected PASS, FAIL or MANUAL");
 export const severitySchema = v.picklist(["high", "medium", "low"], "expected high, medium or low");
@@ -15,11 +15,9 @@ export const severitySchema = v.picklist(["high", "medium", "low"], "expected hi
 export const manualReasonSchema = v.picklist(manualReasons, "expected a reason of the report schema, or null");
 
 /** With reason `partly_automated`. */
-export const automatedSchema = v.pipe(
+export const automatedSchema = described(
   v.nullable(v.literal("PASS", "expected PASS, or null")),
-  v.description(
-    "PASS: everything that the API shows meets the rule; `detail` ends with what a person verifies, unless the rule fails",
-  ),
+  "PASS: everything that the API shows meets the rule; `detail` ends with what a person verifies, unless the rule fails",
 );
 const name = text(0, 2048);
 const longText = text(0, 65_536);
@@ -38,12 +36,12 @@ export const findingEntries = {
   actual: longText,
   detail: longText,
   automated: automatedSchema,
-  cause: v.pipe(
+  cause: described(
     v.nullable(text(1, 64)),
-    v.description("The id of the object whose change makes it pass, the same for all findings that this change closes"),
+    "The id of the object whose change makes it pass, the same for all findings that this change closes",
   ),
-  ...mapNotes((_, { description }) => v.pipe(v.nullable(longText), v.description(`${description}; null: not known`))),
-  advisory: v.pipe(v.boolean("expected true or false"), v.description("true: it does not change the check's status")),
+  ...mapNotes((_, { description }) => described(v.nullable(longText), `${description}; null: not known`)),
+  advisory: described(v.boolean("expected true or false"), "true: it does not change the check's status"),
 };
 
 export const storedFindingSchema = v.object({ ...findingEntries, created_at: time });

@@ -1,66 +1,66 @@
 import * as v from "valibot";
 import { changeCauseSchema } from "./change.ts";
 import { manualReasonSchema, statusSchema } from "./finding.ts";
-import { time, uuid, type Output } from "./primitives.ts";
+import { described, time, uuid, type Output } from "./primitives.ts";
 
 /** The verdicts of an organization over time, `scanstream.history/1`: what REST, the page and `history` show. */
 
 const nullableTime = v.nullable(time);
 const day = v.pipe(v.string(), v.isoDate());
 
-export const actorSchema = v.pipe(
+export const actorSchema = described(
   v.object({ id: v.nullable(v.string()), login: v.nullable(v.string()), name: v.nullable(v.string()) }),
-  v.description("Who changed the configuration, as the provider's log named them then"),
+  "Who changed the configuration, as the provider's log named them then",
 );
 
-const causeSchema = v.pipe(
+const causeSchema = described(
   v.picklist([...changeCauseSchema.options, "scan"]),
-  v.description("`scan`: seen by a scan; the others as in `scanstream.change/1`"),
+  "`scan`: seen by a scan; the others as in `scanstream.change/1`",
 );
 
 const intervalSchema = v.object({
   from: time,
   to: time,
   status: v.picklist([...statusSchema.options, "UNKNOWN"]),
-  reason: v.pipe(
+  reason: described(
     v.nullable(manualReasonSchema),
-    v.description("With UNKNOWN: why the rule could not be read; null: nobody looked"),
+    "With UNKNOWN: why the rule could not be read; null: nobody looked",
   ),
 });
 
 const openedSchema = v.object({
-  not_before: v.pipe(nullableTime, v.description("Until then another verdict was known; null: nothing was known")),
+  not_before: described(nullableTime, "Until then another verdict was known; null: nothing was known"),
   known_at: time,
 });
 
 export const exposureSchema = v.object({
   opened: openedSchema,
-  closed: v.pipe(
+  closed: described(
     v.nullable(v.object({ not_before: time, known_at: time, actor: v.nullable(actorSchema) })),
-    v.description("By PASS or Not Applicable. `not_before`: the end of the last known FAIL. Null: it is open"),
+    "By PASS or Not Applicable. `not_before`: the end of the last known FAIL. Null: it is open",
   ),
-  actor: v.pipe(v.nullable(actorSchema), v.description("Who opened it; null: not known")),
+  actor: described(v.nullable(actorSchema), "Who opened it; null: not known"),
   cause: causeSchema,
-  least_seconds: v.pipe(v.number(), v.description("The time in it that is known as FAIL")),
-  most_seconds: v.pipe(v.number(), v.description("From `opened.not_before` to `closed.known_at`, or until now")),
+  least_seconds: described(v.number(), "The time in it that is known as FAIL"),
+  most_seconds: described(v.number(), "From `opened.not_before` to `closed.known_at`, or until now"),
 });
 
 const daySchema = v.object({
-  day: v.pipe(day, v.description("UTC")),
-  status: v.pipe(
+  day: described(day, "UTC"),
+  status: described(
     v.picklist([...statusSchema.options, "UNKNOWN"]),
-    v.description("The worst that was known on this day: FAIL, MANUAL, PASS; UNKNOWN: nothing was"),
+    "The worst that was known on this day: FAIL, MANUAL, PASS; UNKNOWN: nothing was",
   ),
-  reason: v.pipe(
+  reason: described(
     v.exactOptional(v.literal("not_applicable")),
-    v.description("With MANUAL, where the rule did not apply all the time that is known"),
+    "With MANUAL, where the rule did not apply all the time that is known",
   ),
   known_seconds: v.number(),
 });
 
 const ruleHistorySchema = v.object({
   check: v.string(),
-  vuln_id: v.pipe(v.nullable(v.string()), v.description("Null: a rule that neither the catalog nor a report names")),
+  vuln_id: described(v.nullable(v.string()), "Null: a rule that neither the catalog nor a report names"),
   intervals: v.array(intervalSchema),
   exposures: v.array(exposureSchema),
   days: v.array(daySchema),
@@ -68,11 +68,8 @@ const ruleHistorySchema = v.object({
 
 /** A version of the organization's own document, and the checks whose results rested on it. */
 const documentSchema = v.object({
-  document: v.pipe(v.string(), v.description("As findings quote it, with who approved it and when")),
-  from: v.pipe(
-    time,
-    v.description("Start of the first scan with results that rest on it, and the end of the last one"),
-  ),
+  document: described(v.string(), "As findings quote it, with who approved it and when"),
+  from: described(time, "Start of the first scan with results that rest on it, and the end of the last one"),
   to: time,
   checks: v.array(v.string()),
 });
@@ -86,7 +83,7 @@ export const historySchema = v.object({
       id: v.exactOptional(uuid()),
       org_url: v.string(),
       rules: v.array(ruleHistorySchema),
-      documents: v.exactOptional(v.pipe(v.array(documentSchema), v.description("First the oldest"))),
+      documents: v.exactOptional(described(v.array(documentSchema), "First the oldest")),
     }),
   ),
 });

@@ -3,6 +3,7 @@ import { changeCauseSchema } from "./change.ts";
 import { findingEntries, statusSchema } from "./finding.ts";
 import {
   count,
+  described,
   exactOptionalEntries,
   fieldMessage,
   instant,
@@ -16,9 +17,9 @@ import { registrationEntries, runEntries, statusCountsEntries } from "./scan.ts"
 import { webAddress } from "./web_address.ts";
 
 const storedStatusSchema = v.picklist(["running", "stopped", "ended"], "expected running, stopped or ended");
-const logStatusSchema = v.pipe(
+const logStatusSchema = described(
   v.picklist(["reading", "unreadable", "unknown"], "expected reading, unreadable or unknown"),
-  v.description("`unreadable`: the verdicts rest on full scans alone"),
+  "`unreadable`: the verdicts rest on full scans alone",
 );
 const lagMessage = "expected a number of seconds from 0 to 1000000000";
 const lagSeconds = v.pipe(
@@ -48,7 +49,7 @@ export const monitorUpdateSchema = v.strictObject(
       last_look_at: v.nullable(instant),
       lag_seconds: v.nullable(lagSeconds),
     }),
-    gap_from: v.pipe(v.exactOptional(instant), v.description("With `error_code`: since when the log was not read")),
+    gap_from: described(v.exactOptional(instant), "With `error_code`: since when the log was not read"),
     gap_to: v.exactOptional(instant),
   },
   fieldMessage,
@@ -65,12 +66,12 @@ export const monitorSchema = v.object({
   org_url: v.string(),
   interval_seconds: intervalSeconds,
   log_status: logStatusSchema,
-  error_code: v.pipe(v.nullable(v.string()), v.description("Null while nothing is wrong")),
+  error_code: described(v.nullable(v.string()), "Null while nothing is wrong"),
   error_detail: v.nullable(v.string()),
-  last_look_at: v.pipe(v.nullable(time), v.description("When the provider was last asked successfully")),
+  last_look_at: described(v.nullable(time), "When the provider was last asked successfully"),
   lag_seconds: v.nullable(lagSeconds),
-  last_change_at: v.pipe(v.nullable(time), v.description("Null until a verdict changes")),
-  started_at: v.pipe(time, v.description("When the producer was last started")),
+  last_change_at: described(v.nullable(time), "Null until a verdict changes"),
+  started_at: described(time, "When the producer was last started"),
 });
 
 const monitor_id = uuid();
@@ -106,36 +107,27 @@ export const monitorEventSchemas = {
   }),
   "finding.updated": v.object({
     monitor_id,
-    id: v.pipe(uuid(), v.description("The id of the change")),
+    id: described(uuid(), "The id of the change"),
     ...ofFinding,
-    vuln_id: v.pipe(
-      v.string(),
-      v.description("The rule, `V-273186`; the check's name for a rule that is not the STIG's"),
-    ),
-    cat: v.pipe(v.picklist(["CAT I", "CAT II", "CAT III"]), v.description("By the producer's catalog")),
-    from: v.pipe(v.nullable(statusSchema), v.description("Null: the finding is new")),
+    vuln_id: described(v.string(), "The rule, `V-273186`; the check's name for a rule that is not the STIG's"),
+    cat: described(v.picklist(["CAT I", "CAT II", "CAT III"]), "By the producer's catalog"),
+    from: described(v.nullable(statusSchema), "Null: the finding is new"),
     from_reason: findingEntries.reason,
     from_waived: v.boolean(),
-    to: v.pipe(v.nullable(statusSchema), v.description("Null: the finding is gone")),
+    to: described(v.nullable(statusSchema), "Null: the finding is gone"),
     to_reason: findingEntries.reason,
     to_waived: v.boolean(),
-    rule_status: v.pipe(statusSchema, v.description("Of the whole rule after it")),
+    rule_status: described(statusSchema, "Of the whole rule after it"),
     rule_reason: findingEntries.reason,
     cause: changeCauseSchema,
     seen_at: instant,
-    event_ids: v.pipe(
-      eventTexts,
-      v.description("The log's events that explain it; the next three lists have an entry for each"),
-    ),
+    event_ids: described(eventTexts, "The log's events that explain it; the next three lists have an entry for each"),
     event_types: eventTexts,
-    event_objects: v.pipe(
+    event_objects: described(eventTexts, "What the events were about, each as its type and its name; empty: not known"),
+    actors: described(eventTexts, "The names of who did it; empty: the log does not say"),
+    also: described(
       eventTexts,
-      v.description("What the events were about, each as its type and its name; empty: not known"),
-    ),
-    actors: v.pipe(eventTexts, v.description("The names of who did it; empty: the log does not say")),
-    also: v.pipe(
-      eventTexts,
-      v.description("Other events of the same interval, each as its type and the name of its object; they name nobody"),
+      "Other events of the same interval, each as its type and the name of its object; they name nobody",
     ),
   }),
   "monitor.error": v.object({

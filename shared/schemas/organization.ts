@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { exposureSchema, historySchema } from "./history.ts";
 import { monitorSchema } from "./monitor.ts";
-import { count, time, uuid, type Output } from "./primitives.ts";
+import { count, described, time, uuid, type Output } from "./primitives.ts";
 import { statusCountsEntries } from "./scan.ts";
 
 /** An Okta org as its tenant sees it: what scans and monitors found last, and what is open. */
@@ -9,20 +9,17 @@ import { statusCountsEntries } from "./scan.ts";
 /** Counts are of rules, each by what was known last, however long ago that is. */
 const flatEntries = {
   id: uuid(),
-  org_url: v.pipe(v.string(), v.description("The origin of the org's address, in lower case")),
-  name: v.pipe(v.string(), v.description("The host of the address, with its port where it has one")),
+  org_url: described(v.string(), "The origin of the org's address, in lower case"),
+  name: described(v.string(), "The host of the address, with its port where it has one"),
   ...statusCountsEntries,
-  unknown: v.pipe(count, v.description("Rules that could not be read when they were last evaluated")),
-  not_evaluated: v.pipe(count, v.description("Rules of the STIG that no completed scan and no monitor has evaluated")),
-  cat1_open: v.pipe(count, v.description("Rules of CAT I whose last verdict is FAIL")),
+  unknown: described(count, "Rules that could not be read when they were last evaluated"),
+  not_evaluated: described(count, "Rules of the STIG that no completed scan and no monitor has evaluated"),
+  cat1_open: described(count, "Rules of CAT I whose last verdict is FAIL"),
   cat2_open: count,
   cat3_open: count,
-  last_scan_id: v.pipe(
-    v.nullable(uuid()),
-    v.description("The last completed scan; null: there was none, or it was deleted"),
-  ),
-  last_scan_at: v.pipe(v.nullable(time), v.description("When the last completed scan ended; null: there was none")),
-  monitor_id: v.pipe(v.nullable(uuid()), v.description("Among several the one that runs, and of those the newest")),
+  last_scan_id: described(v.nullable(uuid()), "The last completed scan; null: there was none, or it was deleted"),
+  last_scan_at: described(v.nullable(time), "When the last completed scan ended; null: there was none"),
+  monitor_id: described(v.nullable(uuid()), "Among several the one that runs, and of those the newest"),
   monitor_status: v.nullable(monitorSchema.entries.status),
 };
 
@@ -38,7 +35,7 @@ export const organizationExposureSchema = v.object({
 /** A page of the history: whole rules, in the order of their names. */
 export const organizationHistorySchema = v.object({
   ...historySchema.entries,
-  next_cursor: v.pipe(v.nullable(v.string()), v.description("Null at the end")),
+  next_cursor: described(v.nullable(v.string()), "Null at the end"),
 });
 
 /** As events carry it. */

@@ -20,6 +20,12 @@ export const count = integer(0, 2_147_483_647);
 /** ISO 8601 in UTC. */
 export const time = v.pipe(v.string(), v.isoTimestamp());
 
+/** The schema, with what the documents say of it. */
+/* @__NO_SIDE_EFFECTS__ */
+export function described<const Schema extends v.GenericSchema>(schema: Schema, text: string) {
+  return v.pipe(schema, v.description(text));
+}
+
 const instantMessage = "expected a time like 2026-11-22T09:30:00.000Z";
 /** As `time`, from a client: one that is on the calendar, and that Postgres can store. */
 export const instant = v.pipe(
@@ -79,6 +85,6 @@ export function exactOptionalEntries<Entries extends v.ObjectEntries>(entries: E
 export function pageOf<Item extends v.GenericSchema>(item: Item) {
   return v.object({
     items: v.array(item),
-    next_cursor: v.pipe(v.nullable(v.string()), v.description("Null at the end")),
+    next_cursor: described(v.nullable(v.string()), "Null at the end"),
   });
 }

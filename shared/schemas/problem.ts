@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { Output } from "./primitives.ts";
+import { described, type Output } from "./primitives.ts";
 
 /** A problem document, https://www.rfc-editor.org/rfc/rfc9457 */
 export const problemSchema = v.object({
@@ -21,16 +21,16 @@ export const problemSchema = v.object({
     "internal",
     "unavailable",
   ]),
-  errors: v.pipe(
+  errors: described(
     v.exactOptional(
       v.array(
         v.object({
-          pointer: v.pipe(v.string(), v.description("Where in the body, RFC 6901")),
+          pointer: described(v.string(), "Where in the body, RFC 6901"),
           detail: v.string(),
         }),
       ),
     ),
-    v.description("With `invalid`, when fields of a body can be named"),
+    "With `invalid`, when fields of a body can be named",
   ),
 });
 

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { causeTypes } from "../vocabulary.ts";
 import { automatedSchema, manualReasonSchema, severitySchema, statusSchema } from "./finding.ts";
 import { mapNotes } from "./finding_notes.ts";
-import { count, object, uuid, type Output } from "./primitives.ts";
+import { count, described, object, uuid, type Output } from "./primitives.ts";
 import { attestationSchema, planSchema, waiverSchema } from "./report_decisions.ts";
 
 export type { Attestation, Milestone, Plan, Waiver } from "./report_decisions.ts";
@@ -27,16 +27,16 @@ const reasonRule = {
 };
 
 const resourceSchema = object({
-  type: v.pipe(v.string(), v.description("What kind of thing was examined: policy, app, api_token, org, …")),
+  type: described(v.string(), "What kind of thing was examined: policy, app, api_token, org, …"),
   id: v.string(),
   name: v.string(),
 });
 
 /** A rule that was judged by the organization's values (its document, --org-policy), not by the STIG's. */
 const tailoringSchema = object({
-  effect: v.pipe(
+  effect: described(
     v.picklist(["stricter", "looser"]),
-    v.description("looser: any value is; then no checklist calls the rule not a finding"),
+    "looser: any value is; then no checklist calls the rule not a finding",
   ),
   parameters: v.array(
     object({
@@ -47,55 +47,46 @@ const tailoringSchema = object({
       effect: v.picklist(["stricter", "looser"]),
     }),
   ),
-  stig_status: v.pipe(statusSchema, v.description("The verdict by the STIG's own values")),
+  stig_status: described(statusSchema, "The verdict by the STIG's own values"),
   stig_reason: v.nullable(manualReasonSchema),
 });
 
 export const findingSchema = v.pipe(
   object({
     status: statusSchema,
-    stig_status: v.pipe(
+    stig_status: described(
       v.optional(statusSchema),
-      v.description("The verdict on the same resource by the STIG's own values, where the organization has its own"),
+      "The verdict on the same resource by the STIG's own values, where the organization has its own",
     ),
     reason,
     resource: resourceSchema,
     expected: v.string(),
     actual: v.string(),
-    detail: v.pipe(
-      someText,
-      v.description("One sentence that names the resource, what was expected and what was found"),
-    ),
-    fingerprint: v.pipe(
-      someText,
-      v.description("Stable over runs: the same check, resource and org give the same value"),
-    ),
+    detail: described(someText, "One sentence that names the resource, what was expected and what was found"),
+    fingerprint: described(someText, "Stable over runs: the same check, resource and org give the same value"),
     waived: v.boolean(),
-    waiver: v.pipe(
-      v.optional(v.nullable(waiverSchema), null),
-      v.description("The waiver in force; null when waived is false"),
-    ),
-    change: v.pipe(
+    waiver: described(v.optional(v.nullable(waiverSchema), null), "The waiver in force; null when waived is false"),
+    change: described(
       v.nullable(v.picklist(["new", "unchanged", "resolved"])),
-      v.description("Against a baseline report; null without one"),
+      "Against a baseline report; null without one",
     ),
     automated: v.optional(automatedSchema, null),
-    advisory: v.pipe(
+    advisory: described(
       v.optional(v.boolean(), false),
-      v.description("true: it changes neither the check's status nor the exit code"),
+      "true: it changes neither the check's status nor the exit code",
     ),
-    cause: v.pipe(
+    cause: described(
       v.optional(v.nullable(v.string()), null),
-      v.description("The id of the object whose change makes it pass, with FAIL; null: it has none (since 1.2)"),
+      "The id of the object whose change makes it pass, with FAIL; null: it has none (since 1.2)",
     ),
     ...mapNotes((_, { description, since }) =>
-      v.exactOptional(v.pipe(v.string(), v.description(`${description} (since ${since})`))),
+      v.exactOptional(described(v.string(), `${description} (since ${since})`)),
     ),
-    plan: v.exactOptional(v.pipe(planSchema, v.description("Absent without one (since 1.1)"))),
+    plan: v.exactOptional(described(planSchema, "Absent without one (since 1.1)")),
     detected_first: v.exactOptional(
-      v.pipe(
+      described(
         isoTime,
-        v.description("End of the first scan that had it, as far as the baselines tell; absent: this one (since 1.1)"),
+        "End of the first scan that had it, as far as the baselines tell; absent: this one (since 1.1)",
       ),
     ),
   }),
@@ -114,17 +105,15 @@ const checkSchema = v.pipe(
     status: statusSchema,
     reason,
     detail: someText,
-    automated: v.pipe(
+    automated: described(
       v.optional(v.nullable(v.literal("PASS")), null),
-      v.description("PASS, with MANUAL: each of its findings that needs a person passed as far as it is automated"),
+      "PASS, with MANUAL: each of its findings that needs a person passed as far as it is automated",
     ),
     attestation: v.optional(v.nullable(attestationSchema), null),
-    tailoring: v.pipe(v.optional(tailoringSchema), v.description("Absent: judged by the STIG's values")),
-    carried: v.pipe(
+    tailoring: described(v.optional(tailoringSchema), "Absent: judged by the STIG's values"),
+    carried: described(
       v.optional(object({ from: v.string(), review: v.boolean() })),
-      v.description(
-        "A person answered the rule in a checklist (--checklist) of this other revision; review: its text is another one here",
-      ),
+      "A person answered the rule in a checklist (--checklist) of this other revision; review: its text is another one here",
     ),
     findings: v.array(findingSchema),
   }),
@@ -146,7 +135,7 @@ const scanSummarySchema = object({
   requests: object({
     total: count,
     retried: count,
-    throttled_ms: v.pipe(count, v.description("Time spent waiting for the provider's rate limit, in milliseconds")),
+    throttled_ms: described(count, "Time spent waiting for the provider's rate limit, in milliseconds"),
   }),
 });
 
@@ -159,9 +148,9 @@ const comparisonSchema = object({
   new: count,
   unchanged: count,
   resolved: count,
-  gone: v.pipe(
+  gone: described(
     v.array(resolvedFindingSchema),
-    v.description("The resolved ones whose resource is gone, so that no finding of this report can carry the mark"),
+    "The resolved ones whose resource is gone, so that no finding of this report can carry the mark",
   ),
 });
 
@@ -173,48 +162,43 @@ const causeSchema = object({
     id: v.string(),
     name: v.string(),
   }),
-  checks: v.pipe(v.array(v.string()), v.description("The checks whose findings it closes")),
-  closes: v.pipe(v.array(v.string()), v.description("The checks that it closes alone, with no other change")),
+  checks: described(v.array(v.string()), "The checks whose findings it closes"),
+  closes: described(v.array(v.string()), "The checks that it closes alone, with no other change"),
   findings: count,
-  fingerprints: v.pipe(v.array(v.string()), v.description("Of these findings")),
-  change: v.pipe(someText, v.description("What to change, in one sentence")),
+  fingerprints: described(v.array(v.string()), "Of these findings"),
+  change: described(someText, "What to change, in one sentence"),
 });
 
 /** A control of NIST SP 800-53 rev. 5, as far as the rules of the STIG examine it. */
 const controlSchema = object({
-  id: v.pipe(v.string(), v.description("As in OSCAL: ac-2.3")),
-  label: v.pipe(v.string(), v.description("As people write it: AC-2(3)")),
+  id: described(v.string(), "As in OSCAL: ac-2.3"),
+  label: described(v.string(), "As people write it: AC-2(3)"),
   title: v.string(),
-  baselines: v.pipe(
-    v.array(v.picklist(["low", "moderate", "high"])),
-    v.description("Those of SP 800-53B that select it"),
-  ),
-  status: v.pipe(
+  baselines: described(v.array(v.picklist(["low", "moderate", "high"])), "Those of SP 800-53B that select it"),
+  status: described(
     statusSchema,
-    v.description(
-      "FAIL if a rule that names it fails; PASS if every such rule of the STIG was examined and is met or does not apply, at least one met; else MANUAL",
-    ),
+    "FAIL if a rule that names it fails; PASS if every such rule of the STIG was examined and is met or does not apply, at least one met; else MANUAL",
   ),
   reason: v.exactOptional(
-    v.pipe(v.literal("not_applicable"), v.description("With MANUAL: no rule that names it applies (since 1.2)")),
+    described(v.literal("not_applicable"), "With MANUAL: no rule that names it applies (since 1.2)"),
   ),
-  checks: v.pipe(v.array(v.string()), v.description("The checks of this report whose rules name it")),
+  checks: described(v.array(v.string()), "The checks of this report whose rules name it"),
 });
 
 const statusCountsSchema = object(statusCountsEntries);
 
 const summarySchema = object({
   ...statusCountsEntries,
-  not_applicable: v.pipe(
+  not_applicable: described(
     v.optional(count, 0),
-    v.description("Rules that do not apply to the organization (since 1.2; before that they were in manual)"),
+    "Rules that do not apply to the organization (since 1.2; before that they were in manual)",
   ),
-  attested: v.pipe(
+  attested: described(
     v.optional(count, 0),
-    v.description("How many of the rules a person attested; each counts as what it was attested to (since 1.2)"),
+    "How many of the rules a person attested; each counts as what it was attested to (since 1.2)",
   ),
-  automated: v.pipe(v.optional(count, 0), v.description("How many of `manual` passed as far as they are automated")),
-  waived: v.pipe(v.optional(count, 0), v.description("How many of `fail` are waived in everything that fails")),
+  automated: described(v.optional(count, 0), "How many of `manual` passed as far as they are automated"),
+  waived: described(v.optional(count, 0), "How many of `fail` are waived in everything that fails"),
 });
 
 /** The organization's own document, with which the org was compared. */
@@ -223,11 +207,11 @@ const orgPolicySchema = object({
   approved_by: someText,
   approved_on: v.string(),
   expires: v.string(),
-  standing: v.pipe(
+  standing: described(
     v.picklist(["in_force", "expired", "not_in_force_yet"]),
-    v.description("Only a document in force decides anything"),
+    "Only a document in force decides anything",
   ),
-  sha256: v.pipe(v.string(), v.description("Of the document as compact JSON")),
+  sha256: described(v.string(), "Of the document as compact JSON"),
 });
 
 /** A gateway keeps no larger one, compressed. */
@@ -235,26 +219,24 @@ export const maxStoredReportBytes = 8 * 1_048_576;
 
 export const reportSchema = object({
   schema: v.literal("scanstream.report/1"),
-  org_policy: v.exactOptional(v.pipe(orgPolicySchema, v.description("Absent: none was given"))),
-  benchmark: v.pipe(v.optional(v.string()), v.description("By which it was judged: `okta-idaas-stig-v1r2`")),
+  org_policy: v.exactOptional(described(orgPolicySchema, "Absent: none was given")),
+  benchmark: described(v.optional(v.string()), "By which it was judged: `okta-idaas-stig-v1r2`"),
   evidence_sha256: v.exactOptional(
     v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/), v.description("Of the file of evidence that was judged")),
   ),
   scan: scanSummarySchema,
-  summary: v.pipe(
+  summary: described(
     summarySchema,
-    v.description(
-      "Counts of rules: pass, fail, manual and not_applicable add up to all; automated, attested and waived are parts of them",
-    ),
+    "Counts of rules: pass, fail, manual and not_applicable add up to all; automated, attested and waived are parts of them",
   ),
   checks: v.array(checkSchema),
-  baseline: v.pipe(v.optional(v.nullable(comparisonSchema), null), v.description("Null without a baseline")),
-  causes: v.pipe(
+  baseline: described(v.optional(v.nullable(comparisonSchema), null), "Null without a baseline"),
+  causes: described(
     v.optional(v.array(causeSchema), []),
-    v.description("What to change, first what closes most rules alone (since 1.2)"),
+    "What to change, first what closes most rules alone (since 1.2)",
   ),
   controls: v.exactOptional(
-    v.pipe(v.array(controlSchema), v.description("The same verdicts by control of NIST SP 800-53 rev. 5 (since 1.1)")),
+    described(v.array(controlSchema), "The same verdicts by control of NIST SP 800-53 rev. 5 (since 1.1)"),
   ),
 });
 

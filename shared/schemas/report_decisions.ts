@@ -1,17 +1,14 @@
 import * as v from "valibot";
-import { object, type Output } from "./primitives.ts";
+import { described, object, type Output } from "./primitives.ts";
 
 /** Decisions of people in a report: each stands next to a verdict and changes none. */
 
-const expires = v.pipe(
-  v.nullable(v.string()),
-  v.description("ISO 8601 date or time after which it no longer holds; null: never"),
-);
+const expires = described(v.nullable(v.string()), "ISO 8601 date or time after which it no longer holds; null: never");
 
 const decisionSource = v.exactOptional(
-  v.pipe(
+  described(
     v.picklist(["gateway", "checklist"]),
-    v.description("Where it is kept: at the gateway, or as an answer in a checklist; absent: in a file"),
+    "Where it is kept: at the gateway, or as an answer in a checklist; absent: in a file",
   ),
 );
 
@@ -20,10 +17,7 @@ export const waiverSchema = object({
   reason: v.string(),
   expires,
   by: v.exactOptional(
-    v.pipe(
-      v.string(),
-      v.description("Who waived it; absent: nobody, as it meets the organization's own limit (since 1.2)"),
-    ),
+    described(v.string(), "Who waived it; absent: nobody, as it meets the organization's own limit (since 1.2)"),
   ),
   source: decisionSource,
 });
@@ -39,15 +33,15 @@ export const attestationSchema = object({
 
 const milestoneSchema = object({
   description: v.string(),
-  date: v.pipe(v.nullable(v.string()), v.description("ISO 8601 date or time; null: none was set")),
+  date: described(v.nullable(v.string()), "ISO 8601 date or time; null: none was set"),
 });
 
 /** When a person plans to have remediated a finding, which goes on failing until then. */
 export const planSchema = object({
-  remediation_date: v.pipe(v.string(), v.description("ISO 8601 date or time")),
+  remediation_date: described(v.string(), "ISO 8601 date or time"),
   milestones: v.array(milestoneSchema),
   reason: v.string(),
-  overdue: v.pipe(v.boolean(), v.description("true: the date has passed, and the finding is open and not waived")),
+  overdue: described(v.boolean(), "true: the date has passed, and the finding is open and not waived"),
 });
 
 export type Waiver = Output<typeof waiverSchema>;

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { findingEntries, statusSchema } from "./finding.ts";
-import { count, exactOptionalEntries, fieldMessage, text, time, uuid, type Output } from "./primitives.ts";
+import { count, described, exactOptionalEntries, fieldMessage, text, time, uuid, type Output } from "./primitives.ts";
 import { webAddress } from "./web_address.ts";
 
 /** How a scan ends; after that nothing changes it. `expired` is the gateway's own: its producer went silent. */
@@ -11,22 +11,22 @@ const scanStatusSchema = v.picklist(["pending", "running", ...scanEndStatusSchem
 export const statusCountsEntries = {
   pass: count,
   fail: count,
-  manual: v.pipe(count, v.description("Rules that need manual review")),
-  not_applicable: v.pipe(count, v.description("Rules that do not apply to the organization")),
+  manual: described(count, "Rules that need manual review"),
+  not_applicable: described(count, "Rules that do not apply to the organization"),
 };
 
 /** The fields that a scan and a monitor have alike. */
 export const runEntries = {
   id: uuid(),
   tenant_id: uuid(),
-  channel: v.pipe(v.string(), v.description("Where its events are published")),
-  event_stream: v.pipe(v.string(), v.description("Path of its event stream")),
+  channel: described(v.string(), "Where its events are published"),
+  event_stream: described(v.string(), "Path of its event stream"),
   client_id: v.nullable(v.string()),
-  benchmark: v.pipe(v.nullable(v.string()), v.description("The revision of the STIG; null: the producer did not say")),
-  checks_total: v.pipe(count, v.description("0 while it is not known")),
+  benchmark: described(v.nullable(v.string()), "The revision of the STIG; null: the producer did not say"),
+  checks_total: described(count, "0 while it is not known"),
   ...statusCountsEntries,
   created_at: time,
-  updated_at: v.pipe(time, v.description("The producer's last report")),
+  updated_at: described(time, "The producer's last report"),
   ended_at: v.nullable(time),
 };
 

@@ -1,21 +1,21 @@
 import * as v from "valibot";
-import { fieldMessage, uuid, type Output } from "./primitives.ts";
+import { described, fieldMessage, uuid, type Output } from "./primitives.ts";
 import { roleSchema, scopeSchema } from "./team.ts";
 
 const tenantSchema = v.object({
   id: uuid("expected a UUID"),
   name: v.string(),
-  role: v.nullable(v.pipe(roleSchema, v.description("Of the member; null for an API key"))),
+  role: v.nullable(described(roleSchema, "Of the member; null for an API key")),
 });
 
 export const sessionSchema = v.object({
   kind: v.picklist(["user", "api_key"]),
-  id: v.pipe(v.string(), v.description("The token's `sub`, or the API key's id")),
+  id: described(v.string(), "The token's `sub`, or the API key's id"),
   name: v.nullable(v.string()),
-  scopes: v.nullable(v.pipe(v.array(scopeSchema), v.description("Of the API key; null for a member"))),
+  scopes: v.nullable(described(v.array(scopeSchema), "Of the API key; null for a member")),
   expires_at: v.nullable(v.pipe(v.string(), v.isoTimestamp())),
-  tenant: v.nullable(v.pipe(tenantSchema, v.description("Null: the token is for several, and none was named"))),
-  tenants: v.pipe(v.array(tenantSchema), v.description("Those of the token that the caller is a member of")),
+  tenant: v.nullable(described(tenantSchema, "Null: the token is for several, and none was named")),
+  tenants: described(v.array(tenantSchema), "Those of the token that the caller is a member of"),
 });
 
 const pathMessage = "expected the path of an event stream, like /api/v1/event-stream";
@@ -30,7 +30,7 @@ export const streamTokenRequestSchema = v.pipe(
           v.description("Path and query of any event stream of this gateway"),
         ),
       ),
-      scan_id: v.exactOptional(v.pipe(uuid("expected the UUID of a scan"), v.description("In place of a scan's path"))),
+      scan_id: v.exactOptional(described(uuid("expected the UUID of a scan"), "In place of a scan's path")),
     },
     fieldMessage,
   ),

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { count, fieldMessage, instant, text, time, uuid, type Output } from "./primitives.ts";
+import { count, described, fieldMessage, instant, text, time, uuid, type Output } from "./primitives.ts";
 
 /** The tenant of the caller. */
 export const tenantSchema = v.object({
@@ -7,7 +7,7 @@ export const tenantSchema = v.object({
   name: v.string(),
   created_at: time,
   retention_days: v.nullable(
-    v.pipe(count, v.description("RETENTION_DAYS: what ended longer ago is deleted; null: everything is kept")),
+    described(count, "RETENTION_DAYS: what ended longer ago is deleted; null: everything is kept"),
   ),
 });
 
@@ -43,7 +43,7 @@ export const defaultRole: Role = "operator";
 export const defaultScopes: readonly Scope[] = ["read", "publish"];
 
 export const memberSchema = v.object({
-  sub: v.pipe(v.string(), v.description("The `sub` claim of the member's tokens")),
+  sub: described(v.string(), "The `sub` claim of the member's tokens"),
   role: roleSchema,
   created_at: time,
 });
@@ -51,7 +51,7 @@ export const memberSchema = v.object({
 const apiKeyEntries = {
   id: uuid(),
   name: v.string(),
-  prefix: v.pipe(v.string(), v.description("The key's first characters, to know it again")),
+  prefix: described(v.string(), "The key's first characters, to know it again"),
   scopes: v.array(scopeSchema),
   expires_at: v.nullable(time),
   created_at: time,
@@ -59,35 +59,33 @@ const apiKeyEntries = {
 
 export const apiKeySchema = v.object({
   ...apiKeyEntries,
-  last_used_at: v.pipe(v.nullable(time), v.description("To about a minute; null: never")),
+  last_used_at: described(v.nullable(time), "To about a minute; null: never"),
   revoked_at: v.nullable(time),
 });
 
 export const createdApiKeySchema = v.object({
   ...apiKeyEntries,
-  api_key: v.pipe(v.string(), v.description("The key itself, which is not shown again")),
+  api_key: described(v.string(), "The key itself, which is not shown again"),
 });
 
-const keyName = v.pipe(v.nullable(v.string()), v.description("Of an API key"));
+const keyName = described(v.nullable(v.string()), "Of an API key");
 
 export const auditEventSchema = v.object({
-  number: v.pipe(v.number(), v.description("Rises in the order of writing")),
+  number: described(v.number(), "Rises in the order of writing"),
   created_at: time,
   actor: v.object({
     kind: actorKindSchema,
-    id: v.pipe(
+    id: described(
       v.string(),
-      v.description(
-        "The token's `sub` or the API key's id; empty for an operator's command and for the gateway itself",
-      ),
+      "The token's `sub` or the API key's id; empty for an operator's command and for the gateway itself",
     ),
     name: keyName,
   }),
-  action: v.pipe(v.string(), v.description("Such as `member.created`")),
+  action: described(v.string(), "Such as `member.created`"),
   target: v.object({ type: v.string(), id: v.string(), name: keyName }),
-  detail: v.pipe(
+  detail: described(
     v.record(v.string(), v.unknown()),
-    v.description("What it was made with, or of each field that changed `from` and `to`. Never a secret"),
+    "What it was made with, or of each field that changed `from` and `to`. Never a secret",
   ),
 });
 
@@ -113,7 +111,7 @@ const role = v.picklist(roleSchema.options, `expected ${roleSchema.options.join(
 export const newMemberSchema = v.strictObject(
   {
     sub: subSchema,
-    role: v.pipe(v.exactOptional(role), v.description("`operator` for a new member; one who is a member keeps theirs")),
+    role: described(v.exactOptional(role), "`operator` for a new member; one who is a member keeps theirs"),
   },
   fieldMessage,
 );
@@ -134,10 +132,7 @@ export const newApiKeySchema = v.strictObject(
       ),
       [...defaultScopes],
     ),
-    expires_at: v.pipe(
-      v.exactOptional(v.nullable(instant), null),
-      v.description("Null: it is valid until it is revoked"),
-    ),
+    expires_at: described(v.exactOptional(v.nullable(instant), null), "Null: it is valid until it is revoked"),
   },
   fieldMessage,
 );
