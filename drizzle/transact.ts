@@ -1,6 +1,12 @@
 import { isUnavailable } from "../shared/app_error.ts";
-import { beginStatement, settingStatements } from "./begin.ts";
-import { answerGraceMs, type TenantDatabase, type TransactionSettings } from "./database.ts";
+import {
+  answerGraceMs,
+  type Database,
+  type DatabaseOptions,
+  defaultStatementTimeoutMs,
+  type TenantDatabase,
+  type TransactionSettings,
+} from "./database.ts";
 import { DatabaseError, databaseUnavailable, toDatabaseError, unwrapDatabaseError } from "./database_error.ts";
 
 /** The `query` of a driver's client, as Drizzle calls it. */
@@ -39,7 +45,40 @@ export interface Connection {
   release(isBroken: boolean): Promise<void> | void;
 }
 
-export interface TransactOptions {
+/** The connections of one driver, which waits for one when all are in use. */
+interface ConnectionPool {
+  connect(): Promise<Connection>;
+  end(): Promise<void>;
+}
+
+/** Transactions over connections that are kept. */
+export function createPooledDatabase(
+  pool: ConnectionPool,
+  { statementTimeoutMs = defaultStatementTimeoutMs }: DatabaseOptions = {},
+): Database {
+  let closed: Promise<void> | null = null;
+
+  return {
+    transact: async (settings, work) => transact(await connect(), work, { settings, statementTimeoutMs, isOne: false }),
+    transactOne: async (settings, query) =>
+      transact(await connect(), async (db) => query(db), { settings, statementTimeoutMs, isOne: true }),
+    close() {
+      closed ??= pool.end();
+      return closed;
+    },
+  };
+
+  /** The pool rejects for most failures, and throws for some. */
+  async function connect(): Promise<Connection> {
+    try {
+      return await pool.connect();
+    } catch (error) {
+      throw toDatabaseError(error);
+    }
+  }
+}
+
+interface TransactOptions {
   readonly settings: TransactionSettings;
   readonly statementTimeoutMs: number;
   /** `work` has one query, and COMMIT is sent right behind it. */
@@ -117,4 +156,39 @@ export async function transact<Result>(
     known.catch(() => {});
     return known;
   }
+}
+
+/**
+ * The statements that a transaction starts with, after `begin`; none has a parameter, so that they are one simple query.
+ * `set_config('role', …, true)` is SET LOCAL ROLE. The search path keeps a role's own setting from putting another table in
+ * its place.
+ */
+export function settingStatements(
+  { role, tenantId, actor = "", authority }: TransactionSettings,
+  statementTimeoutMs: number,
+): readonly string[] {
+  const settings = {
+    ...(role === null ? {} : { role }),
+    "app.tenant_id": tenantId,
+    "app.actor": actor,
+    statement_timeout: String(statementTimeoutMs),
+    // A client that vanished holds no lock for long.
+    idle_in_transaction_session_timeout: String(2 * statementTimeoutMs),
+    search_path: "public, pg_temp",
+  };
+  const calls = Object.entries(settings).map(([name, value]) => `set_config('${name}', ${literal(value)}, true)`);
+  const select = `select ${calls.join(", ")}`;
+  return authority === undefined ? [select] : [select, authority];
+}
+
+/** `read` is one state for all of its statements; each statement of `write` sees what others committed before it. */
+function beginStatement({ access }: Pick<TransactionSettings, "access">): string {
+  return access === "read" ? "begin isolation level repeatable read read only" : "begin";
+}
+
+/** A text in SQL, also where the server reads backslashes as escapes. Throws `TypeError` for a NUL, which no text has there. */
+export function literal(text: string): string {
+  if (text.includes("\0")) throw new TypeError("Cannot send a text with a NUL character to the database");
+  const quoted = `'${text.replaceAll("'", "''")}'`;
+  return quoted.includes("\\") ? ` E${quoted.replaceAll("\\", "\\\\")}` : quoted;
 }

@@ -3,7 +3,6 @@ import { sql } from "drizzle-orm";
 import type { BatchItem } from "drizzle-orm/batch";
 import { drizzle as drizzleHttp } from "drizzle-orm/neon-http";
 import { drizzle as drizzleServerless } from "drizzle-orm/neon-serverless";
-import { settingStatements } from "../begin.ts";
 import {
   answerGraceMs,
   type Database,
@@ -15,8 +14,7 @@ import {
   type TransactionSettings,
 } from "../database.ts";
 import { databaseUnavailable, toDatabaseError, unwrapDatabaseError } from "../database_error.ts";
-import { type SendQuery, toConnection, transact } from "../transact.ts";
-import { createPooledDatabase } from "./pooled_database.ts";
+import { createPooledDatabase, type SendQuery, settingStatements, toConnection, transact } from "../transact.ts";
 
 export interface NeonOptions extends DatabaseOptions {
   /** The URL of a proxy's `/sql`; its WebSocket is `/v2` of the same host. Default: Neon's own, which the host of the URL names. */

@@ -8,8 +8,7 @@ import {
   defaultConnectTimeoutMs,
   defaultStatementTimeoutMs,
 } from "../database.ts";
-import { toConnection } from "../transact.ts";
-import { createPooledDatabase } from "./pooled_database.ts";
+import { createPooledDatabase, toConnection } from "../transact.ts";
 
 /**
  * Any Postgres, over TCP, on Node and Deno. Connects when first used. Throws `TypeError` for a URL that cannot be used.

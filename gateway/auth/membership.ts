@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import { PermissionDenied } from "../../shared/app_error.ts";
 import { badKey } from "./api_keys.ts";
-import { literal } from "../../drizzle/begin.ts";
+import { literal } from "../../drizzle/transact.ts";
 import type { Database } from "../../drizzle/database.ts";
 import { DatabaseError } from "../../drizzle/database_error.ts";
 import { read, readOne, write, type Caller, type Query, type TenantDatabase } from "../../drizzle/transactions.ts";
