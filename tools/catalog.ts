@@ -3,9 +3,10 @@ import { builtIn, type BenchmarkFile, type StigRule } from "../scanner/catalog/c
 import { readStigFile } from "../scanner/revisions/read_stig_file.ts";
 import type { DisaBenchmark } from "../scanner/revisions/read_xccdf.ts";
 import { isSameText, toRevision } from "../scanner/revisions/revision.ts";
+import type { RuleNames } from "../shared/rule_names.ts";
 
 /**
- * `node tools/catalog.ts FILE`: makes the built-in catalog, and the names of its rules in `shared/rule_names.ts`, from DISA's zip or
+ * `node tools/catalog.ts FILE`: makes the built-in catalog, and the names of its rules for `shared/rule_names.ts`, from DISA's zip or
  * XCCDF, and says which checks a person has to read again. What scanstream itself adds to a rule stays.
  */
 export function toCatalog({ rules, ...benchmark }: DisaBenchmark): BenchmarkFile {
@@ -46,23 +47,18 @@ export function tasksOf(disa: DisaBenchmark): readonly string[] {
   ];
 }
 
-/** The rows of `shared/rule_names.ts` for a catalog. */
-export function withRuleNames(source: string, { rules }: BenchmarkFile): string {
-  const begin = "const rows: readonly (readonly [check: string, vulnId: string, stigId: string, ruleId: string])[] = [";
-  const start = source.indexOf(begin) + begin.length;
-  const rows = rules.map(
-    ({ check, vuln_id, stig_id, rule_id }) => `\n  ${JSON.stringify([check, vuln_id, stig_id, rule_id])},`,
-  );
-  return `${source.slice(0, start)}${rows.join("")}\n${source.slice(source.indexOf("];", start))}`;
+/** The rules of a catalog by their names alone. */
+export function ruleNamesOf({ rules }: BenchmarkFile): readonly RuleNames[] {
+  return rules.map(({ check, vuln_id, stig_id, rule_id }) => ({ check, vuln_id, stig_id, rule_id }));
 }
 
 if (import.meta.main) {
   const [file = ""] = process.argv.slice(2);
   const content = await readStigFile(await readFile(file));
   const catalog = toCatalog(content);
-  const place = (path: string) => new URL(`../${path}`, import.meta.url);
-  await writeFile(place("scanner/catalog/okta_idaas_stig.json"), `${JSON.stringify(catalog, null, 2)}\n`);
-  const names = place("shared/rule_names.ts");
-  await writeFile(names, withRuleNames(await readFile(names, "utf8"), catalog));
+  const write = (path: string, value: object) =>
+    writeFile(new URL(`../${path}`, import.meta.url), `${JSON.stringify(value, null, 2)}\n`);
+  await write("scanner/catalog/okta_idaas_stig.json", catalog);
+  await write("shared/stig_rule_names.json", ruleNamesOf(catalog));
   process.stdout.write(["Wrote the catalog. Left to a person:", ...tasksOf(content), ""].join("\n"));
 }
