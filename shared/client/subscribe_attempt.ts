@@ -12,7 +12,7 @@ import {
   type SubscribeSettings,
 } from "./subscribe_options.ts";
 
-/** What one attempt leaves to the next. */
+/** The state that one attempt leaves to the next. */
 export interface Progress {
   openCount: number;
   /** By `performance.now()`; Infinity while the stream is not open. */
