@@ -4,7 +4,7 @@ import { pause } from "../abortable.ts";
 export interface PageLife {
   /** Cut short by `retryNow`, and when the page wakes up, unless the server asked for the pause. */
   pause(ms: number, isAsked: boolean): Promise<void>;
-  retryNow(): void;
+  readonly retryNow: () => void;
   /** Resolves at once, unless the page is about to sleep. */
   awake(): Promise<void>;
   /** Takes what is called when connections may have died without a word; `isCertain`: none can have survived. */
