@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import type { Scope } from "../shared/schemas/team.ts";
 import type { Database } from "./database.ts";
-import type { Due } from "./migrate_features.ts";
+import type { Due } from "./feature_tables.ts";
 import { noTenant, readOne } from "./transactions.ts";
 
 /** Queries without a known tenant, or across all of them: each is a function of the database with its owner's rights. */

@@ -6,7 +6,8 @@ import { defaultConnectTimeoutMs } from "./database.ts";
 import { toDatabaseError, unwrapDatabaseError } from "./database_error.ts";
 import { toClientConfig } from "./databases/pg.ts";
 import { withMigrations, type migrationConfig } from "./embedded_files.ts";
-import { type FeatureTables, migrateFeatures } from "./migrate_features.ts";
+import type { FeatureTables } from "./feature_tables.ts";
+import { migrateFeatures } from "./migrate_features.ts";
 
 /** "scanstream" in ASCII, cut to the 63 bits of a lock's key. */
 const migrationLock = "8319104478127354989";

@@ -3,26 +3,10 @@ import { sql } from "drizzle-orm";
 import { getTableConfig, type PgTable } from "drizzle-orm/pg-core";
 import { UsageError } from "../shared/usage_error.ts";
 import type { Database } from "./database.ts";
+import type { FeatureTables } from "./feature_tables.ts";
 import { migrationConfig } from "./embedded_files.ts";
 import { literal } from "./transact.ts";
 import { noTenant, readOne } from "./transactions.ts";
-
-/**
- * The name of an index that says which rows are due, of a table with a `tenant_id`: its first column is the time from which on, and its
- * `where` has the rows that count.
- */
-export type Due = `${string}_due`;
-
-/** The tables of one feature, and the folder that drizzle-kit writes their migrations to. */
-export interface FeatureTables {
-  /** Names the journal of its migrations. */
-  readonly prefix: string;
-  /** Each with `tenantPolicy`. */
-  readonly tables?: readonly PgTable[];
-  readonly tasks?: readonly { readonly due: Due }[];
-  /** A function, because a Worker has no `import.meta.url`: `() => new URL("./migrations", import.meta.url)`. */
-  readonly migrations?: () => URL;
-}
 
 /** A connection of the role that owns the tables. */
 interface OwnerConnection {

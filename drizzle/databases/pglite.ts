@@ -6,7 +6,8 @@ import { hasCode } from "../../shared/error_code.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import type { Database, DatabaseOptions } from "../database.ts";
 import { embeddedPostgres, withMigrations, type migrationConfig } from "../embedded_files.ts";
-import { type FeatureTables, migrateFeatures } from "../migrate_features.ts";
+import type { FeatureTables } from "../feature_tables.ts";
+import { migrateFeatures } from "../migrate_features.ts";
 import { type Connection, createPooledDatabase } from "../transact.ts";
 
 export interface PgliteOptions {

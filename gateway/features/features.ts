@@ -1,6 +1,6 @@
 import type { Hono } from "hono";
 import type { Database } from "../../drizzle/database.ts";
-import type { Due, FeatureTables } from "../../drizzle/migrate_features.ts";
+import type { Due, FeatureTables } from "../../drizzle/feature_tables.ts";
 import type { Publisher } from "../../shared/send_event.ts";
 import type { Allowed } from "../http/allowed.ts";
 import type { Log } from "../observability/log.ts";
