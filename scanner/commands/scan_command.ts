@@ -22,8 +22,7 @@ import {
   type Given,
   type Settings,
 } from "../settings/read_settings.ts";
-import { startPublishing } from "../streaming/start_publishing.ts";
-import { readStreamConfig } from "../streaming/stream_config.ts";
+import { readStreamConfig, startPublishing } from "../streaming/start_publishing.ts";
 import { writeGitHubFeedback } from "./github_actions.ts";
 import { readJudgment, warnOn } from "./judgment.ts";
 import { createProgress, newProgress, type Progress } from "./progress.ts";

@@ -79,7 +79,6 @@ const stateSchema = v.object({
   benchmark: v.string(),
   /** Names the document by which they were judged, as `decidingDigest` does; null: none. */
   orgPolicy: v.nullable(v.string()),
-  checks: listOf<string>(v.string()),
   /** Identities of log entries that were read. */
   seen: listOf<string>(v.string()),
   answers: listOf<SavedAnswers[number]>(v.object({ path: v.string() })),

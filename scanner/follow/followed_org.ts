@@ -4,8 +4,8 @@ import { firstRequests } from "../evidence/artifact_requests.ts";
 import { createCollection } from "../evidence/collect.ts";
 import { createRememberedAnswers, type RememberedAnswers, type SavedAnswers } from "../evidence/remembered_answers.ts";
 import type { Connection } from "../okta/connection.ts";
-import type { PageReader } from "../okta/idp_client.ts";
-import { IdpError } from "../okta/idp_error.ts";
+import type { IdpRequest, ListPage, PageReader, Reading } from "../okta/idp_client.ts";
+import { attempt, IdpError } from "../okta/idp_error.ts";
 import type { Engine } from "../../shared/report.ts";
 import type { FollowParts, FollowPlan } from "./follow_plan.ts";
 import type { LogEvent } from "./log_event.ts";
@@ -15,7 +15,7 @@ import type { Relevant } from "./verdicts.ts";
 type FollowedOrgParts = Pick<FollowParts, "connect" | "clock" | "say" | "trace">;
 
 /** The org as it was read last: the connection, the answers in memory, and what of them is invalid. */
-export class FollowedOrg {
+export class FollowedOrg implements PageReader {
   readonly #plan: FollowPlan;
   readonly #parts: FollowedOrgParts;
   #connection: Connection | null = null;
@@ -32,25 +32,23 @@ export class FollowedOrg {
   }
 
   /** Rejects with `IdpError`. */
-  async connect({ forgetsProbe }: { readonly forgetsProbe: boolean }): Promise<PageReader> {
+  async connect({ forgetsProbe }: { readonly forgetsProbe: boolean }): Promise<void> {
     const { signal, checks } = this.#plan;
     const probes = firstRequests(checks.flatMap((check) => check.artifacts));
     // The probe's answer serves a full scan that follows at once; later it would be an old one.
     const connection = await this.#parts.connect({ signal, probes, forgetsProbe, trace: this.#parts.trace });
     await this.#connection?.close();
     this.#connection = connection;
-    return connection.client;
   }
 
-  /** Other scopes may be granted by now, and tokens that were refused early are requested again. Null: the old connection stays. */
-  async reconnect(): Promise<PageReader | null> {
-    try {
-      return await this.connect({ forgetsProbe: false });
-    } catch (error) {
-      if (!(error instanceof IdpError)) throw error;
-      this.#parts.say(`${error.message}. ${error.remedy}`);
-      return null;
-    }
+  /** Other scopes may be granted by now, and tokens that were refused early are requested again. The old connection stays where it fails. */
+  async reconnect(): Promise<void> {
+    const error = await attempt(this.connect({ forgetsProbe: false }));
+    if (error instanceof IdpError) this.#parts.say(`${error.message}. ${error.remedy}`);
+  }
+
+  getPage(request: IdpRequest): Promise<Reading<ListPage>> {
+    return this.#client().getPage(request);
   }
 
   async close(): Promise<void> {

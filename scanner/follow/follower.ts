@@ -1,5 +1,4 @@
 import { DecidingOrgPolicy } from "../org_policy/followed_org_policy.ts";
-import type { CollectedArtifacts } from "../evidence/artifacts.ts";
 import type { FollowState } from "./follow_state.ts";
 import type { FollowEnd, FollowParts, FollowPlan } from "./follow_plan.ts";
 import { FollowedOrg } from "./followed_org.ts";
@@ -48,11 +47,8 @@ class Follower {
   #retry: { readonly atMs: number; readonly events: readonly Relevant[] } | null = null;
   readonly #record: FollowRecord;
   readonly #watched: WatchedTime;
-  /** The evidence by which the findings were evaluated last. */
-  #artifacts: CollectedArtifacts = {};
   #lastFullMs: number;
   #lagSeconds = 0;
-  #hasFailed = false;
   readonly #deciding: DecidingOrgPolicy;
 
   constructor(plan: FollowPlan, parts: FollowParts, saved: FollowState | null) {
@@ -66,13 +62,14 @@ class Follower {
     this.#deciding = new DecidingOrgPolicy(plan.orgPolicy, saved?.orgPolicy ?? null, parts.say);
     this.#org = new FollowedOrg(plan, parts, saved?.answers ?? []);
     this.#verdicts = new Verdicts(plan, parts, saved);
-    this.#log = new SystemLog({ clock: parts.clock, say: parts.say, reconcileMs: plan.reconcileMs, saved });
+    const { clock, say } = parts;
+    this.#log = new SystemLog({ pages: this.#org, clock, say, reconcileMs: plan.reconcileMs, saved });
     this.#lastFullMs = saved === null ? 0 : Date.parse(saved.lastFullAt);
   }
 
   async run(): Promise<FollowEnd> {
     const { plan, parts } = { plan: this.#plan, parts: this.#parts };
-    this.#log.connect(await this.#org.connect({ forgetsProbe: this.#isRestart }));
+    await this.#org.connect({ forgetsProbe: this.#isRestart });
     parts.monitor?.started({
       monitorId: this.#record.monitorId,
       registration: {
@@ -115,13 +112,12 @@ class Follower {
   }
 
   #watch(): void {
-    const { logStatus } = this.#log.status();
-    const readMs = logStatus === "reading" ? this.#log.lookedMs : null;
+    const readMs = this.#log.status().log_status === "reading" ? this.#log.lookedMs : null;
     this.#watched.looked(readMs, this.#parts.clock.nowMs());
   }
 
   #end(isMore: boolean): FollowEnd | null {
-    if (this.#hasFailed) return "failed";
+    if (this.#verdicts.hasFailed) return "failed";
     if (this.#plan.untilClean && this.#verdicts.isClean()) return "clean";
     return this.#plan.once && !isMore ? "caught_up" : null;
   }
@@ -153,7 +149,7 @@ class Follower {
       await this.#reconcile("reconciliation");
       return false;
     }
-    const reading = this.#log.isKept(nowMs) ? await this.#log.read() : "lost";
+    const reading = await this.#log.read();
     if (typeof reading !== "string") {
       await this.#take(reading);
       return reading.isMore;
@@ -193,20 +189,17 @@ class Follower {
   /** A full scan. What the log says in the meantime is read again after it, so that no change falls between. */
   async #reconcile(cause: Round["cause"], { isGap = false } = {}): Promise<void> {
     if (cause !== "start" && !isGap) {
-      const pages = await this.#org.reconnect();
-      if (pages !== null) this.#log.connect(pages);
+      await this.#org.reconnect();
       await this.#drain();
     }
     if (!this.#log.hasCursor) await this.#log.begin();
     const startedMs = this.#parts.clock.nowMs();
     await this.#org.collectAll();
     let events: readonly Relevant[] = [];
-    if (this.#log.hasCursor) {
-      const reading = await this.#log.read();
-      if (typeof reading !== "string") {
-        events = await this.#invalidate(reading.events);
-        this.#log.advance(reading.cursor);
-      }
+    const reading = await this.#log.read();
+    if (typeof reading !== "string") {
+      events = await this.#invalidate(reading.events);
+      this.#log.advance(reading.cursor);
     }
     this.#lastFullMs = startedMs;
     await this.#round({ events: isGap || cause === "start" ? [] : events, cause });
@@ -214,9 +207,9 @@ class Follower {
 
   /** Before a full scan, so that what the log explains is not found by the scan first. */
   async #drain(): Promise<void> {
-    while (this.#log.hasCursor) {
+    for (;;) {
       const reading = await this.#log.read();
-      // The gap is reported at the next look.
+      // A gap is reported at the next look.
       if (typeof reading === "string") return;
       await this.#take(reading);
       if (!reading.isMore) return;
@@ -241,15 +234,8 @@ class Follower {
   async #round(round: Round): Promise<void> {
     const artifacts = await this.#org.collect();
     const nowMs = this.#parts.clock.nowMs();
-    const { lines, hasFailed } = this.#verdicts.judge({
-      ...round,
-      artifacts: [this.#artifacts, artifacts],
-      engine: this.#org.engine,
-      nowMs,
-      monitorId: this.#record.monitorId,
-    });
-    this.#artifacts = artifacts;
-    this.#hasFailed ||= hasFailed;
+    const { monitorId } = this.#record;
+    const lines = this.#verdicts.judge(round, { artifacts, engine: this.#org.engine, nowMs, monitorId });
     this.#planRetry(round.events, nowMs);
     this.#commit();
     await this.#record.add(lines);
@@ -258,13 +244,13 @@ class Follower {
   #report(): void {
     const { monitor, clock } = this.#parts;
     const status = this.#log.status();
-    const isReading = status.logStatus === "reading";
+    const isReading = status.log_status === "reading";
     const lookedMs = isReading ? this.#log.lookedMs : this.#lastFullMs;
     const lagSeconds = isReading || lookedMs === null ? this.#lagSeconds : (clock.nowMs() - lookedMs) / 1000;
     monitor?.polled({
-      at: lookedMs === null ? null : new Date(lookedMs).toISOString(),
-      lagSeconds: Math.max(0, lagSeconds),
-      counts: this.#verdicts.counts(),
+      last_look_at: lookedMs === null ? null : new Date(lookedMs).toISOString(),
+      lag_seconds: Math.max(0, lagSeconds),
+      ...this.#verdicts.counts(),
       ...status,
     });
   }
@@ -283,7 +269,6 @@ class Follower {
       lastFullAt: new Date(this.#lastFullMs).toISOString(),
       benchmark: this.#plan.benchmark,
       orgPolicy: this.#deciding.digest,
-      checks: this.#verdicts.checks(),
       ...this.#log.toSave(),
       answers: this.#org.toSave(),
       findings: this.#verdicts.findings(),

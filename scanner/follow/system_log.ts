@@ -1,6 +1,6 @@
 import type { Clock } from "../okta/clock.ts";
 import type { ListPage, PageReader, Reading } from "../okta/idp_client.ts";
-import type { PollError, PollResult } from "../streaming/monitor_publisher.ts";
+import type { MonitorUpdate } from "../../shared/schemas/monitor.ts";
 import type { FollowState } from "./follow_state.ts";
 import { toLogEvent, type LogEvent } from "./log_event.ts";
 import { logFilters } from "./touched.ts";
@@ -21,6 +21,7 @@ interface Refusal {
 }
 
 export interface SystemLogOptions {
+  readonly pages: PageReader;
   readonly clock: Clock;
   /** A message for a person. */
   readonly say: (text: string) => void;
@@ -28,6 +29,10 @@ export interface SystemLogOptions {
   readonly saved: Pick<FollowState, "cursor" | "lastLookAt" | "seen"> | null;
 }
 
+/** As the gateway's clients see it. */
+type LogState = Pick<MonitorUpdate, "log_status" | "error_code" | "error_detail" | "gap_from" | "gap_to">;
+
+const noError = { error_code: null, error_detail: null };
 const pageSize = 1000;
 /** Pages of one poll: an import of a hundred thousand users passes in bounded memory. */
 const maxPages = 10;
@@ -46,11 +51,9 @@ const maxCursorAgeMs = 89 * 86_400_000;
 export class SystemLog {
   readonly #options: SystemLogOptions;
   readonly #seen: Set<string>;
-  #pages: PageReader | null = null;
   #cursor: string | null;
   #lookedMs: number | null;
-  #status: PollResult["logStatus"] = "unknown";
-  #error: PollError | null = null;
+  #status: LogState = { log_status: "unknown", ...noError };
 
   constructor(options: SystemLogOptions) {
     const { saved } = options;
@@ -60,18 +63,8 @@ export class SystemLog {
     this.#lookedMs = typeof saved?.lastLookAt === "string" ? Date.parse(saved.lastLookAt) : null;
   }
 
-  /** Reads through another connection from now on, which may be allowed to. */
-  connect(pages: PageReader): void {
-    this.#pages = pages;
-  }
-
   get hasCursor(): boolean {
     return this.#cursor !== null;
-  }
-
-  /** True when what happened since the last look can still be read. */
-  isKept(nowMs: number): boolean {
-    return this.#cursor !== null && (this.#lookedMs === null || nowMs - this.#lookedMs <= maxCursorAgeMs);
   }
 
   /** When the log was last read to its end. */
@@ -82,7 +75,6 @@ export class SystemLog {
   /** Takes a cursor at the log's present end, past everything before; false where it cannot be read. A provider may refuse a long filter. */
   async begin(): Promise<boolean> {
     this.#cursor = null;
-    let refusal: Refusal | null = null;
     for (const filter of logFilters) {
       const end = await this.#readToEnd(firstPath(this.#options.clock.nowMs() - startMarginMs, filter));
       if (!("refused" in end)) {
@@ -90,16 +82,17 @@ export class SystemLog {
         this.#cursor = end.cursor;
         return true;
       }
-      refusal = end;
-      if (end.refused !== "lost") break;
+      if (end.refused === "lost" && filter !== null) continue;
+      this.#noteRefusal(end);
+      break;
     }
-    if (refusal !== null) this.#noteRefusal(refusal);
     return false;
   }
 
   /** Reads the entries since the cursor, which stays until `advance`. `lost`: what happened since the last look cannot be read. */
   async read(): Promise<LogEvents | "lost" | "unreadable"> {
-    if (this.#cursor === null) return "unreadable";
+    const ageMs = this.#options.clock.nowMs() - (this.#lookedMs ?? Number.POSITIVE_INFINITY);
+    if (this.#cursor === null || ageMs > maxCursorAgeMs) return "lost";
     const found = await this.#readPages(this.#cursor);
     if (!("refused" in found)) {
       this.#noteRead();
@@ -116,18 +109,19 @@ export class SystemLog {
 
   /** Says that the log between the two times cannot be read any more. */
   reportGap(fromMs: number, toMs: number): void {
-    const gap = { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() };
-    const detail = `The System Log could not be read from where it was left: what happened from ${gap.from} to ${gap.to} is known by a full scan only, not by whom`;
-    this.#error = { code: "log_gap", detail, gap };
+    const [gap_from, gap_to] = [new Date(fromMs).toISOString(), new Date(toMs).toISOString()];
+    const detail = `The System Log could not be read from where it was left: what happened from ${gap_from} to ${gap_to} is known by a full scan only, not by whom`;
+    this.#status = { ...this.#status, error_code: "log_gap", error_detail: detail, gap_from, gap_to };
     this.#options.say(detail);
   }
 
   clearGap(): void {
-    this.#error = null;
+    const { gap_from: _from, gap_to: _to, ...status } = this.#status;
+    this.#status = { ...status, ...noError };
   }
 
-  status(): Pick<PollResult, "logStatus" | "error"> {
-    return { logStatus: this.#status, error: this.#error };
+  status(): LogState {
+    return this.#status;
   }
 
   toSave(): Pick<FollowState, "cursor" | "lastLookAt" | "seen"> {
@@ -148,8 +142,7 @@ export class SystemLog {
     const events: LogEvent[] = [];
     let cursor = from;
     for (let count = 1; ; count++) {
-      const page = await this.#pages?.getPage({ path: cursor, scope: "logs.read" });
-      if (page === undefined) return { refused: "failed", detail: "There is no connection" };
+      const page = await this.#options.pages.getPage({ path: cursor, scope: "logs.read" });
       // The pages before are kept: their cursor is good.
       if (page.state === "missing") return cursor === from ? refusalOf(page) : { events, cursor, isMore: false };
       const { entries, next } = page.value;
@@ -179,9 +172,8 @@ export class SystemLog {
   }
 
   #noteRead(): void {
-    if (this.#status === "unreadable") this.#options.say("The System Log can be read again");
-    this.#status = "reading";
-    this.#error = null;
+    if (this.#status.log_status === "unreadable") this.#options.say("The System Log can be read again");
+    this.#status = { log_status: "reading", ...noError };
     this.#lookedMs = this.#options.clock.nowMs();
   }
 
@@ -189,9 +181,8 @@ export class SystemLog {
     const { say, reconcileMs } = this.#options;
     const code = refused === "forbidden" ? "log_forbidden" : "log_unreadable";
     const detail = `The System Log cannot be read, so changes are found by a full scan every ${reconcileMs / 3_600_000} h only: ${why}`;
-    if (this.#error?.code !== code) say(detail);
-    this.#error = { code, detail };
-    this.#status = "unreadable";
+    if (this.#status.error_code !== code) say(detail);
+    this.#status = { log_status: "unreadable", error_code: code, error_detail: detail };
   }
 }
 

@@ -33,19 +33,11 @@ export interface Round {
   readonly cause: "reconciliation" | "start" | "org_policy";
 }
 
-export interface JudgedEvidence extends Round {
-  /** The evidence before and now. */
-  readonly artifacts: readonly [before: CollectedArtifacts, now: CollectedArtifacts];
+export interface JudgedEvidence {
+  readonly artifacts: CollectedArtifacts;
   readonly engine: Engine;
   readonly nowMs: number;
   readonly monitorId: string;
-}
-
-export interface Changes {
-  /** The findings that moved, each with the events that explain it, and with the others of the same interval. */
-  readonly lines: readonly ChangeLine[];
-  /** True when one of them is what `--fail-on` ends with. */
-  readonly hasFailed: boolean;
 }
 
 /** The findings of the selected checks as they were judged last. */
@@ -53,7 +45,9 @@ export class Verdicts {
   readonly #plan: FollowPlan;
   readonly #parts: Pick<FollowParts, "decisions" | "newId" | "trace">;
   readonly #findings: Map<string, readonly KnownFinding[]>;
-  readonly #judged: Set<string>;
+  /** The evidence by which they were judged. */
+  #artifacts: CollectedArtifacts = {};
+  #hasFailed = false;
   readonly #attestations = new Map<string, Attestation>();
 
   /** Among what is saved, that of another selection of checks, or of another revision of the STIG, is forgotten. */
@@ -64,21 +58,24 @@ export class Verdicts {
     this.#plan = plan;
     this.#parts = parts;
     this.#findings = new Map(Map.groupBy(findings, ({ check }) => check));
-    this.#judged = new Set((saved?.checks ?? []).filter((name) => selected.has(name)));
   }
 
-  judge({ events, cause: otherCause, artifacts, engine, nowMs, monitorId }: JudgedEvidence): Changes {
+  /** The findings that moved, each with the events that explain it, and with the others of the same interval. */
+  judge(
+    { events, cause: otherCause }: Round,
+    { artifacts: now, engine, nowMs, monitorId }: JudgedEvidence,
+  ): readonly ChangeLine[] {
     const { checks, orgUrl, orgPolicy, failOn, withAddresses } = this.#plan;
     const { decisions, newId, trace } = this.#parts;
-    const [before, now] = artifacts;
+    const before = this.#artifacts;
+    this.#artifacts = now;
     const seenAt = new Date(nowMs).toISOString();
     const context = toContext({ engine, evaluatedAt: seenAt, orgUrl, orgPolicy: orgPolicy.current() });
     const lines: ChangeLine[] = [];
-    let hasFailed = false;
     for (const check of checks) {
       const { name, rule: stigRule } = check;
       // A check that was not judged before: its findings are no changes.
-      const isNew = !this.#judged.has(name);
+      const isNew = !this.#findings.has(name);
       const evaluated = evaluateTraced(check, now, { context, trace });
       const [result = evaluated] = decisions.apply([evaluated], nowMs);
       if (result.attestation === null) this.#attestations.delete(name);
@@ -86,7 +83,6 @@ export class Verdicts {
       const needs = needsOf(check, now);
       const { moves, known } = compareFindings(this.#findings.get(name) ?? [], result, missingOf(needs, now));
       this.#findings.set(name, known);
-      this.#judged.add(name);
       if (moves.length === 0) continue;
       const rule = { ...ruleVerdict(known), severity: stigRule.severity };
       const touching = isNew ? [] : events.filter((event) => event.artifacts.some((one) => needs.includes(one)));
@@ -101,9 +97,14 @@ export class Verdicts {
         const facts = { id: newId(), seenAt, rule, orgUrl, monitorId, withAddresses };
         lines.push(toLine(move, { cause, events: named.map(({ event }) => event), also, ...facts }));
       }
-      hasFailed ||= !isNew && moves.some((move) => isNewFailure(move, failOn, stigRule.severity));
+      this.#hasFailed ||= !isNew && moves.some((move) => isNewFailure(move, failOn, stigRule.severity));
     }
-    return { lines, hasFailed };
+    return lines;
+  }
+
+  /** True after a finding that `--fail-on` ends with. */
+  get hasFailed(): boolean {
+    return this.#hasFailed;
   }
 
   counts(): StatusCounts {
@@ -117,10 +118,6 @@ export class Verdicts {
 
   findings(): readonly KnownFinding[] {
     return [...this.#findings.values()].flat();
-  }
-
-  checks(): readonly string[] {
-    return [...this.#judged];
   }
 }
 

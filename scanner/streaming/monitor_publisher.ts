@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { problemOf, type GatewayClient, type RegisteredMonitor } from "../../shared/client/gateway_client.ts";
 import { toFindingUpdated } from "../../shared/finding_updated.ts";
-import type { StatusCounts } from "../../shared/report.ts";
 import { vulnIdOf } from "../../shared/rule_names.ts";
 import type { NewChange } from "../../shared/schemas/change.ts";
 import type { MonitorUpdate, NewMonitor } from "../../shared/schemas/monitor.ts";
@@ -13,7 +12,7 @@ export interface MonitorPublisher {
   /** Called once, before anything else. */
   started(monitor: FollowedMonitor): void;
   /** After each poll of the org, whether it brought anything or not. */
-  polled(poll: PollResult): void;
+  polled(update: MonitorUpdate): void;
   /** There are changes in the queue. What was stored before may be in it again: the gateway stores each once by its id. */
   changed(): void;
   /** The process ends, and the monitor goes on with the next one. Resolves when it was accepted or given up. */
@@ -29,25 +28,6 @@ export interface FollowedMonitor {
   readonly changes: EventQueue<NewChange>;
   /** Called once the gateway knows the monitor: under a new id if the previous monitor has ended. */
   readonly onRegistered: (monitor: RegisteredMonitor) => void;
-}
-
-export interface PollResult {
-  /** RFC 3339: when the provider last answered; null: not yet. */
-  readonly at: string | null;
-  /** How far behind the org's log the verdicts are; null when it is not known. */
-  readonly lagSeconds: number | null;
-  /** Counts of checks. */
-  readonly counts: StatusCounts;
-  readonly logStatus: NonNullable<MonitorUpdate["log_status"]>;
-  /** Null when nothing is wrong. */
-  readonly error: PollError | null;
-}
-
-export interface PollError {
-  readonly code: string;
-  readonly detail: string;
-  /** Between which times the log could not be read, as RFC 3339. */
-  readonly gap?: { readonly from: string; readonly to: string };
 }
 
 export interface MonitorPublisherOptions {
@@ -69,10 +49,10 @@ export function createMonitorPublisher(options: MonitorPublisherOptions): Monito
     started(followed) {
       publisher = publish(followed);
     },
-    polled(poll) {
+    polled({ error_detail: detail = null, ...poll }) {
       // Before the first answer of the provider there is nothing to say: the registration says that the monitor runs.
-      if (poll.at === null) return;
-      const next = toUpdate(poll);
+      if (poll.last_look_at === null) return;
+      const next = { ...poll, error_detail: detail === null ? null : toLine(detail, maxTextChars) };
       const isNews = stateOf(next) !== stateOf(update);
       update = next;
       if (isNews) publisher?.requestUpdate();
@@ -129,8 +109,7 @@ export function createMonitorPublisher(options: MonitorPublisherOptions): Monito
 
 /** While ending: how long the gateway may accept nothing. */
 const endTimeoutMs = 5000;
-/** Bounds of the gateway's fields, in characters. */
-const maxCodeChars = 100;
+/** The bound of the gateway's field, in characters. */
 const maxTextChars = 2048;
 
 /** Part of an update that is sent at once when it changes; the rest waits for the heartbeat. */
@@ -142,16 +121,4 @@ function stateOf({
   ...state
 }: MonitorUpdate): string {
   return JSON.stringify(state);
-}
-
-function toUpdate({ at, lagSeconds, counts, logStatus, error }: PollResult): MonitorUpdate {
-  return {
-    last_look_at: at,
-    lag_seconds: lagSeconds,
-    ...counts,
-    log_status: logStatus,
-    error_code: error === null ? null : toLine(error.code, maxCodeChars),
-    error_detail: error === null ? null : toLine(error.detail, maxTextChars),
-    ...(error?.gap === undefined ? {} : { gap_from: error.gap.from, gap_to: error.gap.to }),
-  };
 }

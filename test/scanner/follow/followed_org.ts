@@ -10,9 +10,10 @@ import type { ChangeLine } from "../../../scanner/follow/changes.ts";
 import { follow } from "../../../scanner/follow/follower.ts";
 import type { FollowParts, FollowPlan } from "../../../scanner/follow/follow_plan.ts";
 import { createFollowStore } from "../../../scanner/follow/follow_state.ts";
-import type { FollowedMonitor, MonitorPublisher, PollResult } from "../../../scanner/streaming/monitor_publisher.ts";
+import type { FollowedMonitor, MonitorPublisher } from "../../../scanner/streaming/monitor_publisher.ts";
 import type { Clock } from "../../../scanner/okta/clock.ts";
 import { connect } from "../../../scanner/okta/connection.ts";
+import type { MonitorUpdate } from "../../../shared/schemas/monitor.ts";
 import { configFor } from "../../support/idp_connection.ts";
 
 /** A clock that stands still while the follower works, and shows when it waits. */
@@ -79,7 +80,7 @@ export async function setUpOrg(options: Partial<PracticeOrgOptions> = {}) {
     const stop = new AbortController();
     const lines: ChangeLine[] = [];
     const said: string[] = [];
-    const looks: PollResult[] = [];
+    const looks: MonitorUpdate[] = [];
     const calls: string[] = [];
     let waiting: FollowedMonitor["changes"] | null = null;
     const monitor: MonitorPublisher = {

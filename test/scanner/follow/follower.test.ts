@@ -63,7 +63,7 @@ describe("a follower", () => {
     ]);
     expect(lines[0]?.explained_by[0]).not.toHaveProperty("ip_address");
     expect(requests.filter((path) => !path.startsWith("/api/v1/logs"))).toEqual(["/api/v1/authenticators"]);
-    expect(follower.looks.at(-1)).toMatchObject({ logStatus: "reading", error: null, counts: { fail: 1 } });
+    expect(follower.looks.at(-1)).toMatchObject({ log_status: "reading", error_code: null, fail: 1 });
     await follower.stop();
   });
 
@@ -278,7 +278,7 @@ describe("a follower", () => {
     org.change("fips-off");
     const { lines } = await follower.after();
     expect(lines).toMatchObject([{ check: fips, cause: "log", explained_by: [{}] }]);
-    expect(follower.looks.at(-1)).toMatchObject({ logStatus: "reading", error: null });
+    expect(follower.looks.at(-1)).toMatchObject({ log_status: "reading", error_code: null });
     await follower.stop();
   });
 
@@ -312,8 +312,8 @@ describe("a follower", () => {
     const { lines } = await follower.after();
     expect(lines).toMatchObject([{ check: fips, cause: "reconciliation", explained_by: [] }]);
     expect(follower.said.join("\n")).toMatch(/from \S+Z to \S+Z/);
-    expect(follower.looks.map(({ error }) => error?.code)).toContain("log_gap");
-    expect(follower.looks.at(-1)?.error).toBeNull();
+    expect(follower.looks.map(({ error_code: code }) => code)).toContain("log_gap");
+    expect(follower.looks.at(-1)?.error_code).toBeNull();
     await follower.stop();
   });
 
@@ -322,7 +322,7 @@ describe("a follower", () => {
     const follower = start({ reconcileMs: 10_000 });
     await follower.settled();
     expect(follower.said).toHaveLength(1);
-    expect(follower.looks.at(-1)).toMatchObject({ logStatus: "unreadable", error: { code: "log_forbidden" } });
+    expect(follower.looks.at(-1)).toMatchObject({ log_status: "unreadable", error_code: "log_forbidden" });
     org.change("fips-off");
     const idle = await follower.after();
     expect(idle.lines).toEqual([]);
@@ -331,7 +331,7 @@ describe("a follower", () => {
     org.setFaults([]);
     await follower.after(10_000);
     await follower.after();
-    expect(follower.looks.at(-1)?.logStatus).toBe("reading");
+    expect(follower.looks.at(-1)?.log_status).toBe("reading");
     expect(follower.said.join("\n")).toMatch(/can be read again/);
     await follower.stop();
   });
@@ -429,7 +429,7 @@ describe("a follower", () => {
     org.setFaults([{ name: "html", path: "/api/v1/logs" }]);
     org.change("fips-off", "sam@practice.example");
     expect((await follower.after()).lines).toEqual([]);
-    expect(follower.looks.at(-1)).toMatchObject({ logStatus: "unreadable", error: { code: "log_unreadable" } });
+    expect(follower.looks.at(-1)).toMatchObject({ log_status: "unreadable", error_code: "log_unreadable" });
     expect((await follower.after()).lines).toEqual([]);
     expect(follower.said).toHaveLength(1);
     org.setFaults([]);

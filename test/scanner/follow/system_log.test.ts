@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { SystemLog } from "../../../scanner/follow/system_log.ts";
-import type { ListPage, Reading } from "../../../scanner/okta/idp_client.ts";
+import type { ListPage, PageReader, Reading } from "../../../scanner/okta/idp_client.ts";
 import { createFakeClock } from "../../support/fake_clock.ts";
 
 type Answer = Reading<ListPage>;
@@ -9,13 +9,13 @@ type Answer = Reading<ListPage>;
 function logOf(...answers: readonly Answer[]) {
   const asked: string[] = [];
   const saved = { cursor: at("a"), lastLookAt: null, seen: [] };
-  const log = new SystemLog({ clock: createFakeClock(), say: () => undefined, reconcileMs: 1, saved });
-  log.connect({
+  const pages: PageReader = {
     async getPage({ path }) {
       asked.push(path);
       return answers[asked.length - 1] ?? refusal(500);
     },
-  });
+  };
+  const log = new SystemLog({ pages, clock: createFakeClock(), say: () => undefined, reconcileMs: 1, saved });
   return { asked, log };
 }
 
@@ -50,16 +50,16 @@ test("keeps its cursor where a page names no next one, and fails where such a pa
 });
 
 test.each([
-  [refusal(400), "lost", undefined],
-  [refusal(404), "lost", undefined],
-  [refusal(410), "lost", undefined],
+  [refusal(400), "lost", null],
+  [refusal(404), "lost", null],
+  [refusal(410), "lost", null],
   [refusal(403), "unreadable", "log_forbidden"],
   [refusal(null, "missing_scope"), "unreadable", "log_forbidden"],
   [refusal(429), "unreadable", "log_unreadable"],
   [refusal(null), "unreadable", "log_unreadable"],
 ])("after %j the log is %s, with the error %s", async (answer, outcome, code) => {
   const { log } = logOf(answer);
-  expect([await log.read(), log.status().error?.code]).toEqual([outcome, code]);
+  expect([await log.read(), log.status().error_code]).toEqual([outcome, code]);
 });
 
 test("begins at the end, without a filter where one is refused", async () => {
@@ -70,5 +70,5 @@ test("begins at the end, without a filter where one is refused", async () => {
   expect(filters).toEqual([...filters].sort((one, other) => other - one));
   expect(filters[1]).toBe(0);
   const refused = logOf(refusal(400), refusal(400)).log;
-  expect([await refused.begin(), refused.status().error?.code]).toEqual([false, "log_unreadable"]);
+  expect([await refused.begin(), refused.status().error_code]).toEqual([false, "log_unreadable"]);
 });

@@ -6,9 +6,9 @@ import {
   type FollowedMonitor,
   type MonitorPublisher,
   type MonitorPublisherOptions,
-  type PollResult,
 } from "../../../scanner/streaming/monitor_publisher.ts";
 import type { NewChange } from "../../../shared/schemas/change.ts";
+import type { MonitorUpdate } from "../../../shared/schemas/monitor.ts";
 import { aChange } from "../../support/change_builders.ts";
 import { startTcpProxy, type TcpProxy } from "../../support/tcp_proxy.ts";
 import { startTestGateway, type TestGateway } from "../../support/test_gateway.ts";
@@ -105,15 +105,9 @@ async function startMonitor(changes: Changes = {}): Promise<Monitor> {
   return monitor;
 }
 
-function aLook(changes: Partial<PollResult> = {}): PollResult {
-  return {
-    at: new Date().toISOString(),
-    lagSeconds: 1.5,
-    counts: { pass: 20, fail: 5, manual: 3, not_applicable: 1 },
-    logStatus: "reading",
-    error: null,
-    ...changes,
-  };
+function aLook(changes: MonitorUpdate = {}): MonitorUpdate {
+  const counts = { pass: 20, fail: 5, manual: 3, not_applicable: 1 };
+  return { last_look_at: new Date().toISOString(), lag_seconds: 1.5, ...counts, log_status: "reading", ...changes };
 }
 
 async function read(path: string): Promise<Record<string, unknown>> {
@@ -157,9 +151,9 @@ describe("createMonitorPublisher", () => {
     resting.polled(aLook());
     await expect.poll(() => resting.requests).toEqual(["PUT", "PATCH"]);
     await expect.poll(async () => (await read(resting.monitorId))["lag_seconds"]).toBe(1.5);
-    resting.polled(aLook({ lagSeconds: 2 }));
+    resting.polled(aLook({ lag_seconds: 2 }));
     resting.polled(
-      aLook({ lagSeconds: 3, logStatus: "unreadable", error: { code: "forbidden", detail: "No\nscope" } }),
+      aLook({ lag_seconds: 3, log_status: "unreadable", error_code: "forbidden", error_detail: "No\nscope" }),
     );
     await expect.poll(async () => (await read(resting.monitorId))["error_detail"]).toBe("No scope");
     expect(resting.requests).toEqual(["PUT", "PATCH", "PATCH"]);
