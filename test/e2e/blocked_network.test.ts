@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { startCommandOrg } from "../support/command_gateway.ts";
+import { startCommandOrg } from "../support/org_stage.ts";
 import { runCommand, temporaryFolder } from "../support/command_line.ts";
 
 /** Preloaded into the command: records where each socket connects, and lets it connect to nothing but `ALLOWED`. */

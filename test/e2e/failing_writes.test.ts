@@ -2,28 +2,42 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { catalog } from "../../scanner/catalog/catalog.ts";
 import type { Report } from "../../shared/report.ts";
 import { countStates } from "../../shared/rule_result.ts";
-import { expectNoBug, startCommandOrg, startCommandStage, type CommandStage } from "../support/command_gateway.ts";
-import { startCommand } from "../support/command_line.ts";
+import { runCommand, startCommand, type Outcome } from "../support/command_line.ts";
+import { openOrgStage, startCommandOrg, type OrgStage } from "../support/org_stage.ts";
+import { readStream, startTestGateway, type TestGateway } from "../support/test_gateway.ts";
 
 /** A scan when a file or standard output cannot be written, or when the scan itself fails. */
 
-let stage: CommandStage;
+let stage: OrgStage;
+let gateway: TestGateway;
 
 beforeAll(async () => {
-  stage = await startCommandStage();
+  [stage, gateway] = await Promise.all([openOrgStage(), startTestGateway()]);
 });
-afterAll(() => stage[Symbol.asyncDispose]());
+afterAll(() => Promise.all([stage[Symbol.asyncDispose](), gateway.stop()]));
+
+const request = (path: string) => gateway.request(`/api/v1/scans/${path}`, { as: `Api-Key ${gateway.acme.apiKey}` });
+
+/** Everything that a subscriber of the scan receives from now until the stream ends. */
+async function follow(scanId: string): Promise<string> {
+  return readStream(await request(`${scanId}/event-stream`), /^\u0000/);
+}
+
+function expectNoBug({ stderr }: Outcome): void {
+  expect(stderr).not.toContain("This is a bug");
+  expect(stderr).not.toMatch(/\n\s+at /);
+}
 
 const oneCheck = ["--check", "authenticator_password_minimum_length_15"];
 
 test("artifacts on a full disk: exit 2 and one line; the report, the stored scan and its end are there", async () => {
-  await using slow = await startCommandOrg(stage.cwd, 50);
+  await using slow = await startCommandOrg(stage.path, 50);
   const running = startCommand(["scan", "--format", "json", "--concurrency", "1", "--save-artifacts", "/dev/full"], {
-    cwd: stage.cwd,
-    env: { ...stage.gateway.env, ...slow.env },
+    cwd: stage.path,
+    env: { ...gateway.env, ...slow.env },
   });
   const [, id = ""] = await running.until("stderr", /Streaming as scan ([0-9a-f-]{36})/);
-  const heard = stage.gateway.follow(id);
+  const heard = follow(id);
   const outcome = await running.finished;
   expectNoBug(outcome);
   expect(outcome.code).toBe(2);
@@ -32,11 +46,8 @@ test("artifacts on a full disk: exit 2 and one line; the report, the stored scan
   ]);
   const report = JSON.parse(outcome.stdout) as Report;
   expect(report.checks).toHaveLength(catalog.length);
-  expect((await heard).at(-1)).toBe("scan.end");
-  expect(await stage.gateway.get(`/api/v1/scans/${id}`)).toMatchObject({
-    status: "completed",
-    ...countStates(report.checks),
-  });
+  expect(await heard).toContain("event: scan.end");
+  expect(await (await request(id)).json()).toMatchObject({ status: "completed", ...countStates(report.checks) });
 });
 
 test.each([
@@ -48,25 +59,25 @@ test.each([
   ],
 ])("standard output %s: exit 2 and the reason", async (_, shell, message) => {
   const args = ["scan", "--format", "json", "--fail-on", "never", "--quiet", ...oneCheck];
-  const outcome = await stage.shell(shell, args, stage.idpEnv);
+  const outcome = await runCommand(args, { cwd: stage.path, env: stage.env, shell });
   expectNoBug(outcome);
   expect(outcome).toMatchObject({ code: 2, stdout: "", stderr: expect.stringMatching(message) as string });
 });
 
 test("an internal error of a scan: exit 4, and its followers receive the end", async () => {
-  await using slow = await startCommandOrg(stage.cwd, 150);
+  await using slow = await startCommandOrg(stage.path, 150);
   const bug = "process.on('SIGUSR2',()=>{throw(new(Error)('boom'))})";
   const running = startCommand(["scan", "--format", "json", "--concurrency", "1"], {
-    cwd: stage.cwd,
-    env: { ...stage.gateway.env, ...slow.env, NODE_OPTIONS: `--import=data:text/javascript,${bug}` },
+    cwd: stage.path,
+    env: { ...gateway.env, ...slow.env, NODE_OPTIONS: `--import=data:text/javascript,${bug}` },
   });
   const [, id = ""] = await running.until("stderr", /Streaming as scan ([0-9a-f-]{36})/);
-  const heard = stage.gateway.follow(id);
+  const heard = follow(id);
   await running.until("stderr", /\[ 3\/\d+\]/);
   const { code, stderr } = await running.stop("SIGUSR2");
   expect(code, stderr).toBe(4);
   expect(stderr).toMatch(/This is a bug of scanstream .*report it.*issue/);
   expect(stderr).toContain("boom");
-  expect((await heard).at(-1)).toBe("scan.end");
-  expect(["cancelled", "failed"]).toContain((await stage.gateway.get(`/api/v1/scans/${id}`))["status"]);
+  expect(await heard).toContain("event: scan.end");
+  expect(await (await request(id)).json()).toMatchObject({ status: expect.stringMatching(/cancelled|failed/) });
 });

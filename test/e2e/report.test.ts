@@ -1,31 +1,29 @@
 import { callCommand } from "../support/called_command.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { reportUpload } from "../support/report_builders.ts";
-import { startCommandGateway, type CommandGateway } from "../support/command_gateway.ts";
-import type { Outcome } from "../support/command_line.ts";
-import { createScanProducer, type ScanProducer } from "../support/scan_producer.ts";
+import { temporaryFolder, type Outcome } from "../support/command_line.ts";
+import { createProducer, type Producer } from "../support/producers.ts";
+import { startTestGateway, type TestGateway } from "../support/test_gateway.ts";
 
 /** `report` of scans that a gateway keeps. */
 
-let gateway: CommandGateway;
-let producer: ScanProducer;
+let gateway: TestGateway;
+let producer: Producer;
+const folder = await temporaryFolder();
 beforeAll(async () => {
-  gateway = await startCommandGateway();
-  producer = createScanProducer(gateway.env["SCANSTREAM_URL"] ?? "", gateway.env["SCANSTREAM_API_KEY"] ?? "");
+  gateway = await startTestGateway();
+  producer = createProducer(gateway.url, gateway.acme.apiKey);
 });
-afterAll(() => gateway[Symbol.asyncDispose]());
+afterAll(() => Promise.all([gateway.stop(), folder[Symbol.asyncDispose]()]));
 
 function run(...args: readonly string[]): Promise<Outcome> {
-  return callCommand(args, { cwd: gateway.folder, env: gateway.env });
+  return callCommand(args, { cwd: folder.path, env: gateway.env });
 }
 
 async function scanWithReport(): Promise<string> {
   const { id } = await producer.register({ org_url: "https://acme.okta.com" });
-  const upload = reportUpload(id);
-  const response = await fetch(`${gateway.env["SCANSTREAM_URL"]}/api/v1/scans/${id}/report`, {
-    ...upload,
-    headers: { ...upload.headers, authorization: `Api-Key ${gateway.env["SCANSTREAM_API_KEY"]}` },
-  });
+  const as = `Api-Key ${gateway.acme.apiKey}`;
+  const response = await gateway.request(`/api/v1/scans/${id}/report`, { ...reportUpload(id), as });
   if (!response.ok) throw new Error(await response.text());
   return id;
 }

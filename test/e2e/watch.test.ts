@@ -1,27 +1,26 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { callCommand } from "../support/called_command.ts";
-import { startCommandGateway, type CommandGateway } from "../support/command_gateway.ts";
-import { startCommand, type Outcome } from "../support/command_line.ts";
+import { startCommand, temporaryFolder, type Outcome } from "../support/command_line.ts";
 import { freePort } from "../support/free_port.ts";
-import { createScanProducer, type ScanProducer } from "../support/scan_producer.ts";
+import { createProducer, type Producer } from "../support/producers.ts";
+import { createScan, startTestGateway, type TestGateway } from "../support/test_gateway.ts";
 import { problem, startScriptedServer, status, type Answer } from "../support/scripted_server.ts";
 
 /** `watch` of a scan and of a tenant, hostile events and answers, and a gateway that cannot be used. */
 
-let gateway: CommandGateway;
-let producer: ScanProducer;
+let gateway: TestGateway;
+let producer: Producer;
+let options: { readonly cwd: string; readonly env: TestGateway["env"] };
+const folder = await temporaryFolder();
 beforeAll(async () => {
-  gateway = await startCommandGateway();
-  producer = producerOf(gateway);
+  gateway = await startTestGateway();
+  producer = createProducer(gateway.url, gateway.acme.apiKey);
+  options = { cwd: folder.path, env: gateway.env };
 });
-afterAll(() => gateway[Symbol.asyncDispose]());
-
-function producerOf({ env }: CommandGateway): ScanProducer {
-  return createScanProducer(env["SCANSTREAM_URL"] ?? "", env["SCANSTREAM_API_KEY"] ?? "");
-}
+afterAll(() => Promise.all([gateway.stop(), folder[Symbol.asyncDispose]()]));
 
 function run(...args: readonly string[]): Promise<Outcome> {
-  return callCommand(args, { cwd: gateway.folder, env: gateway.env });
+  return callCommand(args, options);
 }
 
 test.each<[status: string, fail: number, code: number]>([
@@ -29,7 +28,7 @@ test.each<[status: string, fail: number, code: number]>([
   ["cancelled", 0, 1],
 ])("--exit-status of a scan that ends %s with %i failed checks is %i", async (end, fail, code) => {
   const scan = await producer.register({});
-  const watching = startCommand(["watch", scan.id, "--exit-status"], { cwd: gateway.folder, env: gateway.env });
+  const watching = startCommand(["watch", scan.id, "--exit-status"], options);
   await watching.until("stderr", /Following/);
   await scan.end(end, { pass: 1, fail, manual: 0 });
   expect((await watching.finished).code).toBe(code);
@@ -40,11 +39,10 @@ test.each<[status: string, fail: number, code: number]>([
 });
 
 test("without an id follows everything of the tenant until Ctrl-C: what is under way, and what comes", async () => {
-  await using other = await startCommandGateway();
-  const otherProducer = producerOf(other);
+  const { apiKey } = await gateway.createTenant("Initech");
+  const otherProducer = createProducer(gateway.url, apiKey);
   const running = await otherProducer.register({ org_url: "https://first.example", checks_total: 29 });
-  const options = { cwd: other.folder, env: other.env };
-  const watching = startCommand(["watch"], options);
+  const watching = startCommand(["watch"], { ...options, env: { ...gateway.env, SCANSTREAM_API_KEY: apiKey } });
   await watching.until("stderr", /^Following the tenant$/m);
   const next = await otherProducer.register({ org_url: "https://second.example" });
   await next.end("completed", { pass: 2, fail: 1, manual: 0 });
@@ -84,12 +82,12 @@ test("writes one clean line for each event, whatever was published, and as JSON 
     ...kinds.flatMap((type) => bodies.map((data) => ({ type, data }))),
     { type: "scan.progress", data: { type: "scan.end", check: "a", status: "PASS", checks_done: 1, checks_total: 2 } },
   ];
-  const scan = await gateway.registerScan();
-  const options = { cwd: gateway.folder, env: gateway.env };
+  const scan = await createScan(gateway, gateway.acme);
   const [text, json] = [[], ["--format", "json"]].map((args) => startCommand(["watch", scan.id, ...args], options));
   for (const one of [text, json]) await one?.until("stderr", /Following/);
   const end = { type: "scan.end", data: { scan_id: scan.id, status: hostile, pass: 1, fail: 0, manual: hostile } };
-  for (const event of [...events, end]) await gateway.publish(scan, event);
+  for (const event of [...events, end])
+    await gateway.gateway.parts.dependencies.broker.publish(scan.channel, JSON.stringify(event));
 
   const [shown, written] = [await text?.finished, await json?.finished];
   for (const outcome of [shown, written]) {
@@ -119,8 +117,7 @@ describe("what is wrong is one clean line", () => {
   });
 
   test("no gateway: exit 2; a key that is not valid, and a gateway that cannot be reached: exit 3", async () => {
-    const report = (env: Readonly<Record<string, string>>) =>
-      callCommand(["report", noScan], { cwd: gateway.folder, env });
+    const report = (env: Readonly<Record<string, string>>) => callCommand(["report", noScan], { ...options, env });
     const unset = "SCANSTREAM_URL and SCANSTREAM_API_KEY are not set";
     expect(await report({})).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(unset) as string });
     const refused = await report({ ...gateway.env, SCANSTREAM_API_KEY: "scs_no" });
@@ -139,7 +136,7 @@ describe("what is wrong is one clean line", () => {
   ])("%s of a gateway that answers with %s: exit 3", async (command, _, answers) => {
     await using server = await startScriptedServer(...answers);
     const env = { SCANSTREAM_URL: server.url, SCANSTREAM_API_KEY: "scs_key" };
-    const { code, stderr } = await callCommand([command, noScan], { cwd: gateway.folder, env });
+    const { code, stderr } = await callCommand([command, noScan], { ...options, env });
     expect(stderr).not.toMatch(steersTerminal);
     expect(stderr).toMatch(/^Cannot (?:follow the scan|read the report): .*$/m);
     expect(code).toBe(3);

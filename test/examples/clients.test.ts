@@ -10,10 +10,9 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { denoProgram } from "../support/runtime_programs.ts";
 import { launchChromium } from "../support/chromium.ts";
 import { listen } from "../support/listen.ts";
-import { produceMonitor } from "../support/monitor_producer.ts";
-import { changeOf } from "../support/monitor_requests.ts";
+import { changeOf } from "../support/change_builders.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
-import { buildFinding, createScanProducer, type ScanProducer } from "../support/scan_producer.ts";
+import { buildFinding, createProducer, type Producer } from "../support/producers.ts";
 import { startWranglerDev, workerConfig } from "../support/server_process.ts";
 import { installTarball, packTarball } from "../support/tarball.ts";
 import type { TestTenant } from "../support/operator.ts";
@@ -28,7 +27,7 @@ let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let gateway: TestGateway;
 let browser: Browser;
 let tenant: TestTenant;
-let producer: ScanProducer;
+let producer: Producer;
 let environment: Record<string, string>;
 const path = (name: string) => join(folder.path, "clients", name);
 
@@ -41,7 +40,7 @@ beforeAll(async () => {
   await writeFile(path("package.json"), JSON.stringify({ type: "module" }));
   await writeFile(path("deno.json"), JSON.stringify({ nodeModulesDir: "manual" }));
   tenant = await gateway.createTenant("Acme");
-  producer = createScanProducer(gateway.url, tenant.apiKey);
+  producer = createProducer(gateway.url, tenant.apiKey);
   environment = { PATH: process.env["PATH"] ?? "", SCANSTREAM_URL: gateway.url, SCANSTREAM_API_KEY: tenant.apiKey };
 });
 afterAll(async () => {
@@ -146,7 +145,7 @@ test("a notifier posts what got worse with rule, CAT and actor, and nothing else
     await close();
   });
   await isOpen();
-  const monitor = await produceMonitor(gateway.url, tenant.apiKey);
+  const monitor = await producer.follow();
   const fail = { status: "FAIL", reason: null } as const;
   const pass = { status: "PASS", reason: null } as const;
   await monitor.store([

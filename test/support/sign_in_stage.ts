@@ -38,9 +38,9 @@ export async function openSignInStage(
     one: { login: "olga@practice.example", name: "Olga One", tenantIds: [acme.id] },
     none: { login: "nils@practice.example", name: "Nils None", tenantIds: [crypto.randomUUID()] },
   };
-  await gateway.addMember(acme, people.both.login, "viewer");
-  await gateway.addMember(globex, people.both.login, "admin");
-  await gateway.addMember(acme, people.one.login, "operator");
+  await gateway.addUser(acme.id, people.both.login, "viewer");
+  await gateway.addUser(globex.id, people.both.login, "admin");
+  await gateway.addUser(acme.id, people.one.login, "operator");
   const offerAgain = (changed: Partial<SignInOptions> = {}) => {
     offer({
       people: Object.values(people),

@@ -19,13 +19,18 @@ import {
   type TestTenant,
 } from "./operator.ts";
 import { openTestPglite } from "./pglite.ts";
-import { watchedQueries } from "./watched_database.ts";
+import { runSql, watchedQueries } from "./watched_database.ts";
 
 export interface TestGateway extends TestOperator {
   readonly gateway: RunningGateway;
   readonly url: string;
   readonly acme: TestTenant;
   readonly globex: TestTenant;
+  /** The variables with which a command reaches it as Acme. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly database: Database;
+  /** The rows of a statement about every tenant. */
+  owner(sql: string, ...params: readonly unknown[]): ReturnType<typeof runSql>;
   /** Everything that was logged, every level. */
   readonly log: readonly string[];
   request(path: string, options?: CallOptions): Promise<Response>;
@@ -71,13 +76,18 @@ export async function startTestGateway(
     ...options,
     database,
   });
+  const { url } = gateway;
   const operator = createOperator((operation, args) => gateway.admin(operation, args), issuerKey);
+  const acme = await operator.createTenant("Acme");
   return {
     ...operator,
     gateway,
-    url: gateway.url,
-    acme: await operator.createTenant("Acme"),
+    url,
+    env: { SCANSTREAM_URL: url, SCANSTREAM_API_KEY: acme.apiKey },
+    acme,
     globex: await operator.createTenant("Globex"),
+    database,
+    owner: (sql, ...params) => runSql(database, "set local role scanstream_admin", { sql, params }),
     log,
     request: (path, callOptions) => call(gateway, path, callOptions),
     async stop() {

@@ -1,8 +1,7 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { aChange, anExplanation } from "../support/change_builders.ts";
-import { produceMonitor, type ProducedMonitor } from "../support/monitor_producer.ts";
-import { buildFinding } from "../support/scan_producer.ts";
+import { buildFinding } from "../support/producers.ts";
 import type { WebTenant } from "../support/web_gateway.ts";
 import { failingRule, openPage, openRule, openStage } from "./watched_page.ts";
 
@@ -28,8 +27,8 @@ const screens = [
 ] as const;
 
 /** Two rules, of which the one of CAT II fails. */
-async function watchOrg(tenant: WebTenant): Promise<ProducedMonitor> {
-  const monitor = await produceMonitor(gateway.url, tenant.apiKey, { org_url: orgUrl });
+async function watchOrg(tenant: WebTenant) {
+  const monitor = await tenant.producer.follow({ org_url: orgUrl });
   await monitor.store([
     aChange({ ...mfa, ...first, to: pass, actual: "two factors", rule: { ...pass, severity: "high" } }),
     aChange({ ...idle, ...first, to: fail, actual: "120 minutes", rule: { ...fail, severity: "medium" } }),
@@ -122,7 +121,7 @@ test("live, delayed, without reports and blind are told apart in the row", async
     ["blind", { log_status: "unreadable", error_code: "forbidden", error_detail: "No scope" }],
     ["stopped", { status: "stopped" }],
   ] as const) {
-    const monitor = await produceMonitor(gateway.url, tenant.apiKey, { org_url: `https://${name}.okta.com` });
+    const monitor = await tenant.producer.follow({ org_url: `https://${name}.okta.com` });
     await monitor.update(fields);
     if (name === "stale") await gateway.silenceMonitor(tenant, monitor.id);
   }
@@ -185,7 +184,7 @@ test("a monitor and a scan of one untouched organization do not differ, and a pa
   );
   await scan.store(findings);
   await scan.end("completed", { pass: 0, fail: 1, manual: 1 });
-  const monitor = await produceMonitor(gateway.url, tenant.apiKey, { org_url: orgUrl });
+  const monitor = await tenant.producer.follow({ org_url: orgUrl });
   await monitor.store(
     [auto, plain].map(({ check, status, reason }) =>
       aChange({ check, fingerprint: check, ...first, to: { status, reason } }),

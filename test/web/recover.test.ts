@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { buildFinding } from "../support/scan_producer.ts";
+import { buildFinding } from "../support/producers.ts";
 import { failingRule, openPage, openRule, openStage } from "./watched_page.ts";
 
 /** Faults of a gateway, of a proxy before it, of a broker or a browser, and large sizes. */

@@ -1,8 +1,7 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { aChange, anExplanation } from "../support/change_builders.ts";
-import { produceMonitor } from "../support/monitor_producer.ts";
-import { buildFinding } from "../support/scan_producer.ts";
+import { buildFinding } from "../support/producers.ts";
 import { member } from "../support/operator.ts";
 import type { WebTenant } from "../support/web_gateway.ts";
 import { expectAccessible } from "./accessible.ts";
@@ -24,7 +23,7 @@ const acme = await gateway.createTenant(hostile(200));
 const empty = await gateway.createTenant("Initech");
 /** The page opens by itself a scan that runs. */
 const running = await gateway.createTenant(hostile(200));
-await gateway.addMember(acme, member, "admin");
+await gateway.addUser(acme.id, member, "admin");
 const ids = await fill(acme, running);
 
 interface Scene {
@@ -166,7 +165,7 @@ async function fill(tenant: WebTenant, other: WebTenant) {
   const call = async (method: string, path: string, json?: object): Promise<unknown> => {
     const response = await fetch(`${gateway.url}/api/v1${path}`, {
       method,
-      headers: { authorization: `Bearer ${tenant.accessToken}`, "content-type": "application/json" },
+      headers: { authorization: `Bearer ${tenant.token}`, "content-type": "application/json" },
       ...(json === undefined ? {} : { body: JSON.stringify(json) }),
     });
     if (!response.ok) throw new Error(`Cannot ${method} ${path}: ${response.status} ${await response.text()}`);
@@ -198,7 +197,7 @@ async function fill(tenant: WebTenant, other: WebTenant) {
   await finished.end("completed", { fail: 2, manual: 1 });
   const started = await scanned("two", other);
   const org = { org_url: "https://three.okta.com", client_id: hostileText(200) };
-  const monitor = await produceMonitor(gateway.url, tenant.apiKey, org);
+  const monitor = await tenant.producer.follow(org);
   await monitor.update({ log_status: "unreadable", error_code: "forbidden", error_detail: hostileText(200) });
   const change = { fingerprint: hostile(200), resource: { type: text, id: text, name: text }, actual: text };
   const actor = { id: text, type: text, login: text, name: text };

@@ -3,10 +3,9 @@ import { join } from "node:path";
 import type { Locator, Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { aChange, anExplanation } from "../support/change_builders.ts";
-import { startCommandOrg } from "../support/command_gateway.ts";
+import { startCommandOrg } from "../support/org_stage.ts";
 import { runCommand, temporaryFolder } from "../support/command_line.ts";
-import { produceMonitor } from "../support/monitor_producer.ts";
-import { buildFinding } from "../support/scan_producer.ts";
+import { buildFinding } from "../support/producers.ts";
 import { member } from "../support/operator.ts";
 import { tabTo } from "./accessible.ts";
 import { failingRule, openPage, openRule, openStage } from "./watched_page.ts";
@@ -60,7 +59,7 @@ test("why a CAT I rule fails, and how to fix it: two clicks", async () => {
 test("who changed what overnight, over six organizations: one click", async () => {
   const tenant = await demoTenant();
   for (const [index, name] of ["Ada", "Ben", "Cyd", "Dan", "Eve", "Fay"].entries()) {
-    const monitor = await produceMonitor(gateway.url, tenant.apiKey, { org_url: `https://org${index}.okta.com` });
+    const monitor = await tenant.producer.follow({ org_url: `https://org${index}.okta.com` });
     const actor = { id: name, type: "User", login: null, name };
     await monitor.store([aChange({ from: pass, to: fail, explained_by: [anExplanation({ actor })] })]);
   }
@@ -183,7 +182,7 @@ test("an attestation ends with the scan that contradicts it, and says so", async
 
 test("read access for a colleague takes at most four clicks, and a key is shown once", async () => {
   const tenant = await demoTenant();
-  await gateway.addMember(tenant, member, "admin");
+  await gateway.addUser(tenant.id, member, "admin");
   await using watched = await openPage(browser, gateway.url);
   const { page } = watched;
   const { click, count } = counted();
@@ -216,7 +215,7 @@ test("read access for a colleague takes at most four clicks, and a key is shown 
 
 test("a viewer sees what is decided, and nothing to decide with; a first visitor gets a key and the command", async () => {
   const tenant = await demoTenant();
-  await gateway.addMember(tenant, member, "admin");
+  await gateway.addUser(tenant.id, member, "admin");
   await using first = await openPage(browser, gateway.url);
   await first.page.getByRole("button", { name: "Make a key" }).click();
   await first.page.getByText(/SCANSTREAM_API_KEY=\w{20,} scanstream scan/).waitFor();
@@ -225,7 +224,7 @@ test("a viewer sees what is decided, and nothing to decide with; a first visitor
   await first.page.getByRole("heading", { level: 1, name: "acme.okta.com" }).waitFor();
   await scan.store([buildFinding({ check: idle })]);
   await scan.end("completed", { pass: 0, fail: 1, manual: 0 });
-  await gateway.addMember(tenant, member, "viewer");
+  await gateway.addUser(tenant.id, member, "viewer");
   await using watched = await openPage(browser, gateway.url);
   const rule = await openRule(watched.page, failingRule);
   await rule.getByRole("button", { name: "Copy link" }).waitFor();

@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { Database } from "../../../../drizzle/database.ts";
 import { everyTenant, write } from "../../../../drizzle/transactions.ts";
 import { auditEvents, decisions } from "../../../../drizzle/schema.ts";
 import type { Decision } from "../../../../shared/schemas/decision.ts";
-import { openTestPglite } from "../../../support/pglite.ts";
-import { buildFinding, createScanProducer, type ScanProducer } from "../../../support/scan_producer.ts";
+import { buildFinding, createProducer, type Producer } from "../../../support/producers.ts";
 import { member } from "../../../support/operator.ts";
 import { startTestGateway, type TestGateway } from "../../../support/test_gateway.ts";
 
@@ -13,23 +11,21 @@ const orgUrl = "https://acme.okta.com";
 const waiver = { kind: "waiver", check, resource: "00p1", reason: "Moves in January", expires: "never" } as const;
 const attestation = { kind: "attestation", check, status: "PASS", reason: "Looked at it", expires: "never" } as const;
 
-let database: Database;
 let gateway: TestGateway;
 let key: string;
 let user: string;
 let stranger: string;
-let producer: ScanProducer;
+let producer: Producer;
 
 beforeAll(async () => {
-  database = await openTestPglite();
-  gateway = await startTestGateway({}, { database });
+  gateway = await startTestGateway();
   key = `Api-Key ${gateway.acme.apiKey}`;
   user = `Bearer ${gateway.acme.token}`;
   stranger = `Api-Key ${gateway.globex.apiKey}`;
-  producer = createScanProducer(gateway.url, gateway.acme.apiKey);
+  producer = createProducer(gateway.url, gateway.acme.apiKey);
 });
 afterAll(() => gateway.stop());
-beforeEach(() => write(database, everyTenant, async (db) => void (await db.delete(decisions))));
+beforeEach(() => write(gateway.database, everyTenant, async (db) => void (await db.delete(decisions))));
 
 const post = (json: object, as = key) => gateway.request("/api/v1/decisions", { method: "POST", as, json });
 const withdraw = (id: string, as = key) => gateway.request(`/api/v1/decisions/${id}`, { method: "DELETE", as });
@@ -53,7 +49,7 @@ async function completeScan(findings: readonly ReturnType<typeof buildFinding>[]
 }
 
 const auditOf = async (id: string) =>
-  (await write(database, everyTenant, (db) => db.select().from(auditEvents).orderBy(auditEvents.number)))
+  (await write(gateway.database, everyTenant, (db) => db.select().from(auditEvents).orderBy(auditEvents.number)))
     .filter(({ targetId }) => targetId === id)
     .map(({ action, actorKind, actorId }) => ({ action, actorKind, actorId }));
 

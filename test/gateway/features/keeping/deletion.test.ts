@@ -5,26 +5,24 @@ import { deletingByAge } from "../../../../gateway/features/retention.ts";
 import { runTask } from "../../../../gateway/features/tasks.ts";
 import { createLog } from "../../../../gateway/observability/log.ts";
 import { everyTenant, write } from "../../../../drizzle/transactions.ts";
-import { openPg } from "../../../drizzle/open_databases.ts";
-import { startKeptGateway, type KeptGateway } from "../../../support/keeping_gateways.ts";
 import { reportUpload } from "../../../support/report_builders.ts";
 import { createPublisher } from "../../../../shared/send_event.ts";
-import { createScan } from "../../../support/test_gateway.ts";
+import { createScan, startTestGateway, type TestGateway } from "../../../support/test_gateway.ts";
 import { findingEvents } from "../../../support/published.ts";
 
 describe("deleting", () => {
-  let gateway: KeptGateway;
+  let gateway: TestGateway;
   let key: string;
 
   beforeAll(async () => {
-    gateway = await startKeptGateway(openPg);
+    gateway = await startTestGateway();
     key = `Api-Key ${gateway.acme.apiKey}`;
   });
   afterAll(() => gateway?.stop());
 
   const send = (method: string, path: string, json?: unknown, as = key) =>
     gateway.request(path, json === undefined ? { method, as } : { method, as, json });
-  const owner: KeptGateway["owner"] = (...statement) => gateway.owner(...statement);
+  const owner: TestGateway["owner"] = (...statement) => gateway.owner(...statement);
 
   async function fullScan(status?: string): Promise<string> {
     const { id, channel } = await createScan(gateway, gateway.acme);
@@ -60,7 +58,7 @@ describe("deleting", () => {
 
   describe("RETENTION_DAYS", () => {
     const run = async (retentionDays: number | null) => {
-      const { database } = gateway.opened;
+      const { database } = gateway;
       const published: string[] = [];
       const log = createLog({ level: "debug", write: () => {} });
       const { sendEvent } = createPublisher({
@@ -72,7 +70,7 @@ describe("deleting", () => {
       return published;
     };
     const age = (id: string, days: number, table = "scans") =>
-      write(gateway.opened.database, everyTenant, (db) =>
+      write(gateway.database, everyTenant, (db) =>
         db.execute(
           sql`update ${sql.identifier(table)} set ended_at = now() - make_interval(days => ${days}::integer) where id = ${id}::uuid`,
         ),

@@ -4,7 +4,6 @@ import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { recordEvents } from "../../../../gateway/library/record_events.ts";
 import { silentLog } from "../../../../gateway/observability/log.ts";
-import { createPgDatabase } from "../../../../drizzle/databases/pg.ts";
 import { scans } from "../../../../drizzle/schema.ts";
 import { write } from "../../../../drizzle/transactions.ts";
 import { observeScan } from "../../../../gateway/features/organizations/observe.ts";
@@ -22,17 +21,17 @@ import { ruleHistoryOf } from "../../../../shared/history/rule_history.ts";
 import type { NewChange } from "../../../../shared/schemas/change.ts";
 import type { RuleHistory } from "../../../../shared/schemas/history.ts";
 import type { Organization, OrganizationHistory } from "../../../../shared/schemas/organization.ts";
-import { openOnPostgres } from "../../../drizzle/open_databases.ts";
 import { fuzzed } from "../../../fuzz/fuzzed.ts";
-import { startKeptGateway, type KeptGateway } from "../../../support/keeping_gateways.ts";
-import { changeOf, createMonitorClient } from "../../../support/monitor_requests.ts";
+import { changeOf } from "../../../support/change_builders.ts";
+import { createMonitorClient } from "../../../support/monitor_client.ts";
 import { findingEvents } from "../../../support/published.ts";
+import { startTestGateway, type TestGateway } from "../../../support/test_gateway.ts";
 
 /** On PostgreSQL, as the application's role, and bound to what the shared core says of the same runs. */
-let gateway: KeptGateway;
+let gateway: TestGateway;
 let as: string;
 beforeAll(async () => {
-  gateway = await startKeptGateway(() => openOnPostgres((url) => createPgDatabase(url, { maxConnections: 4 })));
+  gateway = await startTestGateway();
   as = `Api-Key ${gateway.acme.apiKey}`;
 });
 afterAll(() => gateway?.stop());
@@ -52,7 +51,7 @@ const base = Math.floor(Date.now() / (24 * hour)) * 24 * hour - 7 * 24 * hour + 
 const period = { from: base - hour, to: base + 6 * 24 * hour };
 const isoOf = (ms: number) => new Date(ms).toISOString();
 const dependencies = () => ({
-  database: gateway.opened.database,
+  database: gateway.database,
   ...recordEvents(),
   log: silentLog,
   nowMs: Date.now,
@@ -103,7 +102,7 @@ async function startScan(orgUrl: string, verdicts: Verdicts): Promise<string> {
 /** A scan that was made in the past, and arrives now. */
 async function storeScan(orgUrl: string, { from, to }: Span, verdicts: Verdicts): Promise<void> {
   const id = await startScan(orgUrl, verdicts);
-  await write(gateway.opened.database, { tenantId: gateway.acme.id }, async (db) => {
+  await write(gateway.database, { tenantId: gateway.acme.id }, async (db) => {
     const times = { startedAt: new Date(from), endedAt: new Date(to) };
     const [row] = await db
       .update(scans)

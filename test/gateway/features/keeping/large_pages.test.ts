@@ -1,17 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openPg } from "../../../drizzle/open_databases.ts";
-import { startKeptGateway, type KeptGateway } from "../../../support/keeping_gateways.ts";
+import { startTestGateway, type TestGateway } from "../../../support/test_gateway.ts";
 import { stigRuleNames } from "../../../../shared/rule_names.ts";
 import type { OrganizationHistory } from "../../../../shared/schemas/organization.ts";
 
 describe("a history of more than one answer holds", () => {
-  let gateway: KeptGateway;
+  let gateway: TestGateway;
   let organization: { readonly id: string };
   const monitorId = randomUUID();
 
   beforeAll(async () => {
-    gateway = await startKeptGateway(openPg);
+    gateway = await startTestGateway();
     const as = `Api-Key ${gateway.acme.apiKey}`;
     const monitor = { org_url: "https://acme.okta.com", interval_seconds: 10 };
     await gateway.request(`/api/v1/monitors/${monitorId}`, { method: "PUT", as, json: monitor });

@@ -2,12 +2,14 @@ import { randomBytes } from "node:crypto";
 import { gunzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { aCheckResult, aReport, reportUpload } from "../../../support/report_builders.ts";
-import { openPg } from "../../../drizzle/open_databases.ts";
-import { keptDatabases, startKeptGateway } from "../../../support/keeping_gateways.ts";
-import { createScan } from "../../../support/test_gateway.ts";
+import { openTestPglite } from "../../../support/pglite.ts";
+import { createScan, openTestDatabase, startTestGateway } from "../../../support/test_gateway.ts";
 
-test.each(keptDatabases)("a report of 8 MiB is stored, and is in the export, over %s", async (_name, open) => {
-  await using gateway = await startGateway(open);
+test.each([
+  ["PGlite", openTestPglite],
+  ["PostgreSQL", openTestDatabase],
+])("a report of 8 MiB is stored, and is in the export, over %s", async (_name, open) => {
+  const gateway = await startTestGateway({}, { database: await open() });
   const { id } = await createScan(gateway, gateway.acme);
   const as = `Api-Key ${gateway.acme.apiKey}`;
   const title = randomBytes(7.9 * 1_048_576).toString("base64");
@@ -19,10 +21,11 @@ test.each(keptDatabases)("a report of 8 MiB is stored, and is in the export, ove
   expect(Buffer.from(await read.arrayBuffer()).equals(gunzipSync(body))).toBe(true);
   const exported = await (await gateway.request("/api/v1/tenant/export", { as })).text();
   expect(exported.includes(body.toString("hex"))).toBe(true);
+  await gateway.stop();
 });
 
 test("of different reports that are sent at once one is stored, also after the scan has ended", async () => {
-  await using gateway = await startGateway(openPg);
+  const gateway = await startTestGateway();
   const { id } = await createScan(gateway, gateway.acme);
   const as = `Api-Key ${gateway.acme.apiKey}`;
   await gateway.request(`/api/v1/scans/${id}`, { method: "PATCH", as, json: { status: "completed" } });
@@ -34,9 +37,5 @@ test("of different reports that are sent at once one is stored, also after the s
   expect(statuses.toSorted((a, b) => a - b)).toEqual([201, 409, 409, 409]);
   const read = await (await gateway.request(path, { as })).text();
   expect(uploads.map(({ body }) => gunzipSync(body).toString())).toContain(read);
+  await gateway.stop();
 });
-
-async function startGateway(open: Parameters<typeof startKeptGateway>[0]) {
-  const gateway = await startKeptGateway(open);
-  return { ...gateway, [Symbol.asyncDispose]: () => gateway.stop() };
-}

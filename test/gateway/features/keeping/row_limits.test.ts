@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { sql, type SQL } from "drizzle-orm";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createPgDatabase } from "../../../../drizzle/databases/pg.ts";
+import type { Database } from "../../../../drizzle/database.ts";
 import { tenants } from "../../../../drizzle/schema.ts";
 import { everyTenant, write, type TenantDatabase } from "../../../../drizzle/transactions.ts";
 import type { AllowedPrincipal } from "../../../../gateway/auth/principal.ts";
@@ -10,13 +10,13 @@ import { putMonitor } from "../../../../gateway/features/runs/monitors.ts";
 import { putScan } from "../../../../gateway/features/runs/scans.ts";
 import { insertApiKey } from "../../../../gateway/features/team/api_key_store.ts";
 import { putMember } from "../../../../gateway/features/team/member_store.ts";
-import { openOnPostgres, type OpenPostgresDatabase } from "../../../drizzle/open_databases.ts";
+import { openTestDatabase } from "../../../support/test_gateway.ts";
 
-let opened: OpenPostgresDatabase;
+let database: Database;
 beforeAll(async () => {
-  opened = await openOnPostgres((url) => createPgDatabase(url, { maxConnections: 4 }));
+  database = await openTestDatabase();
 });
-afterAll(() => opened?.close());
+afterAll(() => database?.close());
 
 const orgUrl = () => `https://${randomUUID()}.okta.com`;
 const monitor = () => ({ org_url: orgUrl(), interval_seconds: 10 });
@@ -80,13 +80,12 @@ const kinds: readonly (readonly [what: string, most: number, fill: Fill, add: Ad
 
 test.each(kinds)("%s: at most %i, and of two at once the last place goes to one", async (what, most, fill, add) => {
   const tenantId = randomUUID();
-  await write(opened.database, everyTenant, async (db) => {
+  await write(database, everyTenant, async (db) => {
     await db.insert(tenants).values({ id: tenantId, name: "acme" });
     await db.execute(fill(tenantId));
   });
   const common = { expiresAtMs: null, onlyStream: null, permission: "manage" } as const;
-  const addOne = () =>
-    write(opened.database, { tenantId }, (db) => add(db, { kind: "user", tenantId, id: "ada", ...common }));
+  const addOne = () => write(database, { tenantId }, (db) => add(db, { kind: "user", tenantId, id: "ada", ...common }));
   const both = await Promise.allSettled([addOne(), addOne()]);
   expect(both.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
   const message = expect.stringContaining(`Limit of ${most} ${what} of one tenant reached.`) as string;

@@ -1,11 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openPg } from "../../../drizzle/open_databases.ts";
-import { startKeptGateway, type KeptGateway } from "../../../support/keeping_gateways.ts";
-import { changeOf } from "../../../support/monitor_requests.ts";
+import { changeOf } from "../../../support/change_builders.ts";
 import { reportUpload } from "../../../support/report_builders.ts";
 import type { TestTenant } from "../../../support/operator.ts";
-import { createScan, problemOf, type TestGateway } from "../../../support/test_gateway.ts";
+import { createScan, problemOf, startTestGateway, type TestGateway } from "../../../support/test_gateway.ts";
 import { seedTenant } from "../../../drizzle/seed.ts";
 import { changeEvents, findingEvents } from "../../../support/published.ts";
 
@@ -59,11 +57,11 @@ async function fill(gateway: TestGateway, { id: tenantId, apiKey }: TestTenant) 
 }
 
 describe("the tenant", () => {
-  let gateway: KeptGateway;
+  let gateway: TestGateway;
   let admin: string;
 
   beforeAll(async () => {
-    gateway = await startKeptGateway(openPg, { RETENTION_DAYS: "90" });
+    gateway = await startTestGateway({ RETENTION_DAYS: "90" });
     admin = `Api-Key ${gateway.acme.apiKey}`;
   });
   afterAll(() => gateway?.stop());
@@ -120,7 +118,7 @@ describe("the tenant", () => {
       tenant.id,
     );
     const as = `Api-Key ${tenant.apiKey}`;
-    const bystander = await seedTenant(gateway.opened.database, "bystander");
+    const bystander = await seedTenant(gateway.database, "bystander");
     const rowsOf = async (id: string) => {
       const tables = await gateway.owner(
         `select c.relname from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'tenant_id'

@@ -5,17 +5,14 @@ import type {
   OrganizationExposure,
   OrganizationHistory,
 } from "../../../../shared/schemas/organization.ts";
-import type { Database } from "../../../../drizzle/database.ts";
-import { changeOf, createMonitorClient, eventsIn } from "../../../support/monitor_requests.ts";
-import { openTestPglite } from "../../../support/pglite.ts";
+import { changeOf } from "../../../support/change_builders.ts";
+import { createMonitorClient, eventsIn } from "../../../support/monitor_client.ts";
 import { readStream, startTestGateway, type TestGateway } from "../../../support/test_gateway.ts";
 import { findingEvents } from "../../../support/published.ts";
 
 let gateway: TestGateway;
-let database: Database;
 beforeAll(async () => {
-  database = await openTestPglite();
-  gateway = await startTestGateway({}, { database });
+  gateway = await startTestGateway();
 });
 afterAll(() => gateway.stop());
 

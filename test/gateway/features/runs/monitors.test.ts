@@ -2,7 +2,8 @@ import { randomUUID } from "node:crypto";
 import { parse, strictObject } from "valibot";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { monitorEventSchemas, monitorSchema, type Monitor } from "../../../../shared/schemas/monitor.ts";
-import { changeOf, createMonitorClient, eventsIn, newMonitor } from "../../../support/monitor_requests.ts";
+import { changeOf } from "../../../support/change_builders.ts";
+import { createMonitorClient, eventsIn, newMonitor } from "../../../support/monitor_client.ts";
 import { problemOf, readStream, startTestGateway, type TestGateway } from "../../../support/test_gateway.ts";
 import { changeEvents } from "../../../support/published.ts";
 

@@ -1,6 +1,5 @@
 import { sql } from "drizzle-orm";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Database } from "../../../../drizzle/database.ts";
 import { everyTenant, write } from "../../../../drizzle/transactions.ts";
 import type { Task } from "../../../../gateway/features/features.ts";
 import { expiringScans, markingStale } from "../../../../gateway/features/runs/sweep.ts";
@@ -9,22 +8,19 @@ import { recordEvents } from "../../../../gateway/library/record_events.ts";
 import { silentLog } from "../../../../gateway/observability/log.ts";
 import { AppError } from "../../../../shared/app_error.ts";
 import { createPublisher } from "../../../../shared/send_event.ts";
-import { createMonitorClient, newMonitor } from "../../../support/monitor_requests.ts";
-import { openTestPglite } from "../../../support/pglite.ts";
+import { createMonitorClient, newMonitor } from "../../../support/monitor_client.ts";
 import { createScan, startTestGateway, type TestGateway } from "../../../support/test_gateway.ts";
 import { watchDatabase } from "../../../support/watched_database.ts";
 
-let database: Database;
 let gateway: TestGateway;
 beforeAll(async () => {
-  database = await openTestPglite();
-  gateway = await startTestGateway({}, { database });
+  gateway = await startTestGateway();
 });
 afterAll(() => gateway.stop());
 
 async function silence(table: "scans" | "monitors", id: string, seconds: number): Promise<void> {
   const since = sql`now() - make_interval(secs => ${seconds})`;
-  await write(database, everyTenant, (db) =>
+  await write(gateway.database, everyTenant, (db) =>
     db.execute(sql`update ${sql.identifier(table)} set updated_at = ${since} where id = ${id}::uuid`),
   );
 }
@@ -51,7 +47,9 @@ const statusOf = async (path: string) => {
 async function sweepAtOnce(task: Task) {
   const gateways = [recordEvents(), recordEvents(), recordEvents()];
   await Promise.all(
-    gateways.map(({ sendEvent }) => runTask(task, { database, sendEvent, log: silentLog, nowMs: Date.now })),
+    gateways.map(({ sendEvent }) =>
+      runTask(task, { database: gateway.database, sendEvent, log: silentLog, nowMs: Date.now }),
+    ),
   );
   return gateways.flatMap(({ events }) => events);
 }
@@ -98,6 +96,7 @@ test("an unavailable broker costs the event, not the state; an unavailable datab
   const monitor = await silentMonitor(10, 61);
   const unavailable = () => Promise.reject(new AppError("unavailable", "away"));
   const publisher = createPublisher({ publish: unavailable });
+  const { database } = gateway;
   const options = { database, ...publisher, log: silentLog, nowMs: Date.now, attemptsAfterMs: [0, 1] };
   const away = { ...options, database: watchDatabase(database, unavailable) };
   for (const task of [expiringScans, markingStale]) {

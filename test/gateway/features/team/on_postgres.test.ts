@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { createPgDatabase } from "../../../../drizzle/databases/pg.ts";
 import type { Database } from "../../../../drizzle/database.ts";
 import { write } from "../../../../drizzle/transactions.ts";
 import { executeAdmin } from "../../../../gateway/operator/operations.ts";
@@ -21,10 +20,9 @@ import {
   updateMember,
 } from "../../../../gateway/features/team/member_store.ts";
 import type { AuditEvent } from "../../../../shared/schemas/team.ts";
-import { openOnPostgres, type OpenDatabase } from "../../../drizzle/open_databases.ts";
+import { openTestDatabase } from "../../../support/test_gateway.ts";
 
 /** Each managing write leaves one event, by whom it was made. On PostgreSQL, as the application's role. */
-let opened: OpenDatabase;
 let database: Database;
 let tenantId: string;
 let admin: AllowedPrincipal;
@@ -32,10 +30,9 @@ let key: AllowedPrincipal;
 let secrets: string[];
 
 beforeAll(async () => {
-  opened = await openOnPostgres((url) => createPgDatabase(url, { maxConnections: 10 }));
-  database = opened.database;
+  database = await openTestDatabase();
 });
-afterAll(() => opened?.close());
+afterAll(() => database?.close());
 beforeEach(async () => {
   secrets = [];
   tenantId = (await operate<{ id: string }>("tenant.create", { name: "Acme" })).id;

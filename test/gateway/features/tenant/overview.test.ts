@@ -2,8 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse } from "valibot";
 import { overviewSchema, type Overview } from "../../../../shared/schemas/overview.ts";
 import { aChange } from "../../../support/change_builders.ts";
-import { produceMonitor } from "../../../support/monitor_producer.ts";
-import { buildFinding, createScanProducer } from "../../../support/scan_producer.ts";
+import { buildFinding, createProducer } from "../../../support/producers.ts";
 import type { TestTenant } from "../../../support/operator.ts";
 import { startTestGateway, type TestGateway } from "../../../support/test_gateway.ts";
 
@@ -30,10 +29,11 @@ const orgUrl = "https://acme.okta.com";
 
 /** A scan and a monitor, each with a finding of CAT I that fails. */
 async function fill(tenant: TestTenant): Promise<void> {
-  const scan = await createScanProducer(gateway.url, tenant.apiKey).register({ org_url: "https://scanned.okta.com" });
+  const producer = createProducer(gateway.url, tenant.apiKey);
+  const scan = await producer.register({ org_url: "https://scanned.okta.com" });
   await scan.store([buildFinding({ severity: "high", resource_name: "Scanned" }), buildFinding()]);
   await scan.end("completed", { pass: 0, fail: 1, manual: 0 });
-  const monitor = await produceMonitor(gateway.url, tenant.apiKey, { org_url: orgUrl });
+  const monitor = await producer.follow({ org_url: orgUrl });
   const resource = { type: "app", id: "0oa1", name: "Watched" };
   const rule = { status: "FAIL", reason: null, severity: "high" } as const;
   const to = { status: "FAIL", reason: null } as const;
