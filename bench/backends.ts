@@ -1,10 +1,17 @@
-import { once } from "node:events";
-import { connect, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { scanChannel } from "../shared/scan_events.ts";
 import { toChannelKey } from "../shared/brokers/channel_key.ts";
 import { startEdgeBackends } from "../test/support/edge_backends.ts";
 import { asAdmin } from "../test/support/postgres.ts";
-import { makePayload } from "./bench_server.ts";
+import { temporaryFolder } from "../test/support/temporary_folder.ts";
+import {
+  connectPublisher,
+  gatewayCommands,
+  makePayload,
+  startGateway,
+  type BenchServer,
+  type GatewayVariant,
+} from "./servers.ts";
 
 /** `EVENTSTREAM_CACHE_DB` of every gateway that is measured. */
 const brokerDatabase = 2;
@@ -47,6 +54,10 @@ export async function startBackends(): Promise<Backends> {
     await admin.query("analyze");
   });
   const publisher = await connectPublisher(redis.port);
+  publisher.on("data", (answers: Uint8Array) => {
+    // The number of subscribers that got it; an error starts with a minus.
+    if (answers.includes(0x2d)) throw new Error(`Cannot publish: Redis answered ${new TextDecoder().decode(answers)}`);
+  });
   const key = toChannelKey(brokerDatabase, scanChannel(tenantId, scanIdOf(0)));
   return {
     environment: {
@@ -69,18 +80,6 @@ export async function startBackends(): Promise<Backends> {
   };
 }
 
-/** Raw bytes, as for the other servers: a client library would use more CPU than what is measured. */
-async function connectPublisher(port: number): Promise<Socket> {
-  const publisher = connect(port, "127.0.0.1");
-  await once(publisher, "connect");
-  publisher.setNoDelay();
-  publisher.on("data", (answers: Uint8Array) => {
-    // The number of subscribers that got it; an error starts with a minus.
-    if (answers.includes(0x2d)) throw new Error(`Cannot publish: Redis answered ${new TextDecoder().decode(answers)}`);
-  });
-  return publisher;
-}
-
 function publish(publisher: Socket, key: string, burst: number): void {
   const commands: string[] = [];
   for (let event = 0; event < burst; event += 1) {
@@ -88,4 +87,27 @@ function publish(publisher: Socket, key: string, burst: number): void {
     commands.push(`*3\r\n$7\r\nPUBLISH\r\n$${key.length}\r\n${key}\r\n$${message.length}\r\n${message}\r\n`);
   }
   publisher.write(commands.join(""));
+}
+
+/** A gateway on real Postgres and Redis; a stream shows a JWT. */
+export async function startGatewayServer(backends: Backends, variant: GatewayVariant): Promise<BenchServer> {
+  const folder = await temporaryFolder();
+  const server = await startGateway({
+    command: gatewayCommands[variant](),
+    env: backends.environment,
+    cwd: folder.path,
+  });
+  return {
+    name: `gateway (${variant})`,
+    host: "127.0.0.1",
+    port: Number(new URL(server.match[1] ?? "").port),
+    path: streamPath(0),
+    headers: [`Authorization: Bearer ${backends.token}`],
+    process: server,
+    publish: (burst) => backends.publish(burst),
+    async stop() {
+      await server.stop();
+      await folder[Symbol.asyncDispose]();
+    },
+  };
 }

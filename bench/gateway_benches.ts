@@ -1,9 +1,39 @@
-import { compare, gateway, nchan, withServers, type BenchRun } from "./bench_run.ts";
-import { measureFanOut, type FanOutOptions } from "./fan_out.ts";
+import { join } from "node:path";
+import { pause } from "../shared/abortable.ts";
+import { builtPackage } from "../test/support/built_package.ts";
+import { temporaryFolder } from "../test/support/temporary_folder.ts";
+import { buildPackage } from "../tools/build.ts";
+import { startBackends, startGatewayServer, type Backends } from "./backends.ts";
+import { compileLoadClient } from "./load_client.ts";
+import {
+  credentials,
+  measureFanOut,
+  measureMemory,
+  measureOpening,
+  type FanOutFigures,
+  type FanOutOptions,
+} from "./measures.ts";
 import { medians, text, type Table } from "./report.ts";
-import { credentials, measureMemory, measureOpening } from "./streams.ts";
+import { startGateway, startNchanServer, type BenchServer } from "./servers.ts";
 
-/** These share one database and one Redis. */
+/** Parts that the benches of one run share: one database and one Redis. */
+export interface BenchRun {
+  readonly client: string;
+  readonly backends: Backends;
+  readonly progress: (line: string) => void;
+  /** Rounds of each comparison; servers take turns, and medians count. */
+  readonly rounds: number;
+}
+
+/** Throws where the load client cannot be compiled. */
+export async function openBenchRun(progress: (line: string) => void, rounds: number): Promise<BenchRun> {
+  return { client: await compileLoadClient(), backends: await startBackends(), progress, rounds };
+}
+
+const thousand = { streams: 1000 } as const;
+/** The publisher is always ahead: the server is never idle. */
+const saturated = 20;
+
 export const gatewayBenches: Readonly<Record<string, (run: BenchRun) => Promise<Table>>> = {
   fan_out: (run) =>
     benchFanOut(run, "1 channel, 1,000 streams, saturated", { ...thousand, steps: 400, inFlight: saturated }),
@@ -14,14 +44,40 @@ export const gatewayBenches: Readonly<Record<string, (run: BenchRun) => Promise<
     benchFanOut(run, "one event after another, 1,000 streams", { ...thousand, steps: 200, inFlight: 1 }),
   memory: benchMemory,
   opening: benchOpening,
+  start: benchStart,
 };
 
-const thousand = { streams: 1000 } as const;
-/** The publisher is always ahead: the server is never idle. */
-const saturated = 20;
+/** Null: it is not installed here. */
+type Start = () => Promise<BenchServer | null>;
+
+/** nchan, and the gateway on each runtime. */
+function everyServer({ backends, progress }: BenchRun): readonly Start[] {
+  return [
+    async () => {
+      const server = await startNchanServer();
+      if (server === null) progress("nchan: left out: apt-get install nginx-light libnginx-mod-nchan");
+      return server;
+    },
+    () => startGatewayServer(backends, "node"),
+    () => startGatewayServer(backends, "deno"),
+  ];
+}
+
+async function withServers(
+  starts: readonly Start[],
+  work: (servers: readonly BenchServer[]) => Promise<void>,
+): Promise<void> {
+  const servers: BenchServer[] = [];
+  try {
+    for (const start of starts) servers.push(...[await start()].filter((server) => server !== null));
+    await work(servers);
+  } finally {
+    await Promise.all(servers.map((server) => server.stop()));
+  }
+}
 
 async function benchFanOut(run: BenchRun, title: string, options: FanOutOptions): Promise<Table> {
-  const figures = await compare(run, [nchan(run), gateway(run), gateway(run, "deno")], options);
+  const figures = await compare(run, options);
   const theirs = figures.get("nchan");
   const ratio = (one?: number, other?: number) =>
     one === undefined || other === undefined ? "–" : (one / other).toFixed(2);
@@ -39,9 +95,30 @@ async function benchFanOut(run: BenchRun, title: string, options: FanOutOptions)
   };
 }
 
+/** The servers take turns, so that other work of the machine affects all of them. The first round only warms up. */
+async function compare(run: BenchRun, options: FanOutOptions) {
+  const measured = new Map<string, FanOutFigures[]>();
+  await withServers(everyServer(run), async (servers) => {
+    for (let round = 0; round <= run.rounds; round += 1) {
+      for (const server of servers) {
+        const figure = await measureFanOut(run.client, server, options).catch((error: unknown) => {
+          // A round counts only when every event arrived once.
+          if (server.name.startsWith("gateway")) throw error;
+          run.progress(error instanceof Error ? error.message : String(error));
+          return null;
+        });
+        if (figure === null) continue;
+        run.progress(`${server.name}: ${text.thousands(figure.eventsPerSecond)}, p99 ${text.ms(figure.p99Ms)}`);
+        if (round > 0) measured.set(server.name, [...(measured.get(server.name) ?? []), figure]);
+      }
+    }
+  });
+  return new Map([...measured].map(([name, figures]) => [name, medians(figures)] as const));
+}
+
 async function benchMemory(run: BenchRun): Promise<Table> {
   const rows: (readonly string[])[] = [];
-  for (const start of [nchan(run), gateway(run), gateway(run, "deno")]) {
+  for (const start of everyServer(run)) {
     await withServers([start], async ([server]) => {
       if (server === undefined) return;
       // Memory that a process allocates once, for any load, is there before.
@@ -52,11 +129,10 @@ async function benchMemory(run: BenchRun): Promise<Table> {
   return { head: ["10,000 idle streams", "memory for each"], rows };
 }
 
-async function benchOpening(run: BenchRun): Promise<Table> {
+async function benchOpening({ client, backends, rounds }: BenchRun): Promise<Table> {
   const rows: (readonly string[])[] = [];
-  const { client, backends, rounds } = run;
   const streams = 3000;
-  await withServers([gateway(run)], async ([server]) => {
+  await withServers([() => startGatewayServer(backends, "node")], async ([server]) => {
     if (server === undefined) return;
     // A process that has just started is slow for a second or two: a cost of deployments, not of storms.
     await measureOpening(client, server, { backends, streams, credential: "one JWT" });
@@ -69,4 +145,28 @@ async function benchOpening(run: BenchRun): Promise<Table> {
     }
   });
   return { head: ["opening streams", "a second", "CPU for each"], rows };
+}
+
+const settleMs = 1000;
+
+/** `serve` as it is published, next to a real Postgres, with the in-process broker: until it listens, and its memory a second later. */
+async function benchStart({ backends, rounds }: BenchRun): Promise<Table> {
+  await buildPackage(builtPackage);
+  await using folder = await temporaryFolder();
+  const command = [process.execPath, join(builtPackage, "scanstream.js"), "serve"];
+  const { REDIS_URL: _, ...env } = backends.environment;
+  const measured = [];
+  for (let round = 0; round < rounds; round += 1) {
+    const startedMs = performance.now();
+    const server = await startGateway({ command, env: { HOME: folder.path, ...env }, cwd: folder.path });
+    const readyMs = performance.now() - startedMs;
+    await pause(settleMs, []);
+    measured.push({ readyMs, residentBytes: await server.residentBytes() });
+    await server.stop();
+  }
+  const { readyMs, residentBytes } = medians(measured);
+  return {
+    head: ["", "ready after", "resident"],
+    rows: [["`serve`", `${readyMs.toFixed(0)} ms`, text.mib(residentBytes)]],
+  };
 }

@@ -5,17 +5,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
-import type { BenchServer } from "./bench_server.ts";
+import type { BenchServer } from "./servers.ts";
 
 export interface LoadOptions {
-  readonly server: BenchServer;
-  /** `@file` has one path a line. */
-  readonly path: string;
-  /** Default: the server's. */
-  readonly headers?: readonly string[];
   readonly streams: number;
-  readonly eventsPerStream: number;
-  readonly timeoutSeconds: number;
+  /** Default 1. */
+  readonly eventsPerStream?: number;
+  /** Default 60. */
+  readonly timeoutSeconds?: number;
   /** How many events, over all streams, make a step. Default 0: steps are not reported. */
   readonly step?: number;
 }
@@ -39,16 +36,21 @@ export interface LoadFigures {
 
 /** The streams of one run: opened, then counted until every event has come, or the time is over. */
 export interface LoadClient extends AsyncDisposable {
+  /** Rejects where a stream was refused. */
   readonly opened: Promise<OpenFigures>;
   /** Resolves once this many steps have been received in all; rejects when the client ended before. */
   step(count: number): Promise<void>;
   readonly result: Promise<LoadFigures>;
 }
 
-export function startLoadClient(binary: string, options: LoadOptions): LoadClient {
-  const { server, path, streams, eventsPerStream, timeoutSeconds, step = 0 } = options;
+/** The path of the server may be `@file`, which has one path a line. */
+export function startLoadClient(
+  binary: string,
+  { name, host, port, path, headers }: Pick<BenchServer, "name" | "host" | "port" | "path" | "headers">,
+  { streams, eventsPerStream = 1, timeoutSeconds = 60, step = 0 }: LoadOptions,
+): LoadClient {
   const numbers = [streams, eventsPerStream, timeoutSeconds, step].map(String);
-  const args = [server.host, String(server.port), path, ...numbers, ...(options.headers ?? server.headers)];
+  const args = [host, String(port), path, ...numbers, ...headers];
   const child = spawn(binary, args, { stdio: ["ignore", "pipe", "inherit"] });
   const closed = once(child, "close");
   const opened = Promise.withResolvers<OpenFigures>();
@@ -58,7 +60,12 @@ export function startLoadClient(binary: string, options: LoadOptions): LoadClien
   for (const promise of [opened.promise, result.promise]) promise.catch(() => undefined);
   createInterface({ input: child.stdout }).on("line", (line) => {
     const [word, json = ""] = line.split(/ (.*)/s);
-    if (word === "READY") opened.resolve(JSON.parse(json) as OpenFigures);
+    if (word === "READY") {
+      const figures = JSON.parse(json) as OpenFigures;
+      const { failed, status } = figures;
+      if (failed === 0) opened.resolve(figures);
+      else opened.reject(new Error(`${name}: ${failed} streams were refused (${status})`));
+    }
     if (word === "RESULT") result.resolve(JSON.parse(json) as LoadFigures);
     if (word === "STEP") steps += 1;
     if (waiting !== null && steps >= waiting.count) waiting.reached.resolve();

@@ -1,19 +1,13 @@
 import { cpus, loadavg, release, totalmem } from "node:os";
-import { openBenchRun } from "./bench_run.ts";
-import { gatewayBenches } from "./gateway_benches.ts";
+import { gatewayBenches, openBenchRun } from "./gateway_benches.ts";
 import { toMarkdown, type Table } from "./report.ts";
 import { scanBenches } from "./scan.ts";
-import { benchStart } from "./start.ts";
 
 /**
  * `npm run bench -- [name ...]` measures what `docs/compare.md` quotes and prints its tables as Markdown; progress goes to stderr.
  * It never fails a run by a time. `BENCH_ROUNDS` says how often each is measured (default 3); medians count.
  */
-const otherBenches: Readonly<Record<string, (progress: (line: string) => void, rounds: number) => Promise<Table>>> = {
-  start: benchStart,
-  ...scanBenches,
-};
-const known = [...Object.keys(gatewayBenches), ...Object.keys(otherBenches)];
+const known = [...Object.keys(gatewayBenches), ...Object.keys(scanBenches)];
 const rounds = Number(process.env["BENCH_ROUNDS"] ?? 3);
 const requested = process.argv.slice(2);
 const unknown = requested.filter((name) => !known.includes(name));
@@ -34,14 +28,14 @@ if (gatewayNames.length > 0) {
     await run.backends.stop();
   }
 }
-for (const name of names.filter((each) => each in otherBenches)) {
-  await measure(name, () => otherBenches[name]?.(progress, rounds));
-}
+for (const name of names) await measure(name, () => scanBenches[name]?.(progress));
 
-async function measure(name: string, bench: () => Promise<Table> | undefined): Promise<void> {
+/** Nothing for a name of other benches. */
+async function measure(name: string, start: () => Promise<Table> | undefined): Promise<void> {
+  const bench = start();
+  if (bench === undefined) return;
   progress(`${name}, load ${loadavg()[0]?.toFixed(1)}`);
-  const table = await bench();
-  if (table !== undefined) process.stdout.write(`\n${toMarkdown(table)}\n`);
+  process.stdout.write(`\n${toMarkdown(await bench)}\n`);
 }
 
 function progress(line: string): void {

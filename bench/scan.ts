@@ -1,13 +1,13 @@
-import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { publishCredentials } from "../practice_org/auth/credentials.ts";
 import { createPracticeOrg, type PracticeOrg } from "../practice_org/create_practice_org.ts";
 import { parseProfile } from "../practice_org/contents/profile.ts";
 import type { Report } from "../shared/report.ts";
-import { builtPackage } from "../test/support/command_line.ts";
+import { builtPackage } from "../test/support/built_package.ts";
+import { temporaryFolder } from "../test/support/temporary_folder.ts";
 import { buildPackage } from "../tools/build.ts";
-import { runMeasured, saysWhatItUsed } from "./measured_command.ts";
+import { runMeasured } from "./measured_process.ts";
 import { text, type Table } from "./report.ts";
 import { startTlsProxy } from "./tls_proxy.ts";
 
@@ -25,23 +25,11 @@ const timeoutMs = 900_000;
 /** Prowler takes names of the provider's domains only. */
 const host = "practice.okta.com";
 
-/** As `prowler` runs, and then says what it used. */
-const prowlerProgram = `
-import atexit, re, resource, sys
-def say():
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    peak = re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1]
-    print(f"peak memory {peak} KiB, CPU {(used.ru_utime + used.ru_stime) * 1000:.0f} ms", file=sys.stderr)
-atexit.register(say)
-from prowler.__main__ import prowler
-sys.exit(prowler())
-`;
-
 /** Each is a separate bench, because the largest takes minutes. */
-export const scanBenches = {
-  scan: (progress: Progress) => benchScan(progress, "typical"),
-  scan_2000: (progress: Progress) => benchScan(progress, "large:2000"),
-  scan_10000: (progress: Progress) => benchScan(progress, "large:10000"),
+export const scanBenches: Readonly<Record<string, (progress: Progress) => Promise<Table>>> = {
+  scan: (progress) => benchScan(progress, "typical"),
+  scan_2000: (progress) => benchScan(progress, "large:2000"),
+  scan_10000: (progress) => benchScan(progress, "large:10000"),
 };
 
 type Progress = (line: string) => void;
@@ -60,15 +48,8 @@ async function benchScan(progress: Progress, profile: string): Promise<Table> {
   for (const [name, scan] of Object.entries(scanners)) {
     const { measured, requests } = await withOrg(profile, scan);
     if (measured === null) {
-      rows.push([
-        profile,
-        name,
-        `stopped after ${timeoutMs / 60_000} min`,
-        "",
-        `${text.whole(requests)} by then`,
-        "",
-        "",
-      ]);
+      const stopped = `stopped after ${timeoutMs / 60_000} min`;
+      rows.push([profile, name, stopped, "", `${text.whole(requests)} by then`, "", ""]);
       continue;
     }
     const { wallMs, cpuMs, maxRssMiB, findings } = measured;
@@ -90,7 +71,8 @@ interface Run {
 
 /** The org answers at once and has no limit of requests: what counts is what a scanner takes by itself, and how many it sends. */
 async function withOrg(profile: string, scan: Scan) {
-  const folder = await mkdtemp(join(tmpdir(), "scanstream-prowler-"));
+  await using temporary = await temporaryFolder();
+  const folder = temporary.path;
   const rateLimit = { perWindow: 1_000_000, windowSeconds: 60, buckets: {} };
   const publicUrl = `https://${host}`;
   const org = await createPracticeOrg({ profile: parseProfile(profile), role: "super", rateLimit, publicUrl });
@@ -102,12 +84,11 @@ async function withOrg(profile: string, scan: Scan) {
   } finally {
     proxy.stop();
     await org.stop();
-    await rm(folder, { recursive: true, force: true });
   }
 }
 
 async function runOurs({ org, folder, privateKeyFile, environment }: Run): Promise<Measured | null> {
-  const scan = [saysWhatItUsed, join(builtPackage, "scanstream.js"), "scan", "--quiet", "--fail-on", "never"];
+  const scan = [join(builtPackage, "scanstream.js"), "scan", "--quiet", "--fail-on", "never"];
   const used = await runMeasured({
     command: [process.execPath, ...scan, "--format", "json", "--output", folder],
     env: {
@@ -129,7 +110,7 @@ async function runProwler(python: string, run: Run, args: readonly string[]): Pr
   const output = join(run.folder, "prowler");
   await mkdir(output);
   const used = await runMeasured({
-    command: [python, "-c", prowlerProgram, "okta", "--no-banner", "--output-directory", output, ...args],
+    command: [python, "-m", "prowler", "okta", "--no-banner", "--output-directory", output, ...args],
     env: {
       PATH: process.env["PATH"],
       HOME: run.folder,

@@ -1,6 +1,5 @@
-import { join } from "node:path";
 import { request } from "undici";
-import { startProcess } from "../measured_process.ts";
+import { startGateway } from "../servers.ts";
 
 /** `scanstream serve` in a separate process, and what it says of itself. */
 export interface GatewayProcess {
@@ -24,11 +23,9 @@ export async function startGatewayProcess(
   cwd: string,
 ): Promise<GatewayProcess> {
   const complaints: string[] = [];
-  const gateway = await startProcess({
-    command: [process.execPath, join(import.meta.dirname, "../../command_line/scanstream.ts"), "serve"],
-    env: { PORT: "0", DRAIN_DELAY_SECONDS: "0", ...environment },
+  const gateway = await startGateway({
+    env: environment,
     cwd,
-    until: /The gateway listens on (\S+)/,
     onError(line) {
       // Other lines are Node's own: a warning, or a stack.
       const isError = !line.startsWith("{") || /"level":"(error|fatal)"/.test(line);
