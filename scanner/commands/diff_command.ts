@@ -19,12 +19,10 @@ const diffFormats: readonly Format<Diff, { readonly width: number }>[] = [
   { name: "json", extension: "json", render: (diff) => `${toJson(diff)}\n` },
 ];
 
+type ComparedNames = readonly [before?: string | undefined, after?: string | undefined];
+
 /** `diff BEFORE AFTER`: 0 where nothing differs, 1 where something does. */
-export async function diffCommand(
-  named: { readonly before: string | undefined; readonly after: string | undefined },
-  flags: Flags,
-  io: CommandIo,
-): Promise<number> {
+export async function diffCommand(flags: Flags, io: CommandIo, ...named: ComparedNames): Promise<number> {
   const files = await comparedFiles(named, flags, io);
   const before = await readComparedFile(files.before);
   const after = await readComparedFile(files.after);
@@ -46,7 +44,7 @@ export async function diffCommand(
 
 /** A side that is not named is the newest run, or the one before it. */
 async function comparedFiles(
-  { before, after }: { readonly before: string | undefined; readonly after: string | undefined },
+  [before, after]: ComparedNames,
   flags: Flags,
   io: CommandIo,
 ): Promise<{ readonly before: string; readonly after: string }> {

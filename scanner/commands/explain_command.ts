@@ -14,7 +14,7 @@ import { readRules, warnOn } from "./judgment.ts";
 import { evaluateSource, openSource } from "./sources.ts";
 
 /** `explain`: every rule; with a name that rule, after what decides in the org where there is one. */
-export async function explainCommand(name: string | undefined, flags: Flags, io: CommandIo): Promise<number> {
+export async function explainCommand(flags: Flags, io: CommandIo, name?: string): Promise<number> {
   const settings = await settingsOfSaved("explain", flags, { io, orgUrl: null });
   const revision = await readRevision(settings.benchmark);
   const { checks } = revision;

@@ -24,7 +24,7 @@ import { readSigning } from "./report_output.ts";
 import { findRules } from "./judgment.ts";
 
 /** `history`: when each rule passed, failed or was unknown. */
-export async function historyCommand(org: string | undefined, flags: Flags, io: CommandIo): Promise<number> {
+export async function historyCommand(flags: Flags, io: CommandIo, org?: string): Promise<number> {
   const settings = readSettings({ command: "history", flags, env: io.env });
   const { historyFormat, writeTo: directory, fromReports: folder, by } = settings;
   const formats = chooseFormats(historyFormats, historyFormat, directory);

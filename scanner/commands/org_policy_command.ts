@@ -10,11 +10,7 @@ import type { Flags } from "../settings/read_settings.ts";
 import { openSource } from "./sources.ts";
 
 /** `org-policy draft`, and `org-policy check FILE`: 1 where something has to be done about the document. */
-export async function orgPolicyCommand(
-  { action, file }: { readonly action: string | undefined; readonly file: string | undefined },
-  flags: Flags,
-  io: CommandIo,
-): Promise<number> {
+export async function orgPolicyCommand(flags: Flags, io: CommandIo, action?: string, file?: string): Promise<number> {
   if (action === "draft" && file === undefined) return draft(flags, io);
   if (action === "check" && file !== undefined) return check(file, flags, io);
   throw new UsageError([

@@ -24,7 +24,7 @@ import { readReportTarget, writeReport, type WriteOptions } from "./report_outpu
 import { openSource, reportOn, type Source } from "./sources.ts";
 
 /** `report`: the newest run, a run, evidence or a report in a file, or a scan at the gateway, in any format. */
-export async function reportCommand(source: string | undefined, flags: Flags, io: CommandIo): Promise<number> {
+export async function reportCommand(flags: Flags, io: CommandIo, source?: string): Promise<number> {
   if (flags["latest"] === true || (source !== undefined && isUuid(source))) return reportOfGateway(source, flags, io);
   const file = source === undefined ? undefined : await fileOf(source);
   const stored = file === undefined ? null : await readOptionFile(sourceOf(file), parseJsonObject);

@@ -10,7 +10,7 @@ import { readVerifier } from "../signing/keys.ts";
 import { verifyPath } from "../signing/verify.ts";
 
 /** `verify`: exit code 0, or 1 with the first thing that does not hold. */
-export async function verifyCommand(path: string, flags: Flags, io: CommandIo): Promise<number> {
+export async function verifyCommand(flags: Flags, io: CommandIo, path = ""): Promise<number> {
   const settings = await settingsOfSaved("verify", flags, { io, orgUrl: null });
   const { key, expectedOrg, since } = settings;
   if (key === null)

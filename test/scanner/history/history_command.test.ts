@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { CommandIo } from "../../../command_line/command_io.ts";
 import { historyCommand } from "../../../scanner/commands/history_command.ts";
 import type { Flags } from "../../../scanner/settings/read_settings.ts";
 import { textWidth } from "../../../command_line/terminal.ts";
@@ -34,7 +35,7 @@ async function files(contents: Readonly<Record<string, unknown>>): Promise<strin
 
 async function run(flags: Flags, org?: string) {
   const written = { stdout: "", stderr: "" };
-  const code = await historyCommand(org, flags, {
+  const io: CommandIo = {
     env: {},
     stdout: (text) => (written.stdout += text),
     stdoutFailed: new AbortController().signal,
@@ -45,7 +46,8 @@ async function run(flags: Flags, org?: string) {
     interrupted: new AbortController().signal,
     toolVersion: "1.2.3",
     now: () => new Date(now),
-  });
+  };
+  const code = await historyCommand(flags, io, org);
   return { code, ...written };
 }
 
