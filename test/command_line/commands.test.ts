@@ -119,3 +119,10 @@ test("watch refuses a format that it does not have", async () => {
   const parsed = program.parseAsync(["watch", "--format", "xml"], { from: "user" });
   await expect(parsed).rejects.toThrow(/'xml' is invalid. Allowed choices are text, json, ndjson/);
 });
+
+test.each(commands)("%s --help fits two screens of 80 × 24", (_, command) => {
+  let text = "";
+  command.configureOutput({ writeOut: (part) => (text += part), getOutHelpWidth: () => 80 });
+  command.outputHelp();
+  expect(text.trimEnd().split("\n").length).toBeLessThanOrEqual(48);
+});

@@ -31,7 +31,7 @@ function expectNoBug({ stderr }: Outcome): void {
 const oneCheck = ["--check", "authenticator_password_minimum_length_15"];
 
 test("artifacts on a full disk: exit 2 and one line; the report, the stored scan and its end are there", async () => {
-  await using slow = await startCommandOrg(stage.path, 50);
+  await using slow = await startCommandOrg(stage.path, { latencyMs: 50 });
   const running = startCommand(["scan", "--format", "json", "--concurrency", "1", "--save-artifacts", "/dev/full"], {
     cwd: stage.path,
     env: { ...gateway.env, ...slow.env },
@@ -65,7 +65,7 @@ test.each([
 });
 
 test("an internal error of a scan: exit 4, and its followers receive the end", async () => {
-  await using slow = await startCommandOrg(stage.path, 150);
+  await using slow = await startCommandOrg(stage.path, { latencyMs: 150 });
   const bug = "process.on('SIGUSR2',()=>{throw(new(Error)('boom'))})";
   const running = startCommand(["scan", "--format", "json", "--concurrency", "1"], {
     cwd: stage.path,

@@ -2,31 +2,26 @@ import { callCommand } from "../support/called_command.ts";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_practice_org.ts";
-import { publishCredentials } from "../../practice_org/auth/credentials.ts";
+import { startCommandOrg, type CommandOrg } from "../support/org_stage.ts";
 import { failingOrg } from "../support/failing_org.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-let failing: PracticeOrg;
-let compliant: PracticeOrg;
+let failing: CommandOrg;
+let compliant: CommandOrg;
 
 beforeAll(async () => {
   folder = await temporaryFolder();
-  [failing, compliant] = await Promise.all([
-    createPracticeOrg({ profile: failingOrg, role: "super" }),
-    createPracticeOrg({ profile: { name: "compliant" }, role: "super" }),
-  ]);
+  failing = await startCommandOrg(folder.path, { profile: failingOrg });
+  compliant = await startCommandOrg(folder.path, { profile: { name: "compliant" } });
 });
 
 afterAll(async () => {
-  await Promise.all([failing.stop(), compliant.stop()]);
+  for (const org of [failing, compliant]) await org[Symbol.asyncDispose]();
   await folder[Symbol.asyncDispose]();
 });
 
-async function fix(org: PracticeOrg, ...args: readonly string[]) {
-  const { privateKeyFile } = await publishCredentials(org, join(folder.path, new URL(org.url).port));
-  const env = { IDP_ORG_URL: org.url, IDP_CLIENT_ID: org.clientId, IDP_PRIVATE_KEY_FILE: privateKeyFile };
+function fix({ env }: CommandOrg, ...args: readonly string[]) {
   return callCommand(["fix", ...args], { cwd: folder.path, env });
 }
 
@@ -51,7 +46,7 @@ describe("fix", () => {
     expect(await read("plan", "main.tf")).toContain('resource "okta_policy_password_default" "default" {');
     expect(await read("plan", "plan.md")).toContain("imports 9 objects of the org");
     const methods = new Set(
-      failing.requests.filter(({ path }) => !path.startsWith("/oauth2/")).map(({ method }) => method),
+      failing.org.requests.filter(({ path }) => !path.startsWith("/oauth2/")).map(({ method }) => method),
     );
     expect(methods).toEqual(new Set(["GET"]));
   });

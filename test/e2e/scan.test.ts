@@ -1,35 +1,30 @@
 import { callCommand } from "../support/called_command.ts";
-import { readFile } from "node:fs/promises";
+import { createPrivateKey } from "node:crypto";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { catalog } from "../../scanner/catalog/catalog.ts";
-import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_practice_org.ts";
-import { publishCredentials } from "../../practice_org/auth/credentials.ts";
 import type { Report } from "../../shared/report.ts";
 import reportSchema from "../../shared/report.schema.json" with { type: "json" };
+import { startCommandOrg, type CommandOrg } from "../support/org_stage.ts";
 import { runCommand, startCommand, temporaryFolder } from "../support/command_line.ts";
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-let readOnly: PracticeOrg;
+let readOnly: CommandOrg;
 
 beforeAll(async () => {
   folder = await temporaryFolder();
-  readOnly = await createPracticeOrg({ profile: { name: "typical" }, role: "read-only" });
+  readOnly = await startCommandOrg(folder.path, { role: "read-only" });
 });
 
 afterAll(async () => {
-  await readOnly.stop();
+  await readOnly[Symbol.asyncDispose]();
   await folder[Symbol.asyncDispose]();
 });
 
-async function envOf(org: PracticeOrg): Promise<Record<string, string>> {
-  const { privateKeyFile } = await publishCredentials(org, join(folder.path, new URL(org.url).port));
-  return { IDP_ORG_URL: org.url, IDP_CLIENT_ID: org.clientId, IDP_PRIVATE_KEY_FILE: privateKeyFile };
-}
-
-function scan(env: Record<string, string>, ...args: readonly string[]) {
+function scan(env: CommandOrg["env"], ...args: readonly string[]) {
   return callCommand(["scan", ...args], { cwd: folder.path, env });
 }
 
@@ -45,7 +40,7 @@ function parseReport(text: string): Report {
 
 describe("scan", () => {
   test("under Read-Only leaves what its role cannot see to a person and judges the rest", async () => {
-    const { code, stdout, stderr } = await scan(await envOf(readOnly), "--format", "json");
+    const { code, stdout, stderr } = await scan(readOnly.env, "--format", "json");
     const { scan: facts, checks } = parseReport(stdout);
     expect(code).toBe(1);
     expect(facts).toMatchObject({ role: "read_only_admin", engine: "identity", status: "completed" });
@@ -59,7 +54,7 @@ describe("scan", () => {
     ["never", 0],
   ])("--fail-on %s exits with %i on an org that fails", async (failOn, expected) => {
     const args = ["--check", "authenticator_password_minimum_length_15", "--fail-on", failOn, "--quiet"];
-    const { code, stderr } = await scan(await envOf(readOnly), ...args, "--format", "json", "--output", folder.path);
+    const { code, stderr } = await scan(readOnly.env, ...args, "--format", "json", "--output", folder.path);
     expect(code).toBe(expected);
     // However quiet, a run that fails says why in one line.
     expect(stderr).toMatch(expected === 1 ? /^Exit 1: 1 finding failed.* \(--fail-on .*\): V-273195/ : /^$/);
@@ -67,7 +62,7 @@ describe("scan", () => {
 
   test("writes the same verdicts again from saved artifacts, offline", async () => {
     const file = join(folder.path, "artifacts.json");
-    const online = await scan(await envOf(readOnly), "--format", "json", "--quiet", "--save-artifacts", file);
+    const online = await scan(readOnly.env, "--format", "json", "--quiet", "--save-artifacts", file);
     const offline = await callCommand(["evaluate", "--from-artifacts", file, "--format", "json"], { cwd: folder.path });
     expect(offline.code).toBe(1);
     expect(parseReport(offline.stdout).checks).toEqual(parseReport(online.stdout).checks);
@@ -75,9 +70,8 @@ describe("scan", () => {
   });
 
   test("without an admin role exits with 3, evaluates nothing and says so as JSON", async () => {
-    const org = await createPracticeOrg({ profile: { name: "typical" }, role: "none" });
-    const { code, stdout, stderr } = await scan(await envOf(org), "--format", "json");
-    await org.stop();
+    await using org = await startCommandOrg(folder.path, { role: "none" });
+    const { code, stdout, stderr } = await scan(org.env, "--format", "json");
     expect(code).toBe(3);
     expect(JSON.parse(stdout)).toMatchObject({
       schema: "scanstream.error/1",
@@ -89,14 +83,11 @@ describe("scan", () => {
   });
 
   test("interrupted writes what was evaluated and exits with 130", async () => {
-    const org = await createPracticeOrg({ profile: { name: "typical" }, role: "super", latencyMs: 150 });
-    const running = startCommand(["scan", "--format", "json", "--concurrency", "1"], {
-      cwd: folder.path,
-      env: await envOf(org),
-    });
+    await using org = await startCommandOrg(folder.path, { latencyMs: 150 });
+    const options = { cwd: folder.path, env: org.env };
+    const running = startCommand(["scan", "--format", "json", "--concurrency", "1"], options);
     await running.until("stderr", /\[ 3\/\d+\]/);
     const { code, stdout, stderr } = await running.stop("SIGINT");
-    await org.stop();
     expect(code).toBe(130);
     const report = parseReport(stdout);
     expect(report.scan.status).toBe("cancelled");
@@ -113,7 +104,7 @@ describe("scan", () => {
 test("collect writes the evidence to stdout and evaluate reads it from stdin, where both are given -", async () => {
   const { stdout } = await runCommand(["collect", "--quiet", "--save-artifacts", "-"], {
     cwd: folder.path,
-    env: await envOf(readOnly),
+    env: readOnly.env,
     shell: `"$@" | "$1" "$2" evaluate --from-artifacts - --format json`,
   });
   expect((JSON.parse(stdout) as Report).checks).toHaveLength(catalog.length);
@@ -131,11 +122,49 @@ describe("usage and configuration exit with 2", () => {
     [["collect"], /--save-artifacts/],
     [["explain", "no_such_check"], /Unknown rule "no_such_check"/],
   ])("%j", async (args, message) => {
-    const env = await envOf(readOnly);
-    const { code, stdout, stderr } = await callCommand(args, { cwd: folder.path, env });
+    const { code, stdout, stderr } = await callCommand(args, { cwd: folder.path, env: readOnly.env });
     expect(stderr).toMatch(message);
     expect(stdout).toBe("");
     expect(code).toBe(2);
     expect(stderr).not.toMatch(/\n\s+at /);
   });
+});
+
+/** Preloaded into the command: records where each socket connects, and lets it connect to nothing but `ALLOWED`. */
+const guard = `
+  import { appendFileSync } from "node:fs";
+  import { Socket } from "node:net";
+  const { connect } = Socket.prototype;
+  Socket.prototype.connect = function (...args) {
+    const [options] = Array.isArray(args[0]) ? args[0] : args;
+    const destination = \`\${options.host ?? options.path}:\${options.port}\`;
+    appendFileSync("connections.txt", destination + "\\n");
+    if (destination !== process.env.ALLOWED) throw new Error("The network is blocked");
+    return connect.apply(this, args);
+  };
+`;
+
+test("scan connects to its organization and to nothing else", async () => {
+  await using own = await temporaryFolder();
+  await writeFile(join(own.path, "guard.mjs"), guard);
+  const { host: ALLOWED } = new URL(readOnly.org.url);
+  const env = { ...readOnly.env, ALLOWED, NODE_OPTIONS: "--import=./guard.mjs" };
+  const args = ["scan", "--format", "all", "--output", "report", "--fail-on", "never"];
+  const { code, stderr } = await runCommand(args, { cwd: own.path, env });
+  expect(code, stderr).toBe(0);
+  const connections = (await readFile(join(own.path, "connections.txt"), "utf8")).trim().split("\n");
+  expect([...new Set(connections)]).toEqual([ALLOWED]);
+});
+
+test("no line of --verbose holds a key, an assertion, a token, a proof, a cursor or a search text", async () => {
+  await using large = await startCommandOrg(folder.path, { profile: { name: "large", appCount: 450 } });
+  const { code, stderr } = await scan(large.env, "--verbose", "--fail-on", "never");
+  expect(code).toBe(0);
+  const requests = stderr.split("\n").filter((line) => line.startsWith("request "));
+  expect(requests).toContainEqual(expect.stringMatching(/^request GET \/api\/v1\/apps\?after=…&limit=200 200 /));
+  const { d, n } = createPrivateKey(large.org.privateKeyPem).export({ format: "jwk" });
+  for (const secret of [d, n, "PRIVATE KEY", "eyJ", "Bearer", "DPoP", "client_assertion"]) {
+    expect(stderr).not.toContain(secret);
+  }
+  for (const line of requests) expect(line).not.toMatch(/(?:after|filter|q|search)=[^…]/);
 });

@@ -1,7 +1,15 @@
 import { afterEach, expect, test } from "vitest";
 import { diagnose, type DoctorResult } from "../../../scanner/commands/doctor.ts";
 import { steps, type Step } from "../../../scanner/okta/examine.ts";
-import { createPracticeOrg, type PracticeOrgOptions } from "../../../practice_org/create_practice_org.ts";
+import { parseFault } from "../../../practice_org/api/faults.ts";
+import { parseProfile } from "../../../practice_org/contents/profile.ts";
+import {
+  createPracticeOrg,
+  type PracticeOrg,
+  type PracticeOrgOptions,
+} from "../../../practice_org/create_practice_org.ts";
+import { defaultScopes } from "../../../scanner/settings/values.ts";
+import { scanPracticeOrg } from "../../support/scan_practice_org.ts";
 import { createFakeClock } from "../../support/fake_clock.ts";
 import { createScriptedIdp, oauthError, rateHeaders, tokenPath, type Reply } from "../../support/scripted_idp.ts";
 import { createSelfSigned } from "../../support/self_signed.ts";
@@ -106,19 +114,80 @@ test("a doctor warns when a rate limit is nearly used up", async () => {
   expect(resultOf(await examine(env), "rate_limits").state).toBe("ok");
 });
 
-async function examinePractice(options: Omit<PracticeOrgOptions, "profile">): Promise<readonly DoctorResult[]> {
-  const org = await createPracticeOrg({ profile: { name: "typical" }, ...options });
+/** Reasons why a scan cannot decide: it lacks a scope, a role, a feature, or a policy that is there to be judged. */
+const limitReasons = new Set<unknown>(["missing_scope", "missing_role", "not_available"]);
+const few = defaultScopes.filter((scope) => !["users.read", "networkZones.read", "brands.read"].includes(scope));
+
+test.each<[profile: string, Omit<PracticeOrgOptions, "profile">, opened: readonly string[]]>([
+  ["typical", { role: "read-only" }, ["V-273187", "V-273190", "V-273191", "V-273193", "V-273194"]],
+  [
+    "compliant",
+    { role: "super", grantedScopes: few },
+    ["V-273192", "V-279689", "V-279690", "V-279691", "V-279692", "V-279693"],
+  ],
+  [
+    "compliant",
+    { role: "super", faults: ["forbidden:/api/v1/logStreams", "forbidden:/api/v1/users/*/roles"].map(parseFault) },
+    ["V-273202", "V-279690"],
+  ],
+  ["classic", { role: "super" }, ["V-273190", "V-273191", "V-273193", "V-273194", "V-273204", "V-273205", "V-279693"]],
+])("the doctor of %s with %j names the rules that a scan then leaves open", async (profile, options, opened) => {
+  const org = await practiceOrg({ profile: parseProfile(profile), ...options });
+  const { limits = [] } = resultOf(await examineOrg(org), "rules");
+  const foretold = limits.filter(({ outcome }) => outcome === "manual").flatMap(({ rules }) => rules);
+  // A rule that comes after V1R2 may be left open as well.
+  expect([...new Set(foretold)].filter((rule) => rule <= "V-279693").toSorted()).toEqual(opened);
+  const { results } = await scanPracticeOrg(org);
+  const limited = results.filter(({ reason }) => limitReasons.has(reason)).map(({ vuln_id }) => vuln_id);
+  expect(foretold).toEqual(expect.arrayContaining(limited));
+  const manual = results.filter(({ status }) => status === "MANUAL").map(({ vuln_id }) => vuln_id);
+  expect(manual).toEqual(expect.arrayContaining([...opened]));
+});
+
+test("a doctor without the built-in groups names the rules that may be for Everyone", async () => {
+  const grantedScopes = defaultScopes.filter((scope) => scope !== "groups.read");
+  const org = await practiceOrg({ profile: { name: "compliant" }, role: "super", grantedScopes });
+  const { state, limits = [] } = resultOf(await examineOrg(org), "rules");
+  expect(state).toBe("ok");
+  expect(limits.find(({ why }) => why.includes("okta.groups.read"))).toMatchObject({
+    rules: ["V-273186", "V-273188", "V-273190", "V-273191", "V-273193", "V-273194", "V-273203", "V-273206", "V-279691"],
+    outcome: "partial",
+  });
+});
+
+test("a doctor says what this organization answers this role, with few requests", async () => {
+  const faults = [parseFault("forbidden:/api/v1/logStreams")];
+  const org = await practiceOrg({ profile: { name: "typical" }, role: "read-only", faults });
+  const hidden = resultOf(await examineOrg(org), "role");
+  expect(org.requests.filter(({ path }) => path.startsWith("/api/v1")).length).toBeLessThan(31);
+  expect(hidden).toMatchObject({ state: "warn", remedy: null });
+  expect(hidden.facts).toEqual([
+    expect.stringContaining("only some of the apps"),
+    expect.stringContaining("may read GET /api/v1/users/{id}/roles"),
+    expect.stringMatching(/Not readable: .*logStreams.*403 E0000006/),
+  ]);
+  const seeing = await practiceOrg({ profile: { name: "typical" }, role: "super" });
+  expect(resultOf(await examineOrg(seeing), "role").facts?.[0]).toContain("every app");
+});
+
+async function practiceOrg(options: PracticeOrgOptions): Promise<PracticeOrg> {
+  const org = await createPracticeOrg(options);
   owned.push(() => org.stop());
-  return examine({ IDP_ORG_URL: org.url, IDP_CLIENT_ID: org.clientId, IDP_PRIVATE_KEY: org.privateKeyPem });
+  return org;
 }
 
-function examine(env: Readonly<Record<string, string>>): Promise<readonly DoctorResult[]> {
-  return walk(env, new AbortController().signal);
+async function examinePractice(options: Omit<PracticeOrgOptions, "profile">): Promise<readonly DoctorResult[]> {
+  return examineOrg(await practiceOrg({ profile: { name: "typical" }, ...options }));
 }
 
-async function walk(env: Readonly<Record<string, string>>, signal: AbortSignal): Promise<readonly DoctorResult[]> {
+function examineOrg({ url, clientId, privateKeyPem }: PracticeOrg): Promise<readonly DoctorResult[]> {
+  return examine({ IDP_ORG_URL: url, IDP_CLIENT_ID: clientId, IDP_PRIVATE_KEY: privateKeyPem });
+}
+
+async function examine(env: Readonly<Record<string, string>>): Promise<readonly DoctorResult[]> {
+  const given = { command: "doctor", flags: {}, env } as const;
   const results: DoctorResult[] = [];
-  for await (const result of diagnose({ given: { command: "doctor", flags: {}, env }, signal })) results.push(result);
+  for await (const result of diagnose({ given, signal: new AbortController().signal })) results.push(result);
   return results;
 }
 

@@ -2,11 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { callCommand } from "../support/called_command.ts";
 import { startCommand, temporaryFolder, type Outcome } from "../support/command_line.ts";
 import { freePort } from "../support/free_port.ts";
+import { reportUpload } from "../support/report_builders.ts";
 import { createProducer, type Producer } from "../support/producers.ts";
 import { createScan, startTestGateway, type TestGateway } from "../support/test_gateway.ts";
 import { problem, startScriptedServer, status, type Answer } from "../support/scripted_server.ts";
 
-/** `watch` of a scan and of a tenant, hostile events and answers, and a gateway that cannot be used. */
+/** `watch` and `report` of what a gateway keeps, hostile events and answers, and a gateway that cannot be used. */
 
 let gateway: TestGateway;
 let producer: Producer;
@@ -140,5 +141,39 @@ describe("what is wrong is one clean line", () => {
     expect(stderr).not.toMatch(steersTerminal);
     expect(stderr).toMatch(/^Cannot (?:follow the scan|read the report): .*$/m);
     expect(code).toBe(3);
+  });
+});
+
+async function scanWithReport(): Promise<string> {
+  const { id } = await producer.register({ org_url: "https://acme.okta.com" });
+  const as = `Api-Key ${gateway.acme.apiKey}`;
+  const response = await gateway.request(`/api/v1/scans/${id}/report`, { ...reportUpload(id), as });
+  if (!response.ok) throw new Error(await response.text());
+  return id;
+}
+
+describe("report of a scan that the gateway keeps", () => {
+  test("writes one format to stdout, a table unless another is named", async () => {
+    const id = await scanWithReport();
+    const table = await run("report", "--latest");
+    expect(table.code).toBe(0);
+    expect(table.stdout).toContain("V-273186");
+    const json = await run("report", id, "--format", "json");
+    expect(JSON.parse(json.stdout)).toMatchObject({ scan: { id } });
+  });
+
+  test("says what is wrong in one line, and writes nothing", async () => {
+    const { id } = await producer.register({});
+    const cases = [
+      [["report", id], /^Cannot read the report: 404 No report was uploaded for this scan\n$/],
+      [["report", "x"], /^Cannot read the run, file or scan id "x": no such file/],
+      [["report"], /^IDP_ORG_URL is not set/],
+      [["report", id, "--format", "html,csv"], /several formats need --output DIR/],
+    ] as const;
+    for (const [args, problem] of cases) {
+      const { code, stdout, stderr } = await run(...args);
+      expect({ code, stdout }, args.join(" ")).toEqual({ code: 2, stdout: "" });
+      expect(stderr).toMatch(problem);
+    }
   });
 });

@@ -1,0 +1,129 @@
+import { execFile } from "node:child_process";
+import { cp, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { reportFormats } from "../../scanner/reports/formats.ts";
+import type { Report } from "../../shared/report.ts";
+import { importToStigManager } from "../support/checklist_reports.ts";
+import { openOrgStage, type OrgStage } from "../support/org_stage.ts";
+import { documentText } from "../support/documented_commands.ts";
+import { v1r1, zipOf } from "../support/stig_files.ts";
+
+/** Evidence of one org: signed, verified, by another revision of the STIG, with a checklist and in every format. */
+
+let stage: OrgStage;
+beforeAll(async () => {
+  stage = await openOrgStage();
+  await stage.run("collect", "--save-artifacts", "evidence.json", "--quiet");
+});
+afterAll(() => stage[Symbol.asyncDispose]());
+
+const run = (...args: readonly string[]) => stage.run(...args);
+const read = (name: string) => readFile(join(stage.path, name), "utf8");
+
+test("docs/reports.md signs and verifies line by line; a changed file is refused", async () => {
+  const [, block = ""] = /```sh\n(openssl[\s\S]*?)```/.exec(await documentText("docs/reports.md")) ?? [];
+  const commands = block
+    .trim()
+    .split("\n")
+    .map((line) => line.replace(/\s+#.*$/, "").split(" "));
+  expect(commands.length).toBe(5);
+  for (const [program = "", ...args] of commands) {
+    if (program === "openssl") {
+      await promisify(execFile)(program, args, { cwd: stage.path });
+      continue;
+    }
+    const { code, stdout, stderr } = await run(...args);
+    expect(code, `${args.join(" ")}\n${stdout}${stderr}`).toBe(args[0] === "evaluate" ? 1 : 0);
+  }
+  await writeFile(join(stage.path, "report/scan.json"), "{}");
+  const forged = await run("verify", "report", "--key", "scanner.key.pub");
+  expect(forged).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining("NOT VERIFIED: scan.json is not the file that was signed"),
+  });
+});
+
+test("report --checklist --sign writes a folder from which verify gives the findings again", async () => {
+  await run("evaluate", "--from-artifacts", "evidence.json", "--format", "cklb", "--output", "edited");
+  const edited = join(stage.path, "edited/scan.cklb");
+  const checklist = (await read("edited/scan.cklb")).replaceAll('"not_reviewed"', '"not_a_finding"');
+  await writeFile(edited, checklist);
+  const args = ["report", "evidence.json", "--checklist", "edited/scan.cklb", "--sign", "scanner.key"];
+  expect(await run(...args)).toMatchObject({ code: 0 });
+  expect((await readdir(join(stage.path, "assessor"))).toSorted()).toEqual(
+    ["evidence.json", "scan.ckl", "scan.cklb", "scan.html", "scan.intoto.json", "scan.json"].toSorted(),
+  );
+  expect(await read("assessor/scan.cklb")).not.toContain('"status": "not_reviewed"');
+  const { code, stdout } = await run("verify", "assessor", "--key", "scanner.key.pub");
+  expect({ code, stdout }).toEqual({
+    code: 0,
+    stdout: expect.stringContaining("the evidence gives the same findings"),
+  });
+});
+
+test.each([
+  [["verify", "report"], "--key FILE is missing"],
+  [["verify", "report", "--key", "scanner.key"], "it is a private key"],
+  [["evaluate", "--from-artifacts", "evidence.json", "--sign", "scanner.key"], "--sign needs --output DIR"],
+])("%j: one clear line, exit code 2", async (args, message) => {
+  const { code, stdout, stderr } = await run(...args);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+  expect(stderr).toContain(message);
+});
+
+test("--benchmark DISA's zip of V1R1: its 24 rules are evaluated, and the checklist becomes one of V1R2", async () => {
+  const name = "U_Okta_IDaaS_V1R1_Manual_STIG/U_Okta_IDaaS_STIG_V1R1_Manual-xccdf.xml";
+  await writeFile(join(stage.path, "v1r1.zip"), zipOf({ [name]: v1r1 }));
+  const evaluate = ["evaluate", "--from-artifacts", "evidence.json", "--fail-on", "never"];
+  const old = ["--benchmark", "v1r1.zip", "--format", "json,ckl", "--output", "report"];
+  expect((await run(...evaluate, ...old)).code).toBe(0);
+  const { benchmark, checks } = JSON.parse(await read("report/scan.json")) as Report;
+  expect(benchmark).toBe("okta-idaas-stig-v1r1");
+  expect(checks).toHaveLength(24);
+  expect(checks.filter(({ reason }) => reason === "rule_changed" || reason === "not_automated")).toEqual([]);
+  const next = await run(...evaluate, "--checklist", "report/scan.ckl", "--format", "ckl", "--output", "next");
+  expect(next.stderr).toContain("New in V1R2: V-279689, V-279690, V-279691, V-279692, V-279693");
+  const reviews = async (path: string) => importToStigManager("ckl", await read(path)).checklists[0];
+  expect(await reviews("report/scan.ckl")).toMatchObject({ benchmarkId: "Okta_IDaaS_STIG", revisionStr: "V1R1" });
+  expect((await reviews("report/scan.ckl"))?.reviews).toHaveLength(24);
+  expect(await reviews("next/scan.ckl")).toMatchObject({ revisionStr: "V1R2" });
+  expect((await reviews("next/scan.ckl"))?.reviews).toHaveLength(29);
+});
+
+const planned = {
+  check: "authenticator_password_minimum_length_15",
+  reason: "The directory's policy changes first",
+  remediation_date: "2026-10-31",
+};
+
+test("--format all writes every format, and what a run has to say beside them stays one screen", async () => {
+  await cp(join(import.meta.dirname, "../fixtures/checklists/stig_manager.cklb"), join(stage.path, "okta.cklb"));
+  await writeFile(join(stage.path, "decisions.json"), JSON.stringify([planned]));
+  const options = ["--checklist", "okta.cklb", "--decisions", "decisions.json", "--format", "all", "--output", "out"];
+  const { code, stdout, stderr } = await run("evaluate", "--from-artifacts", "evidence.json", ...options);
+  expect([code, stdout]).toEqual([1, ""]);
+  const files = reportFormats.map(({ extension }) => `scan.${extension}`);
+  expect((await readdir(join(stage.path, "out"))).toSorted()).toEqual(files.toSorted());
+  const lines = stderr.trimEnd().split("\n");
+  expect(lines.length).toBeLessThan(8);
+  expect(lines[0]).toBe(`Wrote 14 files to out: ${files.join(", ")}`);
+  expect(stderr).toContain("The checklist okta.cklb is about acme.okta.com; this scan is of 127.0.0.1");
+  expect(stderr).toMatch(/okta\.cklb contradict this scan: .*V-273195 \(answered Not a Finding, found Open\)/);
+  expect(stderr).toMatch(/findings? past the planned remediation date: V-273195 \(2026-10-31\)/);
+});
+
+test("the example of docs/decisions.md runs as it stands there, with its plan", async () => {
+  const text = await documentText("docs/decisions.md");
+  const [, line = ""] = /^scanstream scan (--checklist .*)$/m.exec(text) ?? [];
+  const decisions = [...text.matchAll(/^```json\n(.*?)^```/gms)].map(([, json = ""]) => json);
+  await writeFile(
+    join(stage.path, "decisions.json"),
+    decisions.find((json) => json.includes("remediation_date")) ?? "",
+  );
+  const { code, stderr } = await run("evaluate", "--from-artifacts", "evidence.json", ...line.split(" "));
+  expect(code, stderr).toBe(1);
+  expect(await readdir(join(stage.path, "report"))).toContain("scan.cklb");
+  expect(await read("report/scan.poam.csv")).toContain("Approved; 2027-02-28 Rolled out to contractors");
+});
