@@ -108,8 +108,7 @@ async function open(options: GatewayOptions & ProductOptions, opened: Opened): P
     openStreams: () => streams.stats().members,
     openChannels: () => streams.stats().channels,
     maxStreams: bounds.maxStreams,
-    isDatabaseUp: () => readiness.isDatabaseUp(),
-    isBrokerUp: () => readiness.isBrokerUp(),
+    readiness,
   });
   const streams = createLocalStreams({
     subscriber: broker,

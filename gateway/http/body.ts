@@ -1,9 +1,9 @@
 import * as v from "valibot";
 import { AppError } from "../../shared/app_error.ts";
+import { isJsonObject } from "../../shared/json.ts";
 import { bodyTooLarge, readBounded } from "../../shared/read_bounded.ts";
 import type { FieldProblem } from "../../shared/schemas/problem.ts";
 import { accountOf } from "../limits.ts";
-import { requireJsonBounds } from "./json_bounds.ts";
 import { HttpRefusal, InvalidBody } from "./problem.ts";
 
 export interface BodyOptions {
@@ -29,75 +29,27 @@ export async function readJson(request: Request, options: BodyOptions): Promise<
   }
 }
 
+/** A body of a thousand wrong findings is not answered with ten thousand lines. */
+const maxReportedFields = 20;
+/** All problems of a body of this length are found within half a second. */
+const maxLengthForAllProblems = 65_536;
+
 /**
- * Checks a parsed body; throws `InvalidBody` with the fields that are wrong, whose pointers begin with `pointer`. An array is no
- * object, at any depth. What is refused costs no more than what is taken: a list that is too long is not looked into, and of a
- * large body that is wrong only the first field is named.
+ * Checks a parsed body, which is a JSON object of scalars and lists of scalars; throws `InvalidBody` with the fields that are wrong,
+ * whose pointers begin with `pointer`. Of a large body only the first is named: it is refused for no more than it is taken.
  */
 export function parseBody<Schema extends v.GenericSchema>(
   schema: Schema,
   body: unknown,
   pointer = "",
 ): v.InferOutput<Schema> {
-  const walk: Walk = { problems: [], hasLongList: false, values: 0 };
-  look(schema, body, pointer, walk);
-  const { problems } = walk;
-  if (walk.hasLongList) throw new InvalidBody(problems);
+  // For valibot an array is an object as well.
+  if (!isJsonObject(body)) throw new InvalidBody([{ pointer, detail: "expected a JSON object" }]);
   const first = v.safeParse(schema, body, { abortEarly: true });
-  if (first.success && problems.length === 0) return first.output;
-  const { issues = [] } = first.success || walk.values > maxValuesForAllProblems ? first : v.safeParse(schema, body);
-  problems.push(...issues.slice(0, maxReportedFields - problems.length).map((issue) => toFieldProblem(issue, pointer)));
-  throw new InvalidBody(problems);
-}
-
-/** A body of a thousand wrong findings is not answered with ten thousand lines. */
-const maxReportedFields = 20;
-/** All problems of this number of values are found within half a second. */
-const maxValuesForAllProblems = 20_000;
-
-/** The parts of a schema, by its kind; a pipe has what its first schema has. */
-interface SchemaParts {
-  readonly type: string;
-  readonly entries?: Readonly<Record<string, v.GenericSchema>>;
-  readonly item?: v.GenericSchema;
-  readonly value?: v.GenericSchema;
-  readonly wrapped?: v.GenericSchema;
-  readonly pipe?: readonly { readonly type: string; readonly requirement?: unknown; readonly message?: unknown }[];
-}
-
-interface Walk {
-  readonly problems: FieldProblem[];
-  hasLongList: boolean;
-  /** How many were looked at. */
-  values: number;
-}
-
-/** Finds what valibot does not: an array in the place of an object without required fields or of a record, and in time a list that is too long. */
-function look(schema: v.GenericSchema, value: unknown, pointer: string, walk: Walk): void {
-  const { type, entries, item, value: member, wrapped, pipe = [] } = schema as SchemaParts;
-  const { problems } = walk;
-  walk.values += 1;
-  if (problems.length >= maxReportedFields) return;
-  if (wrapped !== undefined) {
-    look(wrapped, value, pointer, walk);
-  } else if (Array.isArray(value)) {
-    const bound = pipe.find((action) => action.type === "max_length");
-    if (entries !== undefined || type === "record") problems.push({ pointer, detail: "expected a JSON object" });
-    else if (bound !== undefined && value.length > Number(bound.requirement)) {
-      walk.hasLongList = true;
-      problems.push({ pointer, detail: String(bound.message) });
-    } else if (item !== undefined) {
-      for (const [index, element] of value.entries()) look(item, element, `${pointer}/${index}`, walk);
-    }
-  } else if (typeof value === "object" && value !== null) {
-    const fields = value as Readonly<Record<string, unknown>>;
-    // A body may have many more keys than its schema.
-    for (const key of Object.keys(type === "record" ? fields : (entries ?? {}))) {
-      const fieldSchema = type === "record" ? member : entries?.[key];
-      if (fieldSchema !== undefined && Object.hasOwn(fields, key))
-        look(fieldSchema, fields[key], pointer + toPointer(key), walk);
-    }
-  }
+  if (first.success) return first.output;
+  const isLarge = JSON.stringify(body).length > maxLengthForAllProblems;
+  const { issues = first.issues } = isLarge ? first : v.safeParse(schema, body);
+  throw new InvalidBody(issues.slice(0, maxReportedFields).map((issue) => toFieldProblem(issue, pointer)));
 }
 
 /** One step of a JSON pointer, RFC 6901. */
@@ -140,4 +92,48 @@ export async function readBytes(request: Request, maxBytes: number): Promise<Uin
     if (error instanceof AppError) throw error;
     throw new AppError("malformed", "The body ended before it was complete", { cause: error });
   }
+}
+
+/** Deeper than any body of this API. */
+const maxDepth = 32;
+/** A batch of 500 findings has half of it. */
+const maxValues = 50_000;
+
+const quote = 0x22;
+const backslash = 0x5c;
+const comma = 0x2c;
+const colon = 0x3a;
+
+/**
+ * Before it is parsed: what is deep or all brackets holds the event loop for seconds, and takes a hundred times the memory of its text.
+ * Throws `AppError("too_large")`.
+ */
+function requireJsonBounds(bytes: Uint8Array): void {
+  let depth = 0;
+  let values = 1;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at];
+    if (byte === quote) {
+      at = endOfString(bytes, at);
+    } else if (byte === 0x7b || byte === 0x5b) {
+      depth += 1;
+      values += 1;
+      if (depth > maxDepth) throw new AppError("too_large", `The body is nested deeper than ${maxDepth} levels`);
+    } else if (byte === 0x7d || byte === 0x5d) {
+      depth -= 1;
+    } else if (byte === comma || byte === colon) {
+      values += 1;
+    }
+    if (values > maxValues) throw new AppError("too_large", `The body has more than ${maxValues} values and keys`);
+  }
+}
+
+/** Returns the place of its closing quote; the end where it has none. */
+function endOfString(bytes: Uint8Array, start: number): number {
+  for (let at = bytes.indexOf(quote, start + 1); at !== -1; at = bytes.indexOf(quote, at + 1)) {
+    let before = at - 1;
+    while (bytes[before] === backslash) before -= 1;
+    if ((at - before) % 2 === 1) return at;
+  }
+  return bytes.length;
 }

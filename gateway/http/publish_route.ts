@@ -157,7 +157,7 @@ export function publishRoute(dependencies: Dependencies, features: readonly Publ
 
 /** Throws `InvalidBody` unless the events are numbered one after the other by one producer. */
 function requireNumbers(events: readonly BodyEvent[]): Pick<Batch, "producer" | "first"> {
-  const ids = events.map(({ deliveryId }) => (deliveryId === undefined ? "" : requireDeliveryId(deliveryId)));
+  const ids = events.map(({ delivery_id: id }) => (id === undefined ? "" : requireDeliveryId(id)));
   const [, producer = "", digits = ""] = /^(.+)\.(\d+)$/.exec(ids[0] ?? "") ?? [];
   const first = Number(digits);
   const wrong = ids.findIndex((id, index) => id !== `${producer}.${first + index}`);
@@ -171,36 +171,30 @@ function requireNumbers(events: readonly BodyEvent[]): Pick<Batch, "producer" | 
   ]);
 }
 
+/** Not checked yet. */
 interface BodyEvent {
-  readonly type: unknown;
-  readonly data: unknown;
-  readonly deliveryId: unknown;
+  readonly type?: unknown;
+  readonly data?: unknown;
+  readonly delivery_id?: unknown;
 }
 
 /** One event, or `{"events": […]}`. */
 function parseEventBody(body: unknown): readonly BodyEvent[] {
-  if (!isJsonObject(body)) {
-    throw new InvalidBody([{ pointer: "", detail: "expected a JSON object with type and data, or with events" }]);
-  }
+  const refused = (pointer: string, detail: string) => new InvalidBody([{ pointer, detail }]);
+  if (!isJsonObject(body)) throw refused("", "expected a JSON object with type and data, or with events");
   const { events } = body;
-  if (events === undefined) return [toBodyEvent(body)];
+  if (events === undefined) return [body];
   const other = ["type", "data", "delivery_id"].find((name) => name in body);
-  if (other !== undefined) {
-    throw new InvalidBody([{ pointer: `/${other}`, detail: "expected an event, or events, and not both" }]);
-  }
+  if (other !== undefined) throw refused(`/${other}`, "expected an event, or events, and not both");
   if (!Array.isArray(events) || events.length === 0 || events.length > maxBatchEvents) {
-    throw new InvalidBody([{ pointer: "/events", detail: batchSizeMessage }]);
+    throw refused("/events", batchSizeMessage);
   }
   const wrong = events.findIndex((event) => !isJsonObject(event));
-  if (wrong === -1) return events.filter(isJsonObject).map(toBodyEvent);
-  throw new InvalidBody([{ pointer: `/events/${wrong}`, detail: "expected a JSON object with type and data" }]);
+  if (wrong !== -1) throw refused(`/events/${wrong}`, "expected a JSON object with type and data");
+  return events;
 }
 
-function toBodyEvent(body: Readonly<Record<string, unknown>>): BodyEvent {
-  return { type: body["type"], data: body["data"], deliveryId: body["delivery_id"] };
-}
-
-function toMessageOf(name: ChannelName, { type, data, deliveryId }: BodyEvent): Message {
+function toMessageOf(name: ChannelName, { type, data, delivery_id: deliveryId }: BodyEvent): Message {
   const event = encodeChannelEvent(name, type, data);
   const channel = `${name.prefix}:${name.tenantId}:${name.resourceId}`;
   if (deliveryId === undefined) return { channel, message: toMessage(event) };

@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
-import type { Metrics, MetricsText } from "./metrics.ts";
-import { closeReasons } from "./stream_metrics.ts";
+import { closeReasons, type Metrics, type MetricsText } from "./metrics.ts";
+import type { Readiness } from "./readiness.ts";
 
 /** Read at each scrape rather than counted. */
 export interface GaugeSources {
@@ -8,9 +8,8 @@ export interface GaugeSources {
   readonly openChannels: () => number;
   /** At most this many streams may be open. */
   readonly maxStreams: number;
-  /** Asks whether database and broker answer now; bounded in time, because a scrape waits for it. */
-  readonly isDatabaseUp: () => Promise<boolean>;
-  readonly isBrokerUp: () => Promise<boolean>;
+  /** Bounded in time, because a scrape waits for it. */
+  readonly readiness: Readiness;
 }
 
 /** The gateway's metrics for Prometheus, on Node and Deno. One registry for each gateway: two in a process do not mix. */
@@ -22,9 +21,9 @@ export function createPrometheusMetrics(sources: GaugeSources): Metrics & Metric
   gauge("scanstream_streams_open", "Event streams that are open now", sources.openStreams);
   gauge("scanstream_channels_open", "Channels that at least one stream follows now", sources.openChannels);
   gauge("scanstream_streams_limit", "Event streams that may be open at once", () => sources.maxStreams);
-  const isDatabaseUp = async () => Number(await sources.isDatabaseUp());
+  const isDatabaseUp = async () => Number((await sources.readiness.check()).database);
   gauge("scanstream_database_up", "1 while the database answers, 0 while it does not", isDatabaseUp);
-  const isBrokerUp = async () => Number(await sources.isBrokerUp());
+  const isBrokerUp = async () => Number((await sources.readiness.check()).broker);
   gauge("scanstream_broker_up", "1 while the broker answers, 0 while it does not", isBrokerUp);
 
   const opened = counter("scanstream_streams_opened_total", "Event streams that were opened");

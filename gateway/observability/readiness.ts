@@ -1,15 +1,10 @@
 import { withTimeout } from "../../shared/with_timeout.ts";
 import type { Log } from "./log.ts";
 
-/** Tells whether new work should be sent here. Never rejects. */
+/** Tells whether new work should be sent here. */
 export interface Readiness {
-  check(): Promise<ReadinessReport>;
-}
-
-export interface ReadinessReport {
-  readonly database: boolean;
-  readonly broker: boolean;
-  readonly isDraining: boolean;
+  /** Pings: never a cached result. Never rejects. */
+  check(): Promise<{ readonly database: boolean; readonly broker: boolean; readonly isDraining: boolean }>;
 }
 
 export interface ReadinessOptions {
@@ -18,55 +13,39 @@ export interface ReadinessOptions {
   readonly isDraining: () => boolean;
   /** Receives one line when the database or the broker goes away, with the cause, and one when it answers again. */
   readonly log?: Pick<Log, "info" | "warn">;
-  readonly timeoutMs?: number;
 }
 
-export interface WatchedReadiness extends Readiness {
-  /** They ping: never a cached result. Never reject. */
-  isDatabaseUp(): Promise<boolean>;
-  isBrokerUp(): Promise<boolean>;
-}
+const timeoutMs = 2000;
 
 /** Pings the database and the broker. Concurrent calls share one ping of each. */
-export function createReadiness(options: ReadinessOptions): WatchedReadiness {
-  const isDatabaseUp = shareConcurrent(watch("database", options.pingDatabase, options));
-  const isBrokerUp = shareConcurrent(watch("broker", options.pingBroker, options));
-
+export function createReadiness({ log, ...options }: ReadinessOptions): Readiness {
+  const isDatabaseUp = watch("database", options.pingDatabase, log);
+  const isBrokerUp = watch("broker", options.pingBroker, log);
   return {
     async check() {
       const [database, broker] = await Promise.all([isDatabaseUp(), isBrokerUp()]);
       return { database, broker, isDraining: options.isDraining() };
     },
-    isDatabaseUp,
-    isBrokerUp,
   };
 }
 
-function shareConcurrent(check: () => Promise<boolean>): () => Promise<boolean> {
+function watch(part: string, ping: () => Promise<void>, log: ReadinessOptions["log"]): () => Promise<boolean> {
+  let wasUp = true;
   let pending: Promise<boolean> | null = null;
   return () => {
-    pending ??= check().finally(() => {
-      pending = null;
-    });
+    pending ??= isUp().finally(() => (pending = null));
     return pending;
   };
-}
 
-function watch(
-  part: string,
-  ping: () => Promise<void>,
-  { log, timeoutMs = 2000 }: ReadinessOptions,
-): () => Promise<boolean> {
-  let isUp = true;
-  return async () => {
+  async function isUp(): Promise<boolean> {
     try {
       await withTimeout(ping(), timeoutMs);
-      if (!isUp) log?.info({}, `the ${part} answers again`);
-      isUp = true;
+      if (!wasUp) log?.info({}, `the ${part} answers again`);
+      wasUp = true;
     } catch (error) {
-      if (isUp) log?.warn({ error }, `the ${part} is unavailable`);
-      isUp = false;
+      if (wasUp) log?.warn({ error }, `the ${part} is unavailable`);
+      wasUp = false;
     }
-    return isUp;
-  };
+    return wasUp;
+  }
 }

@@ -5,7 +5,7 @@ import { encodeEventFrame } from "../../shared/event_stream_encoding.ts";
 import { nextTurn } from "../next_turn.ts";
 import type { DeliveryRate } from "../limits.ts";
 import { silentLog, type Log } from "../observability/log.ts";
-import { noStreamMetrics, type StreamMetrics } from "../observability/stream_metrics.ts";
+import { noStreamMetrics, type StreamMetrics } from "../observability/metrics.ts";
 import { Channel, connectionLost, SubscriptionLease, unavailable } from "./channel.ts";
 import { encodeChunk, type Chunk } from "./encoded_chunk.ts";
 import { NumberReader, type ReadStored } from "./number_reader.ts";

@@ -20,7 +20,7 @@ import { OpenStream, type StreamEnd, type StreamContext } from "./open_stream.ts
 import type { Principal } from "../auth/principal.ts";
 import { createReadableStreamSinks } from "./sinks/readable_stream_sink.ts";
 import type { CreateSink, StreamRequest } from "./sinks/sink.ts";
-import { noStreamMetrics, type StreamMetrics } from "../observability/stream_metrics.ts";
+import { noStreamMetrics, type StreamMetrics } from "../observability/metrics.ts";
 import { Sweep } from "./sweep.ts";
 import { endGraceMs, StreamsByTenant, type RecheckChannels } from "./tenant_streams.ts";
 

@@ -1,7 +1,7 @@
 import type { AppError } from "../../shared/app_error.ts";
 import { encodeClose, encodeComment } from "../../shared/event_stream_encoding.ts";
 import type { Principal } from "../auth/principal.ts";
-import type { CloseReason, StreamMetrics } from "../observability/stream_metrics.ts";
+import type { CloseReason, StreamMetrics } from "../observability/metrics.ts";
 import { connectionLost, unavailable, type HubMember, type SubscriptionLease } from "./channel.ts";
 import { encodeChunk, type Chunk } from "./encoded_chunk.ts";
 import type { Sink, SinkOwner, StreamRequest } from "./sinks/sink.ts";

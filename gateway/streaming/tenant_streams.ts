@@ -2,7 +2,7 @@ import { withTimeout } from "../../shared/with_timeout.ts";
 import type { AuthorityCheck, AuthoritySubject } from "../auth/membership.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { Limits } from "../limits.ts";
-import type { StreamMetrics } from "../observability/stream_metrics.ts";
+import type { StreamMetrics } from "../observability/metrics.ts";
 import type { OpenStream, StreamSlot } from "./open_stream.ts";
 import type { StoredNumber } from "./published.ts";
 import type { Sweep, SweepTarget } from "./sweep.ts";

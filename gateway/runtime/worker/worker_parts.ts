@@ -12,9 +12,8 @@ import { NotFound } from "../../../shared/app_error.ts";
 import type { Dependencies, WebAssets } from "../../http/dependencies.ts";
 import { Limits } from "../../limits.ts";
 import { createLog } from "../../observability/log.ts";
-import type { Metrics } from "../../observability/metrics.ts";
-import { createReadiness, type Readiness } from "../../observability/readiness.ts";
-import { noStreamMetrics } from "../../observability/stream_metrics.ts";
+import { noMetrics } from "../../observability/metrics.ts";
+import { createReadiness } from "../../observability/readiness.ts";
 import { createObjectStreams } from "./object_streams.ts";
 import type { Fetcher, WorkerOptions } from "./worker_options.ts";
 
@@ -42,12 +41,21 @@ export async function openWorkerParts(options: WorkerOptions): Promise<Dependenc
     }),
     streamTokens,
     signIn: signIn === null ? null : createSignIn(signIn, nowMs),
-    readiness: createRequestReadiness(options, () => ping(database)),
+    // As with publishing: a pending ping belongs to one request.
+    readiness: {
+      check: () =>
+        createReadiness({
+          pingDatabase: () => ping(database),
+          pingBroker: () => options.broker.open().ping(),
+          isDraining: () => false,
+        }).check(),
+    },
     webAssets: createAssetFiles(assets),
     createOpenApi: () => () => readOpenApi(assets),
     demoSession: null,
     corsOrigins: options.corsOrigins ?? [],
     log,
+    // Cloudflare counts requests by itself, and an isolate cannot be scraped.
     metrics: noMetrics,
     metricsText: null,
     peerAddress: () => null,
@@ -78,25 +86,6 @@ function createRequestBroker({ broker: adapter }: WorkerOptions): MessagePublish
     },
   };
 }
-
-/** As with publishing: a pending ping belongs to one request. */
-function createRequestReadiness({ broker }: WorkerOptions, pingDatabase: () => Promise<void>): Readiness {
-  return {
-    check: () =>
-      createReadiness({
-        pingDatabase,
-        pingBroker: () => broker.open().ping(),
-        isDraining: () => false,
-      }).check(),
-  };
-}
-
-/** Cloudflare counts requests by itself, and an isolate cannot be scraped. */
-const noMetrics: Metrics = {
-  streams: noStreamMetrics,
-  requestAnswered() {},
-  eventsPublished() {},
-};
 
 /** The live page's files, from the assets that were deployed with the Worker. */
 function createAssetFiles(assets: Fetcher): WebAssets {

@@ -3,7 +3,7 @@ import { maxPayloadBytes } from "../../../shared/event.ts";
 import type { Chunk } from "../../../gateway/streaming/encoded_chunk.ts";
 import type { HubMember } from "../../../gateway/streaming/channel.ts";
 import { Hub, type HubOptions } from "../../../gateway/streaming/hub.ts";
-import { noStreamMetrics } from "../../../gateway/observability/stream_metrics.ts";
+import { noStreamMetrics } from "../../../gateway/observability/metrics.ts";
 import { createScriptedSubscriber } from "../../support/scripted_subscriber.ts";
 
 const tenantId = "11111111-1111-4111-8111-111111111111";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createPublisher } from "../../../shared/send_event.ts";
-import { noStreamMetrics, type StreamMetrics } from "../../../gateway/observability/stream_metrics.ts";
+import { noStreamMetrics, type StreamMetrics } from "../../../gateway/observability/metrics.ts";
 import { channel, createSlowBroker, sinks, startStreamServer } from "../../support/stream_server.ts";
 import { createScriptedSubscriber } from "../../support/scripted_subscriber.ts";
 

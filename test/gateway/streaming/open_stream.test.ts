@@ -4,7 +4,7 @@ import { createPublisher } from "../../../shared/send_event.ts";
 import type { Chunk } from "../../../gateway/streaming/encoded_chunk.ts";
 import { createLocalStreams, type LocalStreamsOptions } from "../../../gateway/streaming/local_streams.ts";
 import type { Sink, SinkOwner } from "../../../gateway/streaming/sinks/sink.ts";
-import { noStreamMetrics } from "../../../gateway/observability/stream_metrics.ts";
+import { noStreamMetrics } from "../../../gateway/observability/metrics.ts";
 import { createScriptedSubscriber } from "../../support/scripted_subscriber.ts";
 import { bounds, channel, createAuthority, user } from "../../support/stream_server.ts";
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { AuthorityCheck, AuthoritySubject } from "../../../gateway/auth/membership.ts";
 import { Limits } from "../../../gateway/limits.ts";
-import { noStreamMetrics } from "../../../gateway/observability/stream_metrics.ts";
+import { noStreamMetrics } from "../../../gateway/observability/metrics.ts";
 import type { OpenStream } from "../../../gateway/streaming/open_stream.ts";
 import { Sweep } from "../../../gateway/streaming/sweep.ts";
 import { TenantStreams, type TenantStreamsOptions } from "../../../gateway/streaming/tenant_streams.ts";
