@@ -1,8 +1,7 @@
 import type { Database, TransactionSettings } from "../drizzle/database.ts";
 import { databaseUnavailable } from "../drizzle/database_error.ts";
 import { AppError } from "../shared/app_error.ts";
-import { nextTurn } from "./next_turn.ts";
-import { maxWaitMs, Turns } from "./turns.ts";
+import { maxWaitMs, nextTurn, Turns } from "./turns.ts";
 
 export interface LimitOptions {
   /** Memory of the process. Default: what a gateway needs. */

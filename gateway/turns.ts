@@ -1,5 +1,4 @@
 import type { AppError } from "../shared/app_error.ts";
-import { nextTurn } from "./next_turn.ts";
 
 /** Longer than a burst takes, shorter than clients wait. */
 export const maxWaitMs = 2000;
@@ -74,4 +73,15 @@ export class Turns {
       return;
     }
   }
+}
+
+interface Immediates {
+  readonly setImmediate?: (callback: () => void) => unknown;
+}
+
+/** The callback runs after all of a turn's input was read: `setImmediate`; where a runtime has none, a timer. */
+export function nextTurn(callback: () => void): void {
+  const { setImmediate: immediate } = globalThis as Immediates;
+  if (immediate === undefined) setTimeout(callback, 0);
+  else immediate(callback);
 }

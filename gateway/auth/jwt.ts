@@ -18,7 +18,7 @@ import { readBounded } from "../../shared/read_bounded.ts";
 import { createSteadyClock } from "../../shared/steady_clock.ts";
 import { settingsError } from "../config.ts";
 import type { IssuerOptions, Jwks } from "../key_set.ts";
-import type { Identity } from "./identity.ts";
+import type { Identity } from "./principal.ts";
 
 /** Checks a user's JWT. Rejects with `AppError` `not_authenticated`, or `unavailable` when no key can be had at all. */
 export interface JwtVerifier {

@@ -1,6 +1,16 @@
+import type { Context } from "hono";
 import { pause } from "../../shared/abortable.ts";
 import type { Publisher } from "../../shared/send_event.ts";
 import type { Log } from "../observability/log.ts";
+import { makeChannelName } from "../../shared/channel_name.ts";
+import { createSteadyClock } from "../../shared/steady_clock.ts";
+
+export const tenantPrefix = "tenant";
+
+/** The channel of everything that a tenant has. */
+export function tenantChannel(tenantId: string): string {
+  return makeChannelName(tenantPrefix, tenantId, tenantId);
+}
 
 /** A publisher too: the events are made from it. */
 export interface AnnounceOptions extends Publisher {
@@ -61,5 +71,66 @@ export async function announceAll<Row>(
 ): Promise<void> {
   for (let start = 0; start < rows.length; start += announcedAtOnce) {
     await Promise.all(rows.slice(start, start + announcedAtOnce).map(announceOne));
+  }
+}
+
+/** Lets work that never rejects go on after the response: Workers end what a request has not announced when it is answered. */
+export function afterResponse(c: Context, work: Promise<void>): void {
+  try {
+    c.executionCtx.waitUntil(work);
+  } catch {
+    // No such context elsewhere: it goes on by itself.
+  }
+}
+
+/** No update of one resource is published sooner than a second after the last. */
+export interface PacedUpdates {
+  /**
+   * Publishes at once, or, for what changes within the next second, once at the end of it. Resolves when what this call has to publish
+   * was published.
+   */
+  run(key: string, publish: () => Promise<void>): Promise<void>;
+}
+
+const everyMs = 1000;
+/** Its publication may take this long before another request takes it over: the request that waits may be cancelled. */
+const abandonedAfterMs = 1000;
+
+interface Pace {
+  /** No update of the resource is published sooner. */
+  readonly nextAtMs: number;
+  /** An update waits for that moment, and reads the resource then. */
+  isWaiting: boolean;
+}
+
+export function createPacedUpdates(clock: () => number): PacedUpdates {
+  const nowMs = createSteadyClock(clock);
+  /** Least recent first. */
+  const paces = new Map<string, Pace>();
+
+  return {
+    async run(key, publish) {
+      const startedMs = nowMs();
+      const pace = paces.get(key);
+      if (pace === undefined || pace.nextAtMs + abandonedAfterMs < startedMs) {
+        allowNext(key, startedMs);
+        await publish();
+        return;
+      }
+      if (pace.isWaiting) return;
+      pace.isWaiting = true;
+      await pause(Math.max(0, pace.nextAtMs - startedMs), []);
+      allowNext(key, nowMs());
+      await publish();
+    },
+  };
+
+  function allowNext(key: string, atMs: number): void {
+    paces.delete(key);
+    paces.set(key, { nextAtMs: atMs + everyMs, isWaiting: false });
+    for (const [other, { nextAtMs }] of paces) {
+      if (nextAtMs + abandonedAfterMs >= atMs) return;
+      paces.delete(other);
+    }
   }
 }

@@ -2,7 +2,7 @@ import type { Hono } from "hono";
 import type { Database } from "../../drizzle/database.ts";
 import type { Due, FeatureTables } from "../../drizzle/feature_tables.ts";
 import type { Publisher } from "../../shared/send_event.ts";
-import type { Allowed } from "../http/allowed.ts";
+import type { Allowed } from "../http/allow.ts";
 import type { Log } from "../observability/log.ts";
 import type { EventStream } from "../streaming/event_stream_definition.ts";
 import type { OnPublish } from "../streaming/published.ts";

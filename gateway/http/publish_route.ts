@@ -15,7 +15,7 @@ import { withTimeout } from "../../shared/with_timeout.ts";
 import { component, json, problem } from "../description/operation.ts";
 import type { Feature } from "../features/features.ts";
 import { gatewayProducer, markLost, storeBatch, type Batch, type Message } from "../streaming/published.ts";
-import type { Allowed } from "./allowed.ts";
+import type { Allowed } from "./allow.ts";
 import { readJson } from "./body.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { InvalidBody } from "./problem.ts";

@@ -17,8 +17,7 @@ import {
   type Answers,
 } from "../description/operation.ts";
 import { accountOf } from "../limits.ts";
-import { allow } from "./allow.ts";
-import type { Allowed } from "./allowed.ts";
+import { allow, type Allowed } from "./allow.ts";
 import { parseBody, readJson, type BodyOptions } from "./body.ts";
 import { pageParameters, parsePageRequest, toPage, type CursorKind, type List, type PageRequest } from "./paging.ts";
 import { readQuery, type QueryParameters, type QueryValues } from "./query_parameter.ts";

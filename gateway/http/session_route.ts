@@ -8,8 +8,7 @@ import { sessionSchema, type Session } from "../../shared/schemas/session.ts";
 import type { Role } from "../../shared/schemas/team.ts";
 import { notMember } from "../auth/membership.ts";
 import type { RequestVariables } from "./request_log.ts";
-import { tenantHeader, toPrincipal, type Identity } from "../auth/identity.ts";
-import type { Principal } from "../auth/principal.ts";
+import { tenantHeader, toPrincipal, type Identity, type Principal } from "../auth/principal.ts";
 import { component, json, refusals, tenantParameter } from "../description/operation.ts";
 import type { Dependencies } from "./dependencies.ts";
 

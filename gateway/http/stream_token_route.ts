@@ -6,7 +6,7 @@ import type { EventStreams } from "../features/features.ts";
 import { findEventStream, type RequestedStream } from "../streaming/event_stream.ts";
 import { findChannels } from "../streaming/channel_manager.ts";
 import { component, json, problem } from "../description/operation.ts";
-import type { Allowed } from "./allowed.ts";
+import type { Allowed } from "./allow.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { InvalidBody } from "./problem.ts";
 import { defineResource } from "./resource.ts";

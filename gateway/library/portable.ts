@@ -25,7 +25,7 @@ export type {
 } from "../gateway_options.ts";
 export type { IssuerOptions } from "../key_set.ts";
 export { allow } from "../http/allow.ts";
-export type { Allow, Allowed } from "../http/allowed.ts";
+export type { Allow, Allowed } from "../http/allow.ts";
 export type { Log } from "../observability/log.ts";
 export {
   defineEventStream,

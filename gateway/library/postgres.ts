@@ -3,7 +3,7 @@ import { migrate } from "../../drizzle/migrate.ts";
 import { requireFeatureTables } from "../../drizzle/migrate_features.ts";
 import type { DatabaseAdapter } from "../gateway_options.ts";
 import { maxConnections } from "../limits.ts";
-import { requireMigrated } from "../operator/require_migrated.ts";
+import { requireMigrated } from "../operator/migrate.ts";
 
 /** A database that starts next to the gateway may take this long. */
 const databaseTimeoutMs = 10_000;

@@ -2,8 +2,7 @@ import { UsageError } from "../../shared/usage_error.ts";
 import { createGateway as createProcessGateway, type ProcessGateway } from "../create_gateway.ts";
 import type { Feature } from "../features/features.ts";
 import type { DatabaseAdapter, Gateway, GatewayOptions } from "../gateway_options.ts";
-import { createFirstKey } from "../operator/first_key.ts";
-import { executeAdmin } from "../operator/operations.ts";
+import { createFirstKey, executeAdmin } from "../operator/operations.ts";
 import type { HttpRuntime } from "../runtime/http_runtime.ts";
 import { serveGateway } from "../runtime/serve_gateway.ts";
 

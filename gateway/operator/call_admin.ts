@@ -10,7 +10,7 @@ import { parseAdminConfig, type AdminConfig } from "../config.ts";
 import type { Environment } from "../../shared/environment_reader.ts";
 import { createLocalState, stateDirectory, type LocalState } from "./local_state.ts";
 import { embeddedDatabase } from "./embedded_database.ts";
-import { requireMigrated } from "./require_migrated.ts";
+import { requireMigrated } from "./migrate.ts";
 
 /**
  * Runs one administrative operation on the database that the environment names, and returns its result as JSON. Embedded
@@ -40,8 +40,6 @@ export async function exportTenantCommand(
     return 0;
   });
 }
-
-export type RunOperation = (operation: AdminOperation, args: AdminArguments) => Promise<unknown>;
 
 async function withAdmin<Result>(
   environment: Environment,

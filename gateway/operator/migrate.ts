@@ -1,8 +1,12 @@
-import { DatabaseError } from "../../drizzle/database_error.ts";
-import { migrate } from "../../drizzle/migrate.ts";
-import { AppError } from "../../shared/app_error.ts";
-import type { GatewayIo } from "../../command_line/command_io.ts";
+import { pause } from "../../shared/abortable.ts";
 import { parseAdminConfig, settingsError } from "../config.ts";
+import type { Database } from "../../drizzle/database.ts";
+import { migrate } from "../../drizzle/migrate.ts";
+import type { GatewayIo } from "../../command_line/command_io.ts";
+import { DatabaseError } from "../../drizzle/database_error.ts";
+import { isMigrated } from "../../drizzle/transactions.ts";
+import { AppError } from "../../shared/app_error.ts";
+import { UsageError } from "../../shared/usage_error.ts";
 
 /** `scanstream migrate`: applies the migrations to `DATABASE_URL`, and returns the exit code. */
 export async function migrateCommand({ env, terminal }: Pick<GatewayIo, "env" | "terminal">): Promise<number> {
@@ -23,7 +27,7 @@ export async function migrateCommand({ env, terminal }: Pick<GatewayIo, "env" | 
 
 function explain(error: unknown): unknown {
   if (error instanceof AppError) {
-    return settingsError(["DATABASE_URL: the database cannot be reached: check its host, its port and the network"]);
+    return unreachable();
   }
   if (error instanceof DatabaseError) {
     return new AppError(
@@ -32,4 +36,42 @@ function explain(error: unknown): unknown {
     );
   }
   return error;
+}
+
+export interface RequireMigratedOptions {
+  /** How long to retry while the database is unavailable: it may be starting too. Default 0. */
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+const retryMs = 500;
+
+/** Rejects with `UsageError` when the database is unavailable, lacks our tables, or its role may not use them. */
+export async function requireMigrated(database: Database, options: RequireMigratedOptions = {}): Promise<void> {
+  const deadlineMs = Date.now() + (options.timeoutMs ?? 0);
+  for (;;) {
+    try {
+      if (await isMigrated(database)) return;
+      throw settingsError([
+        "DATABASE_URL: expected a database with the tables of this version: run `scanstream migrate`",
+      ]);
+    } catch (error) {
+      if (error instanceof UsageError) throw error;
+      if (error instanceof DatabaseError) throw settingsError([roleProblem(error)]);
+      if (!(error instanceof AppError)) throw error;
+      options.signal?.throwIfAborted();
+      if (Date.now() + retryMs > deadlineMs) {
+        throw unreachable();
+      }
+      await pause(retryMs, []);
+    }
+  }
+}
+
+function roleProblem(error: DatabaseError): string {
+  return `DATABASE_URL: expected a role that can switch to scanstream_app: the database refuses it (SQLSTATE ${error.sqlState})`;
+}
+
+function unreachable(): UsageError {
+  return settingsError(["DATABASE_URL: the database cannot be reached: check its host, its port and the network"]);
 }

@@ -4,7 +4,7 @@ import { isLoopback } from "../../shared/loopback.ts";
 import { parseConfig, type GatewayConfig } from "../config.ts";
 import { defaultTenantPercent } from "../limits.ts";
 import { leave } from "./draining.ts";
-import { createFirstKey } from "../operator/first_key.ts";
+import { createFirstKey } from "../operator/operations.ts";
 import { createLog, type Log } from "../observability/log.ts";
 import type { HttpRuntime } from "./http_runtime.ts";
 import { startGateway } from "./start_gateway.ts";

@@ -2,7 +2,7 @@ import { AppError } from "../../shared/app_error.ts";
 import type { LostReason, Subscriber } from "../../shared/broker.ts";
 import { parseMessage } from "../../shared/event.ts";
 import { encodeEventFrame } from "../../shared/event_stream_encoding.ts";
-import { nextTurn } from "../next_turn.ts";
+import { nextTurn } from "../turns.ts";
 import type { DeliveryRate } from "../limits.ts";
 import { silentLog, type Log } from "../observability/log.ts";
 import { noStreamMetrics, type StreamMetrics } from "../observability/metrics.ts";

@@ -5,16 +5,14 @@ import { decisionSchema, newDecisionSchema, type Decision } from "../../../share
 import type { Publisher } from "../../../shared/send_event.ts";
 import { requireCheckName } from "../../../shared/rule_names.ts";
 import { component, json, problem } from "../../description/operation.ts";
-import type { Allowed } from "../../http/allowed.ts";
+import type { Allowed } from "../../http/allow.ts";
 import { defineFeature, type FeatureDependencies } from "../features.ts";
 import { listByTime } from "../../http/paging.ts";
 import { InvalidBody } from "../../http/problem.ts";
 import { choiceParameter } from "../../http/query_parameter.ts";
 import { defineResource } from "../../http/resource.ts";
 import { checkParameter } from "../check_parameter.ts";
-import { afterResponse } from "../after_response.ts";
-import { announce } from "../announce.ts";
-import { tenantChannel } from "../tenant_events.ts";
+import { afterResponse, announce, tenantChannel } from "../announce.ts";
 import { insertDecision, selectDecisions, toDecision, withdrawDecision, type DecisionRow } from "./decision_store.ts";
 
 const decisionId = "9b2f5f1c-3c51-4a8e-9a55-1f0d3a7c2e64";

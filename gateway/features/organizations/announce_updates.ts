@@ -6,10 +6,8 @@ import type { OrganizationResource } from "../../../shared/schemas/organization.
 import { originOf } from "../../../shared/schemas/web_address.ts";
 import type { Publisher } from "../../../shared/send_event.ts";
 import type { ChannelEvent } from "../../streaming/published.ts";
-import { announce } from "../announce.ts";
+import { announce, createPacedUpdates, type PacedUpdates, tenantChannel } from "../announce.ts";
 import type { FeatureDependencies } from "../features.ts";
-import { createPacedUpdates, type PacedUpdates } from "../paced_updates.ts";
-import { tenantChannel } from "../tenant_events.ts";
 import { toOrganizationResource } from "./organization.ts";
 import { selectOrganizationRows } from "./organization_store.ts";
 

@@ -11,7 +11,7 @@ import {
 } from "../../../shared/schemas/organization.ts";
 import { isUuid } from "../../../shared/channel_name.ts";
 import { component, json } from "../../description/operation.ts";
-import type { Allowed } from "../../http/allowed.ts";
+import type { Allowed } from "../../http/allow.ts";
 import { defineFeature, type FeatureDependencies } from "../features.ts";
 import { isText, listOf, toCursor } from "../../http/paging.ts";
 import { choiceParameter, timeParameter } from "../../http/query_parameter.ts";

@@ -3,12 +3,11 @@ import { readOne } from "../../../drizzle/transactions.ts";
 import { scanEvents } from "../../../shared/scan_events.ts";
 import type { MonitorEvents } from "../../../shared/schemas/monitor.ts";
 import { scanEventSchemas } from "../../../shared/schemas/scan.ts";
+import type { ScanResource } from "../../../shared/schemas/tenant_events.ts";
 import type { Publisher } from "../../../shared/send_event.ts";
-import { announce, type AnnounceOptions, type Send } from "../announce.ts";
+import { announce, createPacedUpdates, tenantChannel, type AnnounceOptions, type Send } from "../announce.ts";
 import type { FeatureDependencies } from "../features.ts";
-import { createPacedUpdates } from "../paced_updates.ts";
 import { toFields } from "../stored_fields.ts";
-import { tenantChannel, tenantEvents } from "../tenant_events.ts";
 import { runChannel, toScanResource, type RunKind, type RunRow, type ScanRow } from "./run.ts";
 import { scanStore } from "./store.ts";
 
@@ -65,4 +64,12 @@ export const monitorEvents = ({ sendEvent }: Publisher) => ({
     sendEvent(channel, "monitor.error", payload),
   publishMonitorEnd: (channel: string, payload: MonitorEvents["monitor.end"]) =>
     sendEvent(channel, "monitor.end", payload),
+});
+
+/** The events of a whole tenant, each after it was stored. The ends of scans and the events of monitors are their features' own. */
+const tenantEvents = ({ sendEvent }: Publisher) => ({
+  publishScanCreated: (channel: string, payload: ScanResource) => sendEvent(channel, "scan.created", payload),
+  publishScanUpdated: (channel: string, payload: ScanResource) => sendEvent(channel, "scan.updated", payload),
+  publishScanDeleted: (channel: string, payload: { readonly scan_id: string }) =>
+    sendEvent(channel, "scan.deleted", payload),
 });

@@ -15,7 +15,7 @@ import type { ChannelEvent } from "../../streaming/published.ts";
 import { organizationUpdated } from "../organizations/announce_updates.ts";
 import { observeChanges } from "../organizations/observe.ts";
 import { insertRows } from "../stored_fields.ts";
-import { tenantChannel } from "../tenant_events.ts";
+import { tenantChannel } from "../announce.ts";
 import { monitorStore } from "./store.ts";
 
 export type ChangeRow = typeof changes.$inferSelect;

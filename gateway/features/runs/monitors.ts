@@ -15,12 +15,11 @@ import {
 import { originOf } from "../../../shared/schemas/web_address.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { component, json, problem } from "../../description/operation.ts";
-import type { Allowed } from "../../http/allowed.ts";
+import type { Allowed } from "../../http/allow.ts";
 import { listOf } from "../../http/paging.ts";
 import { textParameter } from "../../http/query_parameter.ts";
 import { defineResource } from "../../http/resource.ts";
-import { afterResponse } from "../after_response.ts";
-import { announce, type Send } from "../announce.ts";
+import { afterResponse, announce, type Send } from "../announce.ts";
 import { checkParameter } from "../check_parameter.ts";
 import { defineFeature, type FeatureDependencies } from "../features.ts";
 import { announceOrganization } from "../organizations/announce_updates.ts";

@@ -5,7 +5,7 @@ import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import type { Access } from "../../auth/membership.ts";
 import { listByTime } from "../../http/paging.ts";
 import type { Call, Resource } from "../../http/resource.ts";
-import { afterResponse } from "../after_response.ts";
+import { afterResponse } from "../announce.ts";
 import type { FeatureDependencies } from "../features.ts";
 import { announceOrganization } from "../organizations/announce_updates.ts";
 import { announceDeleted } from "./announce_runs.ts";

@@ -11,7 +11,7 @@ import {
   subSchema,
 } from "../../../shared/schemas/team.ts";
 import { component, json, problem } from "../../description/operation.ts";
-import type { Allowed } from "../../http/allowed.ts";
+import type { Allowed } from "../../http/allow.ts";
 import { defineFeature, type FeatureDependencies } from "../features.ts";
 import { listByTime, listOf } from "../../http/paging.ts";
 import { InvalidBody } from "../../http/problem.ts";

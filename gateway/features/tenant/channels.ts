@@ -3,7 +3,7 @@ import { toOrganizationResource } from "../organizations/organization.ts";
 import { selectOrganizationRows } from "../organizations/organization_store.ts";
 import { toMonitor, toScanResource } from "../runs/run.ts";
 import { monitorStore, selectUnfinishedScans } from "../runs/store.ts";
-import { tenantChannel, tenantPrefix } from "../tenant_events.ts";
+import { tenantChannel, tenantPrefix } from "../announce.ts";
 
 /** More are left to the lists, which have pages. */
 const maxSnapshots = 1000;

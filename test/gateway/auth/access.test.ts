@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { createApp } from "../../../gateway/app.ts";
 import { anyone } from "../../../gateway/auth/access.ts";
 import type { Feature } from "../../../gateway/features/features.ts";
-import type { Allowed } from "../../../gateway/http/allowed.ts";
+import type { Allowed } from "../../../gateway/http/allow.ts";
 import type { Dependencies } from "../../../gateway/http/dependencies.ts";
 
 const dependencies: unknown = new Proxy(() => dependencies, { get: () => dependencies });

@@ -9,8 +9,7 @@ import { Interruption } from "../../../gateway/runtime/draining.ts";
 import type { GatewayIo } from "../../../command_line/command_io.ts";
 import { nodeHttp } from "../../../gateway/runtime/node_http.ts";
 import { serve } from "../../../gateway/runtime/serve.ts";
-import { migrateCommand } from "../../../gateway/operator/migrate.ts";
-import { requireMigrated } from "../../../gateway/operator/require_migrated.ts";
+import { migrateCommand, requireMigrated } from "../../../gateway/operator/migrate.ts";
 import { createTestDatabase, type PostgresServer, type TestDatabase, suitePostgres } from "../../support/postgres.ts";
 import { startRedis } from "../../support/redis.ts";
 
