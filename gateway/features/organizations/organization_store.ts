@@ -45,13 +45,7 @@ export function selectOrganizationRows(
   return db
     .select({
       stored: organizations,
-      monitor: {
-        id: monitor.id,
-        status: monitor.status,
-        staleAt: monitor.staleAt,
-        updatedAt: monitor.updatedAt,
-        intervalSeconds: monitor.intervalSeconds,
-      },
+      monitor: { ...monitor._.selectedFields },
       seen: seenOf(sql`case ${monitor.status} when 'running' then ${monitor.id} end`),
     })
     .from(organizations)

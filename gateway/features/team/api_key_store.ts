@@ -1,4 +1,4 @@
-import { desc, eq, sql } from "drizzle-orm";
+import { desc, eq, getTableColumns, sql } from "drizzle-orm";
 import { apiKeys } from "../../../drizzle/schema.ts";
 import { audit, type AuditLine } from "../../../drizzle/audit.ts";
 import { requireRoom } from "../../../drizzle/limits.ts";
@@ -15,17 +15,7 @@ import { afterCursor, type PageRequest } from "../../http/paging.ts";
 export type ApiKeyRow = Omit<typeof apiKeys.$inferSelect, "hash">;
 
 /** Never the hash, which the application's role cannot read either. */
-export const shownApiKey = {
-  id: apiKeys.id,
-  tenantId: apiKeys.tenantId,
-  name: apiKeys.name,
-  prefix: apiKeys.prefix,
-  scopes: apiKeys.scopes,
-  expiresAt: apiKeys.expiresAt,
-  createdAt: apiKeys.createdAt,
-  lastUsedAt: apiKeys.lastUsedAt,
-  revokedAt: apiKeys.revokedAt,
-};
+export const { hash: _secret, ...shownApiKey } = getTableColumns(apiKeys);
 
 export function toApiKey(row: ApiKeyRow): ApiKey {
   return toFields(apiKeySchema, { table: apiKeys, row });

@@ -1,9 +1,9 @@
-import { and, desc, eq, gte, lt, type SQL, sql } from "drizzle-orm";
+import { and, desc, eq, getTableColumns, gte, lt, type SQL, sql } from "drizzle-orm";
 import type { AnyPgColumn } from "drizzle-orm/pg-core";
 import { auditEvents } from "../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import type { AuditEvent } from "../../../shared/schemas/team.ts";
-import type { PageRequest } from "../../http/paging.ts";
+import { afterCursor, type PageRequest } from "../../http/paging.ts";
 
 /** The audit trail of the transaction's tenant. `audit` writes it; nothing changes or deletes it. */
 
@@ -17,7 +17,7 @@ export interface AuditFilter {
   readonly to: Date | null;
 }
 
-export type AuditRow = Omit<typeof auditEvents.$inferSelect, "tenantId"> & {
+export type AuditRow = typeof auditEvents.$inferSelect & {
   readonly actorName: string | null;
   readonly targetName: string | null;
 };
@@ -37,16 +37,9 @@ export function toAuditEvent(row: AuditRow): AuditEvent {
 export function selectShownEvents(db: Pick<TenantDatabase, "select">) {
   return db
     .select({
-      number: auditEvents.number,
-      createdAt: auditEvents.createdAt,
-      actorKind: auditEvents.actorKind,
-      actorId: auditEvents.actorId,
+      ...getTableColumns(auditEvents),
       actorName: keyName(auditEvents.actorKind, auditEvents.actorId),
-      action: auditEvents.action,
-      targetType: auditEvents.targetType,
-      targetId: auditEvents.targetId,
       targetName: keyName(auditEvents.targetType, auditEvents.targetId),
-      detail: auditEvents.detail,
     })
     .from(auditEvents);
 }
@@ -70,9 +63,7 @@ export function selectAuditEvents(
   return selectShownEvents(db)
     .where(
       and(
-        page.after === null
-          ? undefined
-          : sql`(${auditEvents.createdAt}, ${auditEvents.number}) < (${page.after.createdAt.toISOString()}::timestamptz, ${page.after.key}::bigint)`,
+        afterCursor(page, [auditEvents.createdAt, auditEvents.number]),
         action === null ? undefined : eq(auditEvents.action, action),
         actor === null ? undefined : eq(auditEvents.actorId, actor),
         target === null ? undefined : eq(auditEvents.targetId, target),
