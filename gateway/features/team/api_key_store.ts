@@ -15,7 +15,8 @@ import { afterCursor, type PageRequest } from "../../http/paging.ts";
 export type ApiKeyRow = Omit<typeof apiKeys.$inferSelect, "hash">;
 
 /** Never the hash, which the application's role cannot read either. */
-export const { hash: _secret, ...shownApiKey } = getTableColumns(apiKeys);
+const { hash: _secret, ...notSecret } = getTableColumns(apiKeys);
+export const shownApiKey = notSecret;
 
 export function toApiKey(row: ApiKeyRow): ApiKey {
   return toFields(apiKeySchema, { table: apiKeys, row });
