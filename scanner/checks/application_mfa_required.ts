@@ -30,7 +30,7 @@ export const mfaRequiredChecks = builtInAppChecks({
         "verification methods are MANUAL (`needs_review`).",
     ],
     fix: 'Set "User must authenticate with" to a choice of two factor types and save',
-    deciding_fields: [".verificationMethod.type, .factorMode, .chains (with .userVerification)"],
+    deciding_fields: ["type", "factorMode", "chains[].authenticationMethods[]"],
   }),
 });
 

@@ -28,8 +28,9 @@ export const phishingResistantChecks = builtInAppChecks({
     ],
     fix: 'Under "Possession factor constraints are" check "Phishing resistant" and save',
     deciding_fields: [
-      ".verificationMethod.constraints[].possession.phishingResistant, .required",
-      ".verificationMethod.chains[].authenticationMethods[]",
+      "constraints[].possession.phishingResistant",
+      "constraints[].possession.required",
+      "chains[].authenticationMethods[]",
     ],
   }),
 });

@@ -58,7 +58,7 @@ export interface Explanation {
 export interface DecidingFields {
   /** `GET /api/v1/policies/{id}/rules`. */
   readonly request: string;
-  /** Paths in each object of the answer: `settings.password.age.historyCount`. */
+  /** Paths in each object of the answer: `settings.password.age.historyCount`; `[]` follows the name of a list. */
   readonly fields: readonly string[];
   /** An addition for people. */
   readonly note: string | null;

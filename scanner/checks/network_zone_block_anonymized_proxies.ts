@@ -115,7 +115,7 @@ interface ZoneVerdict {
 }
 
 /** Null for a zone that blocks no anonymizer. */
-function judgeZone(zone: JsonObject): ZoneVerdict | null {
+export function judgeZone(zone: JsonObject): ZoneVerdict | null {
   const name = `zone "${nameOf(zone)}"`;
   const unread = (found: string): ZoneVerdict => ({ kind: "unreadable", actual: `${found} of ${name}` });
   const activity = explicitActivityOf(zone);

@@ -204,7 +204,9 @@ function fieldsOf({ explanation }: CatalogCheck, areOfRules: boolean): readonly 
     .filter((one) => isOfRules(one) === areOfRules)
     .flatMap((one) => one.fields);
   const shown = areOfRules ? fields.filter((path) => /^(?:actions|conditions)\./.test(path)) : fields;
-  return [...new Set(shown)].filter((path) => !path.endsWith("access"));
+  // Lists are shown whole.
+  const paths = shown.map((path) => path.replace(/\[\].*/, ""));
+  return [...new Set(paths)].filter((path) => !path.endsWith("access"));
 }
 
 function valuesOf(object: JsonObject, fields: readonly string[]): readonly DecidingValue[] {

@@ -1,5 +1,6 @@
+import { isJsonObject } from "../../shared/json.ts";
 import { toLine } from "../../shared/text.ts";
-import type { Attributes, JsonValue, Value } from "./terraform.ts";
+import type { Attributes, Value } from "./terraform.ts";
 
 /** Terraform's configuration language, formatted as `terraform fmt` does: https://developer.hashicorp.com/terraform/language/syntax */
 
@@ -45,68 +46,54 @@ export interface Entry {
   readonly note?: string;
 }
 
-/** Lines with their equals signs below one another in neighboring lines. */
+/** Lines with their equals signs below one another in neighboring lines; a comment, or a value of several lines, parts them. */
 export function alignedLines(entries: readonly Entry[], indent: string): string {
-  return entries
-    .map(({ name, text, note }, index) => {
+  const runs: Entry[][] = [];
+  for (const entry of entries) {
+    const run = runs.at(-1) ?? [];
+    const isApart = entry.note !== undefined || [...run, entry].some(({ text }) => text.includes("\n"));
+    if (run.length === 0 || isApart) runs.push([entry]);
+    else run.push(entry);
+  }
+  const lines = runs.flatMap((run) => {
+    const width = Math.max(...run.map(({ name }) => name.length));
+    return run.map(({ name, text, note }) => {
       const above = note === undefined ? "" : `${comment(note, indent)}\n`;
-      const width = isLong(text) ? name.length : widthOfRun(entries, index);
       return `${above}${indent}${name.padEnd(width)} = ${text}`;
-    })
-    .join("\n");
-}
-
-/** A comment, or a value of several lines, ends a run. */
-function widthOfRun(entries: readonly Entry[], index: number): number {
-  const goesOn = (at: number) => {
-    const [before, after] = [entries[at - 1], entries[at]];
-    return before !== undefined && after !== undefined && after.note === undefined && !isLong(before.text + after.text);
-  };
-  let start = index;
-  while (goesOn(start)) start -= 1;
-  let end = index;
-  while (goesOn(end + 1)) end += 1;
-  return Math.max(...entries.slice(start, end + 1).map(({ name }) => name.length));
-}
-
-function isLong(text: string): boolean {
-  return text.includes("\n");
+    });
+  });
+  return lines.join("\n");
 }
 
 export function expression(value: Value | null, indent = ""): string {
-  if (value === null) return "null";
+  if (value === null || typeof value === "number" || typeof value === "boolean") return String(value);
   if (typeof value === "string") return quote(value);
-  if (typeof value === "number" || typeof value === "boolean") return String(value);
-  if (!("kind" in value)) return listExpression(value, indent);
+  if (!("kind" in value)) {
+    const inline = value.map((item) => expression(item, indent));
+    const isLong = inline.length > 1 && inline.some((text) => text.includes("\n"));
+    return isLong ? longList(value, expression, indent) : `[${inline.join(", ")}]`;
+  }
   if (value.kind === "reference") return value.to;
   if (value.kind === "file") return `file("\${path.module}/${value.path}")`;
   return `jsonencode(${jsonExpression(value.value, indent)})`;
 }
 
-/** On one line; several items of which one is longer stand below one another. */
-function listExpression(items: readonly Value[], indent: string): string {
-  const inline = items.map((item) => expression(item, indent));
-  if (items.length < 2 || !inline.some(isLong)) return `[${inline.join(", ")}]`;
+function longList<Item>(items: readonly Item[], write: (item: Item, indent: string) => string, indent: string): string {
   const inner = `${indent}  `;
-  return `[\n${items.map((item) => `${inner}${expression(item, inner)},\n`).join("")}${indent}]`;
+  return `[\n${items.map((item) => `${inner}${write(item, inner)},\n`).join("")}${indent}]`;
 }
 
-function jsonExpression(value: JsonValue, indent: string): string {
-  if (value === null || typeof value === "number" || typeof value === "boolean") return String(value);
+function jsonExpression(value: unknown, indent: string): string {
   if (typeof value === "string") return quote(value);
   const inner = `${indent}  `;
-  if (isList(value)) {
-    if (value.every((item) => item === null || typeof item !== "object"))
-      return `[${value.map((item) => jsonExpression(item, inner)).join(", ")}]`;
-    return `[\n${value.map((item) => `${inner}${jsonExpression(item, inner)},\n`).join("")}${indent}]`;
+  if (Array.isArray(value)) {
+    if (value.some((item) => typeof item === "object" && item !== null)) return longList(value, jsonExpression, indent);
+    return `[${value.map((item) => jsonExpression(item, inner)).join(", ")}]`;
   }
+  if (!isJsonObject(value)) return String(value);
   const entries = Object.entries(value).map(([name, item]): Entry => {
     const key = /^[A-Za-z_]\w*$/.test(name) ? name : quote(name);
     return { name: key, text: jsonExpression(item, inner) };
   });
   return entries.length === 0 ? "{}" : `{\n${alignedLines(entries, inner)}\n${indent}}`;
-}
-
-function isList(value: JsonValue): value is readonly JsonValue[] {
-  return Array.isArray(value);
 }

@@ -8,9 +8,8 @@ import { listTexts, nameOf } from "../checks/parsing/names.ts";
 import { everyoneIn, restrictionsOf } from "../checks/parsing/rule_conditions.ts";
 import { accessOf, inOrder, isBuiltIn, isSure } from "../checks/parsing/rule_order.ts";
 import { availableValue, entriesOf, type CollectedArtifacts } from "../evidence/artifacts.ts";
-import { appsOfPolicy } from "./app_policies.ts";
 import type { ByHand } from "./plan_fixes.ts";
-import { decidingRule, idOf } from "./planned_change.ts";
+import { appsOfPolicy, decidingRule, idOf } from "./planned_change.ts";
 
 /** The steps in the Admin Console for failing findings of one check, each naming the object to change. */
 export function manualSteps(

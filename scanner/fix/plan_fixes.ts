@@ -1,19 +1,10 @@
 import type { CheckResult } from "../../shared/report.ts";
+import { catalog } from "../catalog/catalog.ts";
 import type { ParameterValues } from "../checks/parameter.ts";
 import type { CollectedArtifacts } from "../evidence/artifacts.ts";
-import {
-  failedFindings,
-  type Failed,
-  type NewValue,
-  type PlannedChange,
-  type PlannedOrg,
-  type Planner,
-} from "./planned_change.ts";
-import { apiTokens } from "./planners/api_tokens.ts";
+import type { Failed, PlannedChange, Planner } from "./planned_change.ts";
 import { appRules } from "./planners/app_rules.ts";
-import { oktaVerify } from "./planners/authenticators.ts";
-import { logStream } from "./planners/log_streams.ts";
-import { anonymizerZone } from "./planners/network_zones.ts";
+import { anonymizerZone, apiTokens, logStream, oktaVerify } from "./planners/org_objects.ts";
 import { passwordPolicies } from "./planners/password_policies.ts";
 import { sessionRules } from "./planners/session_rules.ts";
 import { signInPages } from "./planners/sign_in_pages.ts";
@@ -71,47 +62,50 @@ export function planFixes(
   artifacts: CollectedArtifacts,
   parameters: ParameterValues = {},
 ): FixPlan {
-  const org: PlannedOrg = { artifacts, parameters };
-  const { open, accepted } = failedFindings(results);
-  const planned: Planned[] = [];
+  const all = failedFindings(results);
+  const placeOf = ({ check }: Failed) => planners.findIndex(({ checks }) => checks.includes(check.name));
+  // The resources of one kind stand together in the plan.
+  const open = all.filter(({ finding }) => !finding.waived).toSorted((one, other) => placeOf(one) - placeOf(other));
   const byHand: ByHand[] = [];
-  for (const failed of inOrderOfPlanners(open)) {
-    const planner = planners.find(({ checks }) => checks.includes(failed.check.name));
-    const change = planner?.plan(failed, org) ?? withoutTerraform[failed.check.name] ?? "the provider has no resource";
+  const planned: Planned[] = [];
+  for (const failed of open) {
+    const change =
+      planners[placeOf(failed)]?.plan(failed, { artifacts, parameters }) ??
+      withoutTerraform[failed.check.name] ??
+      "the provider has no resource";
     if (typeof change === "string") byHand.push({ ...failed, why: change });
     else planned.push({ failed, change });
   }
-  const resources: TerraformResource[] = [];
-  const fixed: Planned[] = [];
+  const groups: (readonly Planned[])[] = [];
   for (const [address, group] of Map.groupBy(planned, ({ change }) => addressOf(change))) {
-    const objects = new Set(group.map(({ change }) => change.importId));
-    if (objects.size > 1) {
-      const why = `several objects of the org would be the resource ${address}`;
-      byHand.push(...group.map(({ failed }) => ({ ...failed, why })));
-    } else {
-      resources.push(resourceOf(group));
-      fixed.push(...group);
-    }
+    const why = `several objects of the org would be the resource ${address}`;
+    if (new Set(group.map(({ change }) => change.importId)).size === 1) groups.push(group);
+    else byHand.push(...group.map(({ failed }) => ({ ...failed, why })));
   }
+  const fixed = groups.flat();
   const variables = new Map(fixed.flatMap(({ change }) => change.variables ?? []).map((one) => [one.name, one]));
   return {
-    resources,
+    resources: groups.map(resourceOf),
     variables: [...variables.values()].toSorted((one, other) => (one.name < other.name ? -1 : 1)),
     fixed: fixed.map(({ failed }) => failed),
     byHand,
-    accepted,
+    accepted: all.filter(({ finding }) => finding.waived),
   };
+}
+
+function failedFindings(results: readonly CheckResult[]): readonly Failed[] {
+  return results.flatMap(({ check: name, findings, attestation }) => {
+    const check = catalog.find((one) => one.name === name);
+    // Without an active log stream the result is MANUAL; it stays to fix until a person attests another way.
+    const isOpen = name === "systemlog_streaming_enabled" && attestation === null;
+    const failed = findings.filter(({ status, reason }) => status === "FAIL" || (isOpen && reason === "needs_review"));
+    return check === undefined ? [] : failed.map((finding) => ({ check, finding }));
+  });
 }
 
 interface Planned {
   readonly failed: Failed;
   readonly change: PlannedChange;
-}
-
-/** The resources of one kind stand together in the plan. */
-function inOrderOfPlanners(failed: readonly Failed[]): readonly Failed[] {
-  const placeOf = ({ check }: Failed) => planners.findIndex(({ checks }) => checks.includes(check.name));
-  return failed.toSorted((one, other) => placeOf(one) - placeOf(other));
 }
 
 /** One resource of all changes of one object. */
@@ -122,8 +116,10 @@ function resourceOf(group: readonly Planned[]): TerraformResource {
     Object.entries(written).map(([name, value]): [string, Attribute] => [name, { value, change: null }]),
   );
   for (const { failed, change } of group) {
-    for (const [name, value] of Object.entries(change.changes)) {
-      attributes.set(name, withRule(attributes.get(name), value, failed.check.rule.vuln_id));
+    for (const [name, { value, was }] of Object.entries(change.changes)) {
+      const before = attributes.get(name)?.change;
+      const rules = [...new Set([...(before?.rules ?? []), failed.check.rule.vuln_id])];
+      attributes.set(name, { value, change: { rules, was: before?.was ?? was } });
     }
   }
   const isSet = (name: string) =>
@@ -139,9 +135,4 @@ function resourceOf(group: readonly Planned[]): TerraformResource {
     causes: [...new Set(group.flatMap(({ failed }) => failed.finding.cause ?? []))],
     ignored: (first.found ?? []).filter((name) => !isSet(name)),
   };
-}
-
-function withRule(before: Attribute | undefined, { value, was }: NewValue, rule: string): Attribute {
-  const rules = new Set([...(before?.change?.rules ?? []), rule]);
-  return { value, change: { rules: [...rules], was: before?.change?.was ?? was } };
 }

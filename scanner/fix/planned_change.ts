@@ -1,12 +1,21 @@
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
-import type { CheckResult, Finding } from "../../shared/report.ts";
-import { catalog, type CatalogCheck } from "../catalog/catalog.ts";
+import type { Finding } from "../../shared/report.ts";
+import type { CatalogCheck } from "../catalog/catalog.ts";
+import { accessPolicyId } from "../checks/parsing/access_policy.ts";
+import { activityOf } from "../checks/parsing/activity.ts";
 import { showValue } from "../checks/parsing/fields.ts";
+import { nameOf, sortTexts } from "../checks/parsing/names.ts";
 import { isSure } from "../checks/parsing/rule_order.ts";
 import type { ParameterValues } from "../checks/parameter.ts";
 import { causeId } from "../evaluate.ts";
 import { sha256 } from "../digest.ts";
-import type { CollectedArtifacts, JsonList } from "../evidence/artifacts.ts";
+import {
+  availableValue,
+  entriesOf,
+  type CollectedArtifacts,
+  type Evidence,
+  type JsonList,
+} from "../evidence/artifacts.ts";
 import { pathSegment } from "../evidence/collectors/collector.ts";
 import { identifier, type TerraformResource, type Value, type Variable } from "./terraform.ts";
 
@@ -80,12 +89,19 @@ export function importChange(
   return { type: kind.type, name, importId: id, ...planned, found: Object.keys(kind.paths) };
 }
 
-/** The attribute that decides, by the check's own setting, with the value that it needs: the same if it complies. */
+/** The attribute that decides, with the value that it needs and the one that was found, as text. */
+export interface ComparedSetting {
+  readonly attribute: string;
+  readonly needed: number | boolean;
+  readonly found: string;
+}
+
+/** Reads the attribute that decides, by the check's own setting, with the value that it needs: the same if it complies. */
 export function compareSetting(
   { paths }: ResourceKind,
   object: JsonObject,
   { check, org }: { readonly check: CatalogCheck; readonly org: PlannedOrg },
-): { readonly attribute: string; readonly needed: number | boolean; readonly found: string } | string {
+): ComparedSetting | string {
   const { setting } = check;
   const attribute = Object.keys(paths).find((name) => paths[name] === setting?.path);
   if (setting === null || attribute === undefined) return "no single setting decides";
@@ -95,13 +111,29 @@ export function compareSetting(
 }
 
 /** The active rule that decides about the finding; null where none does, or several do. */
-export function decidingRule({ finding }: Failed, rules: JsonList): JsonObject | null {
-  const deciding = rules.filter((rule) => isSure(rule) && idOf(rule) !== null && isCause(finding, String(rule["id"])));
-  return deciding.length === 1 ? (deciding[0] ?? null) : null;
+export function decidingRule({ finding: { cause } }: Failed, rules: JsonList): JsonObject | null {
+  const isCause = (id: string | null) => id !== null && causeId({ type: "policy_rule", id }, sha256) === cause;
+  const [rule = null, ...others] = rules.filter((one) => isSure(one) && isCause(idOf(one)));
+  return others.length === 0 ? rule : null;
 }
 
-function isCause({ cause }: Finding, id: string): boolean {
-  return cause !== null && cause === causeId({ type: "policy_rule", id }, sha256);
+/** The object of a list that the finding is about. */
+export function foundObject(list: Evidence<JsonList> | undefined, { resource }: Finding): JsonObject | undefined {
+  return entriesOf(list).find((object) => idOf(object) === resource.id);
+}
+
+/** The active apps of an authentication policy by name, as far as this run saw them. */
+export function appsOfPolicy(
+  { apps, admin_console_app, dashboard_app }: CollectedArtifacts,
+  policyId: string,
+): readonly string[] {
+  const builtIn = [admin_console_app, dashboard_app].map((one) =>
+    one === undefined ? null : availableValue(one)?.app,
+  );
+  const bound = [...entriesOf(apps), ...builtIn.filter((app) => app !== null && app !== undefined)].filter(
+    (app) => accessPolicyId(app) === policyId && activityOf(app) !== "inactive",
+  );
+  return sortTexts([...new Set(bound.map((app) => `"${nameOf(app)}"`))]);
 }
 
 /** The id of an object of the provider; null where it has none that a request could name. */
@@ -115,25 +147,6 @@ export function freeName(name: string, taken: readonly unknown[]): string {
   let number = 2;
   while (taken.includes(`${name} ${number}`)) number += 1;
   return `${name} ${number}`;
-}
-
-/** The findings to fix, and those that a waiver accepts. */
-export function failedFindings(results: readonly CheckResult[]): {
-  readonly open: readonly Failed[];
-  readonly accepted: readonly Failed[];
-} {
-  const failed = results.flatMap(({ check: name, findings, attestation }) => {
-    const check = catalog.find((one) => one.name === name);
-    // Without an active log stream the result is MANUAL; it stays to fix until a person attests another way.
-    const isOpen = name === "systemlog_streaming_enabled" && attestation === null;
-    return findings
-      .filter(({ status, reason }) => status === "FAIL" || (isOpen && reason === "needs_review"))
-      .flatMap((finding): readonly Failed[] => (check === undefined ? [] : [{ check, finding }]));
-  });
-  return {
-    open: failed.filter(({ finding }) => !finding.waived),
-    accepted: failed.filter(({ finding }) => finding.waived),
-  };
 }
 
 /** The fields that hold something and that the provider does not write back. */

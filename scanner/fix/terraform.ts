@@ -1,11 +1,3 @@
-export type JsonValue =
-  | string
-  | number
-  | boolean
-  | null
-  | readonly JsonValue[]
-  | { readonly [name: string]: JsonValue };
-
 /** A value of an attribute. */
 export type Value = string | number | boolean | readonly Value[] | Expression;
 
@@ -13,7 +5,7 @@ export type Expression =
   /** `var.token_zones`. */
   | { readonly kind: "reference"; readonly to: string }
   /** A text that holds JSON, written as `jsonencode(…)`. */
-  | { readonly kind: "json"; readonly value: JsonValue }
+  | { readonly kind: "json"; readonly value: unknown }
   /** A text in a file of its own, by its path from `main.tf`. */
   | { readonly kind: "file"; readonly path: string; readonly text: string };
 

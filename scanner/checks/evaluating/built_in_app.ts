@@ -40,7 +40,7 @@ interface BuiltInAppDefinition {
     readonly rests_on: readonly string[];
     /** The last step in the console. */
     readonly fix: string;
-    /** Below `actions.appSignOn` of the rule. */
+    /** Below `actions.appSignOn.verificationMethod` of the rule. */
     readonly deciding_fields: readonly string[];
   };
 }
@@ -78,7 +78,7 @@ export function builtInAppChecks(definition: BuiltInAppDefinition): readonly Che
           everyoneGroup,
           decide(
             "policyRules",
-            fields.map((field) => `actions.appSignOn${field}`),
+            fields.map((field) => `actions.appSignOn.verificationMethod.${field}`),
           ),
         ],
       },

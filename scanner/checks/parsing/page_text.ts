@@ -1,6 +1,6 @@
 import { defaultTreeAdapter, parse, parseFragment, type DefaultTreeAdapterTypes } from "parse5";
 import { doubtfulElements, inlineElements, unshownElements } from "./page_elements.ts";
-import { textsOfScript, tokensOfScript, type ScriptText } from "./javascript_text.ts";
+import { textsOfScript, type ScriptText } from "./script_texts.ts";
 import { HidingRules, hidingOf, type Hiding } from "./style_visibility.ts";
 
 /** The words of a page, in its order, folded to lower case, with one space between words and no punctuation. */
@@ -123,7 +123,7 @@ function surroundingsOf(page: readonly Node[], adapter: typeof defaultTreeAdapte
 
   function surveyScript(script: Element, depth: number): void {
     const source = sourceOf(script);
-    const texts = textsOfScript(tokensOfScript(source));
+    const texts = textsOfScript(source);
     if (depth === 0) {
       scripts.set(script, texts);
       code.push(source);
@@ -270,7 +270,7 @@ function readScript(script: Element, page: Page, scripts: number): void {
   const source = sourceOf(script);
   // A script that does not run may be a template, and the text that a script writes is markup too.
   const texts = isRun(script)
-    ? (page.scripts.get(script) ?? textsOfScript(tokensOfScript(source)))
+    ? (page.scripts.get(script) ?? textsOfScript(source))
     : [{ text: source, isShown: false }];
   for (const { text, isShown } of texts) {
     if (!isShown && !page.isLoose) continue;

@@ -207,24 +207,24 @@ const hidingValues: ReadonlyMap<string, (value: string) => boolean> = new Map([
   ["display", (value: string) => value.startsWith("none")],
   ["visibility", (value: string) => /^(?:hidden|collapse)/.test(value)],
   ["content-visibility", (value: string) => value.startsWith("hidden")],
-  ...propertiesThat(isFaint, "opacity zoom"),
+  ...each("opacity zoom", isFaint),
   ["font-size", isTiny],
   // Without the weight, and the line height.
   ["font", (value: string) => isTiny(value.replaceAll(/\/\s*\S+|(?<![\w.])[1-9][\d.]*(?=\s|$)/g, ""))],
-  ...propertiesThat(isSmall, "height width max-height max-width block-size inline-size max-block-size max-inline-size"),
-  ...propertiesThat(
-    isOffScreen,
+  ...each("height width max-height max-width block-size inline-size max-block-size max-inline-size", isSmall),
+  ...each(
     "left top right bottom text-indent margin margin-left margin-top margin-right margin-bottom margin-inline " +
       "margin-inline-start margin-inline-end margin-block margin-block-start margin-block-end inset inset-inline " +
       "inset-inline-start inset-inline-end inset-block inset-block-start inset-block-end",
+    isOffScreen,
   ),
-  ...propertiesThat(isSet, "clip clip-path transform translate scale rotate filter mask mask-image"),
-  ...propertiesThat(isTransparent, "color text-fill-color"),
+  ...each("clip clip-path transform translate scale rotate filter mask mask-image", isSet),
+  ...each("color text-fill-color", isTransparent),
   ["fill", (value: string) => value === "none" || isTransparent(value)],
 ]);
 
-function propertiesThat(hides: (value: string) => boolean, names: string) {
-  return names.split(" ").map((name) => [name, hides] as const);
+function each<Value>(names: string, value: Value) {
+  return names.split(" ").map((name) => [name, value] as const);
 }
 
 function isTiny(value: string): boolean {
@@ -235,18 +235,10 @@ function isTiny(value: string): boolean {
 
 // In pixels, for a font of 16 and a screen of 1000 of them.
 const pixelsPerUnit: ReadonlyMap<string, number> = new Map([
-  ...["em", "rem", "pc", "lh", "rlh", "cap", "ic"].map((unit) => [unit, 16] as const),
-  ...["%", "vw", "vh", "vi", "vb", "vmin", "vmax"].map((unit) => [unit, 10] as const),
-  ...([
-    ["ex", 8],
-    ["ch", 8],
-    ["pt", 4 / 3],
-    ["in", 96],
-    ["cm", 37.8],
-    ["mm", 3.78],
-    ["q", 0.945],
-    ["ppt", 0.16],
-  ] as const),
+  ...each("em rem pc lh rlh cap ic", 16),
+  ...each("% vw vh vi vb vmin vmax", 10),
+  ...each("ex ch", 8),
+  ...Object.entries({ pt: 4 / 3, in: 96, cm: 37.8, mm: 3.78, q: 0.945, ppt: 0.16 }),
 ]);
 
 function lengthsIn(value: string): readonly number[] {

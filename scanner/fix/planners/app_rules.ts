@@ -4,9 +4,10 @@ import { phishingResistantChecks } from "../../checks/application_phishing_resis
 import { accessPolicyId } from "../../checks/parsing/access_policy.ts";
 import { readBoolean, readList, readText, showValue } from "../../checks/parsing/fields.ts";
 import { listTexts, nameOf } from "../../checks/parsing/names.ts";
+import { areAllAppsSeen } from "../../checks/parsing/whole_list.ts";
 import { availableValue, entriesOf, type BuiltInApp, type JsonList } from "../../evidence/artifacts.ts";
-import { appsOfPolicy, areAllAppsSeen } from "../app_policies.ts";
 import {
+  appsOfPolicy,
   below,
   decidingRule,
   importChange,
@@ -16,7 +17,7 @@ import {
   type Planner,
   type ResourceKind,
 } from "../planned_change.ts";
-import type { JsonValue, Value } from "../terraform.ts";
+import type { Value } from "../terraform.ts";
 
 const method = "actions.appSignOn.verificationMethod";
 const factors = "authenticationMethods[] excludedAuthenticationMethods[]"
@@ -85,7 +86,7 @@ export const appRules: Planner = {
       changes: failed.check.name.endsWith("_mfa_required") ? twoFactors(rule) : phishingResistance(rule),
       warnings: [
         "Users without such a factor are locked out. Check first that every user of these apps has enrolled one. Keep a session of a Super Administrator open.",
-        areAllAppsSeen(org.artifacts)
+        areAllAppsSeen(org.artifacts.apps)
           ? `The rule decides for ${listTexts(apps)}.`
           : "The rule may decide for more apps: the role of this run does not see every app.",
       ],
@@ -153,7 +154,6 @@ function alternativesOf(rule: JsonObject): JsonList {
   );
 }
 
-function asJson(object: JsonObject): Value {
-  // It came from JSON.
-  return { kind: "json", value: object as JsonValue };
+function asJson(value: JsonObject): Value {
+  return { kind: "json", value };
 }

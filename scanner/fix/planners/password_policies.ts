@@ -3,7 +3,7 @@ import { passwordChecks } from "../../checks/authenticator_password_settings.ts"
 import { readBoolean, readNumber, readText, readTexts, showValue } from "../../checks/parsing/fields.ts";
 import { nameOf } from "../../checks/parsing/names.ts";
 import { entriesOf } from "../../evidence/artifacts.ts";
-import { compareSetting, idOf, importChange, type Planner, type ResourceKind } from "../planned_change.ts";
+import { compareSetting, foundObject, importChange, type Planner, type ResourceKind } from "../planned_change.ts";
 
 const password = "settings.password";
 const factors = "settings.recovery.factors";
@@ -67,7 +67,7 @@ export const passwordPolicies: Planner = {
   checks: passwordChecks.map(({ name }) => name),
   plan({ check, finding }, org) {
     const policies = entriesOf(org.artifacts.password_policies);
-    const policy = policies.find((one) => idOf(one) === finding.resource.id);
+    const policy = foundObject(org.artifacts.password_policies, finding);
     if (policy === undefined) return "the org has no active password policy";
     const defaults = policies.filter(({ system, name }) => system === true && name === "Default Policy");
     const isDefault = defaults.includes(policy);

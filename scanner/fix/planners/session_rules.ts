@@ -13,32 +13,25 @@ import {
   idOf,
   importChange,
   lostFields,
-  type Failed,
+  type ComparedSetting,
   type PlannedChange,
-  type PlannedOrg,
   type Planner,
   type ResourceKind,
 } from "../planned_change.ts";
 import { identifier, type Value } from "../terraform.ts";
 
-/** The fields of what a rule does with a sign-in, by their type. */
+/** The fields of what a rule does with a sign-in, with how each is read. */
 const actions = {
-  text: {
-    access: "actions.signon.access",
-    mfa_prompt: "actions.signon.factorPromptMode",
-    primary_factor: "actions.signon.primaryFactor",
-  },
-  boolean: {
-    mfa_required: "actions.signon.requireFactor",
-    mfa_remember_device: "actions.signon.rememberDeviceByDefault",
-    session_persistent: "actions.signon.session.usePersistentCookie",
-  },
-  number: {
-    mfa_lifetime: "actions.signon.factorLifetime",
-    session_idle: "actions.signon.session.maxSessionIdleMinutes",
-    session_lifetime: "actions.signon.session.maxSessionLifetimeMinutes",
-  },
-};
+  access: ["actions.signon.access", readText],
+  mfa_prompt: ["actions.signon.factorPromptMode", readText],
+  primary_factor: ["actions.signon.primaryFactor", readText],
+  mfa_required: ["actions.signon.requireFactor", readBoolean],
+  mfa_remember_device: ["actions.signon.rememberDeviceByDefault", readBoolean],
+  session_persistent: ["actions.signon.session.usePersistentCookie", readBoolean],
+  mfa_lifetime: ["actions.signon.factorLifetime", readNumber],
+  session_idle: ["actions.signon.session.maxSessionIdleMinutes", readNumber],
+  session_lifetime: ["actions.signon.session.maxSessionLifetimeMinutes", readNumber],
+} as const;
 
 const kind: ResourceKind = {
   type: "okta_policy_rule_signon",
@@ -59,9 +52,7 @@ const kind: ResourceKind = {
     identity_provider_ids: "conditions.identityProvider.idpIds",
     // A rule with a sequence is left to a person, because its path is not here.
     factor_sequence: [],
-    ...actions.text,
-    ...actions.boolean,
-    ...actions.number,
+    ...Object.fromEntries(Object.entries(actions).map(([attribute, [path]]) => [attribute, path])),
   },
 };
 
@@ -69,17 +60,27 @@ const kind: ResourceKind = {
 export const sessionRules: Planner = {
   checks: globalSessionChecks.map(({ name }) => name),
   plan(failed, org) {
+    const { check, finding } = failed;
     const parent = entriesOf(org.artifacts.global_session_policies).find(
-      ({ policy }) => idOf(policy) === failed.finding.resource.id,
+      ({ policy }) => idOf(policy) === finding.resource.id,
     );
     if (parent === undefined) return "the org has no active global session policy";
     const rules = entriesOf(parent.rules);
     const rule = decidingRule(failed, rules) ?? onlyRule(rules);
     if (rule === null) return "no single rule decides, and a new one would come before others";
-    const ofPolicy = { policy: parent.policy, rules, rule };
-    const builtIn = isBuiltIn(rule);
-    if (builtIn === null) return "the evidence does not say whether the rule that decides is the built-in one";
-    return builtIn ? addRule(ofPolicy, failed, org) : changeRule(ofPolicy, failed, org);
+    const isOfOkta = isBuiltIn(rule);
+    if (isOfOkta === null) return "the evidence does not say whether the rule that decides is the built-in one";
+    const setting = compareSetting(kind, rule, { check, org });
+    if (typeof setting === "string") return setting;
+    if (isOfOkta) return addRule(parent.policy, rule, { rules, setting });
+    const policyId = String(parent.policy["id"]);
+    return importChange(kind, rule, {
+      title: `Rule "${nameOf(rule)}" of the global session policy "${nameOf(parent.policy)}"`,
+      importId: `${policyId}/${String(rule["id"])}`,
+      required: { policy_id: policyId, name: nameOf(rule) },
+      attributes: riskLevel(rule),
+      changes: { [setting.attribute]: { value: setting.needed, was: `was ${setting.found}` } },
+    });
   },
 };
 
@@ -93,25 +94,6 @@ function mayBeActive(rules: JsonList): JsonList {
   return rules.filter((rule) => activityOf(rule) !== "inactive");
 }
 
-interface OfPolicy {
-  readonly policy: JsonObject;
-  readonly rules: JsonList;
-  readonly rule: JsonObject;
-}
-
-function changeRule({ policy, rule }: OfPolicy, { check }: Failed, org: PlannedOrg): PlannedChange | string {
-  const setting = compareSetting(kind, rule, { check, org });
-  if (typeof setting === "string") return setting;
-  const policyId = String(policy["id"]);
-  return importChange(kind, rule, {
-    title: `Rule "${nameOf(rule)}" of the global session policy "${nameOf(policy)}"`,
-    importId: `${policyId}/${String(rule["id"])}`,
-    required: { policy_id: policyId, name: nameOf(rule) },
-    attributes: riskLevel(rule),
-    changes: { [setting.attribute]: { value: setting.needed, was: `was ${setting.found}` } },
-  });
-}
-
 /** The provider writes the level and does not read it, so the configuration has to say it. */
 function riskLevel(rule: JsonObject): { readonly risk_level?: string } {
   const level = readText(rule, "conditions.riskScore.level");
@@ -119,15 +101,25 @@ function riskLevel(rule: JsonObject): { readonly risk_level?: string } {
 }
 
 /** A rule with the actions of the built-in one, for everybody who came to that. */
-function addRule({ policy, rules, rule }: OfPolicy, { check }: Failed, org: PlannedOrg): PlannedChange | string {
-  const setting = compareSetting(kind, rule, { check, org });
-  if (typeof setting === "string") return setting;
-  const priority = lastPriority(rules) + 1;
-  if (priority > priorityOf(rule)) return "the built-in rule is not the last one";
-  const lost = [...restrictionsOf(rule, null).keys(), ...lostFields(kind, rule)];
+function addRule(
+  policy: JsonObject,
+  builtIn: JsonObject,
+  { rules, setting }: { readonly rules: JsonList; readonly setting: ComparedSetting },
+): PlannedChange | string {
+  // The priorities of session rules start at 1.
+  const places = mayBeActive(rules).map((rule) => (isBuiltIn(rule) === false ? readNumber(rule, "priority") : null));
+  const priority = Math.max(0, ...places.map((place) => (place?.kind === "value" ? place.value : 0))) + 1;
+  if (priority > priorityOf(builtIn)) return "the built-in rule is not the last one";
+  const lost = [...restrictionsOf(builtIn, null).keys(), ...lostFields(kind, builtIn)];
   if (lost.length > 0) return `the built-in rule has ${lost.join(", ")}, which a new rule would not have`;
-  const copied = copyActions(rule);
-  if (typeof copied === "string") return copied;
+  const copied: Record<string, Value> = {};
+  for (const [attribute, [path, read]] of Object.entries(actions)) {
+    const field = read(builtIn, path);
+    if (field.kind === "value") copied[attribute] = field.value;
+    // The provider has its own values for the limits that are not set.
+    else if (field.kind === "unreadable" || attribute.startsWith("session_"))
+      return `the evidence does not have ${path} of the built-in rule`;
+  }
   const policyId = String(policy["id"]);
   return {
     type: kind.type,
@@ -138,30 +130,4 @@ function addRule({ policy, rules, rule }: OfPolicy, { check }: Failed, org: Plan
     attributes: { status: "ACTIVE", priority, ...copied },
     changes: { [setting.attribute]: { value: setting.needed, was: `the built-in rule has ${setting.found}` } },
   };
-}
-
-/** The provider has its own values for the limits that are not set. */
-function copyActions(rule: JsonObject): Readonly<Record<string, Value>> | string {
-  const copied: Record<string, Value> = {};
-  for (const [fields, read] of [
-    [actions.text, readText],
-    [actions.boolean, readBoolean],
-    [actions.number, readNumber],
-  ] as const) {
-    for (const [attribute, path] of Object.entries(fields)) {
-      const field = read(rule, path);
-      if (field.kind === "value") copied[attribute] = field.value;
-      else if (field.kind === "unreadable" || attribute.startsWith("session_")) {
-        return `the evidence does not have ${path} of the built-in rule`;
-      }
-    }
-  }
-  return copied;
-}
-
-/** Zero without a rule of one's own: the priorities of session rules start at 1. */
-function lastPriority(rules: JsonList): number {
-  const own = mayBeActive(rules).filter((rule) => isBuiltIn(rule) === false);
-  const places = own.map((rule) => readNumber(rule, "priority"));
-  return Math.max(0, ...places.map((place) => (place.kind === "value" ? place.value : 0)));
 }

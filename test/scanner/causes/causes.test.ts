@@ -95,3 +95,14 @@ test("explain shows Okta's order, who falls through, the value that decides, and
   const old = { ...document, artifacts: { ...document.artifacts, global_session_policies: older as never } };
   expect(explainOrg(check, result, old).read[0]?.at).toBe(document.scan.ended_at);
 });
+
+test("explain shows the factors of the rule that decides about an app", async () => {
+  const { results, document } = await typical;
+  const result = results.find(({ check }) => check === "application_admin_console_phishing_resistant_authentication");
+  const check = catalog.find(({ name }) => name === result?.check);
+  if (check === undefined || result === undefined) throw new TypeError("expected the check and its result");
+  const rules = explainOrg(check, result, document).findings.flatMap((finding) => finding.rules);
+  expect(rules.find(({ decides }) => decides)?.values.map(({ field }) => field)).toContain(
+    "actions.appSignOn.verificationMethod.constraints",
+  );
+});
