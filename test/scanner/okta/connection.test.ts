@@ -1,21 +1,13 @@
 import { expect, onTestFinished, test } from "vitest";
-import { catalog } from "../../../scanner/catalog/catalog.ts";
 import { firstRequests } from "../../../scanner/evidence/artifact_requests.ts";
-import { createCollection } from "../../../scanner/evidence/collect.ts";
 import type { ConnectionSettings } from "../../../scanner/okta/connection_settings.ts";
 import { connect, type Connection, type ConnectOptions } from "../../../scanner/okta/connection.ts";
 import { IdpError, toErrorReport } from "../../../scanner/okta/idp_error.ts";
-import { createPracticeOrg, type PracticeOrgOptions } from "../../../practice_org/create_practice_org.ts";
-import { createFakeClock, type FakeClock } from "../../support/fake_clock.ts";
+import { createPracticeOrg } from "../../../practice_org/create_practice_org.ts";
+import { createFakeClock } from "../../support/fake_clock.ts";
 import { configFor, setUpIdp } from "../../support/idp_connection.ts";
-import {
-  apiError,
-  issueToken,
-  oauthError,
-  tokenPath,
-  type Reply,
-  type ScriptedIdp,
-} from "../../support/scripted_idp.ts";
+import { scanPracticeOrg } from "../../support/scan_practice_org.ts";
+import { apiError, oauthError, tokenPath, type Reply, type ScriptedIdp } from "../../support/scripted_idp.ts";
 
 const signOn = { path: "/api/v1/policies?type=OKTA_SIGN_ON", scope: "policies.read" };
 
@@ -57,28 +49,6 @@ test("no granted scope names IDP_SCOPE_PREFIX where an Okta organization is aske
   idp.on("POST", tokenPath, oauthError(400, "invalid_scope", "Unknown"));
   expect((await refusal(idp, { scopePrefix: "idp" })).remedy).toContain("IDP_SCOPE_PREFIX");
   expect((await refusal(idp)).remedy).not.toContain("IDP_SCOPE_PREFIX");
-});
-
-test("nothing but GET below the API and POST to the token endpoint is ever sent", async () => {
-  const idp = await scripted();
-  idp.on(
-    "POST",
-    tokenPath,
-    oauthError(400, "invalid_scope", "Not granted"),
-    issueToken,
-    issueToken,
-    oauthError(400, "invalid_scope", "Not granted"),
-    issueToken,
-  );
-  const { client } = await connected(idp);
-  await client.getList({ path: "/api/v1/apps", scope: "apps.read" });
-  await client.getObject({ path: "/api/v1/first-party-app-settings/admin-console", scope: "apps.read" });
-  for (const { method, url } of idp.requests) {
-    expect(method === "POST" ? url === tokenPath : method === "GET" && /^\/(api\/v1\/|\.well-known\/)/.test(url)).toBe(
-      true,
-    );
-  }
-  expect(idp.requests.length).toBeGreaterThan(6);
 });
 
 test("a service application without a role is no_role, with the role to assign", async () => {
@@ -162,9 +132,16 @@ test.each<[string, Reply, string]>([
 });
 
 test("the probe costs no request of its own", async () => {
-  const { org, connection } = await connectedToPracticeOrg({ role: "super" });
-  const collection = createCollection(connection.client);
-  await Promise.all(catalog.map((check) => collection.obtainFor(check)));
+  const clock = createFakeClock(1_800_000_000_000);
+  const grantedScopes = ["policies.read", "apps.read"];
+  const org = await createPracticeOrg({
+    profile: { name: "typical" },
+    role: "super",
+    grantedScopes,
+    clock: clock.nowMs,
+  });
+  onTestFinished(() => org.stop());
+  await scanPracticeOrg(org, { clock });
   const paths = org.requests.map(({ path }) => path).filter((path) => path.startsWith("/api/"));
   expect(paths.toSorted()).toEqual([...new Set(paths)].toSorted());
   expect(firstRequests(["admin_console_settings", "apps", "dashboard_app"]).map(({ path }) => path)).toEqual([
@@ -178,14 +155,8 @@ interface Connecting extends Partial<ConnectOptions> {
 }
 
 async function connected(idp: ScriptedIdp, { config = {}, ...options }: Connecting = {}): Promise<Connection> {
-  return connectTo(configFor(idp, config), { clock: createFakeClock(), ...options });
-}
-
-async function connectTo(
-  config: ConnectionSettings,
-  options: Partial<ConnectOptions> & { readonly clock: FakeClock },
-): Promise<Connection> {
-  const connection = await connect(config, { signal: new AbortController().signal, ...options });
+  const { signal } = new AbortController();
+  const connection = await connect(configFor(idp, config), { signal, clock: createFakeClock(), ...options });
   onTestFinished(() => connection.close());
   return connection;
 }
@@ -201,28 +172,12 @@ async function refusal(idp: ScriptedIdp, config: Partial<ConnectionSettings> = {
 }
 
 /** A provider whose every read is answered with an empty list. */
-async function scripted({ tls = false }: { readonly tls?: boolean } = {}): Promise<ScriptedIdp> {
-  const { idp } = await setUpIdp({ dpop: true, tls });
+async function scripted(): Promise<ScriptedIdp> {
+  const { idp } = await setUpIdp({ dpop: true });
   for (const path of ["/api/v1/policies", "/api/v1/apps", "/api/v1/brands"]) idp.on("GET", path, { body: [] });
   return idp;
 }
 
 function apiReads(idp: ScriptedIdp): readonly string[] {
   return idp.requests.map(({ url }) => url).filter((url) => url.startsWith("/api/v1/"));
-}
-
-async function connectedToPracticeOrg(options: Pick<PracticeOrgOptions, "role" | "rateLimit">) {
-  const clock = createFakeClock(1_800_000_000_000);
-  const org = await createPracticeOrg({
-    profile: { name: "typical" },
-    grantedScopes: ["policies.read", "apps.read"],
-    clock: () => clock.nowMs(),
-    ...options,
-  });
-  onTestFinished(() => org.stop());
-  const config = configFor(
-    { ...org, privateKey: org.privateKeyPem },
-    { scopes: ["policies.read", "apps.read", "networkZones.read"] },
-  );
-  return { org, connection: await connectTo(config, { clock }) };
 }

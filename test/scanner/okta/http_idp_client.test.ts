@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import type { HttpIdpClient } from "../../../scanner/okta/http_idp_client.ts";
 import { setUpClient, setUpIdp, type IdpSetUp } from "../../support/idp_connection.ts";
 import {
   apiError,
@@ -250,50 +249,32 @@ test.each([
   expect((await Promise.all(idp.seen("/api/v1/next").map(verifyProof)))[0]?.claims["nonce"]).toBe("n2");
 });
 
-test.each<[string, (client: HttpIdpClient, idp: ScriptedIdp) => Promise<unknown>, string]>([
-  ["the first-party settings were read", settings, "super_admin"],
+const settingsPath = "/api/v1/first-party-app-settings/admin-console";
+const allApps = "/api/v1/apps?limit=200";
+
+test.each<[string, Readonly<Record<string, Reply>>, string]>([
+  ["the first-party settings were read", { [settingsPath]: { body: { idle: 15 } } }, "super_admin"],
   [
-    "the first-party settings were refused, and policies read",
-    refusedSettings(apiError(403, "E0000006")),
+    "those were refused, and policies read",
+    { [settingsPath]: apiError(403, "E0000006"), [path]: { body: [] } },
     "read_only_admin",
   ],
+  ["all apps were read with a first-party one", { [allApps]: { body: [{ name: "saasure" }] } }, "super_admin"],
+  ["all apps were read without one", { [allApps]: { body: [{ name: "scanstream" }] } }, "read_only_admin"],
   [
-    "all apps were read without a first-party one",
-    listed("/api/v1/apps?limit=200", [{ name: "scanstream" }]),
-    "read_only_admin",
+    "only half of the apps could be read",
+    { [allApps]: { body: [{ id: "a" }], headers: { link: '</api/v1/apps?after=1>; rel="next"' } } },
+    "unknown",
   ],
-  ["only half of the apps could be read", brokenApps, "unknown"],
-])("the role when %s", async (_, act, role) => {
+])("the role when %s", async (_, answers, role) => {
   const { idp, client } = await setUp();
-  idp.on("GET", path, { body: [] });
-  idp.on("GET", "/api/v1/first-party-app-settings/admin-console", { body: { sessionIdleTimeoutMinutes: 15 } });
-  await act(client, idp);
+  for (const [asked, reply] of Object.entries(answers)) {
+    idp.on("GET", asked, reply);
+    const asking = { path: asked, scope: "apps.read" };
+    await (asked === settingsPath ? client.getObject(asking) : client.getList(asking));
+  }
   expect(client.roleEvidence.role()).toBe(role);
 });
-
-function settings(client: HttpIdpClient) {
-  return client.getObject({ path: "/api/v1/first-party-app-settings/admin-console", scope: "apps.read" });
-}
-
-function refusedSettings(reply: Reply) {
-  return async (client: HttpIdpClient, idp: ScriptedIdp) => {
-    idp.on("GET", "/api/v1/first-party-app-settings/admin-console", reply);
-    await settings(client);
-    await client.getList(request);
-  };
-}
-
-function listed(appsPath: string, items: readonly object[]) {
-  return async (client: HttpIdpClient, idp: ScriptedIdp) => {
-    idp.on("GET", appsPath, { body: items });
-    await client.getList({ path: appsPath, scope: "apps.read" });
-  };
-}
-
-async function brokenApps(client: HttpIdpClient, idp: ScriptedIdp): Promise<void> {
-  idp.on("GET", apps.path, page(idp, ["a"], "after=1"));
-  await client.getList(apps);
-}
 
 async function setUp(options: IdpSetUp = {}) {
   const connected = await setUpClient({ dpop: true, ...options });

@@ -210,50 +210,22 @@ test("no granted scope is no_scope, with the scopes to grant", async () => {
 
 const html: Reply = { status: 200, body: "<!doctype html><title>Welcome</title>" };
 
+const refused = (description: string) => oauthError(401, "invalid_client", description);
+const audience = "The audience claim for client_assertion must be the endpoint invoked for the request.";
+const elsewhere = { status: 302, headers: { location: "https://login.example/oauth?x=secret-in-url" } };
+const outOfRequests = { ...apiError(429, "E0000047"), headers: { "retry-after": "999" } };
+const denied = oauthError(403, "access_denied", "Access from this network is denied.");
+
 test.each<[string, Reply, string, string]>([
-  [
-    "signature is invalid",
-    oauthError(401, "invalid_client", "The client_assertion signature is invalid."),
-    "bad_key",
-    "Public Keys",
-  ],
-  [
-    "kid is invalid",
-    oauthError(401, "invalid_client", "The client_assertion JWT kid is invalid."),
-    "bad_key",
-    "not an active key",
-  ],
-  [
-    "unknown client",
-    oauthError(401, "invalid_client", "Invalid value for 'client_id' parameter."),
-    "wrong_client",
-    "IDP_CLIENT_ID",
-  ],
-  [
-    "wrong audience",
-    oauthError(
-      401,
-      "invalid_client",
-      "The audience claim for client_assertion must be the endpoint invoked for the request.",
-    ),
-    "wrong_org",
-    "IDP_ORG_URL",
-  ],
-  [
-    "network zone",
-    oauthError(403, "access_denied", "Access from this network is denied."),
-    "access_denied",
-    "Security → Networks",
-  ],
+  ["an invalid signature", refused("The client_assertion signature is invalid."), "bad_key", "Public Keys"],
+  ["an invalid kid", refused("The client_assertion JWT kid is invalid."), "bad_key", "not an active key"],
+  ["an unknown client", refused("Invalid value for 'client_id' parameter."), "wrong_client", "IDP_CLIENT_ID"],
+  ["a wrong audience", refused(audience), "wrong_org", "IDP_ORG_URL"],
+  ["a network zone", denied, "access_denied", "Security → Networks"],
   ["a web page", html, "wrong_org", "IDP_ORG_URL"],
-  [
-    "a redirect",
-    { status: 302, headers: { location: "https://login.example/oauth?x=secret-in-url" } },
-    "wrong_org",
-    "IDP_ORG_URL",
-  ],
+  ["a redirect", elsewhere, "wrong_org", "IDP_ORG_URL"],
   ["500", { status: 500, body: "<html>oops</html>" }, "provider_error", "status page"],
-  ["429", { ...apiError(429, "E0000047"), headers: { "retry-after": "999" } }, "provider_error", "rate limit"],
+  ["429", outOfRequests, "provider_error", "rate limit"],
   ["a token that is none", { body: { token_type: "Bearer" } }, "provider_error", "IDP_ORG_URL"],
   [
     "a token that would break a header",
