@@ -88,13 +88,13 @@ export async function runScan(plan: ScanPlan, parts: ScanParts): Promise<Finishe
       },
       evaluatedAt: startedAt,
       checks: checks.map((check) => check.name),
-      artifacts: collection?.readArtifacts() ?? {},
+      artifacts: collection?.artifacts() ?? {},
     }),
   };
 
   async function evaluate(check: CatalogCheck): Promise<void> {
     if (collection === null || (await unlessAborted(collection.obtainFor(check), signal)) === null) return;
-    const result = evaluateTraced(check, collection.readArtifacts(), { context, trace: parts.trace });
+    const result = evaluateTraced(check, collection.artifacts(), { context, trace: parts.trace });
     evaluated.set(check, result);
     const { onResult, count = countStates } = parts;
     const results = [...evaluated.values()];

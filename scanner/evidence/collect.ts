@@ -7,27 +7,16 @@ import {
   type Evidence,
   type JsonList,
   type MissingEvidence,
-  type ReadFact,
 } from "./artifacts.ts";
 import { requestsText } from "./artifact_requests.ts";
 import { artifactTable } from "./artifact_table.ts";
 import type { Check } from "../checks/check.ts";
 import type { OwnValues } from "../org_policy/document.ts";
 import { collectApiTokenOwners } from "./collectors/api_token_owners.ts";
-import {
-  builtInAppCollector,
-  collectAdminConsoleSettings,
-  collectAppPolicyRules,
-  collectApps,
-} from "./collectors/apps.ts";
+import { appCollectors } from "./collectors/apps.ts";
 import { collectBrandSignInPages } from "./collectors/brands.ts";
-import { evidenceOf, type Collector, type CollectorContext } from "./collectors/collector.ts";
-import {
-  collectAutomationGroups,
-  collectAutomations,
-  collectSessionPolicies,
-  createPolicyRules,
-} from "./collectors/policies.ts";
+import { evidenceOf, type Collector, type CollectorContext, type Collectors } from "./collectors/collector.ts";
+import { createPolicyRules, policyCollectors } from "./collectors/policies.ts";
 import { collectSmartCardIdps } from "./collectors/smart_card_idps.ts";
 import type { IdpClient } from "../okta/idp_client.ts";
 
@@ -37,9 +26,8 @@ export interface Collection {
   obtain(names: readonly ArtifactName[]): Promise<CollectedArtifacts>;
   /** All that one check needs: its artifacts, then its conditional ones. */
   obtainFor(check: Check): Promise<CollectedArtifacts>;
+  /** Each with where and when it was read. A copy: later ones do not appear in it. */
   artifacts(): CollectedArtifacts;
-  /** The same, each with where and when it was read. */
-  readArtifacts(): CollectedArtifacts;
 }
 
 /** Callback for each artifact and how long it took, by its own clock. */
@@ -57,15 +45,9 @@ export interface CollectionOptions {
 }
 
 /** Artifacts that are more than the one list or object of their row. */
-const collectors: { readonly [Name in ArtifactName]?: Collector<Name> } = {
-  global_session_policies: collectSessionPolicies,
-  user_lifecycle_policies: collectAutomations,
-  automation_groups: collectAutomationGroups,
-  apps: collectApps,
-  app_policy_rules: collectAppPolicyRules,
-  admin_console_app: builtInAppCollector("admin_console_app"),
-  dashboard_app: builtInAppCollector("dashboard_app"),
-  admin_console_settings: collectAdminConsoleSettings,
+const collectors: Collectors = {
+  ...policyCollectors,
+  ...appCollectors,
   brand_sign_in_pages: collectBrandSignInPages,
   api_token_owners: collectApiTokenOwners,
   smart_card_idps: collectSmartCardIdps,
@@ -81,7 +63,6 @@ export function createCollection(client: IdpClient, options: CollectionOptions =
   const { signal, values = {}, trace, now = () => new Date() } = options;
   const started = new Map<ArtifactName, Promise<unknown>>();
   const collected: Partial<Record<ArtifactName, Evidence<unknown>>> = {};
-  const readAt = new Map<string, string>();
   const context: CollectorContext = {
     client,
     obtain: start,
@@ -89,7 +70,7 @@ export function createCollection(client: IdpClient, options: CollectionOptions =
     policyRules: createPolicyRules(client),
   };
 
-  return { obtain, obtainFor, artifacts, readArtifacts };
+  return { obtain, obtainFor, artifacts };
 
   async function obtain(names: readonly ArtifactName[]): Promise<CollectedArtifacts> {
     await Promise.all(names.map((name) => start(name)));
@@ -123,8 +104,7 @@ export function createCollection(client: IdpClient, options: CollectionOptions =
       signal?.throwIfAborted();
       return notUnderstood(error);
     });
-    collected[name] = artifact;
-    readAt.set(name, now().toISOString());
+    collected[name] = { ...artifact, read: { request: requestsText(name), at: now().toISOString() } };
     trace?.collected(
       name,
       trace.nowMs() - startedAtMs,
@@ -133,17 +113,8 @@ export function createCollection(client: IdpClient, options: CollectionOptions =
     return artifact as Artifacts[Name];
   }
 
-  /** A copy, so that later artifacts do not appear in the input of a check that is being evaluated. */
   function artifacts(): CollectedArtifacts {
     return { ...collected } as CollectedArtifacts;
-  }
-
-  function readArtifacts(): CollectedArtifacts {
-    const entries = Object.entries(collected).map(([name, artifact]) => {
-      const read: ReadFact = { request: requestsText(name as ArtifactName), at: readAt.get(name) ?? "" };
-      return [name, { ...artifact, read }];
-    });
-    return Object.fromEntries(entries) as CollectedArtifacts;
   }
 }
 

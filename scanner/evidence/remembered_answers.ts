@@ -49,7 +49,6 @@ const appsPerPage = 200;
 export function createRememberedAnswers(options: RememberedAnswersOptions): RememberedAnswers {
   const { source, saved = [] } = options;
   const answers = new Map(saved.map((answer) => [answer.path, answer]));
-  const forgotten = new Set(saved.filter(({ isForgotten }) => isForgotten === true).map(({ path }) => path));
   /** How entries are reduced, by list: an entry that is read alone is reduced like those of its list. */
   const keeps = new Map<string, NonNullable<IdpRequest["keep"]>>();
 
@@ -61,27 +60,31 @@ export function createRememberedAnswers(options: RememberedAnswersOptions): Reme
       if (request.keep !== undefined) keeps.set(request.path, request.keep);
       return ask(request, () => source().getList(request));
     },
-    forget: (paths) => paths.forEach((path) => forgotten.add(path)),
+    forget,
     async renew(collect) {
-      for (const path of answers.keys()) forgotten.add(path);
+      forget([...answers.keys()]);
       await collect();
-      for (const path of forgotten) answers.delete(path);
-      forgotten.clear();
+      for (const { path, isForgotten } of answers.values()) if (isForgotten) answers.delete(path);
     },
     refreshApps,
     paths: () => [...answers.keys()],
     holds: (path, id) => listAt(path).some((entry) => entry["id"] === id),
     failed: () => [...answers.values()].filter(isFailed).map(({ path }) => path),
-    saved: () =>
-      [...answers.values()].map((answer) => (forgotten.has(answer.path) ? { ...answer, isForgotten: true } : answer)),
+    saved: () => [...answers.values()],
   };
+
+  function forget(paths: readonly string[]): void {
+    for (const path of paths) {
+      const answer = answers.get(path);
+      if (answer !== undefined) answers.set(path, { ...answer, isForgotten: true });
+    }
+  }
 
   async function ask<Value>({ path }: IdpRequest, read: () => Promise<Reading<Value>>): Promise<Reading<Value>> {
     const known = answers.get(path);
     // The same path has answers of the same type.
-    if (known !== undefined && !forgotten.has(path)) return known.reading as Reading<Value>;
+    if (known !== undefined && known.isForgotten !== true) return known.reading as Reading<Value>;
     const reading = await read();
-    forgotten.delete(path);
     remember(path, reading);
     return reading;
   }
@@ -96,12 +99,9 @@ export function createRememberedAnswers(options: RememberedAnswersOptions): Reme
     const wanted = new Set(ids);
     const known = [...answers.keys()].filter((path) => path.startsWith(appLists));
     const pages = known.reduce((sum, path) => sum + Math.max(1, Math.ceil(listAt(path).length / appsPerPage)), 0);
-    const areWhole = known.every((path) => answers.get(path)?.reading.state === "obtained" && !forgotten.has(path));
-    if (wanted.size >= pages || !areWhole) {
-      known.forEach((path) => forgotten.add(path));
-      return;
-    }
-    await Promise.all([...wanted].map((id) => refreshApp(id, known)));
+    const areWhole = known.map((path) => answers.get(path)).every(isWhole);
+    if (wanted.size >= pages || !areWhole) forget(known);
+    else await Promise.all([...wanted].map((id) => refreshApp(id, known)));
   }
 
   async function refreshApp(id: string, lists: readonly string[]): Promise<void> {
@@ -109,10 +109,7 @@ export function createRememberedAnswers(options: RememberedAnswersOptions): Reme
     const app =
       segment === null ? null : await source().getObject({ path: `/api/v1/apps/${segment}`, scope: "apps.read" });
     const isGone = app?.state === "missing" && app.refusal?.httpStatus === 404;
-    if (app === null || (app.state === "missing" && !isGone)) {
-      lists.forEach((path) => forgotten.add(path));
-      return;
-    }
+    if (app === null || (app.state === "missing" && !isGone)) return forget(lists);
     for (const path of lists) {
       const others = listAt(path).filter((entry) => entry["id"] !== id);
       const entry = app.state === "obtained" && belongsTo(path, app.value) ? reduced(path, app.value) : null;
@@ -130,6 +127,10 @@ export function createRememberedAnswers(options: RememberedAnswersOptions): Reme
     const value = reading?.state === "obtained" ? reading.value : reading?.partial;
     return Array.isArray(value) ? (value as JsonList) : [];
   }
+}
+
+function isWhole(answer: SavedAnswer | undefined): boolean {
+  return answer?.reading.state === "obtained" && answer.isForgotten !== true;
 }
 
 /** A list of apps has a filter by name, or none. */

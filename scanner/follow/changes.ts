@@ -1,12 +1,4 @@
-import type {
-  Attestation,
-  CheckResult,
-  Finding,
-  FindingResource,
-  ManualReason,
-  Severity,
-  StatusCounts,
-} from "../../shared/report.ts";
+import type { Attestation, CheckResult, Finding, ManualReason, Severity, StatusCounts } from "../../shared/report.ts";
 import { countStates, stateOf, worstVerdict } from "../../shared/rule_result.ts";
 import type { ChangeLineInput, Explanation as StoredExplanation } from "../../shared/schemas/change.ts";
 import { shorten } from "../../shared/text.ts";
@@ -31,12 +23,11 @@ export interface RuleVerdict extends Verdict {
 }
 
 /** Finding as it is kept: a result that changes is seen by it. */
-export interface KnownFinding extends Verdict {
+export interface KnownFinding extends Pick<
+  Finding,
+  "fingerprint" | "resource" | "status" | "reason" | "advisory" | "waived"
+> {
   readonly check: string;
-  readonly fingerprint: string;
-  readonly resource: FindingResource;
-  readonly isAdvisory: boolean;
-  readonly isWaived: boolean;
   /** A person's answer for its rule, where the finding leaves the rule open. */
   readonly attested: Attestation["status"] | null;
 }
@@ -107,7 +98,7 @@ export function isNewFailure({ from, to }: Move, failOn: FailOn, severity: Sever
 
 /** Null for what fails no run. */
 function openStatus(finding: KnownFinding | null): "FAIL" | "MANUAL" | null {
-  if (finding === null || finding.isAdvisory || finding.isWaived) return null;
+  if (finding === null || finding.advisory || finding.waived) return null;
   const { attested } = finding;
   const state = stateOf({ ...finding, attestation: attested === null ? null : { status: attested } });
   return state === "fail" ? "FAIL" : state === "manual" ? "MANUAL" : null;
@@ -150,8 +141,8 @@ export function toLine({ from, to, expected, actual, toPass }: Move, facts: Line
     resource,
     from: toVerdict(from),
     to: toVerdict(to),
-    from_waived: from?.isWaived ?? false,
-    to_waived: to?.isWaived ?? false,
+    from_waived: from?.waived ?? false,
+    to_waived: to?.waived ?? false,
     expected: shorten(expected, maxTextLength),
     actual: shorten(actual, maxTextLength),
     to_pass: toPass === null ? null : shorten(toPass, maxTextLength),
@@ -212,7 +203,7 @@ export function objectOf({ targets }: LogEvent): NonNullable<Explanation["object
 function toKnown({ check, attestation }: CheckResult, finding: Finding): KnownFinding {
   const { fingerprint, resource, status, reason, advisory, waived } = finding;
   const attested = stateOf(finding) === "manual" ? (attestation?.status ?? null) : null;
-  return { check, fingerprint, resource, status, reason, isAdvisory: advisory, isWaived: waived, attested };
+  return { check, fingerprint, resource, status, reason, advisory, waived, attested };
 }
 
 function toVerdict(finding: KnownFinding | null): Verdict | null {
@@ -224,7 +215,7 @@ function isSameVerdict(one: Verdict, other: Verdict): boolean {
 }
 
 function isSameDecision(one: KnownFinding, other: KnownFinding): boolean {
-  return one.isWaived === other.isWaived && one.attested === other.attested;
+  return one.waived === other.waived && one.attested === other.attested;
 }
 
 /** How many checks are in each state; a check that a person attested counts as what it was attested to. */
@@ -242,10 +233,10 @@ export function countChecks(
 
 /** The verdict of a check by its findings, without attestations. */
 export function ruleVerdict(findings: readonly KnownFinding[]): Verdict {
-  const relevant = findings.filter(({ isAdvisory }) => !isAdvisory);
+  const relevant = findings.filter(({ advisory }) => !advisory);
   return worstVerdict(relevant.length > 0 ? relevant : findings);
 }
 
 export function isAnyFailing(checks: Iterable<readonly KnownFinding[]>): boolean {
-  return [...checks].flat().some(({ status, isAdvisory, isWaived }) => status === "FAIL" && !isAdvisory && !isWaived);
+  return [...checks].flat().some(({ status, advisory, waived }) => status === "FAIL" && !advisory && !waived);
 }

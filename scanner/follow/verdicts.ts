@@ -1,5 +1,5 @@
-import type { CatalogCheck } from "../catalog/catalog.ts";
 import type { ArtifactName, CollectedArtifacts, MissingReason } from "../evidence/artifacts.ts";
+import { artifactsReadBy } from "../explain/explain_org.ts";
 import { evaluateTraced, toContext } from "../run_scan.ts";
 import type { Attestation, Engine, StatusCounts } from "../../shared/report.ts";
 import {
@@ -80,22 +80,22 @@ export class Verdicts {
       const [result = evaluated] = decisions.apply([evaluated], nowMs);
       if (result.attestation === null) this.#attestations.delete(name);
       else this.#attestations.set(name, result.attestation);
-      const needs = needsOf(check, now);
+      const needs = artifactsReadBy(check, now);
       const { moves, known } = compareFindings(this.#findings.get(name) ?? [], result, missingOf(needs, now));
       this.#findings.set(name, known);
       if (moves.length === 0) continue;
       const rule = { ...ruleVerdict(known), severity: stigRule.severity };
       const touching = isNew ? [] : events.filter((event) => event.artifacts.some((one) => needs.includes(one)));
       const isAbout = touching.length === 0 ? null : relateObjects(before, now, needs);
+      const facts = { seenAt, rule, orgUrl, monitorId, withAddresses };
       for (const move of moves) {
-        const { resource } = move.to ?? move.from ?? {};
+        const resource = (move.to ?? move.from)?.resource;
         const isNamed = ({ event }: Relevant) => resource !== undefined && isAbout?.(event, resource) === true;
         const named = isOfOrg(move) ? touching.filter(isNamed) : [];
         const unexplained = isOfDecision(move) ? "decision" : touching.length > 0 ? "log" : otherCause;
         const cause = isNew ? "start" : named.length > 0 ? "log" : unexplained;
         const also = isNew || cause === "decision" ? [] : events.filter((event) => !named.includes(event)).map(textOf);
-        const facts = { id: newId(), seenAt, rule, orgUrl, monitorId, withAddresses };
-        lines.push(toLine(move, { cause, events: named.map(({ event }) => event), also, ...facts }));
+        lines.push(toLine(move, { ...facts, id: newId(), cause, events: named.map(({ event }) => event), also }));
       }
       this.#hasFailed ||= !isNew && moves.some((move) => isNewFailure(move, failOn, stigRule.severity));
     }
@@ -118,14 +118,6 @@ export class Verdicts {
 
   findings(): readonly KnownFinding[] {
     return [...this.#findings.values()].flat();
-  }
-}
-
-function needsOf(check: CatalogCheck, artifacts: CollectedArtifacts): readonly ArtifactName[] {
-  try {
-    return [...check.artifacts, ...check.conditionalArtifacts(artifacts)];
-  } catch {
-    return check.artifacts;
   }
 }
 

@@ -6,7 +6,7 @@ import { NetworkError, unreachableError } from "./network_error.ts";
 import type { ReceivedResponse } from "./http_transport.ts";
 import type { RequestSender } from "./request_sender.ts";
 import { createSignedRequests, type SentToken, type SignedRequests, type Signer } from "./signed_requests.ts";
-import { isClockRefusal, oauthError, tokenRefusal } from "./token_errors.ts";
+import { clockRefusal, oauthError, tokenRefusal } from "./token_errors.ts";
 
 export interface AccessToken extends SentToken {
   /** With the provider's prefix. */
@@ -40,6 +40,8 @@ const maxRenewalMarginMs = 60_000;
 export class Login {
   readonly #options: LoginOptions;
   readonly #signed: SignedRequests;
+  #tokenNonce: string | null = null;
+  #resourceNonce: string | null = null;
   #token: AccessToken | null = null;
   #renewal: Promise<AccessToken> | null = null;
   /** Narrowed to what is granted after an `invalid_scope`. */
@@ -82,11 +84,12 @@ export class Login {
       const response = await this.#options.sender.send({
         method: "GET",
         path,
-        attempt: async (send) => {
+        prepare: async () => {
           token = await this.current();
-          return this.#signed.get(send, path, token);
+          return this.#signed.forResource(path, token, this.#resourceNonce);
         },
       });
+      this.#resourceNonce = response.headers.get("dpop-nonce") ?? this.#resourceNonce;
       if (asksForNonce(response) && nonceRetries++ < maxNonceRetries) continue;
       if (hasRenewed || token === null || !isTokenRefused(response) || !(await this.#replace(token))) return response;
       hasRenewed = true;
@@ -100,10 +103,11 @@ export class Login {
       const response = await this.#post(scopes);
       if (response.status === 200) return this.#read(response, { scopes, sentAtMs });
       const refusal = tokenRefusal(response, this.#options.orgUrl);
-      const { error } = oauthError(response);
+      const { error, description } = oauthError(response);
       if (error === "use_dpop_nonce" && response.headers.has("dpop-nonce") && nonceRetries++ < maxNonceRetries)
         continue;
-      if (this.#correctsClock(response)) continue;
+      if ((error === "invalid_client" || error === "invalid_dpop_proof") && this.#correctsClock(response, description))
+        continue;
       if (error === "invalid_dpop_proof" && this.#proofRefusal === null) {
         // An organization that does not take proofs may still give a plain Bearer token.
         this.#proofRefusal = refusal;
@@ -152,26 +156,22 @@ export class Login {
   }
 
   async #post(scopes: readonly string[]): Promise<ReceivedResponse> {
-    const hasProof = this.#proofRefusal === null;
+    const prepare = () => this.#signed.forToken(scopes, this.#tokenNonce, this.#proofRefusal === null);
     try {
-      return await this.#options.sender.send({
-        method: "POST",
-        path: tokenPath,
-        attempt: (send) => this.#signed.requestToken(send, scopes, hasProof),
-      });
+      const response = await this.#options.sender.send({ method: "POST", path: tokenPath, prepare });
+      this.#tokenNonce = response.headers.get("dpop-nonce") ?? this.#tokenNonce;
+      return response;
     } catch (error) {
       throw error instanceof NetworkError ? unreachableError(error, this.#options.orgUrl) : error;
     }
   }
 
   /** Once per scan: a clock that is still wrong after that is not what is wrong. */
-  #correctsClock(response: ReceivedResponse): boolean {
+  #correctsClock(response: ReceivedResponse, description: string): boolean {
     const moment = providerMoment(response.headers, response.receivedAtMs);
-    const { error } = oauthError(response);
     if (this.#hasCorrectedClock || moment === null) return false;
-    if (error !== "invalid_client" && error !== "invalid_dpop_proof") return false;
     const offsetMs = moment.providerMs - moment.receivedAtMs;
-    if (Math.abs(offsetMs - this.#offsetMs) <= toleratedSkewMs && !isClockRefusal(response)) return false;
+    if (Math.abs(offsetMs - this.#offsetMs) <= toleratedSkewMs && !clockRefusal.test(description)) return false;
     this.#hasCorrectedClock = true;
     this.#offsetMs = offsetMs;
     return true;

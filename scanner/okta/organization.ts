@@ -45,11 +45,7 @@ export async function readOrganization(options: OrganizationOptions): Promise<Or
 async function fetchWellKnown({ orgUrl, sender, scopePrefix }: OrganizationOptions): Promise<ReceivedResponse> {
   let response;
   try {
-    response = await sender.send({
-      method: "GET",
-      path: wellKnownPath,
-      attempt: (send) => send({ headers: {} }),
-    });
+    response = await sender.send({ method: "GET", path: wellKnownPath });
   } catch (error) {
     throw error instanceof NetworkError ? unreachableError(error, orgUrl) : error;
   }

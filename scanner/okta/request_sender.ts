@@ -14,14 +14,10 @@ import { maxWindowMs, parseRetryAfterMs, parseWindow, type RateFamily, type Rate
 import { tracedPath, type RequestTrace } from "./request_trace.ts";
 
 /** A request that may be sent several times. */
-export interface RetryableRequest {
-  readonly method: HttpRequest["method"];
-  readonly path: string;
-  /** One attempt: calls `send` once, with headers and a form that are good for one use. */
-  attempt(send: SendOnce): Promise<ReceivedResponse>;
+export interface RetryableRequest extends Pick<HttpRequest, "method" | "path"> {
+  /** Headers and form of one attempt, which are good for one use. Default: none. */
+  readonly prepare?: () => Promise<Pick<HttpRequest, "headers" | "form">>;
 }
-
-export type SendOnce = (request: Pick<HttpRequest, "headers" | "form">) => Promise<ReceivedResponse>;
 
 export interface SenderOptions {
   readonly clock: Clock;
@@ -83,7 +79,7 @@ export class RequestSender {
 
   /**
    * The provider's response, regardless of its status. Throws `NetworkError` when none exists, `ForbiddenRequest`, the
-   * signal's reason, and what the attempt throws.
+   * signal's reason, and what preparing it throws.
    */
   async send(request: RetryableRequest): Promise<ReceivedResponse> {
     const { clock, signal, trace } = this.#options;
@@ -160,15 +156,14 @@ export class RequestSender {
     let window: RateWindow | null = null;
     family.inFlight++;
     this.#inFlight += weight;
-    // A turn later, because an attempt may itself send a request: the one for a token.
+    // A turn later, because preparing it may itself send a request: the one for a token.
     await Promise.resolve();
     try {
-      return await request.attempt(async (prepared) => {
-        const received = await this.#sendOnce({ method: request.method, path: request.path, ...prepared });
-        const shown = parseWindow(received.headers, received.receivedAtMs);
-        window = received.status === 429 ? this.#refusal(endpoint, received, shown) : shown;
-        return received;
-      });
+      const prepared = (await request.prepare?.()) ?? { headers: {} };
+      const received = await this.#sendOnce({ method: request.method, path: request.path, ...prepared });
+      const shown = parseWindow(received.headers, received.receivedAtMs);
+      window = received.status === 429 ? this.#refusal(endpoint, received, shown) : shown;
+      return received;
     } catch (error) {
       if (error instanceof NetworkError) return error;
       throw error;

@@ -1,8 +1,7 @@
 import { createHash, generateKeyPairSync, randomUUID } from "node:crypto";
 import { SignJWT, type JWTPayload } from "jose";
-import { allowedUrl, tokenPath, type ReceivedResponse } from "./http_transport.ts";
+import { allowedUrl, tokenPath } from "./http_transport.ts";
 import type { SigningKey } from "./private_key.ts";
-import type { SendOnce } from "./request_sender.ts";
 
 export interface SentToken {
   readonly value: string;
@@ -20,7 +19,7 @@ const backdatedSeconds = 30;
 /** Survives a clock that is over four minutes slow. */
 const assertionSeconds = 300;
 
-/** Each call sends one request, with an assertion or a proof that is good for one use. */
+/** Prepares requests, each with an assertion or a proof that is good for one use. */
 export type SignedRequests = ReturnType<typeof createSignedRequests>;
 
 export function createSignedRequests({ orgUrl, clientId, key }: Signer, nowSeconds: () => number) {
@@ -28,12 +27,11 @@ export function createSignedRequests({ orgUrl, clientId, key }: Signer, nowSecon
   // They live as long as this scan and never leave it.
   const proofKeys = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const proofHeader = { typ: "dpop+jwt", alg: "ES256", jwk: proofKeys.publicKey.export({ format: "jwk" }) };
-  // The token endpoint and the API have each their own nonce.
-  const nonces: { token?: string; resource?: string } = {};
 
   return {
-    async requestToken(send: SendOnce, scopes: readonly string[], hasProof: boolean): Promise<ReceivedResponse> {
-      const headers = hasProof ? { dpop: await proof({ htm: "POST", htu: tokenUrl }, "token") } : {};
+    /** A request for a token. `nonce`: the token endpoint's. */
+    async forToken(scopes: readonly string[], nonce: string | null, hasProof: boolean) {
+      const headers = hasProof ? { dpop: await proof({ htm: "POST", htu: tokenUrl }, nonce) } : {};
       const form = new URLSearchParams({
         grant_type: "client_credentials",
         scope: scopes.join(" "),
@@ -41,15 +39,15 @@ export function createSignedRequests({ orgUrl, clientId, key }: Signer, nowSecon
         client_assertion_type: "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
         client_assertion: await assertion(),
       });
-      return withNonce("token", await send({ headers, form }));
+      return { headers, form };
     },
-    async get(send: SendOnce, path: string, { value, type }: SentToken): Promise<ReceivedResponse> {
+    /** A GET below the API. `nonce`: the API's, which is another one. */
+    async forResource(path: string, { value, type }: SentToken, nonce: string | null) {
       const { origin, pathname } = allowedUrl({ method: "GET", path }, orgUrl);
       const authorization = `${type} ${value}`;
-      if (type === "Bearer") return send({ headers: { authorization } });
+      if (type === "Bearer") return { headers: { authorization } };
       const ath = createHash("sha256").update(value).digest("base64url");
-      const dpop = await proof({ htm: "GET", htu: origin + pathname, ath }, "resource");
-      return withNonce("resource", await send({ headers: { authorization, dpop } }));
+      return { headers: { authorization, dpop: await proof({ htm: "GET", htu: origin + pathname, ath }, nonce) } };
     },
   };
 
@@ -63,16 +61,9 @@ export function createSignedRequests({ orgUrl, clientId, key }: Signer, nowSecon
   }
 
   /** A proof that the sender of a request has the key that its token is bound to (RFC 9449). */
-  function proof(claims: JWTPayload, endpoint: keyof typeof nonces): Promise<string> {
-    const nonce = nonces[endpoint];
-    return new SignJWT({ ...claims, iat: nowSeconds(), jti: randomUUID(), ...(nonce !== undefined && { nonce }) })
+  function proof(claims: JWTPayload, nonce: string | null): Promise<string> {
+    return new SignJWT({ ...claims, iat: nowSeconds(), jti: randomUUID(), ...(nonce !== null && { nonce }) })
       .setProtectedHeader(proofHeader)
       .sign(proofKeys.privateKey);
-  }
-
-  function withNonce(endpoint: keyof typeof nonces, response: ReceivedResponse): ReceivedResponse {
-    const nonce = response.headers.get("dpop-nonce");
-    if (nonce !== null) nonces[endpoint] = nonce;
-    return response;
   }
 }

@@ -4,19 +4,13 @@ import { toSafeText } from "./safe_text.ts";
 import { tokenPath, type HttpResponse } from "./http_transport.ts";
 
 /** How the provider describes a client that is right but whose clock is wrong. */
-const clockRefusal =
+export const clockRefusal =
   /expir|too far into the future|issued (before|in the future|after)|not yet valid|\biat\b|\bexp\b|\bnbf\b/i;
 
 /** `error` and `error_description` of a refused token request; empty where there are none. */
 export function oauthError(response: HttpResponse): { readonly error: string; readonly description: string } {
   const { error, error_description: description } = objectIn(response.body);
   return { error: toSafeText(error, 80), description: toSafeText(description) };
-}
-
-/** True for a refusal that a corrected clock may turn into a token. */
-export function isClockRefusal(response: HttpResponse): boolean {
-  const { error, description } = oauthError(response);
-  return (error === "invalid_client" || error === "invalid_dpop_proof") && clockRefusal.test(description);
 }
 
 /** Meanings of a refusal, by its `error` and its description: the first row that fits counts. */

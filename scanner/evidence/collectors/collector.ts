@@ -16,6 +16,8 @@ export interface CollectorContext {
 
 export type Collector<Name extends ArtifactName> = (context: CollectorContext) => Promise<Artifacts[Name]>;
 
+export type Collectors = { readonly [Name in ArtifactName]?: Collector<Name> };
+
 /**
  * The evidence with `make` applied to its value; missing evidence keeps its reason. It is without the HTTP status of a refusal, which is
  * for collectors.

@@ -1,6 +1,6 @@
 import { isHolding } from "../../../shared/rule_result.ts";
 import { describe, expect, test } from "vitest";
-import { missing, obtained } from "../../../scanner/evidence/artifacts.ts";
+import { missing } from "../../../scanner/evidence/artifacts.ts";
 import type { JsonObject } from "../../../shared/json.ts";
 import { catalog } from "../../../scanner/catalog/catalog.ts";
 import { findCheck, selectChecks } from "../../../scanner/catalog/select_checks.ts";
@@ -138,7 +138,7 @@ describe("built-in apps", () => {
     const client = mapIdpClient({ ...compliantOrg, [paths.apps]: [anApp()] });
     const collection = createCollection(client);
     await Promise.all(checks.map((check) => collection.obtainFor(check)));
-    expect(collection.artifacts().admin_console_app).toEqual(obtained({ app: null, rules: null }));
+    expect(collection.artifacts().admin_console_app).toMatchObject({ value: { app: null, rules: null } });
     expect(client.paths()).not.toContain(paths.adminConsole);
   });
 
@@ -296,7 +296,7 @@ describe("what is kept", () => {
       "api_tokens",
     ]);
     expect(JSON.stringify(artifacts)).not.toContain("s3cret");
-    expect(artifacts.apps).toEqual(obtained([anApp({ settings: {} })]));
+    expect(artifacts.apps).toMatchObject({ value: [anApp({ settings: {} })] });
   });
 });
 

@@ -196,15 +196,11 @@ test("token requests are sent while every API request waits for a token", async 
   const { idp, sender } = await setUpSender({ config: { concurrency: 1 } });
   idp.on("GET", "/api/v1/x", fine);
   idp.on("POST", tokenPath, fine);
-  const attempt: RetryableRequest["attempt"] = async (send) => {
-    await sender.send({
-      method: "POST",
-      path: tokenPath,
-      attempt: (post) => post({ headers: {}, form: new URLSearchParams() }),
-    });
-    return send({ headers: {} });
+  const prepare = async () => {
+    await sender.send({ method: "POST", path: tokenPath });
+    return { headers: {} };
   };
-  const responses = await Promise.all([1, 2].map(() => sender.send({ method: "GET", path: "/api/v1/x", attempt })));
+  const responses = await Promise.all([1, 2].map(() => sender.send({ method: "GET", path: "/api/v1/x", prepare })));
   expect(responses.map(({ status }) => status)).toEqual([200, 200]);
 });
 
@@ -227,7 +223,7 @@ function limitedTo(limit: number, clock: Clock): () => Reply {
 }
 
 function get(path: string): RetryableRequest {
-  return { method: "GET", path, attempt: (send) => send({ headers: {} }) };
+  return { method: "GET", path };
 }
 
 function untilAborted(signal: AbortSignal, abort: () => void): Promise<void> {
