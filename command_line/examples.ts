@@ -1,14 +1,7 @@
 import type { Command } from "commander";
 
-const examples = new WeakMap<Command, readonly string[]>();
-
 /** Lines of a shell that begin with `scanstream`, shown below the command's help. */
 export function addExamples(command: Command, ...lines: readonly [string, ...string[]]): Command {
-  examples.set(command, lines);
   const heading = lines.length === 1 ? "Example" : "Examples";
   return command.addHelpText("after", `\n${heading}:\n${lines.map((line) => `  $ ${line}`).join("\n")}`);
-}
-
-export function examplesOf(command: Command): readonly string[] {
-  return examples.get(command) ?? [];
 }

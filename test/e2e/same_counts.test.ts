@@ -80,17 +80,11 @@ test.each<[what: string, evidence: string, options: readonly string[]]>([
     ),
     markdown: ofSentence([failed, ...others].join(" ")),
     html: ofSentence(text),
-    cklb: ofWords((JSON.parse(await read("out/scan.cklb")) as Cklb).stigs[0]?.rules.map(({ status }) => status) ?? []),
-    ckl: ofWords([...(await read("out/scan.ckl")).matchAll(/<STATUS>(\w+)</g)].map(([, word]) => word)),
-    xccdf: ofWords([...(await read("out/scan.xccdf.xml")).matchAll(/<result>(\w+)</g)].map(([, word]) => word)),
+    cklb: await countIn("cklb", /^ +"status": "(\w+)"/gm),
+    ckl: await countIn("ckl", /<STATUS>(\w+)</g),
+    xccdf: await countIn("xccdf.xml", /<result>(\w+)</g),
     hdf: ofWords((JSON.parse(await read("out/scan.hdf.json")) as Hdf).profiles[0]?.controls.map(hdfStatus) ?? []),
-    junit: ofWords(
-      [
-        ...(await read("out/scan.junit.xml")).matchAll(
-          /<testcase[^>]*>\s*(<failure|<system-out>|<skipped message="[^:"]*)/g,
-        ),
-      ].map(([, begin = ""]) => begin),
-    ),
+    junit: await countIn("junit.xml", /<testcase[^>]*>\s*(<failure|<system-out>|<skipped message="[^:"]*)/g),
     "the page": pageCounts(report),
   };
   for (const [consumer, found] of Object.entries(consumers)) expect(found, consumer).toEqual(counts);
@@ -151,8 +145,8 @@ function ofSentence(text: string): StatusCounts {
   };
 }
 
-interface Cklb {
-  readonly stigs: readonly { readonly rules: readonly { readonly status: string }[] }[];
+async function countIn(extension: string, pattern: RegExp): Promise<StatusCounts> {
+  return ofWords([...(await read(`out/scan.${extension}`)).matchAll(pattern)].map(([, word]) => word));
 }
 
 interface Hdf {

@@ -1,93 +1,63 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
+import { textWidth } from "../../../command_line/terminal.ts";
 import { createProgress, type ProgressForm } from "../../../scanner/commands/progress.ts";
-import { textWidth, type Terminal } from "../../../command_line/terminal.ts";
 import { everyVerdict } from "../../support/report_builders.ts";
-
-interface RecordedTerminal extends Terminal {
-  written(): string;
-  /** The lines on the screen, each as it was written last. */
-  screen(): readonly string[];
-  /** Every state that a line ever had. */
-  drawn(): readonly string[];
-}
-
-function recordTerminal(options: { readonly isTTY: boolean; readonly columns: number }): RecordedTerminal {
-  let text = "";
-  const states = () => text.split("\n").map((line) => line.split(/\r\u001b\[2K/));
-  return {
-    ...options,
-    color: false,
-    write: (more) => void (text += more),
-    written: () => text,
-    screen: () => states().map((line) => line.at(-1) ?? ""),
-    drawn: () => states().flat(),
-  };
-}
 
 const checks = everyVerdict();
 const total = checks.length;
+/** Begins a line anew on the screen. */
+const eraseLine = "\r\u001b[2K";
 
-function scanOn(terminal: Terminal, form: ProgressForm = terminal.isTTY ? "bar" : "lines"): void {
+/** Everything that a scan of every verdict writes, with one message in between. */
+function written(form: ProgressForm, columns: number): string {
+  let text = "";
+  const terminal = { isTTY: form === "bar", columns, color: false, write: (more: string) => void (text += more) };
   let nowMs = 0;
   const progress = createProgress(terminal, form, () => nowMs);
   progress.started(checks.map(({ check }) => check));
-  for (const [index, check] of checks.entries()) {
+  for (const [fail, check] of checks.entries()) {
     nowMs += 1500;
-    progress.checkEvaluated(check, {
-      checks_done: index + 1,
-      checks_total: total,
-      pass: 10,
-      fail: index,
-      manual: 0,
-      not_applicable: 0,
-    });
-    if (index === 14) progress.message("The gateway does not answer");
+    const counts = { pass: 10, fail, manual: 0, not_applicable: 0 };
+    progress.checkEvaluated(check, { checks_done: fail + 1, checks_total: total, ...counts });
+    if (fail === 14) progress.message("The gateway does not answer");
   }
   progress.ended();
+  return text;
 }
 
-describe("on a terminal", () => {
-  test.each([20, 80, 200])("of %i columns the bar fits and is never cut", (columns) => {
-    const terminal = recordTerminal({ isTTY: true, columns });
-    scanOn(terminal);
-    const bars = terminal.drawn().filter((line) => line.startsWith("["));
-    expect(bars.length).toBeGreaterThan(total);
-    for (const bar of bars) {
-      expect(textWidth(bar)).toBeLessThan(columns);
-      expect(bar).toContain(`/${total}`);
-      expect(bar).toMatch(
-        /^\[#*-*\] \d+\/\d+( · \d+ passed, \d+ failed, \d+ needs? manual review, \d+ N\/A( · about \d+ s left)?( · V-\d+)?)?$/,
-      );
-    }
-  });
-
-  test("leaves only messages and one line of totals", () => {
-    const terminal = recordTerminal({ isTTY: true, columns: 80 });
-    scanOn(terminal);
-    expect(terminal.screen()).toEqual([
-      "The gateway does not answer",
-      `${total} of ${total} checks evaluated in ${Math.ceil(total * 1.5)} s`,
-      "",
-    ]);
-  });
+test.each([20, 80, 200])("on a terminal of %i columns the bar fits and is never cut", (columns) => {
+  const drawn = written("bar", columns).replaceAll(eraseLine, "\n").split("\n");
+  const bars = drawn.filter((line) => line.startsWith("["));
+  expect(bars.length).toBeGreaterThan(total);
+  for (const bar of bars) {
+    expect(textWidth(bar)).toBeLessThan(columns);
+    expect(bar).toContain(`/${total}`);
+    expect(bar).toMatch(
+      /^\[#*-*\] \d+\/\d+( · \d+ passed, \d+ failed, \d+ needs? manual review, \d+ N\/A( · about \d+ s left)?( · V-\d+)?)?$/,
+    );
+  }
 });
 
-describe("without a terminal", () => {
-  test("each check is a line with its verdict, without the details that the report has", () => {
-    const terminal = recordTerminal({ isTTY: false, columns: 0 });
-    scanOn(terminal);
-    const lines = terminal.written().trimEnd().split("\n");
-    expect(lines).toHaveLength(1 + total + 1);
-    expect(lines[1]).toContain(`[ 1/${total}] ${checks[0]?.status.padEnd(6)} ${checks[0]?.vuln_id} `);
-    expect(lines[1]).toContain(checks[0]?.title.slice(0, 40));
-    expect(lines).toContainEqual(expect.stringMatching(/^\[ 3\/\d+\] MANUAL V-\d+ \(missing_role\) \w/));
-    for (const line of lines) expect(line.length).toBeLessThanOrEqual(80);
-    expect(terminal.written()).not.toMatch(/[\r\u001b]/);
-  });
+test("a bar leaves only messages and one line of totals", () => {
+  const lines = written("bar", 80).split("\n");
+  expect(lines.map((line) => line.split(eraseLine).at(-1))).toEqual([
+    "The gateway does not answer",
+    `${total} of ${total} checks evaluated in ${Math.ceil(total * 1.5)} s`,
+    "",
+  ]);
+});
+
+test("without a terminal each check is a line with its verdict, without the details that the report has", () => {
+  const text = written("lines", 0);
+  const lines = text.trimEnd().split("\n");
+  expect(lines).toHaveLength(1 + total + 1);
+  expect(lines[1]).toContain(`[ 1/${total}] ${checks[0]?.status.padEnd(6)} ${checks[0]?.vuln_id} `);
+  expect(lines[1]).toContain(checks[0]?.title.slice(0, 40));
+  expect(lines).toContainEqual(expect.stringMatching(/^\[ 3\/\d+\] MANUAL V-\d+ \(missing_role\) \w/));
+  for (const line of lines) expect(line.length).toBeLessThanOrEqual(80);
+  expect(text).not.toMatch(/[\r\u001b]/);
 });
 
 test("quiet progress is its messages", () => {
-  const terminal = recordTerminal({ isTTY: true, columns: 80 });
-  scanOn(terminal, "quiet");
-  expect(terminal.written()).toBe("The gateway does not answer\n");
+  expect(written("quiet", 80)).toBe("The gateway does not answer\n");
 });

@@ -1,20 +1,185 @@
 import { generateKeyPairSync } from "node:crypto";
-import { describe, expect, test } from "vitest";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Environment } from "../../../command_line/command_io.ts";
 import { parseFailOn } from "../../../scanner/decisions/fail_on.ts";
 import { readConnectedSettings, readSettings, type Flags } from "../../../scanner/settings/read_settings.ts";
 import type { CommandName } from "../../../scanner/settings/setting.ts";
+import { defaultScopes } from "../../../scanner/settings/values.ts";
+import { UsageError } from "../../../shared/usage_error.ts";
 
-const newKey = () =>
-  generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+const newKey = (namedCurve = "P-256") =>
+  generateKeyPairSync("ec", { namedCurve }).privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+const whole = { IDP_ORG_URL: "https://acme.okta.com", IDP_CLIENT_ID: "0oa1b2c3", IDP_PRIVATE_KEY: newKey() };
+
+function connectionOf(flags: Flags, env: Environment) {
+  return readConnectedSettings({ command: "scan", flags, env }).connection;
+}
+
+let directory: string;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "scanstream-config-"));
+  await writeFile(join(directory, "key.pem"), newKey("P-384"));
+  await writeFile(join(directory, "note.txt"), "hunter2-hunter2");
+  await mkdir(join(directory, "folder"));
+});
+
+afterAll(() => rm(directory, { recursive: true }));
+
+test("an error names everything that is wrong, in one message and without a value", () => {
+  const env = {
+    IDP_ORG_URL: "https://acme-secret okta.com",
+    IDP_CLIENT_ID: "has blanks-secret",
+    IDP_PRIVATE_KEY: "hunter2-secret-hunter2",
+    IDP_SCOPES: "policies.manage-secret",
+    IDP_SCOPE_PREFIX: "secret",
+    HTTPS_PROXY: "::secret::",
+  };
+  const { problems, message } = failure({ concurrency: "secret", timeout: "secret" }, env);
+  expect(problems.map(nameOf).toSorted()).toEqual(
+    [
+      "--concurrency",
+      "--timeout",
+      "HTTPS_PROXY",
+      "IDP_CLIENT_ID",
+      "IDP_ORG_URL",
+      "IDP_PRIVATE_KEY",
+      "IDP_SCOPES",
+      "IDP_SCOPE_PREFIX",
+    ].toSorted(),
+  );
+  expect(message).not.toContain("secret");
+});
+
+test("empty variables are unset ones", () => {
+  const { problems } = failure(
+    {},
+    { IDP_ORG_URL: "", IDP_CLIENT_ID: "  ", IDP_PRIVATE_KEY: "", IDP_PRIVATE_KEY_FILE: "" },
+  );
+  expect(problems.map((problem) => problem.includes(" is not set: "))).toEqual([true, true, true]);
+  expect(
+    connectionOf({}, { ...whole, IDP_SCOPES: " ", IDP_SCOPE_PREFIX: "", IDP_PRIVATE_KEY_ID: "", HTTPS_PROXY: "" })
+      .scopes,
+  ).toBe(defaultScopes);
+});
+
+test("a flag wins over its variable", () => {
+  const flags = { orgUrl: "https://flag.okta.com", clientId: "0oaflag", privateKeyFile: join(directory, "key.pem") };
+  expect(connectionOf(flags, whole)).toMatchObject({
+    orgUrl: "https://flag.okta.com",
+    clientId: "0oaflag",
+    key: { alg: "ES384" },
+  });
+  expect(failure({ ...flags, orgUrl: "" }, whole).problems).toEqual([expect.stringContaining("--org-url is ")]);
+});
+
+test.each([
+  ["https://acme.okta.com", "https://acme.okta.com"],
+  ["acme.okta.com", "https://acme.okta.com"],
+  [" https://ACME.okta.com:443 ", "https://acme.okta.com"],
+  ["http://127.0.0.1:8080", "http://127.0.0.1:8080"],
+])("IDP_ORG_URL may be %s", (given, orgUrl) => {
+  expect(connectionOf({}, { ...whole, IDP_ORG_URL: given }).orgUrl).toBe(orgUrl);
+});
+
+test.each([
+  ["http://acme.okta.com", "http:// only for loopback"],
+  ["ftp://acme.okta.com", "not https://"],
+  ["https://me:pw@acme.okta.com", "user name or password"],
+  ["https://acme.okta.com/admin/dashboard", "path, query or fragment"],
+  ["https://acme.okta.com?x=1", "path, query or fragment"],
+  ["https://acme-admin.okta.com", "without -admin"],
+])("IDP_ORG_URL may not be %s", (given, text) => {
+  const { problems } = failure({}, { ...whole, IDP_ORG_URL: given });
+  expect(problems).toEqual([expect.stringMatching(/^IDP_ORG_URL (is|has|holds) /)]);
+  expect(problems[0]).toContain(text);
+});
+
+test.each([
+  ["missing.pem", "no such file"],
+  ["folder", "directory"],
+  ["note.txt", "neither PEM nor JSON"],
+])("reports a key file that is %s", (name, text) => {
+  const { problems, message } = failure(
+    {},
+    { ...whole, IDP_PRIVATE_KEY: "", IDP_PRIVATE_KEY_FILE: join(directory, name) },
+  );
+  expect(problems).toEqual([expect.stringMatching(/^IDP_PRIVATE_KEY_FILE (is|names) /)]);
+  expect(problems[0]).toContain(text);
+  expect(message).not.toContain("hunter2");
+});
+
+test("HTTPS_PROXY and NO_PROXY are read in either case, without a scheme too", () => {
+  const proxyOf = (env: Environment) => connectionOf({}, { ...whole, ...env }).proxy;
+  expect(proxyOf({ HTTPS_PROXY: "http://me:pw@proxy:3128", NO_PROXY: ".local" })).toEqual({
+    httpsProxy: "http://me:pw@proxy:3128/",
+    noProxy: ".local",
+  });
+  expect(proxyOf({ https_proxy: "proxy:3128", no_proxy: "a,b" })).toEqual({
+    httpsProxy: "http://proxy:3128/",
+    noProxy: "a,b",
+  });
+  expect(failure({}, { ...whole, HTTPS_PROXY: "socks5://me:hunter2@proxy" }).message).not.toContain("hunter2");
+});
+
+function failure(flags: Flags, env: Environment): UsageError {
+  try {
+    connectionOf(flags, env);
+  } catch (error) {
+    if (error instanceof UsageError) return error;
+    throw error;
+  }
+  throw new Error("The configuration was accepted");
+}
+
+function nameOf(problem: string): string {
+  return /^[\w-]+/.exec(problem)?.[0] ?? "";
+}
+
+describe("Okta's own names of the variables", () => {
+  const { IDP_ORG_URL: url, IDP_CLIENT_ID: id, IDP_PRIVATE_KEY: key } = whole;
+
+  test.each([
+    { OKTA_ORG_URL: url, OKTA_CLIENT_ID: id, OKTA_PRIVATE_KEY: key },
+    { OKTA_CLIENT_ORGURL: "acme.okta.com", OKTA_CLIENT_CLIENTID: id, OKTA_CLIENT_PRIVATEKEY: key },
+    {
+      IDP_ORG_URL: url,
+      OKTA_ORG_URL: "ACME.okta.com/",
+      OKTA_CLIENT_ID: id,
+      OKTA_PRIVATE_KEY: key,
+      IDP_PRIVATE_KEY_FILE: "no",
+    },
+  ])("%j", (env) => {
+    expect(connectionOf({}, env)).toMatchObject({ orgUrl: "https://acme.okta.com", clientId: "0oa1b2c3" });
+  });
+
+  test("two values for one setting are an error that names both, unless an option decides", () => {
+    const env = { ...whole, OKTA_ORG_URL: "https://globex.okta.com" };
+    expect(failure({}, env).problems).toEqual([
+      "IDP_ORG_URL and OKTA_ORG_URL have two values: expected one of them, or the same value in both",
+    ]);
+    expect(connectionOf({ orgUrl: "initech.okta.com" }, env).orgUrl).toBe("https://initech.okta.com");
+  });
+
+  test("an API token is no key, and the message says why", () => {
+    const { problems } = failure({}, { IDP_ORG_URL: url, IDP_CLIENT_ID: id, OKTA_API_TOKEN: "00secret" });
+    expect(problems[0]).toMatch(/^OKTA_API_TOKEN is not used, because an API token has every right/);
+    expect(problems.join()).not.toContain("00secret");
+  });
+});
+
 const defaults = {
   place: "x.json: defaults",
   members: { org_url: "file.okta.com", fail_on: "fail:high", check: ["V-1", "V-2"] },
 };
-const whole = { IDP_ORG_URL: "variable.okta.com", IDP_CLIENT_ID: "0oavariable", IDP_PRIVATE_KEY: newKey() };
 
 describe("precedence", () => {
-  const withDefaults = (flags: Flags, env: Environment, members: object = {}) =>
+  const variables = { ...whole, IDP_ORG_URL: "variable.okta.com", IDP_CLIENT_ID: "0oavariable" };
+
+  const withDefaults = (flags: Flags, env: Environment, members: Readonly<Record<string, string>> = {}) =>
     readConnectedSettings({
       command: "scan",
       flags,
@@ -23,7 +188,7 @@ describe("precedence", () => {
     });
 
   test("an option wins over a variable, a variable over the file, the file over the default", () => {
-    const settings = withDefaults({ failOn: "never" }, { ...whole, IDP_CLIENT_ID: " " }, { client_id: "0oafile" });
+    const settings = withDefaults({ failOn: "never" }, { ...variables, IDP_CLIENT_ID: " " }, { client_id: "0oafile" });
     expect(settings).toMatchObject({
       failOn: { text: "never" },
       check: ["V-1", "V-2"],
@@ -42,7 +207,7 @@ describe("precedence", () => {
 
   test("a key of a variable leaves none of the file's, nor its id", () => {
     const members = { private_key_env: "MY_KEY", private_key_id: "of the file" };
-    const { connection } = withDefaults({}, { ...whole, MY_KEY: newKey() }, members);
+    const { connection } = withDefaults({}, { ...variables, MY_KEY: newKey() }, members);
     expect(connection.key.kid).toBeNull();
   });
 
@@ -56,7 +221,7 @@ describe("precedence", () => {
     });
 
   test("an organization of the list wins over the variables that name one, and over the defaults", () => {
-    const env = { ...whole, IDP_PRIVATE_KEY_ID: "of the variable", IDP_SCOPES: "apps.read", ACME_KEY: newKey() };
+    const env = { ...variables, IDP_PRIVATE_KEY_ID: "of the variable", IDP_SCOPES: "apps.read", ACME_KEY: newKey() };
     const own = { client_id: "0oaacme", private_key_env: "ACME_KEY", private_key_id: "acme", fail_on: "manual" };
     const settings = organization(own, env, { format: "csv", output: "reports" });
     expect(settings).toMatchObject({
@@ -69,7 +234,7 @@ describe("precedence", () => {
 
   test("a folder that several share has one for each; the flag of one organization names its own", () => {
     const own = { client_id: "0oaacme", private_key_env: "ACME_KEY" };
-    const given = (flags: Flags, isOneOfSeveral: boolean, output?: string) =>
+    const given = (flags: Flags, isOneOfSeveral: boolean, members: Readonly<Record<string, string>> = {}) =>
       readConnectedSettings({
         command: "scan",
         flags,
@@ -78,16 +243,16 @@ describe("precedence", () => {
         isOneOfSeveral,
         file: [
           { place: "x.json: organization acme", members: { org_url: "acme.okta.com", ...own } },
-          { place: "x.json: defaults", members: output === undefined ? {} : { output } },
+          { place: "x.json: defaults", members },
         ],
       }).output?.file;
     expect(given({ output: "reports" }, true)).toBe("reports/acme");
     expect(given({ output: "reports" }, false)).toBe("reports");
-    expect(given({}, false, "reports")).toBe("reports/acme");
+    expect(given({}, false, { output: "reports" })).toBe("reports/acme");
   });
 
   test("every error names the flag, the variable or the place in the file that has the value", () => {
-    const env = { ...whole, IDP_SCOPES: "nonsense", IDP_PRIVATE_KEY: "" };
+    const env = { ...variables, IDP_SCOPES: "nonsense", IDP_PRIVATE_KEY: "" };
     const read = () => organization({ client_id: "a b", private_key_env: "GONE", check: "" }, env, { timeout: "x" });
     expect(read).toThrow(
       /^x\.json: organization acme: client_id is not .*\n--timeout: expected .*\nIDP_SCOPES holds .*\nx\.json: organization acme: check: expected .*\nx\.json: organization acme: private_key_env: the variable GONE is not set/s,
