@@ -87,12 +87,11 @@ function inStigOrder(checks: ReadonlySet<string>): readonly string[] {
 /** Versions of the document on which results in the period rest. */
 function documentsOf({ resting }: OrganizationInput, period: Span, rules: ReadonlySet<string> | null) {
   const found = [...Map.groupBy(resting, ({ document }) => document)]
-    .map(([document, all]) => ({
-      document,
-      from: toTime(Math.min(...all.map(({ from }) => from))),
-      to: toTime(Math.max(...all.map(({ to }) => to))),
-      checks: [...new Set(all.map(({ check }) => check))].filter((check) => rules?.has(check) ?? true),
-    }))
+    .map(([document, all]) => {
+      const { from, to } = boundsOf(all);
+      const checks = [...new Set(all.map(({ check }) => check))].filter((check) => rules?.has(check) ?? true);
+      return { document, from: toTime(from), to: toTime(to), checks };
+    })
     .filter(({ to, checks }) => checks.length > 0 && Date.parse(to) >= period.from)
     .toSorted((one, other) => (one.from < other.from ? -1 : 1));
   return found.length === 0 ? {} : { documents: found };
@@ -118,6 +117,11 @@ function observationsOf({ ids, spans, lines }: MonitorInput): readonly RunObserv
   }
   const [runId = ""] = [...ids].sort();
   return known.map((observation) => ({ runId, began: known[0]?.from ?? observation.from, ...observation }));
+}
+
+/** From the first to the last. `Math.min(...times)` has a limit to how many there are: each finding of each scan may be one. */
+export function boundsOf(spans: readonly Span[]): Span {
+  return spans.reduce((all, { from, to }) => ({ from: Math.min(all.from, from), to: Math.max(all.to, to) }));
 }
 
 /** Sorted, and without overlap. */

@@ -13,7 +13,7 @@ import { reportSchema } from "../../shared/schemas/report.ts";
 import { originOf } from "../../shared/schemas/web_address.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { evidenceName } from "../runs/kept_runs.ts";
-import { addMonitor, type OrganizationInput } from "./history_input.ts";
+import { addMonitor, boundsOf, type OrganizationInput } from "./history_input.ts";
 
 /** As long as a gateway keeps a history by default. */
 const maxAgeMs = 400 * dayMs;
@@ -161,9 +161,4 @@ function timeProblem(from: string, to: string, nowMs: number): string | null {
   if (Number.isNaN(begin) || Number.isNaN(end)) return `${from} to ${to} is no time`;
   if (begin > nowMs + maxAheadMs) return `it begins in the future, ${from}`;
   return end < begin ? `it ends before it begins: ${from} to ${to}` : null;
-}
-
-/** From the first to the last line. `Math.min(...times)` has a limit to how many there are. */
-function boundsOf(lines: readonly Span[]): Span {
-  return lines.reduce((all, { from, to }) => ({ from: Math.min(all.from, from), to: Math.max(all.to, to) }));
 }

@@ -148,7 +148,8 @@ function ruleSection(check: CheckResult, { report, revision }: Judged): Html {
   </p>`;
   const decided = ruleDecisions(check).map((line) => html`<p class="mark">${prose(line)}</p>`);
   const open = openFindings(check);
-  const others = check.findings.filter((finding) => !open.includes(finding));
+  const isOpen = new Set(open);
+  const others = check.findings.filter((finding) => !isOpen.has(finding));
   if (state === "pass" || state === "not_applicable")
     return html`<section id="${check.vuln_id}" class="folded ${state}">
       <details>

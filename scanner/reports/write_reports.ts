@@ -41,23 +41,35 @@ export function chooseFormats<Known extends { readonly name: string }>(
 /** Writes the document in every format that can be written. */
 export async function writeFormats<Document, Options>(
   document: Document,
-  target: Target<Format<Document, Options>> & { readonly name: string },
+  { formats, outputDir, stdout, name }: Target<Format<Document, Options>> & { readonly name: string },
   { onStdout, ofFile }: { readonly onStdout: Options; readonly ofFile: Options },
 ): Promise<WrittenFiles> {
-  const { formats, outputDir, stdout, name } = target;
   const files: string[] = [];
   const problems: string[] = [];
   for (const format of formats) {
-    if (outputDir === null) {
-      stdout(format.render(document, onStdout));
-      continue;
+    const text = textOf(() => format.render(document, outputDir === null ? onStdout : ofFile));
+    if (text === null) {
+      problems.push(`Cannot write ${format.name}: its text would be longer than 512 MiB; choose fewer rules (--check)`);
+    } else if (outputDir === null) {
+      stdout(text);
+    } else {
+      const path = join(outputDir.file, fileNameOf(name, format));
+      const problem = await writeWhole({ ...outputDir, file: path }, text);
+      if (problem === null) files.push(path);
+      else problems.push(problem);
     }
-    const path = join(outputDir.file, fileNameOf(name, format));
-    const problem = await writeWhole({ ...outputDir, file: path }, format.render(document, ofFile));
-    if (problem === null) files.push(path);
-    else problems.push(problem);
   }
   return { files, problems };
+}
+
+/** Null for a text that is longer than the engine's longest: OSCAL has some kilobytes for each of a hundred thousand findings. */
+function textOf(render: () => string): string | null {
+  try {
+    return render();
+  } catch (error) {
+    if (error instanceof RangeError && error.message === "Invalid string length") return null;
+    throw error;
+  }
 }
 
 /** Returns the name of a report in `--output`. */

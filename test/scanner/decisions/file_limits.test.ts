@@ -42,3 +42,8 @@ test("thousands of hostile patterns and names: a bound, a warning, and what is w
   expect(waived.map(({ resource }) => resource.name)).toEqual([names[7], "My app"]);
   expect(warnings.at(-1)).toMatch(/take too long.*not waived/);
 });
+
+test("a thousand wrong entries below a million empty lines are refused at once, with their line", () => {
+  const text = "\n".repeat(1_000_000) + JSON.stringify(Array.from({ length: 1000 }, () => ({ check: 1 })));
+  expect(() => parseDecisions(text, source)).toThrow("line 1000001: decisions[0].check: expected a text");
+});

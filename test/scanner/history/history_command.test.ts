@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { CommandIo } from "../../../command_line/command_io.ts";
 import { historyCommand } from "../../../scanner/commands/history_command.ts";
+import { historyOf } from "../../../scanner/history/history_input.ts";
 import type { Flags } from "../../../scanner/settings/read_settings.ts";
 import { textWidth } from "../../../command_line/terminal.ts";
 import type { Report } from "../../../shared/report.ts";
@@ -229,6 +230,14 @@ describe("history --from-reports", () => {
       await expect(run({ fromReports: place, days })).rejects.toThrow(/1 to 400/);
     for (const days of ["1", "400"]) expect(await run({ fromReports: place, days })).toMatchObject({ code: 0 });
   });
+});
+
+it("takes any number of findings that rest on one document", () => {
+  const [from, to] = [now - 2000, now - 1000];
+  const resting = Array.from({ length: 200_000 }, () => ({ document: "version 1", check: idle, from, to }));
+  const organization = { orgUrl, scans: new Map(), monitors: [], vulnIds: new Map(), resting };
+  const [{ documents } = {}] = historyOf([organization], { from, to: now }, null).organizations;
+  expect(documents).toMatchObject([{ document: "version 1", checks: [idle] }]);
 });
 
 describe("history --by", () => {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { reportFormats } from "../../../scanner/reports/formats.ts";
+import { writeFormats } from "../../../scanner/reports/write_reports.ts";
 import type { CheckResult } from "../../../shared/report.ts";
 import { aPasswordPolicy, compliantArtifacts, evaluate, set } from "../../support/artifact_builders.ts";
 import { obtained } from "../../../scanner/evidence/artifacts.ts";
@@ -46,4 +47,19 @@ test.each(formats)("%s names a limit of the organization's own, and keeps the ST
 
 test.each(formats)("%s is the same text for the same report", (format) => {
   expect(renderAs(format, aReport(everyVerdict()))).toBe(renderAs(format, aReport(everyVerdict())));
+});
+
+test("a format whose text would be too long is named, and the others are written", async () => {
+  const written: string[] = [];
+  const endless = { name: "oscal", extension: "json", render: () => "x".repeat(2 ** 30) };
+  const short = { name: "csv", extension: "csv", render: () => "short" };
+  const target = {
+    formats: [endless, short],
+    outputDir: null,
+    name: "scan",
+    stdout: (text: string) => void written.push(text),
+  };
+  const { problems } = await writeFormats(aReport(), target, { onStdout: {}, ofFile: {} });
+  expect(written).toEqual(["short"]);
+  expect(problems).toEqual([expect.stringContaining("Cannot write oscal: its text would be longer than 512 MiB")]);
 });
