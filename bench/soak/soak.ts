@@ -1,7 +1,8 @@
 import { get, type IncomingMessage } from "node:http";
 import { pause } from "../../shared/abortable.ts";
+import type { Scan } from "../../shared/schemas/scan.ts";
 import { createRedisBroker } from "../../shared/brokers/redis.ts";
-import { call, createScan, keyOf, type ContractScan } from "../../test/contract/harness.ts";
+import { call, createScan, keyOf } from "../../test/contract/harness.ts";
 import { openReader } from "../../test/faults/stream_reader.ts";
 import { startTraffic, type Traffic } from "../../test/faults/traffic.ts";
 import { startEdgeBackends, type EdgeBackends } from "../../test/support/edge_backends.ts";
@@ -22,7 +23,7 @@ const everyMs = 40;
 const torrentBytes = 60_000;
 
 /** With the credential of its tenant. */
-type Scan = ContractScan & { readonly as: string };
+type OwnScan = Scan & { readonly as: string };
 
 interface Run extends SoakOptions {
   readonly gateway: GatewayProcess;
@@ -101,7 +102,7 @@ function count({ counts }: Run, what: string): void {
 }
 
 /** Opens a stream, reads for up to three seconds and leaves, again and again. No event may be missing in between. */
-async function followAgain(run: Run, scan: Scan, traffic: Traffic): Promise<void> {
+async function followAgain(run: Run, scan: OwnScan, traffic: Traffic): Promise<void> {
   const { gateway, over, problems } = run;
   while (!over.aborted) {
     const reader = await openReader(gateway.url + scan.event_stream, scan.as);
@@ -125,7 +126,7 @@ async function followAgain(run: Run, scan: Scan, traffic: Traffic): Promise<void
 }
 
 /** Reads nothing of much traffic for some seconds: the gateway closes the stream as slow, and its memory stays bounded. */
-async function readNothing(run: Run, { event_stream: path, as }: Scan): Promise<void> {
+async function readNothing(run: Run, { event_stream: path, as }: OwnScan): Promise<void> {
   while (!run.over.aborted) {
     const request = get(run.gateway.url + path, { agent: false, headers: { authorization: as } });
     const closed = new Promise<void>((done) => void request.once("close", done).on("error", () => done()));
@@ -146,7 +147,7 @@ async function readNothing(run: Run, { event_stream: path, as }: Scan): Promise<
   }
 }
 
-async function beat(gateway: GatewayProcess, { id, as }: Scan): Promise<void> {
+async function beat(gateway: GatewayProcess, { id, as }: OwnScan): Promise<void> {
   const answer = await call(gateway, `/api/v1/scans/${id}`, { method: "PATCH", as, json: { status: "running" } });
   await answer.body?.cancel();
 }

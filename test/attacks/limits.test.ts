@@ -1,28 +1,24 @@
 import { randomBytes } from "node:crypto";
 import { connect, type Socket } from "node:net";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { aReport, reportUpload } from "../support/report_builders.ts";
 import { watchDatabase } from "../support/watched_database.ts";
-import { createScan, openTestDatabase, startTestGateway, type TestGateway } from "../support/test_gateway.ts";
+import { createScan, openTestDatabase, openTestGateway, type TestGateway } from "../support/test_gateway.ts";
 
 /** One tenant takes all that it may of a gateway; another one finds its own. */
 
-let gateway: TestGateway;
 /** Whose turns the lookups of keys took. */
 const holders = new Set<string | undefined>();
 const mebibyte = 1_048_576;
 
-beforeAll(async () => {
-  const database = watchDatabase(await openTestDatabase(), async (run, { settings: { holder }, queries }) => {
-    try {
-      return await run();
-    } finally {
-      if (queries.some(({ sql }) => sql.includes("find_api_key"))) holders.add(holder);
-    }
-  });
-  gateway = await startTestGateway({}, { database });
+const database = watchDatabase(await openTestDatabase(), async (run, { settings: { holder }, queries }) => {
+  try {
+    return await run();
+  } finally {
+    if (queries.some(({ sql }) => sql.includes("find_api_key"))) holders.add(holder);
+  }
 });
-afterAll(() => gateway.stop());
+const gateway = await openTestGateway({}, { database });
 
 const attacker = () => `Api-Key ${gateway.acme.apiKey}`;
 const victim = () => `Api-Key ${gateway.globex.apiKey}`;

@@ -1,24 +1,20 @@
 import { connect } from "node:net";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { openTestDatabase, startTestGateway, type TestGateway } from "../support/test_gateway.ts";
+import { expect, test } from "vitest";
+import { openTestDatabase, openTestGateway } from "../support/test_gateway.ts";
 import { watchDatabase } from "../support/watched_database.ts";
 
 /** Requests that `fetch` does not send, on the gateway's own port. */
 
-let gateway: TestGateway;
 /** Lookups of API keys; the gateway's own tasks ask for other things meanwhile. */
 let lookups = 0;
 
-beforeAll(async () => {
-  const database = watchDatabase(await openTestDatabase(), async (run, { queries }) => {
-    const answer = run();
-    await answer.catch(() => undefined);
-    if (queries.some(({ sql }) => sql.includes("find_api_key"))) lookups += 1;
-    return answer;
-  });
-  gateway = await startTestGateway({ METRICS_PORT: "0" }, { database });
+const database = watchDatabase(await openTestDatabase(), async (run, { queries }) => {
+  const answer = run();
+  await answer.catch(() => undefined);
+  if (queries.some(({ sql }) => sql.includes("find_api_key"))) lookups += 1;
+  return answer;
 });
-afterAll(() => gateway.stop());
+const gateway = await openTestGateway({ METRICS_PORT: "0" }, { database });
 
 /** Everything that comes back for these bytes until the server closes. */
 async function exchange(bytes: string, url = gateway.url): Promise<string> {

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { call } from "../../gateway/library/contract_client.ts";
 import type { TestOperator, TestTenant } from "../support/operator.ts";
+import type { Scan } from "../../shared/schemas/scan.ts";
 import { numbered } from "../support/published.ts";
 
 export {
@@ -55,22 +56,15 @@ export function alone(name: string, run: GatewayCase["run"]): GatewayCase {
   return { name, run, isAlone: true };
 }
 
-export interface ContractScan {
-  readonly id: string;
-  readonly tenant_id: string;
-  readonly channel: string;
-  readonly event_stream: string;
-  readonly status: string;
-}
-
 export const keyOf = ({ apiKey }: Pick<TestTenant, "apiKey">): string => `Api-Key ${apiKey}`;
 
 /** Tries again, as a client does, where the gateway is overloaded and says when to come back. */
 export async function createScan(
   gateway: Pick<GatewayUnderTest, "url"> & { readonly tenant?: Pick<TestTenant, "apiKey"> },
   { apiKey = gateway.tenant?.apiKey ?? "" }: Partial<Pick<TestTenant, "apiKey">> = {},
-): Promise<ContractScan> {
-  const create = () => call(gateway, "/api/v1/scans", { as: keyOf({ apiKey }), json: {} });
+  json: unknown = {},
+): Promise<Scan> {
+  const create = () => call(gateway, "/api/v1/scans", { as: keyOf({ apiKey }), json });
   let response = await create();
   for (let tries = 1; response.status === 503 && tries < 4; tries += 1) {
     const seconds = Number(response.headers.get("retry-after"));
@@ -81,13 +75,13 @@ export async function createScan(
   }
   const text = await response.text();
   assert.equal(response.status, 201, text);
-  return JSON.parse(text) as ContractScan;
+  return JSON.parse(text) as Scan;
 }
 
 /** Publishes what the gateway has to take. */
 export async function send(
   gateway: GatewayUnderTest,
-  scan: Pick<ContractScan, "channel">,
+  scan: Pick<Scan, "channel">,
   event: { readonly type: string; readonly data: Readonly<Record<string, unknown>> },
   tenant: Pick<TestTenant, "apiKey"> = gateway.tenant,
 ): Promise<void> {

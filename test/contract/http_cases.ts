@@ -68,11 +68,17 @@ export const httpCases: readonly GatewayCase[] = [
     const seen = (await (await call(gateway, path, { as })).json()) as Record<string, unknown>;
     assert.deepEqual([seen["status"], seen["pass"], seen["checks_done"]], ["completed", 1, 1]);
   }),
-  gatewayCase("shows a tenant's scans to no other tenant", async (gateway) => {
+  gatewayCase("shows a tenant's scans and monitors to no other tenant", async (gateway) => {
     const { id } = await createScan(gateway);
     const as = `Api-Key ${gateway.strangerApiKey}`;
-    for (const path of ["", "/findings", "/event-stream"]) {
-      await refused(await call(gateway, `/api/v1/scans/${id}${path}`, { as }), 404);
+    const monitor = `/api/v1/monitors/${crypto.randomUUID()}`;
+    const json = { org_url: "https://acme.okta.com", interval_seconds: 10 };
+    const put = await call(gateway, monitor, { method: "PUT", as: keyOf(gateway.tenant), json });
+    assert.equal(put.status, 201, await put.text());
+    for (const path of [`/api/v1/scans/${id}`, monitor]) {
+      for (const part of ["", "/findings", "/event-stream"]) {
+        await refused(await call(gateway, `${path}${part}`, { as }), 404);
+      }
     }
     const patched = await call(gateway, `/api/v1/scans/${id}`, { method: "PATCH", as, json: { checks_done: 1 } });
     await refused(patched, 404);

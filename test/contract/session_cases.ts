@@ -10,38 +10,23 @@ import {
   type GatewayCase,
   type GatewayUnderTest,
 } from "./harness.ts";
+import type { Session } from "../../shared/schemas/session.ts";
 import type { TestTenant } from "../support/operator.ts";
 
 const session = "/api/v1/session";
 const tenantStream = "/api/v1/event-stream";
 const nowhere = "7c9e6679-7425-40de-944b-e07fc1f90ae7";
 
-interface SessionAnswer {
-  readonly kind: string;
-  readonly id: string;
-  readonly name: string | null;
-  readonly scopes: readonly string[] | null;
-  readonly expires_at: string | null;
-  readonly tenant: TenantAnswer | null;
-  readonly tenants: readonly TenantAnswer[];
-}
-
-interface TenantAnswer {
-  readonly id: string;
-  readonly name: string;
-  readonly role: string | null;
-}
-
 /** `GET /api/v1/session`; fails unless it is a 200. */
 async function readSession(
   gateway: Pick<GatewayUnderTest, "url">,
   as: string,
   headers: Readonly<Record<string, string>> = {},
-): Promise<SessionAnswer> {
+): Promise<Session> {
   const response = await call(gateway, session, { as, headers });
   const text = await response.text();
   assert.equal(response.status, 200, text);
-  return JSON.parse(text) as SessionAnswer;
+  return JSON.parse(text) as Session;
 }
 
 interface Two {

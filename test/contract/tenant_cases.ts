@@ -7,35 +7,23 @@ import {
   openStream,
   refused,
   send,
-  type ContractScan,
   type GatewayCase,
   type GatewayUnderTest,
 } from "./harness.ts";
 import { aChange, anExplanation } from "../support/change_builders.ts";
-import { changeEvents } from "../support/published.ts";
+import { changeEvents, eventsIn } from "../support/published.ts";
+import type { Scan } from "../../shared/schemas/scan.ts";
 
 const tenantStream = "/api/v1/event-stream";
-const streamOf = (scans: readonly Pick<ContractScan, "id">[], more = "") =>
+const streamOf = (scans: readonly Pick<Scan, "id">[], more = "") =>
   `${tenantStream}?${scans.map(({ id }) => `scan_id=${id}`).join("&")}${more}`;
-
-interface ReadEvent {
-  readonly type: string;
-  readonly data: Readonly<Record<string, unknown>>;
-}
-
-function eventsIn(text: string): readonly ReadEvent[] {
-  return [...text.matchAll(/event: (\S+)\ndata: ([^\n]*)\n\n/g)].map(([, type = "", data = ""]) => ({
-    type,
-    data: JSON.parse(data) as ReadEvent["data"],
-  }));
-}
 
 const typesOf = (text: string, id: string) =>
   eventsIn(text)
     .filter(({ data }) => data["scan_id"] === id || data["monitor_id"] === id)
     .map(({ type }) => type);
 
-async function patch(gateway: GatewayUnderTest, { id }: Pick<ContractScan, "id">, json: unknown): Promise<void> {
+async function patch(gateway: GatewayUnderTest, { id }: Pick<Scan, "id">, json: unknown): Promise<void> {
   const response = await call(gateway, `/api/v1/scans/${id}`, { method: "PATCH", as: keyOf(gateway.tenant), json });
   assert.equal(response.status, 200, await response.text());
 }

@@ -42,6 +42,7 @@ const headers: readonly (readonly [header: string, ...Answer])[] = [
   ["Bearer {of no UUID}", 401, "token is not valid"],
   ["Bearer {without subject}", 401, "token is not valid"],
   ["Bearer {of a stranger}", 403, "member"],
+  ["Bearer {of an injection}", 403, "member"],
   ["Bearer {of another tenant}", 403, "member"],
   ["Bearer {in upper case}", 200],
   ["BEARER  {token}", 200],
@@ -100,9 +101,18 @@ const requests: readonly (readonly [path: string, options: CallOptions, ...Answe
   [tokens, { ...member, json: { scan_id: nowhere } }, 404, "scan"],
   [tokens, { ...member, json: { scan_id: "{scan}", event_stream: tenantStream } }, 422, "event_stream", "scan_id"],
   [tokens, { ...member, json: { event_stream: `/api/v1/scans/${nowhere}/event-stream` } }, 404, "No such scan"],
-  ...[`https://gateway.example${tenantStream}`, `//x${tenantStream}`, "/api/v1/scans/{scan}", "/", ""].map(
-    (name) => [tokens, { ...member, json: { event_stream: name } }, 422, "/event_stream"] as const,
-  ),
+  ...[
+    `https://gateway.example${tenantStream}`,
+    `//x${tenantStream}`,
+    `/\\x${tenantStream}`,
+    // A URL is read without its tabs.
+    `/\t/x${tenantStream}`,
+    `${tenantStream}/`,
+    "event-stream",
+    "/api/v1/scans/{scan}",
+    "/",
+    "",
+  ].map((name) => [tokens, { ...member, json: { event_stream: name } }, 422, "/event_stream"] as const),
 ];
 
 const channels: readonly (readonly [channel: string, ...Answer])[] = [
@@ -129,7 +139,9 @@ const channels: readonly (readonly [channel: string, ...Answer])[] = [
   ["scan:{tenant}:{scan}", 422, "delivery_id", "<producer>.<n>"],
   [`scan:${nowhere}:{scan}`, 403, "does not belong to this key's tenant"],
   ["scan:{other tenant}:{scan}", 403, "does not belong to this key's tenant"],
-  ["tenant:{tenant}:{tenant}", 403, "Only the gateway", "tenant:"],
+  ...["tenant:{tenant}:{tenant}", "tenant%3A{tenant}%3A{tenant}", "tenant:{tenant}:other"].map(
+    (channel) => [channel, 403, "Only the gateway", "tenant:"] as const,
+  ),
 ];
 
 const typeForm = "<resource>.<verb> in lower case";
@@ -250,6 +262,7 @@ async function createValues(gateway: GatewayUnderTest): Promise<Values> {
     "without subject": await sign({ tenant_id: tenant }),
     unsigned: `${Buffer.from('{"alg":"none"}').toString("base64url")}.${token.split(".")[1] ?? ""}.`,
     "of a stranger": await sign({ ...claims, sub: "stranger" }),
+    "of an injection": await sign({ ...claims, sub: "' or true --" }),
     "of another tenant": await sign({ ...claims, tenant_id: nowhere }),
     "in upper case": await sign({ ...claims, tenant_id: tenant.toUpperCase() }),
   };

@@ -12,9 +12,9 @@ import {
   type Arbitrary,
 } from "fast-check";
 import { connect } from "node:net";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { anyText } from "../support/any_text.ts";
-import { createScan, startTestGateway, type TestGateway, type TestScan } from "../support/test_gateway.ts";
+import { createScan, openTestGateway } from "../support/test_gateway.ts";
 import { fuzzed } from "./fuzzed.ts";
 import { mutated } from "./wire_values.ts";
 import { findingEvents } from "../support/published.ts";
@@ -27,20 +27,14 @@ import { findingEvents } from "../support/published.ts";
 /** In what only Globex may read. */
 const secretOfGlobex = "only-globex-may-read-this";
 
-let gateway: TestGateway;
-let own: TestScan;
-let foreign: TestScan;
 let streamToken: string;
 
-beforeAll(async () => {
-  gateway = await startTestGateway({ STREAM_TOKEN_SECRET: "stream-token-secret-of-32-bytes-!" });
-  own = await createScan(gateway, gateway.acme);
-  foreign = await createScan(gateway, gateway.globex, { client_id: secretOfGlobex });
-  const as = `Api-Key ${gateway.acme.apiKey}`;
-  const issued = await gateway.request("/api/v1/stream-tokens", { as, json: { scan_id: own.id } });
-  ({ access_token: streamToken } = (await issued.json()) as { access_token: string });
-});
-afterAll(() => gateway.stop());
+const gateway = await openTestGateway({ STREAM_TOKEN_SECRET: "stream-token-secret-of-32-bytes-!" });
+const own = await createScan(gateway, gateway.acme);
+const foreign = await createScan(gateway, gateway.globex, { client_id: secretOfGlobex });
+const as = `Api-Key ${gateway.acme.apiKey}`;
+const issued = await gateway.request("/api/v1/stream-tokens", { as, json: { scan_id: own.id } });
+({ access_token: streamToken } = (await issued.json()) as { access_token: string });
 
 interface Sent {
   readonly method?: string;

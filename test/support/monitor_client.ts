@@ -31,11 +31,3 @@ export interface ChangePage {
   readonly items: readonly Change[];
   readonly next_cursor: string | null;
 }
-
-/** The events in a stream's text, without their ids. */
-export function eventsIn(text: string): readonly { readonly type: string; readonly data: unknown }[] {
-  return [...text.matchAll(/event: (\S+)\ndata: (\{[^\n]*\})\n\n/g)].map(([, type = "", data = ""]) => ({
-    type,
-    data: JSON.parse(data) as unknown,
-  }));
-}

@@ -25,3 +25,16 @@ export function changeEvents(monitorId: string, changes: readonly NewChange[]) {
     changes.map((change) => ({ type: "finding.updated" as const, data: toFindingUpdated(monitorId, change) })),
   );
 }
+
+interface ReadEvent {
+  readonly type: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** The events in a stream's text, without their ids. */
+export function eventsIn(text: string): readonly ReadEvent[] {
+  return [...text.matchAll(/event: (\S+)\ndata: ([^\n]*)\n\n/g)].map(([, type = "", data = ""]) => ({
+    type,
+    data: JSON.parse(data) as ReadEvent["data"],
+  }));
+}

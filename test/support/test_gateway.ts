@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { afterAll } from "vitest";
 import type { Database } from "../../drizzle/database.ts";
 import { createPgDatabase } from "../../drizzle/databases/pg.ts";
 import { parseConfig } from "../../gateway/config.ts";
@@ -20,6 +21,8 @@ import {
 } from "./operator.ts";
 import { openTestPglite } from "./pglite.ts";
 import { runSql, watchedQueries } from "./watched_database.ts";
+
+export { createScan } from "../contract/harness.ts";
 
 export interface TestGateway extends TestOperator {
   readonly gateway: RunningGateway;
@@ -56,6 +59,13 @@ export async function openSharedDatabase(): Promise<{
 export interface TestGatewayOptions extends Partial<Omit<StartOptions, "config" | "http">> {
   /** Default: a new one. */
   readonly issuerKey?: IssuerKey;
+}
+
+/** Starts a gateway for all tests of a file. */
+export async function openTestGateway(...options: Parameters<typeof startTestGateway>): Promise<TestGateway> {
+  const gateway = await startTestGateway(...options);
+  afterAll(() => gateway.stop());
+  return gateway;
 }
 
 /** Starts a gateway on a free port, with two tenants. */
@@ -95,20 +105,6 @@ export async function startTestGateway(
       await rm(directory, { recursive: true, force: true });
     },
   };
-}
-
-export interface TestScan {
-  readonly id: string;
-  readonly channel: string;
-  readonly event_stream: string;
-  readonly status: string;
-  readonly [field: string]: unknown;
-}
-
-export async function createScan(gateway: TestGateway, tenant: TestTenant, body: unknown = {}): Promise<TestScan> {
-  const response = await gateway.request("/api/v1/scans", { as: `Api-Key ${tenant.apiKey}`, json: body });
-  if (response.status !== 201) throw new Error(`Cannot create a scan: ${response.status} ${await response.text()}`);
-  return (await response.json()) as TestScan;
 }
 
 /** The problem document of a refusal; throws for a malformed one. */

@@ -1,28 +1,19 @@
 import addFormats from "ajv-formats";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createApp } from "../../../gateway/app.ts";
 import { scanstreamFeatures } from "../../../gateway/features/scanstream_features.ts";
 import type { OpenApi } from "../../../gateway/description/describe_api.ts";
-import { createScan, startTestGateway, type TestGateway, type TestScan } from "../../support/test_gateway.ts";
+import { createScan, openTestGateway } from "../../support/test_gateway.ts";
 import { numbered } from "../../support/published.ts";
 
-let gateway: TestGateway;
-let scan: TestScan;
-let as: string;
-let api: OpenApi;
-let ajv: Ajv2020;
-
-beforeAll(async () => {
-  gateway = await startTestGateway();
-  scan = await createScan(gateway, gateway.acme, { checks_total: 100 });
-  as = `Api-Key ${gateway.acme.apiKey}`;
-  api = (await (await gateway.request("/openapi.json")).json()) as OpenApi;
-  ajv = new Ajv2020({ strict: false, allErrors: true });
-  addFormats.default(ajv);
-  ajv.addSchema(api, "api");
-});
-afterAll(() => gateway.stop());
+const gateway = await openTestGateway();
+const scan = await createScan(gateway, gateway.acme, { checks_total: 100 });
+const as = `Api-Key ${gateway.acme.apiKey}`;
+const api = (await (await gateway.request("/openapi.json")).json()) as OpenApi;
+const ajv = new Ajv2020({ strict: false, allErrors: true });
+addFormats.default(ajv);
+ajv.addSchema(api, "api");
 
 /** True when the description allows it; `place` is a path of keys through the document. */
 function allows(place: readonly string[], value: unknown): boolean {
@@ -213,7 +204,12 @@ test("answers are what is described, with the headers that are", async () => {
       gateway.request("/api/v1/stream-tokens", { as, json: { scan_id: scan.id } }),
     ],
     ["post", "/api/v1/scans", 422, gateway.request("/api/v1/scans", { as, json: [] })],
-    ["post", "/api/v1/scans", 415, gateway.request("/api/v1/scans", { as, method: "POST", body: "x" })],
+    [
+      "post",
+      "/api/v1/scans",
+      415,
+      gateway.request("/api/v1/scans", { as, body: "x", headers: { "content-type": "text/plain" } }),
+    ],
     ["post", "/api/v1/channels/{channel}/events", 202, gateway.request(events, { as, json: event })],
     ["post", "/api/v1/channels/{channel}/events", 202, gateway.request(events, { as, json: numbered([event, event]) })],
   ];

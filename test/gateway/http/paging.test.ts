@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { createScan, problemOf, startTestGateway, type TestGateway } from "../../support/test_gateway.ts";
+import { expect, test } from "vitest";
+import { createScan, problemOf, openTestGateway } from "../../support/test_gateway.ts";
 import { findingEvents } from "../../support/published.ts";
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await startTestGateway();
-});
-afterAll(() => gateway.stop());
+const gateway = await openTestGateway();
 
 /** As long as a fingerprint may be, in what takes most room in JSON, in UTF-8, and in both. */
 test.each([

@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { createIssuerKey, createOperator, member } from "../../support/operator.ts";
-import { startTestGateway, type TestGateway } from "../../support/test_gateway.ts";
+import { openTestGateway } from "../../support/test_gateway.ts";
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await startTestGateway({ TRUSTED_PROXY_HOPS: "1" });
-});
-afterAll(() => gateway.stop());
+const gateway = await openTestGateway({ TRUSTED_PROXY_HOPS: "1" });
 
 /** One of its own for each request: a refused login is logged once a second for each address. */
 let addresses = 0;

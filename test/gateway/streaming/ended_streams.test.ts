@@ -1,36 +1,31 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { AppError } from "../../../shared/app_error.ts";
 import type { Broker } from "../../../shared/broker.ts";
 import { createMemoryBroker } from "../../../shared/brokers/memory.ts";
 import { numbered } from "../../support/published.ts";
-import { createScan, readStream, startTestGateway, type TestGateway } from "../../support/test_gateway.ts";
+import { createScan, readStream, openTestGateway } from "../../support/test_gateway.ts";
 
 /** A stream whose terminal event never comes is closed all the same, by the authority recheck: not sooner than that event may still come. */
 
-let gateway: TestGateway;
-let as: string;
 let isPublishing = true;
 let onSubscribe: () => unknown = () => {};
 let held: Promise<void> = Promise.resolve();
 
-beforeAll(async () => {
-  const memory = createMemoryBroker();
-  const broker: Broker = {
-    ...memory,
-    async publish(channel, message) {
-      if (!isPublishing) throw new AppError("unavailable", "The broker cannot be reached");
-      await memory.publish(channel, message);
-    },
-    async subscribe(channel, handlers, signal) {
-      onSubscribe();
-      await held;
-      await memory.subscribe(channel, handlers, signal);
-    },
-  };
-  gateway = await startTestGateway({ EVENTSTREAM_RECHECK_SECONDS: "0.5" }, { broker });
-  as = `Api-Key ${gateway.acme.apiKey}`;
-});
-afterAll(() => gateway.stop());
+const memory = createMemoryBroker();
+const broker: Broker = {
+  ...memory,
+  async publish(channel, message) {
+    if (!isPublishing) throw new AppError("unavailable", "The broker cannot be reached");
+    await memory.publish(channel, message);
+  },
+  async subscribe(channel, handlers, signal) {
+    onSubscribe();
+    await held;
+    await memory.subscribe(channel, handlers, signal);
+  },
+};
+const gateway = await openTestGateway({ EVENTSTREAM_RECHECK_SECONDS: "0.5" }, { broker });
+const as = `Api-Key ${gateway.acme.apiKey}`;
 
 const complete = (id: string) =>
   gateway.request(`/api/v1/scans/${id}`, { method: "PATCH", json: { status: "completed" }, as });

@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { stigRuleNames } from "../../../shared/rule_names.ts";
-import type { Database } from "../../../drizzle/database.ts";
 import { decisions } from "../../../drizzle/schema.ts";
 import { everyTenant, write } from "../../../drizzle/transactions.ts";
 import type { Decisions } from "../../../scanner/decisions/apply_decisions.ts";
@@ -8,7 +7,7 @@ import { fetchDecisions, mergeDecisions } from "../../../scanner/decisions/gatew
 import { UsageError } from "../../../shared/usage_error.ts";
 import { openTestPglite } from "../../support/pglite.ts";
 import { problem, startScriptedServer, type Answer } from "../../support/scripted_server.ts";
-import { startTestGateway, type TestGateway } from "../../support/test_gateway.ts";
+import { openTestGateway } from "../../support/test_gateway.ts";
 
 const check = "signon_global_session_idle_timeout_15min";
 const other = "apitoken_not_super_admin";
@@ -17,13 +16,8 @@ const waiver = { kind: "waiver", check, reason: "Moves in January", expires: "ne
 const attestation = { kind: "attestation", check: other, status: "PASS", reason: "Looked at it", expires: "never" };
 const noFiles: Decisions = { waivers: [], attestations: [], baseline: null };
 
-let database: Database;
-let gateway: TestGateway;
-beforeAll(async () => {
-  database = await openTestPglite();
-  gateway = await startTestGateway({}, { database });
-});
-afterAll(() => gateway.stop());
+const database = await openTestPglite();
+const gateway = await openTestGateway({}, { database });
 beforeEach(() => write(database, everyTenant, async (db) => void (await db.delete(decisions))));
 
 async function decide(json: object): Promise<void> {

@@ -1,18 +1,14 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { createGatewayPublisher, type GatewayBrokerOptions } from "../../../shared/brokers/gateway_publisher.ts";
 import { unavailability } from "../../broker_contract/broker_harness.ts";
 import { startScriptedServer, status } from "../../support/scripted_server.ts";
-import { createScan, readStream, startTestGateway, type TestGateway } from "../../support/test_gateway.ts";
+import { createScan, readStream, openTestGateway } from "../../support/test_gateway.ts";
 
 const apiKey = "ssk_the-key";
 const channel = `job:${randomUUID()}:1`;
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await startTestGateway();
-});
-afterAll(() => gateway.stop());
+const gateway = await openTestGateway();
 
 /** Publishes numbers as progress. */
 function open(options: Partial<GatewayBrokerOptions> = {}) {

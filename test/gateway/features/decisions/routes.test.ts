@@ -1,30 +1,21 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { everyTenant, write } from "../../../../drizzle/transactions.ts";
 import { auditEvents, decisions } from "../../../../drizzle/schema.ts";
 import type { Decision } from "../../../../shared/schemas/decision.ts";
-import { buildFinding, createProducer, type Producer } from "../../../support/producers.ts";
+import { buildFinding, createProducer } from "../../../support/producers.ts";
 import { member } from "../../../support/operator.ts";
-import { startTestGateway, type TestGateway } from "../../../support/test_gateway.ts";
+import { openTestGateway } from "../../../support/test_gateway.ts";
 
 const check = "check_one";
 const orgUrl = "https://acme.okta.com";
 const waiver = { kind: "waiver", check, resource: "00p1", reason: "Moves in January", expires: "never" } as const;
 const attestation = { kind: "attestation", check, status: "PASS", reason: "Looked at it", expires: "never" } as const;
 
-let gateway: TestGateway;
-let key: string;
-let user: string;
-let stranger: string;
-let producer: Producer;
-
-beforeAll(async () => {
-  gateway = await startTestGateway();
-  key = `Api-Key ${gateway.acme.apiKey}`;
-  user = `Bearer ${gateway.acme.token}`;
-  stranger = `Api-Key ${gateway.globex.apiKey}`;
-  producer = createProducer(gateway.url, gateway.acme.apiKey);
-});
-afterAll(() => gateway.stop());
+const gateway = await openTestGateway();
+const key = `Api-Key ${gateway.acme.apiKey}`;
+const user = `Bearer ${gateway.acme.token}`;
+const stranger = `Api-Key ${gateway.globex.apiKey}`;
+const producer = createProducer(gateway.url, gateway.acme.apiKey);
 beforeEach(() => write(gateway.database, everyTenant, async (db) => void (await db.delete(decisions))));
 
 const post = (json: object, as = key) => gateway.request("/api/v1/decisions", { method: "POST", as, json });

@@ -1,20 +1,16 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import type {
   Organization,
   OrganizationExposure,
   OrganizationHistory,
 } from "../../../../shared/schemas/organization.ts";
 import { changeOf } from "../../../support/change_builders.ts";
-import { createMonitorClient, eventsIn } from "../../../support/monitor_client.ts";
-import { readStream, startTestGateway, type TestGateway } from "../../../support/test_gateway.ts";
-import { findingEvents } from "../../../support/published.ts";
+import { createMonitorClient } from "../../../support/monitor_client.ts";
+import { readStream, openTestGateway } from "../../../support/test_gateway.ts";
+import { eventsIn, findingEvents } from "../../../support/published.ts";
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await startTestGateway();
-});
-afterAll(() => gateway.stop());
+const gateway = await openTestGateway();
 
 const key = () => `Api-Key ${gateway.acme.apiKey}`;
 const [idle, adminConsole] = ["signon_global_session_idle_timeout_15min", "application_admin_console_mfa_required"];

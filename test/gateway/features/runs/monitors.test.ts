@@ -1,18 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { parse, strictObject } from "valibot";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { monitorEventSchemas, monitorSchema, type Monitor } from "../../../../shared/schemas/monitor.ts";
 import { changeOf } from "../../../support/change_builders.ts";
-import { createMonitorClient, eventsIn, newMonitor } from "../../../support/monitor_client.ts";
-import { problemOf, readStream, startTestGateway, type TestGateway } from "../../../support/test_gateway.ts";
-import { changeEvents } from "../../../support/published.ts";
+import { createMonitorClient, newMonitor } from "../../../support/monitor_client.ts";
+import { problemOf, readStream, openTestGateway } from "../../../support/test_gateway.ts";
+import { eventsIn, changeEvents } from "../../../support/published.ts";
 
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  gateway = await startTestGateway();
-});
-afterAll(() => gateway.stop());
+const gateway = await openTestGateway();
 
 async function startMonitor() {
   const monitor = createMonitorClient(gateway);

@@ -1,33 +1,21 @@
 import { randomUUID } from "node:crypto";
 import { parse, strictObject } from "valibot";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { mapNotes } from "../../../../shared/schemas/finding_notes.ts";
-import { scanSchema } from "../../../../shared/schemas/scan.ts";
-import {
-  createScan,
-  problemOf,
-  startTestGateway,
-  type TestGateway,
-  type TestScan,
-} from "../../../support/test_gateway.ts";
+import type { StoredFinding } from "../../../../shared/schemas/finding.ts";
+import { scanSchema, type Scan } from "../../../../shared/schemas/scan.ts";
+import { createScan, problemOf, openTestGateway } from "../../../support/test_gateway.ts";
 import { findingEvents } from "../../../support/published.ts";
 
-let gateway: TestGateway;
-let key: string;
-let user: string;
-
-beforeAll(async () => {
-  gateway = await startTestGateway();
-  key = `Api-Key ${gateway.acme.apiKey}`;
-  user = `Bearer ${gateway.acme.token}`;
-});
-afterAll(() => gateway.stop());
+const gateway = await openTestGateway();
+const key = `Api-Key ${gateway.acme.apiKey}`;
+const user = `Bearer ${gateway.acme.token}`;
 
 const send = (method: string, path: string, json: unknown, as = key) => gateway.request(path, { method, json, as });
-const patch = (scan: TestScan, json: unknown) => send("PATCH", `/api/v1/scans/${scan.id}`, json);
-const read = async (scan: TestScan) =>
-  (await gateway.request(`/api/v1/scans/${scan.id}`, { as: key })).json() as Promise<TestScan>;
-const publish = (scan: TestScan, json: object) => send("POST", `/api/v1/channels/${scan.channel}/events`, json);
+const patch = (scan: Scan, json: unknown) => send("PATCH", `/api/v1/scans/${scan.id}`, json);
+const read = async (scan: Scan) =>
+  (await gateway.request(`/api/v1/scans/${scan.id}`, { as: key })).json() as Promise<Scan>;
+const publish = (scan: Scan, json: object) => send("POST", `/api/v1/channels/${scan.channel}/events`, json);
 const newScan = (body: unknown = {}) => createScan(gateway, gateway.acme, body);
 
 describe("POST /scans", () => {
@@ -35,7 +23,7 @@ describe("POST /scans", () => {
     const body = { org_url: "https://acme.okta.com", client_id: "0oa1", benchmark: null, checks_total: 29 };
     const response = await send("POST", "/api/v1/scans", body, user);
     expect(response.status).toBe(201);
-    const scan = (await response.json()) as TestScan;
+    const scan = (await response.json()) as Scan;
     expect(parse(strictObject(scanSchema.entries), scan)).toMatchObject({ ...body, status: "pending" });
     expect(response.headers.get("location")).toBe(`/api/v1/scans/${scan.id}`);
     expect(await read(scan)).toEqual(scan);
@@ -116,7 +104,7 @@ describe("the end of a scan", () => {
 });
 
 describe("findings", () => {
-  const store = (scan: TestScan, findings: readonly object[]) => publish(scan, findingEvents(scan.id, findings));
+  const store = (scan: Scan, findings: readonly object[]) => publish(scan, findingEvents(scan.id, findings));
 
   test("are stored once for each fingerprint; the last one counts", async () => {
     const scan = await newScan();
@@ -188,7 +176,7 @@ describe("findings", () => {
 });
 
 interface Page {
-  readonly items: readonly TestScan[];
+  readonly items: readonly StoredFinding[];
   readonly next_cursor: string | null;
 }
 

@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { everyTenant, write } from "../../../../drizzle/transactions.ts";
 import type { Task } from "../../../../gateway/features/features.ts";
 import { expiringScans, markingStale } from "../../../../gateway/features/runs/sweep.ts";
@@ -9,14 +9,10 @@ import { silentLog } from "../../../../gateway/observability/log.ts";
 import { AppError } from "../../../../shared/app_error.ts";
 import { createPublisher } from "../../../../shared/send_event.ts";
 import { createMonitorClient, newMonitor } from "../../../support/monitor_client.ts";
-import { createScan, startTestGateway, type TestGateway } from "../../../support/test_gateway.ts";
+import { createScan, openTestGateway } from "../../../support/test_gateway.ts";
 import { watchDatabase } from "../../../support/watched_database.ts";
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await startTestGateway();
-});
-afterAll(() => gateway.stop());
+const gateway = await openTestGateway();
 
 async function silence(table: "scans" | "monitors", id: string, seconds: number): Promise<void> {
   const since = sql`now() - make_interval(secs => ${seconds})`;

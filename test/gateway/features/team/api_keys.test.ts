@@ -1,17 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { TestTenant } from "../../../support/operator.ts";
-import { problemOf, startTestGateway, type TestGateway } from "../../../support/test_gateway.ts";
+import { describe, expect, test } from "vitest";
+import { problemOf, openTestGateway } from "../../../support/test_gateway.ts";
 
-let gateway: TestGateway;
-let tenant: TestTenant;
-let asAdmin: string;
-beforeAll(async () => {
-  gateway = await startTestGateway();
-  tenant = gateway.acme;
-  await gateway.gateway.admin("user.create", { tenant: tenant.id, sub: "ada", role: "admin" });
-  asAdmin = `Bearer ${await gateway.sign({ tenant_id: tenant.id, sub: "ada" })}`;
-});
-afterAll(() => gateway.stop());
+const gateway = await openTestGateway();
+const tenant = gateway.acme;
+await gateway.gateway.admin("user.create", { tenant: tenant.id, sub: "ada", role: "admin" });
+const asAdmin = `Bearer ${await gateway.sign({ tenant_id: tenant.id, sub: "ada" })}`;
 
 const path = "/api/v1/api-keys";
 

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import type { TestTenant } from "../../../support/operator.ts";
-import { problemOf, startTestGateway, type TestGateway } from "../../../support/test_gateway.ts";
+import { problemOf, openTestGateway } from "../../../support/test_gateway.ts";
 
-let gateway: TestGateway;
 let tenant: TestTenant;
 /** A person, because no key makes members. */
 let asRoot: string;
-beforeAll(async () => {
-  gateway = await startTestGateway();
-});
-afterAll(() => gateway.stop());
+const gateway = await openTestGateway();
 beforeEach(async () => {
   tenant = await gateway.createTenant("Initech");
   await gateway.gateway.admin("user.create", { tenant: tenant.id, sub: "root", role: "admin" });

@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { parse } from "valibot";
 import { overviewSchema, type Overview } from "../../../../shared/schemas/overview.ts";
 import { aChange } from "../../../support/change_builders.ts";
 import { buildFinding, createProducer } from "../../../support/producers.ts";
 import type { TestTenant } from "../../../support/operator.ts";
-import { startTestGateway, type TestGateway } from "../../../support/test_gateway.ts";
+import { openTestGateway } from "../../../support/test_gateway.ts";
 
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  gateway = await startTestGateway();
-});
-afterAll(() => gateway.stop());
+const gateway = await openTestGateway();
 
 async function readOverview(as: string): Promise<Overview> {
   const response = await gateway.request("/api/v1/overview", { as });
