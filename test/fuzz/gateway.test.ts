@@ -27,14 +27,12 @@ import { findingEvents } from "../support/published.ts";
 /** In what only Globex may read. */
 const secretOfGlobex = "only-globex-may-read-this";
 
-let streamToken: string;
-
 const gateway = await openTestGateway({ STREAM_TOKEN_SECRET: "stream-token-secret-of-32-bytes-!" });
 const own = await createScan(gateway, gateway.acme);
 const foreign = await createScan(gateway, gateway.globex, { client_id: secretOfGlobex });
 const as = `Api-Key ${gateway.acme.apiKey}`;
 const issued = await gateway.request("/api/v1/stream-tokens", { as, json: { scan_id: own.id } });
-({ access_token: streamToken } = (await issued.json()) as { access_token: string });
+const { access_token: streamToken } = (await issued.json()) as { access_token: string };
 
 interface Sent {
   readonly method?: string;

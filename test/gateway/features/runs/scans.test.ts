@@ -152,7 +152,7 @@ describe("findings", () => {
       const page: Page = await listPage(
         `/api/v1/scans/${scan.id}/findings?limit=200${cursor === "" ? "" : `&cursor=${cursor}`}`,
       );
-      pages.push(page.items.map(({ fingerprint }) => String(fingerprint)));
+      pages.push(page.items.map(({ fingerprint }) => fingerprint));
       cursor = page.next_cursor;
     }
     expect(pages.map(({ length }) => length)).toEqual([13, 13, 13, 6]);
