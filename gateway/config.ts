@@ -79,7 +79,13 @@ export function settingsError(problems: readonly string[], options?: ErrorOption
 }
 
 /** Reads and checks the whole environment. Throws `UsageError` with every problem found; an empty value counts as unset. */
-export function parseConfig(environment: Environment): GatewayConfig {
+export function parseConfig(environment: Environment): GatewayConfig;
+/** The same, with more variables of one runtime. */
+export function parseConfig<More>(
+  environment: Environment,
+  readMore: (reader: EnvironmentReader) => More,
+): GatewayConfig & More;
+export function parseConfig(environment: Environment, readMore?: (reader: EnvironmentReader) => object): GatewayConfig {
   const reader = createEnvironmentReader(environment);
   const port = reader.integer("PORT", { fallback: 8787, min: 0, max: 65_535 });
   const auth = parseAuth(reader);
@@ -100,8 +106,9 @@ export function parseConfig(environment: Environment): GatewayConfig {
     bounds: parseBounds(reader),
     trustedProxyHops: reader.integer("TRUSTED_PROXY_HOPS", { fallback: null, min: 0, max: 10 }),
   };
+  const more = readMore?.(reader);
   if (reader.problems.length > 0) throw settingsError(reader.problems);
-  return config;
+  return { ...config, ...more };
 }
 
 /** The part of the environment that the administrative commands need: they run where no gateway is configured. */

@@ -1,31 +1,7 @@
-import { pause } from "../../shared/abortable.ts";
-
 /** How long the closing of streams is spread. */
 export const defaultDrainMs = 3000;
 /** After the last stream was closed: for its last bytes, and for requests that are still being answered. */
 export const answerGraceMs = 1500;
-/** From the closing of the port to the exit, even when a client or the database does not respond. */
-const maxLeaveMs = 4800;
-
-export interface LeaveOptions {
-  /** Makes the gateway report that it is not ready, while everything else goes on. */
-  readonly announceDrain: () => void;
-  /** How long load balancers have to notice it. */
-  readonly delaySeconds: number;
-  /** Ends the delay. */
-  readonly skipDelay: AbortSignal;
-  /** Closes the port and the streams, and releases everything. */
-  readonly stop: () => Promise<void>;
-}
-
-/** Resolves when the gateway has left, at the latest 5 s after its delay; rejects with what `stop` rejects with. */
-export async function leave({ announceDrain, delaySeconds, skipDelay, stop }: LeaveOptions): Promise<void> {
-  announceDrain();
-  await pause(delaySeconds * 1000, [skipDelay]);
-  const stopped = new AbortController();
-  await Promise.race([stop().finally(() => stopped.abort()), pause(maxLeaveMs, [stopped.signal])]);
-}
-
 /**
  * The signals of a process: the first starts the shutdown; SIGINT, which is a person's Ctrl-C, or a second signal skips the
  * delay for load balancers.

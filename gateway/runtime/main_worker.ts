@@ -8,21 +8,21 @@ import type { WorkerEnvironment } from "./worker/worker_options.ts";
 
 /** The gateway on Cloudflare Workers; `wrangler.toml` says what is bound to it. */
 const { worker, StreamsObject } = createWorker((environment: WorkerEnvironment) => {
-  const { gateway, databaseUrl, databaseHttpUrl, ...config } = parseWorkerConfig(environment);
-  const { auth, bounds, corsOrigins, signIn } = gateway;
+  const config = parseWorkerConfig(environment);
+  const { auth, bounds, broker, corsOrigins, signIn, streamTokenSecret, shardsPerTenant } = config;
   return {
-    features: scanstreamFeatures(gateway),
-    database: neon({ url: databaseUrl, endpoint: databaseHttpUrl ?? undefined }),
-    broker: upstash(config.upstash),
+    features: scanstreamFeatures(config),
+    database: neon({ url: config.databaseUrl, endpoint: config.databaseHttpUrl ?? undefined }),
+    broker: upstash({ ...broker, database: broker.databaseNumber }),
     ...(auth.kind !== "local" && { auth }),
     bounds,
     corsOrigins,
     signIn,
-    streamTokenSecret: config.streamTokenSecret,
-    shardsPerTenant: config.shardsPerTenant,
+    streamTokenSecret,
+    shardsPerTenant,
     streams: environment.STREAMS,
     assets: environment.ASSETS,
-    log: createLog({ level: gateway.logLevel }),
+    log: createLog({ level: config.logLevel }),
   };
 });
 

@@ -1,14 +1,17 @@
 import { once } from "node:events";
 import type { GatewayIo } from "../../command_line/command_io.ts";
+import { pause } from "../../shared/abortable.ts";
 import { isLoopback } from "../../shared/loopback.ts";
 import { parseConfig, type GatewayConfig } from "../config.ts";
 import { defaultTenantPercent } from "../limits.ts";
-import { leave } from "./draining.ts";
 import { createFirstKey } from "../operator/operations.ts";
 import { createLog, type Log } from "../observability/log.ts";
 import type { HttpRuntime } from "./http_runtime.ts";
 import { startGateway } from "./start_gateway.ts";
 import { createEmbeddedFiles, createStaticFiles, webFolder } from "./static_files.ts";
+
+/** From the closing of the port to the exit, even when a client or the database does not respond. */
+const maxStopMs = 4800;
 
 /**
  * The gateway on Node and on Deno: until `interrupted` aborts, then drained: not ready for `DRAIN_DELAY_SECONDS` or
@@ -53,12 +56,11 @@ export async function serve(io: GatewayIo, http: HttpRuntime): Promise<number> {
   if (!interrupted.aborted) await once(interrupted, "abort");
   const delaySeconds = skipDelay.aborted ? 0 : config.drainDelaySeconds;
   log.info({ delay_seconds: delaySeconds }, "draining");
-  await leave({
-    announceDrain: () => gateway.parts.announceDrain(),
-    delaySeconds,
-    skipDelay,
-    stop: () => gateway.stop(),
-  });
+  gateway.parts.announceDrain();
+  // Load balancers have so long to notice it.
+  await pause(delaySeconds * 1000, [skipDelay]);
+  const stopped = new AbortController();
+  await Promise.race([gateway.stop().finally(() => stopped.abort()), pause(maxStopMs, [stopped.signal])]);
   log.info({}, "stopped");
   return 0;
 }
