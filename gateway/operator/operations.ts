@@ -6,9 +6,9 @@ import { apiKeys, auditEvents, memberships, tenants } from "../../drizzle/schema
 import { everyTenant, write, type Caller, type TenantDatabase } from "../../drizzle/transactions.ts";
 import { AppError, NotFound } from "../../shared/app_error.ts";
 import { deleteInBatches } from "../features/delete_in_batches.ts";
-import { revocation, shownApiKey, storeApiKey, toApiKey, type ApiKeyRow } from "../features/team/api_key_store.ts";
+import { insertApiKey, revocation, shownApiKey, toApiKey, type ApiKeyRow } from "../features/team/api_key_store.ts";
 import { newestFirst, selectShownEvents, toAuditEvent } from "../features/team/audit_store.ts";
-import { removeMember, shownMember, storeMember, toMember } from "../features/team/member_store.ts";
+import { deleteMember, putMember, shownMember, toMember, type TeamActor } from "../features/team/member_store.ts";
 import { deleteTenantStep, renameTenant } from "../features/tenant/tenant_store.ts";
 import {
   parseExpiresAt,
@@ -105,7 +105,7 @@ const operations = {
   async "user.create"(call: Call) {
     const member = { sub: parseSub(call.args), role: parseRole(call.args) };
     const { id: tenantId } = await requireTenant(call);
-    const { member: stored } = await call.inAll((db) => storeMember(db, { tenantId }, member));
+    const { member: stored } = await call.inAll((db) => putMember(db, operatorOf(tenantId), member));
     return { tenant_id: tenantId, sub: stored.sub, role: stored.role };
   },
 
@@ -125,7 +125,7 @@ const operations = {
   async "user.remove"({ args, inAll }: Call) {
     const tenantId = parseTenantId(args);
     const sub = parseSub(args);
-    await inAll((db) => removeMember(db, { tenantId }, sub)).catch((error: unknown) => {
+    await inAll((db) => deleteMember(db, operatorOf(tenantId), sub)).catch((error: unknown) => {
       if (!(error instanceof NotFound)) throw error;
       throw new NotFound(`Cannot remove a user: ${JSON.stringify(sub)} is not a member of tenant ${tenantId}`);
     });
@@ -136,7 +136,7 @@ const operations = {
     const { args } = call;
     const key = { name: parseName(args), scopes: parseScopes(args), expires_at: parseExpiresAt(args) };
     const { id: tenantId } = await requireTenant(call);
-    const { id, prefix, api_key } = await call.inAll((db) => storeApiKey(db, { tenantId }, key));
+    const { id, prefix, api_key } = await call.inAll((db) => insertApiKey(db, operatorOf(tenantId), key));
     return { id, tenant_id: tenantId, prefix, ...key, api_key };
   },
 
@@ -220,8 +220,8 @@ function selectTenants(db: TenantDatabase) {
 }
 
 /** With the rights of the application, bound to the one tenant. */
-function operatorOf(tenantId: string): Caller {
-  return { tenantId, actor: "operator:" };
+function operatorOf(tenantId: string) {
+  return { kind: "operator", tenantId, actor: "operator:" } as const satisfies Caller & TeamActor;
 }
 
 /** A key's id says nothing of its tenant. */

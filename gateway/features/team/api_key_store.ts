@@ -8,6 +8,7 @@ import { apiKeySchema, type ApiKey, type CreatedApiKey, type NewApiKey } from ".
 import { createApiKey } from "../../auth/api_keys.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { toFields } from "../stored_fields.ts";
+import type { TeamActor } from "./member_store.ts";
 import { afterCursor, type PageRequest } from "../../http/paging.ts";
 
 /** The API keys of the transaction's tenant. */
@@ -32,16 +33,9 @@ export function selectApiKeys(db: TenantDatabase, page: PageRequest) {
     .limit(page.limit + 1);
 }
 
-export async function insertApiKey(db: TenantDatabase, principal: Principal, key: NewApiKey): Promise<CreatedApiKey> {
-  const created = await storeApiKey(db, principal, key);
-  await requireRoom(db, principal.tenantId, "apiKeys");
-  return created;
-}
-
-/** As `insertApiKey`, however many keys there are. */
-export async function storeApiKey(
+export async function insertApiKey(
   db: TenantDatabase,
-  { tenantId }: Pick<Principal, "tenantId">,
+  { kind, tenantId }: TeamActor,
   { name, scopes, expires_at: expiresAt }: NewApiKey,
 ): Promise<CreatedApiKey> {
   const { apiKey, prefix, hash } = await createApiKey();
@@ -53,6 +47,7 @@ export async function storeApiKey(
     values (${tenantId}::uuid, ${name}, ${prefix}, ${hash}, ${sql.param(scopes)}::text[], ${expiresAt}::timestamptz)
     returning id, created_at`);
   if (created === undefined) throw new Error("Cannot create an API key: the insert returned no row");
+  if (kind !== "operator") await requireRoom(db, tenantId, "apiKeys");
   const shown = {
     id: created.id,
     name,

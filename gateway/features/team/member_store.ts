@@ -28,29 +28,21 @@ export function selectMembers(db: TenantDatabase, page: PageRequest) {
     .limit(page.limit + 1);
 }
 
+/** A caller; or the operator, who may leave a tenant without an admin, and with more members and keys than others may add. */
+export type TeamActor = Principal | { readonly kind: "operator"; readonly tenantId: string };
+
+interface GivenRole extends Pick<NewMember, "sub"> {
+  readonly role?: Role | undefined;
+}
+
 /** Makes somebody a member. Who is one already gets the role, where one is named; rejects as `updateMember` does. */
 export async function putMember(
   db: TenantDatabase,
-  principal: Principal,
-  { sub, role }: NewMember,
-): Promise<{ readonly member: Member; readonly isNew: boolean }> {
-  if (role !== undefined) await requireAnAdmin(db, principal, { sub, role });
-  const stored = await storeMember(db, principal, { sub, role });
-  if (stored.isNew) await requireRoom(db, principal.tenantId, "memberships");
-  return stored;
-}
-
-interface GivenRole {
-  readonly sub: string;
-  readonly role: Role | undefined;
-}
-
-/** As `putMember`, whoever is left as an admin, and however many members there are. */
-export async function storeMember(
-  db: TenantDatabase,
-  { tenantId }: Pick<Principal, "tenantId">,
+  actor: TeamActor,
   { sub, role }: GivenRole,
 ): Promise<{ readonly member: Member; readonly isNew: boolean }> {
+  const { kind, tenantId } = actor;
+  if (role !== undefined) await requireAnAdmin(db, actor, { sub, role });
   await db.execute(sql`select scanstream.register_user(${sub})`);
   const [added] = await db
     .insert(memberships)
@@ -58,6 +50,7 @@ export async function storeMember(
     .onConflictDoNothing()
     .returning(shownMember);
   if (added === undefined) return { member: await changeRole(db, tenantId, { sub, role }), isNew: false };
+  if (kind !== "operator") await requireRoom(db, tenantId, "memberships");
   const detail = columnsOf(memberships, added);
   await audit(db, [{ tenantId, action: "member.created", targetId: sub, detail }]);
   return { member: toMember(added), isNew: true };
@@ -69,11 +62,11 @@ export async function storeMember(
  */
 export async function updateMember(
   db: TenantDatabase,
-  principal: Principal,
-  { sub, role }: { readonly sub: string; readonly role: Role },
+  actor: TeamActor,
+  change: { readonly sub: string; readonly role: Role },
 ): Promise<Member> {
-  await requireAnAdmin(db, principal, { sub, role });
-  return changeRole(db, principal.tenantId, { sub, role });
+  await requireAnAdmin(db, actor, change);
+  return changeRole(db, actor.tenantId, change);
 }
 
 async function changeRole(db: TenantDatabase, tenantId: string, { sub, role }: GivenRole): Promise<Member> {
@@ -88,17 +81,9 @@ async function changeRole(db: TenantDatabase, tenantId: string, { sub, role }: G
 }
 
 /** Rejects as `updateMember` does. The member's streams end with the next recheck. */
-export async function deleteMember(db: TenantDatabase, principal: Principal, sub: string): Promise<void> {
-  await requireAnAdmin(db, principal, { sub, role: null });
-  await removeMember(db, principal, sub);
-}
-
-/** As `deleteMember`, whoever is left as an admin. */
-export async function removeMember(
-  db: TenantDatabase,
-  { tenantId }: Pick<Principal, "tenantId">,
-  sub: string,
-): Promise<void> {
+export async function deleteMember(db: TenantDatabase, actor: TeamActor, sub: string): Promise<void> {
+  const { tenantId } = actor;
+  await requireAnAdmin(db, actor, { sub, role: null });
   const [row] = await db.delete(memberships).where(isMemberOf(tenantId, sub)).returning(shownMember);
   if (row === undefined) throw noMember();
   const detail = columnsOf(memberships, row);
@@ -123,24 +108,19 @@ interface Change {
  * Refuses a change after which the tenant has no admin. Changes of a tenant's members wait for one another here: of two that take
  * away each other's role at once, the second finds what the first has left. The rows are locked against the operator, too.
  */
-async function requireAnAdmin(db: TenantDatabase, principal: Principal, change: Change): Promise<void> {
-  requireOther(principal, change);
-  await lockTenant(db, principal.tenantId);
+async function requireAnAdmin(db: TenantDatabase, actor: TeamActor, change: Change): Promise<void> {
+  if (actor.kind === "operator") return;
+  // Only an admin gets here: any other role than that is less.
+  if (actor.kind === "user" && actor.id === change.sub && change.role !== "admin") {
+    throw new AppError("conflict", "You cannot change your own role or remove yourself: ask another admin");
+  }
+  await lockTenant(db, actor.tenantId);
   const { userId, role } = memberships;
   const admins = await db.select({ userId }).from(memberships).where(eq(role, "admin")).orderBy(userId).for("update");
-  const isAdmin = admins.some((admin) => admin.userId === change.sub);
-  if (isAdmin && admins.length === 1 && change.role !== "admin") throw lastAdmin(change.sub);
-}
-
-/** Only an admin gets here: any other role than that is less. */
-function requireOther({ kind, id }: Principal, { sub, role }: Change): void {
-  if (kind !== "user" || id !== sub || role === "admin") return;
-  throw new AppError("conflict", "You cannot change your own role or remove yourself: ask another admin");
-}
-
-function lastAdmin(sub: string): AppError {
-  return new AppError(
+  const isLast = admins.length === 1 && admins[0]?.userId === change.sub;
+  if (!isLast || change.role === "admin") return;
+  throw new AppError(
     "conflict",
-    `${JSON.stringify(sub)} is the tenant's last admin: make another member admin first, or use \`scanstream admin user\` at the gateway`,
+    `${JSON.stringify(change.sub)} is the tenant's last admin: make another member admin first, or use \`scanstream admin user\` at the gateway`,
   );
 }
