@@ -47,28 +47,24 @@ export function createStreamTokens(secret: string, nowMs: () => number): StreamT
     },
 
     async verify(token) {
-      const principal = toPrincipal(await verifiedClaims(token));
-      if (principal.expiresAtMs !== null && principal.expiresAtMs <= nowMs()) throw badToken("expired");
-      return principal;
+      try {
+        const { payload } = await jwtVerify(token, key, {
+          algorithms: ["HS256"],
+          typ: type,
+          issuer,
+          audience,
+          requiredClaims: ["exp", "sub"],
+          currentDate: new Date(nowMs()),
+        });
+        const principal = toPrincipal(payload);
+        if (principal.expiresAtMs !== null && principal.expiresAtMs <= nowMs()) throw badToken("expired");
+        return principal;
+      } catch (error) {
+        if (error instanceof errors.JOSEError) throw badToken(tokenProblem(error), error);
+        throw error;
+      }
     },
   };
-
-  async function verifiedClaims(token: string): Promise<Readonly<Record<string, unknown>>> {
-    try {
-      const { payload } = await jwtVerify(token, key, {
-        algorithms: ["HS256"],
-        typ: type,
-        issuer,
-        audience,
-        requiredClaims: ["exp", "sub"],
-        currentDate: new Date(nowMs()),
-      });
-      return payload;
-    } catch (error) {
-      if (error instanceof errors.JOSEError) throw badToken(tokenProblem(error), error);
-      throw error;
-    }
-  }
 }
 
 /** Digests the stream's name, which may be long: a token is part of a URL. */

@@ -4,6 +4,7 @@ import type { Publisher } from "../../shared/send_event.ts";
 import type { Log } from "../observability/log.ts";
 import { makeChannelName } from "../../shared/channel_name.ts";
 import { createSteadyClock } from "../../shared/steady_clock.ts";
+import { withTimeout } from "../../shared/with_timeout.ts";
 
 export const tenantPrefix = "tenant";
 
@@ -37,12 +38,7 @@ export async function announce(
   ...events: readonly Send[]
 ): Promise<void> {
   const sends = channels.flatMap((channel) => events.map((send) => ({ channel, send })));
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const waited = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, waitMs);
-  });
-  await Promise.race([publishUntilTaken(options, sends), waited]);
-  clearTimeout(timer);
+  await withTimeout(publishUntilTaken(options, sends), waitMs).catch(() => undefined);
 }
 
 async function publishUntilTaken(

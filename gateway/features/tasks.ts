@@ -1,4 +1,5 @@
 import { findDueTenant } from "../../drizzle/across_tenants.ts";
+import { pause } from "../../shared/abortable.ts";
 import type { Feature, FeatureDependencies, Task } from "./features.ts";
 
 /** Steps of one run, and the next one goes on: all tasks together ask less of others than a Worker may in one go. */
@@ -23,21 +24,17 @@ export async function runTasks(features: readonly Feature[], dependencies: Featu
 
 /** Does each task again and again, never two runs of it at once; returns how to stop. */
 export function repeatTasks(features: readonly Feature[], dependencies: FeatureDependencies): () => void {
-  const timers = new Map<Task, ReturnType<typeof setTimeout>>();
-  const runIn = (task: Task, ms: number) =>
-    timers.set(
-      task,
-      setTimeout(() => void runOnce(task), ms),
-    );
-  const runOnce = async (task: Task) => {
-    await runTask(task, dependencies);
-    if (timers.has(task)) runIn(task, task.everyMs);
-  };
-  for (const task of tasksOf(features)) runIn(task, task.firstAfterMs);
-  return () => {
-    for (const timer of timers.values()) clearTimeout(timer);
-    timers.clear();
-  };
+  const stopping = new AbortController();
+  for (const task of tasksOf(features)) void repeat(task);
+  return () => stopping.abort();
+
+  async function repeat(task: Task): Promise<void> {
+    await pause(task.firstAfterMs, [stopping.signal]);
+    while (!stopping.signal.aborted) {
+      await runTask(task, dependencies);
+      await pause(task.everyMs, [stopping.signal]);
+    }
+  }
 }
 
 function tasksOf(features: readonly Feature[]): readonly Task[] {

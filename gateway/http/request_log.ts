@@ -33,6 +33,7 @@ export function requestLog(options: RequestLogOptions): MiddlewareHandler<{ Vari
     const durationMs = Math.max(0, options.nowMs() - startedAtMs);
     const route = routeOf(c);
     const { status } = c.res;
+    const principal = c.get("principal");
     options.metrics.requestAnswered({ method, route, status, seconds: durationMs / 1000 });
     const fields = {
       request_id: c.get("requestId"),
@@ -40,7 +41,7 @@ export function requestLog(options: RequestLogOptions): MiddlewareHandler<{ Vari
       route,
       status,
       duration_ms: Math.round(durationMs),
-      ...whoIs(c.get("principal")),
+      ...(principal !== undefined && { tenant_id: principal.tenantId, principal: `${principal.kind}:${principal.id}` }),
     };
     const reason = c.error instanceof AppError ? c.error.loginProblem : null;
     if (reason !== null) {
@@ -51,12 +52,6 @@ export function requestLog(options: RequestLogOptions): MiddlewareHandler<{ Vari
     else if (status >= 500) options.log.warn(fields, "request");
     else options.log.info(fields, "request");
   };
-}
-
-function whoIs(principal: Principal | undefined) {
-  return principal === undefined
-    ? {}
-    : { tenant_id: principal.tenantId, principal: `${principal.kind}:${principal.id}` };
 }
 
 /** In one second, so that a flood from many addresses does not fill the log either. */

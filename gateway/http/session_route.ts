@@ -76,12 +76,7 @@ async function readSession(
   return { kind, id, name, scopes, expires_at: expiresAt, tenant: chosen, tenants };
 }
 
-interface FoundTenant {
-  readonly id: string;
-  readonly name: string;
-  /** Null: the caller is an API key. */
-  readonly role: Role | null;
-}
+type FoundTenant = Session["tenants"][number];
 
 /** Null: a user who is no member there. Row-level security leaves the one tenant. */
 async function findTenant(database: Database, tenantId: string, { kind, id }: Identity): Promise<FoundTenant | null> {

@@ -1,4 +1,4 @@
-import { and, desc, eq, getTableColumns, ne, sql } from "drizzle-orm";
+import { and, desc, eq, getTableColumns, ne, sql, type SQL } from "drizzle-orm";
 import { changes, findings, memberships, monitors } from "../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import type { Overview } from "../../../shared/schemas/overview.ts";
@@ -46,23 +46,24 @@ export async function readOverview(
 }
 
 /** Stores that the member has seen everything until now; null for an API key. */
-export async function storeSeen(db: TenantDatabase, { kind, tenantId, id }: Principal): Promise<Date | null> {
-  if (kind !== "user") return null;
+export async function storeSeen(db: TenantDatabase, principal: Principal): Promise<Date | null> {
   const [row] = await db
     .update(memberships)
     .set({ seenAt: sql`now()` })
-    .where(and(eq(memberships.tenantId, tenantId), eq(memberships.userId, id)))
+    .where(isMembershipOf(principal))
     .returning({ seenAt: memberships.seenAt });
   return row?.seenAt ?? null;
 }
 
-async function selectSeenAt(db: TenantDatabase, { kind, tenantId, id }: Principal): Promise<Date | null> {
-  if (kind !== "user") return null;
-  const [row] = await db
-    .select({ seenAt: memberships.seenAt })
-    .from(memberships)
-    .where(and(eq(memberships.tenantId, tenantId), eq(memberships.userId, id)));
+async function selectSeenAt(db: TenantDatabase, principal: Principal): Promise<Date | null> {
+  const { seenAt } = memberships;
+  const [row] = await db.select({ seenAt }).from(memberships).where(isMembershipOf(principal));
   return row?.seenAt ?? null;
+}
+
+/** An API key has none. */
+function isMembershipOf({ kind, tenantId, id }: Principal): SQL | undefined {
+  return kind === "user" ? and(eq(memberships.tenantId, tenantId), eq(memberships.userId, id)) : sql`false`;
 }
 
 async function selectNewestChanges(db: TenantDatabase): Promise<Overview["changes"]> {
