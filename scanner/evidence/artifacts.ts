@@ -126,18 +126,16 @@ const smartCardIdp = v.object({
  * `artifact_table.ts` says how each is read, followed and listed.
  */
 const artifacts = {
-  /** `GET /policies?type=OKTA_SIGN_ON` and each active policy's `/rules`. */
   global_session_policies: evidence(listOf(policyWithRules)),
   password_policies: evidence(jsonList),
-  /** `GET /policies?type=USER_LIFECYCLE` (the console calls them automations) and each policy's `/rules`. */
+  /** The console calls them automations. */
   user_lifecycle_policies: evidence(listOf(policyWithRules)),
-  /** The groups that automations name, for their names: `GET /groups/{id}`. One that cannot be read is left out. */
+  /** The groups that automations name, for their names. One that cannot be read is left out. */
   automation_groups: evidence(jsonList),
-  /** `GET /apps`: id, name, label, status, how people sign in, and the link to the access policy. */
   apps: evidence(jsonList),
   /** The rules of every access policy that an active app of `apps` names, by policy id. */
   app_policy_rules: evidence(byId(rules)),
-  /** `GET /policies?type=ACCESS_POLICY`: the names of the policies of apps. */
+  /** The policies of apps, for their names. */
   access_policies: evidence(jsonList),
   /** The app `saasure`, where the answer holds it, with its access policy's rules. */
   admin_console_app: evidence(builtInApp),
@@ -145,18 +143,17 @@ const artifacts = {
   dashboard_app: evidence(builtInApp),
   admin_console_settings: evidence(json),
   authenticators: evidence(jsonList),
-  /** `GET /brands?expand=domains`, each with its sign-in page: the customized one, or the default where none is set. */
+  /** Each with its sign-in page: the customized one, or the default where none is set. */
   brand_sign_in_pages: evidence(listOf(brandSignInPage)),
   network_zones: evidence(jsonList),
   api_tokens: evidence(jsonList),
   /** The roles of the owner of each token of `api_tokens`, direct and through groups, by user id. */
   api_token_owners: evidence(byId(apiTokenOwner)),
-  /** `GET /groups?filter=type eq "BUILT_IN"`: Everyone, and the administrators' group. */
+  /** Everyone, and the administrators' group. */
   built_in_groups: evidence(jsonList),
   log_streams: evidence(jsonList),
-  /** `GET /idps?type=SAML2`, which may be the source of users. */
+  /** They may be the source of users. */
   saml_idps: evidence(jsonList),
-  /** `GET /idps?type=X509`, each with the fields of its trusted certificate. */
   smart_card_idps: evidence(listOf(smartCardIdp)),
 };
 

@@ -19,11 +19,6 @@ export interface SigningKey {
   readonly kid: string | null;
 }
 
-export interface PrivateKeyOptions {
-  /** `IDP_PRIVATE_KEY_ID`: picks the key of a JWKS, and is the `kid` of any other key. */
-  readonly keyId: string | null;
-}
-
 /** Why a private key was refused, and what is accepted. Never holds key material, and has no cause. */
 export class PrivateKeyError extends Error {
   constructor(reason: string) {
@@ -39,8 +34,11 @@ const acceptedFormats =
 const minRsaBits = 2048;
 const maxKeyChars = 131_072;
 
-/** Reads a private key in any of the accepted formats. Throws `PrivateKeyError`. */
-export function parsePrivateKey(text: string, { keyId }: PrivateKeyOptions): SigningKey {
+/**
+ * Reads a private key in any of the accepted formats. `keyId` is `IDP_PRIVATE_KEY_ID`: it picks the key of a JWKS, and is the `kid` of
+ * any other key. Throws `PrivateKeyError`.
+ */
+export function parsePrivateKey(text: string, keyId: string | null = null): SigningKey {
   if (text.length > maxKeyChars) throw new PrivateKeyError(`It is longer than ${maxKeyChars} characters`);
   const plain = unwrap(text);
   if (plain === "") throw new PrivateKeyError("It is empty");

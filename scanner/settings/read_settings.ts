@@ -172,7 +172,7 @@ class Reading {
     const keyId = found && this.#attempt("privateKeyId", found.source, () => read(found.raw, found.source));
     return this.#attempt("privateKey", source, () => {
       try {
-        return parsePrivateKey(String(raw), { keyId });
+        return parsePrivateKey(String(raw), keyId);
       } catch (error) {
         if (!(error instanceof PrivateKeyError)) throw error;
         throw new InvalidSetting(`is not a usable private key. ${error.message}`);

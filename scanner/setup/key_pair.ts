@@ -44,7 +44,7 @@ export async function loadSetupKey(orgUrl: string): Promise<SetupKey> {
 
 function parseKey(pem: string, file: string): Pick<SetupKey, "signingKey" | "publicJwk"> {
   try {
-    const parsed = parsePrivateKey(pem, { keyId: null });
+    const parsed = parsePrivateKey(pem);
     if (parsed.key.asymmetricKeyDetails?.namedCurve === "prime256v1") {
       const { kty, crv, x, y } = createPublicKey(parsed.key).export({ format: "jwk" });
       const kid = createHash("sha256").update(JSON.stringify({ crv, kty, x, y })).digest("base64url");

@@ -18,7 +18,7 @@ export function configFor(
   return {
     orgUrl: idp.url,
     clientId: idp.clientId,
-    key: parsePrivateKey(idp.privateKey, { keyId: null }),
+    key: parsePrivateKey(idp.privateKey),
     scopes: ["policies.read", "apps.read", "brands.read"],
     scopePrefix: null,
     concurrency: 8,

@@ -54,6 +54,20 @@ function createSteppedClock() {
   };
 }
 
+/** A follower that waits for its next look at an org, and is stopped with the test. */
+export async function startFollower(options: FollowerOptions = {}, orgOptions: Partial<PracticeOrgOptions> = {}) {
+  const set = await setUpOrg(orgOptions);
+  const follower = set.start(options);
+  onTestFinished(() => follower.stop().then(() => undefined));
+  await follower.settled();
+  return { ...set, follower };
+}
+
+type FollowerOptions = Partial<FollowPlan & Pick<FollowParts, "decisions">> & {
+  readonly isGatewayDown?: boolean;
+  readonly registeredAs?: string | null;
+};
+
 export async function setUpOrg(options: Partial<PracticeOrgOptions> = {}) {
   const org = await createPracticeOrg({
     profile: { name: "compliant" },
@@ -73,10 +87,7 @@ export async function setUpOrg(options: Partial<PracticeOrgOptions> = {}) {
     isGatewayDown = false,
     registeredAs = null,
     ...overrides
-  }: Partial<FollowPlan & Pick<FollowParts, "decisions">> & {
-    readonly isGatewayDown?: boolean;
-    readonly registeredAs?: string | null;
-  } = {}) {
+  }: FollowerOptions = {}) {
     const stop = new AbortController();
     const lines: ChangeLine[] = [];
     const said: string[] = [];

@@ -10,15 +10,13 @@ import { parseFailOn } from "../../../scanner/decisions/fail_on.ts";
 import type { JsonObject } from "../../../shared/json.ts";
 import { stigRuleNames } from "../../../shared/rule_names.ts";
 import { temporaryFolder } from "../../support/temporary_folder.ts";
-import { setUpOrg } from "./followed_org.ts";
+import { setUpOrg, startFollower } from "./followed_org.ts";
 
 const fips = "authenticator_okta_verify_fips_compliant";
 
 describe("a follower", () => {
   it("writes the first state once, and nothing while nothing changes", async () => {
-    const { start } = await setUpOrg();
-    const follower = start();
-    await follower.settled();
+    const { start, follower } = await startFollower();
     expect(follower.said).toEqual([]);
     expect(new Set(follower.lines.map(({ check }) => check)).size).toBe(catalog.length);
     expect(follower.lines.every(({ from, cause }) => from === null && cause === "start")).toBe(true);
@@ -38,9 +36,7 @@ describe("a follower", () => {
   });
 
   it("writes a verdict that moved, with who moved it, and collects only what the event touches", async () => {
-    const { org, start } = await setUpOrg();
-    const follower = start();
-    await follower.settled();
+    const { org, follower } = await startFollower();
     org.change("fips-off", "dana@practice.example");
     const { lines, requests } = await follower.after();
     expect(lines).toMatchObject([
@@ -64,13 +60,10 @@ describe("a follower", () => {
     expect(lines[0]?.explained_by[0]).not.toHaveProperty("ip_address");
     expect(requests.filter((path) => !path.startsWith("/api/v1/logs"))).toEqual(["/api/v1/authenticators"]);
     expect(follower.looks.at(-1)).toMatchObject({ log_status: "reading", error_code: null, fail: 1 });
-    await follower.stop();
   });
 
   it("reads one app of many again, and nothing for the membership of somebody who owns no token", async () => {
-    const { org, start } = await setUpOrg({ profile: { name: "large", appCount: 450 } });
-    const follower = start();
-    await follower.settled();
+    const { org, follower } = await startFollower({}, { profile: { name: "large", appCount: 450 } });
     const target = (id: string, type: string) => ({
       id,
       type,
@@ -89,7 +82,6 @@ describe("a follower", () => {
     expect(requests.filter((path) => !path.startsWith("/api/v1/logs") && path !== settings)).toEqual([
       `/api/v1/apps/${app}`,
     ]);
-    await follower.stop();
   });
 
   it("writes a waiver that lapses as a change of result, which --fail-on counts", async () => {
@@ -166,9 +158,7 @@ describe("a follower", () => {
   });
 
   it("names every transaction that touched what a check reads, and none of another family", async () => {
-    const { org, start } = await setUpOrg();
-    const follower = start({ withAddresses: true });
-    await follower.settled();
+    const { org, follower } = await startFollower({ withAddresses: true });
     org.change("fips-off", "dana@practice.example");
     org.change("session-lifetime-long", "sam@practice.example");
     org.change("session-idle-long", "alex@practice.example");
@@ -186,7 +176,6 @@ describe("a follower", () => {
       "sam@practice.example",
       "alex@practice.example",
     ]);
-    await follower.stop();
   });
 
   it.each([
@@ -217,9 +206,7 @@ describe("a follower", () => {
   );
 
   it("an event that is about no object of the finding names nobody, and is listed", async () => {
-    const { org, start } = await setUpOrg();
-    const follower = start();
-    await follower.settled();
+    const { org, follower } = await startFollower();
     org.setFaults([{ name: "missing-events" }]);
     org.change("fips-off");
     org.setFaults([]);
@@ -229,19 +216,15 @@ describe("a follower", () => {
     expect((await follower.after()).lines).toMatchObject([
       { check: fips, explained_by: [], also: [`${eventType} Phone`] },
     ]);
-    await follower.stop();
   });
 
   it("finds by reconciliation what the log does not say, and marks it as unexplained", async () => {
-    const { org, start } = await setUpOrg();
-    const follower = start({ reconcileMs: 10_000 });
-    await follower.settled();
+    const { org, follower } = await startFollower({ reconcileMs: 10_000 });
     org.setFaults([{ name: "missing-events" }]);
     org.change("fips-off");
     expect((await follower.after()).lines).toEqual([]);
     const { lines } = await follower.after(10_000);
     expect(lines).toMatchObject([{ check: fips, cause: "reconciliation", explained_by: [] }]);
-    await follower.stop();
   });
 
   it.each([
@@ -251,9 +234,7 @@ describe("a follower", () => {
     "repeated-cursor",
     "next-link-elsewhere",
   ] as const)("sees a change once, explained, with the fault %s", async (name) => {
-    const { org, start } = await setUpOrg();
-    const follower = start();
-    await follower.settled();
+    const { org, follower } = await startFollower();
     org.setFaults([{ name, path: "/api/v1/logs" }]);
     org.change("mfa-off");
     const lines = [
@@ -265,13 +246,10 @@ describe("a follower", () => {
     expect(lines.length).toBeGreaterThan(0);
     for (const line of lines) expect(line).toMatchObject({ cause: "log", to: { status: "FAIL" } });
     expect(lines.every(({ explained_by }) => explained_by.length > 0)).toBe(true);
-    await follower.stop();
   });
 
   it("an entry that is nested 300 levels deep does not stop the log", async () => {
-    const { org, start } = await setUpOrg();
-    const follower = start();
-    await follower.settled();
+    const { org, follower } = await startFollower();
     const detailEntry = JSON.parse(`${'{"a":'.repeat(300)}1${"}".repeat(300)}`) as JsonObject;
     const target = { id: "nzo1", type: "NetworkZone", alternateId: null, displayName: null, detailEntry };
     org.writeEvents([{ eventType: "zone.update", displayMessage: "Update a zone", targets: [target] }]);
@@ -279,7 +257,6 @@ describe("a follower", () => {
     const { lines } = await follower.after();
     expect(lines).toMatchObject([{ check: fips, cause: "log", explained_by: [{}] }]);
     expect(follower.looks.at(-1)).toMatchObject({ log_status: "reading", error_code: null });
-    await follower.stop();
   });
 
   it("says when another version of the organization's document changes results, also one from before a restart", async () => {
@@ -304,9 +281,7 @@ describe("a follower", () => {
   });
 
   it("scans everything where the cursor is lost, and says from when to when nothing is known", async () => {
-    const { org, start } = await setUpOrg();
-    const follower = start();
-    await follower.settled();
+    const { org, follower } = await startFollower();
     org.change("fips-off");
     org.setFaults([{ name: "log-cursor-lost", path: "/api/v1/logs", times: 1 }]);
     const { lines } = await follower.after();
@@ -314,13 +289,13 @@ describe("a follower", () => {
     expect(follower.said.join("\n")).toMatch(/from \S+Z to \S+Z/);
     expect(follower.looks.map(({ error_code: code }) => code)).toContain("log_gap");
     expect(follower.looks.at(-1)?.error_code).toBeNull();
-    await follower.stop();
   });
 
   it("goes on by full scans where the log is forbidden, and says when it is back", async () => {
-    const { org, start } = await setUpOrg({ faults: [{ name: "forbidden", path: "/api/v1/logs" }] });
-    const follower = start({ reconcileMs: 10_000 });
-    await follower.settled();
+    const { org, follower } = await startFollower(
+      { reconcileMs: 10_000 },
+      { faults: [{ name: "forbidden", path: "/api/v1/logs" }] },
+    );
     expect(follower.said).toHaveLength(1);
     expect(follower.looks.at(-1)).toMatchObject({ log_status: "unreadable", error_code: "log_forbidden" });
     org.change("fips-off");
@@ -333,7 +308,6 @@ describe("a follower", () => {
     await follower.after();
     expect(follower.looks.at(-1)?.log_status).toBe("reading");
     expect(follower.said.join("\n")).toMatch(/can be read again/);
-    await follower.stop();
   });
 
   it.each([
@@ -359,9 +333,7 @@ describe("a follower", () => {
   });
 
   it("makes each known resource MANUAL while its list cannot be collected, and tries again within a minute", async () => {
-    const { org, start } = await setUpOrg();
-    const follower = start();
-    await follower.settled();
+    const { org, follower } = await startFollower();
     const known = new Set(
       follower.lines
         .filter(({ check }) => check === "apitoken_restricted_to_network_zone")
@@ -385,13 +357,13 @@ describe("a follower", () => {
         ({ to, cause, explained_by: events }) => to?.status === "FAIL" && cause === "log" && events.length > 0,
       ),
     ).toBe(true);
-    await follower.stop();
   });
 
   it("ends with the first new failure, and not with those of the first state", async () => {
-    const { org, start } = await setUpOrg({ profile: { name: "typical" } });
-    const follower = start({ failOn: parseFailOn("fail") ?? [] });
-    await follower.settled();
+    const { org, follower } = await startFollower(
+      { failOn: parseFailOn("fail") ?? [] },
+      { profile: { name: "typical" } },
+    );
     expect(follower.lines.some(({ to }) => to?.status === "FAIL")).toBe(true);
     org.change("mfa-off");
     await follower.after();
@@ -411,21 +383,16 @@ describe("a follower", () => {
   });
 
   it.each([-86_400_000, 86_400_000])("goes on where the clock jumps by %d ms", async (jumpMs) => {
-    const { org, time, start } = await setUpOrg();
-    const follower = start();
-    await follower.settled();
+    const { org, time, follower } = await startFollower();
     time.jump(jumpMs);
     await follower.settled();
     org.change("fips-off");
     const seen = [...follower.lines, ...(await follower.after()).lines, ...(await follower.after()).lines];
     expect(seen.filter(({ cause }) => cause !== "start").map(({ check }) => check)).toContain(fips);
-    await follower.stop();
   });
 
   it("stays on its cursor while the log has an outage, and then explains what happened meanwhile", async () => {
-    const { org, start } = await setUpOrg();
-    const follower = start();
-    await follower.settled();
+    const { org, follower } = await startFollower();
     org.setFaults([{ name: "html", path: "/api/v1/logs" }]);
     org.change("fips-off", "sam@practice.example");
     expect((await follower.after()).lines).toEqual([]);
@@ -436,6 +403,5 @@ describe("a follower", () => {
     const { lines } = await follower.after();
     expect(lines).toMatchObject([{ check: fips, explained_by: [{ actor: { login: "sam@practice.example" } }] }]);
     expect(follower.said).toHaveLength(2);
-    await follower.stop();
   });
 });

@@ -1,6 +1,6 @@
 import { createPrivateKey, generateKeyPairSync, verify, sign, type KeyObject } from "node:crypto";
 import { expect, test } from "vitest";
-import { parsePrivateKey, PrivateKeyError, type SigningKey } from "../../../scanner/okta/private_key.ts";
+import { parsePrivateKey as parse, PrivateKeyError, type SigningKey } from "../../../scanner/okta/private_key.ts";
 import { createSelfSigned } from "../../support/self_signed.ts";
 
 const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 });
@@ -10,7 +10,6 @@ const p521 = generateKeyPairSync("ec", { namedCurve: "P-521" });
 
 const pem = (key: KeyObject, type: "pkcs8" | "pkcs1" | "sec1") => key.export({ type, format: "pem" }).toString();
 const jwk = (key: KeyObject, more: object = {}) => ({ ...key.export({ format: "jwk" }), ...more });
-const parse = (text: string, keyId: string | null = null) => parsePrivateKey(text, { keyId });
 
 const pkcs8 = pem(rsa.privateKey, "pkcs8");
 const escaped = pkcs8.replaceAll("\n", "\\n");

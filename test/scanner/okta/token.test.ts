@@ -47,7 +47,7 @@ test.each([
 ])("the assertion of a %s key is signed with %s and carries its kid", async (namedCurve, alg) => {
   const { privateKey } = generateKeyPairSync("ec", { namedCurve });
   const pem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
-  const { idp, login } = await setUpClient({ config: { key: parsePrivateKey(pem, { keyId: "kid-7" }) } });
+  const { idp, login } = await setUpClient({ config: { key: parsePrivateKey(pem, "kid-7") } });
   await login.current();
   expect(decodeProtectedHeader(idp.seen(tokenPath)[0]?.form.get("client_assertion") ?? "")).toEqual({
     alg,
