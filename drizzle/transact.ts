@@ -46,7 +46,7 @@ export interface Connection {
 }
 
 /** The connections of one driver, which waits for one when all are in use. */
-interface ConnectionPool {
+export interface ConnectionPool {
   connect(): Promise<Connection>;
   end(): Promise<void>;
 }

@@ -14,9 +14,15 @@ import {
   type TransactionSettings,
 } from "../database.ts";
 import { databaseUnavailable, toDatabaseError, unwrapDatabaseError } from "../database_error.ts";
-import { createPooledDatabase, type SendQuery, settingStatements, toConnection, transact } from "../transact.ts";
+import {
+  type Connection,
+  type ConnectionPool,
+  createPooledDatabase,
+  settingStatements,
+  toConnection,
+} from "../transact.ts";
 
-export interface NeonOptions extends DatabaseOptions {
+export interface NeonOptions extends Omit<DatabaseOptions, "logger"> {
   /** The URL of a proxy's `/sql`; its WebSocket is `/v2` of the same host. Default: Neon's own, which the host of the URL names. */
   readonly endpoint?: string | undefined;
 }
@@ -27,29 +33,20 @@ export interface NeonOptions extends DatabaseOptions {
  */
 export function createNeonDatabase(url: string, options: NeonOptions = {}): Database {
   const config = configure(url, options);
-
-  return {
-    async transact(settings, work) {
+  return createDatabase(config, {
+    async connect() {
       requireOpen(config);
       const client = new Client(config.client);
       client.on("error", ignore);
-      try {
-        await client.connect();
-      } catch (error) {
-        void client.end().catch(ignore);
-        throw toDatabaseError(error);
-      }
-      const connection = toConnection(client, {
-        drizzle: (query) => bind(query, config),
-        release: () => void client.end().catch(ignore),
+      const end = () => void client.end().catch(ignore);
+      await client.connect().catch((error: unknown) => {
+        end();
+        throw error;
       });
-      return await transact(connection, work, { ...config, settings, isOne: false });
+      return connectionOf(client, end);
     },
-    transactOne: (settings, query) => sendOne(config, settings, query),
-    async close() {
-      config.isClosed = true;
-    },
-  };
+    async end() {},
+  });
 }
 
 /** As `createNeonDatabase`, for a Durable Object, which keeps its connections: a few, and each until it was idle for 10 s. */
@@ -59,35 +56,39 @@ export function createNeonPoolDatabase(url: string, options: NeonOptions = {}): 
   const pool = new Pool({ ...config.client, max: maxConnections, idleTimeoutMillis: 10_000 });
   pool.on("error", ignore);
   pool.on("connect", (client: Client) => client.on("error", ignore));
-  const pooled = createPooledDatabase(
-    {
-      async connect() {
-        const client = await pool.connect();
-        return toConnection(client, {
-          drizzle: (query) => bind(query, config),
-          release: (isBroken) => client.release(isBroken),
-        });
-      },
-      async end() {
-        config.isClosed = true;
-        await pool.end();
-      },
+  return createDatabase(config, {
+    async connect() {
+      const client = await pool.connect();
+      return connectionOf(client, (isBroken) => client.release(isBroken));
     },
-    options,
-  );
+    end: () => pool.end(),
+  });
+}
+
+function createDatabase(config: Config, { connect, end }: ConnectionPool): Database {
+  const close = () => {
+    config.isClosed = true;
+    return end();
+  };
+  const pooled = createPooledDatabase({ connect, end: close }, config);
   return { ...pooled, transactOne: (settings, query) => sendOne(config, settings, query) };
+}
+
+function connectionOf(client: Pick<Client, "query">, release: Connection["release"]): Connection {
+  // The driver calls nothing but `query`.
+  const drizzle: Connection["drizzle"] = (query) => drizzleServerless({ client: { query } as unknown as Client });
+  return toConnection(client, { drizzle, release });
 }
 
 interface Config {
   readonly url: string;
-  readonly logger: NeonOptions["logger"];
   readonly client: { readonly connectionString: string; readonly connectionTimeoutMillis: number };
   readonly statementTimeoutMs: number;
   isClosed: boolean;
 }
 
 /** The driver's endpoint is a setting of its package: a process has one Neon. */
-function configure(url: string, { endpoint, logger, ...options }: NeonOptions): Config {
+function configure(url: string, { endpoint, ...options }: NeonOptions): Config {
   requireUrl(url);
   if (endpoint !== undefined) {
     const { host, protocol } = new URL(endpoint);
@@ -100,7 +101,7 @@ function configure(url: string, { endpoint, logger, ...options }: NeonOptions): 
   const connectTimeoutMs = options.connectTimeoutMs ?? defaultConnectTimeoutMs;
   const statementTimeoutMs = options.statementTimeoutMs ?? defaultStatementTimeoutMs;
   const client = { connectionString: url, connectionTimeoutMillis: connectTimeoutMs };
-  return { url, logger, client, statementTimeoutMs, isClosed: false };
+  return { url, client, statementTimeoutMs, isClosed: false };
 }
 
 /** A batch is one transaction: https://neon.com/docs/serverless/serverless-driver */
@@ -109,12 +110,12 @@ async function sendOne<Result>(
   settings: TransactionSettings,
   query: (db: TenantDatabase) => Query<Result>,
 ): Promise<Result> {
-  const { url, logger, client, statementTimeoutMs } = config;
+  const { url, client, statementTimeoutMs } = config;
   requireOpen(config);
   const timeoutMs = client.connectionTimeoutMillis + statementTimeoutMs + answerGraceMs;
   // The connection string is for nobody else: a redirect is not followed.
   const fetchOptions = { redirect: "manual", signal: AbortSignal.timeout(timeoutMs) };
-  const db = drizzleHttp({ client: neon(url, { fetchOptions }), ...(logger && { logger }) });
+  const db = drizzleHttp({ client: neon(url, { fetchOptions }) });
   const begin = settingStatements(settings, statementTimeoutMs).map((statement) => db.execute(sql.raw(statement)));
   // The driver's own types tell the dialects apart, and not the drivers.
   const batch = [...begin, query(db)] as unknown as [BatchItem<"pg">];
@@ -123,11 +124,6 @@ async function sendOne<Result>(
   } catch (error) {
     throw toDatabaseError(unwrapDatabaseError(error));
   }
-}
-
-function bind(query: SendQuery, { logger }: Config): TenantDatabase {
-  // The driver calls nothing but `query`.
-  return drizzleServerless({ client: { query } as unknown as Client, ...(logger && { logger }) });
 }
 
 function requireOpen({ isClosed }: Config): void {

@@ -1,13 +1,10 @@
 import { createSteadyClock } from "../../shared/steady_clock.ts";
 import { withTimeout } from "../../shared/with_timeout.ts";
 import { AppError } from "../../shared/app_error.ts";
-import type { Subscriber } from "../../shared/broker.ts";
-import type { AuthorityCheck } from "../auth/membership.ts";
 import type { StreamBounds } from "../config.ts";
 import { Limits } from "../limits.ts";
 import type { SubscriptionLease } from "./channel.ts";
-import { Hub, type HubStats } from "./hub.ts";
-import { silentLog, type Log } from "../observability/log.ts";
+import { Hub, type HubOptions, type HubStats } from "./hub.ts";
 import {
   encodeComment,
   encodeRetry,
@@ -15,37 +12,26 @@ import {
   encodeHeartbeatInterval,
 } from "../../shared/event_stream_encoding.ts";
 import { encodeChunk } from "./encoded_chunk.ts";
-import type { ReadStored } from "./number_reader.ts";
 import { OpenStream, type StreamEnd, type StreamContext } from "./open_stream.ts";
 import type { Principal } from "../auth/principal.ts";
 import { createReadableStreamSinks } from "./sinks/readable_stream_sink.ts";
 import type { CreateSink, StreamRequest } from "./sinks/sink.ts";
-import { noStreamMetrics, type StreamMetrics } from "../observability/metrics.ts";
+import { noStreamMetrics } from "../observability/metrics.ts";
 import { Sweep } from "./sweep.ts";
-import { endGraceMs, StreamsByTenant, type RecheckChannels } from "./tenant_streams.ts";
+import { endGraceMs, StreamsByTenant, type TenantStreamsOptions } from "./tenant_streams.ts";
 
-export interface LocalStreamsOptions {
-  readonly subscriber: Subscriber;
-  readonly authority: AuthorityCheck;
-  readonly recheckChannels?: RecheckChannels;
-  /** As in `HubOptions`. */
-  readonly readStored?: ReadStored;
+export interface LocalStreamsOptions
+  extends
+    Omit<HubOptions, "deliveries">,
+    Pick<TenantStreamsOptions, "authority" | "recheckChannels">,
+    Partial<Pick<TenantStreamsOptions, "random">> {
   readonly bounds: StreamBounds;
   /** Those of the process. Default: new ones, with the streams of `bounds`. */
   readonly limits?: Limits;
   /** Makes the sinks of their bytes. Default: portable ones. */
   readonly createSink?: CreateSink;
-  readonly metrics?: StreamMetrics;
-  readonly log?: Log;
-  /** How long a channel's subscription outlives its last stream. Default 5,000. */
-  readonly lingerMs?: number;
-  /** How long the broker may take to confirm. Default 15,000. */
-  readonly confirmTimeoutMs?: number;
   /** How long a closed stream's last bytes may take to leave. Default 2,000. */
   readonly closeGraceMs?: number;
-  readonly now?: () => number;
-  /** From 0 inclusive to 1 exclusive. */
-  readonly random?: () => number;
 }
 
 interface StreamStats extends HubStats {
@@ -68,12 +54,12 @@ export interface LocalStreams {
 
 /** The streams of one process (or Durable Object), over one hub. */
 export function createLocalStreams(options: LocalStreamsOptions): LocalStreams {
-  const { bounds, metrics = noStreamMetrics, log = silentLog, random = Math.random } = options;
+  const { bounds, metrics = noStreamMetrics, random = Math.random } = options;
   const { limits = new Limits(bounds) } = options;
   const wallNow = options.now ?? Date.now;
   const now = createSteadyClock(wallNow);
   const createSink = options.createSink ?? createReadableStreamSinks();
-  const hub = new Hub({ ...options, deliveries: limits.deliveries, metrics, log, now });
+  const hub = new Hub({ ...options, deliveries: limits.deliveries, metrics, now });
   const heartbeatMs = bounds.heartbeatSeconds * 1000;
   const head = encodeRetry(2000) + encodeComment("open") + encodeHeartbeatInterval(bounds.heartbeatSeconds);
   const recheckMs = bounds.recheckSeconds * 1000;

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { networkProblem } from "../error_code.ts";
-import { publishedSchema, type Published } from "../schemas/event.ts";
+import { publishedSchema } from "../schemas/event.ts";
 import { monitorSchema, type MonitorUpdate, type NewMonitor } from "../schemas/monitor.ts";
 import { scanSchema, type NewScan, type ScanUpdate } from "../schemas/scan.ts";
 import type { CheckedEvent } from "../event.ts";
@@ -51,21 +51,6 @@ export function isTimeout(error: unknown): boolean {
   return error instanceof Error && error.name === "TimeoutError";
 }
 
-/** The gateway's REST resources as producers use them. Every call is bounded in time, and rejects as `RestClient` does. */
-export interface GatewayClient {
-  /** Registers a scan under a UUID from the producer; the same call again gives the same scan. */
-  putScan(scanId: string, body: Required<NewScan>, signal: AbortSignal): Promise<RegisteredScan>;
-  updateScan(scanId: string, body: ScanUpdate, signal: AbortSignal): Promise<ScanState>;
-  readScan(scanId: string, signal: AbortSignal): Promise<ScanState>;
-  /** The finished report as gzip: the same again changes nothing. A large one may take longer than another call. */
-  storeReport(scanId: string, report: Uint8Array, signal: AbortSignal): Promise<void>;
-  /** Registers a monitor under a UUID from the producer, or goes on with it after a restart. */
-  putMonitor(monitorId: string, body: NewMonitor, signal: AbortSignal): Promise<RegisteredMonitor>;
-  updateMonitor(monitorId: string, body: MonitorUpdate, signal: AbortSignal): Promise<void>;
-  /** Publishes a batch of at most 500 events and 1 MiB, which the gateway takes as a whole or not at all. */
-  publish(channel: string, events: readonly NumberedEvent[], signal: AbortSignal): Promise<Published>;
-}
-
 export interface NumberedEvent {
   readonly type: CheckedEvent["type"];
   readonly data: CheckedEvent["payload"];
@@ -83,32 +68,36 @@ const scanState = v.object({
 
 export type RegisteredScan = v.InferOutput<typeof registeredScan>;
 export type RegisteredMonitor = v.InferOutput<typeof registeredMonitor>;
-export type ScanState = v.InferOutput<typeof scanState>;
 
-export function createGatewayClient(options: GatewayOptions): GatewayClient {
+/** The gateway's REST resources as producers use them. Every call is bounded in time, and rejects as `RestClient` does. */
+export type GatewayClient = ReturnType<typeof createGatewayClient>;
+
+export function createGatewayClient(options: GatewayOptions) {
   const rest = openGateway(options);
   return {
-    async putScan(scanId, body, signal) {
+    /** Registers a scan under a UUID from the producer; the same call again gives the same scan. */
+    async putScan(scanId: string, body: Required<NewScan>, signal: AbortSignal) {
       return parseResource(registeredScan, await rest.send("PUT", `/api/v1/scans/${scanId}`, { body, signal }));
     },
-    async updateScan(scanId, body, signal) {
+    async updateScan(scanId: string, body: ScanUpdate, signal: AbortSignal) {
       return parseResource(scanState, await rest.send("PATCH", `/api/v1/scans/${scanId}`, { body, signal }));
     },
-    readScan: (scanId, signal) => rest.get(`/api/v1/scans/${scanId}`, scanState, signal),
-    async storeReport(scanId, body, signal) {
+    readScan: (scanId: string, signal: AbortSignal) => rest.get(`/api/v1/scans/${scanId}`, scanState, signal),
+    /** The finished report as gzip: the same again changes nothing. A large one may take longer than another call. */
+    async storeReport(scanId: string, body: Uint8Array, signal: AbortSignal) {
       const timeoutMs = options.timeoutMs + Math.ceil((body.length / 1_048_576) * 10_000);
       await openGateway({ ...options, timeoutMs }).send("PUT", `/api/v1/scans/${scanId}/report`, { body, signal });
     },
-    async putMonitor(monitorId, body, signal) {
-      return parseResource(
-        registeredMonitor,
-        await rest.send("PUT", `/api/v1/monitors/${monitorId}`, { body, signal }),
-      );
+    /** Registers a monitor under a UUID from the producer, or goes on with it after a restart. */
+    async putMonitor(monitorId: string, body: NewMonitor, signal: AbortSignal) {
+      const path = `/api/v1/monitors/${monitorId}`;
+      return parseResource(registeredMonitor, await rest.send("PUT", path, { body, signal }));
     },
-    async updateMonitor(monitorId, body, signal) {
+    async updateMonitor(monitorId: string, body: MonitorUpdate, signal: AbortSignal) {
       await rest.send("PATCH", `/api/v1/monitors/${monitorId}`, { body, signal });
     },
-    async publish(channel, events, signal) {
+    /** Publishes a batch of at most 500 events and 1 MiB, which the gateway takes as a whole or not at all. */
+    async publish(channel: string, events: readonly NumberedEvent[], signal: AbortSignal) {
       const path = `/api/v1/channels/${encodeURIComponent(channel)}/events`;
       return parseResource(publishedSchema, await rest.send("POST", path, { body: { events }, signal }));
     },

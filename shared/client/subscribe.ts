@@ -1,13 +1,7 @@
 import { watchPage } from "./page_wake.ts";
-import { SubscribeError } from "./subscribe_error.ts";
-import {
-  parseOptions,
-  type StreamEvent,
-  type SubscribeOptions,
-  type SubscribeSettings,
-  type SubscriptionState,
-} from "./subscribe_options.ts";
-import { followOverReconnects, type Follower, type RawEnd } from "./subscribe_reconnects.ts";
+import { runAttempt, type Progress } from "./subscribe_attempt.ts";
+import { isFinal, SubscribeError } from "./subscribe_error.ts";
+import { parseOptions, type StreamEvent, type SubscribeOptions, type SubscriptionState } from "./subscribe_options.ts";
 
 export { SubscribeError, type SubscribeErrorCode } from "./subscribe_error.ts";
 export type {
@@ -71,28 +65,22 @@ export function subscribe<Events extends object>(
   const closing = new AbortController();
   const { signal } = closing;
   const close = () => closing.abort();
-  let state: SubscriptionState | "closed" = "connecting";
   if (options.signal?.aborted === true) close();
   else options.signal?.addEventListener("abort", close, { once: true, signal });
-
   const page = watchPage(signal);
-  const follower: Follower = {
-    signal,
-    page,
-    async setState(next, detail) {
-      state = next;
-      try {
-        await settings.onStateChange(next, detail);
-      } catch (cause) {
-        closing.abort(new SubscribeError("callback_failed", "onStateChange failed", { cause }));
-      }
-    },
+  const progress: Progress = {
+    openCount: 0,
+    openedAtMs: Infinity,
+    wasLive: false,
+    wasRefused: false,
+    serverRetryMs: 0,
+    refetching: Promise.resolve(),
   };
-  const finished = run(settings, follower).then((end) => {
+  let state: SubscriptionState | "closed" = "connecting";
+  const finished = run().then((end) => {
     close();
     state = end.state;
-    // The same assertion about types as in `parseOptions`, in the other direction.
-    return end as SubscriptionEnd<Events>;
+    return end;
   });
   return {
     get state() {
@@ -102,15 +90,74 @@ export function subscribe<Events extends object>(
     close,
     retryNow: page.retryNow,
   };
+
+  /** Not waited for: a slow display must not hold up the events. Its error is a bug of the caller, and ends the subscription. */
+  async function report(next: SubscriptionState, error: SubscribeError | null = null, retryInMs = 0): Promise<void> {
+    if (signal.aborted) return;
+    state = next;
+    try {
+      await settings.onStateChange(next, { error, retryInMs, openCount: progress.openCount });
+    } catch (cause) {
+      closing.abort(new SubscribeError("callback_failed", "onStateChange failed", { cause }));
+    }
+  }
+
+  /** Never rejects. */
+  async function run(): Promise<SubscriptionEnd<Events>> {
+    // The caller first gets its subscription, then the first callback.
+    await Promise.resolve();
+    const end = await followOverReconnects();
+    const reason: unknown = signal.reason;
+    return reason instanceof SubscribeError ? { state: "failed", error: reason } : end;
+  }
+
+  /** Follows the stream until it ends, fails for good, or is closed. */
+  async function followOverReconnects(): Promise<SubscriptionEnd<Events>> {
+    let failureCount = 0;
+    let reopenedAtMs = -Infinity;
+    void report("connecting");
+    while (!signal.aborted) {
+      await page.awake();
+      progress.openedAtMs = Infinity;
+      const outcome = await runAttempt({ settings, signal, page, progress, onLive: () => void report("live") });
+      if (signal.aborted) break;
+      if (!(outcome instanceof SubscribeError)) {
+        void report("ended");
+        // The same assertion about types as in `parseOptions`, in the other direction.
+        return { state: "ended", event: outcome as StreamEvent<Events> | null };
+      }
+      if (outcome.status === 401 && settings.getAccessToken !== undefined && !progress.wasRefused) {
+        progress.wasRefused = true;
+        void report("reconnecting", outcome);
+        continue;
+      }
+      if (isFinal(outcome, progress)) {
+        void report("failed", outcome);
+        return { state: "failed", error: outcome };
+      }
+      // Nothing is wrong with the server when the page woke up.
+      const isOwnDoing = outcome.code === "silent" && outcome.detail !== null;
+      if (isOwnDoing && performance.now() - reopenedAtMs > minReopenMs) {
+        reopenedAtMs = performance.now();
+        void report("reconnecting", outcome);
+        continue;
+      }
+      if (performance.now() - progress.openedAtMs >= settings.goodStreamMs) failureCount = 0;
+      const askedMs = Math.max(progress.serverRetryMs, outcome.retryAfterMs ?? 0);
+      const [shortestMs, longestMs] = settings.backoffMs;
+      // The server's delay plus a random part whose bound doubles with each failure (full jitter).
+      const retryInMs = askedMs + settings.random() * Math.min(longestMs, shortestMs * 2 ** failureCount);
+      failureCount += 1;
+      void report("reconnecting", outcome, retryInMs);
+      await page.pause(retryInMs, outcome.retryAfterMs !== null);
+      void report("reconnecting", outcome);
+    }
+    return { state: "closed" };
+  }
 }
 
-async function run(settings: SubscribeSettings, follower: Follower): Promise<RawEnd> {
-  // The caller first gets its subscription, then the first callback.
-  await Promise.resolve();
-  const end = await followOverReconnects(settings, follower);
-  const reason: unknown = follower.signal.reason;
-  return reason instanceof SubscribeError ? { state: "failed", error: reason } : end;
-}
+/** Streams that are lost faster than this are opened again after a pause, regardless of the reason. */
+const minReopenMs = 1000;
 
 /**
  * The same as an iterable of events, which are read no faster than they are asked for; `break` closes the stream. It is
