@@ -19,7 +19,7 @@ import type { EventStreams } from "../features/features.ts";
 import { isUnexpected } from "../http/problem.ts";
 import { silentLog, type Log } from "../observability/log.ts";
 import { encodeChunk } from "./encoded_chunk.ts";
-import { FeatureError, type ChannelsRequest, type ChannelsResult } from "./event_stream_definition.ts";
+import { FeatureError, type ChannelsRequest } from "./event_stream_definition.ts";
 import { findEventStream, type RequestedStream, type RequestedOpening, type StreamOpener } from "./event_stream.ts";
 import type { LocalStreams } from "./local_streams.ts";
 import type { ReadStored } from "./number_reader.ts";
@@ -55,16 +55,18 @@ export class ChannelManager implements StreamOpener {
   }
 }
 
-/**
- * Both gates before a stream, and whether it has ended. Rejects with `AppError`
- * `not_found`, `permission_denied`, or `unavailable`.
- */
+interface FoundChannels {
+  readonly channels: readonly string[];
+  readonly hasEnded: boolean;
+}
+
+/** Both gates before a stream. Rejects with `AppError` `not_found`, `permission_denied`, or `unavailable`. */
 export async function findChannels(
   stream: RequestedStream,
   principal: Principal,
   database: Database,
-): Promise<{ readonly channels: readonly string[]; readonly hasEnded: boolean }> {
-  const { definition, params, target } = stream;
+): Promise<FoundChannels> {
+  const { params, target } = stream;
   if (principal.onlyStream !== null && principal.onlyStream !== (await streamDigest(target.name))) {
     throw new PermissionDenied("This stream token is for another event stream");
   }
@@ -73,9 +75,7 @@ export async function findChannels(
     await requireAuthority(database, { ...principal, permission: "read" });
     throw new NotFound("No such resource");
   }
-  const found = await look(stream, principal, database, (request) => channelsOf(definition, request));
-  const hasEnded = "ended" in found;
-  return { channels: requireReadable(principal, definition.prefix, hasEnded ? found.ended : found), hasEnded };
+  return readAs(principal, database, (db) => channelsOf(stream, principal, db));
 }
 
 /**
@@ -119,13 +119,13 @@ export function readStoredOf(database: Database): ReadStored {
 
 /** The channels of a stream that would be opened again, else why it would not. */
 async function stateOf(
-  { definition, params, target }: RequestedStream,
+  stream: RequestedStream,
   principal: Principal,
   db: TenantDatabase,
 ): Promise<readonly string[] | "ended" | "denied"> {
   try {
-    const channels = await channelsOf(definition, toRequest({ params, target }, principal, db));
-    return "ended" in channels ? "ended" : channels;
+    const { channels, hasEnded } = await channelsOf(stream, principal, db);
+    return hasEnded ? "ended" : channels;
   } catch (error) {
     if (error instanceof NotFound) return "ended";
     if (error instanceof PermissionDenied) return "denied";
@@ -137,20 +137,19 @@ async function stateOf(
 const getChannelsTimeoutMs = 4000;
 
 /** Calls `getChannels`. Rejects as it does, and with what explains to its author a result that is none. */
-async function channelsOf(
-  { prefix, getChannels }: RequestedStream["definition"],
-  request: ChannelsRequest<string>,
-): Promise<ChannelsResult> {
+async function channelsOf(stream: RequestedStream, principal: Principal, db: TenantDatabase): Promise<FoundChannels> {
+  const { prefix, getChannels } = stream.definition;
   const isLate = () => {
     const cause = new FeatureError(
       `getChannels of the feature "${prefix}" did not answer within ${getChannelsTimeoutMs / 1000} s`,
     );
     return new AppError("unavailable", "The event stream cannot be found in time", { cause, retryAfterSeconds: 2 });
   };
-  const running = Promise.resolve(getChannels(request));
+  const running = Promise.resolve(getChannels(toRequest(stream, principal, db)));
   const result: unknown = await withTimeout(running, getChannelsTimeoutMs, isLate);
-  if (Array.isArray(result) || (isJsonObject(result) && Array.isArray(result["ended"])))
-    return result as ChannelsResult;
+  const hasEnded = isJsonObject(result);
+  const names = hasEnded ? result["ended"] : result;
+  if (Array.isArray(names)) return { channels: requireReadable(principal, prefix, names), hasEnded };
   throw new FeatureError(
     `getChannels of the feature "${prefix}" returned ${JSON.stringify(result) ?? "nothing"}: expected a list of channel names, or ended(…)`,
   );
@@ -162,24 +161,20 @@ async function readSnapshot(
   principal: Principal,
   database: Database,
 ): Promise<StreamSnapshot> {
-  return look(stream, principal, database, async (request) => {
-    const { events = [], hasEnded = false } = (await stream.definition.getSnapshot?.(request)) ?? {};
+  return readAs(principal, database, async (db) => {
+    const snapshot = await stream.definition.getSnapshot?.(toRequest(stream, principal, db));
+    const { events = [], hasEnded = false } = snapshot ?? {};
     const frames = events.map(({ type, data }) => encodeEventFrame(encodeEvent(type, data)));
     return { chunk: encodeChunk(frames.join("") + encodeComment("snapshot complete")), hasEnded };
   });
 }
 
-async function look<Result>(
-  stream: RequestedStream,
-  principal: Principal,
-  database: Database,
-  find: (request: ChannelsRequest<string>) => Promise<Result>,
-): Promise<Result> {
-  return accessOf(database, { ...principal, permission: "read" }).read((db) => find(toRequest(stream, principal, db)));
+function readAs<Result>(principal: Principal, database: Database, work: (db: TenantDatabase) => Promise<Result>) {
+  return accessOf(database, { ...principal, permission: "read" }).read(work);
 }
 
 function toRequest(
-  { params: given, target }: Pick<RequestedStream, "params" | "target">,
+  { params: given, target }: RequestedStream,
   principal: Principal,
   db: TenantDatabase,
 ): ChannelsRequest<string> {

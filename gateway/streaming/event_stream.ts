@@ -95,16 +95,8 @@ export function findEventStream(streams: EventStreams, url: URL): RequestedStrea
 
 /** The values of the pattern's `:name` segments; null when the path is another one. */
 function matchPath(pattern: string, path: string): Readonly<Record<string, string>> | null {
-  const names = pattern.split("/");
-  const values = path.split("/");
-  if (names.length !== values.length) return null;
-  const params: Record<string, string> = {};
-  for (const [index, name] of names.entries()) {
-    const value = values[index] ?? "";
-    if (name.startsWith(":") && value !== "") params[name.slice(1)] = value;
-    else if (name !== value) return null;
-  }
-  return params;
+  const match = new RegExp(`^${pattern.replaceAll(/:(\w+)/g, "(?<$1>[^/]+)")}$`).exec(path);
+  return match === null ? null : { ...match.groups };
 }
 
 /** The event stream that a path and a query name. */
