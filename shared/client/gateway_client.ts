@@ -7,7 +7,6 @@ import type { CheckedEvent } from "../event.ts";
 import {
   createRestClient,
   GatewayRefusal,
-  parseResource,
   UnexpectedAnswer,
   type RestClient,
   type RestOptions,
@@ -77,10 +76,10 @@ export function createGatewayClient(options: GatewayOptions) {
   return {
     /** Registers a scan under a UUID from the producer; the same call again gives the same scan. */
     async putScan(scanId: string, body: Required<NewScan>, signal: AbortSignal) {
-      return parseResource(registeredScan, await rest.send("PUT", `/api/v1/scans/${scanId}`, { body, signal }));
+      return rest.ask("PUT", `/api/v1/scans/${scanId}`, registeredScan, { body, signal });
     },
     async updateScan(scanId: string, body: ScanUpdate, signal: AbortSignal) {
-      return parseResource(scanState, await rest.send("PATCH", `/api/v1/scans/${scanId}`, { body, signal }));
+      return rest.ask("PATCH", `/api/v1/scans/${scanId}`, scanState, { body, signal });
     },
     readScan: (scanId: string, signal: AbortSignal) => rest.get(`/api/v1/scans/${scanId}`, scanState, signal),
     /** The finished report as gzip: the same again changes nothing. A large one may take longer than another call. */
@@ -91,7 +90,7 @@ export function createGatewayClient(options: GatewayOptions) {
     /** Registers a monitor under a UUID from the producer, or goes on with it after a restart. */
     async putMonitor(monitorId: string, body: NewMonitor, signal: AbortSignal) {
       const path = `/api/v1/monitors/${monitorId}`;
-      return parseResource(registeredMonitor, await rest.send("PUT", path, { body, signal }));
+      return rest.ask("PUT", path, registeredMonitor, { body, signal });
     },
     async updateMonitor(monitorId: string, body: MonitorUpdate, signal: AbortSignal) {
       await rest.send("PATCH", `/api/v1/monitors/${monitorId}`, { body, signal });
@@ -99,7 +98,7 @@ export function createGatewayClient(options: GatewayOptions) {
     /** Publishes a batch of at most 500 events and 1 MiB, which the gateway takes as a whole or not at all. */
     async publish(channel: string, events: readonly NumberedEvent[], signal: AbortSignal) {
       const path = `/api/v1/channels/${encodeURIComponent(channel)}/events`;
-      return parseResource(publishedSchema, await rest.send("POST", path, { body: { events }, signal }));
+      return rest.ask("POST", path, publishedSchema, { body: { events }, signal });
     },
   };
 }

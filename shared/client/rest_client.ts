@@ -89,12 +89,21 @@ export function createRestClient(options: RestOptions) {
     }
   }
 
-  async function get<Schema extends v.GenericSchema>(
+  /** Resolves with the answer as the schema has it. */
+  async function ask<Schema extends v.GenericSchema>(
+    method: string,
     path: string,
     schema: Schema,
-    signal?: AbortSignal,
+    request?: SendOptions,
   ): Promise<v.InferOutput<Schema>> {
-    return parseResource(schema, await send("GET", path, signal && { signal }));
+    const result = v.safeParse(schema, await send(method, path, request));
+    if (result.success) return result.output;
+    const [issue] = result.issues;
+    throw new UnexpectedAnswer({ cause: `${issue.message} at ${v.getDotPath(issue) ?? "its top"}` });
+  }
+
+  function get<Schema extends v.GenericSchema>(path: string, schema: Schema, signal?: AbortSignal) {
+    return ask("GET", path, schema, signal && { signal });
   }
 
   /** The pages of a list, one after the other. Throws `RangeError` for a list that does not end. */
@@ -120,15 +129,7 @@ export function createRestClient(options: RestOptions) {
     return found;
   }
 
-  return { send, get, pages, list };
-}
-
-/** Throws `UnexpectedAnswer` for one of another form. */
-export function parseResource<Schema extends v.GenericSchema>(schema: Schema, answer: unknown): v.InferOutput<Schema> {
-  const result = v.safeParse(schema, answer);
-  if (result.success) return result.output;
-  const [issue] = result.issues;
-  throw new UnexpectedAnswer({ cause: `${issue.message} at ${v.getDotPath(issue) ?? "its top"}` });
+  return { send, ask, get, pages, list };
 }
 
 function parseJson(text: string): unknown {

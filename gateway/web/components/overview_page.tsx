@@ -4,7 +4,6 @@ import { actorName } from "../../../shared/actor.ts";
 import { countOf } from "../../../shared/outcome_text.ts";
 import { createdApiKeySchema } from "../../../shared/schemas/team.ts";
 import { categoryNames } from "../../../shared/severity.ts";
-import { parseResource } from "../../../shared/client/rest_client.ts";
 import { checkTitle, ruleIds, shortFix } from "../model/check_catalog.ts";
 import { toOrigin } from "../model/decisions/decision_index.ts";
 import { formatTime } from "../model/format.ts";
@@ -195,8 +194,7 @@ function FirstScan({ session: { api, caller } }: { readonly session: Session }) 
     run("make the key", async (signal) => {
       const expires_at = new Date(api.nowMs() + keyDays * 86_400_000).toISOString();
       const body = { name: "scanner", scopes: ["read", "publish"], expires_at };
-      const answer = await api.send("POST", "api/v1/api-keys", { signal, body });
-      setKey(parseResource(createdApiKeySchema, answer).api_key);
+      setKey((await api.ask("POST", "api/v1/api-keys", createdApiKeySchema, { signal, body })).api_key);
     });
 
   const command = `SCANSTREAM_URL=${new URL(".", document.baseURI).href} SCANSTREAM_API_KEY=${key ?? "…"} scanstream scan`;

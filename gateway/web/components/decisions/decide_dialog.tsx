@@ -1,6 +1,5 @@
 import type { TargetedSubmitEvent } from "preact";
 import { useState } from "preact/hooks";
-import { parseResource } from "../../../../shared/client/rest_client.ts";
 import { decisionSchema, type Decision, type DecisionKind } from "../../../../shared/schemas/decision.ts";
 import type { Api } from "../../model/api.ts";
 import { checkTitle, ruleIds } from "../../model/check_catalog.ts";
@@ -67,7 +66,7 @@ export function DecideDialog({ api, kind, finding, orgUrl, onDecided, onClose }:
       ...(textOf("scope") === "one" && { resource }),
     };
     const isDone = await run(button.toLowerCase(), async (signal) =>
-      onDecided(parseResource(decisionSchema, await api.send("POST", decisionsPath, { signal, body }))),
+      onDecided(await api.ask("POST", decisionsPath, decisionSchema, { signal, body })),
     );
     if (isDone) close();
   }

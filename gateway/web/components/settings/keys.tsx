@@ -1,5 +1,4 @@
 import { useCallback, useState } from "preact/hooks";
-import { parseResource } from "../../../../shared/client/rest_client.ts";
 import {
   apiKeySchema,
   createdApiKeySchema,
@@ -39,7 +38,7 @@ export function Keys({ session: { api, caller } }: { readonly session: Session }
 
   const create = (body: KeyRequest) =>
     run("create the key", async (signal) => {
-      setCreated(parseResource(createdApiKeySchema, await api.send("POST", keysPath, { signal, body })));
+      setCreated(await api.ask("POST", keysPath, createdApiKeySchema, { signal, body }));
       return `The key ${body.name} was created`;
     });
   const revoke = ({ id, name }: ApiKey) =>
