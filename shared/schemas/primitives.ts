@@ -74,6 +74,7 @@ type ExactOptional<Entries extends v.ObjectEntries> = {
 };
 
 /** The same fields, each of which may be absent but not undefined: `v.partial` would allow that. */
+/* @__NO_SIDE_EFFECTS__ */
 export function exactOptionalEntries<Entries extends v.ObjectEntries>(entries: Entries): ExactOptional<Entries> {
   const pairs = Object.entries(entries).map(([name, schema]) => [name, v.exactOptional(schema)]);
   // `fromEntries` forgets which name has which schema.

@@ -92,7 +92,8 @@ export const auditEventSchema = v.object({
 /** The bodies that members and API keys are made and changed with. */
 
 /** Control characters would forge lines of a terminal and of a log. */
-export const line = (maxLength: number) => {
+/* @__NO_SIDE_EFFECTS__ */
+export function line(maxLength: number) {
   const message = `expected text of 1 to ${maxLength} characters, without control characters`;
   return v.pipe(
     v.string(message),
@@ -101,7 +102,7 @@ export const line = (maxLength: number) => {
     v.regex(/^[^\u0000-\u001f\u007f]*$/, message),
     v.check((value) => value.isWellFormed(), message),
   );
-};
+}
 
 /** The `sub` claim of a member's tokens. As a segment of a path, every client takes dots alone off the address. */
 export const subSchema = v.pipe(line(255), v.regex(/^(?!\.{1,2}$)/, "expected a subject that is not dots alone"));
