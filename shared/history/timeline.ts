@@ -30,10 +30,21 @@ export function timelineOf(check: string, observations: readonly RunObservation[
     const moment = decide([...active, ...begun.filter(({ to }) => to === time)]);
     const lasting = decide(active);
     const end = times[index + 1];
-    if (moment !== null && moment !== lasting) append(segments, { from: time, to: time, result: moment.result });
-    if (lasting !== null && end !== undefined) append(segments, { from: time, to: end, result: lasting.result });
+    if (moment !== null && moment !== lasting) segments.push({ from: time, to: time, result: moment.result });
+    if (lasting !== null && end !== undefined) segments.push({ from: time, to: end, result: lasting.result });
   }
-  return segments;
+  return joinNeighbors(segments, (one, other) => one.result === other.result);
+}
+
+/** One segment for neighbors without a gap that say the same: the result of the first. */
+function joinNeighbors<Item extends Span>(items: readonly Item[], isSame: (one: Item, other: Item) => boolean): Item[] {
+  const joined: Item[] = [];
+  for (const item of items) {
+    const last = joined.at(-1);
+    if (last?.to === item.from && isSame(last, item)) joined[joined.length - 1] = { ...last, to: item.to };
+    else joined.push(item);
+  }
+  return joined;
 }
 
 /** Results by time, one for neighbors of one run that say the same. */
@@ -50,14 +61,6 @@ function knownOf(check: string, observations: readonly RunObservation[]): readon
     else last.set(runId, known.push({ runId, began, from, to, result }) - 1);
   }
   return known;
-}
-
-/** A segment that goes on with the same result is one with the segment before it. */
-function append(segments: Segment[], segment: Segment): void {
-  const last = segments.at(-1);
-  if (last?.to === segment.from && last.result === segment.result)
-    segments[segments.length - 1] = { ...last, to: segment.to };
-  else segments.push(segment);
 }
 
 /** Among those that could read the rule the one whose run began last; of two that began together the worse. */
@@ -77,38 +80,26 @@ function precedes(one: Known, other: Known): boolean {
 
 /** Covers the period exactly once. */
 export function intervalsOf(timeline: readonly Segment[], { from, to }: Span): readonly Interval[] {
-  const intervals: { from: number; to: number; shown: Shown }[] = [];
-  const add = (start: number, end: number, shown: Shown) => {
-    const last = intervals.at(-1);
-    if (end <= start) return;
-    if (last !== undefined && last.shown.status === shown.status && last.shown.reason === shown.reason) last.to = end;
-    else intervals.push({ from: start, to: end, shown });
-  };
+  const intervals: (Span & Pick<Interval, "status" | "reason">)[] = [];
   let known = from;
   for (const { from: begin, to: finish, result } of timeline) {
     const [start, end] = [Math.max(begin, from), Math.min(finish, to)];
     if (end <= start) continue;
-    add(known, start, { status: "UNKNOWN", reason: null });
-    add(start, end, { status: isUnreadable(result) ? "UNKNOWN" : result.status, reason: result.reason ?? null });
+    if (start > known) intervals.push({ from: known, to: start, status: "UNKNOWN", reason: null });
+    const status = isUnreadable(result) ? "UNKNOWN" : result.status;
+    intervals.push({ from: start, to: end, status, reason: result.reason ?? null });
     known = end;
   }
-  add(known, to, { status: "UNKNOWN", reason: null });
-  return intervals.map(({ from: start, to: end, shown: { status, reason } }) => {
-    return { from: new Date(start).toISOString(), to: new Date(end).toISOString(), status, reason };
-  });
+  if (to > known) intervals.push({ from: known, to, status: "UNKNOWN", reason: null });
+  return joinNeighbors(intervals, (one, other) => one.status === other.status && one.reason === other.reason).map(
+    ({ from: start, to: end, status, reason }) => {
+      return { from: new Date(start).toISOString(), to: new Date(end).toISOString(), status, reason };
+    },
+  );
 }
-
-type Shown = Pick<Interval, "status" | "reason">;
 
 /** The timeline without what could not be read, and with one segment for neighbors that have the same result. */
 export function readableOf(timeline: readonly Segment[]): readonly Segment[] {
-  const readable: Segment[] = [];
-  for (const segment of timeline) {
-    if (isUnreadable(segment.result)) continue;
-    const last = readable.at(-1);
-    if (last?.to === segment.from && isSameResult(last.result, segment.result))
-      readable[readable.length - 1] = { ...last, to: segment.to };
-    else readable.push(segment);
-  }
-  return readable;
+  const readable = timeline.filter(({ result }) => !isUnreadable(result));
+  return joinNeighbors(readable, (one, other) => isSameResult(one.result, other.result));
 }
