@@ -1,6 +1,6 @@
 import type { CollectedArtifacts } from "./evidence/artifacts.ts";
 import { ruleFields, type CatalogCheck } from "./catalog/catalog.ts";
-import { causeTypes } from "../shared/vocabulary.ts";
+import { causeTypes } from "../shared/schemas/report.ts";
 import type { CauseObject, CheckContext, FindingDraft } from "./checks/check.ts";
 import { isUsableId } from "./checks/parsing/names.ts";
 import { ownLimits, withOwnLimits } from "./own_limits.ts";

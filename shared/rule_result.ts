@@ -1,4 +1,4 @@
-import { manualReasons } from "./vocabulary.ts";
+import { manualReasonSchema } from "./schemas/finding.ts";
 import type { Attestation, CheckResult, Finding, ManualReason, Report, Status, StatusCounts } from "./report.ts";
 
 /**
@@ -64,7 +64,8 @@ interface WeighedFinding {
 export function worstVerdict(findings: readonly WeighedFinding[]): WeighedFinding {
   const status = worstStatus(findings.map((finding) => finding.status));
   const reasons = new Set(findings.map(({ reason }) => reason));
-  return { status, reason: status === "MANUAL" ? (manualReasons.find((reason) => reasons.has(reason)) ?? null) : null };
+  const first = manualReasonSchema.options.find((reason) => reasons.has(reason)) ?? null;
+  return { status, reason: status === "MANUAL" ? first : null };
 }
 
 /** `PASS` where each finding that needs a person passed as far as it is automated. */

@@ -1,4 +1,4 @@
-import { causeTypes, type CauseType } from "../../shared/vocabulary.ts";
+import { causeTypes, type CauseType } from "../../shared/schemas/report.ts";
 import { accessPolicyId } from "../checks/parsing/access_policy.ts";
 import { activityOf } from "../checks/parsing/activity.ts";
 import { isUsableId, listTexts } from "../checks/parsing/names.ts";

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../shared/json.ts";
 import type { Parameter, ParameterValues } from "./parameter.ts";
 import type { FindingNotes } from "../../shared/schemas/finding_notes.ts";
 import type { OwnValues } from "../org_policy/document.ts";
-import type { CauseType } from "../../shared/vocabulary.ts";
+import type { CauseType } from "../../shared/schemas/report.ts";
 import type { Engine, FindingResource, ManualReason } from "../../shared/report.ts";
 
 /**

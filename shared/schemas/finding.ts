@@ -1,5 +1,4 @@
 import * as v from "valibot";
-import { manualReasons } from "../vocabulary.ts";
 import { mapNotes } from "./finding_notes.ts";
 import { described, text, time, type Output } from "./primitives.ts";
 
@@ -11,8 +10,25 @@ export const severitySchema = v.picklist(["high", "medium", "low"], "expected hi
  * `not_applicable`: the rule does not apply, which is counted apart from what needs manual review. `rule_changed`: this revision
  * of the STIG has another text for the rule than its check was written for. `not_automated`: no check judges the rule.
  * `partly_automated`: nothing speaks against the rule in what the API shows, and a person verifies the rest.
+ *
+ * Reasons that a person can repair come first, and the first one that a finding has is the rule's.
  */
-export const manualReasonSchema = v.picklist(manualReasons, "expected a reason of the report schema, or null");
+export const manualReasonSchema = v.picklist(
+  [
+    "missing_scope",
+    "missing_role",
+    "not_available",
+    "provider_error",
+    "unreadable",
+    "interrupted",
+    "needs_review",
+    "rule_changed",
+    "not_automated",
+    "partly_automated",
+    "not_applicable",
+  ],
+  "expected a reason of the report schema, or null",
+);
 
 /** With reason `partly_automated`. */
 export const automatedSchema = described(

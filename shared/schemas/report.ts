@@ -1,12 +1,11 @@
 import * as v from "valibot";
-import { causeTypes } from "../vocabulary.ts";
 import { automatedSchema, manualReasonSchema, severitySchema, statusSchema } from "./finding.ts";
 import { mapNotes } from "./finding_notes.ts";
 import { count, described, object, uuid, type Output } from "./primitives.ts";
 import { attestationSchema, planSchema, waiverSchema } from "./report_decisions.ts";
+import { statusCountsEntries } from "./scan.ts";
 
 export type { Attestation, Milestone, Plan, Waiver } from "./report_decisions.ts";
-import { statusCountsEntries } from "./scan.ts";
 
 /**
  * The report of one scan, `scanstream.report/1`: the value that every report format is written from. Versions 1.1 and 1.2
@@ -154,6 +153,9 @@ const comparisonSchema = object({
   ),
 });
 
+/** The kinds of objects whose change can close a finding. */
+export const causeTypes = ["policy_rule", "policy", "zone", "app", "authenticator", "api_token", "brand"] as const;
+
 /** The smallest object whose change closes failing findings that nobody waived. */
 const causeSchema = object({
   id: v.pipe(v.string(), v.regex(/^[0-9a-f]{12}$/), v.description("The same for the same object in every scan")),
@@ -263,6 +265,7 @@ export type Finding = Output<typeof findingSchema>;
 export type FindingResource = Output<typeof resourceSchema>;
 export type ControlResult = Output<typeof controlSchema>;
 export type Cause = Output<typeof causeSchema>;
+export type CauseType = (typeof causeTypes)[number];
 export type ReportedOrgPolicy = Output<typeof orgPolicySchema>;
 export type Tailoring = Output<typeof tailoringSchema>;
 export type Comparison = Output<typeof comparisonSchema>;

@@ -1,6 +1,6 @@
 import type { Evidence, MissingEvidence } from "../../evidence/artifacts.ts";
 import type { JsonObject } from "../../../shared/json.ts";
-import type { CauseType } from "../../../shared/vocabulary.ts";
+import type { CauseType } from "../../../shared/schemas/report.ts";
 import type { FindingDraft } from "../check.ts";
 import type { FindingResource, ManualReason } from "../../../shared/report.ts";
 import { activityOf, unknownActivity } from "../parsing/activity.ts";
