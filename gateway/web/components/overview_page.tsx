@@ -6,7 +6,7 @@ import { createdApiKeySchema } from "../../../shared/schemas/team.ts";
 import { categoryNames } from "../../../shared/severity.ts";
 import { checkTitle, ruleIds, shortFix } from "../model/check_catalog.ts";
 import { toOrigin } from "../model/decisions/decision_index.ts";
-import { formatTime } from "../model/format.ts";
+import { dayMs, formatTime } from "../model/format.ts";
 import { filterViews, scannedText, sinceOf, type OrganizationView } from "../model/needs_you.ts";
 import { byWhom, remedyOf } from "../model/news.ts";
 import { mayDo } from "../model/permissions.ts";
@@ -192,7 +192,7 @@ function FirstScan({ session: { api, caller } }: { readonly session: Session }) 
 
   const makeKey = () =>
     run("make the key", async (signal) => {
-      const expires_at = new Date(api.nowMs() + keyDays * 86_400_000).toISOString();
+      const expires_at = new Date(api.nowMs() + keyDays * dayMs).toISOString();
       const body = { name: "scanner", scopes: ["read", "publish"], expires_at };
       setKey((await api.ask("POST", "api/v1/api-keys", createdApiKeySchema, { signal, body })).api_key);
     });

@@ -49,3 +49,11 @@ export function createApi({ getAuthorization, tenantId, onRefused }: ApiOptions)
 
   return { ...openRest(fetchAuthorized), fetchStream: fetchAuthorized, nowMs: () => Date.now() + clockSkewMs };
 }
+
+const at = (collection: string) => (id: string) => `api/v1/${collection}/${encodeURIComponent(id)}`;
+
+export const decisionsPath = "api/v1/decisions";
+export const toDecisionPath = at("decisions");
+export const toScanPath = at("scans");
+export const toMonitorPath = at("monitors");
+export const toOrganizationPath = at("organizations");

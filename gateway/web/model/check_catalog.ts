@@ -46,6 +46,11 @@ export function revisionText(benchmark: string | null): string | null {
   return /-(v\d+r\d+)$/.exec(benchmark ?? "")?.[1]?.toUpperCase() ?? null;
 }
 
+/** `V-273186`; the check's name where the catalog does not have it. */
+export function vulnIdOf(check: string): string {
+  return findCheck(check)?.vulnId ?? check;
+}
+
 /** `CAT I V-273186`; the check's name where the catalog does not have it. */
 export function ruleIds(check: string): string {
   const rule = findCheck(check);

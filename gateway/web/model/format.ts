@@ -1,6 +1,7 @@
 import { stateOf, type Verdict } from "../../../shared/rule_result.ts";
 import type { ShownState } from "./rules.ts";
 
+export const dayMs = 86_400_000;
 /** Texts are American English, and so are its dates, no matter what the browser speaks. */
 const language = "en-US";
 const date = { year: "numeric", month: "short", day: "numeric" } as const;
@@ -39,14 +40,14 @@ export const stateNames: Readonly<Record<ShownState, string>> = {
 
 export function formatAgo(timeMs: number, nowMs: number): string {
   const ageMs = nowMs - timeMs;
-  return ageMs < 7 * 86_400_000 ? `${formatDuration(ageMs)} ago` : dayFormat.format(timeMs);
+  return ageMs < 7 * dayMs ? `${formatDuration(ageMs)} ago` : dayFormat.format(timeMs);
 }
 
 /** `05:02` for today, else `Nov 26`, with the year where it is another one. */
 export function formatSince(timeMs: number, nowMs: number): string {
-  if (shortFormat.format(timeMs) === shortFormat.format(nowMs) && nowMs - timeMs < 2 * 86_400_000)
+  if (shortFormat.format(timeMs) === shortFormat.format(nowMs) && nowMs - timeMs < 2 * dayMs)
     return formatClock(timeMs).slice(0, 5);
-  return nowMs - timeMs < 300 * 86_400_000 ? shortFormat.format(timeMs) : dayFormat.format(timeMs);
+  return nowMs - timeMs < 300 * dayMs ? shortFormat.format(timeMs) : dayFormat.format(timeMs);
 }
 
 export function formatDuration(ms: number): string {

@@ -3,7 +3,7 @@ import type { Decision } from "../../../shared/schemas/decision.ts";
 import type { Monitor } from "../../../shared/schemas/monitor.ts";
 import type { Organization } from "../../../shared/schemas/organization.ts";
 import { indexDecisions, toOrigin, type DecisionIndex } from "./decisions/decision_index.ts";
-import { formatAgo } from "./format.ts";
+import { dayMs, formatAgo } from "./format.ts";
 import { toNews, type NewsItem } from "./news.ts";
 import type { FailingRule } from "./tenant_state.ts";
 import type { Tenant } from "./tenant_store.ts";
@@ -26,9 +26,9 @@ export interface OrganizationView {
 
 export type Need = "cat1" | "regression" | "unexplained" | "not watched" | "decision ends";
 
-const soonMs = 14 * 86_400_000;
+const soonMs = 14 * dayMs;
 /** Without a time that was stored, the last day is new. */
-const firstVisitMs = 86_400_000;
+const firstVisitMs = dayMs;
 
 type Source = Pick<Tenant, "organizations" | "monitors" | "decisions" | "changes" | "cat1" | "seenAtMs" | "connection">;
 

@@ -2,11 +2,11 @@ import { changeSchema, type Change } from "../../../shared/schemas/change.ts";
 import type { RuleHistory } from "../../../shared/schemas/history.ts";
 import { organizationHistorySchema } from "../../../shared/schemas/organization.ts";
 import { pageOf } from "../../../shared/schemas/primitives.ts";
-import type { Api } from "./api.ts";
+import { type Api, toMonitorPath, toOrganizationPath, toScanPath } from "./api.ts";
 import { isFinal, toProblem } from "./connection.ts";
 import { findingSchema, toFinding, type Finding } from "./finding.ts";
+import { dayMs } from "./format.ts";
 import { oneAtATime } from "./one_at_a_time.ts";
-import { toMonitorPath, toOrganizationPath, toScanPath } from "./paths.ts";
 import type { Tenant } from "./tenant_store.ts";
 
 /** One organization that is open: its findings as of now or of a run, what moved, and 90 days. Its functions are the same in every snapshot. */
@@ -35,7 +35,6 @@ export interface OrganizationTarget {
   readonly scanId: string | null;
 }
 
-const dayMs = 86_400_000;
 const shownDays = 90;
 const maxDays = 400;
 const maxChanges = 200;

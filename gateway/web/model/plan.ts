@@ -1,5 +1,5 @@
 import { causesHeadline, closesText, joinChanges, rankCauses } from "../../../shared/causes.ts";
-import { findCheck, shortFix } from "./check_catalog.ts";
+import { shortFix, vulnIdOf } from "./check_catalog.ts";
 import type { RuleRow } from "./rules.ts";
 import type { DecisionIndex } from "./decisions/decision_index.ts";
 
@@ -35,7 +35,7 @@ export function toPlan(
       ...finding,
       // A failure that is newer than every scan is a change of its own; a scan's are numbered as in its report.
       cause: finding.cause ?? (isWatched ? finding.check : null),
-      vuln_id: findCheck(finding.check)?.vulnId ?? finding.check,
+      vuln_id: vulnIdOf(finding.check),
       waived: waiverOf(finding) !== null,
     })),
   );

@@ -1,5 +1,4 @@
-import type { Api } from "./api.ts";
-import { toScanPath } from "./paths.ts";
+import { type Api, toScanPath } from "./api.ts";
 
 /** The formats that the page writes, each with its purpose. */
 export const reportChoices = [

@@ -1,4 +1,4 @@
-import { findCheck, findRule } from "./check_catalog.ts";
+import { findRule, vulnIdOf } from "./check_catalog.ts";
 import type { RulesFilter, ShownState } from "./rules.ts";
 
 /** View that an address of the page names. */
@@ -54,7 +54,7 @@ export function toAddress(hash: string, { state, text, rule, asOf }: RulesView):
   const query = new URLSearchParams({
     ...(state === null ? {} : { status: state }),
     ...(text === "" ? {} : { q: text }),
-    ...(rule === null ? {} : { rule: findCheck(rule)?.vulnId ?? rule }),
+    ...(rule === null ? {} : { rule: vulnIdOf(rule) }),
     ...(asOf === null ? {} : { "as-of": asOf }),
   }).toString();
   return query === "" ? place : `${place}?${query}`;

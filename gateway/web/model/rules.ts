@@ -12,7 +12,7 @@ import type { Change } from "../../../shared/schemas/change.ts";
 import type { Decision } from "../../../shared/schemas/decision.ts";
 import type { RuleHistory } from "../../../shared/schemas/history.ts";
 import { categoryNames } from "../../../shared/severity.ts";
-import { checkNames, checkTitle, controlsOf, findCheck } from "./check_catalog.ts";
+import { checkNames, checkTitle, controlsOf, findCheck, vulnIdOf } from "./check_catalog.ts";
 import type { DecisionIndex } from "./decisions/decision_index.ts";
 import type { Finding } from "./finding.ts";
 
@@ -102,12 +102,8 @@ function byWorst(a: RuleRow, b: RuleRow): number {
     shownStates.indexOf(a.state) - shownStates.indexOf(b.state) ||
     Number(a.isWaived) - Number(b.isWaived) ||
     severityRank[a.severity] - severityRank[b.severity] ||
-    (ruleId(a.check) < ruleId(b.check) ? -1 : 1)
+    (vulnIdOf(a.check) < vulnIdOf(b.check) ? -1 : 1)
   );
-}
-
-function ruleId(check: string): string {
-  return findCheck(check)?.vulnId ?? check;
 }
 
 /** The newest change of the rule, else its open exposure, else the days of its history. */

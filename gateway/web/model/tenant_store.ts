@@ -4,10 +4,9 @@ import type { Decision } from "../../../shared/schemas/decision.ts";
 import { overviewSchema, type Overview } from "../../../shared/schemas/overview.ts";
 import { scanSchema } from "../../../shared/schemas/scan.ts";
 import type { TenantEvents } from "../../../shared/schemas/tenant_events.ts";
-import type { Api } from "./api.ts";
+import { type Api, toScanPath } from "./api.ts";
 import { continueAfterExpiry, noConnection, toConnection, type Connection } from "./connection.ts";
 import { oneAtATime } from "./one_at_a_time.ts";
-import { toScanPath } from "./paths.ts";
 import {
   isIncomplete,
   withDecision,

@@ -1,11 +1,10 @@
 import type { TargetedSubmitEvent } from "preact";
 import { useState } from "preact/hooks";
 import { decisionSchema, type Decision, type DecisionKind } from "../../../../shared/schemas/decision.ts";
-import type { Api } from "../../model/api.ts";
+import { type Api, decisionsPath } from "../../model/api.ts";
 import { checkTitle, ruleIds } from "../../model/check_catalog.ts";
 import { toOrigin, toResource, type DecidedFinding } from "../../model/decisions/decision_index.ts";
-import { decisionsPath } from "../../model/paths.ts";
-import { formatOrg, toDay } from "../../model/format.ts";
+import { dayMs, formatOrg, toDay } from "../../model/format.ts";
 import { Button, Dialog, Problem } from "../basics.tsx";
 import { useAction } from "../hooks.ts";
 
@@ -22,7 +21,6 @@ interface DecideDialogProps extends DecisionDraft {
   readonly onClose: () => void;
 }
 
-const dayMs = 86_400_000;
 const presetDays = [30, 90, 365] as const;
 const maxReasonLength = 2000;
 

@@ -4,7 +4,7 @@ import { endOfExpiry } from "../../../../shared/decisions/expiry.ts";
 import { decisionSchema, type Decision } from "../../../../shared/schemas/decision.ts";
 import { pageOf } from "../../../../shared/schemas/primitives.ts";
 import { checkTitle, ruleIds } from "../../model/check_catalog.ts";
-import { decisionsPath, toDecisionPath } from "../../model/paths.ts";
+import { decisionsPath, toDecisionPath } from "../../model/api.ts";
 import { formatDuration, formatOrg, formatTime } from "../../model/format.ts";
 import { endsSoon } from "../../model/needs_you.ts";
 import { mayDo } from "../../model/permissions.ts";

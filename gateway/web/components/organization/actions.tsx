@@ -3,7 +3,7 @@ import { mayDo } from "../../model/permissions.ts";
 import { readReportFile, reportChoices, saveFile } from "../../model/report_files.ts";
 import type { Session } from "../../model/session.ts";
 import { hasEnded } from "../../model/tenant_state.ts";
-import { toScanPath } from "../../model/paths.ts";
+import { toScanPath } from "../../model/api.ts";
 import { Button, ConfirmButton, CopyButton, Problem } from "../basics.tsx";
 import { useAction } from "../hooks.ts";
 

@@ -1,5 +1,5 @@
 import type { Scan } from "../../../../shared/schemas/scan.ts";
-import { formatTime, toDay } from "../../model/format.ts";
+import { dayMs, formatTime, toDay } from "../../model/format.ts";
 import { isDay, type RulesView } from "../../model/route.ts";
 import { hasEnded } from "../../model/tenant_state.ts";
 
@@ -39,7 +39,7 @@ export function AsOfChoice({ scans, orgUrl, value, change, now }: AsOfChoiceProp
         <span class="fine">or the day</span>
         <input
           type="date"
-          min={toDay(now - 89 * 86_400_000)}
+          min={toDay(now - 89 * dayMs)}
           max={toDay(now)}
           value={isDay(value) ? (value ?? "") : ""}
           onChange={({ currentTarget }) => change({ asOf: currentTarget.value === "" ? null : currentTarget.value })}

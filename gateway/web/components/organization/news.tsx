@@ -1,7 +1,7 @@
 import { countOf } from "../../../../shared/outcome_text.ts";
 import { categoryNames } from "../../../../shared/severity.ts";
 import { checkTitle } from "../../model/check_catalog.ts";
-import { formatVerdict } from "../../model/format.ts";
+import { dayMs, formatVerdict } from "../../model/format.ts";
 import { byWhom, remedyOf, type NewsItem } from "../../model/news.ts";
 import { Icon, Time } from "../basics.tsx";
 
@@ -21,7 +21,7 @@ export function NewsLine({ item, name, href, nowMs }: NewsLineProps) {
   const isCatI = kind === "worse" && severity === "high";
   const rules = new Set(changes.map(({ check }) => check)).size;
   const what = change.to === null ? "gone" : `${formatVerdict(change.to)}${change.to_waived ? ", waived" : ""}`;
-  const isDay = nowMs - atMs < 86_400_000;
+  const isDay = nowMs - atMs < dayMs;
   return (
     <li class={`news-line news-${kind}${isCatI ? " news-worst" : ""}`}>
       <Icon name={icons[kind]} />

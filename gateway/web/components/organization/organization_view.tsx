@@ -24,8 +24,7 @@ import { Actions } from "./actions.tsx";
 import { AsOfChoice } from "./as_of_choice.tsx";
 import { AsOf, Counts, Freshness, Running } from "./head.tsx";
 import { NewsLine } from "./news.tsx";
-import { PlanSection } from "./plan_section.tsx";
-import { PolicySection } from "./policy_section.tsx";
+import { PlanSection, PolicySection } from "./plan_section.tsx";
 import { RulesTable } from "./rules_table.tsx";
 
 interface OrganizationViewProps {

@@ -1,15 +1,15 @@
 import { categoryNames } from "../../../../shared/severity.ts";
-import { findCheck } from "../../model/check_catalog.ts";
+import { vulnIdOf } from "../../model/check_catalog.ts";
 import type { Plan } from "../../model/plan.ts";
+import type { RuleRow } from "../../model/rules.ts";
 import { Folded } from "../basics.tsx";
 
-interface PlanProps {
-  readonly plan: Plan;
+interface LinksProps {
   readonly toAddress: (check: string) => string;
 }
 
 /** Changes to make, those that close most rules first; the rules that a change closes lead to their rows. */
-export function PlanSection({ plan: { headline, changes }, toAddress }: PlanProps) {
+export function PlanSection({ plan: { headline, changes }, toAddress }: LinksProps & { readonly plan: Plan }) {
   if (changes.length === 0) return null;
   return (
     <section class="card" aria-labelledby="plan-title">
@@ -25,11 +25,7 @@ export function PlanSection({ plan: { headline, changes }, toAddress }: PlanProp
             <span class="plan-text">{change}</span>
             <span class={isCatI ? "strong-fail" : "fine"}>{categoryNames[isCatI ? "high" : "medium"]}</span>
             <span class="plan-rules fine">
-              {checks.slice(0, 8).map((check) => (
-                <a key={check} href={toAddress(check)}>
-                  {findCheck(check)?.vulnId ?? check}
-                </a>
-              ))}
+              <RuleLinks checks={checks.slice(0, 8)} toAddress={toAddress} />
               {closes}
             </span>
           </li>
@@ -37,4 +33,31 @@ export function PlanSection({ plan: { headline, changes }, toAddress }: PlanProp
       />
     </section>
   );
+}
+
+/** The organization's own Access Control policy, and the rules whose result rests on it. */
+export function PolicySection({ rules, toAddress }: LinksProps & { readonly rules: readonly RuleRow[] }) {
+  const resting = rules.filter(({ findings }) => findings.some(({ rests_on: text }) => text !== null));
+  const documents = new Set(resting.flatMap(({ findings }) => findings.flatMap(({ rests_on: text }) => text ?? [])));
+  if (resting.length === 0) return null;
+  return (
+    <section class="card policy" aria-labelledby="policy-title">
+      <h2 id="policy-title">Access Control policy</h2>
+      {[...documents].map((text) => (
+        <p key={text}>{text}</p>
+      ))}
+      <p class="row wrap fine">
+        {`${resting.length} ${resting.length === 1 ? "rule rests" : "rules rest"} on it:`}
+        <RuleLinks checks={resting.map(({ check }) => check)} toAddress={toAddress} />
+      </p>
+    </section>
+  );
+}
+
+function RuleLinks({ checks, toAddress }: LinksProps & { readonly checks: readonly string[] }) {
+  return checks.map((check) => (
+    <a key={check} href={toAddress(check)}>
+      {vulnIdOf(check)}
+    </a>
+  ));
 }

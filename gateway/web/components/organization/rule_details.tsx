@@ -22,8 +22,8 @@ import { Days, sinceText } from "./days.tsx";
 const rowsAtOnce = 50;
 const shownChanges = 20;
 
-interface RuleDetailsProps {
-  readonly rule: RuleRow;
+/** The organization that is open, for its rules. */
+export interface OpenRules {
   readonly store: OpenOrganization;
   readonly decisions: DecisionIndex;
   /** Undefined: nothing can be decided here. */
@@ -32,8 +32,7 @@ interface RuleDetailsProps {
 }
 
 /** The findings of a rule, what would make it pass, and how long it has been as it is. */
-export function RuleDetails(props: RuleDetailsProps) {
-  const { rule, store, decisions, onDecide, now } = props;
+export function RuleDetails({ rule, store, decisions, onDecide, now }: OpenRules & { readonly rule: RuleRow }) {
   const { check, findings, attestation } = rule;
   const [limit, setLimit] = useState(rowsAtOnce);
   const [history, setHistory] = useState<RuleHistory | null>(rule.history);
@@ -112,7 +111,7 @@ interface FindingLineProps {
   readonly finding: Finding;
   /** The waiver of it, else the attestation of its check. */
   readonly decision: Decision | null;
-  readonly onDecide: RuleDetailsProps["onDecide"];
+  readonly onDecide: OpenRules["onDecide"];
 }
 
 /** The expected and the actual value on one line, the decision about it, and how it was read. */

@@ -1,30 +1,21 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { DecisionKind } from "../../../../shared/schemas/decision.ts";
 import { categoryNames } from "../../../../shared/severity.ts";
-import { checkTitle, findCheck } from "../../model/check_catalog.ts";
-import type { DecisionIndex } from "../../model/decisions/decision_index.ts";
-import type { Finding } from "../../model/finding.ts";
+import { checkTitle, vulnIdOf } from "../../model/check_catalog.ts";
 import { stateNames } from "../../model/format.ts";
-import type { OpenOrganization } from "../../model/organization_store.ts";
 import type { RulesView } from "../../model/route.ts";
 import { filterRules, type RuleCounts, type RuleRow, type ShownState } from "../../model/rules.ts";
 import { Icon, SearchField, Segments, StateMark } from "../basics.tsx";
 import { Days, sinceText } from "./days.tsx";
-import { RuleDetails } from "./rule_details.tsx";
+import { RuleDetails, type OpenRules } from "./rule_details.tsx";
 
-interface RulesTableProps {
+interface RulesTableProps extends OpenRules {
   readonly rules: readonly RuleRow[];
   readonly counts: RuleCounts;
   /** The present state of each check whose rule differs now; null: now is shown. */
   readonly compared: ReadonlyMap<string, ShownState> | null;
-  readonly store: OpenOrganization;
-  readonly decisions: DecisionIndex;
-  /** Undefined: nothing can be decided here. */
-  readonly onDecide: ((kind: DecisionKind, finding: Finding) => void) | undefined;
   readonly view: RulesView;
   readonly change: (changed: Partial<RulesView>) => void;
-  readonly now: number;
   /** Next to the filters. */
   readonly children?: ComponentChildren;
 }
@@ -83,7 +74,6 @@ function RuleLine(props: RuleLineProps) {
   const isLinked = view.rule === check;
   const [isOpen, setOpen] = useState(isLinked);
   const row = useRef<HTMLDetailsElement>(null);
-  const id = findCheck(check)?.vulnId ?? check;
   const { isRead } = props.store;
   useEffect(() => {
     if (!isLinked) return;
@@ -108,7 +98,7 @@ function RuleLine(props: RuleLineProps) {
       <summary>
         <StateMark state={state} isStrong={isStrong} />
         <span class={isStrong ? "strong-fail" : "fine"}>{categoryNames[severity].slice(4)}</span>
-        <span class="rule-id">{id}</span>
+        <span class="rule-id">{vulnIdOf(check)}</span>
         <span class="rule-title one-line" title={checkTitle(check)}>
           {checkTitle(check)}
         </span>

@@ -8,13 +8,13 @@ import {
   type Scope,
 } from "../../../../shared/schemas/team.ts";
 import { permissions } from "../../../auth/permissions.ts";
+import { dayMs } from "../../model/format.ts";
 import { mayDo } from "../../model/permissions.ts";
 import type { Session } from "../../model/session.ts";
 import { Button, ConfirmButton, CopyButton, Time } from "../basics.tsx";
 import { AddForm, EditedList, useEditedList } from "./edited_list.tsx";
 
 const keysPath = "api/v1/api-keys";
-const dayMs = 86_400_000;
 const scopes: readonly Scope[] = scopeSchema.options;
 const lifetimes = [
   ["30", "in 30 days"],
