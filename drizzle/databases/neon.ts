@@ -65,12 +65,12 @@ export function createNeonPoolDatabase(url: string, options: NeonOptions = {}): 
   });
 }
 
-function createDatabase(config: Config, { connect, end }: ConnectionPool): Database {
-  const close = () => {
+function createDatabase(config: Config, pool: ConnectionPool): Database {
+  const end = () => {
     config.isClosed = true;
-    return end();
+    return pool.end();
   };
-  const pooled = createPooledDatabase({ connect, end: close }, config);
+  const pooled = createPooledDatabase({ connect: () => pool.connect(), end }, config);
   return { ...pooled, transactOne: (settings, query) => sendOne(config, settings, query) };
 }
 
