@@ -92,7 +92,7 @@ interface TransactOptions {
  * It replaces Drizzle's `transaction`, which waits for `begin`, keeps a client that does not answer, and takes a COMMIT that
  * the server turned into a ROLLBACK for a success.
  */
-export async function transact<Result>(
+async function transact<Result>(
   connection: Connection,
   work: (db: TenantDatabase) => Promise<Result>,
   { settings, statementTimeoutMs, isOne }: TransactOptions,
