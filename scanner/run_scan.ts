@@ -86,7 +86,7 @@ export async function runScan(plan: ScanPlan, parts: ScanParts): Promise<Finishe
         role: connection?.role() ?? "unknown",
         requests: connection?.counters() ?? { total: 0, retried: 0, throttled_ms: 0 },
       },
-      evaluatedAt: startedAt,
+      evaluated_at: startedAt,
       checks: checks.map((check) => check.name),
       artifacts: collection?.artifacts() ?? {},
     }),

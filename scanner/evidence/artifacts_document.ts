@@ -1,9 +1,8 @@
 import * as v from "valibot";
 import { AppError } from "../../shared/app_error.ts";
-import type { ScanSummary } from "../../shared/report.ts";
-import { collectedArtifacts, type CollectedArtifacts } from "./artifacts.ts";
+import { collectedArtifacts } from "./artifacts.ts";
 import { isJsonObject } from "../../shared/json.ts";
-import { listOf, text, time, type Schema } from "./schemas.ts";
+import { listOf, text, time } from "./schemas.ts";
 import { parseJsonText } from "./json_text.ts";
 
 export const artifactsSchema = "scanstream.artifacts/1.1";
@@ -12,28 +11,13 @@ export const artifactsSchema = "scanstream.artifacts/1.1";
 export const maxArtifactsBytes = 256 * 1_048_576;
 
 /** Document that `--save-artifacts` writes and `--from-artifacts` reads: everything that evaluation needs, and no secret. */
-export interface ArtifactsDocument {
-  readonly schema: typeof artifactsSchema;
-  readonly scan: CollectedScan;
-  /** ISO 8601, UTC: certificates have to be valid at this time, so that the same file gives the same findings later. */
-  readonly evaluated_at: string;
-  readonly checks: readonly string[];
-  readonly artifacts: CollectedArtifacts;
-}
+export interface ArtifactsDocument extends Readonly<v.InferOutput<typeof documentSchema>> {}
 
 /** The facts of a scan before evaluation. */
-export type CollectedScan = Omit<ScanSummary, "id" | "tenant_id" | "status">;
+export type CollectedScan = ArtifactsDocument["scan"];
 
-export interface ArtifactsDocumentInput {
-  readonly scan: CollectedScan;
-  readonly evaluatedAt: string;
-  readonly checks: readonly string[];
-  readonly artifacts: CollectedArtifacts;
-}
-
-export function artifactsDocument(input: ArtifactsDocumentInput): ArtifactsDocument {
-  const { scan, evaluatedAt, checks, artifacts } = input;
-  return { schema: artifactsSchema, scan, evaluated_at: evaluatedAt, checks, artifacts };
+export function artifactsDocument(content: Omit<ArtifactsDocument, "schema">): ArtifactsDocument {
+  return { schema: artifactsSchema, ...content };
 }
 
 /** Reads a saved file; throws `AppError` that names the problem (`malformed`: no JSON; `invalid`: other JSON). */
@@ -70,7 +54,7 @@ function parseJson(text: string): unknown {
 const texts = listOf(text);
 const count = v.pipe(v.number("and should be a number"), v.minValue(0, "and should not be negative"));
 
-const documentSchema: Schema<ArtifactsDocument> = v.object({
+const documentSchema = v.object({
   schema: v.literal(artifactsSchema),
   scan: v.object({
     org_url: v.pipe(text, v.url("and should be a URL")),
@@ -83,6 +67,7 @@ const documentSchema: Schema<ArtifactsDocument> = v.object({
     role: v.picklist(["super_admin", "read_only_admin", "unknown"], "and should be a known role"),
     requests: v.object({ total: count, retried: count, throttled_ms: count }),
   }),
+  /** Certificates have to be valid at this time, so that the same file gives the same findings later. */
   evaluated_at: time,
   checks: texts,
   artifacts: collectedArtifacts,

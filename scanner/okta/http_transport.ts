@@ -24,11 +24,7 @@ export interface ReceivedResponse extends HttpResponse {
   readonly receivedAtMs: number;
 }
 
-export interface HttpTransport {
-  /** Throws `NetworkError`, `ForbiddenRequest`, or the signal's reason. */
-  send(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse>;
-  close(): Promise<void>;
-}
+export type HttpTransport = ReturnType<typeof createHttpTransport>;
 
 export interface HttpTransportOptions {
   readonly orgUrl: string;
@@ -56,13 +52,19 @@ export class ForbiddenRequest extends Error {
  * The only place from which anything is sent to the provider. Reading only (V4): every caller's request is checked by
  * `allowedUrl`. Redirects are responses and are never followed, so no token, proof or assertion reaches another origin.
  */
-export function createHttpTransport(options: HttpTransportOptions): HttpTransport {
-  const connect = { timeout: options.timeoutMs };
+export function createHttpTransport({
+  orgUrl,
+  timeoutMs,
+  proxy,
+  maxBodyBytes,
+  fetch: request = fetch,
+}: HttpTransportOptions) {
+  const connect = { timeout: timeoutMs };
   // No separate timeouts below the one on the whole request, so that there is one error for all of them.
   const dispatcher = new EnvHttpProxyAgent({
     httpProxy: "",
-    httpsProxy: options.proxy.httpsProxy ?? "",
-    noProxy: options.proxy.noProxy,
+    httpsProxy: proxy.httpsProxy ?? "",
+    noProxy: proxy.noProxy,
     headersTimeout: 0,
     bodyTimeout: 0,
     connect,
@@ -70,10 +72,29 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
     proxyTls: connect,
     clientFactory: openProxy,
   });
-  return {
-    send: (request, signal) => send(request, { ...options, dispatcher, signal }),
-    close: () => dispatcher.destroy(),
-  };
+  return { send, close: () => dispatcher.destroy() };
+
+  /** Throws `NetworkError`, `ForbiddenRequest`, or the signal's reason. */
+  async function send({ method, path, headers, form }: HttpRequest, signal: AbortSignal): Promise<HttpResponse> {
+    const url = allowedUrl({ method, path }, orgUrl);
+    const timeout = AbortSignal.timeout(timeoutMs);
+    try {
+      const response = await request(url, {
+        method,
+        headers: { ...headers, accept: "application/json", "user-agent": "scanstream" },
+        redirect: "manual",
+        dispatcher,
+        signal: AbortSignal.any([signal, timeout]),
+        ...(form === undefined ? {} : { body: form }),
+      });
+      const body = response.body === null ? "" : await readBody(response.body, maxBodyBytes);
+      return { status: response.status, headers: cleanHeaders(response.headers), body };
+    } catch (error) {
+      signal.throwIfAborted();
+      if (timeout.aborted) throw new NetworkError("timeout", `no complete answer within ${timeoutMs / 1000} s`);
+      throw toNetworkError(error, proxy.httpsProxy);
+    }
+  }
 }
 
 /** The pool of connections to the proxy: what fails there names the proxy, not the organization behind it. */
@@ -107,33 +128,6 @@ export function allowedUrl({ method, path }: Pick<HttpRequest, "method" | "path"
     return url;
   }
   throw new ForbiddenRequest("only GET below the API, and POST to the token endpoint, are ever sent");
-}
-
-interface SendOptions extends HttpTransportOptions {
-  readonly dispatcher: EnvHttpProxyAgent;
-  readonly signal: AbortSignal;
-}
-
-async function send(request: HttpRequest, options: SendOptions): Promise<HttpResponse> {
-  const url = allowedUrl(request, options.orgUrl);
-  const { signal } = options;
-  const timeout = AbortSignal.timeout(options.timeoutMs);
-  try {
-    const response = await (options.fetch ?? fetch)(url, {
-      method: request.method,
-      headers: { ...request.headers, accept: "application/json", "user-agent": "scanstream" },
-      redirect: "manual",
-      dispatcher: options.dispatcher,
-      signal: AbortSignal.any([signal, timeout]),
-      ...(request.form === undefined ? {} : { body: request.form }),
-    });
-    const body = response.body === null ? "" : await readBody(response.body, options.maxBodyBytes);
-    return { status: response.status, headers: cleanHeaders(response.headers), body };
-  } catch (error) {
-    signal.throwIfAborted();
-    if (timeout.aborted) throw new NetworkError("timeout", `no complete answer within ${options.timeoutMs / 1000} s`);
-    throw toNetworkError(error, options.proxy.httpsProxy);
-  }
 }
 
 /** Header values are Latin-1: they may hold tabs and C1 controls. The HTTP parser bounds their length. */

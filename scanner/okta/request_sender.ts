@@ -119,48 +119,15 @@ export class RequestSender {
   }
 
   /** One attempt when the limits allow it; the last 429 of an endpoint that was given up. */
-  #attempt(request: RetryableRequest, endpoint: Endpoint): Promise<Result> {
-    this.#options.signal.throwIfAborted();
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ request, endpoint, resolve, reject });
-      this.#begin();
-    });
-  }
-
-  /** Begins what the limits allow, in the order in which it came. */
-  #begin(): void {
-    this.#waiting = this.#waiting.filter((waiting) => !this.#hasBegun(waiting));
-  }
-
-  #hasBegun({ request, endpoint, resolve, reject }: Waiting): boolean {
-    const refusal = this.#finalRefusal(endpoint);
-    if (refusal !== null) {
-      resolve(refusal);
-      return true;
-    }
+  async #attempt({ method, path, prepare }: RetryableRequest, endpoint: Endpoint): Promise<Result> {
     // A request that is in flight may have to wait for a new token.
-    const isUrgent = request.path === tokenPath;
-    if (!isUrgent && this.#inFlight >= this.#concurrency) return false;
-    const untilMs = endpoint.family.blockedUntilMs(this.#options.clock.nowMs());
-    if (untilMs > 0) {
-      if (untilMs < Number.POSITIVE_INFINITY) void this.#sleep(endpoint.family, untilMs);
-      return false;
-    }
-    this.#run(request, endpoint, isUrgent ? 0 : 1).then(resolve, reject);
-    return true;
-  }
-
-  /** `weight`: how much of the concurrency it takes. */
-  async #run(request: RetryableRequest, endpoint: Endpoint, weight: number): Promise<Result> {
-    const { family } = endpoint;
+    const weight = path === tokenPath ? 0 : 1;
+    const refusal = await this.#turn(endpoint, weight);
+    if (refusal !== null) return refusal;
     let window: RateWindow | null = null;
-    family.inFlight++;
-    this.#inFlight += weight;
-    // A turn later, because preparing it may itself send a request: the one for a token.
-    await Promise.resolve();
     try {
-      const prepared = (await request.prepare?.()) ?? { headers: {} };
-      const received = await this.#sendOnce({ method: request.method, path: request.path, ...prepared });
+      const prepared = (await prepare?.()) ?? { headers: {} };
+      const received = await this.#sendOnce({ method, path, ...prepared });
       const shown = parseWindow(received.headers, received.receivedAtMs);
       window = received.status === 429 ? this.#refusal(endpoint, received, shown) : shown;
       return received;
@@ -168,11 +135,41 @@ export class RequestSender {
       if (error instanceof NetworkError) return error;
       throw error;
     } finally {
-      family.inFlight--;
+      endpoint.family.inFlight--;
       this.#inFlight -= weight;
-      family.learn(window, this.#options.clock.nowMs());
+      endpoint.family.learn(window, this.#options.clock.nowMs());
       this.#begin();
     }
+  }
+
+  /** Resolves when an attempt may begin, in the order of the calls, or with the refusal of an endpoint that was given up. */
+  #turn(endpoint: Endpoint, weight: number): Promise<ReceivedResponse | null> {
+    this.#options.signal.throwIfAborted();
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ endpoint, weight, resolve, reject });
+      this.#begin();
+    });
+  }
+
+  /** Begins what the limits allow. */
+  #begin(): void {
+    this.#waiting = this.#waiting.filter((waiting) => !this.#hasBegun(waiting));
+  }
+
+  #hasBegun({ endpoint, weight, resolve }: Waiting): boolean {
+    const refusal = this.#finalRefusal(endpoint);
+    if (refusal === null) {
+      if (weight > 0 && this.#inFlight >= this.#concurrency) return false;
+      const untilMs = endpoint.family.blockedUntilMs(this.#options.clock.nowMs());
+      if (untilMs > 0) {
+        if (untilMs < Number.POSITIVE_INFINITY) void this.#sleep(endpoint.family, untilMs);
+        return false;
+      }
+      endpoint.family.inFlight++;
+      this.#inFlight += weight;
+    }
+    resolve(refusal);
+    return true;
   }
 
   async #sendOnce(request: HttpRequest): Promise<ReceivedResponse> {
@@ -254,9 +251,10 @@ export class RequestSender {
 }
 
 interface Waiting {
-  readonly request: RetryableRequest;
   readonly endpoint: Endpoint;
-  readonly resolve: (result: Result) => void;
+  /** How much of the concurrency it takes. */
+  readonly weight: number;
+  readonly resolve: (refusal: ReceivedResponse | null) => void;
   readonly reject: (reason: unknown) => void;
 }
 

@@ -28,7 +28,7 @@ afterAll(() => folder[Symbol.asyncDispose]());
 async function write(name: string, changes: Parameters<typeof compliantArtifacts>[0], org_url = aScan().org_url) {
   const document = artifactsDocument({
     scan: { ...aScan(), org_url },
-    evaluatedAt: "2026-11-21T12:00:00.000Z",
+    evaluated_at: "2026-11-21T12:00:00.000Z",
     checks: catalog.map(({ name: check }) => check),
     artifacts: compliantArtifacts(changes),
   });

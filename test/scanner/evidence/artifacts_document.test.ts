@@ -7,7 +7,7 @@ import { aScan } from "../../support/report_builders.ts";
 
 const document = artifactsDocument({
   scan: aScan(),
-  evaluatedAt: "2026-11-21T12:00:00.000Z",
+  evaluated_at: "2026-11-21T12:00:00.000Z",
   checks: ["systemlog_streaming_enabled"],
   artifacts: compliantArtifacts(),
 });
