@@ -30,6 +30,11 @@ export function printable(text: string): string {
   return toLine(stripVTControlCharacters(text.slice(0, 2 * maxPrintableLength)), maxPrintableLength);
 }
 
+/** Writes lines for a person. */
+export function say({ terminal }: { readonly terminal: Pick<Terminal, "write"> }, ...lines: readonly string[]): void {
+  for (const line of lines) terminal.write(`${printable(line)}\n`);
+}
+
 /** Columns that printable text takes: East Asian wide characters and emoji take two, combining marks none. */
 export function textWidth(text: string): number {
   let width = 0;

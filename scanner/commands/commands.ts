@@ -4,7 +4,7 @@ import type { CommandIo, RunCommand } from "../../command_line/command_io.ts";
 import { offering } from "../../command_line/completion/offered_values.ts";
 import { addExamples } from "../../command_line/examples.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
-import { printable } from "../../command_line/terminal.ts";
+import { say } from "../../command_line/terminal.ts";
 import { IdpError } from "../okta/idp_error.ts";
 import type { Flags } from "../settings/read_settings.ts";
 import type { CommandName, Setting } from "../settings/setting.ts";
@@ -186,9 +186,9 @@ export function addScannerCommands(program: Command, run: RunCommand): void {
 }
 
 /** The org lets nobody in: its reason and remedy. */
-function explainRefusal(error: unknown, { terminal }: CommandIo): number {
+function explainRefusal(error: unknown, io: CommandIo): number {
   if (!(error instanceof IdpError)) throw error;
-  terminal.write(`${printable(error.message)}\n${printable(error.remedy)}\n`);
+  say(io, error.message, error.remedy);
   return exitCodes.refused;
 }
 

@@ -1,7 +1,7 @@
 import { styleText } from "node:util";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes, worstOf, type Outcome } from "../../command_line/exit_code.ts";
-import { printable, wrapped } from "../../command_line/terminal.ts";
+import { printable, say, wrapped } from "../../command_line/terminal.ts";
 import { toPrintableJson } from "../../shared/text.ts";
 import { systemClock, type Clock } from "../okta/clock.ts";
 import type { ConnectOptions } from "../okta/connection.ts";
@@ -40,7 +40,7 @@ export async function doctorCommand(flags: Flags, io: CommandIo): Promise<number
   const shown = { format: flags["format"], verbose: flags["verbose"] };
   const settings = readSettings({ command: "doctor", flags: shown, env: {} });
   const isText = settings.textFormat === "text";
-  const trace = createTrace(settings, (line) => io.terminal.write(`${line}\n`));
+  const trace = createTrace(settings, (line) => say(io, line));
   const all: { readonly organization: string | null; readonly steps: readonly DoctorResult[] }[] = [];
   for (const given of organizations) {
     const { organization = null } = given;

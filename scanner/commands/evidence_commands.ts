@@ -3,6 +3,7 @@ import { UsageError } from "../../shared/usage_error.ts";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
 import { requireWritable, standardStream } from "../../command_line/files.ts";
+import { say } from "../../command_line/terminal.ts";
 import { signFiles } from "../signing/sign_files.ts";
 import { sha256 } from "../digest.ts";
 import { settingsOfOne } from "../settings/organizations.ts";
@@ -31,7 +32,7 @@ export async function collectCommand(flags: Flags, io: CommandIo): Promise<numbe
     const evidence = sha256(JSON.stringify(scan.document));
     const signed = { scan: facts, revision, report: null, evidence, toolVersion: io.toolVersion, orgPolicy };
     const { problems } = await signFiles([target.file], signed, { signer, name: null });
-    for (const problem of problems) io.terminal.write(`${problem}\n`);
+    say(io, ...problems);
     areSaved = problems.length === 0;
   }
   const place = target.file === standardStream ? "stdout" : target.file;

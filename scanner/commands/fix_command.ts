@@ -5,14 +5,16 @@ import { countOf } from "../../shared/outcome_text.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
-import { makeDirectory, requireWritable, writeWhole } from "../../command_line/files.ts";
+import { makeDirectory, requireWritable } from "../../command_line/files.ts";
+import { say } from "../../command_line/terminal.ts";
 import { listTexts } from "../checks/parsing/names.ts";
 import { applyDecisions } from "../decisions/apply_decisions.ts";
 import { renderFiles } from "../fix/fix_files.ts";
 import { planFixes } from "../fix/plan_fixes.ts";
 import { renderPlanPage } from "../fix/plan_page.ts";
 import type { Flags } from "../settings/read_settings.ts";
-import { readJudgment, warnOn } from "./judgment.ts";
+import { readJudgment } from "./judgment.ts";
+import { writeAndSay } from "./report_output.ts";
 import { evaluateSource, openSource } from "./sources.ts";
 
 const fixFileNames = ["main.tf", "variables.tf", "terraform.tfvars.example", "plan.md"];
@@ -31,7 +33,7 @@ export async function fixCommand(flags: Flags, io: CommandIo): Promise<number> {
   const judgment = await readJudgment(settings, scan.org_url, io);
   const judged = evaluateSource(source, judgment, io);
   const { results, warnings } = applyDecisions(judged.results, judgment.decisions, io.now().getTime());
-  for (const warning of warnings) warnOn(io)(warning);
+  say(io, ...warnings);
   const plan = planFixes(results, artifacts, ownValues(judgment.orgPolicy, evaluatedAt).parameters);
   await requireWritable({ directory, fileNames: fixFileNames });
   const origin = { orgUrl: scan.org_url, collectedAt: evaluatedAt };
@@ -42,10 +44,8 @@ export async function fixCommand(flags: Flags, io: CommandIo): Promise<number> {
   if (Object.keys(texts).some((name) => name.startsWith("pages/"))) await makeDirectory(join(output, "pages"));
   let areWritten = true;
   for (const [name, text] of Object.entries(texts)) {
-    const path = join(output, name);
-    const problem = await writeWhole({ ...directory, file: path }, text);
-    areWritten &&= problem === null;
-    if (problem !== null || !settings.quiet) io.terminal.write(`${problem ?? `Wrote ${path}`}\n`);
+    const place = { ...directory, file: join(output, name) };
+    areWritten = (await writeAndSay(place, text, { io, isQuiet: settings.quiet })) && areWritten;
   }
   const imported = plan.resources.filter(({ importId }) => importId !== null).length;
   io.stdout(

@@ -1,7 +1,7 @@
 import { appendFile } from "node:fs/promises";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { explainWriteError } from "../../command_line/files.ts";
-import { printable } from "../../command_line/terminal.ts";
+import { printable, say } from "../../command_line/terminal.ts";
 import type { Report } from "../../shared/report.ts";
 import { shorten } from "../../shared/text.ts";
 import type { Revision } from "../catalog/catalog.ts";
@@ -43,7 +43,7 @@ async function writeJobSummary(reports: readonly NamedReport[], io: CommandIo, o
     await appendFile(summaryFile, isWhole ? markdown : `${shorten(markdown, maxSummaryLength)}\n\n… cut short\n`);
     return isWhole;
   } catch (error) {
-    io.terminal.write(`${explainWriteError("the job summary (GITHUB_STEP_SUMMARY)", error)}\n`);
+    say(io, explainWriteError("the job summary (GITHUB_STEP_SUMMARY)", error));
     return false;
   }
 }
@@ -56,9 +56,9 @@ async function writeOutputs(reports: readonly NamedReport[], io: CommandIo): Pro
   const lines = Object.entries(names).map(
     ([name, state]) => `${name}=${reports.reduce((sum, { report }) => sum + report.summary[state], 0)}\n`,
   );
-  await appendFile(file, lines.join("")).catch((error: unknown) => {
-    io.terminal.write(`${explainWriteError("the outputs of the step (GITHUB_OUTPUT)", error)}\n`);
-  });
+  await appendFile(file, lines.join("")).catch((error: unknown) =>
+    say(io, explainWriteError("the outputs of the step (GITHUB_OUTPUT)", error)),
+  );
 }
 
 /** GitHub refuses a summary of more than 1 MiB as a whole. */

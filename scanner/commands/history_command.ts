@@ -4,7 +4,7 @@ import { exitCodes } from "../../command_line/exit_code.ts";
 import { requireWritable } from "../../command_line/files.ts";
 import { requireGatewayAccess } from "../../command_line/gateway_access.ts";
 import { withGateway } from "../../command_line/gateway_api.ts";
-import { printable } from "../../command_line/terminal.ts";
+import { say } from "../../command_line/terminal.ts";
 import { lastDays } from "../../shared/history/rule_history.ts";
 import type { Span } from "../../shared/history/observation.ts";
 import { stigRuleNames } from "../../shared/rule_names.ts";
@@ -41,7 +41,7 @@ export async function historyCommand(flags: Flags, io: CommandIo, org?: string):
   const wanted: Wanted = { org: org ?? null, rules, period };
   const history = await (isOfGateway ? fromGateway(wanted, io) : fromReports(folder?.file ?? runsFolder, wanted, io));
   if (typeof history === "number") return history;
-  if (history.organizations.length === 0) io.terminal.write("No organization has a history yet: scan one first\n");
+  if (history.organizations.length === 0) say(io, "No organization has a history yet: scan one first");
   await requireWritable({ directory, fileNames: formats.map((format) => fileNameOf("history", format)) });
   const view = by === null ? history : controlView(history);
   const written = await writeFormats<HistoryView, { readonly width: number }>(
@@ -54,8 +54,7 @@ export async function historyCommand(flags: Flags, io: CommandIo, org?: string):
       ? { files: [], problems: [] }
       : await signFiles(written.files, factsOf(history, io), { signer, name: "history" });
   const problems = [...written.problems, ...signed.problems];
-  for (const line of [...[...written.files, ...signed.files].map((path) => `Wrote ${path}`), ...problems])
-    io.terminal.write(`${printable(line)}\n`);
+  say(io, ...[...written.files, ...signed.files].map((path) => `Wrote ${path}`), ...problems);
   return problems.length === 0 ? exitCodes.ok : exitCodes.usage;
 }
 
@@ -73,10 +72,10 @@ async function fromReports(
   io: CommandIo,
 ): Promise<History | number> {
   const { organizations, used, problems } = await readFolder(directory, io.now().getTime());
-  for (const problem of problems) io.terminal.write(`${printable(problem)}\n`);
+  say(io, ...problems);
   if (used === 0) {
     const expected = "expected scan.json files, or files of follow --format ndjson";
-    io.terminal.write(`--from-reports ${printable(JSON.stringify(directory))}: no usable file: ${expected}\n`);
+    say(io, `--from-reports ${JSON.stringify(directory)}: no usable file: ${expected}`);
     return exitCodes.usage;
   }
   const history = historyOf(organizations, period, rules);

@@ -1,6 +1,6 @@
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { requireGatewayAccess } from "../../command_line/gateway_access.ts";
-import { printable } from "../../command_line/terminal.ts";
+import { say } from "../../command_line/terminal.ts";
 import { findRule, unknownRule, type RuleNames } from "../../shared/rule_names.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import type { CatalogCheck, Revision } from "../catalog/catalog.ts";
@@ -59,7 +59,7 @@ export function findRules(settings: Settings, { setting, names, io }: Naming): r
     rule === null ? [`${settings.nameOf(setting)}: ${unknownRule(name, names, seeList)}`] : [],
   );
   if (problems.length > 0) throw new UsageError(problems);
-  for (const { rule } of found) if (typeof rule?.warning === "string") warnOn(io)(rule.warning);
+  say(io, ...found.flatMap(({ rule }) => rule?.warning ?? []));
   return found.flatMap(({ rule }) => rule?.rule.check ?? []);
 }
 
@@ -87,19 +87,14 @@ async function openDecisions(
 ): Promise<Decisions> {
   const isLast = baseline?.file === lastRun;
   const [last] = isLast ? await listRuns(orgUrl) : [];
-  if (isLast && last === undefined) warnOn(io)(`${baseline.option} last: no earlier run of ${orgUrl} is kept`);
+  if (isLast && last === undefined) say(io, `${baseline.option} last: no earlier run of ${orgUrl} is kept`);
   const ofRun = last === undefined ? null : { option: `${baseline?.option ?? ""} last`, file: last.report };
   const sources = { decisions, baseline: isLast ? ofRun : baseline };
-  const files = await readDecisions(sources, { rules, warn: warnOn(io) });
+  const files = await readDecisions(sources, { rules, warn: (line) => say(io, line) });
   if (!decisionsFromGateway) return files;
   const access = requireGatewayAccess(io.env, []);
   const fetched = await fetchDecisions({ access, orgUrl, signal: io.interrupted });
   const { decisions: all, warnings } = mergeDecisions(files, fetched, { rules, nowMs: io.now().getTime() });
-  for (const warning of warnings) warnOn(io)(warning);
+  say(io, ...warnings);
   return all;
-}
-
-/** Writes a message for a person. */
-export function warnOn({ terminal }: Pick<CommandIo, "terminal">): (message: string) => void {
-  return (message) => terminal.write(`${printable(message)}\n`);
 }

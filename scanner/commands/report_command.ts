@@ -5,7 +5,7 @@ import type { CommandIo } from "../../command_line/command_io.ts";
 import { requireGatewayAccess } from "../../command_line/gateway_access.ts";
 import { oneScanProblems, requireLatest, withGateway } from "../../command_line/gateway_api.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
-import { readOptionFile, writeWhole } from "../../command_line/files.ts";
+import { readOptionFile } from "../../command_line/files.ts";
 import { isUuid } from "../../shared/channel_name.ts";
 import { parseJsonObject } from "../../shared/json.ts";
 import type { Report } from "../../shared/report.ts";
@@ -20,7 +20,7 @@ import { readRevision } from "../revisions/read_stig_file.ts";
 import { evidenceName } from "../runs/kept_runs.ts";
 import { settingsOfSaved } from "../settings/organizations.ts";
 import type { Flags } from "../settings/read_settings.ts";
-import { readReportTarget, writeReport, type WriteOptions } from "./report_output.ts";
+import { readReportTarget, writeAndSay, writeReport, type WriteOptions } from "./report_output.ts";
 import { openSource, reportOn, type Source } from "./sources.ts";
 
 /** `report`: the newest run, a run, evidence or a report in a file, or a scan at the gateway, in any format. */
@@ -43,9 +43,8 @@ async function writeForAssessor(source: Source, flags: Flags, io: CommandIo): Pr
   const settings = { ...source.settings, output, format };
   const { report, options } = await reportOn({ ...source, settings }, io);
   const evidenceFile = join(output.file, "evidence.json");
-  const problem = await writeWhole({ ...output, file: evidenceFile }, source.text);
-  if (problem !== null || !settings.quiet) io.terminal.write(`${problem ?? `Wrote ${evidenceFile}`}\n`);
-  return problem === null ? write(report, { ...options, evidenceFile }, io) : exitCodes.usage;
+  const isWritten = await writeAndSay({ ...output, file: evidenceFile }, source.text, { io, isQuiet: settings.quiet });
+  return isWritten ? write(report, { ...options, evidenceFile }, io) : exitCodes.usage;
 }
 
 /** A run is named by its folder. */

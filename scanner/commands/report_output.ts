@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes, worstOf, type Outcome } from "../../command_line/exit_code.ts";
 import { requireWritable, standardStream, writeWhole, type NamedFile } from "../../command_line/files.ts";
+import { say } from "../../command_line/terminal.ts";
 import { countOf } from "../../shared/outcome_text.ts";
 import type { Report } from "../../shared/report.ts";
 import { summarizeChecks } from "../../shared/rule_result.ts";
@@ -23,7 +24,7 @@ import type { Settings } from "../settings/read_settings.ts";
 import { readSigner, type Signer } from "../signing/keys.ts";
 import { signFiles } from "../signing/sign_files.ts";
 import { checklistLines, nextLines, overdueLines, writtenLines } from "./closing_lines.ts";
-import { warnOn, type Judgment } from "./judgment.ts";
+import type { Judgment } from "./judgment.ts";
 
 /** How and where a report is written. */
 export interface ReportTarget {
@@ -63,21 +64,28 @@ function fileOf(source: NamedFile | null): NamedFile | null {
   return source?.file === standardStream ? null : source;
 }
 
-/** False when the evidence could not be written, after a message. */
+/** Writes a file, and says that it did; returns false, after the reason, where it could not be written. */
+export async function writeAndSay(
+  place: NamedFile,
+  text: string,
+  { io, isQuiet }: { readonly io: CommandIo; readonly isQuiet: boolean },
+): Promise<boolean> {
+  const problem = await writeWhole(place, text);
+  if (problem !== null || !isQuiet) say(io, problem ?? `Wrote ${place.file}`);
+  return problem === null;
+}
+
+/** Returns false when the evidence could not be written, after a message. */
 export async function saveArtifacts(
-  source: NamedFile | null,
+  place: NamedFile | null,
   { document }: FinishedScan,
   io: CommandIo,
 ): Promise<boolean> {
-  if (source === null) return true;
+  if (place === null) return true;
   const text = JSON.stringify(document);
-  if (source.file === standardStream) {
-    io.stdout(`${text}\n`);
-    return true;
-  }
-  const problem = await writeWhole(source, text);
-  if (problem !== null) io.terminal.write(`${problem}\n`);
-  return problem === null;
+  if (place.file !== standardStream) return writeAndSay(place, text, { io, isQuiet: true });
+  io.stdout(`${text}\n`);
+  return true;
 }
 
 /** Facts of a report that its scan does not have. */
@@ -98,7 +106,7 @@ export function toReport(
 ): Report {
   const { results: decided, comparison, warnings } = applyDecisions(found, decisions, io.now().getTime());
   const results = withCarried(withChecklistAnswers(decided, checklist), checklist?.carried ?? null);
-  for (const warning of warnings) warnOn(io)(warning);
+  say(io, ...warnings);
   return {
     schema: "scanstream.report/1",
     ...(orgPolicy !== null && { org_policy: reportedOrgPolicy(orgPolicy, document.evaluated_at, sha256) }),
@@ -154,13 +162,9 @@ export async function writeReport(
   const signed = await signFiles(paths, facts, { signer, name: "scan" });
   const files = [...written.files, ...signed.files];
   const problems = [...written.problems, ...signed.problems];
-  const lines = [
-    ...(settings.quiet ? [] : writtenLines(files, outputDir)),
-    ...problems,
-    ...(checklist === null ? [] : checklistLines(report, checklist, revision)),
-    ...overdueLines(report),
-  ];
-  for (const line of lines) warnOn(io)(line);
+  say(io, ...(settings.quiet ? [] : writtenLines(files, outputDir)), ...problems);
+  if (checklist !== null) say(io, ...checklistLines(report, checklist, revision));
+  say(io, ...overdueLines(report));
   return { files, problems };
 }
 
@@ -204,12 +208,9 @@ export async function finishScan(
     : gate.line(exitCodes[outcome], areWritten ? undefined : "a file could not be written");
   const isSummaryShown = outputDir === null && formats.some((format) => !format.isMachine);
   // A run that fails or could not read everything says so, however quiet it is.
-  const closing = [
-    ...(isQuiet || isSummaryShown ? [] : [summaryLine(report)]),
-    ...(isQuiet && outcome === "ok" && gate.unread === 0 ? [] : [gateLine]),
-    ...(!isQuiet && isBrief && isSummaryShown && formats[0]?.name === "table" ? nextLines(report, from) : []),
-  ];
-  for (const line of closing) warnOn(io)(line);
+  if (!isQuiet && !isSummaryShown) say(io, summaryLine(report));
+  if (!isQuiet || outcome !== "ok" || gate.unread > 0) say(io, gateLine);
+  if (!isQuiet && isBrief && isSummaryShown && formats[0]?.name === "table") say(io, ...nextLines(report, from));
   return { files, gateLine, outcome };
 }
 
@@ -220,16 +221,12 @@ function interruptedLine({ checks }: Report): string {
 
 /** Nothing was evaluated (exit code 3): a program gets the error as JSON in the report's place. */
 export async function writeIdpError(error: IdpError, target: ReportTarget, io: CommandIo): Promise<void> {
-  warnOn(io)(error.message);
-  warnOn(io)(error.remedy);
+  say(io, error.message, error.remedy);
   const json = target.formats.find((format) => format.name === "json");
   if (json === undefined) return;
   const text = `${JSON.stringify(toErrorReport(error), null, 2)}\n`;
   // Replaces the report of an earlier run, which would be mistaken for this run's.
   if (target.outputDir === null) return io.stdout(text);
-  const problem = await writeWhole(
-    { ...target.outputDir, file: join(target.outputDir.file, reportFileName(json)) },
-    text,
-  );
-  if (problem !== null) io.terminal.write(`${problem}\n`);
+  const file = join(target.outputDir.file, reportFileName(json));
+  await writeAndSay({ ...target.outputDir, file }, text, { io, isQuiet: true });
 }

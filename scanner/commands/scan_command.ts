@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes, worstOf, type Outcome } from "../../command_line/exit_code.ts";
 import { requireWritable, standardStream } from "../../command_line/files.ts";
-import { printable } from "../../command_line/terminal.ts";
+import { printable, say } from "../../command_line/terminal.ts";
 import type { Report } from "../../shared/report.ts";
 import { countStates, ruleStates } from "../../shared/rule_result.ts";
 import { UsageError } from "../../shared/usage_error.ts";
@@ -24,7 +24,7 @@ import {
 } from "../settings/read_settings.ts";
 import { readStreamConfig, startPublishing } from "../streaming/start_publishing.ts";
 import { writeGitHubFeedback } from "./github_actions.ts";
-import { readJudgment, warnOn } from "./judgment.ts";
+import { readJudgment } from "./judgment.ts";
 import { createProgress, newProgress, type Progress } from "./progress.ts";
 import { finishScan, readReportTarget, saveArtifacts, toReport, writeIdpError } from "./report_output.ts";
 import { attested, keep, scanOrg } from "./sources.ts";
@@ -188,7 +188,7 @@ async function scanSeveral(organizations: readonly Given[], io: CommandIo): Prom
   io.stdout(summaryTable(summary, io.terminal.columns || 80));
   const target = { formats: summaryFormats, outputDir: output, stdout: () => {}, name: "summary" };
   const { files, problems } = await writeFormats(summary, target, { onStdout: {}, ofFile: {} });
-  for (const line of [...(quiet ? [] : files.map((path) => `Wrote ${path}`)), ...problems]) warnOn(io)(line);
+  say(io, ...(quiet ? [] : files.map((path) => `Wrote ${path}`)), ...problems);
   const reports = scans.flatMap((scan) => {
     const report = ended.get(scan)?.report ?? null;
     return report === null ? [] : [{ name: scan.waiting.name, report, revision: scan.revision }];

@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { AppError } from "../../shared/app_error.ts";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { readOptionFile, type NamedFile } from "../../command_line/files.ts";
+import { say } from "../../command_line/terminal.ts";
 import { parseJsonObject } from "../../shared/json.ts";
 import type { CheckResult, Report } from "../../shared/report.ts";
 import { countStates } from "../../shared/rule_result.ts";
@@ -85,7 +86,7 @@ export async function keep(
   io: CommandIo,
 ): Promise<void> {
   const problem = isKept ? await keepRun(run, count) : null;
-  if (problem !== null) io.terminal.write(`${problem}\n`);
+  if (problem !== null) say(io, problem);
 }
 
 async function readEvidence(source: NamedFile): Promise<Pick<Source, "document" | "text">> {
@@ -106,7 +107,7 @@ export function evaluateSource(
   { checks, isNamed, orgPolicy }: Rules,
   io: CommandIo,
 ): FinishedScan {
-  const trace = createTrace(settings, (line) => io.terminal.write(`${line}\n`));
+  const trace = createTrace(settings, (line) => say(io, line));
   const selected = isNamed ? checks : checks.filter(({ name }) => document.checks.includes(name));
   const { engine, org_url: orgUrl } = document.scan;
   const context = toContext({ engine, orgUrl, evaluatedAt: document.evaluated_at, orgPolicy });
