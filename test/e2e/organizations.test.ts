@@ -5,28 +5,27 @@ import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { publishCredentials } from "../../practice_org/auth/credentials.ts";
-import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_practice_org.ts";
 import configSchema from "../../shared/config.schema.json" with { type: "json" };
 import type { Report } from "../../shared/report.ts";
 import summarySchema from "../../shared/summary.schema.json" with { type: "json" };
 import type { Summary } from "../../scanner/commands/summary.ts";
 import { startCommand, temporaryFolder } from "../support/command_line.ts";
+import { startCommandOrg, type CommandOrg } from "../support/org_stage.ts";
 
 /** `scan` with `scanstream.config.json`: its options, and several organizations in one run. */
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-let acme: PracticeOrg;
-let globex: PracticeOrg;
+let acme: CommandOrg;
+let globex: CommandOrg;
 beforeAll(async () => {
   folder = await temporaryFolder();
   [acme, globex] = await Promise.all([
-    createPracticeOrg({ profile: { name: "typical" }, role: "super" }),
-    createPracticeOrg({ profile: { name: "compliant" }, role: "super" }),
+    startCommandOrg(folder.path),
+    startCommandOrg(folder.path, { profile: { name: "compliant" } }),
   ]);
 });
 afterAll(async () => {
-  await Promise.all([acme.stop(), globex.stop()]);
+  await Promise.all([acme, globex].map((org) => org[Symbol.asyncDispose]()));
   await folder[Symbol.asyncDispose]();
 });
 
@@ -35,14 +34,10 @@ addFormats.default(ajv);
 const isConfig = ajv.compile(configSchema);
 const isSummary = ajv.compile(summarySchema);
 
-async function entry(name: string, org: PracticeOrg): Promise<Record<string, unknown>> {
-  const { privateKeyFile } = await publishCredentials(org, join(folder.path, `key-${name}`));
-  return { name, org_url: org.url, client_id: org.clientId, private_key_file: privateKeyFile };
-}
-
-/** An organization that cannot be reached. */
-async function unreachable(name: string): Promise<Record<string, unknown>> {
-  return { ...(await entry(name, acme)), org_url: "http://127.0.0.1:9" };
+/** Its entry in the file; a later member wins. */
+function entry(name: string, { env }: CommandOrg, more: object = {}): Readonly<Record<string, unknown>> {
+  const { IDP_ORG_URL: org_url, IDP_CLIENT_ID: client_id, IDP_PRIVATE_KEY_FILE: private_key_file } = env;
+  return { name, org_url, client_id, private_key_file, ...more };
 }
 
 /** A working directory with the file. */
@@ -65,13 +60,13 @@ async function reportIn(cwd: string, path: string): Promise<Report> {
 
 describe("a command that works on one organization", () => {
   test("takes the one that --org names, and names them all where it has to be told", async () => {
-    const cwd = await inFolder({ organizations: [await entry("acme", acme), await entry("globex", globex)] });
+    const cwd = await inFolder({ organizations: [entry("acme", acme), entry("globex", globex)] });
     const collected = await callCommand(["collect", "--org", "globex", "--save-artifacts", "globex.json", "-q"], {
       cwd,
     });
     expect(collected).toMatchObject({ code: 0, stderr: "" });
     expect(JSON.parse(await readFile(join(cwd, "globex.json"), "utf8"))).toMatchObject({
-      scan: { org_url: globex.url },
+      scan: { org_url: globex.org.url },
     });
     expect(await callCommand(["fix", "--output", "x"], { cwd })).toMatchObject({
       code: 2,
@@ -87,8 +82,8 @@ describe("a command that works on one organization", () => {
   });
 
   test("refuses to guess where a variable names another than the file", async () => {
-    const cwd = await inFolder({ organizations: [await entry("globex", globex)] });
-    const options = { cwd, env: { IDP_ORG_URL: acme.url } };
+    const cwd = await inFolder({ organizations: [entry("globex", globex)] });
+    const options = { cwd, env: { IDP_ORG_URL: acme.org.url } };
     expect(await callCommand(["collect", "--save-artifacts", "one.json"], options)).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(/^IDP_ORG_URL names one organization, and scanstream.config.json names another/),
@@ -108,10 +103,10 @@ test("evaluate, fix and follow obey the file as scan does, offline by the organi
   };
   const cwd = await inFolder({
     defaults: { fail_on: "fail" },
-    organizations: [{ ...(await entry("acme", acme)), ...own }, await entry("globex", globex)],
+    organizations: [entry("acme", acme, { ...own }), entry("globex", globex)],
   });
   await writeFile(join(cwd, "waivers.json"), JSON.stringify([{ check: "V-273186", ...reason }]));
-  const policy = { ...aDocument, org_url: acme.url, limits: { global_session_idle_minutes: 600 } };
+  const policy = { ...aDocument, org_url: acme.org.url, limits: { global_session_idle_minutes: 600 } };
   await writeFile(join(cwd, "policy.json"), JSON.stringify(policy));
   const scanned = await callCommand(["scan", "--org", "acme", "-q"], { cwd });
   const evaluated = await callCommand(["evaluate", "--from-artifacts", "kept.json", "-q"], { cwd });
@@ -137,9 +132,9 @@ describe("several organizations", () => {
     const cwd = await inFolder({
       defaults: { output: "reports", format: ["json", "table"] },
       organizations: [
-        await entry("acme", acme),
-        await unreachable("gone"),
-        { ...(await entry("globex", globex)), format: "csv" },
+        entry("acme", acme),
+        entry("gone", acme, { org_url: "http://127.0.0.1:9" }),
+        entry("globex", globex, { format: "csv" }),
       ],
     });
     const { code, stdout, stderr } = await callCommand(["scan"], { cwd });
@@ -159,7 +154,7 @@ describe("several organizations", () => {
     expect(await readdir(join(cwd, "reports/acme"))).toEqual(["scan.json", "scan.txt"]);
     expect(await readdir(join(cwd, "reports/globex"))).toEqual(["scan.csv"]);
     const report = await reportIn(cwd, "reports/acme/scan.json");
-    expect(report.scan.org_url).toBe(acme.url);
+    expect(report.scan.org_url).toBe(acme.org.url);
     const summary = await summaryIn(cwd);
     expect(summary).toMatchObject({
       exit_code: 3,
@@ -181,10 +176,10 @@ describe("several organizations", () => {
   test("everything that is wrong with any of them is said before the first request, in the words of the file", async () => {
     const cwd = await inFolder({
       organizations: [
-        { ...(await entry("acme", acme)), org_url: "ftp://acme.okta.com" },
-        { ...(await entry("globex", globex)), decisions: "nothere.json", private_key_file: "gone.pem" },
-        { ...(await entry("third", globex)), check: "nonsense" },
-        { name: "fourth", org_url: globex.url, client_id: globex.clientId, private_key_env: "NOT_SET" },
+        entry("acme", acme, { org_url: "ftp://acme.okta.com" }),
+        entry("globex", globex, { decisions: "nothere.json", private_key_file: "gone.pem" }),
+        entry("third", globex, { check: "nonsense" }),
+        { name: "fourth", org_url: globex.org.url, client_id: globex.org.clientId, private_key_env: "NOT_SET" },
       ],
     });
     const { code, stdout, stderr } = await callCommand(["scan"], { cwd });
@@ -205,7 +200,7 @@ describe("several organizations", () => {
     [["--baseline", "scan.json"], /^--baseline belongs to one organization/m],
     [["--org-url", "https://acme.okta.com"], /^--org-url: scanstream\.config\.json lists no organization/m],
   ])("%j is refused", async (args, problem) => {
-    const cwd = await inFolder({ organizations: [await entry("acme", acme), await entry("globex", globex)] });
+    const cwd = await inFolder({ organizations: [entry("acme", acme), entry("globex", globex)] });
     const { code, stdout, stderr } = await callCommand(["scan", ...args], { cwd });
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toMatch(problem);
@@ -213,16 +208,15 @@ describe("several organizations", () => {
   });
 
   test("Ctrl-C: those under way end as cancelled with their reports, the others are not run", async () => {
-    const slow = await createPracticeOrg({ profile: { name: "typical" }, role: "super", latencyMs: 400 });
+    await using slow = await startCommandOrg(folder.path, { latencyMs: 400 });
     const cwd = await inFolder({
       defaults: { output: "reports", format: "json", concurrency: 1 },
       parallel: 1,
-      organizations: [await entry("globex", globex), await entry("slow", slow), await entry("acme", acme)],
+      organizations: [entry("globex", globex), entry("slow", slow), entry("acme", acme)],
     });
     const running = startCommand(["scan", "-v"], { cwd });
     await running.until("stderr", /^slow: evaluated /m);
     const { code, stdout } = await running.stop("SIGINT");
-    await slow.stop();
     expect(code).toBe(130);
     expect(stdout).toMatch(/^acme +not run/m);
     expect((await reportIn(cwd, "reports/slow/scan.json")).scan.status).toBe("cancelled");
@@ -240,7 +234,7 @@ describe("several organizations", () => {
   test("a job summary of GitHub has all of them, and annotations name the organization", async () => {
     const cwd = await inFolder({
       defaults: { output: "reports", format: "json" },
-      organizations: [await entry("acme", acme), await entry("globex", globex)],
+      organizations: [entry("acme", acme), entry("globex", globex)],
     });
     const env = { GITHUB_ACTIONS: "true", GITHUB_STEP_SUMMARY: join(cwd, "job.md") };
     const { stderr } = await callCommand(["scan"], { cwd, env });

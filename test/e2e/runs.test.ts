@@ -2,11 +2,11 @@ import { mkdtemp, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_practice_org.ts";
 import type { Report } from "../../shared/report.ts";
 import type { Diff } from "../../shared/schemas/diff.ts";
 import type { History } from "../../shared/schemas/history.ts";
 import { callCommand } from "../support/called_command.ts";
+import { startCommandOrg } from "../support/org_stage.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
 
 /** Runs that a scan keeps, and the commands that use them without being told a folder. */
@@ -17,17 +17,11 @@ beforeAll(async () => {
 });
 afterAll(() => folder[Symbol.asyncDispose]());
 
-const envOf = (org: PracticeOrg) => ({
-  IDP_ORG_URL: org.url,
-  IDP_CLIENT_ID: org.clientId,
-  IDP_PRIVATE_KEY: org.privateKeyPem,
-});
-
 async function workplace() {
-  const org = await createPracticeOrg({ profile: { name: "typical" }, role: "super" });
+  const { org, env } = await startCommandOrg(folder.path);
   const cwd = await mkdtemp(join(folder.path, "work-"));
   const place = join(cwd, ".scanstream/runs", new URL(org.url).host.replace(":", "_"));
-  return { org, cwd, place, run: (...args: readonly string[]) => callCommand(args, { cwd, env: envOf(org) }) };
+  return { org, cwd, place, run: (...args: readonly string[]) => callCommand(args, { cwd, env }) };
 }
 
 test("a kept run is read by its owner only, and serves the next commands without the org", async () => {
