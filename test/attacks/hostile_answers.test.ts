@@ -15,7 +15,6 @@ import {
 } from "../support/artifact_builders.ts";
 import { compliantOrg, paths } from "../support/compliant_org.ts";
 import { requireSameFromFile, requireSoundResults, scanOrg } from "../support/hostile_org.ts";
-import { toHostileJson } from "../support/hostile_text.ts";
 import { mapIdpClient } from "../support/map_idp_client.ts";
 import { apiError, createScriptedIdp, issueToken, tokenPath, type ScriptedIdp } from "../support/scripted_idp.ts";
 
@@ -30,7 +29,7 @@ async function startCompliantOrg(answers: Readonly<Record<string, unknown>> = {}
   const idp = await createScriptedIdp({
     otherwise({ url }) {
       const answer = answers[url] ?? compliantOrg[url];
-      return answer === undefined ? apiError(404, "E0000007") : { body: toHostileJson(answer) };
+      return answer === undefined ? apiError(404, "E0000007") : { body: JSON.stringify(answer) };
     },
   });
   owned.push(() => idp.stop());
@@ -162,9 +161,9 @@ test("a next link whose path is a host ends the list, and no scan", async () => 
 test("error texts, headers, scopes and an organization's own texts become lines too", async () => {
   const odd = "bad\u0000\ud800\u202e\u001b[2J\r\n::error::forged 😀".repeat(20);
   const idp = await startCompliantOrg();
-  idp.on("GET", "/.well-known/okta-organization", { body: toHostileJson({ id: odd, pipeline: odd }) });
+  idp.on("GET", "/.well-known/okta-organization", { body: JSON.stringify({ id: odd, pipeline: odd }) });
   idp.on("POST", tokenPath, (request) => issueToken(request, { scope: `okta.policies.read ${odd}` }));
-  idp.on("GET", "/api/v1/policies", { status: 403, body: toHostileJson({ errorCode: odd, errorSummary: odd }) });
+  idp.on("GET", "/api/v1/policies", { status: 403, body: JSON.stringify({ errorCode: odd, errorSummary: odd }) });
   const refusal = await scanOrg(idp).catch((error: unknown) => error);
   expect(refusal).toMatchObject({ code: expect.any(String), name: "IdpError" });
   expect((refusal as Error).message).not.toMatch(/[\p{Cc}\p{Cs}\u202e]/u);

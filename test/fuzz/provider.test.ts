@@ -6,7 +6,7 @@ import { connect } from "../../scanner/okta/connection.ts";
 import { IdpError } from "../../scanner/okta/idp_error.ts";
 import { RequestSender } from "../../scanner/okta/request_sender.ts";
 import { isLine } from "../../shared/text.ts";
-import { hostileString, textsOf, toHostileJson } from "../support/hostile_text.ts";
+import { hostileString, textsOf } from "../support/hostile_text.ts";
 import { createFakeClock } from "../support/fake_clock.ts";
 import { configFor, openClient } from "../support/idp_connection.ts";
 import { createScriptedIdp, tokenPath } from "../support/scripted_idp.ts";
@@ -25,7 +25,7 @@ test("whatever bytes an organization answers, a read is evidence only when they 
   const entries = array(
     dictionary(hostileString, oneof(hostileString, array(hostileString)), { noNullPrototype: true }),
   );
-  const hostile = entries.map(toHostileJson);
+  const hostile = entries.map((value) => JSON.stringify(value));
   const body = oneof(hostile, mutated(hostile), mutated(constantFrom(example)), json(), anyText());
   const config = configFor(idp);
   let read = 0;
@@ -79,8 +79,8 @@ test("whatever an organization says before and at login, it is a connection or a
   let connected = 0;
   await assert(
     asyncProperty(answer, answer, status, status, async (about, token, aboutStatus, tokenStatus) => {
-      idp.on("GET", "/.well-known/okta-organization", { status: aboutStatus, body: toHostileJson(about) });
-      const body = tokenStatus === 404 ? issueBody : toHostileJson(token);
+      idp.on("GET", "/.well-known/okta-organization", { status: aboutStatus, body: JSON.stringify(about) });
+      const body = tokenStatus === 404 ? issueBody : JSON.stringify(token);
       idp.on("POST", tokenPath, { status: tokenStatus === 404 ? 200 : tokenStatus, body });
       try {
         const clock = createFakeClock(Date.now());
@@ -99,7 +99,7 @@ test("whatever an organization says before and at login, it is a connection or a
   expect(connected).toBeLessThan(150);
 });
 
-const issueBody = toHostileJson({
+const issueBody = JSON.stringify({
   token_type: "Bearer",
   access_token: "opaque",
   scope: "okta.policies.read idp.policies.read \ud800",

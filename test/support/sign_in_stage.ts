@@ -1,27 +1,15 @@
 import { afterAll } from "vitest";
 import type { Environment } from "../../shared/environment_reader.ts";
-import { startOpenIdProvider, type Person, type SignInOptions } from "./openid_provider.ts";
-import { startWebGateway, type WebGateway, type WebTenant } from "./web_gateway.ts";
+import { startOpenIdProvider, type SignInOptions } from "./openid_provider.ts";
+import { startWebGateway } from "./web_gateway.ts";
 
 const clientId = "0oa-live-page";
 const audience = "scanstream-test";
 
-/** The page of a gateway with an OpenID provider and people of two tenants. */
-export interface SignInStage {
-  readonly gateway: WebGateway;
-  readonly issuer: string;
-  readonly acme: WebTenant;
-  readonly globex: WebTenant;
-  /** A member of both tenants, of one, and of none that there is. */
-  readonly people: Readonly<Record<"both" | "one" | "none", Person>>;
-  /** Offers sign-in anew: every session at the issuer is over. */
-  offer(options?: Partial<SignInOptions>): void;
-}
+export type SignInStage = Awaited<ReturnType<typeof openSignInStage>>;
 
-export async function openSignInStage(
-  environment: Environment = {},
-  options: Partial<SignInOptions> = {},
-): Promise<SignInStage> {
+/** The page of a gateway with an OpenID provider and people of two tenants. `offer` ends every session at the issuer. */
+export async function openSignInStage(environment: Environment = {}, options: Partial<SignInOptions> = {}) {
   const { issuer, offer } = await startOpenIdProvider();
   const gateway = await startWebGateway({
     AUTH_JWKS: undefined,
@@ -33,6 +21,7 @@ export async function openSignInStage(
   });
   afterAll(() => gateway[Symbol.asyncDispose]());
   const [acme, globex] = [await gateway.createTenant("Acme"), await gateway.createTenant("Globex")];
+  /** A member of both tenants, of one, and of none that there is. */
   const people = {
     both: { login: "ann@practice.example", name: "Ann Both", tenantIds: [acme.id, globex.id] },
     one: { login: "olga@practice.example", name: "Olga One", tenantIds: [acme.id] },

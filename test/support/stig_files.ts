@@ -6,85 +6,34 @@ import { crc32, deflateRawSync } from "node:zlib";
 export const v1r1File = join(import.meta.dirname, "../fixtures/stig/U_Okta_IDaaS_STIG_V1R1_Manual-xccdf.xml");
 export const v1r1 = readFileSync(v1r1File, "utf8");
 
-/** False facts about one entry in a zip's directory. */
-export interface EntryChange {
-  readonly name: string;
-  /** Compresses the content, and says that it has this size. */
-  readonly claimedSize?: number;
-}
-
-/** A zip as an attacker writes it. */
-export function zipOf(files: Readonly<Record<string, string | Buffer>>, ...changes: readonly EntryChange[]): Buffer {
-  const claim = (name: string) => changes.find((change) => change.name === name)?.claimedSize;
-  const entries = Object.entries(files).map(([name, content]) => ({
-    name,
-    content: claim(name) === undefined ? Buffer.from(content) : deflateRawSync(Buffer.from(content)),
-  }));
-  const zip = storedZip(entries);
-  let at = zip.indexOf(Buffer.from([0x50, 0x4b, 0x01, 0x02]));
-  while (zip.readUInt32LE(at) === 0x02014b50) {
-    const length = zip.readUInt16LE(at + 28);
-    const name = zip.subarray(at + 46, at + 46 + length).toString();
-    for (const { claimedSize } of changes.filter((change) => change.name === name)) {
-      if (claimedSize !== undefined) zip.writeUInt16LE(8, at + 10);
-      if (claimedSize !== undefined) zip.writeUInt32LE(claimedSize, at + 24);
-    }
-    at += 46 + length;
-  }
-  return zip;
-}
-
-interface ZipEntry {
-  readonly name: string;
-  readonly content: Uint8Array;
-}
-
-/** A zip of entries that are not compressed (APPNOTE 6.3.9). */
-function storedZip(entries: readonly ZipEntry[]): Buffer {
-  const locals: Uint8Array[] = [];
-  const centrals: Uint8Array[] = [];
+/** A zip as an attacker writes it (APPNOTE 6.3.9). An entry with a size that it only claims to have is compressed. */
+export function zipOf(
+  files: Readonly<Record<string, string | Buffer>>,
+  claimedSizes: Readonly<Record<string, number>> = {},
+): Buffer {
+  const locals: Buffer[] = [];
+  const centrals: Buffer[] = [];
   let offset = 0;
-  for (const { name, content } of entries) {
-    const bytes = Buffer.from(name);
-    const size = content.byteLength;
-    // Version 2.0, names in UTF-8, stored, 1980-01-01.
-    const common = record(
-      20,
-      2,
-      0x0800,
-      2,
-      0,
-      2,
-      0,
-      2,
-      0x21,
-      2,
-      crc32(content),
-      4,
-      size,
-      4,
-      size,
-      4,
-      bytes.length,
-      2,
-      0,
-      2,
-    );
-    locals.push(record(0x04034b50, 4), common, bytes, content);
-    centrals.push(record(0x02014b50, 4, 20, 2), common, record(0, 2, 0, 2, 0, 2, 0, 4, offset, 4), bytes);
-    offset += 4 + common.length + bytes.length + size;
+  for (const [file, content] of Object.entries(files)) {
+    const [name, raw, claimed] = [Buffer.from(file), Buffer.from(content), claimedSizes[file]];
+    const stored = claimed === undefined ? raw : deflateRawSync(raw);
+    // Version 2.0, names in UTF-8, 1980-01-01.
+    const common = Buffer.concat([
+      u16(20, 0x0800, claimed === undefined ? 0 : 8, 0, 0x21),
+      u32(crc32(raw), stored.length, claimed ?? raw.length),
+      u16(name.length, 0),
+    ]);
+    const local = Buffer.concat([u32(0x04034b50), common, name, stored]);
+    locals.push(local);
+    centrals.push(u32(0x02014b50), u16(20), common, u16(0, 0, 0), u32(0, offset), name);
+    offset += local.length;
   }
   const directory = Buffer.concat(centrals);
-  const count = entries.length;
-  const end = record(0x06054b50, 4, 0, 2, 0, 2, count, 2, count, 2, directory.length, 4, offset, 4, 0, 2);
-  return Buffer.concat([...locals, directory, end]);
+  const count = locals.length;
+  const end = [u32(0x06054b50), u16(0, 0, count, count), u32(directory.length, offset), u16(0)];
+  return Buffer.concat([...locals, directory, ...end]);
 }
 
-/** Little-endian numbers: each value with its width in bytes. */
-function record(...fields: readonly number[]): Buffer {
-  const pairs = fields.flatMap((value, at) => (at % 2 === 0 ? [[value, fields[at + 1] ?? 0] as const] : []));
-  const buffer = Buffer.alloc(pairs.reduce((sum, [, width]) => sum + width, 0));
-  let at = 0;
-  for (const [value, width] of pairs) at = buffer.writeUIntLE(value, at, width);
-  return buffer;
-}
+/** Numbers of two and of four bytes, in the little-endian order of every machine that runs this. */
+const u16 = (...numbers: readonly number[]) => Buffer.from(new Uint16Array(numbers).buffer);
+const u32 = (...numbers: readonly number[]) => Buffer.from(new Uint32Array(numbers).buffer);
