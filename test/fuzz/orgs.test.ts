@@ -7,7 +7,7 @@ import type { CheckResult } from "../../shared/report.ts";
 import { paths } from "../support/compliant_org.ts";
 import { changeAt, listsIn, mutate, shuffle, type Way } from "../support/mutate_json.ts";
 import { createRandom } from "../support/random.ts";
-import { problemsOf } from "../support/terraform_schema.ts";
+import { problemsOf } from "../scanner/fix/terraform_schema.ts";
 import { answering, createOrgGenerator, Refused, type OrgAnswers } from "../verdicts/generated_orgs.ts";
 import { scanAnswers, type Conclusion } from "../verdicts/scan_answers.ts";
 import { fuzzed } from "./fuzzed.ts";

@@ -8,7 +8,7 @@ import { renderPlanPage } from "../../../scanner/fix/plan_page.ts";
 import { addressOf } from "../../../scanner/fix/terraform.ts";
 import type { JsonObject } from "../../../shared/json.ts";
 import { context } from "../../support/artifact_builders.ts";
-import { problemsOf } from "../../support/terraform_schema.ts";
+import { problemsOf } from "./terraform_schema.ts";
 import { changed, denying, editEach, failing, find, planFor, planOf, typical } from "./planned_orgs.ts";
 
 const origin = { orgUrl: "https://acme.okta.com", collectedAt: "2026-11-22T00:00:00.000Z" };

@@ -9,7 +9,7 @@ import type { PracticeOrg } from "../../../practice_org/create_practice_org.ts";
 import { failingOrg } from "../../support/failing_org.ts";
 import { createRandom } from "../../support/random.ts";
 import { scanPracticeOrg } from "../../support/scan_practice_org.ts";
-import { compareSignIns } from "../../support/sign_ins.ts";
+import { compareSignIns } from "./sign_ins.ts";
 import { asTerraform, signedIn } from "../../practice_org/raw_client.ts";
 import { startOrg } from "../../practice_org/start_org.ts";
 import recorded from "../../fixtures/terraform/requests.json" with { type: "json" };

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { ChangeLine } from "../../../scanner/follow/changes.ts";
-import { chainProblems, differences, followedVerdicts, freshVerdicts } from "../../support/followed_state.ts";
+import { chainProblems, differences, followedVerdicts, freshVerdicts } from "./followed_state.ts";
 import { createRandom } from "../../support/random.ts";
 import { setUpOrg } from "./followed_org.ts";
 

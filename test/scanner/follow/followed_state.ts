@@ -1,6 +1,6 @@
-import type { PracticeOrg } from "../../practice_org/create_practice_org.ts";
-import type { ChangeLine } from "../../scanner/follow/changes.ts";
-import { scanPracticeOrg } from "./scan_practice_org.ts";
+import type { PracticeOrg } from "../../../practice_org/create_practice_org.ts";
+import type { ChangeLine } from "../../../scanner/follow/changes.ts";
+import { scanPracticeOrg } from "../../support/scan_practice_org.ts";
 
 /** The verdict of each finding, by fingerprint. */
 export type Verdicts = ReadonlyMap<string, string>;

@@ -3,20 +3,20 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { createServer, request, type Server } from "node:http";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { changes, createOrgState } from "../../practice_org/changes/admin_console.ts";
-import { profileContents } from "../../practice_org/contents/profile.ts";
-import type { OrgContents, Site } from "../../practice_org/contents/org_contents.ts";
-import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_practice_org.ts";
-import { renderFiles } from "../../scanner/fix/fix_files.ts";
-import { planFixes, type FixPlan } from "../../scanner/fix/plan_fixes.ts";
-import { denyingOrg, failingOrg } from "./failing_org.ts";
-import { createRandom } from "./random.ts";
-import { scanPracticeOrg } from "./scan_practice_org.ts";
+import { changes, createOrgState } from "../../../practice_org/changes/admin_console.ts";
+import { profileContents } from "../../../practice_org/contents/profile.ts";
+import type { OrgContents, Site } from "../../../practice_org/contents/org_contents.ts";
+import { createPracticeOrg, type PracticeOrg } from "../../../practice_org/create_practice_org.ts";
+import { renderFiles } from "../../../scanner/fix/fix_files.ts";
+import { planFixes, type FixPlan } from "../../../scanner/fix/plan_fixes.ts";
+import { denyingOrg, failingOrg } from "../../support/failing_org.ts";
+import { createRandom } from "../../support/random.ts";
+import { scanPracticeOrg } from "../../support/scan_practice_org.ts";
 import { compareSignIns } from "./sign_ins.ts";
-import { temporaryFolder } from "./temporary_folder.ts";
+import { temporaryFolder } from "../../support/temporary_folder.ts";
 
 /**
- * `npx node test/support/apply_terraform_main.ts`: applies the plans of 20 practice orgs, changed at random, with Terraform and
+ * `npx node test/scanner/fix/apply_terraform_main.ts`: applies the plans of 20 practice orgs, changed at random, with Terraform and
  * the real provider, and prints what is wrong afterwards. With `--record` it applies the plan of `failing_org.ts`, and writes
  * what Terraform was given and sent to `test/fixtures/terraform`.
  *
@@ -26,7 +26,7 @@ import { temporaryFolder } from "./temporary_folder.ts";
 
 /** The address of the org for the provider, which knows no other port. */
 const orgUrl = "http://127.0.0.1";
-const fixtures = join(import.meta.dirname, "../fixtures/terraform");
+const fixtures = join(import.meta.dirname, "../../fixtures/terraform");
 const recorded = (["typical", "edge", "empty"] as const).map((name) => (site: Site) => profileContents({ name }, site));
 const profiles = [failingOrg, denyingOrg, ...recorded];
 const random = createRandom(1);

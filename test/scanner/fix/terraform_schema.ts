@@ -1,6 +1,6 @@
-import type { FixPlan } from "../../scanner/fix/plan_fixes.ts";
-import { addressOf, type TerraformResource, type Value } from "../../scanner/fix/terraform.ts";
-import schema from "../fixtures/terraform/provider_schema.json" with { type: "json" };
+import type { FixPlan } from "../../../scanner/fix/plan_fixes.ts";
+import { addressOf, type TerraformResource, type Value } from "../../../scanner/fix/terraform.ts";
+import schema from "../../fixtures/terraform/provider_schema.json" with { type: "json" };
 
 /** The provider's own schema, and the problems of a plan by it. */
 

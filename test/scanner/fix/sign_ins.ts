@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject } from "../../shared/json.ts";
-import type { CollectedArtifacts, Evidence, JsonList } from "../../scanner/evidence/artifacts.ts";
+import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
+import type { CollectedArtifacts, Evidence, JsonList } from "../../../scanner/evidence/artifacts.ts";
 
 /**
  * An evaluator of sign-ins: a second reading of Okta's order of evaluation, without any code of the scanner.
