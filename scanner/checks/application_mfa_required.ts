@@ -3,7 +3,6 @@ import { builtInAppChecks } from "./evaluating/built_in_app.ts";
 import type { VerificationVerdict } from "./evaluating/verification_method.ts";
 import type { ChainPath, ChainStep, FactorKind } from "./parsing/authentication_chains.ts";
 import { readWord } from "./parsing/fields.ts";
-import { sortBy, sortTexts } from "./parsing/names.ts";
 
 const chainsLeft =
   'DISA names "Password/IdP + Another factor" and "Any 2 factor types", and no authentication chain. Verify that the chains demand as much';
@@ -16,7 +15,12 @@ const reasons = {
 export const mfaRequiredChecks = builtInAppChecks({
   suffix: "mfa_required",
   expected: "a first rule that requires two different factors",
-  criteria: { assurance, chains, chainsLeft },
+  criteria: {
+    assurance,
+    judgePath,
+    ifGood: (paths) => `chains of two factors, ${paths.join("; ")}`,
+    chainsLeft,
+  },
   explain: ({ slug, label }) => ({
     examines: `Whether the authentication policy of the ${label} requires two factors, in its first active rule that allows.`,
     why: `${reasons[slug]} A password alone can be guessed, phished or bought.`,
@@ -41,15 +45,11 @@ function assurance(method: JsonObject): VerificationVerdict {
   return { verdict: factorMode.value === "2FA" ? "pass" : "fail", actual: factorMode.value };
 }
 
-function chains(unordered: readonly ChainPath[]): VerificationVerdict {
-  const paths = sortBy(unordered, describe);
-  const single = paths.find((path) => factorsOf(path) === "one");
-  if (single !== undefined) return { verdict: "fail", actual: `the one-factor chain ${describe(single)}` };
-  const unknown = paths.find((path) => factorsOf(path) === "unknown");
-  if (unknown !== undefined) return { verdict: "unreadable", actual: `the chain ${describe(unknown)}` };
-  const unclear = paths.find((path) => factorsOf(path) === "unclear");
-  if (unclear !== undefined) return { verdict: "review", actual: `the chain ${describe(unclear)}` };
-  return { verdict: "pass", actual: `chains of two factors, ${paths.map(describe).join("; ")}` };
+function judgePath(path: ChainPath, words: string): VerificationVerdict {
+  const factors = factorsOf(path);
+  if (factors === "one") return { verdict: "fail", actual: `the one-factor chain ${words}` };
+  const verdicts = { two: "pass", unknown: "unreadable", unclear: "review" } as const;
+  return { verdict: verdicts[factors], actual: `the chain ${words}` };
 }
 
 const kinds: readonly FactorKind[] = ["knowledge", "possession"];
@@ -61,8 +61,4 @@ function factorsOf(path: ChainPath): "one" | "two" | "unknown" | "unclear" {
   if (kinds.some((kind) => offers(kind))) return "one";
   if (kinds.some((kind) => offers(kind, "unclear"))) return "unclear";
   return kinds.some((kind) => offers(kind, "unclear", null)) ? "unknown" : "two";
-}
-
-function describe(path: ChainPath): string {
-  return path.map((step) => sortTexts(step.map((method) => method.name)).join(" or ")).join(" then ");
 }

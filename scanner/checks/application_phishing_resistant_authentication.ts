@@ -3,7 +3,7 @@ import { builtInAppChecks } from "./evaluating/built_in_app.ts";
 import type { VerificationVerdict } from "./evaluating/verification_method.ts";
 import type { ChainPath, ChainStep } from "./parsing/authentication_chains.ts";
 import { readBoolean, readList, readWord, showValue } from "./parsing/fields.ts";
-import { sortBy, sortTexts } from "./parsing/names.ts";
+import { sortBy } from "./parsing/names.ts";
 
 const chainsLeft =
   'DISA names the box "Phishing resistant", and no authentication chain. Verify that the chains demand as much';
@@ -11,7 +11,7 @@ const chainsLeft =
 export const phishingResistantChecks = builtInAppChecks({
   suffix: "phishing_resistant_authentication",
   expected: "a first rule that only phishing-resistant factors satisfy",
-  criteria: { assurance, chains, chainsLeft },
+  criteria: { assurance, judgePath, ifGood: () => "a phishing-resistant method in every chain", chainsLeft },
   explain: ({ label }) => ({
     examines:
       `Whether the ${label} accepts phishing-resistant factors only, ` +
@@ -66,26 +66,13 @@ function judgeConstraint(constraint: unknown): VerificationVerdict {
     : { verdict: "pass", actual };
 }
 
-function chains(paths: readonly ChainPath[]): VerificationVerdict {
-  const verdicts = sortBy(paths.map(judgePath), ({ actual }) => actual);
-  const worst =
-    verdicts.find(({ verdict }) => verdict === "fail") ??
-    verdicts.find(({ verdict }) => verdict === "unreadable") ??
-    verdicts.find(({ verdict }) => verdict === "review");
-  return worst ?? { verdict: "pass", actual: "a phishing-resistant method in every chain" };
-}
-
 /** One step that cannot be taken without a resistant method makes the whole path resistant. */
-function judgePath(path: ChainPath): VerificationVerdict {
+function judgePath(path: ChainPath, words: string): VerificationVerdict {
   const steps = path.map(resistanceOf);
-  const actual = `the chain ${path.map(nameStep).join(" then ")}`;
+  const actual = `the chain ${words}`;
   if (steps.includes("resistant")) return { verdict: "pass", actual };
   if (!steps.includes("unknown") && !steps.includes("depends")) return { verdict: "fail", actual };
   return { verdict: steps.includes("unknown") ? "unreadable" : "review", actual };
-}
-
-function nameStep(step: ChainStep): string {
-  return sortTexts(step.map((method) => method.name)).join(" or ");
 }
 
 /** A user may choose the weakest method of a step. */

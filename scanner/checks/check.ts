@@ -102,33 +102,29 @@ export type FindingDraft = {
     }
 );
 
-export interface CheckDefinition<Needed extends ArtifactName, Conditional extends ArtifactName> {
-  readonly name: string;
+/** A check as its file writes it; `evaluate` sees exactly the artifacts that it declares. */
+export interface CheckDefinition<Needed extends ArtifactName, Conditional extends ArtifactName>
+  extends Pick<Check, "name" | "explanation">, Partial<Pick<Check, "parameters" | "setting">> {
   readonly artifacts: readonly Needed[];
   readonly conditionalArtifacts?: (
     artifacts: Pick<Artifacts, Needed> & Pick<CollectedArtifacts, Conditional>,
     values: OwnValues,
   ) => readonly Conditional[];
-  readonly parameters?: readonly Parameter[];
-  readonly setting?: Setting;
-  readonly explanation: Explanation;
   readonly evaluate: (
     artifacts: Pick<Artifacts, Needed> & Pick<CollectedArtifacts, Conditional>,
     context: CheckContext,
   ) => readonly FindingDraft[];
 }
 
-/** A check whose `evaluate` sees exactly the artifacts that it declares; evaluating without them throws `TypeError`. */
+/** Returns the check; evaluating it without its artifacts throws `TypeError`. */
 export function defineCheck<Needed extends ArtifactName, Conditional extends ArtifactName = never>(
   definition: CheckDefinition<Needed, Conditional>,
 ): Check {
-  const { name, artifacts, conditionalArtifacts, parameters = [], setting = null, explanation, evaluate } = definition;
+  const { name, artifacts, conditionalArtifacts, evaluate } = definition;
   return {
-    name,
-    artifacts,
-    parameters,
-    setting,
-    explanation,
+    parameters: [],
+    setting: null,
+    ...definition,
     conditionalArtifacts: (collected, values = {}) =>
       conditionalArtifacts !== undefined && hasAll(collected, artifacts) ? conditionalArtifacts(collected, values) : [],
     evaluate(collected, context) {

@@ -2,14 +2,16 @@ import type { JsonObject } from "../../../shared/json.ts";
 import type { FindingDraft } from "../check.ts";
 import type { Subject } from "./finding_drafts.ts";
 import { readList, readObject, readText } from "../parsing/fields.ts";
-import { readChains, type ChainPath } from "../parsing/authentication_chains.ts";
-import { nameOf } from "../parsing/names.ts";
+import { describePath, readChains, type ChainPath } from "../parsing/authentication_chains.ts";
+import { nameOf, sortBy } from "../parsing/names.ts";
 
 export interface VerificationCriteria {
   /** The method ASSURANCE: factors and constraints. */
   readonly assurance: (method: JsonObject) => VerificationVerdict;
-  /** The method AUTH_METHOD_CHAIN: every path that a user may take; at least one. */
-  readonly chains: (paths: readonly ChainPath[]) => VerificationVerdict;
+  /** The method AUTH_METHOD_CHAIN: the verdict on a path that a user may take, given its words. */
+  readonly judgePath: (path: ChainPath, words: string) => VerificationVerdict;
+  /** The words for paths that are all good, given those of each. */
+  readonly ifGood: (paths: readonly string[]) => string;
   /** The sentence that good chains leave to a person: they are no choice that DISA names. */
   readonly chainsLeft: string;
 }
@@ -49,15 +51,30 @@ function verdictOf(rule: JsonObject, criteria: VerificationCriteria): Verificati
   }
   if (paths.kind === "absent" || paths.value.length === 0)
     return { verdict: "fail", actual: "no authentication chain" };
-  const judged = criteria.chains(paths.value);
+  const judged = judgePaths(paths.value, criteria);
   return judged.verdict === "pass" ? { ...judged, uncovered: criteria.chainsLeft } : judged;
+}
+
+/** Paths are alternatives, so the worst one counts. */
+function judgePaths(paths: readonly ChainPath[], { judgePath, ifGood }: VerificationCriteria): VerificationVerdict {
+  const described = sortBy(
+    paths.map((path) => ({ path, words: describePath(path) })),
+    ({ words }) => words,
+  );
+  const verdicts = described.map(({ path, words }) => judgePath(path, words));
+  const [worst] = (["fail", "unreadable", "review"] as const).flatMap((bad) =>
+    verdicts.filter(({ verdict }) => verdict === bad),
+  );
+  return worst ?? { verdict: "pass", actual: ifGood(described.map(({ words }) => words)) };
 }
 
 /** Chains are alternatives, so the FAIL of one stands no matter what the others are. */
 function failOfOneChain(method: JsonObject, criteria: VerificationCriteria): VerificationVerdict | undefined {
   const chains = readList(method, "chains");
   const alone = chains.kind === "value" ? chains.value.map((chain) => readChains({ chains: [chain] })) : [];
-  const paths = alone.flatMap((read) => (read.kind === "value" ? read.value : []));
-  const verdict = paths.length > 0 ? criteria.chains(paths) : undefined;
-  return verdict?.verdict === "fail" ? verdict : undefined;
+  const verdict = judgePaths(
+    alone.flatMap((read) => (read.kind === "value" ? read.value : [])),
+    criteria,
+  );
+  return verdict.verdict === "fail" ? verdict : undefined;
 }

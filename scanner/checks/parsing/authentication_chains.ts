@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
 import { shorten } from "../../../shared/text.ts";
 import { readList, readText, readWord, showValue, type Field } from "./fields.ts";
+import { sortTexts } from "./names.ts";
 
 export type FactorKind = "knowledge" | "possession";
 
@@ -21,6 +22,11 @@ export type ChainStep = readonly ChainMethod[];
 
 /** The steps that a user takes one after another. */
 export type ChainPath = readonly ChainStep[];
+
+/** The methods of each step, in words. */
+export function describePath(path: ChainPath): string {
+  return path.map((step) => sortTexts(step.map(({ name }) => name)).join(" or ")).join(" then ");
+}
 
 const maxNameLength = 80;
 
@@ -107,46 +113,25 @@ interface KnownMethod {
 
 const knowledge: KnownMethod = { factor: "knowledge", isPhishingResistant: false };
 const possession: KnownMethod = { factor: "possession", isPhishingResistant: false };
-const resistant: KnownMethod = { factor: "possession", isPhishingResistant: true };
 const depends: KnownMethod = { factor: "possession", isPhishingResistant: "depends" };
-const securityKey: KnownMethod = { ...resistant, verifiesUser: true };
-const fastPass: KnownMethod = { ...depends, verifiesUser: true };
 // A smart card is used with its PIN.
 const smartCard: KnownMethod = { factor: "both", isPhishingResistant: true };
-const neverResistant: KnownMethod = { ...possession, ignoresDemand: true };
-// How it reaches its user, and what they had to show for it, the organization alone knows.
-const temporaryCode: KnownMethod = { factor: "unclear", isPhishingResistant: "depends", ignoresDemand: true };
 
 /** Factors by authenticator key, and by method if an answer gives only that. */
-const knownMethods: ReadonlyMap<string, KnownMethod> = new Map([
-  ["okta_password", knowledge],
-  ["password", knowledge],
-  ["security_question", knowledge],
-  ["okta_email", possession],
-  ["email", possession],
-  ["phone_number", possession],
-  ["sms", possession],
-  ["voice", possession],
-  ["okta_verify", { ...possession, verifiesUser: true }],
-  ["okta_verify_totp", neverResistant],
-  ["okta_verify_push", neverResistant],
-  ["okta_verify_fastpass", fastPass],
-  ["push", possession],
-  ["totp", possession],
-  ["otp", possession],
-  ["google_otp", possession],
-  ["custom_otp", possession],
-  ["custom_app", possession],
-  ["onprem_mfa", possession],
-  ["rsa_token", possession],
-  ["symantec_vip", possession],
-  ["yubikey_token", possession],
-  ["duo", depends],
-  ["external_idp", depends],
-  ["idp", depends],
-  ["signed_nonce", fastPass],
-  ["webauthn", securityKey],
-  ["smart_card_idp", smartCard],
-  ["cert", smartCard],
-  ["tac", temporaryCode],
-]);
+const knownMethods: ReadonlyMap<string, KnownMethod> = new Map(
+  (
+    [
+      ["okta_password password security_question", knowledge],
+      ["okta_email email phone_number sms voice push totp otp google_otp custom_otp custom_app", possession],
+      ["onprem_mfa rsa_token symantec_vip yubikey_token", possession],
+      ["okta_verify", { ...possession, verifiesUser: true }],
+      ["okta_verify_totp okta_verify_push", { ...possession, ignoresDemand: true }],
+      ["okta_verify_fastpass signed_nonce", { ...depends, verifiesUser: true }],
+      ["duo external_idp idp", depends],
+      ["webauthn", { factor: "possession", isPhishingResistant: true, verifiesUser: true }],
+      ["smart_card_idp cert", smartCard],
+      // How a temporary code reaches its user, and what they had to show for it, the organization alone knows.
+      ["tac", { factor: "unclear", isPhishingResistant: "depends", ignoresDemand: true }],
+    ] satisfies readonly (readonly [string, KnownMethod])[]
+  ).flatMap(([keys, method]) => keys.split(" ").map((key) => [key, method] as const)),
+);
