@@ -1,8 +1,9 @@
-import { stampOf, type NamedFile } from "../../command_line/files.ts";
+import type { NamedFile } from "../../command_line/files.ts";
 import type { CheckResult } from "../../shared/report.ts";
 import { isExpired } from "../../shared/decisions/expiry.ts";
 import type { DecisionFileSource } from "./decision_file.ts";
 import { applyDecisions, type Decisions } from "./apply_decisions.ts";
+import { followFile } from "./followed_file.ts";
 import { readDecisions } from "./decisions.ts";
 import { mergeDecisions, type FetchedDecision } from "./gateway_decisions.ts";
 
@@ -23,9 +24,11 @@ export interface FollowedDecisionsOptions extends Pick<DecisionFileSource, "rule
  * with `UsageError` where one of them cannot be read at the start: nothing is followed without them.
  */
 export async function followDecisions({ file, fetch, say, nowMs, ...known }: FollowedDecisionsOptions) {
-  // Noted before the file is read, so that a change in between is seen. A pipe, which can be read once, has none.
-  let stamp = file === null ? null : await stampOf(file.file);
-  let ofFile = await readDecisions({ decisions: file, baseline: null }, known);
+  const ofFile = await followFile(
+    file,
+    () => readDecisions({ decisions: file, baseline: null }, known),
+    (problem) => say(`${problem}. The decisions that were read before stay in force`),
+  );
   let ofGateway = (await fetch?.()) ?? [];
   let current = merge(nowMs);
   let checkedMs = nowMs;
@@ -37,7 +40,7 @@ export async function followDecisions({ file, fetch, say, nowMs, ...known }: Fol
 
     /** True when others are in force than at the call before. The gateway is not waited for: its answer counts from the next call on. */
     async refresh(atMs: number): Promise<boolean> {
-      const isRead = await readFile();
+      const isRead = await ofFile.refresh();
       if (fetch !== null && Math.abs(atMs - fetchedMs) >= fetchEveryMs) {
         fetchedMs = atMs;
         void fetchAgain(fetch);
@@ -53,21 +56,6 @@ export async function followDecisions({ file, fetch, say, nowMs, ...known }: Fol
     },
   };
 
-  /** True where the file is not as it was read last. One that cannot be used is said once for each content. */
-  async function readFile(): Promise<boolean> {
-    if (file === null || stamp === null) return false;
-    const now = await stampOf(file.file);
-    if (now === stamp) return false;
-    stamp = now ?? "gone";
-    try {
-      ofFile = await readDecisions({ decisions: file, baseline: null }, known);
-      return true;
-    } catch (error) {
-      say(`${messageOf(error)}. The decisions that were read before stay in force`);
-      return false;
-    }
-  }
-
   async function fetchAgain(read: () => Promise<readonly FetchedDecision[]>): Promise<void> {
     try {
       const fetched = await read();
@@ -75,18 +63,15 @@ export async function followDecisions({ file, fetch, say, nowMs, ...known }: Fol
       ofGateway = fetched;
       isUnreadable = false;
     } catch (error) {
-      if (!isUnreadable) say(`${messageOf(error)}. The gateway's decisions of before stay in force`);
+      const problem = error instanceof Error ? error.message : String(error);
+      if (!isUnreadable) say(`${problem}. The gateway's decisions of before stay in force`);
       isUnreadable = true;
     }
   }
 
   function merge(atMs: number): Decisions {
-    const { decisions, warnings } = mergeDecisions(ofFile, ofGateway, { rules: known.rules, nowMs: atMs });
+    const { decisions, warnings } = mergeDecisions(ofFile.current(), ofGateway, { rules: known.rules, nowMs: atMs });
     for (const warning of warnings) say(warning);
     return decisions;
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

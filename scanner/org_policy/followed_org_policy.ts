@@ -1,42 +1,24 @@
-import { stampOf } from "../../command_line/files.ts";
 import type { NamedFile } from "../../command_line/files.ts";
+import { followFile, type FollowedFile } from "../decisions/followed_file.ts";
 import { sha256 } from "../digest.ts";
 import { citationOf, ownValues, type OrgPolicy } from "./document.ts";
 import { readOrgPolicy, type Expected } from "./read_org_policy.ts";
 
 /** The organization's document while an org is followed: another version of it is seen, and so is its end. */
-export interface FollowedOrgPolicy {
-  current(): OrgPolicy | null;
-  /** Reads the file again when it changed. What cannot be used leaves the old document in force, after a message. */
-  refresh(): Promise<void>;
+export interface FollowedOrgPolicy extends Pick<FollowedFile<OrgPolicy | null>, "current"> {
+  readonly refresh: () => Promise<unknown>;
 }
-
-export const noOrgPolicy: FollowedOrgPolicy = { current: () => null, async refresh() {} };
 
 export async function followOrgPolicy(
   source: NamedFile | null,
   expected: Expected,
   say: (text: string) => void,
 ): Promise<FollowedOrgPolicy> {
-  if (source === null) return noOrgPolicy;
-  // Noted before it is read, so that a change in between is seen.
-  let stamp = await stampOf(source.file);
-  let policy = await readOrgPolicy(source, expected);
-  return {
-    current: () => policy,
-    async refresh() {
-      const now = await stampOf(source.file);
-      if (now === stamp) return;
-      stamp = now;
-      try {
-        policy = await readOrgPolicy(source, expected);
-      } catch (error) {
-        say(
-          `${error instanceof Error ? error.message : String(error)}. The document that was read before stays in force`,
-        );
-      }
-    },
-  };
+  return followFile(
+    source,
+    () => readOrgPolicy(source, expected),
+    (problem) => say(`${problem}. The document that was read before stays in force`),
+  );
 }
 
 /** The document that decides at present: it begins and ends on a day, and another version may take its place. */

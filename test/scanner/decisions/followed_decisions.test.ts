@@ -1,4 +1,4 @@
-import { writeFile } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { followDecisions } from "../../../scanner/decisions/followed_decisions.ts";
@@ -27,6 +27,7 @@ async function follow(text: string, fetch: (() => Promise<readonly FetchedDecisi
     said,
     decisions,
     write: (changed: string) => writeFile(file, changed),
+    remove: () => rm(file),
     isWaived: (nowMs = noon) => decisions.apply([aCheckResult()], nowMs)[0]?.findings[0]?.waived,
     [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
   };
@@ -41,12 +42,15 @@ test("a waiver lapses by the clock, without a change of its file", async () => {
   expect(await decisions.refresh(midnight + 1)).toBe(false);
 });
 
-test("a file is read again when it changes; a broken one is said once, and the old decisions stay", async () => {
+test("a file is read again when it changes; a broken or deleted one is said once, and the old decisions stay", async () => {
   await using followed = await follow(JSON.stringify([waiver]));
-  const { decisions, isWaived, said, write } = followed;
+  const { decisions, isWaived, said, write, remove } = followed;
   await write('[{ "check": ');
   expect([await decisions.refresh(noon), await decisions.refresh(noon), isWaived()]).toEqual([false, false, true]);
   expect(said).toEqual([expect.stringMatching(/waivers\.json.*cut short.*stay in force/)]);
+  await remove();
+  expect([await decisions.refresh(noon), await decisions.refresh(noon), isWaived()]).toEqual([false, false, true]);
+  expect(said.slice(1)).toEqual([expect.stringContaining("stay in force")]);
   await write("[]");
   expect([await decisions.refresh(noon), isWaived()]).toEqual([true, false]);
 });

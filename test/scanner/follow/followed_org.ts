@@ -1,4 +1,3 @@
-import { noOrgPolicy } from "../../../scanner/org_policy/followed_org_policy.ts";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -118,7 +117,7 @@ export async function setUpOrg(options: Partial<PracticeOrgOptions> = {}) {
         clientId: org.clientId,
         checks: selectChecks(),
         benchmark: "okta-idaas-stig-v1r2",
-        orgPolicy: noOrgPolicy,
+        orgPolicy: { current: () => null, async refresh() {} },
         intervalMs: 2000,
         reconcileMs: 3_600_000,
         once: false,
