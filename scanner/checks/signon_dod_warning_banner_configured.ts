@@ -85,11 +85,11 @@ function isUnseen({ brand }: BrandSignInPage): boolean {
 /** Users come to the page of a brand that is not the default one and has a domain. */
 type OtherBrands = "with a domain" | "unknown" | "none";
 
-function otherBrands(pages: Evidence<readonly BrandSignInPage[]>): OtherBrands {
+export function otherBrands(pages: Evidence<readonly BrandSignInPage[]> | undefined): OtherBrands {
   const brands = entriesOf(pages).map(({ brand }) => brand);
   const others = brands.filter((brand) => brand["isDefault"] === false);
   if (others.some(hasReadableDomain)) return "with a domain";
-  if (pages.state === "missing") return "unknown";
+  if (pages?.state !== "obtained") return "unknown";
   return others.every(({ domains }) => Array.isArray(domains) && domains.length === 0) ? "none" : "unknown";
 }
 

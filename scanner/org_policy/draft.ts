@@ -1,8 +1,9 @@
 import { accessPolicyId } from "../checks/parsing/access_policy.ts";
 import { activityOf } from "../checks/parsing/activity.ts";
 import { directoryOf } from "../checks/parsing/directory.ts";
-import { textsIn } from "../checks/parsing/fields.ts";
 import { nameOf } from "../checks/parsing/names.ts";
+import { judgeZone } from "../checks/network_zone_block_anonymized_proxies.ts";
+import { otherBrands } from "../checks/signon_dod_warning_banner_configured.ts";
 import { readZones, type Zones } from "../checks/evaluating/zones.ts";
 import { availableValue, entriesOf, type CollectedArtifacts } from "../evidence/artifacts.ts";
 import type { ArtifactsDocument } from "../evidence/artifacts_document.ts";
@@ -20,7 +21,8 @@ export function draftOrgPolicy({ scan, artifacts }: ArtifactsDocument, day: stri
   const apps = draftApps(artifacts, zones);
   const tokens = draftTokens(artifacts, zones);
   const authorities = draftAuthorities(artifacts);
-  const hasOtherBrand = brandsWithDomain(artifacts) > 0;
+  const hasOtherBrand = otherBrands(artifacts.brand_sign_in_pages) === "with a domain";
+  const blocksByOkta = zones.listed.some((zone) => judgeZone(zone)?.kind === "blocks");
   return {
     format: orgPolicyFormat,
     org_url: new URL(scan.org_url).origin,
@@ -31,7 +33,7 @@ export function draftOrgPolicy({ scan, artifacts }: ArtifactsDocument, day: stri
     ...(sessions.length > 0 && { session_policies: sessions }),
     ...(apps.length > 0 && { apps }),
     ...(tokens.length > 0 && { api_tokens: tokens }),
-    ...(blocksByOkta(zones) && { anonymizers: "okta_managed" as const }),
+    ...(blocksByOkta && { anonymizers: "okta_managed" as const }),
     ...(authorities.length > 0 && { certificate_authorities: authorities }),
     user_sourcing: directoryOf(artifacts).kind === "in_use" ? "both" : "okta",
     ...(hasOtherBrand && { okta_subdomain: { use: "not_used" as const, prevented_by: "" } }),
@@ -82,26 +84,11 @@ function draftAuthorities({ smart_card_idps: idps }: CollectedArtifacts) {
   return [...byDigest].map(([sha256, name]) => ({ sha256, name }));
 }
 
-function brandsWithDomain({ brand_sign_in_pages: pages }: CollectedArtifacts): number {
-  return entriesOf(pages).filter(
-    ({ brand: { isDefault, domains } }) => isDefault === false && Array.isArray(domains) && domains.length > 0,
-  ).length;
-}
-
-function blocksByOkta({ listed }: Zones): boolean {
-  return listed.some(
-    (zone) =>
-      nameOf(zone) === "DefaultEnhancedDynamicZone" &&
-      activityOf(zone) === "active" &&
-      textsIn(zone, "ipServiceCategories.include").length > 0,
-  );
-}
-
 function zoneLists(use: ZoneUse | null): ZoneLists | null {
-  if (use === null || use.allowed.length + use.denied.length === 0) return null;
-  const [allowed, denied] = [use.allowed, use.denied].map((names) => [...new Set(names)].toSorted());
+  const [allowed = [], denied = []] = [use?.allowed, use?.denied].map((names) => [...new Set(names)].toSorted());
+  if (allowed.length + denied.length === 0) return null;
   return {
-    ...(allowed !== undefined && allowed.length > 0 && { zones_allowed: allowed }),
-    ...(denied !== undefined && denied.length > 0 && { zones_denied: denied }),
+    ...(allowed.length > 0 && { zones_allowed: allowed }),
+    ...(denied.length > 0 && { zones_denied: denied }),
   };
 }
