@@ -7,8 +7,7 @@ import { clientNote } from "./parsing/api_token.ts";
 import { judgeList, Subject, withPartialCoverage } from "./evaluating/finding_drafts.ts";
 import { readText, showValue, textsIn } from "./parsing/fields.ts";
 import { resourceOf } from "./parsing/names.ts";
-import { judgeInclude, judgeNetwork } from "./evaluating/network_condition.ts";
-import { readZones, type Zones } from "./evaluating/zones.ts";
+import { judgeInclude, judgeNetwork, readZones, type Zones } from "./evaluating/zones.ts";
 import { compareToken, compareZones, withDocument } from "../org_policy/comparison.ts";
 
 const expected = "use only from known, active network zones of usage POLICY";

@@ -12,15 +12,15 @@ import {
 import { defineCheck, type CheckContext, type FindingDraft } from "./check.ts";
 import { accessPolicyId, unreadablePolicy } from "./parsing/access_policy.ts";
 import { activityOf, unknownActivity } from "./parsing/activity.ts";
+import { isDirectoryApp } from "./evaluating/directory.ts";
 import { withoutPolicy } from "./evaluating/built_in_app.ts";
-import { describeApps, isOktasOwn, kindWithoutSignIn } from "./evaluating/listed_apps.ts";
 import { judgeList, Subject, withCause, withNote, withPartialCoverage } from "./evaluating/finding_drafts.ts";
-import { readWord, showValue } from "./parsing/fields.ts";
-import { sortBy, nameOf, resourceOf } from "./parsing/names.ts";
-import { judgeNetwork, networkConditionOf } from "./evaluating/network_condition.ts";
+import { readText, readWord, showValue } from "./parsing/fields.ts";
+import { listTexts, nameOf, resourceOf, sortBy, sortTexts } from "./parsing/names.ts";
+import { areAllAppsSeen } from "./parsing/whole_list.ts";
 import { memoize } from "./evaluating/memoize.ts";
 import { accessOf, isBuiltIn, isSure } from "./parsing/rule_order.ts";
-import { readZones, type Zones } from "./evaluating/zones.ts";
+import { judgeNetwork, networkConditionOf, readZones, type Zones } from "./evaluating/zones.ts";
 import { compareSole, compareZones, notCovered, withDocument, type Comparison } from "../org_policy/comparison.ts";
 import type { AppEntry, OrgPolicy } from "../org_policy/document.ts";
 
@@ -86,6 +86,39 @@ export const applicationAuthenticationPolicyNetworkZoneEnforced = defineCheck({
     });
   },
 });
+
+function isOktasOwn(app: JsonObject): boolean {
+  const name = readText(app, "name");
+  return name.kind === "value" && /^(saasure|okta_(?!org2org))/.test(name.value);
+}
+
+/** Apps that nobody signs in to, by kind; null for an app that people sign in to. */
+function kindWithoutSignIn(app: JsonObject): "directory" | "service app" | "app without a sign-on mode" | null {
+  const clientType = readText(app, "settings.oauthClient.application_type");
+  if (clientType.kind === "value" && clientType.value === "service") return "service app";
+  if (app["signOnMode"] !== null) return null;
+  return isDirectoryApp(app) === true ? "directory" : "app without a sign-on mode";
+}
+
+interface SeenApps {
+  /** Note of every finding that names the apps that are left out. */
+  readonly note?: string;
+  /** The apps that were seen, in words, where there may be others; null where all were. */
+  readonly part: string | null;
+}
+
+function describeApps(apps: Evidence<JsonList>): SeenApps {
+  if (apps.state === "missing") return { part: null };
+  const { length } = apps.value;
+  const without = apps.value.filter((app) => activityOf(app) !== "inactive" && kindWithoutSignIn(app) !== null);
+  const kinds = [...Map.groupBy(without, kindWithoutSignIn)].map(([kind, found]) => {
+    const plural = kind === "directory" ? "directories" : kind?.replace(/^(service )?app/, "$&s");
+    return `${found.length} ${found.length === 1 ? kind : plural}, ${listTexts(found.map((app) => `"${nameOf(app)}"`))}`;
+  });
+  const note = `left out, because nobody signs in there: ${sortTexts(kinds).join("; ")}`;
+  const part = `the ${length} ${length === 1 ? "app" : "apps"} that the administrator role of this run sees`;
+  return { part: areAllAppsSeen(apps) ? null : part, ...(kinds.length > 0 && { note }) };
+}
 
 interface AppContext {
   readonly judgeOnce: (policyId: string) => FindingDraft;

@@ -9,10 +9,10 @@ import {
   directoryEvidence,
   directoryFields,
   directoryOfPolicy,
+  unlessDirectory,
   wholePasswordPolicies,
   type DirectoryEvidence,
-} from "./parsing/directory.ts";
-import { unlessDirectory } from "./evaluating/directory_sourcing.ts";
+} from "./evaluating/directory.ts";
 import { listTexts, resourceOf } from "./parsing/names.ts";
 
 /** The checks of a password policy's settings: each active policy, one setting. */

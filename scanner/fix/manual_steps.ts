@@ -1,8 +1,7 @@
 import type { JsonObject } from "../../shared/json.ts";
 import type { CatalogCheck } from "../catalog/catalog.ts";
-import { judgeNetwork, networkConditionOf } from "../checks/evaluating/network_condition.ts";
 import { Subject } from "../checks/evaluating/finding_drafts.ts";
-import { readZones } from "../checks/evaluating/zones.ts";
+import { judgeNetwork, networkConditionOf, readZones } from "../checks/evaluating/zones.ts";
 import { accessPolicyId } from "../checks/parsing/access_policy.ts";
 import { listTexts, nameOf } from "../checks/parsing/names.ts";
 import { everyoneIn, restrictionsOf } from "../checks/parsing/rule_conditions.ts";

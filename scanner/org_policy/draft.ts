@@ -1,6 +1,6 @@
 import { accessPolicyId } from "../checks/parsing/access_policy.ts";
 import { activityOf } from "../checks/parsing/activity.ts";
-import { directoryOf } from "../checks/parsing/directory.ts";
+import { directoryOf } from "../checks/evaluating/directory.ts";
 import { nameOf } from "../checks/parsing/names.ts";
 import { judgeZone } from "../checks/network_zone_block_anonymized_proxies.ts";
 import { otherBrands } from "../checks/signon_dod_warning_banner_configured.ts";

@@ -41,31 +41,6 @@ export function everyoneIn(groups: Evidence<JsonList> | undefined): ReadonlySet<
   return ids.length > 0 ? new Set(ids) : null;
 }
 
-/** A condition by the values of it that mean everybody. */
-function limitOfCondition(name: string, condition: JsonObject): Limit {
-  const { connection, registered, managed, include, ...others } = condition;
-  switch (name) {
-    // A list that is stored next to ANYWHERE means nothing.
-    case "network":
-      if (connection === "ANYWHERE") return "none";
-      return connection === "ZONE" ? "some" : "unknown";
-    case "riskScore":
-      return limitOfWord(condition, "level");
-    case "authContext":
-      return limitOfWord(condition, "authType");
-    case "identityProvider":
-    case "provider":
-      return limitOfWord(condition, "provider");
-    // `false` asks for nothing.
-    case "device":
-      return together([limitOfFlag(registered), limitOfFlag(managed), limitOf({ ...others, connection, include })]);
-    case "platform":
-      return together([limitOfPlatforms(include), limitOf({ ...others, connection, registered, managed })]);
-    default:
-      return limitOf(condition);
-  }
-}
-
 /** Users and groups that are included add up, so that the group of everybody is enough by itself. */
 function limitOfPeople(people: JsonObject, everyone: ReadonlySet<string> | null): Limit {
   const { groups, ...others } = people;
@@ -75,12 +50,31 @@ function limitOfPeople(people: JsonObject, everyone: ReadonlySet<string> | null)
   const included = limitOf(include);
   const isIncluded = Array.isArray(include) && include.some((id) => typeof id === "string" && everyone?.has(id));
   if (isIncluded || included === "none") return together([rest, limitOf(excluded)]);
-  return together([rest, limitOf(excluded), everyone === null || !isListOfTexts(include) ? "unknown" : included]);
+  const isKnown = everyone !== null && Array.isArray(include) && include.every((id) => typeof id === "string");
+  return together([rest, limitOf(excluded), isKnown ? included : "unknown"]);
 }
 
-/** One limit is enough, and what cannot be read may be one. */
-function together(limits: readonly Limit[]): Limit {
-  return limits.find((limit) => limit === "some") ?? limits.find((limit) => limit === "unknown") ?? "none";
+/** Fields whose word ANY means everybody. */
+const words: Readonly<Record<string, string>> = {
+  riskScore: "level",
+  authContext: "authType",
+  identityProvider: "provider",
+  provider: "provider",
+};
+
+/** A condition by the values of it that mean everybody. */
+function limitOfCondition(name: string, condition: JsonObject): Limit {
+  const { connection, registered, managed, include, ...others } = condition;
+  const word = words[name];
+  if (word !== undefined) return limitOfWord(condition, word);
+  // A list that is stored next to ANYWHERE means nothing.
+  if (name === "network") return connection === "ANYWHERE" ? "none" : connection === "ZONE" ? "some" : "unknown";
+  // `false` asks for nothing.
+  if (name === "device")
+    return together([limitOfFlag(registered), limitOfFlag(managed), limitOf({ ...others, connection, include })]);
+  if (name === "platform")
+    return together([limitOfPlatforms(include), limitOf({ ...others, connection, registered, managed })]);
+  return limitOf(condition);
 }
 
 /** A word that means everybody is written as the API writes it; in another case nobody knows. */
@@ -109,14 +103,14 @@ function shapeOf(value: unknown): Limit {
 /** Returns how far a value limits. An element of a list is a text or an object that does; any other cannot be read. */
 function limitOf(value: unknown): Limit {
   if (value === undefined || value === null || value === "") return "none";
-  if (Array.isArray(value)) return together(value.map((item) => (isReadable(item) ? "some" : "unknown")));
-  return isJsonObject(value) ? together(Object.values(value).map(limitOf)) : "some";
+  if (isJsonObject(value)) return together(Object.values(value).map(limitOf));
+  if (!Array.isArray(value)) return "some";
+  const isReadable = (item: unknown) =>
+    typeof item === "string" ? item !== "" : isJsonObject(item) && limitOf(item) === "some";
+  return together(value.map((item) => (isReadable(item) ? "some" : "unknown")));
 }
 
-function isReadable(item: unknown): boolean {
-  return typeof item === "string" ? item !== "" : isJsonObject(item) && limitOf(item) === "some";
-}
-
-function isListOfTexts(value: unknown): boolean {
-  return Array.isArray(value) && value.every((item) => typeof item === "string");
+/** One limit is enough, and what cannot be read may be one. */
+function together(limits: readonly Limit[]): Limit {
+  return limits.find((limit) => limit === "some") ?? limits.find((limit) => limit === "unknown") ?? "none";
 }

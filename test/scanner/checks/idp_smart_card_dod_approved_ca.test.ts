@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { obtained, type TrustedCertificate } from "../../../scanner/evidence/artifacts.ts";
 import type { JsonObject } from "../../../shared/json.ts";
-import { namesApprovedIssuer } from "../../../scanner/checks/parsing/distinguished_name.ts";
+import { namesApprovedIssuer } from "../../../scanner/checks/idp_smart_card_dod_approved_ca.ts";
 import { aSmartCardIdp, dodCertificate, evaluate, outcomeOf, set } from "../../support/artifact_builders.ts";
 
 const issuer = "protocol.credentials.trust.issuer";

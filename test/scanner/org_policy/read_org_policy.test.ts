@@ -80,6 +80,11 @@ test("check says what is covered, when it ends, and what the org does not have",
   expect(days.map((day) => at(day).isFine)).toEqual([false, true, false]);
   expect(at("2026-11-28").lines).toContain("V-279689, V-279690: 1 API token");
   expect(at("2026-11-28").lines).toContain("V-279693: not covered, stays MANUAL");
+  expect(at("2026-11-28").lines.join()).not.toContain("V-273202");
+  const pulled = parse({ siem: { method: "System Log API", client_id: "0oaSiem" } });
+  expect(examineOrgPolicy(pulled, "2026-11-28T12:00:00.000Z", null).lines).toContain(
+    "V-273202: the service app 0oaSiem reads the System Log",
+  );
   const zone = (name: string) => ({ id: name, name });
   const { lines, isFine } = examineOrgPolicy(policy, "2026-11-28T12:00:00.000Z", {
     network_zones: obtained([zone("Office"), zone("Branch")]),
