@@ -36,7 +36,7 @@ function capitalized(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 
-/** In their own order; throws `UsageError` for a selection that leaves nothing. */
+/** Returns the selected checks in their own order; throws `UsageError` for a selection that leaves nothing. */
 export function selectChecks(
   { check = [], exclude = [], severity = [] }: CheckSelection = {},
   checks: readonly CatalogCheck[] = catalog,

@@ -93,7 +93,7 @@ function isSmartCard(idp: JsonObject): boolean {
   return type.kind !== "value" || !otherTypes.has(type.value.toUpperCase());
 }
 
-/** Only by a status that says so: one without it may be active. */
+/** Asks for a status that says so: a provider without one may be active. */
 function isInactive(idp: JsonObject): boolean {
   return readText(idp, "status").kind === "value" && explicitActivityOf(idp) === "inactive";
 }
@@ -169,7 +169,7 @@ function quoted(name: string): string {
 }
 
 /**
- * Whether a distinguished name holds every part of an approved one: `OU=DoD` is met by `CN=DOD ID CA-59, OU=PKI, OU=DoD, …`.
+ * Returns true if a distinguished name holds every part of an approved one: `OU=DoD` is met by `CN=DOD ID CA-59, OU=PKI, OU=DoD, …`.
  * Parts are compared one by one and by whole words, so neither `OU=DoDEA` nor `CN=Not OU=DoD` meets it.
  */
 export function namesApprovedIssuer(name: string, approved: readonly string[]): boolean {

@@ -64,7 +64,7 @@ function isOneOf({ key }: JsonObject, keys: readonly string[]): boolean {
   return typeof key === "string" && keys.includes(key);
 }
 
-/** Only by an explicit status: an authenticator without key and status may be active. */
+/** Asks for an explicit status: an authenticator without key and status may be active. */
 function isInactive(authenticator: JsonObject): boolean {
   return typeof authenticator["status"] === "string" && explicitActivityOf(authenticator) === "inactive";
 }

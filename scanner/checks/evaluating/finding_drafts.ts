@@ -17,7 +17,7 @@ export class Subject {
     this.about = { resource, expected, ...(note !== undefined && { note }) };
   }
 
-  /** With this at the end of the finding's sentence. */
+  /** Returns the same subject with this note at the end of the finding's sentence. */
   noting(note: string): Subject {
     return new Subject(this.about.resource, this.about.expected, note);
   }

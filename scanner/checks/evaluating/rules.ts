@@ -182,7 +182,7 @@ class RuleWalk {
     return [everybody, null];
   }
 
-  /** In words, the first later rule that lets in those whom this one leaves to it without what is expected; null where none exists. */
+  /** Describes the first later rule that lets in, without what is expected, those whom this rule leaves to it; null where none exists. */
   #remains(index: number, rule: JsonObject): string | null {
     const restrictions = this.#restrictions(rule);
     if (restrictions.length === 0) return null;

@@ -19,7 +19,7 @@ export interface VerificationCriteria {
 export interface VerificationVerdict {
   readonly verdict: "pass" | "fail" | "review" | "unreadable";
   readonly actual: string;
-  /** With `pass`: what it leaves to a person. */
+  /** The part that a `pass` leaves to a person. */
   readonly uncovered?: string;
 }
 

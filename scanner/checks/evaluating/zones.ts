@@ -106,7 +106,7 @@ export function describeZone(zone: JsonObject): string {
 }
 
 /**
- * Whether a rule's network condition restricts it to zones, and the words for it in a finding. Zoned: the connection is
+ * Reads how far a rule's network condition restricts it, with the words for it in a finding. Zoned: the connection is
  * ZONE (or absent) and a zone is named. ANYWHERE is open even with a stored list.
  */
 export function networkConditionOf(rule: JsonObject, zones: Zones): ZonesVerdict {

@@ -41,7 +41,7 @@ function countIn(ranges: readonly AddressRange[], block: AddressRange): bigint {
   return sizes.reduce((sum, size) => sum + size, 0n);
 }
 
-/** Without overlaps, and without gaps between neighbors. */
+/** Joins ranges that overlap or touch. */
 function merged(ranges: readonly AddressRange[]): readonly AddressRange[] {
   const result: AddressRange[] = [];
   for (const range of ranges.toSorted((one, other) => (one.first < other.first ? -1 : 1))) {

@@ -5,7 +5,7 @@ import { HidingRules, hidingOf, type Hiding } from "./style_visibility.ts";
 
 /** The words of a page, in its order, folded to lower case, with one space between words and no punctuation. */
 export interface PageWords {
-  /** Without comments, styles, code and what may be hidden; with the texts that scripts are seen to show. */
+  /** The visible text, with the texts that scripts are seen to show; no comments, styles, code, or text that may be hidden. */
   readonly shown: string;
   /** Those, and all that a reader may or may not see. */
   readonly possible: string;
@@ -28,7 +28,7 @@ const maxElements = 300_000;
 const maxDepth = 5;
 
 /**
- * What a browser that runs scripts can show of a page. Takes time in proportion to the page. Throws `RangeError` for a page
+ * Reads the words of a page that a browser that runs scripts can show. Takes time in proportion to the page. Throws `RangeError` for a page
  * that is too long, makes too many elements or has too many styles.
  */
 export function readPage(html: string): PageWords {
@@ -144,7 +144,7 @@ function loadsFromElsewhere(element: Element): boolean {
   return isStyleSheet && !/^\s*\{\{\s*themedStylesUrl\s*\}\}\s*$/.test(attributeOf(element, "href") ?? "");
 }
 
-/** With its own stack: a page may be nested deeper than calls can be. `scripts` is how many it is inside of. */
+/** Reads nodes with a stack of its own: a page may be nested deeper than calls can be. `scripts`: how many scripts wrote the nodes. */
 function readNodes(nodes: readonly Node[], page: Page, scripts: number): void {
   const stack: (Node | DoubtfulPart | string)[] = [];
   pushReversed(stack, nodes);
