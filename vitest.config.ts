@@ -17,7 +17,7 @@ const system = [
   "test/gateway/streaming/one_state.test.ts",
   "test/gateway/features/team/on_postgres.test.ts",
   "test/lint/action.test.ts",
-  "test/scanner/reports/{hostile_text,html_print,outside_readers}.test.ts",
+  "test/scanner/reports/{html_print,outside_readers}.test.ts",
   "test/scanner/streaming/*.test.ts",
   "test/shared/brokers/{contract,deno,redis,redis_sentinels,upstash}.test.ts",
   "test/examples/*.test.ts",

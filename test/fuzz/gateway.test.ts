@@ -15,8 +15,7 @@ import { connect } from "node:net";
 import { expect, test } from "vitest";
 import { anyText } from "../support/any_text.ts";
 import { createScan, openTestGateway } from "../support/test_gateway.ts";
-import { fuzzed } from "./fuzzed.ts";
-import { mutated } from "./wire_values.ts";
+import { fuzzed, mutated } from "./fuzzed.ts";
 import { findingEvents } from "../support/published.ts";
 
 /**

@@ -10,8 +10,7 @@ import { hostileString, textsOf } from "../support/hostile_text.ts";
 import { createFakeClock } from "../support/fake_clock.ts";
 import { configFor, openClient } from "../support/idp_connection.ts";
 import { createScriptedIdp, tokenPath } from "../support/scripted_idp.ts";
-import { fuzzed } from "./fuzzed.ts";
-import { mutated } from "./wire_values.ts";
+import { fuzzed, mutated } from "./fuzzed.ts";
 
 const owned: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { applyAttestations } from "../../../scanner/decisions/apply_decisions.ts";
+import { applyAttestations, applyDecisions, applyWaivers } from "../../../scanner/decisions/apply_decisions.ts";
 import { parseDecisions } from "../../../scanner/decisions/decision_file.ts";
-import { applyWaivers } from "../../../scanner/decisions/apply_decisions.ts";
+import { applyGate, parseFailOn } from "../../../scanner/decisions/fail_on.ts";
 import { stigRuleNames } from "../../../shared/rule_names.ts";
-import { aCheckResult, aFinding } from "../../support/report_builders.ts";
+import type { CheckResult } from "../../../shared/report.ts";
+import { aCheckResult, aFinding, aReport } from "../../support/report_builders.ts";
 
 const check = "signon_global_session_idle_timeout_15min";
 const source = { option: "--decisions", file: "decisions.json", rules: stigRuleNames };
@@ -137,4 +138,101 @@ describe("an attestation", () => {
     expect(results[0]?.attestation).toBeNull();
     expect(warnings[0]).toMatch(warning);
   });
+});
+
+describe("a decision with a remediation date", () => {
+  const plan = { check, reason: "Change 7", remediation_date: "2026-11-21" };
+
+  function decide(entries: readonly object[], result: CheckResult = aCheckResult(), nowMs = now) {
+    const { waivers } = parseDecisions(JSON.stringify(entries), source);
+    return applyDecisions([result], { waivers, attestations: [], baseline: null }, nowMs);
+  }
+
+  function firstFinding(entries: readonly object[], result?: CheckResult, nowMs?: number) {
+    return decide(entries, result, nowMs).results[0]?.findings[0];
+  }
+
+  test("is a plan, and no waiver: the finding still fails", () => {
+    const { results, warnings } = decide([plan]);
+    expect(results[0]?.findings[0]).toMatchObject({ waived: false, plan: { reason: "Change 7" } });
+    const gate = { failOn: parseFailOn("fail") ?? [], failOnText: "fail", onlyNew: false, allowUnread: false };
+    expect(applyGate(aReport(results), gate).isFailed).toBe(true);
+    expect(warnings).toEqual([]);
+  });
+
+  test("and an end is a waiver until then, and a plan all the time", () => {
+    const both = { ...plan, remediation_date: "2026-11-01", expires: "2026-11-21", by: "A. Person" };
+    expect(firstFinding([both])).toMatchObject({ waived: true, plan: { overdue: false } });
+    const later = Date.parse("2026-11-22T00:00:00Z");
+    expect(firstFinding([both], aCheckResult(), later)).toMatchObject({ waived: false, plan: { overdue: true } });
+  });
+
+  test("is no plan for what is for a person to judge, unless the person found a failure", () => {
+    const manual = aCheckResult({ findings: [aFinding({ status: "MANUAL" })] });
+    expect(firstFinding([plan], manual)?.plan).toBeUndefined();
+    const { waivers } = parseDecisions(JSON.stringify([plan]), source);
+    const attestations = [{ check, status: "FAIL", reason: "seen", by: "A. Person", expires: null }] as const;
+    const { results } = applyDecisions([manual], { waivers, attestations, baseline: null }, now);
+    expect(results[0]?.findings[0]?.plan).toMatchObject({ remediation_date: "2026-11-21" });
+  });
+
+  test.each([
+    [{ remediation_date: "soon" }, /decisions\.json.*decisions\[0\]\.remediation_date: expected a day/],
+    [{ remediation_date: "2026-02-30" }, /remediation_date: expected a day/],
+    [{ remediation_date: null }, /remediation_date/],
+    [{ milestones: "Draft" }, /milestones: expected a list/],
+    [{ milestones: [" "] }, /milestones\.0/],
+    [{ milestones: [{ description: "x", done: true }] }, /milestones\.0/],
+    [{ milestones: [{ description: "x", date: "x" }] }, /milestones\.0/],
+    [
+      { milestones: [{ description: "x", date: "2026-11-22" }] },
+      /milestones\[0\]\.date: expected no day after remediation_date, 2026-11-21/,
+    ],
+    [{ milestones: Array.from({ length: 101 }, () => "x") }, /expected 100 at most/],
+    [
+      { remediation_date: undefined, by: "A. Person", expires: "never", milestones: ["x"] },
+      /milestones: expected a remediation_date/,
+    ],
+  ])("refuses %j: %s", (changes, message) => {
+    expect(() => parseDecisions(JSON.stringify([{ ...plan, ...changes }]), source)).toThrow(message);
+  });
+});
+
+/** Files that come with a pull request: a bound, and an error that says what and where. */
+test.each<[string, string, RegExp]>([
+  [
+    "10,001 entries",
+    JSON.stringify(Array.from({ length: 10_001 }, () => given)),
+    /decisions has 10001 entries: expected 10000/,
+  ],
+  [
+    "a pattern of 1,001 characters",
+    JSON.stringify([{ ...given, resource: "a".repeat(1001) }]),
+    /decisions\[0\]\.resource: is too long: expected 1000/,
+  ],
+  [
+    "a key that is given twice",
+    `[{"check":"${check}","reason":"x","expires":"2026-01-01","\\u0065xpires":"never"}]`,
+    /the key "expires" is given twice/,
+  ],
+  ["a prototype", `[{"check":"${check}","reason":"x","__proto__":{"resource":"no"}}]`, /decisions\[0\]\.__proto__/],
+])("decisions with %s are refused, saying what and where", (_, text, message) => {
+  expect(() => parseDecisions(text, source)).toThrow(message);
+});
+
+test("thousands of hostile patterns and names: a bound, a warning, and what is written out still counts", () => {
+  const patterns = Array.from({ length: 10_000 }, (_, index) => `*${"a?".repeat(400)}${index}`);
+  const resources = [...patterns.slice(0, -2), "id7", "My app"];
+  const { waivers } = parseDecisions(JSON.stringify(resources.map((resource) => ({ ...given, resource }))), source);
+  const names = [...Array.from({ length: 2000 }, (_, index) => `${"a".repeat(2000)}${index}z`), "My app"];
+  const findings = names.map((name, index) => aFinding({ resource: { type: "policy", id: `id${index}`, name } }));
+  const { results, warnings } = applyWaivers([aCheckResult({ findings })], waivers, 0);
+  const waived = results.flatMap((result) => result.findings.filter((finding) => finding.waived));
+  expect(waived.map(({ resource }) => resource.name)).toEqual([names[7], "My app"]);
+  expect(warnings.at(-1)).toMatch(/take too long.*not waived/);
+});
+
+test("a thousand wrong entries below a million empty lines are refused at once, with their line", () => {
+  const text = "\n".repeat(1_000_000) + JSON.stringify(Array.from({ length: 1000 }, () => ({ check: 1 })));
+  expect(() => parseDecisions(text, source)).toThrow("line 1000001: decisions[0].check: expected a text");
 });

@@ -8,6 +8,7 @@ import { historyOf } from "../../../scanner/history/history_input.ts";
 import type { Flags } from "../../../scanner/settings/read_settings.ts";
 import { textWidth } from "../../../command_line/terminal.ts";
 import type { Report } from "../../../shared/report.ts";
+import type { History } from "../../../shared/schemas/history.ts";
 import { aChange, anExplanation } from "../../support/change_builders.ts";
 import { aCheckResult, aFinding, aReport } from "../../support/report_builders.ts";
 
@@ -56,9 +57,10 @@ function scan(
   status: "PASS" | "FAIL",
   started_at: string,
   ended_at: string,
-  changes: Partial<Report["scan"]> = {},
+  { rests_on, ...changes }: Partial<Report["scan"]> & { readonly rests_on?: string } = {},
 ): Report {
-  const report = aReport([aCheckResult({ findings: [aFinding({ status })] })]);
+  const finding = aFinding({ status, ...(rests_on !== undefined && { rests_on }) });
+  const report = aReport([aCheckResult({ findings: [finding] })]);
   return { ...report, scan: { ...report.scan, id: crypto.randomUUID(), started_at, ended_at, ...changes } };
 }
 
@@ -90,53 +92,46 @@ describe("history --from-reports", () => {
     });
     const { code, stdout, stderr } = await run({ fromReports: place, format: "json", days: "3" });
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    const history = JSON.parse(stdout);
-    expect(history).toEqual({
+    const history = JSON.parse(stdout) as History;
+    expect(history).toMatchObject({
       schema: "scanstream.history/1",
       from: "2026-11-23T00:00:00.000Z",
       to: "2026-11-25T12:00:00.000Z",
-      organizations: [
-        {
-          org_url: orgUrl,
-          rules: [
-            {
-              check: idle,
-              vuln_id: "V-273186",
-              intervals: [
-                { from: "2026-11-23T00:00:00.000Z", to: "2026-11-23T01:00:00.000Z", status: "UNKNOWN", reason: null },
-                { from: "2026-11-23T01:00:00.000Z", to: "2026-11-23T01:01:00.000Z", status: "PASS", reason: null },
-                { from: "2026-11-23T01:01:00.000Z", to: "2026-11-24T10:00:00.000Z", status: "UNKNOWN", reason: null },
-                { from: "2026-11-24T10:00:00.000Z", to: "2026-11-24T11:00:00.000Z", status: "PASS", reason: null },
-                { from: "2026-11-24T11:00:00.000Z", to: "2026-11-24T11:30:00.000Z", status: "FAIL", reason: null },
-                { from: "2026-11-24T11:30:00.000Z", to: "2026-11-24T12:00:00.000Z", status: "UNKNOWN", reason: null },
-                { from: "2026-11-24T12:00:00.000Z", to: "2026-11-24T12:30:00.000Z", status: "FAIL", reason: null },
-                { from: "2026-11-24T12:30:00.000Z", to: "2026-11-24T13:00:00.000Z", status: "PASS", reason: null },
-                { from: "2026-11-24T13:00:00.000Z", to: "2026-11-25T12:00:00.000Z", status: "UNKNOWN", reason: null },
-              ],
-              exposures: [
-                {
-                  opened: { not_before: "2026-11-24T11:00:00.000Z", known_at: "2026-11-24T11:00:00.000Z" },
-                  closed: {
-                    not_before: "2026-11-24T12:30:00.000Z",
-                    known_at: "2026-11-24T12:30:00.000Z",
-                    actor: { id: "2", login: "ben@acme.example", name: "Ben" },
-                  },
-                  actor: { id: "00u1", login: "admin@acme.example", name: "Ada Admin" },
-                  cause: "log",
-                  least_seconds: 3600,
-                  most_seconds: 5400,
-                },
-              ],
-              days: [
-                { day: "2026-11-23", status: "PASS", known_seconds: 60 },
-                { day: "2026-11-24", status: "FAIL", known_seconds: 9000 },
-                { day: "2026-11-25", status: "UNKNOWN", known_seconds: 0 },
-              ],
-            },
-          ],
-        },
-      ],
+      organizations: [{ org_url: orgUrl, rules: [{ check: idle, vuln_id: "V-273186" }] }],
     });
+    const { intervals = [], exposures, days } = history.organizations[0]?.rules[0] ?? {};
+    expect(intervals.map(({ from, status, reason }) => [from, status, reason])).toEqual([
+      ["2026-11-23T00:00:00.000Z", "UNKNOWN", null],
+      ["2026-11-23T01:00:00.000Z", "PASS", null],
+      ["2026-11-23T01:01:00.000Z", "UNKNOWN", null],
+      ["2026-11-24T10:00:00.000Z", "PASS", null],
+      ["2026-11-24T11:00:00.000Z", "FAIL", null],
+      ["2026-11-24T11:30:00.000Z", "UNKNOWN", null],
+      ["2026-11-24T12:00:00.000Z", "FAIL", null],
+      ["2026-11-24T12:30:00.000Z", "PASS", null],
+      ["2026-11-24T13:00:00.000Z", "UNKNOWN", null],
+    ]);
+    expect(intervals.map(({ to }) => to)).toEqual([...intervals.slice(1).map(({ from }) => from), history.to]);
+    const [opened, closed] = ["2026-11-24T11:00:00.000Z", "2026-11-24T12:30:00.000Z"];
+    expect(exposures).toEqual([
+      {
+        opened: { not_before: opened, known_at: opened },
+        closed: {
+          not_before: closed,
+          known_at: closed,
+          actor: { id: "2", login: "ben@acme.example", name: "Ben" },
+        },
+        actor: { id: "00u1", login: "admin@acme.example", name: "Ada Admin" },
+        cause: "log",
+        least_seconds: 3600,
+        most_seconds: 5400,
+      },
+    ]);
+    expect(days).toEqual([
+      { day: "2026-11-23", status: "PASS", known_seconds: 60 },
+      { day: "2026-11-24", status: "FAIL", known_seconds: 9000 },
+      { day: "2026-11-25", status: "UNKNOWN", known_seconds: 0 },
+    ]);
     const table = await run({ fromReports: place, days: "3" });
     expect(table.stdout).toContain("Known for each rule on average: 2 h 31 min of 2 d 12 h (4.1 %)");
     expect(table.stdout).toMatch(/V-273186 .*PASS 11-24 +✓✗·/);
@@ -147,14 +142,12 @@ describe("history --from-reports", () => {
   });
 
   it("names each version of the document on which results rest", async () => {
-    const resting = (started_at: string, ended_at: string, rests_on: string) => {
-      const report = aReport([aCheckResult({ findings: [aFinding({ status: "PASS", rests_on })] })]);
-      return { ...report, scan: { ...report.scan, id: crypto.randomUUID(), started_at, ended_at } };
-    };
+    const resting = (day: string, rests_on: string) =>
+      scan("PASS", `2026-11-${day}T01:00:00.000Z`, `2026-11-${day}T01:01:00.000Z`, { rests_on });
     const place = await files({
-      "a.json": resting("2026-11-22T01:00:00.000Z", "2026-11-22T01:01:00.000Z", "version 1"),
-      "b.json": resting("2026-11-24T01:00:00.000Z", "2026-11-24T01:01:00.000Z", "version 2"),
-      "c.json": resting("2026-11-25T01:00:00.000Z", "2026-11-25T01:01:00.000Z", "version 2"),
+      "a.json": resting("22", "version 1"),
+      "b.json": resting("24", "version 2"),
+      "c.json": resting("25", "version 2"),
     });
     const { stdout } = await run({ fromReports: place, format: "json", days: "30" });
     expect(JSON.parse(stdout).organizations[0].documents).toEqual([

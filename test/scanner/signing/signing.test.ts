@@ -11,6 +11,7 @@ import { verifyPath } from "../../../scanner/signing/verify.ts";
 import { causesOf } from "../../../scanner/causes/causes.ts";
 import { sha256 } from "../../../scanner/digest.ts";
 import { builtIn } from "../../../scanner/catalog/catalog.ts";
+import record from "../../fixtures/signed/accepted.json" with { type: "json" };
 import predicateSchema from "../../../shared/predicate.schema.json" with { type: "json" };
 import type { Report } from "../../../shared/report.ts";
 import { summarizeChecks } from "../../../shared/rule_result.ts";
@@ -229,4 +230,19 @@ test("an encrypted key, two variables, and a key from a variable", async () => {
     expect((await readSigner(null, text))?.keyId).toBe(keys.verifier.keyId);
   }
   expect(await readSigner(null, null)).toBeNull();
+});
+
+/** `verify_with_others.py` in the folder of the fixtures asked both, and wrote what they said. */
+test("verify accepts what securesystemslib and openssl accepted, and they refused what was changed", async () => {
+  const place = join(import.meta.dirname, "../../fixtures/signed/p256");
+  const text = await readFile(join(place, "changes.intoto.json"));
+  expect(record.p256).toEqual({
+    sha256: sha256(text),
+    securesystemslib: true,
+    openssl: true,
+    changed: { securesystemslib: false, openssl: false },
+  });
+  const verifier = await readVerifier({ option: "--key", file: join(place, "key.pub") });
+  const lines = await verifyPath(place, verifier, nothing);
+  expect(lines).toContain("changes.ndjson: as signed");
 });
