@@ -65,9 +65,10 @@ export function parseCkl(text: string): CklbChecklist {
   if (stigs.length === 0) throw new TypeError("STIGS: expected the element iSTIG");
   const about = Object.fromEntries(assetFields.map(([name, field]) => [field, childText(asset, name)]));
   const { target_key: targetKey = "", classification, is_web_database: isSite, ...target } = about;
+  const id = stableUuid("checklist", text);
   return {
     title: target["host_name"],
-    id: stableUuid("checklist", text),
+    id,
     active: false,
     mode: 1,
     has_path: true,
@@ -77,7 +78,7 @@ export function parseCkl(text: string): CklbChecklist {
       is_web_database: isSite === "true",
       classification: classification === "" ? null : classification,
     },
-    stigs: stigs.map((stig, index) => readStig(stig, stableUuid("stig", text, String(index)), targetKey)),
+    stigs: stigs.map((stig, index) => readStig(stig, stableUuid("stig", id, String(index)), targetKey)),
     cklb_version: "1.0",
   };
 }
@@ -144,7 +145,9 @@ function readStatus(rule: XmlElement, vulnId: string): ChecklistStatus {
   const status = checklistStatuses.find((each) => cklStatuses[each] === written);
   if (status !== undefined) return status;
   const expected = Object.values(cklStatuses).join(", ");
-  throw new TypeError(`STATUS of ${vulnId || "a rule"}: expected one of ${expected}, found ${JSON.stringify(written)}`);
+  throw new TypeError(
+    `STATUS of ${vulnId || "a rule"}: expected one of ${expected}, found ${JSON.stringify(written.slice(0, 40))}`,
+  );
 }
 
 export function writeCkl({ target_data: target, stigs }: CklbChecklist): string {

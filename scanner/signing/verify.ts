@@ -61,7 +61,7 @@ export async function verifyPath(path: string, verifier: Verifier, expected: Exp
       `${name}: signed by ${verifier.keyId}; ${org}, ${from} to ${to}, ${rules.id}, scanstream ${scanner.version}`,
       `${[...contents.keys()].join(", ")}: as signed`,
       // Everything else has evidence, or should have.
-      ...(histories.length > 0 ? histories : [await verifyVerdicts(predicate, contents, context)]),
+      ...(histories.length > 0 ? histories : await verifyVerdicts(predicate, contents, context)),
     );
   }
   const others = names.filter((name) => !signed.has(name) && !name.endsWith(suffix));
@@ -144,41 +144,51 @@ function filesOf<Schema extends v.GenericSchema>(contents: ReadonlyMap<string, B
   });
 }
 
-/** The evidence gives the findings of the report again. */
+/** A line for each report: the evidence gives its findings again, or why that was not examined. */
 async function verifyVerdicts(
   { evidence, judging, rules }: Predicate,
   contents: ReadonlyMap<string, Buffer>,
   { folder, names, revision }: ContentContext,
-): Promise<string> {
+): Promise<readonly string[]> {
   const notAgain = "the verdicts were not evaluated again";
-  const [found] = filesOf(contents, "scanstream.report/1", reportSchema);
-  if (found === undefined) return `${notAgain}: there is no report as JSON`;
-  if (evidence === null) return `${notAgain}: the statement names no evidence`;
-  let text: string | null = null;
-  for (const name of names) {
-    const content = contents.get(name) ?? (await readPlain(folder, name).catch(() => null));
-    if (content !== null && sha256(content) === evidence.sha256) text = content.toString("utf8");
-  }
-  if (text === null) return `${notAgain}: the evidence is not there`;
-  const { name, value: report } = found;
-  if (report.benchmark !== undefined && report.benchmark !== rules.id)
-    throw new NotProven(`${name} was judged by ${report.benchmark}, and the statement says ${rules.id}`);
-  if (revision.benchmark.id !== rules.id) return `${notAgain}: they are by ${rules.id} (--benchmark FILE)`;
+  const reports = filesOf(contents, "scanstream.report/1", reportSchema);
+  if (reports.length === 0) return [`${notAgain}: there is no report as JSON`];
+  if (evidence === null) return [`${notAgain}: the statement names no evidence`];
+  const text = await findFile(evidence.sha256, contents, { folder, names });
+  if (text === null) return [`${notAgain}: the evidence is not there`];
+  for (const { name, value } of reports)
+    if (value.benchmark !== undefined && value.benchmark !== rules.id)
+      throw new NotProven(`${name} was judged by ${value.benchmark}, and the statement says ${rules.id}`);
+  if (revision.benchmark.id !== rules.id) return [`${notAgain}: they are by ${rules.id} (--benchmark FILE)`];
   if (rulesDigest(revision) !== rules.sha256)
-    return `${notAgain}: the rules of ${rules.id} are not here as they were when it was signed`;
+    return [`${notAgain}: the rules of ${rules.id} are not here as they were when it was signed`];
   const { scan, artifacts, evaluated_at: evaluatedAt } = parseArtifacts(text);
   const { engine, org_url: orgUrl } = scan;
-  if (report.scan.org_url !== orgUrl)
-    throw new NotProven(`${name} is about ${report.scan.org_url}, and its evidence about ${orgUrl}`);
-  const orgPolicy = judging.org_policy;
-  const context = toContext({ engine, orgUrl, evaluatedAt, orgPolicy });
-  for (const given of report.checks) {
-    const check = revision.checks.find((one) => one.name === given.check);
-    if (check === undefined || given.reason === "interrupted") continue;
-    if (verdictsOf(evaluateCheck(check, artifacts, context)) !== verdictsOf(given))
-      throw new NotProven(`the evidence gives other findings of ${given.vuln_id} than ${name} says`);
+  const context = toContext({ engine, orgUrl, evaluatedAt, orgPolicy: judging.org_policy });
+  return reports.map(({ name, value: report }) => {
+    if (report.scan.org_url !== orgUrl)
+      throw new NotProven(`${name} is about ${report.scan.org_url}, and its evidence about ${orgUrl}`);
+    for (const given of report.checks) {
+      const check = revision.checks.find((one) => one.name === given.check);
+      if (check === undefined || given.reason === "interrupted") continue;
+      if (verdictsOf(evaluateCheck(check, artifacts, context)) !== verdictsOf(given))
+        throw new NotProven(`the evidence gives other findings of ${given.vuln_id} than ${name} says`);
+    }
+    return `${name}: the evidence gives the same findings`;
+  });
+}
+
+/** The text of a file by its digest: one that was signed, else one beside it; null: there is none. */
+async function findFile(
+  digest: string,
+  contents: ReadonlyMap<string, Buffer>,
+  { folder, names }: Pick<ContentContext, "folder" | "names">,
+): Promise<string | null> {
+  for (const name of new Set([...contents.keys(), ...names])) {
+    const content = contents.get(name) ?? (await readPlain(folder, name).catch(() => null));
+    if (content !== null && sha256(content) === digest) return content.toString("utf8");
   }
-  return `${name}: the evidence gives the same findings`;
+  return null;
 }
 
 function verdictsOf({ status, reason, findings }: Report["checks"][number]): string {

@@ -196,6 +196,12 @@ describe("parseChecklist", () => {
   });
 });
 
+test("a thousand STIGs beside a long text are read at once", () => {
+  const stigs = "<iSTIG></iSTIG>".repeat(1000);
+  const content = `<CHECKLIST><ASSET/><STIGS>${stigs}</STIGS><NOTE>${"x".repeat(2_000_000)}</NOTE></CHECKLIST>`;
+  expect(() => parseChecklist(content, { option, file: "old.ckl" })).toThrow(/and 995 more: expected a checklist/);
+});
+
 test("a mebibyte of beginnings of a result is no result", () => {
   const text = "--- scanstream x\nStatus: O".repeat(1_048_576 / 26);
   expect(splitDetails(text)).toEqual({ text, result: null });

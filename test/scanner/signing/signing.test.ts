@@ -167,6 +167,11 @@ describe("a forgery is refused with its reason", () => {
       /the evidence gives other findings of V-/,
     ],
     [
+      "a second report, of other findings",
+      () => ({ files: { "second.json": passing() } }),
+      /the evidence gives other findings of V-\d+ than second\.json says/,
+    ],
+    [
       "another org's report",
       () => ({
         files: { "scan.json": JSON.stringify({ ...report, scan: { ...report.scan, org_url: "https://b.okta.com" } }) },
