@@ -11,7 +11,7 @@ export interface CommandIo {
   /** Aborts when stdout cannot be written: its reader is gone, the disk is full. */
   readonly stdoutFailed: AbortSignal;
   readonly colorStdout: boolean;
-  /** True where a person reads stdout. */
+  /** Set where a person reads stdout. */
   readonly isStdoutTerminal: boolean;
   /** Messages and progress. */
   readonly terminal: Terminal;

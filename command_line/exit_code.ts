@@ -19,7 +19,7 @@ export function worstOf(happened: readonly (Outcome | false)[]): Outcome {
   return (Object.keys(exitCodes) as Outcome[]).find((outcome) => happened.includes(outcome)) ?? "ok";
 }
 
-/** True for the codes of a run that went well: nothing failed, or findings did. */
+/** Returns true for the codes of a run that went well: nothing failed, or findings did. */
 export function isVerdict(code: number): boolean {
   return code === exitCodes.ok || code === exitCodes.findings;
 }

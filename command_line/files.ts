@@ -43,7 +43,7 @@ function unpacked(bytes: Buffer, maxBytes: number): Buffer {
   }
 }
 
-/** As UTF-8. */
+/** Reads the file as UTF-8. */
 export async function readText(path: string, maxBytes: number): Promise<string> {
   const bytes = await readBytes(path, maxBytes);
   try {
@@ -118,7 +118,7 @@ export async function makeDirectory(path: string, mode?: number): Promise<void> 
  */
 export async function requireWritable(targets: {
   readonly directory?: NamedFile | null;
-  /** In `directory`. */
+  /** Names of files in `directory`. */
   readonly fileNames?: readonly string[];
   readonly file?: NamedFile | null;
 }): Promise<void> {

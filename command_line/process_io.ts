@@ -78,7 +78,7 @@ export function createProcessIo(streams: StandardStreams, options: ProcessIoOpti
   };
 }
 
-/** As Node itself decides: `FORCE_COLOR`, then `NO_COLOR` (https://no-color.org), then the terminal. Empty is not set. */
+/** Decides as Node itself does: `FORCE_COLOR`, then `NO_COLOR` (https://no-color.org), then the terminal. Empty is not set. */
 export function wantsColor(stream: { readonly isTTY: boolean }, env: CommandIo["env"]): boolean {
   const { NO_COLOR = "", FORCE_COLOR = "", TERM } = env;
   if (FORCE_COLOR !== "") return FORCE_COLOR !== "0" && FORCE_COLOR !== "false";

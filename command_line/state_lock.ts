@@ -1,6 +1,6 @@
 import { join } from "node:path";
 
-/** Only one process may have the state of a folder open: the embedded database, or a follower's. */
+/** Lock on the state of a folder, the embedded database or a follower's: one process at a time may have it open. */
 export interface StateLock {
   release(): Promise<void>;
 }

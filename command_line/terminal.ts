@@ -31,7 +31,10 @@ export function printable(text: string): string {
 }
 
 /** Writes lines for a person. */
-export function say({ terminal }: { readonly terminal: Pick<Terminal, "write"> }, ...lines: readonly string[]): void {
+export function writeLines(
+  { terminal }: { readonly terminal: Pick<Terminal, "write"> },
+  ...lines: readonly string[]
+): void {
   for (const line of lines) terminal.write(`${printable(line)}\n`);
 }
 

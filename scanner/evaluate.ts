@@ -159,14 +159,14 @@ function sentence(resource: FindingResource, draft: FindingDraft, open: string |
   return `${withoutEnd(toLine(text, maxTextLength - 1).replaceAll(/\s+/g, " "))}.`;
 }
 
-/** Without trailing dots and blanks. A regular expression for this would take quadratic time. */
+/** Removes trailing dots and blanks. A regular expression for this would take quadratic time. */
 function withoutEnd(text: string): string {
   let end = text.length;
   while (end > 0 && ". ".includes(text.charAt(end - 1))) end -= 1;
   return text.slice(0, end);
 }
 
-/** Among two findings about one resource the worse one. */
+/** Keeps the worse of two findings about one resource. */
 function onePerResource(findings: readonly Finding[]): Finding[] {
   const kept = new Map<string, Finding>();
   for (const finding of findings) {

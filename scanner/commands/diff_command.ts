@@ -2,7 +2,7 @@ import { catalog } from "../catalog/catalog.ts";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
 import { requireWritable } from "../../command_line/files.ts";
-import { say } from "../../command_line/terminal.ts";
+import { writeLines } from "../../command_line/terminal.ts";
 import { readOrgPolicy } from "../org_policy/read_org_policy.ts";
 import { renderText } from "../diff/diff_text.ts";
 import { compareFiles, readComparedFile } from "../diff/compare_files.ts";
@@ -38,7 +38,7 @@ export async function diffCommand(flags: Flags, io: CommandIo, ...named: Compare
     { formats, outputDir: directory, stdout: io.stdout, name: "diff" },
     { onStdout: { width: io.terminal.columns }, ofFile: { width: 120 } },
   );
-  say(io, ...written.map((path) => `Wrote ${path}`), ...problems);
+  writeLines(io, ...written.map((path) => `Wrote ${path}`), ...problems);
   if (problems.length > 0) return exitCodes.usage;
   return diff.identical ? exitCodes.ok : exitCodes.findings;
 }

@@ -1,7 +1,7 @@
 import { styleText } from "node:util";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes, worstOf, type Outcome } from "../../command_line/exit_code.ts";
-import { printable, say, wrapped } from "../../command_line/terminal.ts";
+import { printable, writeLines, wrapped } from "../../command_line/terminal.ts";
 import { toPrintableJson } from "../../shared/text.ts";
 import { systemClock, type Clock } from "../okta/clock.ts";
 import type { ConnectOptions } from "../okta/connection.ts";
@@ -36,11 +36,11 @@ import { createTrace } from "./progress.ts";
  */
 export async function doctorCommand(flags: Flags, io: CommandIo): Promise<number> {
   const organizations = await settingsOfEach("doctor", flags, io);
-  // Only the settings that show; wrong ones of an organization are a step of that organization.
+  // Settings of the output only: an error in those of an organization is a step of that organization.
   const shown = { format: flags["format"], verbose: flags["verbose"] };
   const settings = readSettings({ command: "doctor", flags: shown, env: {} });
   const isText = settings.textFormat === "text";
-  const trace = createTrace(settings, (line) => say(io, line));
+  const trace = createTrace(settings, (line) => writeLines(io, line));
   const all: { readonly organization: string | null; readonly steps: readonly DoctorResult[] }[] = [];
   for (const given of organizations) {
     const { organization = null } = given;
@@ -64,7 +64,7 @@ function outcomeOf(results: readonly DoctorResult[]): Outcome {
   return failed === "configuration" || failed === "private_key" ? "usage" : "refused";
 }
 
-/** Without a terminal a result stays one line, so that it can be searched. */
+/** Width of a result without a terminal: it stays one line, so that it can be searched. */
 const unbroken = Number.MAX_SAFE_INTEGER;
 const colors = { ok: "green", warn: "yellow", fail: "red", skipped: "gray" } as const;
 
@@ -174,7 +174,7 @@ function keyText({ key: { key, kid, alg } }: ConnectionSettings): string {
   return `A private key that signs ${alg} (${size}), ${kid === null ? "without a kid" : `kid ${kid}`}`;
 }
 
-/** Only an attempt shows what the role allows. */
+/** Tells the role by what it could read, because only an attempt shows what it allows. */
 async function roleResult(
   config: ConnectionSettings,
   client: HttpIdpClient,

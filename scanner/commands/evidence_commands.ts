@@ -3,36 +3,36 @@ import { UsageError } from "../../shared/usage_error.ts";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
 import { requireWritable, standardStream } from "../../command_line/files.ts";
-import { say } from "../../command_line/terminal.ts";
+import { writeLines } from "../../command_line/terminal.ts";
 import { signFiles } from "../signing/sign_files.ts";
 import { sha256 } from "../digest.ts";
 import { settingsOfOne } from "../settings/organizations.ts";
 import type { Flags } from "../settings/read_settings.ts";
 import { writeGitHubFeedback } from "./github_actions.ts";
-import { readJudgment } from "./judgment.ts";
+import { readCriteria } from "./criteria.ts";
 import { newProgress } from "./progress.ts";
 import { finishScan, readSigning, saveArtifacts } from "./report_output.ts";
 import { openSource, reportOn, scanOrg } from "./sources.ts";
 
-/** `collect`: the evidence alone, judged later by `evaluate`. */
+/** `collect`: the evidence alone, which `evaluate` reads later. */
 export async function collectCommand(flags: Flags, io: CommandIo): Promise<number> {
   const settings = await settingsOfOne("collect", flags, io);
   const { saveArtifacts: target } = settings;
   if (target === null)
     throw new UsageError(["--save-artifacts FILE is missing: expected a file for the evidence, or - for stdout"]);
-  const judgment = await readJudgment(settings, settings.connection.orgUrl, io);
-  const { checks, revision, orgPolicy } = judgment;
+  const criteria = await readCriteria(settings, settings.connection.orgUrl, io);
+  const { checks, revision, orgPolicy } = criteria;
   const signer = await readSigning(settings);
   if (target.file !== standardStream) await requireWritable({ file: target });
   const progress = newProgress(settings, io);
-  const scan = await scanOrg(settings, judgment, { io, progress });
+  const scan = await scanOrg(settings, criteria, { io, progress });
   let areSaved = await saveArtifacts(target, scan, io);
   if (areSaved && signer !== null) {
     const { scan: facts } = scan.document;
     const evidence = sha256(JSON.stringify(scan.document));
     const signed = { scan: facts, revision, report: null, evidence, toolVersion: io.toolVersion, orgPolicy };
     const { problems } = await signFiles([target.file], signed, { signer, name: null });
-    say(io, ...problems);
+    writeLines(io, ...problems);
     areSaved = problems.length === 0;
   }
   const place = target.file === standardStream ? "stdout" : target.file;
@@ -51,6 +51,6 @@ export async function evaluateCommand(flags: Flags, io: CommandIo): Promise<numb
     ]);
   const { report, options } = await reportOn(await openSource("evaluate", flags, io), io);
   const { outcome } = await finishScan(report, { ...options, from: file }, io);
-  await writeGitHubFeedback([{ name: null, report, revision: options.judgment.revision }], io);
+  await writeGitHubFeedback([{ name: null, report, revision: options.criteria.revision }], io);
   return exitCodes[outcome];
 }

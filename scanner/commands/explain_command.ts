@@ -1,6 +1,6 @@
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
-import { say } from "../../command_line/terminal.ts";
+import { writeLines } from "../../command_line/terminal.ts";
 import { revisionName, type CatalogCheck, type Revision } from "../catalog/catalog.ts";
 import { findCheck } from "../catalog/select_checks.ts";
 import { explainOrg } from "../explain/explain_org.ts";
@@ -11,7 +11,7 @@ import { listRuns } from "../runs/kept_runs.ts";
 import { oneOrganization, settingsOfSaved, severalNames } from "../settings/organizations.ts";
 import { readSettings, type Flags, type Settings } from "../settings/read_settings.ts";
 import { describeCheck, explainCheck, guideTo, listChecks } from "./describe_checks.ts";
-import { readRules } from "./judgment.ts";
+import { readRules } from "./criteria.ts";
 import { evaluateSource, openSource } from "./sources.ts";
 
 /** `explain`: every rule; with a name that rule, after what decides in the org where there is one. */
@@ -24,9 +24,9 @@ export async function explainCommand(flags: Flags, io: CommandIo, name?: string)
     io.stdout(isJson ? `${JSON.stringify(checks.map(guideTo), null, 2)}\n` : listChecks(checks));
     return exitCodes.ok;
   }
-  const check = findCheck(name, { checks, warn: (line) => say(io, line) });
+  const check = findCheck(name, { checks, warn: (line) => writeLines(io, line) });
   const names = flags["fromArtifacts"] === undefined && flags["org"] === undefined ? await severalNames(flags) : [];
-  if (names.length > 0) say(io, `To see what decides in your org, add --org with one of ${names.join(", ")}`);
+  if (names.length > 0) writeLines(io, `To see what decides in your org, add --org with one of ${names.join(", ")}`);
   if (names.length === 0 && (await hasOrganization(settings, flags, io)))
     return explainOfOrg(check, { revision, flags, io });
   const { rule } = check;
@@ -40,7 +40,7 @@ export async function explainCommand(flags: Flags, io: CommandIo, name?: string)
   return exitCodes.ok;
 }
 
-/** True where evidence, a kept run or settings name one. */
+/** Returns true where evidence, a kept run or settings name an organization. */
 async function hasOrganization(settings: Settings, flags: Flags, io: CommandIo): Promise<boolean> {
   if (settings.fromArtifacts !== null || settings.org !== null) return true;
   const { orgUrl } = readSettings(await oneOrganization("explain", flags, io));

@@ -5,7 +5,7 @@ import { exitCodes } from "../../command_line/exit_code.ts";
 import { explainWriteError, makeDirectory, requireWritable } from "../../command_line/files.ts";
 import { requireGatewayAccess } from "../../command_line/gateway_access.ts";
 import { lockStateDirectory, type StateLock } from "../../command_line/state_lock.ts";
-import { say as sayOn } from "../../command_line/terminal.ts";
+import { writeLines } from "../../command_line/terminal.ts";
 import { errorCode } from "../../shared/error_code.ts";
 import { toPrintableJson } from "../../shared/text.ts";
 import { UsageError } from "../../shared/usage_error.ts";
@@ -22,7 +22,7 @@ import { readSigner, type Signer } from "../signing/keys.ts";
 import { createMonitor, readStreamConfig } from "../streaming/start_publishing.ts";
 import { settingsOfOne } from "../settings/organizations.ts";
 import type { ConnectedSettings, Flags } from "../settings/read_settings.ts";
-import { readRules, type Rules } from "./judgment.ts";
+import { readRules, type Rules } from "./criteria.ts";
 import { createTrace } from "./progress.ts";
 import { appendFileSync, statSync } from "node:fs";
 import { dayMs, startOfDay } from "../../shared/history/rule_history.ts";
@@ -40,7 +40,7 @@ export async function followCommand(flags: Flags, io: CommandIo): Promise<number
   if (lineFile === null && settings.sign?.option === "--sign")
     throw new UsageError(["--sign needs --output FILE: lines on stdout cannot be signed"]);
   const signer = lineFile === null ? null : await readSigner(settings.sign, settings.signingKey);
-  const say = (text: string) => sayOn(io, text);
+  const say = (text: string) => writeLines(io, text);
   const expected = { orgUrl: connection.orgUrl, checks: revision.checks };
   const orgPolicy = await followOrgPolicy(settings.orgPolicy, expected, say);
   const decisions = await openDecisions(settings, { names, say }, io);

@@ -1,7 +1,7 @@
 import { appendFile } from "node:fs/promises";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { explainWriteError } from "../../command_line/files.ts";
-import { printable, say } from "../../command_line/terminal.ts";
+import { printable, writeLines } from "../../command_line/terminal.ts";
 import type { Report } from "../../shared/report.ts";
 import { shorten } from "../../shared/text.ts";
 import type { Revision } from "../catalog/catalog.ts";
@@ -12,12 +12,12 @@ export interface NamedReport {
   /** Name of the organization; null: the run has one. */
   readonly name: string | null;
   readonly report: Report;
-  /** The revision of the STIG that it was judged by. */
+  /** The revision of the STIG that it was evaluated by. */
   readonly revision: Revision;
 }
 
 /**
- * In GitHub Actions the job gets a summary page and annotations; a summary that cannot be written fails nothing. `overview`
+ * Gives the job a summary page and annotations in GitHub Actions; a summary that cannot be written fails nothing. `overview`
  * stands before the reports.
  */
 export async function writeGitHubFeedback(
@@ -31,7 +31,7 @@ export async function writeGitHubFeedback(
   for (const annotation of annotations(reports, { isInSummary })) io.terminal.write(`${annotation}\n`);
 }
 
-/** True when the summary has all reports whole. */
+/** Returns true when the summary has all reports whole. */
 async function writeJobSummary(reports: readonly NamedReport[], io: CommandIo, overview: string): Promise<boolean> {
   const summaryFile = io.env["GITHUB_STEP_SUMMARY"];
   if (summaryFile === undefined || summaryFile === "") return false;
@@ -43,7 +43,7 @@ async function writeJobSummary(reports: readonly NamedReport[], io: CommandIo, o
     await appendFile(summaryFile, isWhole ? markdown : `${shorten(markdown, maxSummaryLength)}\n\n… cut short\n`);
     return isWhole;
   } catch (error) {
-    say(io, explainWriteError("the job summary (GITHUB_STEP_SUMMARY)", error));
+    writeLines(io, explainWriteError("the job summary (GITHUB_STEP_SUMMARY)", error));
     return false;
   }
 }
@@ -57,7 +57,7 @@ async function writeOutputs(reports: readonly NamedReport[], io: CommandIo): Pro
     ([name, state]) => `${name}=${reports.reduce((sum, { report }) => sum + report.summary[state], 0)}\n`,
   );
   await appendFile(file, lines.join("")).catch((error: unknown) =>
-    say(io, explainWriteError("the outputs of the step (GITHUB_OUTPUT)", error)),
+    writeLines(io, explainWriteError("the outputs of the step (GITHUB_OUTPUT)", error)),
   );
 }
 

@@ -4,7 +4,7 @@ import { exitCodes } from "../../command_line/exit_code.ts";
 import { requireWritable } from "../../command_line/files.ts";
 import { requireGatewayAccess } from "../../command_line/gateway_access.ts";
 import { withGateway } from "../../command_line/gateway_api.ts";
-import { say } from "../../command_line/terminal.ts";
+import { writeLines } from "../../command_line/terminal.ts";
 import { lastDays } from "../../shared/history/rule_history.ts";
 import type { Span } from "../../shared/history/observation.ts";
 import { stigRuleNames } from "../../shared/rule_names.ts";
@@ -21,7 +21,7 @@ import { signFiles } from "../signing/sign_files.ts";
 import { runsFolder } from "../runs/kept_runs.ts";
 import { readSettings, type Flags } from "../settings/read_settings.ts";
 import { readSigning } from "./report_output.ts";
-import { findRules } from "./judgment.ts";
+import { findRules } from "./criteria.ts";
 
 /** `history`: when each rule passed, failed or was unknown. */
 export async function historyCommand(flags: Flags, io: CommandIo, org?: string): Promise<number> {
@@ -41,7 +41,7 @@ export async function historyCommand(flags: Flags, io: CommandIo, org?: string):
   const wanted: Wanted = { org: org ?? null, rules, period };
   const history = await (isOfGateway ? fromGateway(wanted, io) : fromReports(folder?.file ?? runsFolder, wanted, io));
   if (typeof history === "number") return history;
-  if (history.organizations.length === 0) say(io, "No organization has a history yet: scan one first");
+  if (history.organizations.length === 0) writeLines(io, "No organization has a history yet: scan one first");
   await requireWritable({ directory, fileNames: formats.map((format) => fileNameOf("history", format)) });
   const view = by === null ? history : controlView(history);
   const written = await writeFormats<HistoryView, { readonly width: number }>(
@@ -54,7 +54,7 @@ export async function historyCommand(flags: Flags, io: CommandIo, org?: string):
       ? { files: [], problems: [] }
       : await signFiles(written.files, factsOf(history, io), { signer, name: "history" });
   const problems = [...written.problems, ...signed.problems];
-  say(io, ...[...written.files, ...signed.files].map((path) => `Wrote ${path}`), ...problems);
+  writeLines(io, ...[...written.files, ...signed.files].map((path) => `Wrote ${path}`), ...problems);
   return problems.length === 0 ? exitCodes.ok : exitCodes.usage;
 }
 
@@ -72,10 +72,10 @@ async function fromReports(
   io: CommandIo,
 ): Promise<History | number> {
   const { organizations, used, problems } = await readFolder(directory, io.now().getTime());
-  say(io, ...problems);
+  writeLines(io, ...problems);
   if (used === 0) {
     const expected = "expected scan.json files, or files of follow --format ndjson";
-    say(io, `--from-reports ${JSON.stringify(directory)}: no usable file: ${expected}`);
+    writeLines(io, `--from-reports ${JSON.stringify(directory)}: no usable file: ${expected}`);
     return exitCodes.usage;
   }
   const history = historyOf(organizations, period, rules);

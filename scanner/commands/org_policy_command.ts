@@ -30,7 +30,7 @@ async function draft(flags: Flags, io: CommandIo): Promise<number> {
   return exitCodes.ok;
 }
 
-/** Without an org the document alone: whether its names are there takes `--org` or evidence. */
+/** Checks the document; its names are looked up where `--org`, `--org-url` or evidence names an org. */
 async function check(file: string, flags: Flags, io: CommandIo): Promise<number> {
   const isCompared =
     flags["org"] !== undefined || flags["fromArtifacts"] !== undefined || flags["orgUrl"] !== undefined;

@@ -25,7 +25,7 @@ export type ProgressForm = "bar" | "lines" | "totals" | "quiet";
 const defaultColumns = 80;
 const eraseLine = "\r\u001b[2K";
 
-/** As the options say: on a terminal a bar, because the report says the rest; elsewhere a plain line for each check. */
+/** Chooses the form: on a terminal a bar, because the report has the rest; elsewhere a line for each check. */
 export function newProgress({ quiet }: { readonly quiet: boolean }, { terminal }: CommandIo): Progress {
   return createProgress(terminal, quiet ? "quiet" : terminal.isTTY ? "bar" : "lines");
 }
@@ -81,7 +81,7 @@ interface BarOptions {
   readonly columns: number;
 }
 
-/** As much as fits one line, the most telling part first; the last column stays free, as some terminals wrap at it. */
+/** Fits as much as it can on one line, the most telling part first. Some terminals wrap at the last column, so it stays free. */
 function barText(counts: ScanCounts, running: string | undefined, { elapsedMs, ...options }: BarOptions): string {
   const columns = options.columns || defaultColumns;
   const { checks_done: done, checks_total: total } = counts;

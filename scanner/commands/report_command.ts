@@ -20,7 +20,7 @@ import { readRevision } from "../revisions/read_stig_file.ts";
 import { evidenceName } from "../runs/kept_runs.ts";
 import { settingsOfSaved } from "../settings/organizations.ts";
 import type { Flags } from "../settings/read_settings.ts";
-import { readReportTarget, writeAndSay, writeReport, type WriteOptions } from "./report_output.ts";
+import { readReportTarget, writeNamedFile, writeReport, type WriteOptions } from "./report_output.ts";
 import { openSource, reportOn, type Source } from "./sources.ts";
 
 /** `report`: the newest run, a run, evidence or a report in a file, or a scan at the gateway, in any format. */
@@ -35,7 +35,7 @@ export async function reportCommand(flags: Flags, io: CommandIo, source?: string
   return write(report, options, io);
 }
 
-/** With `--sign`, a folder: report, checklist, and the evidence from which `verify` gives the findings again. */
+/** Writes the folder of `--sign`: report, checklist, and the evidence from which `verify` gives the findings again. */
 async function writeForAssessor(source: Source, flags: Flags, io: CommandIo): Promise<number> {
   const isChosen = flags["format"] !== undefined || source.settings.output !== null;
   const output = source.settings.output ?? { option: "--output", file: "assessor" };
@@ -43,11 +43,14 @@ async function writeForAssessor(source: Source, flags: Flags, io: CommandIo): Pr
   const settings = { ...source.settings, output, format };
   const { report, options } = await reportOn({ ...source, settings }, io);
   const evidenceFile = join(output.file, "evidence.json");
-  const isWritten = await writeAndSay({ ...output, file: evidenceFile }, source.text, { io, isQuiet: settings.quiet });
+  const isWritten = await writeNamedFile({ ...output, file: evidenceFile }, source.text, {
+    io,
+    isQuiet: settings.quiet,
+  });
   return isWritten ? write(report, { ...options, evidenceFile }, io) : exitCodes.usage;
 }
 
-/** A run is named by its folder. */
+/** Returns the evidence in a folder of a run, or the file itself. */
 async function fileOf(source: string): Promise<string> {
   const isFolder = await stat(source).then(
     (entry) => entry.isDirectory(),
@@ -74,7 +77,7 @@ async function reportOfGateway(scanId: string | undefined, flags: Flags, io: Com
   });
 }
 
-/** A report that was written before, with the answers of a checklist. */
+/** Writes a stored report again, with the answers of a checklist. */
 async function writeStored(stored: unknown, flags: Flags, io: CommandIo): Promise<number> {
   const parsed = v.safeParse(reportSchema, stored);
   if (!parsed.success) throw new UsageError(["Cannot read the stored report: expected a scanstream.report/1"]);
@@ -87,7 +90,7 @@ async function writeStored(stored: unknown, flags: Flags, io: CommandIo): Promis
   const checklist = await readChecklist(settings.checklist, revision);
   const checks = withCarried(withChecklistAnswers(parsed.output.checks, checklist), checklist?.carried ?? null);
   const report = { ...parsed.output, checks, summary: summarizeChecks(checks) };
-  return write(report, { judgment: { revision, checklist, orgPolicy: null }, settings, target }, io);
+  return write(report, { criteria: { revision, checklist, orgPolicy: null }, settings, target }, io);
 }
 
 async function write(report: Report, options: WriteOptions, io: CommandIo): Promise<number> {

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes, worstOf, type Outcome } from "../../command_line/exit_code.ts";
 import { requireWritable, standardStream, writeWhole, type NamedFile } from "../../command_line/files.ts";
-import { say } from "../../command_line/terminal.ts";
+import { writeLines } from "../../command_line/terminal.ts";
 import { countOf } from "../../shared/outcome_text.ts";
 import type { Report } from "../../shared/report.ts";
 import { summarizeChecks } from "../../shared/rule_result.ts";
@@ -24,7 +24,7 @@ import type { Settings } from "../settings/read_settings.ts";
 import { readSigner, type Signer } from "../signing/keys.ts";
 import { signFiles } from "../signing/sign_files.ts";
 import { checklistLines, nextLines, overdueLines, writtenLines } from "./closing_lines.ts";
-import type { Judgment } from "./judgment.ts";
+import type { Criteria } from "./criteria.ts";
 
 /** How and where a report is written. */
 export interface ReportTarget {
@@ -65,13 +65,13 @@ function fileOf(source: NamedFile | null): NamedFile | null {
 }
 
 /** Writes a file, and says that it did; returns false, after the reason, where it could not be written. */
-export async function writeAndSay(
+export async function writeNamedFile(
   place: NamedFile,
   text: string,
   { io, isQuiet }: { readonly io: CommandIo; readonly isQuiet: boolean },
 ): Promise<boolean> {
   const problem = await writeWhole(place, text);
-  if (problem !== null || !isQuiet) say(io, problem ?? `Wrote ${place.file}`);
+  if (problem !== null || !isQuiet) writeLines(io, problem ?? `Wrote ${place.file}`);
   return problem === null;
 }
 
@@ -83,7 +83,7 @@ export async function saveArtifacts(
 ): Promise<boolean> {
   if (place === null) return true;
   const text = JSON.stringify(document);
-  if (place.file !== standardStream) return writeAndSay(place, text, { io, isQuiet: true });
+  if (place.file !== standardStream) return writeNamedFile(place, text, { io, isQuiet: true });
   io.stdout(`${text}\n`);
   return true;
 }
@@ -100,13 +100,13 @@ interface ReportFacts {
 /** A report with decisions and the answers of a checklist on it. What does not count is said. */
 export function toReport(
   { status, results: found, document }: FinishedScan,
-  { revision, decisions, checklist, orgPolicy }: Judgment,
+  { revision, decisions, checklist, orgPolicy }: Criteria,
   { evidence, id, tenantId }: ReportFacts,
   io: CommandIo,
 ): Report {
   const { results: decided, comparison, warnings } = applyDecisions(found, decisions, io.now().getTime());
   const results = withCarried(withChecklistAnswers(decided, checklist), checklist?.carried ?? null);
-  say(io, ...warnings);
+  writeLines(io, ...warnings);
   return {
     schema: "scanstream.report/1",
     ...(orgPolicy !== null && { org_policy: reportedOrgPolicy(orgPolicy, document.evaluated_at, sha256) }),
@@ -122,22 +122,22 @@ export function toReport(
 
 export interface WriteOptions {
   readonly settings: Settings;
-  readonly judgment: Pick<Judgment, "revision" | "checklist" | "orgPolicy">;
+  readonly criteria: Pick<Criteria, "revision" | "checklist" | "orgPolicy">;
   readonly target: ReportTarget;
   /** Evidence that this run wrote, which is signed along with the reports. */
   readonly evidenceFile?: string | undefined;
-  /** Only what fits one screen of a terminal. */
+  /** Set to write only what fits one screen of a terminal. */
   readonly isBrief?: boolean;
 }
 
 /** Writes a report in the formats of the settings, signs it, and says what it wrote. */
 export async function writeReport(
   report: Report,
-  { settings, judgment, target, evidenceFile, isBrief = false }: WriteOptions,
+  { settings, criteria, target, evidenceFile, isBrief = false }: WriteOptions,
   io: CommandIo,
 ): Promise<WrittenFiles> {
   const { formats, outputDir, signer } = target;
-  const { revision, checklist, orgPolicy } = judgment;
+  const { revision, checklist, orgPolicy } = criteria;
   const { toolVersion } = io;
   const { status, poamPerFinding: isPlanPerFinding } = settings;
   const written = await writeReports(
@@ -155,16 +155,16 @@ export async function writeReport(
     },
   );
   const paths = evidenceFile === undefined ? written.files : [...written.files, evidenceFile];
-  // Without the document by which it was judged, the evidence would give other findings.
+  // Evidence without the document by which it was evaluated would give other findings.
   const isComplete = report.org_policy === undefined || orgPolicy !== null;
   const evidence = isComplete ? (report.evidence_sha256 ?? null) : null;
   const facts = { scan: report.scan, revision, report, evidence, toolVersion, orgPolicy };
   const signed = await signFiles(paths, facts, { signer, name: "scan" });
   const files = [...written.files, ...signed.files];
   const problems = [...written.problems, ...signed.problems];
-  say(io, ...(settings.quiet ? [] : writtenLines(files, outputDir)), ...problems);
-  if (checklist !== null) say(io, ...checklistLines(report, checklist, revision));
-  say(io, ...overdueLines(report));
+  writeLines(io, ...(settings.quiet ? [] : writtenLines(files, outputDir)), ...problems);
+  if (checklist !== null) writeLines(io, ...checklistLines(report, checklist, revision));
+  writeLines(io, ...overdueLines(report));
   return { files, problems };
 }
 
@@ -190,7 +190,7 @@ export async function finishScan(
   const gate = applyGate(report, {
     failOn: failOn.conditions,
     failOnText: failOn.text,
-    // Without an earlier run everything is new.
+    // Everything is new where no earlier run is kept.
     onlyNew: settings.failOnNew && report.baseline !== null,
     allowUnread,
   });
@@ -208,9 +208,9 @@ export async function finishScan(
     : gate.line(exitCodes[outcome], areWritten ? undefined : "a file could not be written");
   const isSummaryShown = outputDir === null && formats.some((format) => !format.isMachine);
   // A run that fails or could not read everything says so, however quiet it is.
-  if (!isQuiet && !isSummaryShown) say(io, summaryLine(report));
-  if (!isQuiet || outcome !== "ok" || gate.unread > 0) say(io, gateLine);
-  if (!isQuiet && isBrief && isSummaryShown && formats[0]?.name === "table") say(io, ...nextLines(report, from));
+  if (!isQuiet && !isSummaryShown) writeLines(io, summaryLine(report));
+  if (!isQuiet || outcome !== "ok" || gate.unread > 0) writeLines(io, gateLine);
+  if (!isQuiet && isBrief && isSummaryShown && formats[0]?.name === "table") writeLines(io, ...nextLines(report, from));
   return { files, gateLine, outcome };
 }
 
@@ -221,12 +221,12 @@ function interruptedLine({ checks }: Report): string {
 
 /** Nothing was evaluated (exit code 3): a program gets the error as JSON in the report's place. */
 export async function writeIdpError(error: IdpError, target: ReportTarget, io: CommandIo): Promise<void> {
-  say(io, error.message, error.remedy);
+  writeLines(io, error.message, error.remedy);
   const json = target.formats.find((format) => format.name === "json");
   if (json === undefined) return;
   const text = `${JSON.stringify(toErrorReport(error), null, 2)}\n`;
   // Replaces the report of an earlier run, which would be mistaken for this run's.
   if (target.outputDir === null) return io.stdout(text);
   const file = join(target.outputDir.file, reportFileName(json));
-  await writeAndSay({ ...target.outputDir, file }, text, { io, isQuiet: true });
+  await writeNamedFile({ ...target.outputDir, file }, text, { io, isQuiet: true });
 }

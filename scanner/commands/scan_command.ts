@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes, worstOf, type Outcome } from "../../command_line/exit_code.ts";
 import { requireWritable, standardStream } from "../../command_line/files.ts";
-import { printable, say } from "../../command_line/terminal.ts";
+import { printable, writeLines } from "../../command_line/terminal.ts";
 import type { Report } from "../../shared/report.ts";
 import { countStates, ruleStates } from "../../shared/rule_result.ts";
 import { UsageError } from "../../shared/usage_error.ts";
@@ -24,7 +24,7 @@ import {
 } from "../settings/read_settings.ts";
 import { readStreamConfig, startPublishing } from "../streaming/start_publishing.ts";
 import { writeGitHubFeedback } from "./github_actions.ts";
-import { readJudgment } from "./judgment.ts";
+import { readCriteria } from "./criteria.ts";
 import { createProgress, newProgress, type Progress } from "./progress.ts";
 import { finishScan, readReportTarget, saveArtifacts, toReport, writeIdpError } from "./report_output.ts";
 import { attested, keep, scanOrg } from "./sources.ts";
@@ -72,9 +72,9 @@ async function prepareScan(settings: ConnectedSettings, io: CommandIo, progress:
     throw new UsageError([`${evidenceFile.option} -: stdout already has the report. Name a file, or use collect`]);
   }
   const streamConfig = settings.isStreamed ? readStreamConfig(io.env) : null;
-  const judgment = await readJudgment(settings, orgUrl, io);
+  const criteria = await readCriteria(settings, orgUrl, io);
   const target = await readReportTarget(settings, io);
-  const { checks, revision } = judgment;
+  const { checks, revision } = criteria;
   const benchmark = revision.benchmark.id;
   const none = { exit_code: null, scan_id: null, checks: null, gate: null, error: null, duration_ms: 0, files: [] };
   const name = settings.organization ?? orgUrl;
@@ -88,7 +88,7 @@ async function prepareScan(settings: ConnectedSettings, io: CommandIo, progress:
     const stream = streamConfig === null ? null : startPublishing(streamConfig, facts, log);
     let scan: FinishedScan;
     try {
-      scan = await scanOrg(settings, judgment, { io, progress, stream });
+      scan = await scanOrg(settings, criteria, { io, progress, stream });
     } catch (error) {
       const isRefused = error instanceof IdpError;
       stream?.error(isRefused ? error.code : "internal_error", isRefused ? error.message : "The scanner failed");
@@ -102,15 +102,15 @@ async function prepareScan(settings: ConnectedSettings, io: CommandIo, progress:
       // Evidence first: it is on disk before the wait for the gateway.
       areSaved = await saveArtifacts(evidenceFile, scan, io);
     } finally {
-      await stream?.end(scan.status, attested(scan.results, judgment, io));
+      await stream?.end(scan.status, attested(scan.results, criteria, io));
     }
     const { id, tenant_id: tenantId } = stream?.registered() ?? { id: randomUUID(), tenant_id: null };
     const evidence = sha256(JSON.stringify(scan.document));
-    const report = toReport(scan, judgment, { evidence, id, tenantId }, io);
+    const report = toReport(scan, criteria, { evidence, id, tenantId }, io);
     if (scan.status === "completed" && !isNarrowed(settings))
       await keep({ document: scan.document, report }, settings, io);
     const saved = areSaved ? evidenceFile?.file : undefined;
-    const finishing = { judgment, settings, target, evidenceFile: saved, areSaved };
+    const finishing = { criteria, settings, target, evidenceFile: saved, areSaved };
     const { outcome, files, gateLine } = await finishScan(report, finishing, io);
     await stream?.storeReport(report);
     const { pass, fail, manual, not_applicable } = report.summary;
@@ -126,7 +126,7 @@ async function prepareScan(settings: ConnectedSettings, io: CommandIo, progress:
   }
 }
 
-/** True where options of this run leave rules out: `--baseline last` would take the others for new. */
+/** Returns true where options of this run leave rules out: `--baseline last` would count the others as new. */
 function isNarrowed({ check, exclude, severity, nameOf }: Settings): boolean {
   const given = { check: check ?? [], exclude, severity };
   return (["check", "exclude", "severity"] as const).some(
@@ -188,7 +188,7 @@ async function scanSeveral(organizations: readonly Given[], io: CommandIo): Prom
   io.stdout(summaryTable(summary, io.terminal.columns || 80));
   const target = { formats: summaryFormats, outputDir: output, stdout: () => {}, name: "summary" };
   const { files, problems } = await writeFormats(summary, target, { onStdout: {}, ofFile: {} });
-  say(io, ...(quiet ? [] : files.map((path) => `Wrote ${path}`)), ...problems);
+  writeLines(io, ...(quiet ? [] : files.map((path) => `Wrote ${path}`)), ...problems);
   const reports = scans.flatMap((scan) => {
     const report = ended.get(scan)?.report ?? null;
     return report === null ? [] : [{ name: scan.waiting.name, report, revision: scan.revision }];

@@ -21,7 +21,7 @@ const marks = { done: "✓", open: "○", wrong: "✗" } as const;
 
 /**
  * `setup`: a key pair made here, what to click in Okta's console, and each click seen as soon as it is made. It changes nothing at
- * Okta. Without a terminal, or with `--yes`, it looks once: exit code 2 while something is left to do.
+ * Okta. Without a terminal, or with `--yes`, it checks once: exit code 2 while something is left to do.
  */
 export async function setupCommand(flags: Flags, io: CommandIo): Promise<number> {
   const settings = readSettings({ command: "setup", flags, env: io.env });
@@ -74,7 +74,7 @@ export async function setupCommand(flags: Flags, io: CommandIo): Promise<number>
   }
 }
 
-/** The person interrupted a question, or closed the input. */
+/** Thrown when the person interrupts a question, or closes the input. */
 class NoAnswer extends Error {}
 
 /** Asks until `parse` takes the answer. */
@@ -101,7 +101,7 @@ interface Setup {
   readonly save: (clientId: string) => Promise<string | null>;
 }
 
-/** For a script: the client id where everything is there, else null after the steps that are left. */
+/** Returns the client id where everything is there, else null after the steps that are left: for a script. */
 async function checkOnce(setup: Setup, clientId: string | null): Promise<string | null> {
   const states = await setup.examine(clientId);
   const isLeft = states.some(({ state, isRequired }) => isRequired && state !== "done");
@@ -114,7 +114,7 @@ async function checkOnce(setup: Setup, clientId: string | null): Promise<string 
   return null;
 }
 
-/** The steps one after the other, each until it is seen to be done. Null: the organization cannot be used. */
+/** Shows the steps one after the other, each until it is done. Returns null for an organization that cannot be used. */
 async function guide(
   setup: Setup,
   known: string | null,
@@ -158,7 +158,7 @@ function stepOf(need: string): number {
   return consoleSteps.findIndex(({ needs }) => needs.test(need));
 }
 
-/** True when everything that a step is about is there. */
+/** Returns true when everything that a step is about is there. */
 function isDone(states: readonly NeedState[], step: number): boolean {
   const own = states.filter(({ need }) => stepOf(need) === step);
   return own.length > 0 && own.every(({ state }) => state === "done");

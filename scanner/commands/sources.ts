@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { AppError } from "../../shared/app_error.ts";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { readOptionFile, type NamedFile } from "../../command_line/files.ts";
-import { say } from "../../command_line/terminal.ts";
+import { writeLines } from "../../command_line/terminal.ts";
 import { parseJsonObject } from "../../shared/json.ts";
 import type { CheckResult, Report } from "../../shared/report.ts";
 import { countStates } from "../../shared/rule_result.ts";
@@ -25,7 +25,7 @@ import {
 } from "../settings/read_settings.ts";
 import type { CommandName } from "../settings/setting.ts";
 import type { ScanPublisher } from "../streaming/scan_publisher.ts";
-import { readJudgment, type Judgment, type Rules } from "./judgment.ts";
+import { readCriteria, type Criteria, type Rules } from "./criteria.ts";
 import { newProgress, type Progress } from "./progress.ts";
 import { readReportTarget, toReport } from "./report_output.ts";
 import { createTrace } from "./progress.ts";
@@ -70,11 +70,11 @@ const reportWithId = v.object({ scan: v.object({ id: v.string() }) });
 /** Scans the organization, and keeps the run: whole, so that every other command can use it. */
 async function scanNow(settings: ConnectedSettings, io: CommandIo): Promise<Source> {
   const all = { ...settings, check: null, exclude: [], severity: [] };
-  const judgment = await readJudgment(all, settings.connection.orgUrl, io);
-  const scan = await scanOrg(settings, judgment, { io, progress: newProgress(settings, io) });
+  const criteria = await readCriteria(all, settings.connection.orgUrl, io);
+  const scan = await scanOrg(settings, criteria, { io, progress: newProgress(settings, io) });
   if (scan.status === "cancelled") io.interrupted.throwIfAborted();
   const text = JSON.stringify(scan.document);
-  const report = toReport(scan, judgment, { evidence: sha256(text), id: randomUUID(), tenantId: null }, io);
+  const report = toReport(scan, criteria, { evidence: sha256(text), id: randomUUID(), tenantId: null }, io);
   await keep({ document: scan.document, report }, settings, io);
   return { settings, document: scan.document, text, id: report.scan.id };
 }
@@ -86,7 +86,7 @@ export async function keep(
   io: CommandIo,
 ): Promise<void> {
   const problem = isKept ? await keepRun(run, count) : null;
-  if (problem !== null) say(io, problem);
+  if (problem !== null) writeLines(io, problem);
 }
 
 async function readEvidence(source: NamedFile): Promise<Pick<Source, "document" | "text">> {
@@ -107,7 +107,7 @@ export function evaluateSource(
   { checks, isNamed, orgPolicy }: Rules,
   io: CommandIo,
 ): FinishedScan {
-  const trace = createTrace(settings, (line) => say(io, line));
+  const trace = createTrace(settings, (line) => writeLines(io, line));
   const selected = isNamed ? checks : checks.filter(({ name }) => document.checks.includes(name));
   const { engine, org_url: orgUrl } = document.scan;
   const context = toContext({ engine, orgUrl, evaluatedAt: document.evaluated_at, orgPolicy });
@@ -118,11 +118,11 @@ export function evaluateSource(
 /** The report on evidence by the settings and decisions of now, with what writes it. Throws `UsageError`. */
 export async function reportOn(source: Source, io: CommandIo) {
   const { settings, document, text, id } = source;
-  const judgment = await readJudgment(settings, document.scan.org_url, io);
+  const criteria = await readCriteria(settings, document.scan.org_url, io);
   const target = await readReportTarget(settings, io);
   const facts = { evidence: sha256(text), id: id ?? randomUUID(), tenantId: null };
-  const report = toReport(evaluateSource(source, judgment, io), judgment, facts, io);
-  return { report, options: { settings, judgment, target } };
+  const report = toReport(evaluateSource(source, criteria, io), criteria, facts, io);
+  return { report, options: { settings, criteria, target } };
 }
 
 interface ScanParts {
@@ -135,12 +135,12 @@ interface ScanParts {
 /** One scan of the org. Throws `IdpError` where it lets nobody in. */
 export async function scanOrg(
   settings: ConnectedSettings,
-  judgment: Judgment,
+  criteria: Criteria,
   { io, progress, stream = null }: ScanParts,
 ): Promise<FinishedScan> {
   const { connection } = settings;
   const { orgUrl, clientId } = connection;
-  const { checks, orgPolicy } = judgment;
+  const { checks, orgPolicy } = criteria;
   const signal = stream === null ? io.interrupted : AbortSignal.any([io.interrupted, stream.cancelRequested]);
   progress.started(checks.map(({ name }) => name));
   try {
@@ -152,7 +152,7 @@ export async function scanOrg(
           progress.checkEvaluated(result, counts);
           stream?.checkEvaluated(result, counts);
         },
-        count: (results) => countStates(attested(results, judgment, io)),
+        count: (results) => countStates(attested(results, criteria, io)),
         now: io.now,
         trace: createTrace(settings, (line) => progress.message(line)),
       },
@@ -165,7 +165,7 @@ export async function scanOrg(
 /** Results as the report counts them. */
 export function attested(
   results: readonly CheckResult[],
-  { decisions, checklist }: Judgment,
+  { decisions, checklist }: Criteria,
   io: CommandIo,
 ): readonly CheckResult[] {
   const { results: decided } = applyAttestations(results, decisions.attestations, io.now().getTime());

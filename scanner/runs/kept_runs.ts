@@ -63,7 +63,7 @@ export async function keepRun(
   }
 }
 
-/** In their order; a run that is being written begins with a dot. */
+/** Lists the folders in their order, without a run that is being written, which begins with a dot. */
 async function foldersIn(folder: string): Promise<readonly string[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   return entries

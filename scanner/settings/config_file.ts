@@ -107,7 +107,7 @@ export async function organizationNames(): Promise<readonly string[]> {
   return (config?.organizations ?? []).map(({ name }) => name);
 }
 
-/** True for members that name the organization with this address. */
+/** Returns true for members that name the organization with this address. */
 export function isAbout({ org_url: address }: Members, orgUrl: string): boolean {
   return typeof address === "string" && isSameOrg(address, orgUrl);
 }

@@ -16,7 +16,7 @@ export type Flags = Readonly<Record<string, string | boolean | undefined>>;
 
 /** A part of the configuration file that has settings; earlier ones win. */
 interface FileLayer {
-  /** As messages name it: `scanstream.config.json: organization acme`. */
+  /** Name in messages: `scanstream.config.json: organization acme`. */
   readonly place: string;
   readonly members: Members;
 }
@@ -28,13 +28,13 @@ export interface Given {
   readonly file?: readonly FileLayer[];
   /** An organization of the list: what the file says of its address and key wins over variables, which name one organization. */
   readonly organization?: string | null;
-  /** True where the run is over several: those of one flag share its folder. */
+  /** Set where the run is over several: those of one flag share its folder. */
   readonly isOneOfSeveral?: boolean;
 }
 
 /** The settings of a command. Those that it does not take have their defaults. */
 export interface Settings extends Values {
-  /** As the person wrote it: flag, variable or place in the file; the flag where nobody gave it. */
+  /** Names the setting as the person wrote it: flag, variable or place in the file; the flag where nobody gave it. */
   readonly nameOf: (name: SettingName) => string;
   /** The organization of the list. */
   readonly organization: string | null;
@@ -91,7 +91,7 @@ function isOfKey(name: SettingName): boolean {
 
 interface Found {
   readonly raw: Raw;
-  /** As the person wrote it. */
+  /** Flag, variable or place in the file, as the person wrote it. */
   readonly source: string;
 }
 
@@ -255,7 +255,7 @@ function rowOf(name: SettingName): Setting<unknown> {
   return table[name];
 }
 
-/** True for two spellings of one value, and for the two cases of one name, of which the first wins. */
+/** Returns true for two spellings of one value, and for the two cases of one name, of which the first wins. */
 function isSame(row: Setting<unknown>, one: Found, other: Found): boolean {
   const valueOf = ({ raw }: Found): unknown => {
     try {

@@ -64,7 +64,7 @@ export function section<const Rows extends Record<string, Kind<unknown>>>(shared
   return Object.fromEntries(entries) as { readonly [Name in keyof Rows]: Setting<Rows[Name]["fallback"]> };
 }
 
-/** Without a fallback the value may be null. */
+/** Options of a setting whose value is null without a fallback. */
 type WithFallback<Value, Fallback> = Own & { readonly fallback?: Fallback & (Value | null) };
 
 export function text<Value, Fallback = null>(
@@ -109,7 +109,7 @@ export function onOff(flag: string, help: string, own: Own = {}): Kind<boolean> 
 interface Bounds extends Own {
   readonly unit: string;
   readonly range: readonly [least: number, most: number];
-  /** In the unit. */
+  /** Default, in the unit. */
   readonly fallback: number;
   /** Present for a number with a fraction: the value is that many times the number. */
   readonly factor?: number;

@@ -49,7 +49,7 @@ export function parseOrgUrl(given: string): string {
   return url.origin;
 }
 
-/** True where both name one organization; also of texts that are no addresses. */
+/** Returns true where both name one organization; texts that are not addresses are compared as they are. */
 export function isSameOrg(one: string, other: string): boolean {
   const originOf = (given: string) => {
     const text = withScheme(given.trim());

@@ -9,7 +9,7 @@ import { defaultScopes as requiredScopes } from "../settings/values.ts";
 
 /** Needs of a scan in an org, in the order in which a person makes it: the list of `setup`; `doctor` examines the same. */
 
-/** Without prefix: what each is good for beyond a scan, which has no gap without it. */
+/** Uses of the scopes, without prefix, that a scan does not need. */
 const optionalScopes: Readonly<Record<string, string>> = {
   "logs.read": "follow",
   "orgs.read": "the setting of public client apps",
@@ -161,7 +161,7 @@ async function logState(client: HttpIdpClient): Promise<NeedState> {
     : optional("system_log", "wrong", `System Log: ${answer.detail}`);
 }
 
-/** With it on, Okta itself gives every new service app the role Super Administrator. */
+/** Reads the setting by which Okta itself gives every new service app the role Super Administrator. */
 async function publicClientState(client: HttpIdpClient): Promise<NeedState> {
   const name = "The setting of public client apps";
   if (!client.isGranted("orgs.read")) return cannotBeSeen("public_client", name, "orgs.read");

@@ -1,6 +1,6 @@
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { requireGatewayAccess } from "../../command_line/gateway_access.ts";
-import { say } from "../../command_line/terminal.ts";
+import { writeLines } from "../../command_line/terminal.ts";
 import { findRule, unknownRule, type RuleNames } from "../../shared/rule_names.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import type { CatalogCheck, Revision } from "../catalog/catalog.ts";
@@ -19,7 +19,7 @@ import type { Settings } from "../settings/read_settings.ts";
 export interface Rules {
   readonly revision: Revision;
   readonly checks: readonly CatalogCheck[];
-  /** True where they were named one by one: each then has a result, also where its evidence was not collected. */
+  /** Set where they were named one by one: each then has a result, also where its evidence was not collected. */
   readonly isNamed: boolean;
   /** The organization's own document; null: none. */
   readonly orgPolicy: OrgPolicy | null;
@@ -59,21 +59,21 @@ export function findRules(settings: Settings, { setting, names, io }: Naming): r
     rule === null ? [`${settings.nameOf(setting)}: ${unknownRule(name, names, seeList)}`] : [],
   );
   if (problems.length > 0) throw new UsageError(problems);
-  say(io, ...found.flatMap(({ rule }) => rule?.warning ?? []));
+  writeLines(io, ...found.flatMap(({ rule }) => rule?.warning ?? []));
   return found.flatMap(({ rule }) => rule?.rule.check ?? []);
 }
 
 const seeList = "run `scanstream explain` for the list";
 
-/** Everything by which a command judges the evidence of an organization. */
-export interface Judgment extends Rules {
+/** Everything by which a command evaluates the evidence of an organization. */
+export interface Criteria extends Rules {
   readonly decisions: Decisions;
   /** Answers of people; null: no checklist was given. */
   readonly checklist: Checklist | null;
 }
 
 /** Reads what the command takes of it; the rest is empty. Throws `UsageError` for a setting or a file that cannot be used. */
-export async function readJudgment(settings: Settings, orgUrl: string, io: CommandIo): Promise<Judgment> {
+export async function readCriteria(settings: Settings, orgUrl: string, io: CommandIo): Promise<Criteria> {
   const rules = await readRules(settings, orgUrl, io);
   const checklist = await readChecklist(settings.checklist, rules.revision);
   return { ...rules, checklist, decisions: await openDecisions(settings, { names: rules.names, orgUrl }, io) };
@@ -87,14 +87,14 @@ async function openDecisions(
 ): Promise<Decisions> {
   const isLast = baseline?.file === lastRun;
   const [last] = isLast ? await listRuns(orgUrl) : [];
-  if (isLast && last === undefined) say(io, `${baseline.option} last: no earlier run of ${orgUrl} is kept`);
+  if (isLast && last === undefined) writeLines(io, `${baseline.option} last: no earlier run of ${orgUrl} is kept`);
   const ofRun = last === undefined ? null : { option: `${baseline?.option ?? ""} last`, file: last.report };
   const sources = { decisions, baseline: isLast ? ofRun : baseline };
-  const files = await readDecisions(sources, { rules, warn: (line) => say(io, line) });
+  const files = await readDecisions(sources, { rules, warn: (line) => writeLines(io, line) });
   if (!decisionsFromGateway) return files;
   const access = requireGatewayAccess(io.env, []);
   const fetched = await fetchDecisions({ access, orgUrl, signal: io.interrupted });
   const { decisions: all, warnings } = mergeDecisions(files, fetched, { rules, nowMs: io.now().getTime() });
-  say(io, ...warnings);
+  writeLines(io, ...warnings);
   return all;
 }
