@@ -19,7 +19,7 @@ import { followOrgPolicy } from "../org_policy/followed_org_policy.ts";
 import { systemClock } from "../okta/clock.ts";
 import { connect } from "../okta/connection.ts";
 import { readSigner, type Signer } from "../signing/keys.ts";
-import { createMonitor, readStreamConfig } from "../streaming/start_publishing.ts";
+import { monitorOpener, readStreamConfig } from "../streaming/start_publishing.ts";
 import { settingsOfOne } from "../settings/organizations.ts";
 import type { ConnectedSettings, Flags } from "../settings/read_settings.ts";
 import { readRules, type Rules } from "./criteria.ts";
@@ -101,7 +101,7 @@ export async function followCommand(flags: Flags, io: CommandIo): Promise<number
           if (format === "ndjson") io.stdout(`${toPrintableJson(line)}\n`);
         },
         say,
-        monitor: createMonitor(streamConfig, { warn: say, info: settings.quiet ? () => {} : say }),
+        openMonitor: monitorOpener(streamConfig, { warn: say, info: settings.quiet ? () => {} : say }),
         trace: createTrace(settings, say),
       },
     );

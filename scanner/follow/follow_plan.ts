@@ -8,7 +8,7 @@ import type { Connection, ConnectOptions } from "../okta/connection.ts";
 import type { ScanTrace } from "../run_scan.ts";
 import type { ChangeLine } from "./changes.ts";
 import type { FollowStore } from "./follow_state.ts";
-import type { MonitorPublisher } from "../streaming/monitor_publisher.ts";
+import type { FollowedMonitor, MonitorPublisher } from "../streaming/monitor_publisher.ts";
 
 export interface FollowPlan {
   readonly orgUrl: string;
@@ -44,7 +44,7 @@ export interface FollowParts {
   /** A message for a person. */
   readonly say: (text: string) => void;
   /** Null: it is not streamed. */
-  readonly monitor: MonitorPublisher | null;
+  readonly openMonitor: ((followed: FollowedMonitor) => MonitorPublisher) | null;
   readonly trace?: ScanTrace | undefined;
 }
 

@@ -1,6 +1,7 @@
 import { toStateLines, type ChangeLine } from "./changes.ts";
 import type { FollowParts, FollowPlan } from "./follow_plan.ts";
 import type { FollowState } from "./follow_state.ts";
+import type { MonitorPublisher } from "../streaming/monitor_publisher.ts";
 import type { EventQueue } from "../streaming/publisher.ts";
 import type { RegisteredMonitor } from "../../shared/client/gateway_client.ts";
 
@@ -31,13 +32,15 @@ export class FollowRecord implements EventQueue<ChangeLine> {
   #unsaved: "lines" | "time" | null = null;
   #lastSaveMs = 0;
   #isBroken = false;
+  /** Null: not streamed, or not yet. */
+  monitor: Pick<MonitorPublisher, "changed"> | null = null;
 
   constructor(plan: FollowPlan, parts: FollowParts, saved: FollowState | null) {
     this.#monitorId = saved?.monitorId ?? parts.newId();
     this.#plan = plan;
     this.#parts = parts;
     this.#unwritten = saved?.unwritten ?? [];
-    this.#pending = parts.monitor === null ? [] : (saved?.pending ?? []);
+    this.#pending = parts.openMonitor === null ? [] : (saved?.pending ?? []);
     this.#isStateSettled =
       saved !== null && ![saved.pending[0], saved.unwritten[0]].some((line) => line?.cause === "start");
     this.#committed = saved;
@@ -68,7 +71,7 @@ export class FollowRecord implements EventQueue<ChangeLine> {
       this.#keep(this.#unwritten);
       this.#unwritten = [];
     }
-    if (this.#pending.length > 0) this.#parts.monitor?.changed();
+    if (this.#pending.length > 0) this.monitor?.changed();
   }
 
   first(max: number): readonly ChangeLine[] {
@@ -87,7 +90,7 @@ export class FollowRecord implements EventQueue<ChangeLine> {
     if (id === this.#monitorId && (lastLookAt !== null || !this.#isStateSettled)) return;
     this.#monitorId = id;
     this.#keep(this.#stateLines("as it was before this monitor began"));
-    this.#parts.monitor?.changed();
+    this.monitor?.changed();
   }
 
   /** Writes every verdict to an output that does not have the lines of the processes before. */
@@ -105,7 +108,7 @@ export class FollowRecord implements EventQueue<ChangeLine> {
 
   /** Over the bound the oldest are left out, which is said once. */
   #keep(lines: readonly ChangeLine[]): void {
-    if (this.#parts.monitor === null) return;
+    if (this.#parts.openMonitor === null) return;
     const all = [...this.#pending, ...lines];
     const max = Math.max(maxPending, lines.length);
     this.#pending = all.slice(-max);

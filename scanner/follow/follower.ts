@@ -1,4 +1,5 @@
 import { DecidingOrgPolicy } from "../org_policy/followed_org_policy.ts";
+import type { MonitorPublisher } from "../streaming/monitor_publisher.ts";
 import type { FollowState } from "./follow_state.ts";
 import type { FollowEnd, FollowParts, FollowPlan } from "./follow_plan.ts";
 import { FollowedOrg } from "./followed_org.ts";
@@ -19,11 +20,10 @@ export async function follow(plan: FollowPlan, parts: FollowParts): Promise<Foll
   const follower = new Follower(plan, parts, saved);
   try {
     const end = await follower.run();
-    if (end === "clean" || end === "failed") await parts.monitor?.ended(endReasons[end]);
-    else await parts.monitor?.stopped();
+    await follower.endMonitor(end === "clean" || end === "failed" ? endReasons[end] : null);
     return end;
   } catch (error) {
-    await parts.monitor?.stopped();
+    await follower.endMonitor(null);
     if (!plan.signal.aborted) throw error;
     return "interrupted";
   } finally {
@@ -46,6 +46,8 @@ class Follower {
   /** Failed artifacts are collected again at that time; the events may explain the results then. */
   #retry: { readonly atMs: number; readonly events: readonly Relevant[] } | null = null;
   readonly #record: FollowRecord;
+  /** Null: it is not streamed. */
+  #monitor: MonitorPublisher | null = null;
   readonly #watched: WatchedTime;
   #lastFullMs: number;
   #lagSeconds = 0;
@@ -70,7 +72,7 @@ class Follower {
   async run(): Promise<FollowEnd> {
     const { plan, parts } = { plan: this.#plan, parts: this.#parts };
     await this.#org.connect({ forgetsProbe: this.#isRestart });
-    parts.monitor?.started({
+    const monitor = parts.openMonitor?.({
       monitorId: this.#record.monitorId,
       registration: {
         org_url: plan.orgUrl,
@@ -80,8 +82,9 @@ class Follower {
         checks_total: plan.checks.length,
       },
       changes: this.#record,
-      onRegistered: (monitor) => this.#record.registered(monitor),
+      onRegistered: (registered) => this.#record.registered(registered),
     });
+    this.#monitor = this.#record.monitor = monitor ?? null;
     if (this.#isRestart) await this.#resume();
     else {
       this.#deciding.isOther(this.#parts.clock.nowMs());
@@ -102,6 +105,10 @@ class Follower {
       await this.#record.saveWhenDue();
       await parts.clock.sleep(this.#pauseMs(), plan.signal);
     }
+  }
+
+  async endMonitor(reason: string | null): Promise<void> {
+    await this.#monitor?.end(reason);
   }
 
   /** Saves the last whole round, and closes the connection. */
@@ -242,12 +249,12 @@ class Follower {
   }
 
   #report(): void {
-    const { monitor, clock } = this.#parts;
+    const { clock } = this.#parts;
     const status = this.#log.status();
     const isReading = status.log_status === "reading";
     const lookedMs = isReading ? this.#log.lookedMs : this.#lastFullMs;
     const lagSeconds = isReading || lookedMs === null ? this.#lagSeconds : (clock.nowMs() - lookedMs) / 1000;
-    monitor?.polled({
+    this.#monitor?.polled({
       last_look_at: lookedMs === null ? null : new Date(lookedMs).toISOString(),
       lag_seconds: Math.max(0, lagSeconds),
       ...this.#verdicts.counts(),

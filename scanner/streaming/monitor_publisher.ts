@@ -5,20 +5,19 @@ import { vulnIdOf } from "../../shared/rule_names.ts";
 import type { NewChange } from "../../shared/schemas/change.ts";
 import type { MonitorUpdate, NewMonitor } from "../../shared/schemas/monitor.ts";
 import { toLine } from "../../shared/text.ts";
-import { createPublisher, hasEnded, isMissing, type EventQueue, type Publisher } from "./publisher.ts";
+import { createPublisher, hasEnded, isMissing, type EventQueue } from "./publisher.ts";
 
 /** The follower as others see it: a monitor at the gateway, which stores and publishes its changes. The methods never block and never fail. */
 export interface MonitorPublisher {
-  /** Called once, before anything else. */
-  started(monitor: FollowedMonitor): void;
   /** After each poll of the org, whether it brought anything or not. */
   polled(update: MonitorUpdate): void;
   /** There are changes in the queue. What was stored before may be in it again: the gateway stores each once by its id. */
   changed(): void;
-  /** The process ends, and the monitor goes on with the next one. Resolves when it was accepted or given up. */
-  stopped(): Promise<void>;
-  /** The monitor has done what it was for; the reason is one line for a person. */
-  ended(reason: string): Promise<void>;
+  /**
+   * `reason`: what the monitor was for is done, in one line for a person; null: only the process ends, and the monitor goes on with the
+   * next one. Resolves when it was accepted or given up.
+   */
+  end(reason: string | null): Promise<void>;
 }
 
 export interface FollowedMonitor {
@@ -39,70 +38,61 @@ export interface MonitorPublisherOptions {
   readonly heartbeatMs?: number;
 }
 
-export function createMonitorPublisher(options: MonitorPublisherOptions): MonitorPublisher {
-  const { gateway, warn } = options;
-  let publisher: Publisher | null = null;
+export function createMonitorPublisher(
+  { gateway, warn, ...options }: MonitorPublisherOptions,
+  { monitorId, registration, changes, onRegistered }: FollowedMonitor,
+): MonitorPublisher {
+  let id = monitorId;
+  let monitor: RegisteredMonitor | null = null;
   let update: MonitorUpdate = {};
   let last: MonitorUpdate = { status: "stopped" };
-
-  return {
-    started(followed) {
-      publisher = publish(followed);
+  const publisher = createPublisher<NewChange>(
+    {
+      kind: "monitor",
+      queue: changes,
+      heartbeatMs: options.heartbeatMs ?? Math.max(registration.interval_seconds, 20) * 1000,
+      toEvent: (change) => ({ type: "finding.updated", payload: toFindingUpdated(id, change) }),
+      nameOf: ({ check }) => `A change of ${vulnIdOf(check)}`,
+      async register(signal) {
+        monitor = await register(signal);
+        options.onRegistered?.(monitor);
+        onRegistered(monitor);
+      },
+      publish: (batch, signal) => gateway.publish(monitor?.channel ?? "", batch, signal),
+      update: (signal) => gateway.updateMonitor(id, { status: "running", ...update }, signal),
+      end: (signal) => gateway.updateMonitor(id, last, signal),
+      isGone(error) {
+        const isGone = hasEnded(error) || (monitor !== null && isMissing(error, "monitor"));
+        if (isGone) warn(`The monitor has ended at the gateway, and continues without it: ${problemOf(error)}`);
+        return isGone;
+      },
     },
+    warn,
+  );
+  return {
     polled({ error_detail: detail = null, ...poll }) {
       // Before the first answer of the provider there is nothing to say: the registration says that the monitor runs.
       if (poll.last_look_at === null) return;
       const next = { ...poll, error_detail: detail === null ? null : toLine(detail, maxTextChars) };
       const isNews = stateOf(next) !== stateOf(update);
       update = next;
-      if (isNews) publisher?.requestUpdate();
+      if (isNews) publisher.requestUpdate();
     },
-    changed: () => publisher?.wake(),
-    async stopped() {
-      await publisher?.end(endTimeoutMs);
-    },
-    async ended(reason) {
-      last = { status: "ended", error_detail: toLine(reason, maxTextChars) };
-      await publisher?.end(endTimeoutMs);
+    changed: () => publisher.wake(),
+    async end(reason) {
+      if (reason !== null) last = { status: "ended", error_detail: toLine(reason, maxTextChars) };
+      await publisher.end(endTimeoutMs);
     },
   };
 
-  function publish({ monitorId, registration, changes, onRegistered }: FollowedMonitor): Publisher {
-    let id = monitorId;
-    let monitor: RegisteredMonitor | null = null;
-    return createPublisher<NewChange>(
-      {
-        kind: "monitor",
-        queue: changes,
-        heartbeatMs: options.heartbeatMs ?? Math.max(registration.interval_seconds, 20) * 1000,
-        toEvent: (change) => ({ type: "finding.updated", payload: toFindingUpdated(id, change) }),
-        nameOf: ({ check }) => `A change of ${vulnIdOf(check)}`,
-        async register(signal) {
-          monitor = await register(signal);
-          options.onRegistered?.(monitor);
-          onRegistered(monitor);
-        },
-        publish: (batch, signal) => gateway.publish(monitor?.channel ?? "", batch, signal),
-        update: (signal) => gateway.updateMonitor(id, { status: "running", ...update }, signal),
-        end: (signal) => gateway.updateMonitor(id, last, signal),
-        isGone(error) {
-          const isGone = hasEnded(error) || (monitor !== null && isMissing(error, "monitor"));
-          if (isGone) warn(`The monitor has ended at the gateway, and continues without it: ${problemOf(error)}`);
-          return isGone;
-        },
-      },
-      warn,
-    );
-
-    async function register(signal: AbortSignal): Promise<RegisteredMonitor> {
-      try {
-        return await gateway.putMonitor(id, registration, signal);
-      } catch (error) {
-        if (!hasEnded(error) || id !== monitorId) throw error;
-        warn(`The previous monitor accepts no more changes, so a new one starts: ${problemOf(error)}`);
-        id = randomUUID();
-        return register(signal);
-      }
+  async function register(signal: AbortSignal): Promise<RegisteredMonitor> {
+    try {
+      return await gateway.putMonitor(id, registration, signal);
+    } catch (error) {
+      if (!hasEnded(error) || id !== monitorId) throw error;
+      warn(`The previous monitor accepts no more changes, so a new one starts: ${problemOf(error)}`);
+      id = randomUUID();
+      return register(signal);
     }
   }
 }

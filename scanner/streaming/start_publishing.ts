@@ -7,7 +7,8 @@ import { createEnvironmentReader, type Environment } from "../../shared/environm
 import { UsageError } from "../../shared/usage_error.ts";
 import { createGatewayClient } from "../../shared/client/gateway_client.ts";
 import type { NewScan } from "../../shared/schemas/scan.ts";
-import { createMonitorPublisher, type MonitorPublisher } from "./monitor_publisher.ts";
+import type { FollowParts } from "../follow/follow_plan.ts";
+import { createMonitorPublisher } from "./monitor_publisher.ts";
 import { createScanPublisher, type ScanPublisher } from "./scan_publisher.ts";
 
 /** Gateway and broker at which a scan is registered and published. */
@@ -48,15 +49,20 @@ export function startPublishing(config: StreamConfig, scan: Required<NewScan>, l
   });
 }
 
-/** The publisher of a follower; null: it is not streamed. */
-export function createMonitor(config: StreamConfig | null, log: Messages): MonitorPublisher | null {
+/** Opens the publisher of a follower; null: it is not streamed. */
+export function monitorOpener(config: StreamConfig | null, log: Messages): FollowParts["openMonitor"] {
   if (config === null) return null;
   const { gatewayUrl: url, apiKey } = config;
-  return createMonitorPublisher({
-    gateway: createGatewayClient({ url, apiKey, timeoutMs: callTimeoutMs }),
-    warn: log.warn,
-    onRegistered: ({ id }) => log.info(`Live as monitor ${id} at ${new URL(url).origin}/#/monitors/${id}`),
-  });
+  const gateway = createGatewayClient({ url, apiKey, timeoutMs: callTimeoutMs });
+  return (followed) =>
+    createMonitorPublisher(
+      {
+        gateway,
+        warn: log.warn,
+        onRegistered: ({ id }) => log.info(`Live as monitor ${id} at ${new URL(url).origin}/#/monitors/${id}`),
+      },
+      followed,
+    );
 }
 
 /** Loads the broker's client only in a run that publishes to it. */

@@ -9,7 +9,6 @@ import type { ChangeLine } from "../../../scanner/follow/changes.ts";
 import { follow } from "../../../scanner/follow/follower.ts";
 import type { FollowParts, FollowPlan } from "../../../scanner/follow/follow_plan.ts";
 import { createFollowStore } from "../../../scanner/follow/follow_state.ts";
-import type { FollowedMonitor, MonitorPublisher } from "../../../scanner/streaming/monitor_publisher.ts";
 import type { Clock } from "../../../scanner/okta/clock.ts";
 import { connect } from "../../../scanner/okta/connection.ts";
 import type { MonitorUpdate } from "../../../shared/schemas/monitor.ts";
@@ -92,22 +91,22 @@ export async function setUpOrg(options: Partial<PracticeOrgOptions> = {}) {
     const said: string[] = [];
     const looks: MonitorUpdate[] = [];
     const calls: string[] = [];
-    let waiting: FollowedMonitor["changes"] | null = null;
-    const monitor: MonitorPublisher = {
-      started({ monitorId, onRegistered, changes }) {
-        waiting = changes;
-        calls.push(`started ${monitorId}`);
-        const id = registeredAs ?? monitorId;
-        onRegistered({ id, channel: "", last_look_at: registeredAs === null ? "2026-11-22" : null });
-      },
-      polled: (look) => void looks.push(look),
-      changed() {
-        const changes = waiting?.first(1000) ?? [];
-        calls.push(`changed ${changes.length}`);
-        if (!isGatewayDown) waiting?.settle(changes);
-      },
-      stopped: async () => void calls.push("stopped"),
-      ended: async (reason) => void calls.push(`ended ${reason}`),
+    const openMonitor: FollowParts["openMonitor"] = ({ monitorId, onRegistered, changes }) => {
+      calls.push(`started ${monitorId}`);
+      const id = registeredAs ?? monitorId;
+      // As after the gateway's answer, which takes a turn or more.
+      queueMicrotask(() =>
+        onRegistered({ id, channel: "", last_look_at: registeredAs === null ? "2026-11-22" : null }),
+      );
+      return {
+        polled: (look) => void looks.push(look),
+        changed() {
+          const found = changes.first(1000);
+          calls.push(`changed ${found.length}`);
+          if (!isGatewayDown) changes.settle(found);
+        },
+        end: async (reason) => void calls.push(reason === null ? "stopped" : `ended ${reason}`),
+      };
     };
     const scopes = [...defaultScopes, "logs.read"];
     const config = configFor({ url: org.url, clientId: org.clientId, privateKey: org.privateKeyPem }, { scopes });
@@ -135,7 +134,7 @@ export async function setUpOrg(options: Partial<PracticeOrgOptions> = {}) {
         decisions,
         write: (written) => void lines.push(...written),
         say: (text) => void said.push(text),
-        monitor,
+        openMonitor,
       },
     );
     const ended = finished.then(

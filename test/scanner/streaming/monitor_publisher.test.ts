@@ -39,7 +39,7 @@ const registration = {
 
 type Changes = Partial<MonitorPublisherOptions & Pick<FollowedMonitor, "monitorId">>;
 
-interface Monitor extends Omit<MonitorPublisher, "changed" | "started"> {
+interface Monitor extends Omit<MonitorPublisher, "changed"> {
   /** Adds to the queue that the publisher stores from. */
   changed(changes: readonly NewChange[]): void;
   /** Content of that queue. */
@@ -62,27 +62,29 @@ function openMonitor({ monitorId = randomUUID(), onRegistered, ...changes }: Cha
     );
     return fetch(input, init);
   };
-  const publisher = createMonitorPublisher({
-    gateway: createGatewayClient({ url, apiKey: gateway.acme.apiKey, timeoutMs: 2000, fetch: send }),
-    warn: (message) => warnings.push(message),
-    ...changes,
-  });
-  onTestFinished(() => publisher.stopped());
   let queue: readonly NewChange[] = [];
-  publisher.started({
-    monitorId,
-    registration,
-    changes: {
-      first: (max) => queue.slice(0, max),
-      settle(changes) {
-        queue = queue.filter((change) => !changes.includes(change));
+  const publisher = createMonitorPublisher(
+    {
+      gateway: createGatewayClient({ url, apiKey: gateway.acme.apiKey, timeoutMs: 2000, fetch: send }),
+      warn: (message) => warnings.push(message),
+      ...changes,
+    },
+    {
+      monitorId,
+      registration,
+      changes: {
+        first: (max) => queue.slice(0, max),
+        settle(settled) {
+          queue = queue.filter((change) => !settled.includes(change));
+        },
+      },
+      onRegistered(monitor) {
+        isRegistered = true;
+        onRegistered?.(monitor);
       },
     },
-    onRegistered(monitor) {
-      isRegistered = true;
-      onRegistered?.(monitor);
-    },
-  });
+  );
+  onTestFinished(() => publisher.end(null));
   return {
     ...publisher,
     changed(added) {
@@ -141,7 +143,7 @@ describe("createMonitorPublisher", () => {
     await expect.poll(async () => (await read(monitor.monitorId))["fail"]).toBe(5);
     expect(monitor.requests).toEqual(["PUT", "POST /events", "PATCH"]);
     expect(await storedIds(monitor.monitorId)).toHaveLength(1);
-    await monitor.stopped();
+    await monitor.end(null);
     expect(await read(monitor.monitorId)).toMatchObject({ status: "stopped", fail: 5 });
     expect(monitor.warnings).toEqual([]);
   });
