@@ -18,20 +18,18 @@ const maxKeptEvents = 500;
 export async function follow(plan: FollowPlan, parts: FollowParts): Promise<FollowEnd> {
   const saved = await parts.store.load(plan.orgUrl, parts.say);
   const follower = new Follower(plan, parts, saved);
+  let end: FollowEnd = "interrupted";
   try {
-    const end = await follower.run();
-    await follower.endMonitor(end === "clean" || end === "failed" ? endReasons[end] : null);
-    return end;
+    end = await follower.run();
   } catch (error) {
-    await follower.endMonitor(null);
     if (!plan.signal.aborted) throw error;
-    return "interrupted";
   } finally {
-    await follower.close();
+    await follower.close(endReasons[end] ?? null);
   }
+  return end;
 }
 
-const endReasons = {
+const endReasons: Partial<Record<FollowEnd, string>> = {
   clean: "No check fails any more (--until-clean)",
   failed: "A new finding matches --fail-on",
 };
@@ -70,7 +68,7 @@ class Follower {
   }
 
   async run(): Promise<FollowEnd> {
-    const { plan, parts } = { plan: this.#plan, parts: this.#parts };
+    const [plan, parts] = [this.#plan, this.#parts];
     await this.#org.connect({ forgetsProbe: this.#isRestart });
     const monitor = parts.openMonitor?.({
       monitorId: this.#record.monitorId,
@@ -85,11 +83,9 @@ class Follower {
       onRegistered: (registered) => this.#record.registered(registered),
     });
     this.#monitor = this.#record.monitor = monitor ?? null;
-    if (this.#isRestart) await this.#resume();
-    else {
-      this.#deciding.isOther(this.#parts.clock.nowMs());
-      await this.#reconcile("start");
-    }
+    const isOtherPolicy = this.#deciding.isOther(parts.clock.nowMs());
+    if (this.#isRestart) await this.#resume(isOtherPolicy ? "org_policy" : "reconciliation");
+    else await this.#reconcile("start");
     for (;;) {
       await this.#decide();
       const isMore = await this.#look();
@@ -107,12 +103,9 @@ class Follower {
     }
   }
 
-  async endMonitor(reason: string | null): Promise<void> {
+  /** Ends the monitor for a reason, or only this process; saves the last whole round, and closes the connection. */
+  async close(reason: string | null): Promise<void> {
     await this.#monitor?.end(reason);
-  }
-
-  /** Saves the last whole round, and closes the connection. */
-  async close(): Promise<void> {
     this.#watched.end();
     await this.#record.saveRest();
     await this.#org.close();
@@ -130,12 +123,9 @@ class Follower {
   }
 
   /** Evaluates the saved evidence without a request: another version or selection of checks may give other results. */
-  async #resume(): Promise<void> {
+  async #resume(cause: Round["cause"]): Promise<void> {
     this.#record.publish();
-    await this.#round({
-      events: [],
-      cause: this.#deciding.isOther(this.#parts.clock.nowMs()) ? "org_policy" : "reconciliation",
-    });
+    await this.#round({ events: [], cause });
     this.#record.writeState();
   }
 
