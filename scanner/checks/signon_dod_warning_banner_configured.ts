@@ -30,16 +30,17 @@ export const signonDodWarningBannerConfigured = defineCheck({
         "tags, entities, scripts, quotation marks, dashes and case make no difference. Sections of Okta's template (`{{#…}}`) are read " +
         "like the rest.",
       "Text in comments, templates, and elements with `hidden`, `display: none` or `visibility: hidden` does not count (FAIL). What a " +
-        "script shows counts wherever the script stands, such as an `alert()`.",
+        "script shows counts wherever the script stands, such as an `alert()`. Without the banner it is FAIL.",
       "MANUAL (`needs_review`): DISA's short form, and text that may be hidden by another `style` value or a rule of a `<style>` element, " +
-        "by an element such as a closed dialog, text area or frame, or by a script.",
+        "by an element such as a closed dialog, text area or frame, by a comment of the template, or by a script that hides what it names; " +
+        "and a page without the banner that loads scripts from elsewhere or has a frame, which may show it.",
       "Brands with a domain of their own decide. The default brand stands for the Okta subdomain, where Okta refuses a page of one's own " +
         "once another brand has a domain. Without such a page it is MANUAL (`partly_automated`): verify that nobody signs in there. An " +
         "org with no other domain is judged by it.",
       "A brand with `isDefault` false and no domain, whose page nobody sees, is left out and named. A list of brands without the default " +
         "one is a part: MANUAL (`missing_role`).",
       "Not covered: the page is read, not rendered; text in the color of its background is not noticed, nor a script that never runs.",
-      "Left to a person: with style sheets or scripts from elsewhere the result is MANUAL (`partly_automated`). Open the sign-in page and " +
+      "Left to a person: where a page with the banner loads style sheets or scripts from elsewhere, the result is MANUAL (`partly_automated`). Open the sign-in page and " +
         "read the banner.",
     ],
     fix: [
@@ -152,7 +153,8 @@ function judgePage(subject: Subject, content: string): FindingDraft {
   const page = readPage(content);
   const notShown = missingIn(page.shown);
   if (notShown.length === 0) {
-    if (isInOrder(page.shown)) return subject.pass("the whole banner", page.loadsMore ? loadedElsewhere : undefined);
+    const isLoaded = page.unread.has("style") || page.unread.has("script");
+    if (isInOrder(page.shown)) return subject.pass("the whole banner", isLoaded ? loadedElsewhere : undefined);
     return subject.manual("needs_review", "every sentence of the banner, but not in its order");
   }
   const missing = missingIn(page.possible);
@@ -163,8 +165,10 @@ function judgePage(subject: Subject, content: string): FindingDraft {
   }
   if (page.possible.includes(wordsOf(shortBanner)))
     return subject.manual("needs_review", "the short form of the banner");
-  if (missing.length === bannerSentences.length) return subject.fail("no banner");
-  return subject.fail(`the banner without ${missing.map(quoted).join(" and ")}`);
+  const isWhole = missing.length === bannerSentences.length;
+  const found = isWhole ? "no banner" : `the banner without ${missing.map(quoted).join(" and ")}`;
+  if (!page.unread.has("script") && !page.unread.has("frame")) return subject.fail(found);
+  return subject.manual("needs_review", `${found} in the page itself, and a script or a frame that may show it`);
 }
 
 function holdsPart({ words }: Doubt, sentences: readonly string[]): boolean {

@@ -1,5 +1,16 @@
 import { defaultTreeAdapter, parse, parseFragment, type DefaultTreeAdapterTypes } from "parse5";
-import { doubtfulElements, inlineElements, unshownElements } from "./page_elements.ts";
+import {
+  attributeOf,
+  classesOf,
+  doubtfulElements,
+  inlineElements,
+  isRun,
+  sourceOf,
+  unreadPartOf,
+  unshownElements,
+  type UnreadPart,
+} from "./page_elements.ts";
+import { splitTemplate } from "./page_template.ts";
 import { textsOfScript, type ScriptText } from "./script_texts.ts";
 import { HidingRules, hidingOf, type Hiding } from "./style_visibility.ts";
 
@@ -11,8 +22,8 @@ export interface PageWords {
   readonly possible: string;
   /** Parts of the page whose words only `possible` has. */
   readonly doubts: readonly Doubt[];
-  /** True if the page loads style sheets or scripts, which are not read. */
-  readonly loadsMore: boolean;
+  /** Parts of the page that are not read. */
+  readonly unread: ReadonlySet<UnreadPart>;
 }
 
 export interface Doubt {
@@ -33,8 +44,9 @@ const maxDepth = 5;
  */
 export function readPage(html: string): PageWords {
   if (html.length > maxLength) throw new RangeError(`a page of more than ${maxLength} characters`);
+  const { text, comments } = splitTemplate(html);
   const adapter = boundedAdapter();
-  const { childNodes } = parse(html, { treeAdapter: adapter });
+  const { childNodes } = parse(text, { treeAdapter: adapter });
   const surroundings = surroundingsOf(childNodes, adapter);
   const read = (isLoose: boolean): Page => {
     const page: Page = { ...surroundings, isLoose, adapter: boundedAdapter(), texts: [], doubts: [], doubt: null };
@@ -42,11 +54,15 @@ export function readPage(html: string): PageWords {
     return page;
   };
   const possible = read(true);
+  const commented = parseFragment(comments, { treeAdapter: adapter }).childNodes;
+  const doubt = beginDoubt(possible, "a comment of the template");
+  readNodes(commented, possible, 0);
+  if (doubt !== null) endDoubt(possible, doubt);
   return {
     shown: wordsOf(read(false).texts.join("")),
     possible: wordsOf(possible.texts.join("")),
     doubts: possible.doubts,
-    loadsMore: surroundings.loadsMore,
+    unread: surroundings.unread,
   };
 }
 
@@ -66,7 +82,9 @@ interface Surroundings {
   /** Ids and classes of hidden elements; true if a script contains them. */
   readonly named: Map<string, boolean>;
   readonly scripts: ReadonlyMap<Element, readonly ScriptText[]>;
-  readonly loadsMore: boolean;
+  /** Words of the selectors in scripts that hide or replace something. */
+  readonly hideable: ReadonlySet<string>;
+  readonly unread: ReadonlySet<UnreadPart>;
 }
 
 interface Page extends Surroundings {
@@ -106,16 +124,19 @@ function surroundingsOf(page: readonly Node[], adapter: typeof defaultTreeAdapte
   const rules = new HidingRules();
   const scripts = new Map<Element, readonly ScriptText[]>();
   const code: string[] = [];
-  let loadsMore = false;
+  const hideable = new Set<string>();
+  const unread = new Set<UnreadPart>();
   survey(page, 0);
-  return { rules, code: code.join("\n"), named: new Map(), scripts, loadsMore: loadsMore || rules.importsMore };
+  if (rules.importsMore) unread.add("style");
+  return { rules, code: code.join("\n"), named: new Map(), scripts, hideable, unread };
 
   function survey(nodes: readonly Node[], depth: number): void {
     const stack = [...nodes];
     for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
       if (!defaultTreeAdapter.isElementNode(node)) continue;
       if (node.tagName === "style") rules.add(sourceOf(node));
-      loadsMore ||= loadsFromElsewhere(node);
+      const part = unreadPartOf(node);
+      if (part !== null) unread.add(part);
       if (node.tagName === "script" && attributeOf(node, "src") === undefined) surveyScript(node, depth);
       for (const child of node.childNodes) stack.push(child);
     }
@@ -128,21 +149,19 @@ function surroundingsOf(page: readonly Node[], adapter: typeof defaultTreeAdapte
       scripts.set(script, texts);
       code.push(source);
     }
+    if (isRun(script) && hidingCode.test(source)) {
+      const selectors = texts.filter(({ text }) => text.length <= maxSelectorLength);
+      for (const { text } of selectors) for (const [word] of text.matchAll(/[\w-]+/g)) hideable.add(word);
+    }
     const markup = depth < maxDepth ? texts.filter(({ text }) => /<(?:style|link|script)\b/i.test(text)) : [];
     for (const { text } of markup) survey(parseFragment(text, { treeAdapter: adapter }).childNodes, depth + 1);
   }
 }
 
-/** Other than the provider's own styles and widget. */
-function loadsFromElsewhere(element: Element): boolean {
-  if (element.tagName === "script") {
-    const source = attributeOf(element, "src")?.trim() ?? "";
-    return source !== "" && !/^(?:https:)?\/\/[\w.-]+\.oktacdn\.com\//.test(source);
-  }
-  const isStyleSheet =
-    element.tagName === "link" && /(?:^|\s)stylesheet(?:\s|$)/i.test(attributeOf(element, "rel") ?? "");
-  return isStyleSheet && !/^\s*\{\{\s*themedStylesUrl\s*\}\}\s*$/.test(attributeOf(element, "href") ?? "");
-}
+/** Calls and properties with which a script takes away what a page shows. */
+const hidingCode =
+  /\.(?:remove|hide|fadeOut|slideUp|detach|empty|replaceWith|replaceChildren|toggle)\s*\(|\.(?:style|classList|className|innerHTML|outerHTML|innerText|textContent)\b|\.hidden\b(?!\s*=\s*(?:false|!1))|["'](?:none|hidden)["']/;
+const maxSelectorLength = 200;
 
 /** Reads nodes with a stack of its own: a page may be nested deeper than calls can be. `scripts`: how many scripts wrote the nodes. */
 function readNodes(nodes: readonly Node[], page: Page, scripts: number): void {
@@ -225,6 +244,8 @@ function obstacleOf(element: Element, page: Page): Hiding | null {
   ];
   const reason = page.rules.reasonToHide(new Set(names.map((name) => name.toLowerCase())));
   if (reason !== null) return { kind: "doubtful", reason };
+  if (namesOf(element).some((name) => page.hideable.has(name)))
+    return { kind: "doubtful", reason: "an element that a script may hide" };
   if (attributes.has("open")) return null;
   if (tagName === "dialog") return { kind: "doubtful", reason: "a dialog that is closed" };
   return tagName === "details" ? closedDetails : null;
@@ -243,25 +264,12 @@ const maxNamed = 500;
 
 /** True if a script names a hidden element, so that it may show it. */
 function isNamed(element: Element, { code, named }: Page): boolean {
-  const names = [
-    attributeOf(element, "id") ?? "",
-    ...classesOf(element),
-    element.tagName === "template" ? "template" : "",
-  ];
+  const names = [...namesOf(element), ...(element.tagName === "template" ? ["template"] : [])];
   return names.some((name) => {
-    if (name === "") return false;
     const isKnown = named.get(name) ?? (named.size >= maxNamed || code.includes(name));
     named.set(name, isKnown);
     return isKnown;
   });
-}
-
-function classesOf(element: Element): readonly string[] {
-  return (attributeOf(element, "class") ?? "").split(/\s+/).filter((name) => name !== "");
-}
-
-function sourceOf(script: Element): string {
-  return script.childNodes.map((child) => ("value" in child ? child.value : "")).join("");
 }
 
 function readScript(script: Element, page: Page, scripts: number): void {
@@ -282,15 +290,7 @@ function readScript(script: Element, page: Page, scripts: number): void {
   }
 }
 
-/** True if a browser of today runs it: it is not data, a template, or for old browsers only. */
-function isRun(script: Element): boolean {
-  const type = (attributeOf(script, "type") ?? "").trim();
-  if (attributeOf(script, "nomodule") !== undefined && !/^module$/i.test(type)) return false;
-  return /^(?:|module|(?:text|application)\/(?:x-)?(?:java|ecma)script|text\/(?:jscript|livescript|javascript1\.[0-5]))$/i.test(
-    type,
-  );
-}
-
-function attributeOf(element: Element, name: string): string | undefined {
-  return element.attrs.find((attribute) => attribute.name === name)?.value;
+/** Id and classes. */
+function namesOf(element: Element): readonly string[] {
+  return [attributeOf(element, "id") ?? "", ...classesOf(element)].filter((name) => name !== "");
 }

@@ -1,5 +1,7 @@
 /** Styles that can hide text, read from CSS without rendering it. What cannot be evaluated counts as hiding. */
 
+import { anyValue, withoutTemplates } from "./page_template.ts";
+
 export interface Hiding {
   /** `hidden`: certainly not displayed. `doubtful`: a reader may not see it. */
   readonly kind: "hidden" | "doubtful";
@@ -84,16 +86,6 @@ interface Block {
   readonly selector: string | null;
   readonly declarations: Declaration[];
   isImport: boolean;
-}
-
-/** Parts of a page that the provider shows or not: what is between the tags is read. */
-const section = /\{\{[#/^][^{}]*\}\}/g;
-const template = /\{\{\{?[^{}]*\}?\}\}/g;
-const unknown = "var(--)";
-
-/** A template of the provider's, `{{bgImageUrl}}`, could be anything. */
-function withoutTemplates(css: string): string {
-  return css.replaceAll(section, " ").replaceAll(template, unknown);
 }
 
 const cssToken =
@@ -185,7 +177,7 @@ function compoundsOf(selector: string): readonly (readonly string[])[] {
     else if (groups["nesting"] === undefined || depth < 0) return [[]];
   }
   end();
-  return selector.includes(unknown) ? [[]] : compounds;
+  return selector.includes(anyValue) ? [[]] : compounds;
 }
 
 // Functions whose value depends on more than the declaration.
@@ -193,7 +185,7 @@ const unknownValue = /\b(?:var|calc|env|attr|min|max|clamp|color-mix|light-dark|
 
 function canHide(property: string, value: string): boolean {
   // Text that is no declaration, such as a template that could be several.
-  if (value === "") return property.includes(unknown);
+  if (value === "") return property.includes(anyValue);
   const hides = hidingValues.get(property);
   return hides !== undefined && (unknownValue.test(value) || hides(value));
 }

@@ -69,6 +69,13 @@ describe("an element that is hidden", () => {
     `<div class="modal notice" style="display:none">BANNER</div><script>$(".notice").fadeIn()</script>`,
     `<template>BANNER</template><script>show(document.querySelector("template").content)</script>`,
     `<details><summary>Notice</summary>BANNER</details>`,
+    `<div id="notice">BANNER</div><script>document.getElementById('notice').style.display = 'none'</script>`,
+    `<div class="box notice"><p>BANNER</p></div><script>$("div.notice").remove()</script>`,
+    `{{!-- <p>BANNER</p> --}}`,
+    `{{! BANNER }}`,
+    `<script>{{!-- alert("BANNER") --}}</script>`,
+    `<script src="https://www.agency.mil/banner.js"></script>`,
+    `<iframe srcdoc="BANNER"></iframe>`,
   ])("%s may be shown: needs_review", (page) => {
     expect(outcomeOf(judge(page.replace("BANNER", banner)))).toBe("needs_review");
   });
@@ -190,12 +197,12 @@ describe("Okta's own template of a page", () => {
 });
 
 describe("a page without it FAILs", () => {
-  test.each<[how: string, page: string]>([
-    ["in a comment inside a string", script(`x = "<!-- ${banner} -->"`)],
-    ["in a script that is loaded from elsewhere", `<script src="/x.js">var b = ${JSON.stringify(banner)};</script>`],
-  ])("%s", (_, page) => {
-    expect(judge(page).findings).toMatchObject([{ status: "FAIL", actual: "no banner" }]);
-  });
+  test.each<[how: string, page: string]>([["in a comment inside a string", script(`x = "<!-- ${banner} -->"`)]])(
+    "%s",
+    (_, page) => {
+      expect(judge(page).findings).toMatchObject([{ status: "FAIL", actual: "no banner" }]);
+    },
+  );
 
   test("without one of its sentences, and names it", () => {
     for (const sentence of bannerSentences) {
