@@ -27,8 +27,10 @@ export function failuresOf(results: readonly CheckResult[]): readonly ReportFail
     .filter((result) => stateOf(result) === "fail")
     .flatMap((result) => {
       const { check, vuln_id, severity, findings } = result;
-      const failing = findings.filter(({ status, advisory }) => status === "FAIL" && !advisory);
-      return failing.map((finding) => {
+      const counted = findings.filter(({ advisory }) => !advisory);
+      const failing = counted.filter(({ status }) => status === "FAIL");
+      // A failure that only a person found is about all that the scan left open.
+      return (failing.length > 0 ? failing : counted).map((finding) => {
         const { waived, cause } = finding;
         return { check, vuln_id, severity, waived, cause, result, finding };
       });
@@ -135,15 +137,16 @@ function groupByChanges(rules: readonly Rule[], numbers: ReadonlyMap<string, num
   );
 }
 
-/** `8 changes close all 14 rules that can be closed by a change (of 16 that fail)`; empty without a change. */
+/** `8 changes close 14 of the 16 rules that fail; for the others, see their fixes`; empty without a change. */
 export function causesHeadline({ causes, failing, closable, waived }: RankedCauses<Failure>): string {
   if (causes.length === 0) return "";
   const changes = causes.length === 1 ? "1 change closes" : `${causes.length} changes close`;
   const fail = `${failing === 1 ? "fails" : "fail"}${waived === 0 ? "" : " without a waiver"}`;
   if (closable === 0) return `${changes} findings, but no rule (of ${failing} that ${fail})`;
-  const rules = closable === 1 ? "the one rule" : `all ${closable} rules`;
-  if (closable === failing) return `${changes} ${rules} that ${fail}`;
-  return `${changes} ${rules} that can be closed by a change (of ${failing} that ${fail})`;
+  if (closable === failing)
+    return `${changes} ${closable === 1 ? "the one rule" : `all ${closable} rules`} that ${fail}`;
+  const others = failing - closable === 1 ? "for the other, see its fix" : "for the others, see their fixes";
+  return `${changes} ${closable} of the ${failing} rules that ${fail}; ${others}`;
 }
 
 /** More changes than this are counted. */

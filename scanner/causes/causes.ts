@@ -75,14 +75,13 @@ function changeOf(object: ChangeableObject, result: CheckResult): string {
 }
 
 function openingOf({ type, where, isBuiltIn }: ChangeableObject, { check }: CheckResult): string {
-  const isOfSession = sessionLimits.test(check);
+  const isOfSession = check.startsWith("signon_global_session_");
   if (isOfSession && type === "policy") return `Add a rule at priority 1 to ${where}:`;
-  // DISA does not accept the built-in rule, however strict it is.
-  if (isOfSession && isBuiltIn) return `Add a rule before ${where}:`;
+  // DISA does not accept the built-in rule, however strict it is: what decides has to be the one before it.
+  if (isOfSession && isBuiltIn) return `Add a rule with the same conditions before ${where}:`;
   return `In ${where}:`;
 }
 
-const sessionLimits = /^signon_global_session_(?!policy_network)/;
 const zonesOfApps = "application_authentication_policy_network_zone_enforced";
 
 /** The last step in the Admin Console, by the organization's own value where it has one. */
@@ -93,9 +92,11 @@ function stepOf({ type, isBuiltIn }: ChangeableObject, { check: name, tailoring,
   }
   const { fix } = check.explanation;
   const [network = "", denial = ""] = fix.slice(-2);
-  // A rule that denies is as strict as can be: with a zone it would deny fewer.
+  if (name === zonesOfApps && type === "app")
+    return "assign an authentication policy whose rules have the zones of the Access Control Policy";
+  // A rule that denies is as strict as can be: with a zone it would deny fewer. Without another rule nobody could sign in.
   if (name === zonesOfApps && type === "policy")
-    return `${asPart(network).replace("each rule", "each rule that allows")}; ${asPart(denial)}`;
+    return `add a rule above the Catch-all Rule if there is none; ${asPart(network).replace("each rule", "each rule that allows")}; then ${asPart(denial)}`;
   if (name === zonesOfApps && type === "policy_rule")
     return asPart(isBuiltIn ? denial : network).replace(/^.* set /, "set ");
   return asPart(fix.findLast((step) => !step.startsWith("Or")) ?? "");

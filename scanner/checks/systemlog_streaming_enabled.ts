@@ -1,6 +1,7 @@
 import { decide } from "./deciding_fields.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
 import { activityOf } from "./parsing/activity.ts";
+import { readText } from "./parsing/fields.ts";
 import { judgeList, Subject, withOneEnough } from "./evaluating/finding_drafts.ts";
 import { nameOf, resourceOf } from "./parsing/names.ts";
 import { entriesOf, type Evidence, type JsonList } from "../evidence/artifacts.ts";
@@ -64,6 +65,10 @@ function judgeServiceApp(org: Subject, apps: Evidence<JsonList>, clientId: strin
   const app = entriesOf(apps).find(({ id }) => id === clientId);
   if (app === undefined)
     return areAllAppsSeen(apps) ? org.fail("no active log stream, and no service app of this client id") : null;
+  const type = readText(app, "settings.oauthClient.application_type");
+  if (type.kind === "unreadable") return null;
+  if (type.kind === "absent" || type.value !== "service")
+    return org.manual("needs_review", `no active log stream, and the app "${nameOf(app)}", which is no service app`);
   const found = `no active log stream, and the service app "${nameOf(app)}", which is`;
   const uncovered = `Verify that the service app "${nameOf(app)}" holds okta.logs.read and reads the System Log`;
   if (activityOf(app) === "active") return org.pass(`${found} active`, uncovered);

@@ -13,11 +13,13 @@ const maxLineLength = 400;
 
 /**
  * The result with what decides in each finding that fails, for those who have no evidence at hand, as at a gateway. It goes by
- * the check's own artifacts: which others are there while a scan is running is chance.
+ * the artifacts that the check reads: which others are there while a scan is running is chance.
  */
 export function withEvaluation(check: CatalogCheck, result: CheckResult, all: CollectedArtifacts): CheckResult {
   if (result.status !== "FAIL") return result;
-  const artifacts: CollectedArtifacts = Object.fromEntries(check.artifacts.map((name) => [name, all[name]]));
+  const artifacts: CollectedArtifacts = Object.fromEntries(
+    artifactsReadBy(check, all).map((name) => [name, all[name]]),
+  );
   const read = `Read with ${check.artifacts.map(requestsText).join(", ")}`;
   const lists = objectLists(artifacts);
   // Thousands of apps may share a policy.

@@ -41,13 +41,16 @@ function sessionZoneSteps(failed: readonly ByHand[], artifacts: CollectedArtifac
     const rules = entriesOf(parent.rules);
     const rule = decidingRule(item, rules);
     const active = inOrder(rules).filter(isSure);
-    const next = rule === null ? undefined : active[active.indexOf(rule) + 1];
+    // The session limits need a rule before the built-in one, which then is the next.
+    const isNew = rule !== null && isBuiltIn(rule) === true;
+    const next = rule === null ? undefined : isNew ? rule : active[active.indexOf(rule) + 1];
+    const edited = rule === null ? "the rule at priority 1" : ruleText(rule);
     return [
       `Open Security > Global Session Policy and the policy "${nameOf(parent.policy)}"`,
       ...(next === undefined
         ? []
         : [`Review ${ruleText(next)}: it will decide about users outside the zones, and ${effectOf(next)} them`]),
-      `Edit ${rule === null ? "the rule at priority 1" : ruleText(rule)}: set "IF User's IP is" to In zone or Not in zone, choose the zones of the Access Control Policy, and save`,
+      `${isNew ? `Edit the rule that this plan adds before ${edited}, or add one` : `Edit ${edited}`}: set "IF User's IP is" to In zone or Not in zone, choose the zones of the Access Control Policy, and save`,
     ];
   });
   return [defineZones, ...steps];

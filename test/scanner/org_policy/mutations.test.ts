@@ -96,9 +96,9 @@ function useDirectory({ org, policy }: Case, sourcing: string): void {
   policy.user_sourcing = sourcing;
 }
 
-function pullLog({ org, policy }: Case, status: string): void {
+function pullLog({ org, policy }: Case, status: string, type = "service"): void {
   org.log_streams.value = [];
-  app(org, "Timekeeping").status = status;
+  Object.assign(app(org, "Timekeeping"), { status, settings: { oauthClient: { application_type: type } } });
   policy.siem = { method: "System Log API", client_id: app(org, "Timekeeping").id };
 }
 
@@ -273,7 +273,8 @@ test.each<[change: string, edit: (one: Case) => void, changed: Readonly<Record<s
     { [B]: "FAIL" },
   ],
 
-  ["an active app pulls the log", (one) => pullLog(one, "ACTIVE"), { "V-273202": open }],
+  ["an active service app pulls the log", (one) => pullLog(one, "ACTIVE"), { "V-273202": open }],
+  ["an active app for people pulls the log", (one) => pullLog(one, "ACTIVE", "web"), { "V-273202": "needs_review" }],
   ["an inactive app pulls the log", (one) => pullLog(one, "INACTIVE"), { "V-273202": "FAIL" }],
   [
     "the app that pulls the log is not there",
