@@ -30,49 +30,9 @@ export function createEnvironmentReader(environment: Environment) {
     return trimmed === "" ? null : trimmed;
   }
 
-  function integer<Fallback extends number | null>(name: string, bounds: Bounds<Fallback>): number | Fallback {
-    const value = text(name);
-    if (value === null) return bounds.fallback;
-    const number = /^\d+$/.test(value) ? Number(value) : Number.NaN;
-    if (number >= bounds.min && number <= bounds.max) return number;
-    const range =
-      bounds.max === Number.MAX_SAFE_INTEGER ? `of ${bounds.min} or more` : `from ${bounds.min} to ${bounds.max}`;
-    report(`${name}: expected an integer ${range}`);
-    return bounds.fallback;
-  }
-
-  function seconds(name: string, fallback: number, { least = "above 0" }: { least?: "0" | "above 0" } = {}): number {
-    const value = text(name);
-    if (value === null) return fallback;
-    const number = /^\d+(\.\d+)?$/.test(value) ? Number(value) : Number.NaN;
-    if (number <= maxSeconds && (number > 0 || (number === 0 && least === "0"))) return number;
-    report(
-      `${name}: expected a number of seconds ${least === "0" ? "from 0 to" : "above 0 and at most"} ${maxSeconds}`,
-    );
-    return fallback;
-  }
-
-  function url(name: string, protocols: readonly string[], example: string): string | null {
-    const value = text(name);
-    if (value === null) return null;
-    const parsed = URL.canParse(value) ? new URL(value) : null;
-    // A Unix socket is named in the query: postgres:///database?host=/run/postgresql
-    const hasHost = parsed !== null && (parsed.hostname !== "" || parsed.searchParams.has("host"));
-    if (hasHost && protocols.includes(parsed.protocol)) return value;
-    report(`${name}: expected a URL like ${example}`);
-    return null;
-  }
-
-  function pattern(name: string, expression: RegExp, expected: string): string | null {
-    const value = text(name);
-    if (value === null || expression.test(value)) return value;
-    report(`${name}: expected ${expected}`);
-    return null;
-  }
-
   /** Any setting that was given, a flag's too. `parse` throws `InvalidSetting`. */
-  function parsed<Value>(name: string, given: string | undefined, parse: (text: string) => Value): Value | null {
-    if (given === undefined) return null;
+  function parsed<Value>(name: string, given: string | null | undefined, parse: (text: string) => Value): Value | null {
+    if (given === undefined || given === null) return null;
     try {
       return parse(given.trim());
     } catch (error) {
@@ -80,6 +40,44 @@ export function createEnvironmentReader(environment: Environment) {
       report(`${name}${/^(is|has|holds|names) /.test(error.message) ? "" : ":"} ${error.message}`);
       return null;
     }
+  }
+
+  function integer<Fallback extends number | null>(name: string, bounds: Bounds<Fallback>): number | Fallback {
+    const { fallback, min, max } = bounds;
+    const range = max === Number.MAX_SAFE_INTEGER ? `of ${min} or more` : `from ${min} to ${max}`;
+    const parse = (value: string) => {
+      const number = /^\d+$/.test(value) ? Number(value) : Number.NaN;
+      if (number >= min && number <= max) return number;
+      throw new InvalidSetting(`expected an integer ${range}`);
+    };
+    return parsed(name, text(name), parse) ?? fallback;
+  }
+
+  function seconds(name: string, fallback: number, { least = "above 0" }: { least?: "0" | "above 0" } = {}): number {
+    const range = least === "0" ? "from 0 to" : "above 0 and at most";
+    const parse = (value: string) => {
+      const number = /^\d+(\.\d+)?$/.test(value) ? Number(value) : Number.NaN;
+      if (number <= maxSeconds && (number > 0 || (number === 0 && least === "0"))) return number;
+      throw new InvalidSetting(`expected a number of seconds ${range} ${maxSeconds}`);
+    };
+    return parsed(name, text(name), parse) ?? fallback;
+  }
+
+  function url(name: string, protocols: readonly string[], example: string): string | null {
+    return parsed(name, text(name), (value) => {
+      const address = URL.parse(value);
+      // A Unix socket is named in the query: postgres:///database?host=/run/postgresql
+      const hasHost = address !== null && (address.hostname !== "" || address.searchParams.has("host"));
+      if (hasHost && protocols.includes(address.protocol)) return value;
+      throw new InvalidSetting(`expected a URL like ${example}`);
+    });
+  }
+
+  function pattern(name: string, expression: RegExp, expected: string): string | null {
+    return parsed(name, text(name), (value) => {
+      if (expression.test(value)) return value;
+      throw new InvalidSetting(`expected ${expected}`);
+    });
   }
 
   return { problems: problems as readonly string[], report, text, integer, seconds, url, pattern, parsed };

@@ -19,7 +19,7 @@ export function parseBrokerConfig(reader: EnvironmentReader): BrokerConfig {
   const restUrl = reader.url("UPSTASH_REDIS_REST_URL", ["https:", "http:"], "https://<name>.upstash.io");
   const token = reader.pattern("UPSTASH_REDIS_REST_TOKEN", /^[\x21-\x7e]+$/, "the database's REST token");
   const redisUrl = reader.text("REDIS_URL");
-  const address = reader.parsed("REDIS_URL", redisUrl ?? undefined, parseRedisUrl);
+  const address = reader.parsed("REDIS_URL", redisUrl, parseRedisUrl);
   if (reader.text("UPSTASH_REDIS_REST_URL") !== null && reader.text("UPSTASH_REDIS_REST_TOKEN") === null) {
     reader.report("UPSTASH_REDIS_REST_TOKEN: required with UPSTASH_REDIS_REST_URL: expected the database's REST token");
   }
