@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { findingEntries, manualReasonSchema, severitySchema, statusSchema } from "./finding.ts";
-import { described, fieldMessage, instant, text, time, uuid, type Output } from "./primitives.ts";
+import { described, instant, strictObject, text, time, uuid, type Output } from "./primitives.ts";
 
 /** A verdict that moved, `scanstream.change/1`: a line of `follow`, and what the gateway lists. */
 
@@ -18,37 +18,28 @@ const { check, fingerprint, resource_type: name, expected, actual, to_pass: toPa
 const provided = v.optional(v.nullable(text(0, 2048)), null);
 
 /** An event of the provider's log, next to the change. */
-const explanationSchema = v.strictObject(
-  {
-    uuid: text(1, 200),
-    event_type: text(1, 200),
-    published: v.optional(v.nullable(text(0, 100)), null),
-    actor: v.optional(
-      v.nullable(v.strictObject({ id: provided, type: provided, login: provided, name: provided }, fieldMessage)),
-      null,
-    ),
-    transaction_id: provided,
-    object: described(
-      v.exactOptional(v.nullable(v.strictObject({ type: text(0, 2048), name: text(0, 2048) }, fieldMessage))),
-      "What the event was about, where the log says it",
-    ),
-    ip_address: described(v.exactOptional(v.nullable(text(0, 100))), "Only with `--with-addresses`"),
-  },
-  fieldMessage,
-);
+const explanationSchema = strictObject({
+  uuid: text(1, 200),
+  event_type: text(1, 200),
+  published: v.optional(v.nullable(text(0, 100)), null),
+  actor: v.optional(v.nullable(strictObject({ id: provided, type: provided, login: provided, name: provided })), null),
+  transaction_id: provided,
+  object: described(
+    v.exactOptional(v.nullable(strictObject({ type: text(0, 2048), name: text(0, 2048) }))),
+    "What the event was about, where the log says it",
+  ),
+  ip_address: described(v.exactOptional(v.nullable(text(0, 100))), "Only with `--with-addresses`"),
+});
 
 const maxExplanations = 20;
 const explanationsMessage = `expected an array of at most ${maxExplanations} log events`;
 const alsoMessage = `expected an array of at most ${maxExplanations} texts`;
 const verdictEntries = { status: statusSchema, reason: v.optional(v.nullable(manualReasonSchema), null) };
-const verdictSchema = v.strictObject(verdictEntries, fieldMessage);
-const ruleSchema = v.strictObject(
-  {
-    ...verdictEntries,
-    severity: described(severitySchema, "By the producer's catalog: high is CAT I, medium CAT II, low CAT III"),
-  },
-  fieldMessage,
-);
+const verdictSchema = strictObject(verdictEntries);
+const ruleSchema = strictObject({
+  ...verdictEntries,
+  severity: described(severitySchema, "By the producer's catalog: high is CAT I, medium CAT II, low CAT III"),
+});
 
 const waived = v.optional(v.boolean("expected true or false"), false);
 
@@ -56,7 +47,7 @@ const entries = {
   id: uuid(),
   check,
   fingerprint,
-  resource: v.strictObject({ type: name, id: name, name }, fieldMessage),
+  resource: strictObject({ type: name, id: name, name }),
   from: described(v.nullable(verdictSchema), "Null: the finding is new"),
   to: described(v.nullable(verdictSchema), "Null: the finding is gone"),
   from_waived: described(waived, "A waiver was in force before it"),

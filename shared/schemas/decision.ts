@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { endMessage, endOfExpiry, toExpires } from "../decisions/expiry.ts";
 import { maxPatternLength } from "../decisions/decision_finder.ts";
-import { described, fieldMessage, text, time, uuid, type Output } from "./primitives.ts";
+import { described, strictObject, text, time, uuid, type Output } from "./primitives.ts";
 import { actorKindSchema } from "./team.ts";
 import { webAddress } from "./web_address.ts";
 
@@ -44,27 +44,21 @@ const noStatusMessage = "expected null: a waiver leaves the status as it is";
 export const newDecisionSchema = v.variant(
   "kind",
   [
-    v.strictObject(
-      {
-        kind: v.literal("waiver"),
-        ...common,
-        resource: described(
-          v.exactOptional(v.nullable(text(1, maxPatternLength))),
-          "An exact id or name, or a name with `*` and `?`; null: every finding of the check",
-        ),
-        status: v.exactOptional(v.null(noStatusMessage)),
-      },
-      fieldMessage,
-    ),
-    v.strictObject(
-      {
-        kind: v.literal("attestation"),
-        ...common,
-        resource: v.exactOptional(v.null(wholeCheckMessage)),
-        status: attestedStatusSchema,
-      },
-      fieldMessage,
-    ),
+    strictObject({
+      kind: v.literal("waiver"),
+      ...common,
+      resource: described(
+        v.exactOptional(v.nullable(text(1, maxPatternLength))),
+        "An exact id or name, or a name with `*` and `?`; null: every finding of the check",
+      ),
+      status: v.exactOptional(v.null(noStatusMessage)),
+    }),
+    strictObject({
+      kind: v.literal("attestation"),
+      ...common,
+      resource: v.exactOptional(v.null(wholeCheckMessage)),
+      status: attestedStatusSchema,
+    }),
   ],
   "expected waiver or attestation",
 );

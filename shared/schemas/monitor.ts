@@ -5,9 +5,9 @@ import {
   count,
   described,
   exactOptionalEntries,
-  fieldMessage,
   instant,
   integer,
+  strictObject,
   text,
   time,
   uuid,
@@ -31,29 +31,27 @@ const lagSeconds = v.pipe(
 const intervalSeconds = integer(1, 86_400);
 
 /** The bodies that the REST resources of monitors take. */
-export const newMonitorSchema = v.strictObject(
-  { org_url: webAddress, ...registrationEntries, interval_seconds: intervalSeconds },
-  fieldMessage,
-);
+export const newMonitorSchema = strictObject({
+  org_url: webAddress,
+  ...registrationEntries,
+  interval_seconds: intervalSeconds,
+});
 
 /** The gap is published with `monitor.error`; the monitor does not show it. */
-export const monitorUpdateSchema = v.strictObject(
-  {
-    ...exactOptionalEntries({
-      status: storedStatusSchema,
-      checks_total: count,
-      ...statusCountsEntries,
-      log_status: logStatusSchema,
-      error_code: v.nullable(text(1, 100)),
-      error_detail: v.nullable(text(0, 2048)),
-      last_look_at: v.nullable(instant),
-      lag_seconds: v.nullable(lagSeconds),
-    }),
-    gap_from: described(v.exactOptional(instant), "With `error_code`: since when the log was not read"),
-    gap_to: v.exactOptional(instant),
-  },
-  fieldMessage,
-);
+export const monitorUpdateSchema = strictObject({
+  ...exactOptionalEntries({
+    status: storedStatusSchema,
+    checks_total: count,
+    ...statusCountsEntries,
+    log_status: logStatusSchema,
+    error_code: v.nullable(text(1, 100)),
+    error_detail: v.nullable(text(0, 2048)),
+    last_look_at: v.nullable(instant),
+    lag_seconds: v.nullable(lagSeconds),
+  }),
+  gap_from: described(v.exactOptional(instant), "With `error_code`: since when the log was not read"),
+  gap_to: v.exactOptional(instant),
+});
 
 /** `stale`: it runs, and its last report is older than three intervals and than a minute. */
 const monitorStatusSchema = v.picklist(["running", "stale", "stopped", "ended"]);

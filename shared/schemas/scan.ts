@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { findingEntries, statusSchema } from "./finding.ts";
-import { count, described, exactOptionalEntries, fieldMessage, text, time, uuid, type Output } from "./primitives.ts";
+import { count, described, exactOptionalEntries, strictObject, text, time, uuid, type Output } from "./primitives.ts";
 import { webAddress } from "./web_address.ts";
 
 /** How a scan ends; after that nothing changes it. `expired` is the gateway's own: its producer went silent. */
@@ -48,10 +48,7 @@ export const scanSchema = v.object({
 });
 
 /** The bodies that the REST resources of scans take. */
-export const newScanSchema = v.strictObject(
-  { org_url: v.exactOptional(v.nullable(webAddress)), ...registrationEntries },
-  fieldMessage,
-);
+export const newScanSchema = strictObject({ org_url: v.exactOptional(v.nullable(webAddress)), ...registrationEntries });
 
 /** Nothing goes back to `pending`. */
 const updatedStatus = v.picklist(
@@ -59,9 +56,8 @@ const updatedStatus = v.picklist(
   "expected running, completed, cancelled or failed",
 );
 
-export const scanUpdateSchema = v.strictObject(
+export const scanUpdateSchema = strictObject(
   exactOptionalEntries({ status: updatedStatus, checks_done: count, checks_total: count, ...statusCountsEntries }),
-  fieldMessage,
 );
 
 const scan_id = uuid();

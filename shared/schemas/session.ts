@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { described, fieldMessage, uuid, type Output } from "./primitives.ts";
+import { described, strictObject, uuid, type Output } from "./primitives.ts";
 import { roleSchema, scopeSchema } from "./team.ts";
 
 const tenantSchema = v.object({
@@ -21,19 +21,16 @@ export const sessionSchema = v.object({
 const pathMessage = "expected the path of an event stream, like /api/v1/event-stream";
 
 export const streamTokenRequestSchema = v.pipe(
-  v.strictObject(
-    {
-      event_stream: v.exactOptional(
-        v.pipe(
-          v.string(pathMessage),
-          v.maxLength(8192, pathMessage),
-          v.description("Path and query of any event stream of this gateway"),
-        ),
+  strictObject({
+    event_stream: v.exactOptional(
+      v.pipe(
+        v.string(pathMessage),
+        v.maxLength(8192, pathMessage),
+        v.description("Path and query of any event stream of this gateway"),
       ),
-      scan_id: v.exactOptional(described(uuid("expected the UUID of a scan"), "In place of a scan's path")),
-    },
-    fieldMessage,
-  ),
+    ),
+    scan_id: v.exactOptional(described(uuid("expected the UUID of a scan"), "In place of a scan's path")),
+  }),
   v.check(
     (body) => (body.event_stream === undefined) !== (body.scan_id === undefined),
     "expected either event_stream or scan_id",

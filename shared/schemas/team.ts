@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { count, described, fieldMessage, instant, text, time, uuid, type Output } from "./primitives.ts";
+import { count, described, instant, strictObject, text, time, uuid, type Output } from "./primitives.ts";
 
 /** The tenant of the caller. */
 export const tenantSchema = v.object({
@@ -14,16 +14,13 @@ export const tenantSchema = v.object({
 const nameMessage = "expected a name that is not blank, without control characters";
 
 /** The name that people give it. */
-export const tenantNameSchema = v.strictObject(
-  {
-    name: v.pipe(
-      text(1, 200),
-      // Control characters would also forge lines of a terminal.
-      v.regex(/^(?=[^\u0000-\u001f\u007f]*$) *[^ ]/, nameMessage),
-    ),
-  },
-  fieldMessage,
-);
+export const tenantNameSchema = strictObject({
+  name: v.pipe(
+    text(1, 200),
+    // Control characters would also forge lines of a terminal.
+    v.regex(/^(?=[^\u0000-\u001f\u007f]*$) *[^ ]/, nameMessage),
+  ),
+});
 
 /** Roles of members: `gateway/auth/permissions.ts` says what each may do. */
 export const roleSchema = v.picklist(["viewer", "operator", "admin"]);
@@ -109,34 +106,28 @@ export const subSchema = v.pipe(line(255), v.regex(/^(?!\.{1,2}$)/, "expected a 
 
 const role = v.picklist(roleSchema.options, `expected ${roleSchema.options.join(", ")}`);
 
-export const newMemberSchema = v.strictObject(
-  {
-    sub: subSchema,
-    role: described(v.exactOptional(role), "`operator` for a new member; one who is a member keeps theirs"),
-  },
-  fieldMessage,
-);
+export const newMemberSchema = strictObject({
+  sub: subSchema,
+  role: described(v.exactOptional(role), "`operator` for a new member; one who is a member keeps theirs"),
+});
 
-export const memberUpdateSchema = v.strictObject({ role }, fieldMessage);
+export const memberUpdateSchema = strictObject({ role });
 
 const scopesMessage = `expected one or more of ${scopeSchema.options.join(", ")}, each once`;
 
-export const newApiKeySchema = v.strictObject(
-  {
-    name: line(200),
-    scopes: v.exactOptional(
-      v.pipe(
-        v.array(v.picklist(scopeSchema.options, scopesMessage), scopesMessage),
-        v.minLength(1, scopesMessage),
-        v.check((scopes) => new Set(scopes).size === scopes.length, scopesMessage),
-        v.metadata({ uniqueItems: true }),
-      ),
-      [...defaultScopes],
+export const newApiKeySchema = strictObject({
+  name: line(200),
+  scopes: v.exactOptional(
+    v.pipe(
+      v.array(v.picklist(scopeSchema.options, scopesMessage), scopesMessage),
+      v.minLength(1, scopesMessage),
+      v.check((scopes) => new Set(scopes).size === scopes.length, scopesMessage),
+      v.metadata({ uniqueItems: true }),
     ),
-    expires_at: described(v.exactOptional(v.nullable(instant), null), "Null: it is valid until it is revoked"),
-  },
-  fieldMessage,
-);
+    [...defaultScopes],
+  ),
+  expires_at: described(v.exactOptional(v.nullable(instant), null), "Null: it is valid until it is revoked"),
+});
 
 export type Tenant = Output<typeof tenantSchema>;
 export type Member = Output<typeof memberSchema>;
