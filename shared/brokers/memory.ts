@@ -1,40 +1,28 @@
 import type { Broker, SubscriptionHandlers } from "../broker.ts";
-import { requireMessage } from "./message.ts";
-import { createSubscriptions } from "./subscriptions.ts";
-import { brokerClosed } from "./unavailable.ts";
+import { createBroker } from "./create_broker.ts";
 
 /** A broker inside one process: the embedded default, for one gateway and what publishes in the same process. */
 export function createMemoryBroker(): Broker {
   const listeners = new Map<string, Set<SubscriptionHandlers>>();
   const waiting: { readonly channel: string; readonly message: string }[] = [];
   let isDelivering = false;
-  let isClosed = false;
 
-  const subscriptions = createSubscriptions(async (channel, handlers, signal) => {
-    const ofChannel = listeners.get(channel) ?? new Set();
-    listeners.set(channel, ofChannel.add(handlers));
-    signal.addEventListener("abort", () => {
-      ofChannel.delete(handlers);
-      if (ofChannel.size === 0 && listeners.get(channel) === ofChannel) listeners.delete(channel);
-    });
-  });
-
-  return {
+  return createBroker({
     async publish(channel, message) {
-      requireMessage(message);
-      requireOpen("publish");
       waiting.push({ channel, message });
       deliver();
     },
-    subscribe: (channel, handlers, signal) => subscriptions.subscribe(channel, handlers, signal),
-    async ping() {
-      requireOpen("ping");
+    async openChannel(channel, handlers, signal) {
+      const ofChannel = listeners.get(channel) ?? new Set();
+      listeners.set(channel, ofChannel.add(handlers));
+      signal.addEventListener("abort", () => {
+        ofChannel.delete(handlers);
+        if (ofChannel.size === 0 && listeners.get(channel) === ofChannel) listeners.delete(channel);
+      });
     },
-    async close() {
-      isClosed = true;
-      subscriptions.close();
-    },
-  };
+    async ping() {},
+    close() {},
+  });
 
   /** A message published during a delivery waits for its turn: else some subscribers would get it before the first one. */
   function deliver(): void {
@@ -48,9 +36,5 @@ export function createMemoryBroker(): Broker {
     } finally {
       isDelivering = false;
     }
-  }
-
-  function requireOpen(action: string): void {
-    if (isClosed) throw brokerClosed(action);
   }
 }

@@ -1,12 +1,11 @@
 import type { Broker } from "../broker.ts";
 import { InvalidSetting } from "../environment_reader.ts";
 import { requireDatabase, toChannelKey } from "./channel_key.ts";
-import { requireMessage } from "./message.ts";
+import { createBroker } from "./create_broker.ts";
 import { openRedisConnection, type NatMap } from "./redis_connection.ts";
 import { openSubscriberConnection, type SubscriberSettings } from "./redis_subscriber.ts";
 import { parseRedisUrl, type RedisAddress } from "./redis_url.ts";
-import { createSubscriptions } from "./subscriptions.ts";
-import { brokerClosed, tooManyWaiting } from "./unavailable.ts";
+import { tooManyWaiting } from "./unavailable.ts";
 
 export interface RedisBrokerOptions {
   /** `REDIS_URL`: a server or sentinels (`redis_url.ts`). A database number in it does not count. */
@@ -39,16 +38,9 @@ export function createRedisBroker(options: RedisBrokerOptions): Broker {
   const commands = openedWhenNeeded((onClosed) => openRedisConnection(settings, onClosed));
   const subscriber = openedWhenNeeded((onClosed) => openSubscriberConnection(settings, onClosed));
   let pendingChars = 0;
-  let isClosed = false;
 
-  const subscriptions = createSubscriptions((channel, handlers, signal) =>
-    subscriber.get().open(toChannelKey(database, channel), handlers, signal),
-  );
-
-  return {
+  return createBroker({
     async publish(channel, message) {
-      requireMessage(message);
-      requireOpen("publish");
       if (pendingChars > 0 && pendingChars + message.length > maxPendingChars) throw tooManyWaiting();
       pendingChars += message.length;
       try {
@@ -57,22 +49,16 @@ export function createRedisBroker(options: RedisBrokerOptions): Broker {
         pendingChars -= message.length;
       }
     },
-    subscribe: (channel, handlers, signal) => subscriptions.subscribe(channel, handlers, signal),
+    openChannel: (channel, handlers, signal) =>
+      subscriber.get().open(toChannelKey(database, channel), handlers, signal),
     async ping() {
-      requireOpen("ping");
       await commands.get().send("ping", (redis) => redis.ping());
     },
-    async close() {
-      isClosed = true;
-      subscriptions.close();
+    close() {
       subscriber.drop();
       commands.drop();
     },
-  };
-
-  function requireOpen(action: string): void {
-    if (isClosed) throw brokerClosed(action);
-  }
+  });
 }
 
 /** A connection that is opened when it is needed, and again after it was closed. */

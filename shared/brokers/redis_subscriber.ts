@@ -2,7 +2,7 @@ import type { Redis } from "ioredis";
 import type { SubscriptionHandlers } from "../broker.ts";
 import { maxMessageBytes, pingMessage } from "./message.ts";
 import { openRedisConnection, type RedisConnectionSettings } from "./redis_connection.ts";
-import type { OpenChannel } from "./subscriptions.ts";
+import type { OpenChannel } from "./create_broker.ts";
 import { startWatchdog, type Watchdog } from "./watchdog.ts";
 
 export interface SubscriberSettings extends RedisConnectionSettings {

@@ -3,10 +3,10 @@ import { errors, Redis } from "@upstash/redis/cloudflare";
 import type { AppError } from "../app_error.ts";
 import type { Broker } from "../broker.ts";
 import { requireDatabase, toChannelKey } from "./channel_key.ts";
-import { pingMessage, requireMessage } from "./message.ts";
+import { createBroker } from "./create_broker.ts";
+import { pingMessage } from "./message.ts";
 import { parseServiceUrl, requireCredential } from "./service_url.ts";
 import { createSendQueue } from "./send_queue.ts";
-import { createSubscriptions } from "./subscriptions.ts";
 import { brokerClosed, unavailable } from "./unavailable.ts";
 import { openUpstashSubscription } from "./upstash_subscription.ts";
 
@@ -69,51 +69,39 @@ export function createUpstashBroker(options: UpstashBrokerOptions): Broker {
     },
   });
 
-  const subscriptions = createSubscriptions((channel, handlers, signal) => {
-    const key = toChannelKey(database, channel);
-    const options = {
-      key,
-      request: (ended: AbortSignal) =>
-        fetch(`${url}/subscribe/${encodeURIComponent(key)}`, {
-          method: "POST",
-          headers: { authorization: `Bearer ${token}`, accept: "text/event-stream", "cache-control": "no-cache" },
-          // A redirect is a wrong URL; followed, it would carry the token elsewhere.
-          redirect: "manual",
-          signal: ended,
-        }),
-      toFailure: (cause: unknown) => toFailure("subscribe", cause),
-      // Upstash promises no separate keep-alive. Every subscriber of the channel receives this one.
-      ping: () => void redis.publish(key, pingMessage).catch(() => undefined),
-      timeoutMs,
-      idleMs,
-      graceMs,
-    };
-    return openUpstashSubscription(options, handlers, signal);
-  });
-
-  return {
+  return createBroker({
     async publish(channel, message) {
-      requireMessage(message);
-      requireOpen("publish");
       await queue.push({ key: toChannelKey(database, channel), message });
     },
-    subscribe: (channel, handlers, signal) => subscriptions.subscribe(channel, handlers, signal),
+    openChannel(channel, handlers, signal) {
+      const key = toChannelKey(database, channel);
+      const options = {
+        key,
+        request: (ended: AbortSignal) =>
+          fetch(`${url}/subscribe/${encodeURIComponent(key)}`, {
+            method: "POST",
+            headers: { authorization: `Bearer ${token}`, accept: "text/event-stream", "cache-control": "no-cache" },
+            // A redirect is a wrong URL; followed, it would carry the token elsewhere.
+            redirect: "manual",
+            signal: ended,
+          }),
+        toFailure: (cause: unknown) => toFailure("subscribe", cause),
+        // Upstash promises no separate keep-alive. Every subscriber of the channel receives this one.
+        ping: () => void redis.publish(key, pingMessage).catch(() => undefined),
+        timeoutMs,
+        idleMs,
+        graceMs,
+      };
+      return openUpstashSubscription(options, handlers, signal);
+    },
     async ping() {
-      requireOpen("ping");
       const pipeline = redis.pipeline();
       pipeline.ping();
       const [failure] = await send("ping", pipeline, "string");
       if (failure) throw failure;
     },
-    async close() {
-      closing.abort();
-      subscriptions.close();
-    },
-  };
-
-  function requireOpen(action: string): void {
-    if (closing.signal.aborted) throw brokerClosed(action);
-  }
+    close: () => closing.abort(),
+  });
 
   /** Resolves with each command's failure, or null; rejects when none was answered. */
   async function send(

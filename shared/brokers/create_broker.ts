@@ -1,5 +1,6 @@
 import { abortable } from "../abortable.ts";
-import type { LostReason, Subscriber, SubscriptionHandlers } from "../broker.ts";
+import type { Broker, LostReason, SubscriptionHandlers } from "../broker.ts";
+import { requireMessage } from "./message.ts";
 import { brokerClosed, unavailable } from "./unavailable.ts";
 
 /**
@@ -8,27 +9,40 @@ import { brokerClosed, unavailable } from "./unavailable.ts";
  */
 export type OpenChannel = (channel: string, handlers: SubscriptionHandlers, signal: AbortSignal) => Promise<void>;
 
-export interface Subscriptions extends Subscriber {
-  /** Every subscription is lost as `ended`, and no new one is taken. */
+/** The part of a broker that differs from one to another. */
+export interface BrokerDriver {
+  publish(channel: string, message: string): Promise<void>;
+  readonly openChannel: OpenChannel;
+  ping(): Promise<void>;
+  /** Releases every connection. */
   close(): void;
 }
 
-/** `subscribe` of every adapter, so that each only opens channels. */
-export function createSubscriptions(openChannel: OpenChannel): Subscriptions {
+export function createBroker(driver: BrokerDriver): Broker {
   const enders = new Set<() => void>();
   let isClosed = false;
 
+  function requireOpen(action: string): void {
+    if (isClosed) throw brokerClosed(action);
+  }
+
   return {
+    async publish(channel, message) {
+      requireMessage(message);
+      requireOpen("publish");
+      await driver.publish(channel, message);
+    },
+
     async subscribe(channel, handlers, signal) {
       signal.throwIfAborted();
-      if (isClosed) throw brokerClosed("subscribe");
+      requireOpen("subscribe");
       let state = "opening" as "opening" | "lost" | "open" | "over";
       const ending = new AbortController();
       const end = () => lose("ended");
       enders.add(end);
       signal.addEventListener("abort", release, { once: true });
       try {
-        const confirmed = openChannel(
+        const confirmed = driver.openChannel(
           channel,
           {
             onMessage(message) {
@@ -67,8 +81,15 @@ export function createSubscriptions(openChannel: OpenChannel): Subscriptions {
       }
     },
 
-    close() {
+    async ping() {
+      requireOpen("ping");
+      await driver.ping();
+    },
+
+    /** Every subscription is lost as `ended`. */
+    async close() {
       isClosed = true;
+      driver.close();
       for (const end of Array.from(enders)) end();
     },
   };
