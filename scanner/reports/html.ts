@@ -48,7 +48,8 @@ export const htmlFormat: ReportFormat = {
             <h2 id="rules">Rules</h2>
             ${onlyShown === "" ? "" : html`<p class="mark">${onlyShown}.</p>`} ${ruleTable(checks)}
             <h2 id="findings">Findings</h2>
-            ${ruleSections(checks, { report, revision })} ${plan(report)} ${controlTable(report, revision, checks)}
+            ${ruleSections(checks, { report, revision })} ${plan(report, checks)}
+            ${controlTable(report, revision, checks)}
           </main>
         </body>
       </html> `;
@@ -205,7 +206,7 @@ function findingItem(finding: Finding): Html {
 const maxChanges = 100;
 
 /** The changes, first what closes most rules. */
-function plan(report: Report): Html | string {
+function plan(report: Report, shown: readonly CheckResult[]): Html | string {
   const { headline, changes, left } = changeLines(report, maxChanges);
   if (changes.length === 0) return "";
   return html`<h2 id="plan">Appendix: the plan</h2>
@@ -213,7 +214,7 @@ function plan(report: Report): Html | string {
     <ol>
       ${changes.map(
         ({ change, closes, vulnIds }) =>
-          html`<li>${prose(change)}. <small>${closes}: ${vulnIds.map(ruleLink)}</small></li> `,
+          html`<li>${prose(change)}. <small>${closes}: ${vulnIds.map((id) => ruleName(id, shown))}</small></li> `,
       )}
     </ol>
     ${left > 0 ? html`<p>And ${countOf(left, "more change")}.</p>` : ""}`;
@@ -223,14 +224,13 @@ function plan(report: Report): Html | string {
 function controlTable(report: Report, revision: Revision, shown: readonly CheckResult[]): Html | string {
   const results = controlResults(report, revision);
   if (results.length === 0) return "";
-  const isShown = (id: string) => shown.some(({ vuln_id: known }) => known === id);
   const row = (control: ControlResult) => {
     const baselines = control.baselines.join(", ") || "in no baseline";
     return html`<tr>
       <td>${badge(stateOf(control))}</td>
       <td>
         <b>${control.label}</b> ${control.title} <small>${baselines}</small><br />
-        ${vulnIdsOf(control, report).map((id) => (isShown(id) ? ruleLink(id) : html`${vulnId(id)} `))}
+        ${vulnIdsOf(control, report).map((id) => ruleName(id, shown))}
       </td>
     </tr> `;
   };
@@ -249,6 +249,11 @@ function controlTable(report: Report, revision: Revision, shown: readonly CheckR
         </tbody>
       </table>
     </details>`;
+}
+
+/** A link where the page shows the rule. */
+function ruleName(id: string, shown: readonly CheckResult[]): Html {
+  return shown.some(({ vuln_id: known }) => known === id) ? ruleLink(id) : html`${vulnId(id)} `;
 }
 
 function ruleLink(id: string): Html {

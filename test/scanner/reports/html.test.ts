@@ -1,5 +1,6 @@
 import { parse, type DefaultTreeAdapterTypes } from "parse5";
 import { expect, test } from "vitest";
+import { ruleStates } from "../../../shared/rule_result.ts";
 import { aCheckResult, aFinding, aReport, everyVerdict, hostileText, renderAs } from "../../support/report_builders.ts";
 
 /** One failing check over many resources, beside every verdict. */
@@ -83,4 +84,16 @@ test("the statement counts in DISA's words and says what the role cannot see and
   expect(shown).toContain("ab".repeat(32));
   expect(shown).toMatch(/Open ?Not Reviewed ?Not a Finding ?Not Applicable CAT I 1 0 0 0 CAT II 0 1 1 0/);
   expect(shown).toMatch(/Name Date Signature/);
+});
+
+test.each([ruleStates, ["manual"] as const])("every link leads to a place of the page that lists %j", (...states) => {
+  const finding = aFinding({ cause: "000000000001" });
+  const object = { type: "policy", id: "00p1", name: "Default Policy" } as const;
+  const cause = { id: "000000000001", object, change: "Set it", checks: [], closes: [], findings: 1, fingerprints: [] };
+  const planned = aReport([aCheckResult({ findings: [finding] }), ...everyVerdict().slice(2)], { causes: [cause] });
+  const page = elementsOf(parse(renderAs("html", planned, { states })).childNodes);
+  const ids = new Set(page.map((element) => attributeOf(element, "id")));
+  const links = page.flatMap((element) => attributeOf(element, "href") ?? []);
+  expect(links.length).toBeGreaterThan(2);
+  expect(links.filter((link) => !ids.has(link.slice(1)))).toEqual([]);
 });
