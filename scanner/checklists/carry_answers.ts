@@ -1,6 +1,5 @@
 import { revisionName, type Revision } from "../catalog/catalog.ts";
 import { isSameText } from "../revisions/revision.ts";
-import type { CheckResult } from "../../shared/report.ts";
 import { personsPart, type Answer } from "./answers.ts";
 import { benchmarkFields, disaFields, textOf, withAnswer, type CklbChecklist, type CklbStig } from "./cklb.ts";
 import { statusLabels } from "./status.ts";
@@ -63,16 +62,6 @@ export function carryAnswers(
     stig: carriedStig,
     carried: { from, to, kept, review, added, gone },
   };
-}
-
-/** The results, where it says so, with the revision that a person's answer is from. */
-export function withCarried(results: readonly CheckResult[], carried: Carried | null): readonly CheckResult[] {
-  if (carried === null) return results;
-  const { from, kept, review } = carried;
-  return results.map((result) => {
-    const isReview = review.includes(result.vuln_id);
-    return isReview || kept.includes(result.vuln_id) ? { ...result, carried: { from, review: isReview } } : result;
-  });
 }
 
 /** Fate of the answers, in lines for a person. */

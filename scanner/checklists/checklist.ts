@@ -2,10 +2,13 @@ import { basename } from "node:path";
 import { readOptionFile, type NamedFile } from "../../command_line/files.ts";
 import { builtIn, revisionName, type Benchmark, type Revision } from "../catalog/catalog.ts";
 import { UsageError } from "../../shared/usage_error.ts";
-import type { Answer } from "./answers.ts";
+import type { Attestation, CheckResult } from "../../shared/report.ts";
+import { toLine } from "../../shared/text.ts";
+import { personsPart, type Answer } from "./answers.ts";
 import { carryAnswers, type Carried } from "./carry_answers.ts";
 import { parseCkl } from "./ckl.ts";
 import { cklbAnswers, fullNameOf, parseCklb, textOf, type CklbChecklist, type CklbStig } from "./cklb.ts";
+import type { ChecklistStatus } from "./status.ts";
 
 /** Sixty servers' worth of STIGs. */
 const maxChecklistBytes = 64 * 1_048_576;
@@ -92,4 +95,38 @@ function benchmarkIdOf({ stig_id: id }: CklbStig): string {
 function revisionOf({ version, release_info: release }: CklbStig): string {
   if (!release || !/Release:\s*\d/.test(release)) return "an unknown revision";
   return revisionName({ version: String(version ?? ""), release_info: release });
+}
+
+const attested: Readonly<Record<Exclude<ChecklistStatus, "not_reviewed">, Attestation["status"]>> = {
+  open: "FAIL",
+  not_a_finding: "PASS",
+  not_applicable: "NOT_APPLICABLE",
+};
+const maxReasonLength = 400;
+
+/**
+ * The results with what a person answered in the checklist: it attests the rules that the scan and the attestations leave open. A rule
+ * whose answer was carried says from which revision.
+ */
+export function withChecklistAnswers(
+  results: readonly CheckResult[],
+  checklist: Pick<Checklist, "name" | "answers" | "carried"> | null,
+): readonly CheckResult[] {
+  if (checklist === null) return results;
+  const { name, answers, carried } = checklist;
+  return results.map((result) => {
+    const { vuln_id: id } = result;
+    const review = carried?.review.includes(id) === true;
+    const isCarried = carried !== null && (review || carried.kept.includes(id));
+    const marked = isCarried ? { ...result, carried: { from: carried.from, review } } : result;
+    const answer = answers.get(id);
+    const isOpen = result.status === "MANUAL" && result.attestation === null;
+    if (answer === undefined || !isOpen) return marked;
+    const { status, text, comments } = personsPart(answer);
+    if (status === "not_reviewed") return marked;
+    const words = [text, comments].map((part) => toLine(part, maxReasonLength).trim()).find((part) => part !== "");
+    const reason = words ?? "no words were written with the answer";
+    const attestation = { status: attested[status], reason, by: name, expires: null, source: "checklist" } as const;
+    return { ...marked, attestation };
+  });
 }

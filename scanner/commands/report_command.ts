@@ -12,9 +12,7 @@ import type { Report } from "../../shared/report.ts";
 import { summarizeChecks } from "../../shared/rule_result.ts";
 import { reportSchema } from "../../shared/schemas/report.ts";
 import { UsageError } from "../../shared/usage_error.ts";
-import { withChecklistAnswers } from "../checklists/answers.ts";
-import { withCarried } from "../checklists/carry_answers.ts";
-import { readChecklist } from "../checklists/checklist.ts";
+import { readChecklist, withChecklistAnswers } from "../checklists/checklist.ts";
 import { maxArtifactsBytes } from "../evidence/artifacts_document.ts";
 import { readRevision } from "../revisions/read_stig_file.ts";
 import { evidenceName } from "../runs/kept_runs.ts";
@@ -88,7 +86,7 @@ async function writeStored(stored: unknown, flags: Flags, io: CommandIo): Promis
   if (benchmark !== revision.benchmark.id)
     throw new UsageError([`The report is by ${benchmark}: expected --benchmark FILE with this revision of the STIG`]);
   const checklist = await readChecklist(settings.checklist, revision);
-  const checks = withCarried(withChecklistAnswers(parsed.output.checks, checklist), checklist?.carried ?? null);
+  const checks = withChecklistAnswers(parsed.output.checks, checklist);
   const report = { ...parsed.output, checks, summary: summarizeChecks(checks) };
   return write(report, { criteria: { revision, checklist, orgPolicy: null }, settings, target }, io);
 }

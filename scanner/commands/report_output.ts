@@ -8,8 +8,7 @@ import type { Report } from "../../shared/report.ts";
 import { summarizeChecks } from "../../shared/rule_result.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { causesOf } from "../causes/causes.ts";
-import { withChecklistAnswers } from "../checklists/answers.ts";
-import { withCarried } from "../checklists/carry_answers.ts";
+import { withChecklistAnswers } from "../checklists/checklist.ts";
 import { applyDecisions } from "../decisions/apply_decisions.ts";
 import { applyGate } from "../decisions/fail_on.ts";
 import { sha256 } from "../digest.ts";
@@ -105,7 +104,7 @@ export function toReport(
   io: CommandIo,
 ): Report {
   const { results: decided, comparison, warnings } = applyDecisions(found, decisions, io.now().getTime());
-  const results = withCarried(withChecklistAnswers(decided, checklist), checklist?.carried ?? null);
+  const results = withChecklistAnswers(decided, checklist);
   writeLines(io, ...warnings);
   return {
     schema: "scanstream.report/1",

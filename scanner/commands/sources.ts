@@ -7,7 +7,7 @@ import { writeLines } from "../../command_line/terminal.ts";
 import { parseJsonObject } from "../../shared/json.ts";
 import type { CheckResult, Report } from "../../shared/report.ts";
 import { countStates } from "../../shared/rule_result.ts";
-import { withChecklistAnswers } from "../checklists/answers.ts";
+import { withChecklistAnswers } from "../checklists/checklist.ts";
 import { applyAttestations } from "../decisions/apply_decisions.ts";
 import { sha256 } from "../digest.ts";
 import { maxReportBytes } from "../reports/read_report.ts";

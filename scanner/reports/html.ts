@@ -23,7 +23,7 @@ export const htmlFormat: ReportFormat = {
   extension: "html",
   isMachine: false,
   render(report, options) {
-    const { revision } = options;
+    const judged = { report, revision: options.revision };
     const title = `STIG assessment of ${orgNameOf(report)}`;
     const checks = shownChecks(report.checks, options).toSorted(worstFirst);
     const onlyShown = shownLine(report.checks, options);
@@ -48,8 +48,7 @@ export const htmlFormat: ReportFormat = {
             <h2 id="rules">Rules</h2>
             ${onlyShown === "" ? "" : html`<p class="mark">${onlyShown}.</p>`} ${ruleTable(checks)}
             <h2 id="findings">Findings</h2>
-            ${ruleSections(checks, { report, revision })} ${plan(report, checks)}
-            ${controlTable(report, revision, checks)}
+            ${ruleSections(checks, judged)} ${plan(report, checks)} ${controlTable(judged, checks)}
           </main>
         </body>
       </html> `;
@@ -221,7 +220,7 @@ function plan(report: Report, shown: readonly CheckResult[]): Html | string {
 }
 
 /** The same results by control, for those who read by NIST SP 800-53. */
-function controlTable(report: Report, revision: Revision, shown: readonly CheckResult[]): Html | string {
+function controlTable({ report, revision }: Judged, shown: readonly CheckResult[]): Html | string {
   const results = controlResults(report, revision);
   if (results.length === 0) return "";
   const row = (control: ControlResult) => {

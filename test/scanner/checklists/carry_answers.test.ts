@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { builtIn, ruleFields, type Revision } from "../../../scanner/catalog/catalog.ts";
-import { withCarried } from "../../../scanner/checklists/carry_answers.ts";
-import { parseChecklist, type Checklist } from "../../../scanner/checklists/checklist.ts";
+import { parseChecklist, withChecklistAnswers, type Checklist } from "../../../scanner/checklists/checklist.ts";
 import { cklbFormat, cklFormat } from "../../../scanner/reports/checklists.ts";
 import { readXccdf } from "../../../scanner/revisions/read_xccdf.ts";
 import { toRevision } from "../../../scanner/revisions/revision.ts";
@@ -94,7 +93,7 @@ describe("where the text of a rule changed", () => {
     });
     const back = open(render("cklb", changed, checklist), builtIn);
     expect(back.answers.get("V-273186")?.comments).toBe("carried from V1R3, review\nseen by Ada");
-    const [first, second] = withCarried(unreviewed(changed).checks, checklist.carried);
+    const [first, second] = withChecklistAnswers(unreviewed(changed).checks, checklist);
     expect(first?.carried).toEqual({ from: "V1R1", review: true });
     expect(second?.carried).toEqual({ from: "V1R1", review: false });
   });
