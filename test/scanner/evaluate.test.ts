@@ -65,11 +65,16 @@ describe("evidence that is missing", () => {
 });
 
 describe("whatever happens gives exactly one result", () => {
-  const [check] = catalog;
-  const behaving = (evaluate: CatalogCheck["evaluate"]): CatalogCheck => {
-    if (check === undefined) throw new Error("The catalog is empty");
-    return { ...check, artifacts: [], evaluate };
-  };
+  const check = findCheck("V-273186");
+  const judgeBy = (evaluate: CatalogCheck["evaluate"]) =>
+    evaluateCheck({ ...check, artifacts: [], evaluate }, {}, context);
+  const judge = (...drafts: readonly FindingDraft[]) => judgeBy(() => drafts);
+  const draft = (status: "PASS" | "FAIL", id: string): FindingDraft => ({
+    status,
+    resource: { type: "x", id, name: id },
+    expected: "e",
+    actual: "a",
+  });
 
   test.each<[what: string, evaluate: CatalogCheck["evaluate"]]>([
     [
@@ -86,35 +91,20 @@ describe("whatever happens gives exactly one result", () => {
     ],
     ["no finding", () => []],
   ])("a check that throws %s or gives none is MANUAL unreadable", (_, evaluate) => {
-    const result = evaluateCheck(behaving(evaluate), {}, context);
-    expect(result).toMatchObject({ check: check?.name, status: "MANUAL", reason: "unreadable" });
+    const result = judgeBy(evaluate);
+    expect(result).toMatchObject({ check: check.name, status: "MANUAL", reason: "unreadable" });
     expect(result.findings).toMatchObject([{ status: "MANUAL", reason: "unreadable", resource: { type: "org" } }]);
   });
 
   test("a check that could not be evaluated has the reason", () => {
-    const result = unevaluatedResult(
-      findCheck("V-273186"),
-      { reason: "provider_error", detail: "The scan was interrupted" },
-      context,
-    );
+    const problem = { reason: "provider_error", detail: "The scan was interrupted" } as const;
+    const result = unevaluatedResult(check, problem, context);
     expect(result).toMatchObject({ status: "MANUAL", reason: "provider_error", vuln_id: "V-273186" });
     expect(result.detail).toMatch(/The scan was interrupted\.$/);
   });
 
   test("the status is the worst of the findings, the reason that of a MANUAL", () => {
-    const draft = (status: "PASS" | "FAIL", id: string): FindingDraft => ({
-      status,
-      resource: { type: "x", id, name: id },
-      expected: "e",
-      actual: "a",
-    });
     const manual: FindingDraft = { ...draft("PASS", "m"), status: "MANUAL", reason: "not_applicable" };
-    const judge = (...drafts: readonly FindingDraft[]) =>
-      evaluateCheck(
-        behaving(() => drafts),
-        {},
-        context,
-      );
     expect(judge(draft("PASS", "a"), manual, draft("FAIL", "b"))).toMatchObject({ status: "FAIL", reason: null });
     expect(outcomeOf(judge(draft("PASS", "a"), manual))).toBe("not_applicable");
     expect(judge(manual, { ...manual, resource: null, reason: "missing_scope" })).toMatchObject({
@@ -124,31 +114,16 @@ describe("whatever happens gives exactly one result", () => {
   });
 
   test("a rule that fails leaves no sentence open", () => {
-    const part = { resource: { type: "x", id: "1", name: "n" }, expected: "e", actual: "a", uncovered: "Ask the CSSP" };
+    const part: FindingDraft = { ...draft("PASS", "1"), status: "PASS", uncovered: "Ask the CSSP" };
     const detailsOf = (...drafts: readonly FindingDraft[]) =>
-      evaluateCheck(
-        behaving(() => drafts),
-        {},
-        context,
-      ).findings.map(({ detail }) => detail.includes("Ask the CSSP"));
-    const failing: FindingDraft = { resource: null, expected: "e", actual: "a", status: "FAIL" };
-    expect(detailsOf({ ...part, status: "PASS" })).toEqual([true]);
-    expect(detailsOf({ ...part, status: "PASS" }, failing)).toEqual([false, false]);
+      judge(...drafts).findings.map(({ detail }) => detail.includes("Ask the CSSP"));
+    expect(detailsOf(part)).toEqual([true]);
+    expect(detailsOf(part, { ...draft("FAIL", "2"), resource: null })).toEqual([false, false]);
   });
 
   test("two findings on one resource are one, the worse", () => {
-    const draft = { resource: { type: "x", id: "1", name: "n" }, expected: "e", actual: "a" };
-    const drafts: readonly FindingDraft[] = [
-      { ...draft, status: "PASS" },
-      { ...draft, status: "FAIL" },
-      { ...draft, status: "PASS" },
-    ];
-    const result = evaluateCheck(
-      behaving(() => drafts),
-      {},
-      context,
-    );
-    expect(result.findings.map(({ status }) => status)).toEqual(["FAIL"]);
+    const { findings } = judge(draft("PASS", "1"), draft("FAIL", "1"), draft("PASS", "1"));
+    expect(findings.map(({ status }) => status)).toEqual(["FAIL"]);
   });
 
   test("names of the provider cannot break the sentence", () => {

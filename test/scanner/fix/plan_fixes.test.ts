@@ -9,7 +9,7 @@ import { addressOf } from "../../../scanner/fix/terraform.ts";
 import type { JsonObject } from "../../../shared/json.ts";
 import { context } from "../../support/artifact_builders.ts";
 import { problemsOf } from "./terraform_schema.ts";
-import { changed, denying, editEach, failing, find, planFor, planOf, typical } from "./planned_orgs.ts";
+import { changed, denying, editEach, failing, failingWith, find, planFor, planOf, typical } from "./planned_orgs.ts";
 
 const origin = { orgUrl: "https://acme.okta.com", collectedAt: "2026-11-22T00:00:00.000Z" };
 
@@ -98,9 +98,8 @@ describe("planFixes", () => {
   });
 
   test("an id that is not as the provider has it is planned nowhere", async () => {
-    const artifacts = await failing;
-    const tokens = editEach(artifacts.api_tokens, (token) => ({ ...token, id: "00T (sha256 12)" }));
-    expect(planFor("apitoken_restricted_to_network_zone", { ...artifacts, api_tokens: tokens }).resources).toEqual([]);
+    const artifacts = await failingWith("api_tokens", (token) => ({ ...token, id: "00T (sha256 12)" }));
+    expect(planFor("apitoken_restricted_to_network_zone", artifacts).resources).toEqual([]);
   });
 });
 

@@ -10,6 +10,7 @@ import {
 } from "../../../scanner/evidence/artifacts.ts";
 import { planFixes, type FixPlan } from "../../../scanner/fix/plan_fixes.ts";
 import type { Attributes, TerraformResource, Value } from "../../../scanner/fix/terraform.ts";
+import type { JsonObject } from "../../../shared/json.ts";
 import type { PracticeOrgOptions } from "../../../practice_org/create_practice_org.ts";
 import { startOrg } from "../../practice_org/start_org.ts";
 import { context } from "../../support/artifact_builders.ts";
@@ -53,4 +54,13 @@ export function editEach<Item>(
   edit: (item: Item) => Item,
 ): Evidence<readonly Item[]> {
   return obtained((evidence === undefined ? [] : (availableValue(evidence) ?? [])).map((item) => edit(item)));
+}
+
+/** The failing org with each object of a list edited. */
+export async function failingWith(
+  name: "api_tokens" | "authenticators" | "password_policies",
+  edit: (object: JsonObject) => JsonObject,
+): Promise<CollectedArtifacts> {
+  const artifacts = await failing;
+  return { ...artifacts, [name]: editEach(artifacts[name], edit) };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { missing, obtained, type JsonList } from "../../../scanner/evidence/artifacts.ts";
+import { missing, obtained, type CollectedArtifacts, type JsonList } from "../../../scanner/evidence/artifacts.ts";
 import type { FixPlan } from "../../../scanner/fix/plan_fixes.ts";
 import { planFixes } from "../../../scanner/fix/plan_fixes.ts";
 import type { JsonObject } from "../../../shared/json.ts";
@@ -7,7 +7,7 @@ import { startOrg } from "../../practice_org/start_org.ts";
 import type { Resource } from "../../../practice_org/contents/org_contents.ts";
 import { failingOrg } from "../../support/failing_org.ts";
 import { scanPracticeOrg } from "../../support/scan_practice_org.ts";
-import { denying, editEach, failing, find, planFor, planOf } from "./planned_orgs.ts";
+import { denying, editEach, failing, failingWith, find, planFor, planOf } from "./planned_orgs.ts";
 
 /** Each of these once let somebody in, locked somebody out, or reset something. */
 
@@ -88,19 +88,15 @@ test("no zone is chosen for a person, and none is replaced that could not be rea
 });
 
 test("the excluded zones of a token stay", async () => {
-  const artifacts = await failing;
-  const tokens = editEach(artifacts.api_tokens, (token) => ({
-    ...token,
-    network: { connection: "ZONE", exclude: ["nzoHeadquarters"] },
-  }));
-  const { attributes } = find(planOf({ ...artifacts, api_tokens: tokens }), 'API token "SIEM export"');
+  const network = { connection: "ZONE", exclude: ["nzoHeadquarters"] };
+  const plan = planOf(await failingWith("api_tokens", (token) => ({ ...token, network })));
+  const { attributes } = find(plan, 'API token "SIEM export"');
   expect(attributes.get("network.exclude")?.value).toEqual([expect.stringMatching(/^nzo/)]);
 });
 
 test("an inactive Okta Verify stays inactive, because it would be another way to sign in", async () => {
-  const artifacts = await failing;
-  const inactive = editEach(artifacts.authenticators, (item) => ({ ...item, status: "INACTIVE" }));
-  const plan = planFor("authenticator_okta_verify_fips_compliant", { ...artifacts, authenticators: inactive });
+  const inactive = await failingWith("authenticators", (item) => ({ ...item, status: "INACTIVE" }));
+  const plan = planFor("authenticator_okta_verify_fips_compliant", inactive);
   expect(plan.resources).toEqual([]);
 });
 
@@ -139,31 +135,29 @@ test.each([
   ],
   ["a field without its partner", { password: { breachedProtection: { expireAfterDays: 3 } } }, "breachedProtection"],
 ])("a password policy with %s is left to a person", async (_, settings, field) => {
-  const artifacts = await failing;
-  const policies = editEach(artifacts.password_policies, (policy) => ({
-    ...policy,
-    settings: merged(policy["settings"] as JsonObject, settings),
-  }));
-  const plan = planFor("authenticator_password_history_5", { ...artifacts, password_policies: policies });
+  const plan = planFor("authenticator_password_history_5", await withSettings(settings));
   expect(plan.resources).toEqual([]);
   expect(plan.byHand.map(({ why }) => why)).toEqual([expect.stringContaining(field), expect.stringContaining(field)]);
 });
 
 test("a limit of the organization is written, unless the value that is there is not known", async () => {
-  const artifacts = await failing;
-  const parameters = { password_lockout_attempts: 50 };
-  const lax = (lockout: JsonObject) =>
-    editEach(artifacts.password_policies, (policy) => ({
-      ...policy,
-      settings: merged(policy["settings"] as JsonObject, { password: { lockout } }),
-    }));
-  const written = planOf({ ...artifacts, password_policies: lax({ maxAttempts: 80 }) }, undefined, parameters);
-  expect(find(written, 'Password policy "Default Policy"').attributes.get("password_max_lockout_attempts")?.value).toBe(
-    50,
-  );
-  const unknown = planOf({ ...artifacts, password_policies: lax({ maxAttempts: null }) }, undefined, parameters);
-  expect(find(unknown, 'Password policy "Default Policy"').attributes.has("password_max_lockout_attempts")).toBe(false);
+  const plannedFor = async (maxAttempts: number | null) => {
+    const artifacts = await withSettings({ password: { lockout: { maxAttempts } } });
+    const { attributes } = find(
+      planOf(artifacts, undefined, { password_lockout_attempts: 50 }),
+      'Password policy "Default Policy"',
+    );
+    return attributes.get("password_max_lockout_attempts")?.value;
+  };
+  expect([await plannedFor(80), await plannedFor(null)]).toEqual([50, undefined]);
 });
+
+async function withSettings(settings: JsonObject): Promise<CollectedArtifacts> {
+  return failingWith("password_policies", (policy) => ({
+    ...policy,
+    settings: merged(policy["settings"] as JsonObject, settings),
+  }));
+}
 
 function merged(one: JsonObject, other: JsonObject): JsonObject {
   const inner = Object.entries(other).map(([name, value]) => {
