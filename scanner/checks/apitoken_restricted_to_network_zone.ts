@@ -44,7 +44,7 @@ export const apitokenRestrictedToNetworkZone = defineCheck({
     return judgeList(tokens, {
       expected,
       judgeItem: (token) =>
-        withDocument(withPartialCoverage(judgeToken(token, zones), [uncovered]), orgPolicy, (policy) =>
+        withDocument(withPartialCoverage(judgeToken(token, zones), uncovered), orgPolicy, (policy) =>
           compareToken(token, { policy, all }, (entry) =>
             compareZones({ zones_allowed: entry.zones }, zoneUseOf(token, "network", { zones }), zones),
           ),

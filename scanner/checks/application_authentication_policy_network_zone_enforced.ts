@@ -71,11 +71,11 @@ export const applicationAuthenticationPolicyNetworkZoneEnforced = defineCheck({
       expected,
       judgeItem(app) {
         const subject = new Subject(resourceOf("app", app), expected, seen.note);
-        const draft = withPartialCoverage(judgeApp(subject, app, { judgeOnce, context }), [uncovered]);
+        const draft = withPartialCoverage(judgeApp(subject, app, { judgeOnce, context }), uncovered);
         if (draft === null) return null;
         return withPartialCoverage(
           withDocument(draft, context.orgPolicy, () => compare(app)),
-          [hidden],
+          hidden,
         );
       },
       judgeEmpty() {

@@ -37,7 +37,7 @@ export const authenticatorOktaVerifyFipsCompliant = defineCheck({
       expected: "Okta Verify for FIPS-compliant devices only",
       ifNone: (subject, actual) => subject.noting(notUsed).manual("needs_review", actual),
       judgeActive: (subject, authenticator) =>
-        isSplit(authenticator) && !hasSetting(authenticator)
+        authenticator["key"] !== "okta_verify" && !hasSetting(authenticator)
           ? judgeBySiblings(subject, active.filter(hasSetting))
           : subject.judgeField(fipsOf(authenticator), { isCompliant, show }),
     });
@@ -63,10 +63,6 @@ function judgeBySiblings(subject: Subject, siblings: JsonList): FindingDraft {
   );
 }
 
-function isSplit({ key }: JsonObject): boolean {
-  return key !== "okta_verify";
-}
-
 function hasSetting(authenticator: JsonObject): boolean {
   return readObject(authenticator, "settings.compliance").kind !== "absent";
 }
@@ -75,10 +71,5 @@ function fipsOf(authenticator: JsonObject): Field<"REQUIRED" | "OPTIONAL"> {
   return readWord(authenticator, "settings.compliance.fips", ["REQUIRED", "OPTIONAL"]);
 }
 
-function isCompliant(fips: "REQUIRED" | "OPTIONAL"): boolean {
-  return fips === "REQUIRED";
-}
-
-function show(fips: string): string {
-  return `FIPS compliance ${fips}`;
-}
+const isCompliant = (fips: string): boolean => fips === "REQUIRED";
+const show = (fips: string): string => `FIPS compliance ${fips}`;

@@ -233,7 +233,7 @@ function withDirectories(
   const names = listTexts(directories.map(({ resource }) => `"${resource?.name ?? ""}"`));
   const uncovered = `Verify that the directory locks the accounts of the password policy ${names}`;
   return drafts.map((draft) =>
-    unlessDirectory(withPartialCoverage(draft, [directories.length === 0 ? null : uncovered]), artifacts, orgPolicy),
+    unlessDirectory(withPartialCoverage(draft, directories.length === 0 ? null : uncovered), artifacts, orgPolicy),
   );
 }
 

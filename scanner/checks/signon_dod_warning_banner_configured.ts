@@ -62,55 +62,52 @@ export const signonDodWarningBannerConfigured = defineCheck({
       request: firstRequestText("brand_sign_in_pages").replace(/\?.*/, ""),
     });
     const others = otherBrands(pages);
-    const unseen = listTexts(
-      entriesOf(pages)
-        .filter(isUnseen)
-        .map(({ brand }) => `"${nameOf(brand)}"`),
-    );
-    const note = `left out, because no domain shows their pages: ${unseen}`;
+    const unseen = entriesOf(pages).filter(isUnseen);
+    const names = listTexts(unseen.map(({ brand }) => `"${nameOf(brand)}"`));
+    const note = `left out, because no domain shows their pages: ${names}`;
     const drafts = judgeList(pages, {
       expected,
       judgeItem: (branded) => (isUnseen(branded) ? null : closeSubdomain(judgeBrand(branded, others), orgPolicy)),
       judgeEmpty: (org, all) => [all.length === 0 ? org.fail("no brand") : org.unreadable("no brand that is shown")],
     });
-    return unseen === "" ? drafts : drafts.map((draft) => withNote(draft, note));
+    return unseen.length === 0 ? drafts : drafts.map((draft) => withNote(draft, note));
   },
 });
 
+/** The domains of a brand: `unread` where none of them can be read, `absent` where the answer has no list of them. */
+function domainsOf({ domains }: JsonObject): "some" | "none" | "unread" | "absent" {
+  if (!Array.isArray(domains)) return "absent";
+  if (domains.length === 0) return "none";
+  return domains.some((domain) => isJsonObject(domain) && Object.keys(domain).length > 0) ? "some" : "unread";
+}
+
 /** True if nobody sees its page: the brand is known to be neither the default one nor that of a domain. */
 function isUnseen({ brand }: BrandSignInPage): boolean {
-  if (brand["isDefault"] !== false) return false;
-  return Array.isArray(brand["domains"]) && brand["domains"].length === 0;
+  return brand["isDefault"] === false && domainsOf(brand) === "none";
 }
 
 /** Users come to the page of a brand that is not the default one and has a domain. */
 type OtherBrands = "with a domain" | "unknown" | "none";
 
 export function otherBrands(pages: Evidence<readonly BrandSignInPage[]> | undefined): OtherBrands {
-  const brands = entriesOf(pages).map(({ brand }) => brand);
-  const others = brands.filter((brand) => brand["isDefault"] === false);
-  if (others.some(hasReadableDomain)) return "with a domain";
-  if (pages?.state !== "obtained") return "unknown";
-  return others.every(({ domains }) => Array.isArray(domains) && domains.length === 0) ? "none" : "unknown";
-}
-
-function hasReadableDomain({ domains }: JsonObject): boolean {
-  return Array.isArray(domains) && domains.some((domain) => isJsonObject(domain) && Object.keys(domain).length > 0);
+  const others = entriesOf(pages).filter(({ brand }) => brand["isDefault"] === false);
+  if (others.some(({ brand }) => domainsOf(brand) === "some")) return "with a domain";
+  return pages?.state === "obtained" && others.every(isUnseen) ? "none" : "unknown";
 }
 
 /** Its page as users see it. A FAIL is not proven where the domains that decide whether somebody sees it cannot be read. */
 function judgeBrand(branded: BrandSignInPage, others: OtherBrands): FindingDraft {
   const { brand, page } = branded;
-  const draft = judgeShown(branded);
-  const subject = subjectOf(brand);
-  const { isDefault, domains } = brand;
+  const subject = new Subject(resourceOf("brand", brand), expected);
+  const draft = judgeShown(subject, page);
   if (draft.status !== "FAIL") return draft;
-  if (isDefault === true && others !== "none" && page.state === "obtained" && !hasOwnPage(page.value)) {
+  const isOwn = page.state === "obtained" && page.value.kind === "customized" && typeof page.value.content === "string";
+  if (brand["isDefault"] === true && others !== "none" && page.state === "obtained" && !isOwn) {
     if (others === "unknown") return subject.unreadable("no page of its own, and other brands' domains unread");
     return subject.noting("another brand has a domain").pass("no page of its own", subdomainLeft);
   }
-  const isKnown = isDefault !== false || !Array.isArray(domains) || domains.length === 0 || hasReadableDomain(brand);
-  return isKnown ? draft : subject.unreadable(`the brand's domains ${showValue(domains)}`);
+  const isUnread = brand["isDefault"] === false && domainsOf(brand) === "unread";
+  return isUnread ? subject.unreadable(`the brand's domains ${showValue(brand["domains"])}`) : draft;
 }
 
 function closeSubdomain(draft: FindingDraft, orgPolicy: OrgPolicy | undefined): FindingDraft {
@@ -125,16 +122,7 @@ function closeSubdomain(draft: FindingDraft, orgPolicy: OrgPolicy | undefined): 
 /** Okta refuses a page for the brand of its own subdomain, which cannot have a domain. */
 const subdomainLeft = "The Okta subdomain cannot show a banner. Verify that nobody signs in there";
 
-function hasOwnPage({ kind, content }: SignInPage): boolean {
-  return kind === "customized" && typeof content === "string";
-}
-
-function subjectOf(brand: JsonObject): Subject {
-  return new Subject(resourceOf("brand", brand), expected);
-}
-
-function judgeShown({ brand, page }: BrandSignInPage): FindingDraft {
-  const subject = subjectOf(brand);
+function judgeShown(subject: Subject, page: Evidence<SignInPage>): FindingDraft {
   if (page.state === "missing") return subject.missing(page);
   const { kind, content } = page.value;
   const annotated = kind === "default" ? subject.noting("the page is not customized") : subject;

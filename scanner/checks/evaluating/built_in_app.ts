@@ -1,19 +1,12 @@
 import { decide, everyoneGroup, rulesForEverybody } from "../deciding_fields.ts";
-import type { JsonObject } from "../../../shared/json.ts";
-import {
-  availableValue,
-  entriesOf,
-  type BuiltInApp,
-  type CollectedArtifacts,
-  type Evidence,
-} from "../../evidence/artifacts.ts";
+import { availableValue, entriesOf, type BuiltInApp } from "../../evidence/artifacts.ts";
 import { defineCheck, type Check, type CheckContext, type FindingDraft } from "../check.ts";
 import { accessPolicyId, unreadablePolicy } from "../parsing/access_policy.ts";
 import { Subject } from "./finding_drafts.ts";
 import { showValue } from "../parsing/fields.ts";
-import { judgeByFirstRule } from "./rules.ts";
+import { judgeByFirstRule, type RuleCriteria } from "./rules.ts";
 import { resourceOf } from "../parsing/names.ts";
-import { everyoneIn, includesGroups } from "../parsing/rule_conditions.ts";
+import { everyoneIn, groupsFor } from "../parsing/rule_conditions.ts";
 import { judgeVerification, type VerificationCriteria } from "./verification_method.ts";
 
 /** A first-party app, by the name that the API gives it and the one that the console shows. */
@@ -48,14 +41,14 @@ interface BuiltInAppDefinition {
 /** One check for each first-party app: what the first active rule of its access policy demands of users. */
 export function builtInAppChecks(definition: BuiltInAppDefinition): readonly Check[] {
   return firstPartyApps.map((app) => {
-    const { suffix, expected, criteria, explain } = definition;
+    const { suffix, expected, criteria: verification, explain } = definition;
     const { fix, deciding_fields: fields, rests_on: reasons, ...texts } = explain(app);
     const artifact = `${app.slug}_app` as const;
-    const judgeRule: AppCriteria["judgeRule"] = (subject, rule) => judgeVerification(subject, rule, criteria);
+    const judgeRule: RuleCriteria["judgeRule"] = (subject, rule) => judgeVerification(subject, rule, verification);
     return defineCheck<typeof artifact, "built_in_groups">({
       name: `application_${app.slug}_${suffix}`,
       artifacts: [artifact],
-      conditionalArtifacts: (artifacts) => groupsOfAppRules(artifacts[artifact]),
+      conditionalArtifacts: (artifacts) => groupsFor(entriesOf(availableValue(artifacts[artifact])?.rules)),
       explanation: {
         ...texts,
         rests_on: [
@@ -82,50 +75,38 @@ export function builtInAppChecks(definition: BuiltInAppDefinition): readonly Che
           ),
         ],
       },
-      evaluate: (artifacts, context) => {
-        const everyone = everyoneIn(artifacts.built_in_groups);
-        return [judgeBuiltInApp(artifacts[artifact], { app, expected, judgeRule, everyone }, context)];
+      evaluate(artifacts, context) {
+        const evidence = artifacts[artifact];
+        const criteria = { judgeRule, everyone: everyoneIn(artifacts.built_in_groups), context };
+        const unnamed = new Subject({ type: "app", id: app.name, name: app.label }, expected);
+        if (evidence.state === "obtained") return [judgeApp(evidence.value, unnamed, criteria)];
+        const proven = evidence.partial === null ? null : judgeApp(evidence.partial, unnamed, criteria);
+        return [proven?.status === "FAIL" ? proven : unnamed.missing(evidence)];
       },
     });
   });
 }
 
-interface AppCriteria {
-  readonly app: FirstPartyApp;
-  readonly expected: string;
-  readonly judgeRule: (subject: Subject, rule: JsonObject) => FindingDraft;
-  readonly everyone: ReadonlySet<string> | null;
-}
-
-/** Which group is the one of everybody matters only where a rule names groups. */
-function groupsOfAppRules(app: CollectedArtifacts["admin_console_app"]): readonly "built_in_groups"[] {
-  const rules = app === undefined ? null : (availableValue(app)?.rules ?? null);
-  return entriesOf(rules).some(includesGroups) ? ["built_in_groups"] : [];
-}
-
-/** One finding for a first-party app, by the active rule of its access policy that comes first. */
-function judgeBuiltInApp(evidence: Evidence<BuiltInApp>, criteria: AppCriteria, context: CheckContext): FindingDraft {
-  if (evidence.state === "obtained") return judgeApp(evidence.value, criteria, context);
-  const proven = evidence.partial === null ? null : judgeApp(evidence.partial, criteria, context);
-  return proven?.status === "FAIL" ? proven : unnamedSubject(criteria).missing(evidence);
-}
-
-function judgeApp({ app, rules }: BuiltInApp, criteria: AppCriteria, context: CheckContext): FindingDraft {
+/** The finding on a first-party app, by the active rule of its access policy that comes first. */
+function judgeApp(
+  { app, rules }: BuiltInApp,
+  unnamed: Subject,
+  criteria: Pick<RuleCriteria, "judgeRule" | "everyone"> & { readonly context: CheckContext },
+): FindingDraft {
   if (app === null) {
     const note = "Okta shows first-party apps to Super Administrators only";
-    return unnamedSubject(criteria).noting(note).manual("missing_role", "no such app in Okta's response");
+    return unnamed.noting(note).manual("missing_role", "no such app in Okta's response");
   }
-  const subject = new Subject(resourceOf("app", app), criteria.expected);
+  const subject = new Subject(resourceOf("app", app), unnamed.about.expected);
   const policyId = accessPolicyId(app);
   if (policyId === unreadablePolicy) return subject.unreadable(`the policy link ${showValue(app["_links"])}`);
-  if (policyId === null) return withoutPolicy(subject, context);
+  if (policyId === null) return withoutPolicy(subject, criteria.context);
   if (rules === null) return subject.manual("provider_error", "no answer about its policy's rules");
   if (rules.state === "missing") return subject.missing(rules);
   const draft = judgeByFirstRule(rules.value, subject, {
-    judgeRule: criteria.judgeRule,
+    ...criteria,
     accessPath: "actions.appSignOn.access",
     ifNone: "no active rule in its authentication policy",
-    everyone: criteria.everyone,
   });
   return draft.status === "FAIL" ? { cause: { type: "policy", id: policyId }, ...draft } : draft;
 }
@@ -139,8 +120,4 @@ export function withoutPolicy(subject: Subject, { engine }: CheckContext): Findi
       ? "the org runs on Classic Engine, whose sign-on policies of apps this API does not show"
       : "it is not known whether the org runs on Identity Engine, where every app has a policy";
   return subject.noting(note).manual("needs_review", found);
-}
-
-function unnamedSubject({ app, expected }: AppCriteria): Subject {
-  return new Subject({ type: "app", id: app.name, name: app.label }, expected);
 }

@@ -66,11 +66,10 @@ export class Subject {
 /** Adds to a PASS the part of the rule that it leaves to a person; leaves any other verdict unchanged. */
 export function withPartialCoverage<Draft extends FindingDraft | null>(
   draft: Draft,
-  sentences: readonly (string | null | undefined)[],
+  sentence: string | null | undefined,
 ): Draft {
-  if (draft?.status !== "PASS") return draft;
-  const uncovered = [...sentences, draft.uncovered].filter((sentence) => sentence !== null && sentence !== undefined);
-  return uncovered.length === 0 ? draft : { ...draft, uncovered: uncovered.join("; ") };
+  if (draft?.status !== "PASS" || sentence === null || sentence === undefined) return draft;
+  return { ...draft, uncovered: draft.uncovered === undefined ? sentence : `${sentence}; ${draft.uncovered}` };
 }
 
 /** Names an object as what makes it fail, where no other was named. */

@@ -158,7 +158,7 @@ class RuleWalk {
   #allowed(index: number, rule: JsonObject): FindingDraft {
     const { subject, criteria } = this.#walk;
     const draft = this.#inPlace(index, rule, criteria.judgeRule(subject, rule)) ?? subject.fail(criteria.ifNone);
-    return withPartialCoverage(draft, [this.#remains(index, rule)]);
+    return withPartialCoverage(draft, this.#remains(index, rule));
   }
 
   /** The verdict on a rule in this stage; a FAIL names the rule. */
@@ -172,7 +172,7 @@ class RuleWalk {
   #judgeDeny(index: number, rule: JsonObject): readonly (FindingDraft | null)[] {
     const { subject, criteria } = this.#walk;
     const settled = criteria.judgeDeny?.(subject, rule) ?? null;
-    if (settled !== null) return [withPartialCoverage(settled, [this.#remains(index, rule)])];
+    if (settled !== null) return [withPartialCoverage(settled, this.#remains(index, rule))];
     const limits = [...restrictionsOf(rule, criteria.everyone)];
     if (limits.some(([, limit]) => limit === "some")) return [null];
     const everybody = subject.pass(`access denied to everybody by rule "${nameOf(rule)}"`);

@@ -14,7 +14,7 @@ import { judgeList, Subject, withNote, withPartialCoverage } from "./finding_dra
 import { judgeByRuleAtPriorityOne, type RuleCriteria } from "./rules.ts";
 import { listTexts, nameOf, resourceOf } from "../parsing/names.ts";
 import { isSystem, requireDefault } from "../parsing/whole_list.ts";
-import { everyoneIn, includesGroups } from "../parsing/rule_conditions.ts";
+import { everyoneIn, groupsFor } from "../parsing/rule_conditions.ts";
 
 export interface SessionCriteria extends Pick<RuleCriteria, "judgeRule" | "judgeDeny" | "judgeFirst"> {
   readonly expected: string;
@@ -22,11 +22,10 @@ export interface SessionCriteria extends Pick<RuleCriteria, "judgeRule" | "judge
   readonly uncovered?: string;
 }
 
-/** Which group is the one of everybody matters only where a rule names groups. */
 export function groupsOfSessionRules({
   global_session_policies: policies,
-}: Pick<CollectedArtifacts, "global_session_policies">): readonly "built_in_groups"[] {
-  return entriesOf(policies).some(({ rules }) => entriesOf(rules).some(includesGroups)) ? ["built_in_groups"] : [];
+}: Pick<CollectedArtifacts, "global_session_policies">) {
+  return groupsFor(entriesOf(policies).flatMap(({ rules }) => entriesOf(rules)));
 }
 
 export type SessionEvidence = Pick<Artifacts, "global_session_policies"> & Pick<CollectedArtifacts, "built_in_groups">;
@@ -84,7 +83,7 @@ function judgeRules(
     ifNone: "no active rule at priority 1",
     everyone,
   });
-  if (rules.state === "obtained") return withPartialCoverage(draft, [uncovered]);
+  if (rules.state === "obtained") return withPartialCoverage(draft, uncovered);
   // The rule at priority 1 is known, so its FAIL is proven even where later pages are missing.
   return proven ?? subject.missing(rules);
 }

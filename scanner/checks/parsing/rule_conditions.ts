@@ -22,11 +22,14 @@ export function restrictionsOf(rule: JsonObject, everyone: ReadonlySet<string> |
   return new Map(limits.filter(([, limit]) => limit !== "none"));
 }
 
-/** True if a rule names groups that it is for, so that it matters which of them is the group of everybody. */
-export function includesGroups({ conditions }: JsonObject): boolean {
-  const people = isJsonObject(conditions) ? conditions["people"] : null;
-  const groups = isJsonObject(people) ? people["groups"] : null;
-  return isJsonObject(groups) && limitOf(groups["include"]) !== "none";
+/** The evidence that says which group is the one of everybody, which matters only where a rule names groups. */
+export function groupsFor(rules: JsonList): readonly "built_in_groups"[] {
+  const includesGroups = ({ conditions }: JsonObject) => {
+    const people = isJsonObject(conditions) ? conditions["people"] : null;
+    const groups = isJsonObject(people) ? people["groups"] : null;
+    return isJsonObject(groups) && limitOf(groups["include"]) !== "none";
+  };
+  return rules.some(includesGroups) ? ["built_in_groups"] : [];
 }
 
 /**
