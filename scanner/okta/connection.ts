@@ -10,28 +10,16 @@ import type { RequestTrace } from "./request_trace.ts";
 /** An authenticated connection to an organization that has proved, by the probe, that it lets the scanner read. */
 export interface Connection {
   readonly client: IdpClient & PageReader;
-  readonly org: ConnectedOrg;
-  readonly scopes: ConnectionScopes;
+  /** `url`: the origin, without a trailing slash. `id`: null where the provider does not say. */
+  readonly org: { readonly url: string; readonly engine: Engine; readonly id: string | null };
+  /** Names as the provider writes them, with its prefix: `okta.policies.read`. */
+  readonly scopes: { readonly requested: readonly string[]; readonly granted: readonly string[] };
   /** As far as the responses so far show it; ask at the end of the collection. */
   role(): Role;
   /** The report's `scan.requests`, up to now. */
   counters(): RequestCounters;
   /** Closes every socket. Requests in flight fail. */
   close(): Promise<void>;
-}
-
-interface ConnectedOrg {
-  /** The origin, without a trailing slash: `https://acme.okta.com`. */
-  readonly url: string;
-  readonly engine: Engine;
-  /** The provider's id of the organization; null where it does not say. */
-  readonly id: string | null;
-}
-
-/** Scope names as the provider writes them, with its prefix: `okta.policies.read`. */
-interface ConnectionScopes {
-  readonly requested: readonly string[];
-  readonly granted: readonly string[];
 }
 
 export interface ConnectOptions {

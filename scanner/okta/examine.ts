@@ -1,17 +1,21 @@
 import { firstRequests } from "../evidence/artifact_requests.ts";
 import { artifactTable } from "../evidence/artifact_table.ts";
 import type { ArtifactName } from "../evidence/artifacts.ts";
-import type { Clock } from "./clock.ts";
+import type { Engine } from "../../shared/report.ts";
+import { providerMoment, type Clock, type ProviderMoment } from "./clock.ts";
 import type { ConnectionSettings } from "./connection_settings.ts";
 import { remedies } from "./console_places.ts";
 import { HttpIdpClient } from "./http_idp_client.ts";
+import type { ReceivedResponse } from "./http_transport.ts";
 import type { IdpRequest } from "./idp_client.ts";
 import { attempt, idpError, IdpError, type IdpErrorCode } from "./idp_error.ts";
+import { objectIn } from "./json_answer.ts";
 import { Login } from "./login.ts";
-import { readOrganization, type Organization } from "./organization.ts";
+import { NetworkError, unreachableError } from "./network_error.ts";
 import type { Missing } from "./refusals.ts";
 import type { RequestSender } from "./request_sender.ts";
 import { toShownPath } from "./safe_text.ts";
+import { redirectTarget } from "./token_errors.ts";
 
 /** Steps of an examination, in their order. `configuration` and `private_key` need no request. */
 export const steps = [
@@ -226,4 +230,45 @@ function probeError(refused: readonly Refused[], { orgUrl, scopes }: Omit<Probin
   const { httpStatus } = failed.missing.refusal;
   const problem = httpStatus === null ? "no_answer" : httpStatus === 403 ? "forbidden" : "unexpected";
   return idpError(problem, `Cannot read ${orgUrl}: ${failed.missing.detail}`);
+}
+
+/** Facts from `/.well-known/okta-organization`, which any client may read. */
+interface Organization {
+  readonly engine: Engine;
+  readonly id: string | null;
+  /** Prefix of its scopes. */
+  readonly scopePrefix: "okta" | "idp";
+  /** Its clock, by that answer; null without a `Date`. */
+  readonly moment: ProviderMoment | null;
+}
+
+/** `scopePrefix`: set, so that it is not inferred. */
+type FirstContact = Pick<ConnectionSettings, "orgUrl" | "scopePrefix"> & Pick<Parts, "sender">;
+
+const wellKnownPath = "/.well-known/okta-organization";
+
+/** The first contact. Throws `IdpError` when it cannot be an organization, or cannot be reached. */
+export async function readOrganization(contact: FirstContact): Promise<Organization> {
+  const response = await fetchWellKnown(contact);
+  const { id, pipeline } = response.status === 200 ? objectIn(response.body) : {};
+  const isOkta = typeof id === "string" || typeof pipeline === "string";
+  return {
+    engine: pipeline === "idx" ? "identity" : pipeline === "v1" ? "classic" : "unknown",
+    id: typeof id === "string" && id !== "" && id.length <= 100 ? id : null,
+    scopePrefix: contact.scopePrefix ?? (isOkta ? "okta" : "idp"),
+    moment: providerMoment(response.headers, response.receivedAtMs),
+  };
+}
+
+async function fetchWellKnown({ orgUrl, sender, scopePrefix }: FirstContact): Promise<ReceivedResponse> {
+  const response = await sender.send({ method: "GET", path: wellKnownPath }).catch((error: unknown) => {
+    throw error instanceof NetworkError ? unreachableError(error, orgUrl) : error;
+  });
+  const { status } = response;
+  const message = `Cannot log in to ${orgUrl}: ${wellKnownPath}`;
+  if (status >= 300 && status < 400) throw idpError("redirect", `${message} redirects${redirectTarget(response)}`);
+  // An outage says nothing about the prefix, and a wrong one would look like missing scopes.
+  if (scopePrefix === null && (status >= 500 || status === 429))
+    throw idpError("outage", `${message} answered ${status}`);
+  return response;
 }

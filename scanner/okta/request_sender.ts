@@ -1,5 +1,4 @@
 import type { Clock } from "./clock.ts";
-import { Endpoints, type Endpoint, type FamilyWindow } from "./endpoints.ts";
 import type { ConnectionSettings } from "./connection_settings.ts";
 import {
   createHttpTransport,
@@ -10,7 +9,16 @@ import {
   type ReceivedResponse,
 } from "./http_transport.ts";
 import { NetworkError } from "./network_error.ts";
-import { maxWindowMs, parseRetryAfterMs, parseWindow, type RateFamily, type RateWindow } from "./rate_limit.ts";
+import {
+  Endpoints,
+  maxWindowMs,
+  parseRetryAfterMs,
+  parseWindow,
+  type Endpoint,
+  type FamilyWindow,
+  type RateFamily,
+  type RateWindow,
+} from "./rate_limit.ts";
 import { tracedPath, type RequestTrace } from "./request_trace.ts";
 
 /** A request that may be sent several times. */

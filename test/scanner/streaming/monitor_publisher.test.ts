@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
+import * as v from "valibot";
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { createGatewayClient } from "../../../shared/client/gateway_client.ts";
+import { createGatewayClient, openGateway } from "../../../shared/client/gateway_client.ts";
 import {
   createMonitorPublisher,
   type FollowedMonitor,
@@ -118,13 +119,10 @@ async function read(path: string): Promise<Record<string, unknown>> {
 }
 
 async function storedIds(monitorId: string): Promise<readonly string[]> {
-  const ids: string[] = [];
-  for (let cursor: string | null = ""; cursor !== null;) {
-    const page = await read(`${monitorId}/changes?limit=200${cursor === "" ? "" : `&cursor=${cursor}`}`);
-    ids.push(...(page["items"] as readonly { id: string }[]).map(({ id }) => id));
-    cursor = page["next_cursor"] as string | null;
-  }
-  return ids;
+  const rest = openGateway({ url: gateway.url, apiKey: gateway.acme.apiKey, timeoutMs: 2000 });
+  const path = `/api/v1/monitors/${monitorId}/changes`;
+  const changes = await rest.list(path, v.object({ id: v.string() }), new AbortController().signal);
+  return changes.map(({ id }) => id);
 }
 
 const manyChanges = (count: number) =>

@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
+import * as v from "valibot";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { createGatewayClient } from "../../../shared/client/gateway_client.ts";
+import { createGatewayClient, openGateway } from "../../../shared/client/gateway_client.ts";
 import {
   createScanPublisher,
   type ScanPublisher,
@@ -128,20 +129,13 @@ async function storedScan(scanId: string): Promise<Record<string, unknown>> {
   return (await response.json()) as Record<string, unknown>;
 }
 
-async function storedFindings(scanId: string): Promise<readonly Record<string, unknown>[]> {
-  const all: Record<string, unknown>[] = [];
-  for (let cursor: string | null = ""; cursor !== null;) {
-    const path: string = `/api/v1/scans/${scanId}/findings?limit=200${cursor === "" ? "" : `&cursor=${cursor}`}`;
-    const page = (await (await gateway.request(path, { as: key() })).json()) as {
-      items: Record<string, unknown>[];
-      next_cursor: string | null;
-    };
-    all.push(...page.items);
-    cursor = page.next_cursor;
-  }
-  return all;
+function storedFindings(scanId: string) {
+  const path = `/api/v1/scans/${scanId}/findings`;
+  return openGateway({ url: gateway.url, apiKey: gateway.acme.apiKey, timeoutMs: 10_000 }).list(path, stored, never);
 }
 
+const stored = v.record(v.string(), v.unknown());
+const never = new AbortController().signal;
 const countOf = (events: readonly StreamEvent<ScanEvents>[], type: string) =>
   events.filter((event) => event.type === type).length;
 
