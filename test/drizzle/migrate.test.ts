@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { eq } from "drizzle-orm";
 import type { Client } from "pg";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { createPgDatabase } from "../../drizzle/databases/pg.ts";
 import type { Database } from "../../drizzle/database.ts";
 import { migrate } from "../../drizzle/migrate.ts";
@@ -9,16 +9,13 @@ import { scans, tenants } from "../../drizzle/schema.ts";
 import { findApiKey } from "../../drizzle/across_tenants.ts";
 import { everyTenant, isMigrated, ping, write } from "../../drizzle/transactions.ts";
 import { runSql } from "../support/watched_database.ts";
-import { asAdmin, type PostgresServer, startPostgres } from "../support/postgres.ts";
+import { asAdmin, startPostgres } from "../support/postgres.ts";
 import { seedTenant } from "./seed.ts";
 
 /** Its own server: roles belong to the whole of it. */
-let server: PostgresServer;
 
-beforeAll(async () => {
-  server = await startPostgres("bare");
-});
-afterAll(() => server?.stop());
+const server = await startPostgres("bare");
+afterAll(() => server.stop());
 
 const admin = <Result>(work: (client: Client) => Promise<Result>) => asAdmin(server.adminUrl, work);
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { denoContract } from "../contract/contract.ts";
 import {
   call,
@@ -11,12 +11,9 @@ import {
   send,
 } from "../contract/harness.ts";
 import { startDenoGateway } from "../support/server_process.ts";
-import { describeGateway, smallBounds, startEdgeGateway, type EdgeGateway } from "./edge_gateway.ts";
+import { describeGateway, smallBounds, startEdgeGateway } from "./edge_gateway.ts";
 
-let gateway: EdgeGateway;
-beforeAll(async () => {
-  gateway = await startEdgeGateway("Deno");
-});
+const gateway = await startEdgeGateway("Deno");
 afterAll(() => gateway.close());
 
 /** Another one over the same servers. */

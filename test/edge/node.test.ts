@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { nodeContract } from "../contract/contract.ts";
-import { describeGateway, startEdgeGateway, type EdgeGateway } from "./edge_gateway.ts";
+import { describeGateway, startEdgeGateway } from "./edge_gateway.ts";
 
-let gateway: EdgeGateway;
-beforeAll(async () => {
-  gateway = await startEdgeGateway("Node");
-});
+const gateway = await startEdgeGateway("Node");
 afterAll(() => gateway.close());
 
 describeGateway("the gateway on Node", nodeContract, () => gateway);

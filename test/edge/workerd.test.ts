@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { workersContract } from "../contract/contract.ts";
 import { call, createScan, keyOf, openStream } from "../contract/harness.ts";
 import { asAdmin } from "../support/postgres.ts";
-import { describeGateway, startEdgeGateway, type EdgeGateway } from "./edge_gateway.ts";
+import { describeGateway, startEdgeGateway } from "./edge_gateway.ts";
 import { runtimeComplaints } from "./runtime_complaints.ts";
 import { numbered } from "../support/published.ts";
 
-let worker: EdgeGateway;
-beforeAll(async () => {
-  worker = await startEdgeGateway("Workers");
-});
+const worker = await startEdgeGateway("Workers");
 afterAll(() => worker.close());
 
 describeGateway("the gateway on workerd", workersContract, () => worker);

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, expect, test } from "vitest";
 import { AppError } from "../../../shared/app_error.ts";
 import type { Broker } from "../../../shared/broker.ts";
 import { createMemoryBroker } from "../../../shared/brokers/memory.ts";
@@ -14,10 +14,7 @@ import { watchDatabase } from "../../support/watched_database.ts";
 import { numbered } from "../../support/published.ts";
 
 let gateway: TestGateway;
-let shared: Awaited<ReturnType<typeof openSharedDatabase>>;
-beforeAll(async () => {
-  shared = await openSharedDatabase();
-});
+const shared = await openSharedDatabase();
 afterAll(() => shared.close());
 afterEach(() => gateway.stop());
 

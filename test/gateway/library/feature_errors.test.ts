@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { sql } from "drizzle-orm";
 import { pgTable, uuid } from "drizzle-orm/pg-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { createLog } from "../../../gateway/observability/log.ts";
 import { createGateway, defineEventStream, defineFeature, type Feature } from "../../../gateway/library/gateway.ts";
 import { memory } from "../../../gateway/library/memory.ts";
-import { openTestDatabase, type TestDatabase } from "../../../gateway/library/testing.ts";
+import { openTestDatabase } from "../../../gateway/library/testing.ts";
 import { makeChannelName } from "../../../shared/channel_name.ts";
 import { temporaryFolder } from "../../support/temporary_folder.ts";
 import { PermissionDenied } from "../../../shared/app_error.ts";
@@ -24,10 +24,7 @@ function featureOf(prefix: string, getChannels: GetChannels): Feature {
   return defineFeature({ prefix, eventStreams: { [`/${prefix}s`]: defineEventStream({ prefix, getChannels }) } });
 }
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await openTestDatabase({ features: [] });
-});
+const database = await openTestDatabase({ features: [] });
 afterAll(() => database.close());
 
 const healthy = featureOf("healthy", ({ principal }) => [makeChannelName("healthy", principal.tenantId, id)]);

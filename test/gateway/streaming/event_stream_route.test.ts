@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, expect, test, vi } from "vitest";
 import { sql } from "drizzle-orm";
-import type { Database } from "../../../drizzle/database.ts";
 import { makeChannelName } from "../../../shared/channel_name.ts";
 import { streamDigest } from "../../../gateway/auth/stream_tokens.ts";
 import { defineEventStream, ended, type ChannelsRequest } from "../../../gateway/streaming/event_stream_definition.ts";
@@ -9,11 +8,8 @@ import { otherTenantId, resourceId, tenantId } from "../../support/stream_server
 
 const channel = makeChannelName("thing", tenantId, resourceId);
 const path = `/${resourceId}/event-stream`;
-let database: Database;
 
-beforeAll(async () => {
-  database = await openTestDatabase();
-});
+const database = await openTestDatabase();
 afterAll(() => database.close());
 
 const ownChannel = ({ principal, params }: ChannelsRequest) => [

@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import type { Database } from "../../../drizzle/database.ts";
+import { afterAll, expect, test, vi } from "vitest";
 import { makeChannelName } from "../../../shared/channel_name.ts";
 import { createPublisher } from "../../../shared/send_event.ts";
 import { defineEventStream, type Snapshot } from "../../../gateway/streaming/event_stream_definition.ts";
@@ -14,11 +13,8 @@ const path = `/${resourceId}/event-stream?snapshot=1`;
 const head = "retry: 2000\n: open\n: terminal thing.end 1\n";
 const complete = ": snapshot complete\n";
 const nothing = { channels: 0, members: 0, subscriptions: 0, streams: 0 };
-let database: Database;
 
-beforeAll(async () => {
-  database = await openTestDatabase();
-});
+const database = await openTestDatabase();
 afterAll(() => database.close());
 
 /** A stream whose snapshot is read when `read` is called, as `state` is then, and is there when `answer` is called. */

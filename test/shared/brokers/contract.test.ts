@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, test } from "vitest";
+import { afterAll, describe, test } from "vitest";
 import { openMemoryHarness, redisHarness, upstashHarness } from "../../broker_contract/broker_adapters.ts";
 import { brokerContract } from "../../broker_contract/broker_contract.ts";
 import type { OpenHarness } from "../../broker_contract/broker_harness.ts";
 import { networkContract } from "../../broker_contract/broker_network_contract.ts";
-import { startRedis, type RedisServer } from "../../support/redis.ts";
+import { startRedis } from "../../support/redis.ts";
 
 const password = "p@ss/w:rd secret";
-let redis: RedisServer;
 
-beforeAll(async () => {
-  redis = await startRedis({ password });
-});
+const redis = await startRedis({ password });
 afterAll(() => redis.stop());
 
 const everyCase = { ...brokerContract, ...networkContract };

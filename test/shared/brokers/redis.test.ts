@@ -1,6 +1,6 @@
 import { connect, createServer as createTcpServer, type Server } from "node:net";
 import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from "node:tls";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, expect, onTestFinished, test } from "vitest";
 import { eventually } from "../../../gateway/library/contract_client.ts";
 import type { Broker } from "../../../shared/broker.ts";
 import { maxMessageBytes } from "../../../shared/brokers/message.ts";
@@ -8,19 +8,12 @@ import { createRedisBroker, type RedisBrokerOptions } from "../../../shared/brok
 import { createChannel } from "../../broker_contract/broker_adapters.ts";
 import { eventMessage, record, unavailability } from "../../broker_contract/broker_harness.ts";
 import { listen } from "../../support/listen.ts";
-import { startRedis, type RedisServer } from "../../support/redis.ts";
+import { startRedis } from "../../support/redis.ts";
 import { createSelfSigned } from "../../support/self_signed.ts";
 import { startTcpProxy } from "../../support/tcp_proxy.ts";
 
-let redis: RedisServer;
-
-beforeAll(async () => {
-  redis = await startRedis();
-});
-
-afterAll(async () => {
-  await redis.stop();
-});
+const redis = await startRedis();
+afterAll(() => redis.stop());
 
 function open(options: Partial<RedisBrokerOptions> = {}): Broker {
   const broker = createRedisBroker({ url: redis.url, database: 2, ...options });

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import { inspect } from "node:util";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, expect, onTestFinished, test } from "vitest";
 import type { Broker } from "../../../shared/broker.ts";
 import { maxMessageBytes } from "../../../shared/brokers/message.ts";
 import { createRedisBroker } from "../../../shared/brokers/redis.ts";
@@ -9,22 +9,16 @@ import { createUpstashBroker, type UpstashBrokerOptions } from "../../../shared/
 import { createChannel } from "../../broker_contract/broker_adapters.ts";
 import { eventMessage, record, unavailability } from "../../broker_contract/broker_harness.ts";
 import { listen } from "../../support/listen.ts";
-import { startRedis, type RedisServer } from "../../support/redis.ts";
+import { startRedis } from "../../support/redis.ts";
 import { startTcpProxy } from "../../support/tcp_proxy.ts";
 import { startUpstashBridge, type UpstashBridge, type UpstashBridgeOptions } from "../../support/upstash_bridge.ts";
 
-let redis: RedisServer;
 const token = "the-token-AX8sASQ";
 const ignore = { onMessage() {}, onLost() {} };
 const never = new AbortController().signal;
 
-beforeAll(async () => {
-  redis = await startRedis();
-});
-
-afterAll(async () => {
-  await redis.stop();
-});
+const redis = await startRedis();
+afterAll(() => redis.stop());
 
 async function startBridge(options: Partial<UpstashBridgeOptions> = {}): Promise<UpstashBridge> {
   const bridge = await startUpstashBridge({ redisUrl: redis.url, token, ...options });

@@ -1,114 +1,106 @@
 import { randomUUID } from "node:crypto";
 import { sql } from "drizzle-orm";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { deletingByAge } from "../../../../gateway/features/retention.ts";
 import { runTask } from "../../../../gateway/features/tasks.ts";
 import { createLog } from "../../../../gateway/observability/log.ts";
 import { everyTenant, write } from "../../../../drizzle/transactions.ts";
 import { reportUpload } from "../../../support/report_builders.ts";
 import { createPublisher } from "../../../../shared/send_event.ts";
-import { createScan, startTestGateway, type TestGateway } from "../../../support/test_gateway.ts";
+import { createScan, openTestGateway, type TestGateway } from "../../../support/test_gateway.ts";
 import { findingEvents } from "../../../support/published.ts";
 
-describe("deleting", () => {
-  let gateway: TestGateway;
-  let key: string;
+const gateway = await openTestGateway();
+const key = `Api-Key ${gateway.acme.apiKey}`;
 
-  beforeAll(async () => {
-    gateway = await startTestGateway();
-    key = `Api-Key ${gateway.acme.apiKey}`;
-  });
-  afterAll(() => gateway?.stop());
+const send = (method: string, path: string, json?: unknown, as = key) =>
+  gateway.request(path, json === undefined ? { method, as } : { method, as, json });
+const owner: TestGateway["owner"] = (...statement) => gateway.owner(...statement);
 
-  const send = (method: string, path: string, json?: unknown, as = key) =>
-    gateway.request(path, json === undefined ? { method, as } : { method, as, json });
-  const owner: TestGateway["owner"] = (...statement) => gateway.owner(...statement);
+async function fullScan(status?: string): Promise<string> {
+  const { id, channel } = await createScan(gateway, gateway.acme);
+  const finding = (fingerprint: string) => ({ fingerprint, check: "c", status: "FAIL" });
+  const events = findingEvents(id, [finding("a"), finding("b")]);
+  expect((await send("POST", `/api/v1/channels/${channel}/events`, events)).status).toBe(202);
+  if (status !== undefined) await send("PATCH", `/api/v1/scans/${id}`, { status });
+  const stored = await gateway.request(`/api/v1/scans/${id}/report`, { ...reportUpload(id), as: key });
+  expect(stored.status).toBe(201);
+  return id;
+}
 
-  async function fullScan(status?: string): Promise<string> {
-    const { id, channel } = await createScan(gateway, gateway.acme);
-    const finding = (fingerprint: string) => ({ fingerprint, check: "c", status: "FAIL" });
-    const events = findingEvents(id, [finding("a"), finding("b")]);
-    expect((await send("POST", `/api/v1/channels/${channel}/events`, events)).status).toBe(202);
-    if (status !== undefined) await send("PATCH", `/api/v1/scans/${id}`, { status });
-    const stored = await gateway.request(`/api/v1/scans/${id}/report`, { ...reportUpload(id), as: key });
-    expect(stored.status).toBe(201);
-    return id;
-  }
+const rowsOf = (id: string) =>
+  owner(
+    `select (select count(*)::int from scans where id = $1::uuid) as scans, (select count(*)::int from findings where scan_id = $1::uuid) as findings,
+      (select count(*)::int from scan_reports where scan_id = $1::uuid) as reports`,
+    id,
+  );
 
-  const rowsOf = (id: string) =>
-    owner(
-      `select (select count(*)::int from scans where id = $1::uuid) as scans, (select count(*)::int from findings where scan_id = $1::uuid) as findings,
-        (select count(*)::int from scan_reports where scan_id = $1::uuid) as reports`,
-      id,
+test("DELETE takes a scan with its report and more findings than a step deletes; a second time 404", async () => {
+  const id = await fullScan("completed");
+  await owner(
+    `insert into findings (tenant_id, scan_id, fingerprint, "check", status, severity, resource_type, resource_id, resource_name, expected, actual, detail)
+     select $1::uuid, $2::uuid, n::text, 'c', 'FAIL', 'low', '', '', '', '', '', '' from generate_series(1, 4100) as n`,
+    gateway.acme.id,
+    id,
+  );
+  expect((await send("DELETE", `/api/v1/scans/${id}`)).status).toBe(204);
+  expect(await rowsOf(id)).toEqual([[0, 0, 0]]);
+  expect(await owner("select action from audit_events where target_id = $1", id)).toEqual([["scan.deleted"]]);
+  expect((await send("DELETE", `/api/v1/scans/${id}`)).status).toBe(404);
+});
+
+describe("RETENTION_DAYS", () => {
+  const run = async (retentionDays: number | null) => {
+    const { database } = gateway;
+    const published: string[] = [];
+    const log = createLog({ level: "debug", write: () => {} });
+    const { sendEvent } = createPublisher({
+      publish: async (channel: string, message: string) => void published.push(`${channel} ${message}`),
+    });
+    for (const task of deletingByAge({ retentionDays, historyDays: 400 })) {
+      await runTask(task, { database, sendEvent, log, nowMs: Date.now });
+    }
+    return published;
+  };
+  const age = (id: string, days: number, table = "scans") =>
+    write(gateway.database, everyTenant, (db) =>
+      db.execute(
+        sql`update ${sql.identifier(table)} set ended_at = now() - make_interval(days => ${days}::integer) where id = ${id}::uuid`,
+      ),
     );
 
-  test("DELETE takes a scan with its report and more findings than a step deletes; a second time 404", async () => {
-    const id = await fullScan("completed");
+  test("deletes what ended longer ago with all that belongs to it, and says so on the tenant's stream", async () => {
+    const old = await fullScan("completed");
+    const young = await fullScan("completed");
+    const running = await fullScan();
+    await age(old, 31);
+    await age(young, 29);
+    expect(await run(null)).toEqual([]);
+    const published = await run(30);
+    const { id: tenantId } = gateway.acme;
+    expect(published).toEqual([`tenant:${tenantId}:${tenantId} {"type":"scan.deleted","data":{"scan_id":"${old}"}}`]);
+    expect(await rowsOf(old)).toEqual([[0, 0, 0]]);
+    expect(await rowsOf(young)).toEqual([[1, 2, 1]]);
+    expect(await rowsOf(running)).toEqual([[1, 2, 1]]);
+    expect(await owner("select action from audit_events where target_id = $1", old), "nobody did it").toEqual([]);
+  });
+
+  test("deletes monitors that ended longer ago, with their changes", async () => {
+    const id = randomUUID();
+    await send("PUT", `/api/v1/monitors/${id}`, { org_url: "https://acme.okta.com", interval_seconds: 10 });
+    await send("PATCH", `/api/v1/monitors/${id}`, { status: "ended" });
     await owner(
-      `insert into findings (tenant_id, scan_id, fingerprint, "check", status, severity, resource_type, resource_id, resource_name, expected, actual, detail)
-       select $1::uuid, $2::uuid, n::text, 'c', 'FAIL', 'low', '', '', '', '', '', '' from generate_series(1, 4100) as n`,
+      `insert into changes (tenant_id, monitor_id, id, number, "check", fingerprint, resource_type, resource_id, resource_name, to_status, from_waived, to_waived, actual, rule_status, rule_severity, seen_at, cause, explained_by)
+       select $1::uuid, $2::uuid, gen_random_uuid(), n, 'c', n::text, '', '', '', 'FAIL', false, false, '', 'FAIL', 'low', now(), 'log', '[]' from generate_series(1, 30) as n`,
       gateway.acme.id,
       id,
     );
-    expect((await send("DELETE", `/api/v1/scans/${id}`)).status).toBe(204);
-    expect(await rowsOf(id)).toEqual([[0, 0, 0]]);
-    expect(await owner("select action from audit_events where target_id = $1", id)).toEqual([["scan.deleted"]]);
-    expect((await send("DELETE", `/api/v1/scans/${id}`)).status).toBe(404);
-  });
-
-  describe("RETENTION_DAYS", () => {
-    const run = async (retentionDays: number | null) => {
-      const { database } = gateway;
-      const published: string[] = [];
-      const log = createLog({ level: "debug", write: () => {} });
-      const { sendEvent } = createPublisher({
-        publish: async (channel: string, message: string) => void published.push(`${channel} ${message}`),
-      });
-      for (const task of deletingByAge({ retentionDays, historyDays: 400 })) {
-        await runTask(task, { database, sendEvent, log, nowMs: Date.now });
-      }
-      return published;
-    };
-    const age = (id: string, days: number, table = "scans") =>
-      write(gateway.database, everyTenant, (db) =>
-        db.execute(
-          sql`update ${sql.identifier(table)} set ended_at = now() - make_interval(days => ${days}::integer) where id = ${id}::uuid`,
-        ),
-      );
-
-    test("deletes what ended longer ago with all that belongs to it, and says so on the tenant's stream", async () => {
-      const old = await fullScan("completed");
-      const young = await fullScan("completed");
-      const running = await fullScan();
-      await age(old, 31);
-      await age(young, 29);
-      expect(await run(null)).toEqual([]);
-      const published = await run(30);
-      const { id: tenantId } = gateway.acme;
-      expect(published).toEqual([`tenant:${tenantId}:${tenantId} {"type":"scan.deleted","data":{"scan_id":"${old}"}}`]);
-      expect(await rowsOf(old)).toEqual([[0, 0, 0]]);
-      expect(await rowsOf(young)).toEqual([[1, 2, 1]]);
-      expect(await rowsOf(running)).toEqual([[1, 2, 1]]);
-      expect(await owner("select action from audit_events where target_id = $1", old), "nobody did it").toEqual([]);
-    });
-
-    test("deletes monitors that ended longer ago, with their changes", async () => {
-      const id = randomUUID();
-      await send("PUT", `/api/v1/monitors/${id}`, { org_url: "https://acme.okta.com", interval_seconds: 10 });
-      await send("PATCH", `/api/v1/monitors/${id}`, { status: "ended" });
-      await owner(
-        `insert into changes (tenant_id, monitor_id, id, number, "check", fingerprint, resource_type, resource_id, resource_name, to_status, from_waived, to_waived, actual, rule_status, rule_severity, seen_at, cause, explained_by)
-         select $1::uuid, $2::uuid, gen_random_uuid(), n, 'c', n::text, '', '', '', 'FAIL', false, false, '', 'FAIL', 'low', now(), 'log', '[]' from generate_series(1, 30) as n`,
-        gateway.acme.id,
-        id,
-      );
-      await run(30);
-      expect((await send("GET", `/api/v1/monitors/${id}`)).status).toBe(200);
-      await age(id, 31, "monitors");
-      const published = await run(30);
-      expect(published.join()).toContain(`{"type":"monitor.end","data":{"monitor_id":"${id}","reason":"deleted"}}`);
-      expect((await send("GET", `/api/v1/monitors/${id}`)).status).toBe(404);
-      expect(await owner("select count(*)::int from changes where monitor_id = $1::uuid", id)).toEqual([[0]]);
-    });
+    await run(30);
+    expect((await send("GET", `/api/v1/monitors/${id}`)).status).toBe(200);
+    await age(id, 31, "monitors");
+    const published = await run(30);
+    expect(published.join()).toContain(`{"type":"monitor.end","data":{"monitor_id":"${id}","reason":"deleted"}}`);
+    expect((await send("GET", `/api/v1/monitors/${id}`)).status).toBe(404);
+    expect(await owner("select count(*)::int from changes where monitor_id = $1::uuid", id)).toEqual([[0]]);
   });
 });

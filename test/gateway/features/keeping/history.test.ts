@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { eq } from "drizzle-orm";
 import * as fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { recordEvents } from "../../../../gateway/library/record_events.ts";
 import { silentLog } from "../../../../gateway/observability/log.ts";
 import { scans } from "../../../../drizzle/schema.ts";
@@ -25,16 +25,11 @@ import { fuzzed } from "../../../fuzz/fuzzed.ts";
 import { changeOf } from "../../../support/change_builders.ts";
 import { createMonitorClient } from "../../../support/monitor_client.ts";
 import { findingEvents } from "../../../support/published.ts";
-import { startTestGateway, type TestGateway } from "../../../support/test_gateway.ts";
+import { openTestGateway } from "../../../support/test_gateway.ts";
 
 /** On PostgreSQL, as the application's role, and bound to what the shared core says of the same runs. */
-let gateway: TestGateway;
-let as: string;
-beforeAll(async () => {
-  gateway = await startTestGateway();
-  as = `Api-Key ${gateway.acme.apiKey}`;
-});
-afterAll(() => gateway?.stop());
+const gateway = await openTestGateway();
+const as = `Api-Key ${gateway.acme.apiKey}`;
 
 type Verdict = Exclude<NewChange["to"], null>;
 type Verdicts = Readonly<Record<string, Verdict | undefined>>;

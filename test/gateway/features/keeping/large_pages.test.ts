@@ -1,51 +1,39 @@
-import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startTestGateway, type TestGateway } from "../../../support/test_gateway.ts";
+import { expect, test } from "vitest";
+import { createProducer } from "../../../support/producers.ts";
+import { openTestGateway } from "../../../support/test_gateway.ts";
 import { stigRuleNames } from "../../../../shared/rule_names.ts";
 import type { OrganizationHistory } from "../../../../shared/schemas/organization.ts";
 
-describe("a history of more than one answer holds", () => {
-  let gateway: TestGateway;
-  let organization: { readonly id: string };
-  const monitorId = randomUUID();
+const gateway = await openTestGateway();
+const as = `Api-Key ${gateway.acme.apiKey}`;
+const { id: monitorId } = await createProducer(gateway.url, gateway.acme.apiKey).follow();
+const list = await gateway.request("/api/v1/organizations", { as });
+const [organization] = ((await list.json()) as { readonly items: readonly [{ readonly id: string }] }).items;
+const results = JSON.stringify(
+  Object.fromEntries(
+    stigRuleNames.map(({ check }) => [
+      check,
+      { status: "FAIL", severity: "high", cause: "log", actor: { login: "a" } },
+    ]),
+  ),
+);
+await gateway.owner(
+  `insert into observations (tenant_id, organization_id, run_id, kind, began, known_from, known_to, moved_at, results)
+   select $1::uuid, $2::uuid, $3::uuid, 'monitor', now() - interval '500 days', at, at + interval '144 minutes', at,
+     jsonb_set($4::jsonb, '{flapping}', jsonb_build_object('status', case n % 2 when 0 then 'PASS' else 'FAIL' end, 'severity', 'high', 'cause', 'log'))
+   from generate_series(1, 5000) as n, lateral (select date_trunc('second', now()) - (5001 - n) * interval '144 minutes' as at) as times`,
+  gateway.acme.id,
+  organization.id,
+  monitorId,
+  results,
+);
 
-  beforeAll(async () => {
-    gateway = await startTestGateway();
-    const as = `Api-Key ${gateway.acme.apiKey}`;
-    const monitor = { org_url: "https://acme.okta.com", interval_seconds: 10 };
-    await gateway.request(`/api/v1/monitors/${monitorId}`, { method: "PUT", as, json: monitor });
-    const list = await gateway.request("/api/v1/organizations", { as });
-    ({
-      items: [organization],
-    } = (await list.json()) as { items: [{ id: string }] });
-    const results = JSON.stringify(
-      Object.fromEntries(
-        stigRuleNames.map(({ check }) => [
-          check,
-          { status: "FAIL", severity: "high", cause: "log", actor: { login: "a" } },
-        ]),
-      ),
-    );
-    await gateway.owner(
-      `insert into observations (tenant_id, organization_id, run_id, kind, began, known_from, known_to, moved_at, results)
-       select $1::uuid, $2::uuid, $3::uuid, 'monitor', now() - interval '500 days', at, at + interval '144 minutes', at,
-         jsonb_set($4::jsonb, '{flapping}', jsonb_build_object('status', case n % 2 when 0 then 'PASS' else 'FAIL' end, 'severity', 'high', 'cause', 'log'))
-       from generate_series(1, 5000) as n, lateral (select date_trunc('second', now()) - (5001 - n) * interval '144 minutes' as at) as times`,
-      gateway.acme.id,
-      organization.id,
-      monitorId,
-      results,
-    );
-  });
-  afterAll(() => gateway?.stop());
-
-  test("says from when on it is whole", async () => {
-    const from = new Date(Date.now() - 400 * 86_400_000 + 60_000).toISOString();
-    const path = `/api/v1/organizations/${organization.id}/history?from=${from}`;
-    const response = await gateway.request(path, { as: `Api-Key ${gateway.acme.apiKey}` });
-    const history = (await response.json()) as OrganizationHistory;
-    expect(Date.parse(history.from)).toBeGreaterThanOrEqual(Date.parse(from));
-    expect(history.organizations[0]?.rules).toHaveLength(30);
-    for (const { intervals } of history.organizations[0]?.rules ?? []) expect(intervals[0]?.status).not.toBe("UNKNOWN");
-  });
+test("says from when on it is whole", async () => {
+  const from = new Date(Date.now() - 400 * 86_400_000 + 60_000).toISOString();
+  const path = `/api/v1/organizations/${organization.id}/history?from=${from}`;
+  const response = await gateway.request(path, { as: `Api-Key ${gateway.acme.apiKey}` });
+  const history = (await response.json()) as OrganizationHistory;
+  expect(Date.parse(history.from)).toBeGreaterThanOrEqual(Date.parse(from));
+  expect(history.organizations[0]?.rules).toHaveLength(30);
+  for (const { intervals } of history.organizations[0]?.rules ?? []) expect(intervals[0]?.status).not.toBe("UNKNOWN");
 });

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { sql, type SQL } from "drizzle-orm";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Database } from "../../../../drizzle/database.ts";
+import { afterAll, expect, test } from "vitest";
 import { tenants } from "../../../../drizzle/schema.ts";
 import { everyTenant, write, type TenantDatabase } from "../../../../drizzle/transactions.ts";
 import type { AllowedPrincipal } from "../../../../gateway/auth/principal.ts";
@@ -12,11 +11,8 @@ import { insertApiKey } from "../../../../gateway/features/team/api_key_store.ts
 import { putMember } from "../../../../gateway/features/team/member_store.ts";
 import { openTestDatabase } from "../../../support/test_gateway.ts";
 
-let database: Database;
-beforeAll(async () => {
-  database = await openTestDatabase();
-});
-afterAll(() => database?.close());
+const database = await openTestDatabase();
+afterAll(() => database.close());
 
 const orgUrl = () => `https://${randomUUID()}.okta.com`;
 const monitor = () => ({ org_url: orgUrl(), interval_seconds: 10 });

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Database } from "../../../../drizzle/database.ts";
+import { afterAll, expect, test } from "vitest";
 import { monitors, scans } from "../../../../drizzle/schema.ts";
 import { read, readOne } from "../../../../drizzle/transactions.ts";
 import { monitorKind, runChannel, scanKind } from "../../../../gateway/features/runs/run.ts";
@@ -9,10 +8,7 @@ import { NotFound } from "../../../../shared/app_error.ts";
 import { seedTenant } from "../../../drizzle/seed.ts";
 import { openTestPglite } from "../../../support/pglite.ts";
 
-let database: Database;
-beforeAll(async () => {
-  database = await openTestPglite();
-});
+const database = await openTestPglite();
 afterAll(() => database.close());
 
 test.each([
