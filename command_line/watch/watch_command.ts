@@ -5,7 +5,7 @@ import { printable } from "../terminal.ts";
 import { subscribe } from "../../shared/client/subscribe.ts";
 import { toPrintableJson } from "../../shared/text.ts";
 import { eventText, tenantEventText } from "./event_text.ts";
-import { oneScanProblems, requireLatest, withGateway, type GatewayApi, type Resource } from "../gateway_api.ts";
+import { latestScanId, oneScanProblems, resource, withGateway, type Resource } from "../gateway_api.ts";
 
 export interface WatchFlags {
   readonly format?: string;
@@ -54,12 +54,11 @@ export async function watchCommand(scanId: string | undefined, flags: WatchFlags
       return closedCode(io);
     });
   }
-  return withGateway("follow the scan", { access, io, refused: exitCodes.refused }, async (api) => {
-    const id = scanId ?? (await requireLatest(api, io));
-    if (id === null) return exitCodes.usage;
+  return withGateway("follow the scan", { access, io, refused: exitCodes.refused }, async (gateway, signal) => {
+    const id = scanId ?? (await latestScanId(gateway, signal));
     const followed = await follow(`scans/${id}/event-stream`, `scan ${id}`);
     if (followed === "closed") return closedCode(io);
-    const end = followed ?? (await readEnd(id, api));
+    const end = followed ?? endOf(await gateway.get(`/api/v1/scans/${id}`, resource, signal));
     if (followed === null) write("scan.end", end);
     return flags.exitStatus === true && !isClean(end) ? exitCodes.findings : exitCodes.ok;
   });
@@ -72,9 +71,8 @@ function closedCode(io: CommandIo): number {
   return io.interrupted.aborted ? exitCodes.interrupted : exitCodes.ok;
 }
 
-/** The payload of the event that would have been the last, from the scan's state. */
-async function readEnd(scanId: string, api: GatewayApi): Promise<Resource> {
-  const { id, status, pass, fail, manual, not_applicable } = await api.readScan(scanId);
+/** Returns the payload of the event that would have been the last, from the scan's state. */
+function endOf({ id, status, pass, fail, manual, not_applicable }: Resource): Resource {
   return { scan_id: id, status, pass, fail, manual, not_applicable };
 }
 

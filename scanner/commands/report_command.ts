@@ -3,7 +3,7 @@ import { join } from "node:path";
 import * as v from "valibot";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { requireGatewayAccess } from "../../command_line/gateway_access.ts";
-import { oneScanProblems, requireLatest, withGateway } from "../../command_line/gateway_api.ts";
+import { latestScanId, oneScanProblems, withGateway } from "../../command_line/gateway_api.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
 import { readOptionFile } from "../../command_line/files.ts";
 import { isUuid } from "../../shared/channel_name.ts";
@@ -15,6 +15,7 @@ import { UsageError } from "../../shared/usage_error.ts";
 import { readChecklist, withChecklistAnswers } from "../checklists/checklist.ts";
 import { maxArtifactsBytes } from "../evidence/artifacts_document.ts";
 import { readRevision } from "../revisions/read_stig_file.ts";
+import { maxReportBytes } from "../reports/read_report.ts";
 import { evidenceName } from "../runs/kept_runs.ts";
 import { settingsOfSaved } from "../settings/organizations.ts";
 import type { Flags } from "../settings/read_settings.ts";
@@ -66,10 +67,9 @@ async function reportOfGateway(scanId: string | undefined, flags: Flags, io: Com
   const access = requireGatewayAccess(io.env, oneScanProblems(scanId, settings.latest));
   // Options that cannot be used are refused before there is a report.
   await readReportTarget(settings, io);
-  return withGateway("read the report", { access, io }, async (api) => {
-    const id = scanId ?? (await requireLatest(api, io));
-    if (id === null) return exitCodes.usage;
-    const stored = await api.readReport(id);
+  return withGateway("read the report", { access, io, maxAnswerBytes: maxReportBytes }, async (gateway, signal) => {
+    const id = scanId ?? (await latestScanId(gateway, signal));
+    const stored = await gateway.send("GET", `/api/v1/scans/${id}/report`, { signal });
     if (!v.is(reportSchema, stored)) throw new TypeError("the gateway's response is no scanstream.report/1");
     return writeStored(stored, flags, io);
   });
