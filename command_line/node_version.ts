@@ -2,7 +2,10 @@ import packageJson from "../package.json" with { type: "json" };
 
 /** Null where `engines` of package.json has the version, as `22.19.0`; else one line for a person. */
 export function explainUnsupportedNode(version: string): string | null {
-  const ranges = packageJson.engines.node.split(" || ").map(parseRange);
+  const ranges = packageJson.engines.node.split(" || ").map((range) => ({
+    lowest: parseVersion(range.replace(/^\D+/, "")),
+    isOneMajor: range.startsWith("^"),
+  }));
   const actual = parseVersion(version);
   if (ranges.some(({ lowest, isOneMajor }) => isAtLeast(actual, lowest) && (!isOneMajor || actual[0] === lowest[0]))) {
     return null;
@@ -13,16 +16,6 @@ export function explainUnsupportedNode(version: string): string | null {
 }
 
 type Version = readonly [major: number, minor: number];
-
-interface Range {
-  readonly lowest: Version;
-  /** `^` and not `>=`. */
-  readonly isOneMajor: boolean;
-}
-
-function parseRange(text: string): Range {
-  return { lowest: parseVersion(text.replace(/^\D+/, "")), isOneMajor: text.startsWith("^") };
-}
 
 function parseVersion(text: string): Version {
   const [major = 0, minor = 0] = text.split(".").map(Number);

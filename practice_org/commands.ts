@@ -8,7 +8,7 @@ const roles = ["read-only", "custom", "super", "none"];
 
 /** An option that completion offers these values for; the first one is the default. */
 function choice(flags: string, description: string, values: readonly string[]): Option {
-  return offering(new Option(flags, description).default(values[0]), "one", () => Promise.resolve(values));
+  return offering(new Option(flags, description).default(values[0]), "one", values);
 }
 
 /** `practice-org`: it loads its own code, so that `--help` is there at once. */
@@ -31,7 +31,10 @@ export function addPracticeOrgCommand(program: Command, run: RunCommand): void {
         "one",
         async () => {
           const { faultNames } = await import("./api/faults.ts");
-          return [...Object.entries(faultNames).map(([value, description]) => ({ value, description })), "help"];
+          return [...Object.entries(faultNames), ["help", ""] as const].map(([value, description]) => ({
+            value,
+            description,
+          }));
         },
       ),
     )

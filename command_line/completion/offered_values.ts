@@ -14,19 +14,18 @@ export type Offer =
 
 const offers = new WeakMap<Option | Argument, Offer>();
 
-/** `values` is called when a shell completes, never for a run: it may load what a command does not need. */
+/** A function of the words is called when a shell completes, never for a run: it may load what a command does not need. */
 export function offering<Input extends Option | Argument>(
   input: Input,
   kind: "one" | "list",
-  values: () => Promise<readonly (OfferedValue | string)[]>,
+  words: readonly string[] | (() => Promise<readonly OfferedValue[]>),
 ): Input {
-  const toOffered = async () =>
-    (await values()).map((value) => (typeof value === "string" ? { value } : value)) satisfies readonly OfferedValue[];
-  offers.set(input, { kind, values: toOffered });
+  const values = async () => (typeof words === "function" ? words() : words.map((value) => ({ value })));
+  offers.set(input, { kind, values });
   return input;
 }
 
-/** Null where anything may stand. Choices, and the word for the value in the help, say it for most. */
+/** Returns null where anything may stand. Choices, and the word for the value in the help, say it for most. */
 export function offerOf(input: Option | Argument): Offer | null {
   const given = offers.get(input);
   if (given !== undefined) return given;

@@ -199,11 +199,8 @@ function addSettings(command: Command, name: CommandName): void {
     const option = new Option(row.flag, helpOf(row));
     if (row.group !== undefined) option.helpGroup(row.group);
     if (row.flag === "--verbose") option.conflicts("quiet");
-    const { words } = row;
-    if (words !== undefined)
-      offering(option, row.form === "list" || row.flag.startsWith("--org ") ? "list" : "one", async () =>
-        typeof words === "function" ? words() : words,
-      );
+    const isList = row.form === "list" || row.flag.startsWith("--org ");
+    if (row.words !== undefined) offering(option, isList ? "list" : "one", row.words);
     command.addOption(option);
   }
 }

@@ -1,7 +1,12 @@
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
 import { writeLines } from "../../command_line/terminal.ts";
-import { revisionName, type CatalogCheck, type Revision } from "../catalog/catalog.ts";
+import { builtIn, revisionName, type CatalogCheck, type Revision } from "../catalog/catalog.ts";
+import type { JsonObject } from "../../shared/json.ts";
+import { fieldsText } from "../checks/deciding_fields.ts";
+import type { Setting } from "../checks/check.ts";
+import type { Parameter } from "../checks/parameter.ts";
+import { levelOf } from "../reports/benchmark_rules.ts";
 import { findCheck } from "../catalog/select_checks.ts";
 import { explainOrg } from "../explain/explain_org.ts";
 import { explanationMarkdown, explanationText } from "../explain/explain_text.ts";
@@ -10,7 +15,6 @@ import { readRevision } from "../revisions/read_stig_file.ts";
 import { listRuns } from "../runs/kept_runs.ts";
 import { oneOrganization, settingsOfSaved, severalNames } from "../settings/organizations.ts";
 import { readSettings, type Flags, type Settings } from "../settings/read_settings.ts";
-import { describeCheck, explainCheck, guideTo, listChecks } from "./describe_checks.ts";
 import { readRules } from "./criteria.ts";
 import { evaluateSource, openSource } from "./sources.ts";
 
@@ -72,4 +76,98 @@ function writtenFor({ unjudged }: CatalogCheck): object {
   if (unjudged === undefined) return {};
   const { reason, writtenFor: rule } = unjudged;
   return { reason, written_for: rule === null ? null : { check_text: rule.check_text, fix_text: rule.fix_text } };
+}
+
+/** Names, needs and title of a check. */
+function describeCheck({ name, rule }: CatalogCheck) {
+  const { vuln_id, stig_id, rule_id, category, severity, scopes, role, title } = rule;
+  return { check: name, vuln_id, stig_id, rule_id, category, severity, scopes, role, title };
+}
+
+/**
+ * A rule as data, for programs that compare an org themselves: which API fields decide, the value that is required where one field
+ * decides alone, the limits that an organization may set, and how to set it in the console.
+ */
+function guideTo(check: CatalogCheck) {
+  const { explanation, parameters, setting } = check;
+  const { examines, why, rests_on, fix, deciding_fields, left_to_person } = explanation;
+  return {
+    ...describeCheck(check),
+    examines,
+    why,
+    rests_on,
+    deciding_fields: deciding_fields.map(fieldsText),
+    setting: setting === null ? null : requiredValue(setting),
+    limits: parameters.map(({ name, unit, stigValue }) => ({ name, unit, value: stigValue })),
+    fix,
+    left_to_person: left_to_person ?? null,
+  };
+}
+
+/** `at_least` and `at_most` a number, or `equal` to a boolean. */
+function requiredValue({ path, compare }: Setting) {
+  const { needed: value } = compare({}, {});
+  if (typeof value === "boolean") return { path, compare: "equal", value };
+  const more = path.split(".").reduceRight<unknown>((inner, name) => ({ [name]: inner }), value + 1) as JsonObject;
+  return { path, compare: compare(more, {}).needed === value + 1 ? "at_least" : "at_most", value };
+}
+
+/** `explain`: one line each. */
+function listChecks(checks: readonly CatalogCheck[]): string {
+  const lines = checks.map(({ name, rule }) => {
+    const role = rule.role === "super_admin" ? "Super Administrator" : "Read-Only Administrator";
+    return `${rule.vuln_id}  ${rule.stig_id}  ${levelOf(rule).padEnd(7)} ${rule.title}\n          ${name} · ${role} · ${rule.scopes.join(" ")}`;
+  });
+  return `${lines.join("\n")}\n`;
+}
+
+/** `explain CHECK`: what it examines, why, how to fix it in the console, which API fields decide. */
+export function explainCheck(check: CatalogCheck): string {
+  const { rule, explanation, unjudged } = check;
+  const sections = [
+    `${rule.vuln_id} ${levelOf(rule)}\n${rule.title}`,
+    `${rule.stig_id} · ${rule.rule_id}`,
+    `Examines\n${indent(explanation.examines)}`,
+    `Why\n${indent(explanation.why)}`,
+    ...(unjudged === undefined ? judgedSections(check) : []),
+    `DISA's check\n${indent(rule.check_text)}`,
+    `DISA's fix\n${indent(rule.fix_text)}`,
+    ...changedSections(check),
+  ];
+  return `${sections.join("\n\n")}\n`;
+}
+
+function judgedSections({ rule, explanation, parameters }: CatalogCheck): readonly string[] {
+  const role = rule.role === "super_admin" ? "Super Administrator" : "Read-Only Administrator";
+  return [
+    `What a PASS rests on\n${explanation.rests_on.map((text) => indent(`- ${text.replaceAll("`", "")}`)).join("\n")}`,
+    `How to fix\n${explanation.fix.map((step, index) => indent(`${index + 1}. ${step}`)).join("\n")}`,
+    `Which API fields decide\n${explanation.deciding_fields.map((one) => indent(fieldsText(one))).join("\n")}`,
+    ...(parameters.length === 0
+      ? []
+      : [`Limits (limits of --org-policy)\n${parameters.map((each) => indent(describeParameter(each))).join("\n")}`]),
+    `Needs\n${indent(`scopes ${rule.scopes.join(", ")}; role ${role}`)}`,
+  ];
+}
+
+/** The text that the check was written for, next to the one of this revision. */
+function changedSections({ unjudged }: CatalogCheck): readonly string[] {
+  if (unjudged?.writtenFor === undefined || unjudged.writtenFor === null) return [];
+  const { check_text: check, fix_text: fix } = unjudged.writtenFor;
+  const own = revisionName(builtIn.benchmark);
+  return [`DISA's check in ${own}\n${indent(check)}`, `DISA's fix in ${own}\n${indent(fix)}`];
+}
+
+/** `global_session_idle_minutes: 15 minutes in the STIG; less is stricter`. */
+function describeParameter(parameter: Parameter): string {
+  const { name, unit, stigValue } = parameter;
+  if (parameter.kind === "list") return `${name}: ${parameter.stigValue.join(" or ")} in the STIG; fewer are stricter`;
+  return `${name}: ${String(stigValue)} ${unit} in the STIG; ${parameter.stricter} is stricter`;
+}
+
+function indent(text: string): string {
+  return text
+    .split("\n")
+    .map((line) => `  ${line}`)
+    .join("\n");
 }

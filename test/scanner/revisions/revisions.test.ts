@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { reportWriters } from "../../../command_line/report_page.ts";
 import { createPracticeOrg } from "../../../practice_org/create_practice_org.ts";
 import { builtIn, catalog } from "../../../scanner/catalog/catalog.ts";
-import { explainCheck } from "../../../scanner/commands/describe_checks.ts";
+import { explainCheck } from "../../../scanner/commands/explain_command.ts";
 import { readOrgPolicy } from "../../../scanner/org_policy/read_org_policy.ts";
 import { aDocument } from "../../support/org_policy_builder.ts";
 import { evaluateCheck } from "../../../scanner/evaluate.ts";
