@@ -18,9 +18,10 @@ const offers = new WeakMap<Option | Argument, Offer>();
 export function offering<Input extends Option | Argument>(
   input: Input,
   kind: "one" | "list",
-  words: readonly string[] | (() => Promise<readonly OfferedValue[]>),
+  words: readonly string[] | (() => Promise<readonly (OfferedValue | string)[]>),
 ): Input {
-  const values = async () => (typeof words === "function" ? words() : words.map((value) => ({ value })));
+  const toOffered = (value: OfferedValue | string) => (typeof value === "string" ? { value } : value);
+  const values = async () => (typeof words === "function" ? await words() : words).map(toOffered);
   offers.set(input, { kind, values });
   return input;
 }
