@@ -85,7 +85,7 @@ function resultText(result: DoctorResult, color: boolean, width: number): string
 
 /** Texts of one limit. A remedy for several in a row stands below the last of them. */
 function limitTexts({ rules, outcome, why, remedy }: RuleLimit, next: RuleLimit | undefined): readonly string[] {
-  const limit = `${outcome === "manual" ? "No verdict" : "In part"}: ${rules.join(", ")}: ${why}`;
+  const limit = `${outcome === "manual" ? "No PASS" : "In part"}: ${rules.join(", ")}: ${why}`;
   return remedy === null || remedy === next?.remedy ? [limit] : [limit, `  → ${remedy}`];
 }
 
@@ -212,7 +212,7 @@ function rulesResult({ limits, ruleCount }: RuleAnswers): DoctorResult {
     new Set(limits.filter((limit) => limit.outcome === outcome).flatMap(({ rules }) => rules));
   const open = rulesWith("manual");
   const partial = [...rulesWith("partial")].filter((rule) => !open.has(rule)).length;
-  const decided = `${ruleCount - open.size - partial} of ${ruleCount} rules can be decided, ${partial} more in their automated part`;
+  const decided = `${ruleCount - open.size - partial} of ${ruleCount} rules can pass or fail, ${partial} more in their automated part`;
   return { ...(open.size === 0 ? ok("rules", decided) : warn("rules", decided, null)), limits };
 }
 

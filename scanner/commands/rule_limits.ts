@@ -13,7 +13,7 @@ import { toContext } from "../run_scan.ts";
 export interface RuleLimit {
   /** Vulnerability ids, in the order of the STIG. */
   readonly rules: readonly string[];
-  /** `manual`: no verdict is possible; `partial`: what passes leaves a part to a person. */
+  /** `manual`: no PASS is possible, and a FAIL only by what can be read; `partial`: what passes leaves a part to a person. */
   readonly outcome: "manual" | "partial";
   readonly why: string;
   /** Null where nothing can be changed, or `why` says what. */

@@ -5,7 +5,7 @@ import { attestationLine, findingDetails } from "./result_text.ts";
 import { orgNameOf, levelOf } from "./benchmark_rules.ts";
 import type { ReportFormat } from "./report_format.ts";
 
-/** One test case for each rule, for the test reports of pipelines: FAIL is a failure, what needs a person is skipped. */
+/** One test case for each rule, for the test reports of pipelines: FAIL is a failure, also a waived one; what needs a person is skipped. */
 export const junitFormat: ReportFormat = {
   name: "junit",
   extension: "junit.xml",
@@ -33,20 +33,21 @@ function testCase(check: CheckResult): XmlNode {
 
 function outcomeNodes(check: CheckResult, details: string): readonly XmlNode[] {
   const outcome = outcomeOf(check);
-  if (outcome === "failure") return [element("failure", details, { message: check.detail, type: levelOf(check) })];
+  if (outcome === "failure") {
+    const message = isWaived(check) ? `waived: ${check.detail}` : check.detail;
+    return [element("failure", details, { message, type: levelOf(check) })];
+  }
   const skipped = outcome === "skipped" ? [element("skipped", "", { message: skippedReason(check) })] : [];
   return [...skipped, element("system-out", details)];
 }
 
 function skippedReason(check: CheckResult): string {
-  const state = stateOf(check);
-  const why = state === "fail" ? "waived" : state === "not_applicable" ? "not applicable" : (check.reason ?? "");
+  const why = stateOf(check) === "not_applicable" ? "not applicable" : (check.reason ?? "");
   return `${why}: ${check.detail}`;
 }
 
-/** A failure that is waived in all its findings does not fail the pipeline; it is skipped, visibly. */
 function outcomeOf(check: CheckResult): "failure" | "skipped" | "passed" {
   const state = stateOf(check);
   if (state === "pass") return "passed";
-  return state === "fail" && !isWaived(check) ? "failure" : "skipped";
+  return state === "fail" ? "failure" : "skipped";
 }

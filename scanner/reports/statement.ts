@@ -37,17 +37,20 @@ function timeText(iso: string): string {
   return `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`;
 }
 
+const unreadReasons = [["missing_role"], ["missing_scope"], ["provider_error", "unreadable"]];
+
 /** Names the rules that need what the client of a scan was not shown. */
 function unseenText({ scan, checks }: Report): string {
-  const [ofRole = "", ofScopes = ""] = ["missing_role", "missing_scope"].map((reason) =>
-    idsOf(checks.filter(({ findings }) => findings.some((finding) => finding.reason === reason))),
+  const [ofRole = "", ofScopes = "", ofAnswers = ""] = unreadReasons.map((reasons) =>
+    idsOf(checks.filter(({ findings }) => findings.some(({ reason }) => reasons.includes(reason ?? "")))),
   );
   const missing = scan.requested_scopes.filter((scope) => !scan.granted_scopes.includes(scope));
   const parts = [
     ...(ofRole === "" ? [] : [`It cannot see what these rules need: ${ofRole}.`]),
     ...(scan.role === "super_admin" ? [] : ["Apps that are hidden from it count for no rule."]),
     ...(missing.length === 0 ? [] : [`Scopes not granted: ${missing.join(", ")}.`]),
-    ...(ofScopes === "" ? [] : [`Without them these rules cannot be read: ${ofScopes}.`]),
+    ...(ofScopes === "" ? [] : [`For want of scopes these rules cannot be read: ${ofScopes}.`]),
+    ...(ofAnswers === "" ? [] : [`Okta's answers leave these rules without a result: ${ofAnswers}.`]),
   ];
   return parts.length === 0 ? "It sees everything that the rules ask about." : parts.join(" ");
 }
@@ -94,8 +97,12 @@ export function orgPolicyText({ org_policy: policy, checks }: Report): string {
   if (standing === "expired") return `${which} expired on ${expires}: it decides nothing.`;
   if (standing === "not_in_force_yet") return `${which} is in force from that day: it decides nothing yet.`;
   const resting = checks.filter(({ findings }) => findings.some(({ rests_on: document }) => document !== undefined));
-  const ids = idsOf(resting);
-  return `${which} decides ${countOf(resting.length, "rule")} until ${expires}${ids === "" ? "" : `: ${ids}`}.`;
+  // One of a rule's tokens, policies or apps may not be in the document.
+  const inPart = resting.filter((one) => stateOf(one) === "manual");
+  const decided = resting.filter((one) => !inPart.includes(one));
+  const ids = idsOf(decided);
+  const part = inPart.length === 0 ? "" : `, and a part of ${countOf(inPart.length, "rule")}: ${idsOf(inPart)}`;
+  return `${which} decides ${countOf(decided.length, "rule")} until ${expires}${ids === "" ? "" : `: ${ids}`}${part}.`;
 }
 
 /** The findings that are past the date by which they were planned to be remediated. */
