@@ -361,6 +361,27 @@ test("a scan that is ended because it will be deleted stops, too", async () => {
   await scan.end("cancelled", oneResult);
 });
 
+test.each([429, 502, 503])(
+  "a gateway that answers every other request with %i gets everything once",
+  async (status) => {
+    let requests = 0;
+    const busy: typeof fetch = async (input, init) => {
+      requests += 1;
+      return requests % 2 === 1 ? new Response("busy", { status }) : fetch(input, init);
+    };
+    const { apiKey } = gateway.acme;
+    const scan = startScan({
+      gateway: createGatewayClient({ url: gateway.url, apiKey, timeoutMs: 1000, fetch: busy }),
+    });
+    const results = threeChecks(2);
+    evaluate(scan, results);
+    await scan.end("completed", results);
+    expect(await storedFindings(scan.scanId)).toHaveLength(6);
+    expect(await storedScan(scan.scanId)).toMatchObject({ status: "completed", checks_done: 3 });
+    expect(scan.warnings).toEqual([]);
+  },
+);
+
 test("a 404 that is not the gateway's stops no scan", async () => {
   const redirected: typeof fetch = (input, init) => {
     const url = new URL(new Request(input).url);
