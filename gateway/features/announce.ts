@@ -1,5 +1,7 @@
 import type { Context } from "hono";
 import { pause } from "../../shared/abortable.ts";
+import type { Database } from "../../drizzle/database.ts";
+import type { FeatureDependencies } from "./features.ts";
 import type { Publisher } from "../../shared/send_event.ts";
 import type { Log } from "../observability/log.ts";
 import { makeChannelName } from "../../shared/channel_name.ts";
@@ -79,13 +81,20 @@ export function afterResponse(c: Context, work: Promise<void>): void {
   }
 }
 
-/** No update of one resource is published sooner than a second after the last. */
-export interface PacedUpdates {
-  /**
-   * Publishes at once, or, for what changes within the next second, once at the end of it. Resolves when what this call has to publish
-   * was published.
-   */
-  run(key: string, publish: () => Promise<void>): Promise<void>;
+const pacesOf = new WeakMap<Database, ReturnType<typeof createPaces>>();
+
+/**
+ * Publishes at once, or, for what changes within the next second, once at the end of it: no update of one resource is published
+ * sooner than a second after the last, whichever feature has changed it. Resolves when what this call has to publish was published.
+ */
+export async function announcePaced(
+  { database, nowMs }: Pick<FeatureDependencies, "database" | "nowMs">,
+  key: string,
+  publish: () => Promise<void>,
+): Promise<void> {
+  const paces = pacesOf.get(database) ?? createPaces(nowMs);
+  pacesOf.set(database, paces);
+  if (await paces.hasTurn(key)) await publish();
 }
 
 const everyMs = 1000;
@@ -99,27 +108,26 @@ interface Pace {
   isWaiting: boolean;
 }
 
-export function createPacedUpdates(clock: () => number): PacedUpdates {
+function createPaces(clock: () => number) {
   const nowMs = createSteadyClock(clock);
   /** Least recent first. */
   const paces = new Map<string, Pace>();
+  return { hasTurn };
 
-  return {
-    async run(key, publish) {
-      const startedMs = nowMs();
-      const pace = paces.get(key);
-      if (pace === undefined || pace.nextAtMs + abandonedAfterMs < startedMs) {
-        allowNext(key, startedMs);
-        await publish();
-        return;
-      }
-      if (pace.isWaiting) return;
-      pace.isWaiting = true;
-      await pause(Math.max(0, pace.nextAtMs - startedMs), []);
-      allowNext(key, nowMs());
-      await publish();
-    },
-  };
+  /** Resolves when the update may be published; with false where another one waits, which reads the resource later. */
+  async function hasTurn(key: string): Promise<boolean> {
+    const startedMs = nowMs();
+    const pace = paces.get(key);
+    if (pace === undefined || pace.nextAtMs + abandonedAfterMs < startedMs) {
+      allowNext(key, startedMs);
+      return true;
+    }
+    if (pace.isWaiting) return false;
+    pace.isWaiting = true;
+    await pause(Math.max(0, pace.nextAtMs - startedMs), []);
+    allowNext(key, nowMs());
+    return true;
+  }
 
   function allowNext(key: string, atMs: number): void {
     paces.delete(key);

@@ -1,18 +1,14 @@
 import { eq } from "drizzle-orm";
 import { organizations } from "../../../drizzle/schema.ts";
-import type { Database } from "../../../drizzle/database.ts";
 import { readOne, type TenantDatabase } from "../../../drizzle/transactions.ts";
 import type { OrganizationResource } from "../../../shared/schemas/organization.ts";
 import { originOf } from "../../../shared/schemas/web_address.ts";
 import type { Publisher } from "../../../shared/send_event.ts";
 import type { ChannelEvent } from "../../streaming/published.ts";
-import { announce, createPacedUpdates, type PacedUpdates, tenantChannel } from "../announce.ts";
+import { announce, announcePaced, tenantChannel } from "../announce.ts";
 import type { FeatureDependencies } from "../features.ts";
 import { toOrganizationResource } from "./organization.ts";
 import { selectOrganizationRows } from "./organization_store.ts";
-
-/** Scans and monitors change the same organizations, and share their pace. */
-const paces = new WeakMap<Database, PacedUpdates>();
 
 const organizationEvents = ({ sendEvent }: Publisher) => ({
   publishUpdated: (channel: string, payload: OrganizationResource) =>
@@ -31,9 +27,7 @@ export async function announceOrganization(dependencies: FeatureDependencies, pl
   const { database, nowMs } = dependencies;
   const { tenantId, orgUrl } = place;
   if (orgUrl === null) return;
-  const updates = paces.get(database) ?? createPacedUpdates(nowMs);
-  paces.set(database, updates);
-  await updates.run(`${tenantId} ${originOf(orgUrl)}`, () =>
+  await announcePaced(dependencies, `${tenantId} ${originOf(orgUrl)}`, () =>
     announce(dependencies, [tenantChannel(tenantId)], async (channel) => {
       const [row] = await readOne(database, { tenantId }, (db) => selectOfAddress(db, orgUrl));
       if (row !== undefined)

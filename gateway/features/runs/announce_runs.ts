@@ -5,7 +5,7 @@ import type { MonitorEvents } from "../../../shared/schemas/monitor.ts";
 import { scanEventSchemas } from "../../../shared/schemas/scan.ts";
 import type { ScanResource } from "../../../shared/schemas/tenant_events.ts";
 import type { Publisher } from "../../../shared/send_event.ts";
-import { announce, createPacedUpdates, tenantChannel, type AnnounceOptions, type Send } from "../announce.ts";
+import { announce, announcePaced, tenantChannel, type AnnounceOptions, type Send } from "../announce.ts";
 import type { FeatureDependencies } from "../features.ts";
 import { toFields } from "../stored_fields.ts";
 import { runChannel, toScanResource, type RunKind, type RunRow, type ScanRow } from "./run.ts";
@@ -34,24 +34,24 @@ export function announceDeleted({ name }: Kind, { id, tenantId }: Run, options: 
   );
 }
 
-/** Tells the tenant's stream of its scans. Neither rejects. */
-export function createScanAnnouncer(dependencies: FeatureDependencies) {
-  const { publishScanCreated, publishScanUpdated } = tenantEvents(dependencies);
-  const updates = createPacedUpdates(dependencies.nowMs);
-  const tell = ({ tenantId }: Run, send: Send) => announce(dependencies, [tenantChannel(tenantId)], send);
-  return {
-    created: (row: ScanRow) => tell(row, (channel) => publishScanCreated(channel, toScanResource(row))),
-    /** As it is stored then. */
-    updated: (run: Run) =>
-      updates.run(run.id, () =>
-        tell(run, async (channel) => {
-          const { id, tenantId } = run;
-          const [row] = await readOne(dependencies.database, { tenantId }, (db) => scanStore.byId(db, id));
-          // Its end is published by the code that ended it.
-          if (row?.endedAt === null) await publishScanUpdated(channel, toScanResource(row));
-        }),
-      ),
-  };
+/** Never rejects. */
+export function announceScanCreated(row: ScanRow, options: AnnounceOptions): Promise<void> {
+  const { publishScanCreated } = tenantEvents(options);
+  return announce(options, [tenantChannel(row.tenantId)], (channel) =>
+    publishScanCreated(channel, toScanResource(row)),
+  );
+}
+
+/** As it is stored then. Never rejects. */
+export function announceScanUpdated({ id, tenantId }: Run, dependencies: FeatureDependencies): Promise<void> {
+  const { publishScanUpdated } = tenantEvents(dependencies);
+  return announcePaced(dependencies, id, () =>
+    announce(dependencies, [tenantChannel(tenantId)], async (channel) => {
+      const [row] = await readOne(dependencies.database, { tenantId }, (db) => scanStore.byId(db, id));
+      // Its end is published by the code that ended it.
+      if (row?.endedAt === null) await publishScanUpdated(channel, toScanResource(row));
+    }),
+  );
 }
 
 /** The events that the gateway publishes of a monitor, each after it was stored. */

@@ -6,7 +6,7 @@ import { isUuid, type ChannelName } from "../../../shared/channel_name.ts";
 import type { CheckedEvent } from "../../../shared/event.ts";
 import { toChange as toNewChange } from "../../../shared/finding_updated.ts";
 import { toCheckName } from "../../../shared/rule_names.ts";
-import type { Change } from "../../../shared/schemas/change.ts";
+import { changeSchema, type Change } from "../../../shared/schemas/change.ts";
 import { monitorEventSchemas, type FindingUpdated } from "../../../shared/schemas/monitor.ts";
 import { parseBody } from "../../http/body.ts";
 import type { PageRequest } from "../../http/paging.ts";
@@ -14,7 +14,7 @@ import { InvalidBody } from "../../http/problem.ts";
 import type { ChannelEvent } from "../../streaming/published.ts";
 import { organizationUpdated } from "../organizations/announce_updates.ts";
 import { observeChanges } from "../organizations/observe.ts";
-import { insertRows } from "../stored_fields.ts";
+import { insertRows, toFields } from "../stored_fields.ts";
 import { tenantChannel } from "../announce.ts";
 import { monitorStore } from "./store.ts";
 
@@ -144,24 +144,16 @@ async function ofMonitor(
 }
 
 export function toChange(row: ChangeRow): Change {
-  return {
-    schema: "scanstream.change/1",
-    id: row.id,
-    check: row.check,
-    fingerprint: row.fingerprint,
-    resource: { type: row.resourceType, id: row.resourceId, name: row.resourceName },
-    from: row.fromStatus === null ? null : { status: row.fromStatus, reason: row.fromReason },
-    to: row.toStatus === null ? null : { status: row.toStatus, reason: row.toReason },
-    from_waived: row.fromWaived,
-    to_waived: row.toWaived,
-    expected: row.expected,
-    actual: row.actual,
-    to_pass: row.toPass,
-    rule: { status: row.ruleStatus, reason: row.ruleReason, severity: row.ruleSeverity },
-    seen_at: row.seenAt.toISOString(),
-    cause: row.cause,
-    explained_by: row.explainedBy,
-    also: row.also,
-    created_at: row.createdAt.toISOString(),
-  };
+  const { fromStatus, fromReason, toStatus, toReason } = row;
+  return toFields(
+    changeSchema,
+    { table: changes, row },
+    {
+      schema: "scanstream.change/1",
+      resource: { type: row.resourceType, id: row.resourceId, name: row.resourceName },
+      from: fromStatus === null ? null : { status: fromStatus, reason: fromReason },
+      to: toStatus === null ? null : { status: toStatus, reason: toReason },
+      rule: { status: row.ruleStatus, reason: row.ruleReason, severity: row.ruleSeverity },
+    },
+  );
 }

@@ -17,7 +17,7 @@ import { defineFeature, type FeatureDependencies } from "../features.ts";
 import { announceOrganization } from "../organizations/announce_updates.ts";
 import { observeScan } from "../organizations/observe.ts";
 import { toValues } from "../stored_fields.ts";
-import { announceScanEnd, createScanAnnouncer } from "./announce_runs.ts";
+import { announceScanCreated, announceScanEnd, announceScanUpdated } from "./announce_runs.ts";
 import { findingExample, newScanExample, scanExample, scanUpdateExample } from "./examples.ts";
 import { selectFindings, storeFindings, toFinding, type FindingRow } from "./findings.ts";
 import { defineReportRoutes } from "./reports.ts";
@@ -54,7 +54,6 @@ export const scans = defineFeature({
 function scanRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
   const routes = new Hono<Allowed>();
   const resource = defineResource(routes, { tag: "scans", what: "scan" });
-  const announcer = createScanAnnouncer(dependencies);
 
   resource.on(
     "POST /scans",
@@ -67,7 +66,7 @@ function scanRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
     },
     async ({ c, principal, body, write }) => {
       const { row } = await write((db) => putScan(db, principal, body));
-      afterResponse(c, announcer.created(row));
+      afterResponse(c, announceScanCreated(row, dependencies));
       afterResponse(c, announceOrganization(dependencies, row));
       return c.json(toScan(row), 201, { location: `/api/v1/scans/${row.id}` });
     },
@@ -90,7 +89,7 @@ function scanRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
     async ({ c, principal, id, body, write }) => {
       const { row, isNew } = await write((db) => putScan(db, principal, body, id));
       // Registered before, its creation may not have been published: the answer of the database was lost.
-      afterResponse(c, isNew ? announcer.created(row) : announcer.updated(row));
+      afterResponse(c, isNew ? announceScanCreated(row, dependencies) : announceScanUpdated(row, dependencies));
       if (isNew) afterResponse(c, announceOrganization(dependencies, row));
       return c.json(toScan(row), isNew ? 201 : 200, { location: `/api/v1/scans/${row.id}` });
     },
@@ -118,7 +117,7 @@ function scanRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
         if (row.status === "completed") await endContradicted(db, row);
       },
       async announce(c, { row }) {
-        if (row.endedAt === null) return afterResponse(c, announcer.updated(row));
+        if (row.endedAt === null) return afterResponse(c, announceScanUpdated(row, dependencies));
         await announceScanEnd(row, dependencies);
         afterResponse(c, announceOrganization(dependencies, row));
       },
@@ -142,7 +141,7 @@ function scanRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
     },
     async ({ c, id, write }) => {
       const row = await write((db) => requestCancel(db, id));
-      afterResponse(c, announcer.updated(row));
+      afterResponse(c, announceScanUpdated(row, dependencies));
       return c.json(toScan(row), 202);
     },
   );

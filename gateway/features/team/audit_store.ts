@@ -2,7 +2,8 @@ import { and, desc, eq, getTableColumns, gte, lt, type SQL, sql } from "drizzle-
 import type { AnyPgColumn } from "drizzle-orm/pg-core";
 import { auditEvents } from "../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
-import type { AuditEvent } from "../../../shared/schemas/team.ts";
+import { auditEventSchema, type AuditEvent } from "../../../shared/schemas/team.ts";
+import { toFields } from "../stored_fields.ts";
 import { afterCursor, type PageRequest } from "../../http/paging.ts";
 
 /** The audit trail of the transaction's tenant. `audit` writes it; nothing changes or deletes it. */
@@ -23,14 +24,9 @@ export type AuditRow = typeof auditEvents.$inferSelect & {
 };
 
 export function toAuditEvent(row: AuditRow): AuditEvent {
-  return {
-    number: row.number,
-    created_at: row.createdAt.toISOString(),
-    actor: { kind: row.actorKind, id: row.actorId, name: row.actorName },
-    action: row.action,
-    target: { type: row.targetType, id: row.targetId, name: row.targetName },
-    detail: row.detail,
-  };
+  const actor = { kind: row.actorKind, id: row.actorId, name: row.actorName };
+  const target = { type: row.targetType, id: row.targetId, name: row.targetName };
+  return toFields(auditEventSchema, { table: auditEvents, row }, { actor, target });
 }
 
 /** Selects the events of each tenant that the transaction sees. */

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Database } from "../../../../drizzle/database.ts";
 import { scans } from "../../../../drizzle/schema.ts";
 import { write } from "../../../../drizzle/transactions.ts";
-import { announceScanEnd, createScanAnnouncer } from "../../../../gateway/features/runs/announce_runs.ts";
+import { announceScanEnd, announceScanUpdated } from "../../../../gateway/features/runs/announce_runs.ts";
 import type { ScanRow } from "../../../../gateway/features/runs/run.ts";
 import { silentLog } from "../../../../gateway/observability/log.ts";
 import { AppError } from "../../../../shared/app_error.ts";
@@ -52,14 +52,14 @@ async function store({ id }: ScanRow, change: Partial<ScanRow>): Promise<ScanRow
   return row;
 }
 
-const createAnnouncer = () => createScanAnnouncer({ database, sendEvent, log: silentLog, nowMs: Date.now });
+const announceUpdate = (row: ScanRow) =>
+  announceScanUpdated(row, { database, sendEvent, log: silentLog, nowMs: Date.now });
 const updates = () => published.map(({ type, done }) => [type, done]);
 
 test("an update that waits for its second is not published when the scan has ended meanwhile", async () => {
-  const announcer = createAnnouncer();
   const scan = await createRow();
-  await announcer.updated(await store(scan, { status: "running", checksDone: 1 }));
-  const late = announcer.updated(await store(scan, { checksDone: 2 }));
+  await announceUpdate(await store(scan, { status: "running", checksDone: 1 }));
+  const late = announceUpdate(await store(scan, { checksDone: 2 }));
   await store(scan, { status: "completed", endedAt: new Date() });
   await late;
   expect(updates()).toEqual([["scan.updated", 1]]);
