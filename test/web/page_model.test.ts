@@ -10,7 +10,7 @@ import type { Change } from "../../shared/schemas/change.ts";
 import type { Decision } from "../../shared/schemas/decision.ts";
 import { mapNotes } from "../../shared/schemas/finding_notes.ts";
 import type { HistoryDay } from "../../shared/schemas/history.ts";
-import { organizationExample } from "../../gateway/features/organizations/examples.ts";
+import { organizationExample } from "../../gateway/features/examples.ts";
 import { aChange as aNewChange } from "../support/change_builders.ts";
 
 const text = { stigId: "OKTA-APP-000560", controls: ["IA-2 (1)"], scopes: [], fix: "Require two factors." };

@@ -12,6 +12,7 @@ import { InvalidBody } from "../../http/problem.ts";
 import { choiceParameter } from "../../http/query_parameter.ts";
 import { defineResource } from "../../http/resource.ts";
 import { checkParameter } from "../check_parameter.ts";
+import { exampleOf } from "../examples.ts";
 import { afterResponse, announce, tenantChannel } from "../announce.ts";
 import { insertDecision, selectDecisions, toDecision, withdrawDecision, type DecisionRow } from "./decision_store.ts";
 
@@ -25,20 +26,15 @@ const newDecisionExample = {
   expires: "2027-01-31",
   org_url: orgUrl,
 };
-const decisionExample = {
+const decisionExample = exampleOf(decisionSchema, {
+  ...newDecisionExample,
   id: decisionId,
   decision_id: decisionId,
-  tenant_id: "0b0e7a52-6f0c-4f65-9a52-0d3c1c0a9b11",
-  ...newDecisionExample,
   status: null,
   by: "ada@acme.example",
   by_kind: "user",
   state: "active",
-  created_at: "2026-11-22T09:30:00.000Z",
-  ended_at: null,
-  ended_by: null,
-  ended_scan_id: null,
-};
+});
 
 const Decision = component("Decision", decisionSchema);
 

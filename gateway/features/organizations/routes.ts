@@ -18,7 +18,7 @@ import { choiceParameter, timeParameter } from "../../http/query_parameter.ts";
 import { defineResource } from "../../http/resource.ts";
 import { checkParameter } from "../check_parameter.ts";
 import { announceOrganizationDeleted } from "./announce_updates.ts";
-import { exposureExample, historyExample, organizationExample } from "./examples.ts";
+import { exposureExample, historyExample, organizationExample } from "../examples.ts";
 import { readExposures, readHistory } from "./history.ts";
 import { toOrganization, type OrganizationRow } from "./organization.ts";
 import {

@@ -27,7 +27,7 @@ import { observePoll } from "../organizations/observe.ts";
 import { toValues } from "../stored_fields.ts";
 import { announceRun, monitorEvents } from "./announce_runs.ts";
 import { selectChanges, selectPresentFindings, storeChanges, toChange, type ChangeRow } from "./changes.ts";
-import { monitorExample, monitorUpdateExample, newMonitorExample, storedChangeExample } from "./examples.ts";
+import { monitorExample, monitorUpdateExample, newMonitorExample, changeExample } from "../examples.ts";
 import { defineRunRoutes } from "./routes.ts";
 import { monitorKind, runChannel, toMonitor, toMonitorUpdated, type MonitorRow } from "./run.ts";
 import { fits, monitorStore, type Reported } from "./store.ts";
@@ -149,7 +149,7 @@ function monitorRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       query: { fingerprint: textParameter(maxFilterLength, "One finding"), check: checkParameter("One check") },
       list: changeList,
       of: [Change, "ChangePage"],
-      example: storedChangeExample,
+      example: changeExample,
     },
     ({ id, page, parameters: filter, read }) => read((db) => selectChanges(db, id, { page, filter })),
   );
@@ -163,7 +163,7 @@ function monitorRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       description: "The last change of each finding that is still there; its `to` is the present verdict.",
       list: presentList,
       of: [Change, "ChangePage"],
-      example: storedChangeExample,
+      example: changeExample,
       answer: "One page, by fingerprint",
     },
     ({ id, page, read }) => read((db) => selectPresentFindings(db, id, page)),

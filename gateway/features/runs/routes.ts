@@ -18,7 +18,7 @@ export interface RunRoutes<Row extends RunRow, Update extends { readonly status?
   readonly store: RunStore<Row>;
   /** The component `Scan` or `Monitor`. */
   readonly shown: v.GenericSchema;
-  readonly example: { readonly id: string };
+  readonly example: object;
   readonly toResource: (row: Row, nowMs: number) => object;
   readonly update: {
     readonly summary: string;

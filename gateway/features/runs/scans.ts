@@ -18,7 +18,7 @@ import { announceOrganization } from "../organizations/announce_updates.ts";
 import { observeScan } from "../organizations/observe.ts";
 import { toValues } from "../stored_fields.ts";
 import { announceScanCreated, announceScanEnd, announceScanUpdated } from "./announce_runs.ts";
-import { findingExample, newScanExample, scanExample, scanUpdateExample } from "./examples.ts";
+import { findingExample, newScanExample, scanExample, scanUpdateExample } from "../examples.ts";
 import { selectFindings, storeFindings, toFinding, type FindingRow } from "./findings.ts";
 import { defineReportRoutes } from "./reports.ts";
 import { defineRunRoutes } from "./routes.ts";
@@ -154,7 +154,7 @@ function scanRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       summary: "List a scan's findings",
       list: findingList,
       of: [Finding, "FindingPage"],
-      example: { ...findingExample, created_at: scanExample.created_at },
+      example: findingExample,
     },
     ({ id, page, read }) => read((db) => selectFindings(db, id, page)),
   );
