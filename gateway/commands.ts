@@ -1,6 +1,7 @@
 import { Option, type Command } from "commander";
 import type { GatewayIo } from "../command_line/command_io.ts";
 import { addExamples } from "../command_line/examples.ts";
+import { isJsonObject } from "../shared/json.ts";
 import { toLine, toPrintableJson } from "../shared/text.ts";
 import type { AdminOperation } from "./operator/operations.ts";
 
@@ -189,15 +190,11 @@ function toText(result: unknown): string {
   if (typeof result !== "object" || result === null) return `${String(result)}\n`;
   return Object.entries(result)
     .map(([name, value]) =>
-      Array.isArray(value) && value.some(isObject)
+      Array.isArray(value) && value.some(isJsonObject)
         ? `${name}:
 ${toText(value).replaceAll(/^(?=.)/gm, "  ")}`
-        : `${name}: ${toLine(isObject(value) ? JSON.stringify(value) : String(value), maxValueLength)}
+        : `${name}: ${toLine(isJsonObject(value) ? JSON.stringify(value) : String(value), maxValueLength)}
 `,
     )
     .join("");
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

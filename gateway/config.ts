@@ -1,6 +1,6 @@
 import { defaultHeartbeatSeconds } from "../shared/event_stream_encoding.ts";
 import { UsageError } from "../shared/usage_error.ts";
-import { parseBrokerConfig, type BrokerConfig } from "../shared/brokers/broker_config.ts";
+import { parseBrokerConfig } from "../shared/brokers/broker_config.ts";
 import {
   createEnvironmentReader,
   InvalidSetting,
@@ -12,38 +12,8 @@ import { parseKeySet, type Jwks } from "./key_set.ts";
 import { defaultTenantPercent } from "./limits.ts";
 import { isLoopback } from "../shared/loopback.ts";
 
-/**
- * The gateway's environment, read once and checked whole: pure, so that Node, Deno and Workers share it. Every problem of
- * every variable is reported in one message, and no message ever holds a value.
- */
-export interface GatewayConfig {
-  readonly host: string;
-  /** 0: any free port. */
-  readonly port: number;
-  /** When set, `/metrics` is served there and nowhere else. */
-  readonly metricsPort: number | null;
-  /** Less severe lines are dropped. */
-  readonly logLevel: LogLevel;
-  /** Null: embedded PGlite. */
-  readonly databaseUrl: string | null;
-  readonly broker: BrokerConfig;
-  readonly auth: AuthConfig;
-  /** Null: on the page a token or key is pasted. */
-  readonly signIn: SignInConfig | null;
-  /** Null: generated and kept next to the embedded database. */
-  readonly streamTokenSecret: string | null;
-  /** Exact origins, as browsers send them. */
-  readonly corsOrigins: readonly string[];
-  /** How long after SIGTERM the gateway reports not ready before it closes its port. */
-  readonly drainDelaySeconds: number;
-  /** How long ended scans and monitors are kept; null: for ever. */
-  readonly retentionDays: number | null;
-  /** How long the history of organizations is kept. */
-  readonly historyDays: number;
-  readonly bounds: StreamBounds;
-  /** How many proxies before this gateway append to `X-Forwarded-For`; 0: nobody is believed. Null: unset. */
-  readonly trustedProxyHops: number | null;
-}
+/** The gateway's environment, read once: pure, so that Node, Deno and Workers share it. */
+export type GatewayConfig = Readonly<ReturnType<typeof readConfig>>;
 
 /** Whose JWTs are accepted. `local`: those of the development key of this folder. */
 export type AuthConfig = { readonly tenantClaim: string } & (
@@ -62,79 +32,76 @@ export interface SignInConfig {
   readonly tenantClaim: string;
 }
 
-export interface StreamBounds {
-  readonly heartbeatSeconds: number;
-  readonly recheckSeconds: number;
-  readonly maxBufferBytes: number;
-  readonly maxStreams: number;
-  readonly maxStreamsPerTenant: number;
-  /** How much of each other limit of the process one tenant may take (`limits.ts`). */
-  readonly tenantPercent: number;
-  readonly maxLifetimeSeconds: number;
-}
+export type StreamBounds = Readonly<ReturnType<typeof parseBounds>>;
 
 /** Tells the operator every problem of the settings, and no values. */
 export function settingsError(problems: readonly string[], options?: ErrorOptions): UsageError {
   return new UsageError(problems, { ...options, heading: "Cannot use the configuration" });
 }
 
-/** Reads and checks the whole environment. Throws `UsageError` with every problem found; an empty value counts as unset. */
-export function parseConfig(environment: Environment): GatewayConfig;
-/** The same, with more variables of one runtime. */
-export function parseConfig<More>(
-  environment: Environment,
-  readMore: (reader: EnvironmentReader) => More,
-): GatewayConfig & More;
-export function parseConfig(environment: Environment, readMore?: (reader: EnvironmentReader) => object): GatewayConfig {
-  const reader = createEnvironmentReader(environment);
-  const port = reader.integer("PORT", { fallback: 8787, min: 0, max: 65_535 });
-  const auth = parseAuth(reader);
-  const config: GatewayConfig = {
-    host: reader.pattern("HOST", /^[A-Za-z0-9._:%-]+$/, "a host name or IP address") ?? "127.0.0.1",
-    port,
-    metricsPort: parseMetricsPort(reader, port),
-    logLevel: reader.parsed("LOG_LEVEL", reader.text("LOG_LEVEL") ?? undefined, parseLogLevel) ?? "info",
-    databaseUrl: parseDatabaseUrl(reader),
-    broker: parseBrokerConfig(reader),
-    auth,
-    signIn: parseSignIn(reader, auth),
-    streamTokenSecret: parseStreamTokenSecret(reader),
-    corsOrigins: parseCorsOrigins(reader),
-    drainDelaySeconds: reader.seconds("DRAIN_DELAY_SECONDS", 5, { least: "0" }),
-    retentionDays: reader.integer("RETENTION_DAYS", { fallback: null, min: 1, max: 36_500 }),
-    historyDays: reader.integer("HISTORY_DAYS", { fallback: 400, min: 1, max: 36_500 }),
-    bounds: parseBounds(reader),
-    trustedProxyHops: reader.integer("TRUSTED_PROXY_HOPS", { fallback: null, min: 0, max: 10 }),
-  };
-  const more = readMore?.(reader);
-  if (reader.problems.length > 0) throw settingsError(reader.problems);
-  return { ...config, ...more };
+/** Reads and checks the whole environment. Throws as `readVariables`. */
+export function parseConfig(environment: Environment): GatewayConfig {
+  return readVariables(environment, readConfig);
 }
 
-/** The part of the environment that the administrative commands need: they run where no gateway is configured. */
-export interface AdminConfig {
-  readonly databaseUrl: string | null;
-  readonly hasIssuer: boolean;
-  readonly tenantClaim: string;
-}
-
-/** As `parseConfig`, for the administrative commands. */
-export function parseAdminConfig(environment: Environment): AdminConfig {
-  const reader = createEnvironmentReader(environment);
-  const config: AdminConfig = {
+/** As `parseConfig`, for the administrative commands: they run where no gateway is configured. */
+export function parseAdminConfig(environment: Environment) {
+  return readVariables(environment, (reader) => ({
     databaseUrl: parseDatabaseUrl(reader),
     hasIssuer: reader.text("AUTH_JWKS_URL") !== null || reader.text("AUTH_JWKS") !== null,
     tenantClaim: reader.text("AUTH_TENANT_CLAIM") ?? "tenant_id",
-  };
+  }));
+}
+
+/** Throws `UsageError` with every problem of every variable, and no message holds a value; an empty value counts as unset. */
+export function readVariables<Config>(
+  environment: Environment,
+  read: (reader: EnvironmentReader) => Config,
+): Readonly<Config> {
+  const reader = createEnvironmentReader(environment);
+  const config = read(reader);
   if (reader.problems.length > 0) throw settingsError(reader.problems);
   return config;
+}
+
+export function readConfig(reader: EnvironmentReader) {
+  const port = reader.integer("PORT", { fallback: 8787, min: 0, max: 65_535 });
+  const auth = parseAuth(reader);
+  return {
+    host: reader.pattern("HOST", /^[A-Za-z0-9._:%-]+$/, "a host name or IP address") ?? "127.0.0.1",
+    /** 0: any free port. */
+    port,
+    /** When set, `/metrics` is served there and nowhere else. */
+    metricsPort: parseMetricsPort(reader, port),
+    /** Less severe lines are dropped. */
+    logLevel: reader.parsed("LOG_LEVEL", reader.text("LOG_LEVEL") ?? undefined, parseLogLevel) ?? "info",
+    /** Null: embedded PGlite. */
+    databaseUrl: parseDatabaseUrl(reader),
+    broker: parseBrokerConfig(reader),
+    auth,
+    /** Null: on the page a token or key is pasted. */
+    signIn: parseSignIn(reader, auth),
+    /** Null: generated and kept next to the embedded database. */
+    streamTokenSecret: parseStreamTokenSecret(reader),
+    /** Exact origins, as browsers send them. */
+    corsOrigins: parseCorsOrigins(reader),
+    /** How long after SIGTERM the gateway reports not ready before it closes its port. */
+    drainDelaySeconds: reader.seconds("DRAIN_DELAY_SECONDS", 5, { least: "0" }),
+    /** How long ended scans and monitors are kept; null: for ever. */
+    retentionDays: reader.integer("RETENTION_DAYS", { fallback: null, min: 1, max: 36_500 }),
+    /** How long the history of organizations is kept. */
+    historyDays: reader.integer("HISTORY_DAYS", { fallback: 400, min: 1, max: 36_500 }),
+    bounds: parseBounds(reader),
+    /** How many proxies before this gateway append to `X-Forwarded-For`; 0: nobody is believed. Null: unset. */
+    trustedProxyHops: reader.integer("TRUSTED_PROXY_HOPS", { fallback: null, min: 0, max: 10 }),
+  };
 }
 
 function parseDatabaseUrl(reader: EnvironmentReader): string | null {
   return reader.url("DATABASE_URL", ["postgres:", "postgresql:"], "postgres://user:password@host/database");
 }
 
-function parseBounds(reader: EnvironmentReader): StreamBounds {
+function parseBounds(reader: EnvironmentReader) {
   const count = (name: string, fallback: number) =>
     reader.integer(name, { fallback, min: 1, max: Number.MAX_SAFE_INTEGER });
   const maxStreams = count("EVENTSTREAM_MAX_STREAMS", 50_000);
@@ -145,6 +112,7 @@ function parseBounds(reader: EnvironmentReader): StreamBounds {
     maxBufferBytes: count("EVENTSTREAM_MAX_BUFFER_BYTES", 1_048_576),
     maxStreams,
     maxStreamsPerTenant: count("EVENTSTREAM_MAX_STREAMS_PER_TENANT", ofTenant),
+    /** How much of each other limit of the process one tenant may take (`limits.ts`). */
     tenantPercent: reader.integer("TENANT_MAX_PERCENT", { fallback: defaultTenantPercent, min: 1, max: 100 }),
     maxLifetimeSeconds: reader.seconds("EVENTSTREAM_MAX_LIFETIME_SECONDS", 3600),
   };

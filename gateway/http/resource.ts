@@ -76,56 +76,55 @@ export interface Call<Body, Parameters> extends Access {
   readonly body: Body;
 }
 
-export interface Resource {
-  /** `route` is method and path below `/api/v1`: `GET /scans/:id`. */
-  on<const Schema extends v.GenericSchema, const Parameters extends QueryParameters = QueryParameters>(
-    route: string,
-    options: RouteOptions<Schema, Parameters>,
-    handle: (call: Call<v.InferOutput<Schema>, QueryValues<Parameters>>) => Promise<Response>,
-  ): void;
-  /** A list in pages; `select` reads one row beyond the limit. */
-  list<Row, const Parameters extends QueryParameters = QueryParameters>(
-    route: string,
-    options: ListOptions<Row, Parameters>,
-    select: (call: Call<unknown, QueryValues<Parameters>>) => Promise<readonly Row[]>,
-  ): void;
-}
+export type Resource = ReturnType<typeof defineResource>;
 
 const maxBodyBytes = 65_536;
 
 /** Defines the routes of one kind of resource. The caller is authenticated before any of the request's body is read. */
-export function defineResource(routes: Hono<Allowed>, resource: ResourceOptions): Resource {
-  return {
-    on(route, options, handle) {
-      const [method = "", path = ""] = route.split(" ");
-      const { body, query, page = null } = options;
-      routes.on(method, path, allow(options.allow), describe(path, options, resource), async (c) => {
-        const principal = c.get("principal");
-        return handle({
-          c,
-          principal,
-          // In this order a request is refused for the first of them that is wrong.
-          id: readId(c, path, resource),
-          page: page === null ? noPage : parsePageRequest(c.req.url, page),
-          // Without parameters there are no values.
-          parameters: readQuery(c, query ?? ({} as NonNullable<typeof query>)),
-          body: body === undefined || body.isReadByHandler === true ? undefined : await readBody(c.req.raw, body),
-          readOne: c.var.readOne,
-          read: c.var.read,
-          write: c.var.write,
-        });
+export function defineResource(routes: Hono<Allowed>, resource: ResourceOptions) {
+  return { on, list };
+
+  /** `route` is method and path below `/api/v1`: `GET /scans/:id`. */
+  function on<const Schema extends v.GenericSchema, const Parameters extends QueryParameters = QueryParameters>(
+    route: string,
+    options: RouteOptions<Schema, Parameters>,
+    handle: (call: Call<v.InferOutput<Schema>, QueryValues<Parameters>>) => Promise<Response>,
+  ): void {
+    const [method = "", path = ""] = route.split(" ");
+    const { body, query, page = null } = options;
+    routes.on(method, path, allow(options.allow), describe(path, options, resource), async (c) => {
+      const { principal, readOne, read, write } = c.var;
+      // In this order a request is refused for the first of them that is wrong.
+      const id = readId(c, path, resource);
+      return handle({
+        c,
+        principal,
+        id,
+        readOne,
+        read,
+        write,
+        page: page === null ? noPage : parsePageRequest(c.req.url, page),
+        // Without parameters there are no values.
+        parameters: readQuery(c, query ?? ({} as NonNullable<typeof query>)),
+        body: body === undefined || body.isReadByHandler === true ? undefined : await readBody(c.req.raw, body),
       });
-    },
-    list(route, { list, of: [item, pageName], example, answer = "One page", ...options }, select) {
-      const page = component(pageName, pageOf(item));
-      const answers = { 200: json(page, answer, { example: { items: [example], next_cursor: null } }) };
-      this.on(route, { ...options, page: list, answers }, async (call) => {
-        const text = toPage(await select(call), call.page.limit, list);
-        accountOf(call.c.req.raw).takeAnswer(text.length);
-        return call.c.body(text, 200, { "content-type": "application/json" });
-      });
-    },
-  };
+    });
+  }
+
+  /** A list in pages; `select` reads one row beyond the limit. */
+  function list<Row, const Parameters extends QueryParameters = QueryParameters>(
+    route: string,
+    { list: rows, of: [item, pageName], example, answer = "One page", ...options }: ListOptions<Row, Parameters>,
+    select: (call: Call<unknown, QueryValues<Parameters>>) => Promise<readonly Row[]>,
+  ): void {
+    const page = component(pageName, pageOf(item));
+    const answers = { 200: json(page, answer, { example: { items: [example], next_cursor: null } }) };
+    on(route, { ...options, page: rows, answers }, async (call) => {
+      const text = toPage(await select(call), call.page.limit, rows);
+      accountOf(call.c.req.raw).takeAnswer(text.length);
+      return call.c.body(text, 200, { "content-type": "application/json" });
+    });
+  }
 }
 
 const noPage: PageRequest = { limit: 0, after: null };

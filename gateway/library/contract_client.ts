@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { pause } from "../../shared/abortable.ts";
+import { withTimeout } from "../../shared/with_timeout.ts";
 
 /** A client for the cases of a contract: it knows an address and credentials, and nothing of the gateway behind them. */
 
@@ -116,11 +118,8 @@ export async function openStream(
   async function read(until: () => boolean, wanted: string): Promise<boolean> {
     const deadlineMs = Date.now() + maxWaitMs;
     while (!until()) {
-      const chunk = await within(
-        reader.read(),
-        deadlineMs - Date.now(),
-        () => `${wanted} in ${JSON.stringify(tail())}`,
-      );
+      const late = () => new assert.AssertionError({ message: `Nothing came: ${wanted} in ${JSON.stringify(tail())}` });
+      const chunk = await withTimeout(reader.read(), deadlineMs - Date.now(), late);
       if (chunk.done) return true;
       text += decoder.decode(chunk.value, { stream: true });
     }
@@ -158,18 +157,6 @@ export async function eventually(isSo: () => Promise<boolean> | boolean, what: s
   const deadlineMs = Date.now() + maxWaitMs;
   while (!(await isSo())) {
     if (Date.now() > deadlineMs) assert.fail(`Not within ${maxWaitMs} ms: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
-
-async function within<Value>(promise: Promise<Value>, limitMs: number, what: () => string): Promise<Value> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new assert.AssertionError({ message: `Nothing came: ${what()}` })), limitMs);
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
+    await pause(50, []);
   }
 }

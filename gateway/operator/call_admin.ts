@@ -6,7 +6,7 @@ import type { Access } from "../auth/membership.ts";
 import { exportTenant } from "../features/tenant/export_tenant.ts";
 import { parseTenantId, type AdminArguments } from "./arguments.ts";
 import { executeAdmin, requireTenant, type AdminContext, type AdminOperation } from "./operations.ts";
-import { parseAdminConfig, type AdminConfig } from "../config.ts";
+import { parseAdminConfig } from "../config.ts";
 import type { Environment } from "../../shared/environment_reader.ts";
 import { createLocalState, stateDirectory, type LocalState } from "./local_state.ts";
 import { embeddedDatabase } from "./embedded_database.ts";
@@ -48,7 +48,7 @@ async function withAdmin<Result>(
 ): Promise<Result> {
   const config = parseAdminConfig(environment);
   const state = createLocalState(options.directory ?? stateDirectory);
-  const database = await openDatabase(config, state);
+  const database = await openDatabase(config.databaseUrl, state);
   try {
     return await work(adminContext(config, state, database));
   } finally {
@@ -56,7 +56,7 @@ async function withAdmin<Result>(
   }
 }
 
-async function openDatabase({ databaseUrl }: AdminConfig, state: LocalState): Promise<Database> {
+async function openDatabase(databaseUrl: string | null, state: LocalState): Promise<Database> {
   if (databaseUrl === null) return embeddedDatabase(state).open({ features: [], signal: undefined });
   const database = createPgDatabase(databaseUrl, { maxConnections: 1 });
   try {
@@ -69,7 +69,7 @@ async function openDatabase({ databaseUrl }: AdminConfig, state: LocalState): Pr
 }
 
 export function adminContext(
-  { hasIssuer, tenantClaim }: Pick<AdminConfig, "hasIssuer" | "tenantClaim">,
+  { hasIssuer, tenantClaim }: Pick<ReturnType<typeof parseAdminConfig>, "hasIssuer" | "tenantClaim">,
   state: LocalState,
   database: Database,
 ): AdminContext {

@@ -4,7 +4,7 @@ import { scanReports } from "../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import { fromBase64, toBase64 } from "../../../shared/base64.ts";
-import { toHex } from "../../../shared/hex.ts";
+import { sha256Hex } from "../../auth/sha256.ts";
 import { count, uuid } from "../../../shared/schemas/primitives.ts";
 import { maxStoredReportBytes, reportSchema } from "../../../shared/schemas/report.ts";
 import { component, headers, json, problem } from "../../description/operation.ts";
@@ -118,7 +118,7 @@ async function readReport(request: Request): Promise<NewReport> {
   // https://www.rfc-editor.org/rfc/rfc1952#section-2.3.1
   if (body[0] !== 0x1f || body[1] !== 0x8b)
     throw new AppError("malformed", "The body is not gzip: expected 1f 8b first");
-  return { body, sha256: toHex(new Uint8Array(await crypto.subtle.digest("SHA-256", body))) };
+  return { body, sha256: await sha256Hex(body) };
 }
 
 /** Without the header a client takes any. https://www.rfc-editor.org/rfc/rfc9110#section-12.5.3 */

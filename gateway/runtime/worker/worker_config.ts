@@ -1,6 +1,6 @@
 import { isLoopback } from "../../../shared/loopback.ts";
 import { InvalidSetting, type Environment } from "../../../shared/environment_reader.ts";
-import { type GatewayConfig, parseConfig, settingsError } from "../../config.ts";
+import { type GatewayConfig, readConfig, readVariables, settingsError } from "../../config.ts";
 
 /** The result of `parseConfig`, with the parts that have no default on Workers. */
 export interface WorkerConfig extends GatewayConfig {
@@ -17,7 +17,8 @@ const maxShards = 256;
 
 /** Checks a Worker's variables and secrets. Throws `UsageError` with every problem found. */
 export function parseWorkerConfig(environment: Environment): WorkerConfig {
-  const config = parseConfig(environment, (reader) => {
+  const config = readVariables(environment, (reader) => {
+    const gateway = readConfig(reader);
     // There is no folder, no process and no TCP broker to fall back on.
     if (reader.text("DATABASE_URL") === null) {
       reader.report("DATABASE_URL: required on Workers: expected a Neon database's URL");
@@ -29,6 +30,7 @@ export function parseWorkerConfig(environment: Environment): WorkerConfig {
     }
     const httpUrl = reader.text("DATABASE_HTTP_URL") ?? undefined;
     return {
+      ...gateway,
       databaseHttpUrl: reader.parsed("DATABASE_HTTP_URL", httpUrl, parseHttpUrl),
       shardsPerTenant: reader.integer("EVENTSTREAM_SHARDS_PER_TENANT", { fallback: 1, min: 1, max: maxShards }),
     };
