@@ -2,7 +2,6 @@ import { hash } from "node:crypto";
 import process from "node:process";
 import { findApiKey } from "../drizzle/across_tenants.ts";
 import { ping } from "../drizzle/transactions.ts";
-import type { Broker } from "../shared/broker.ts";
 import { createPublisher } from "../shared/send_event.ts";
 import { createApp } from "./app.ts";
 import { createAuthenticator } from "./auth/authenticate.ts";
@@ -35,18 +34,7 @@ export interface ProductOptions extends Partial<Pick<PageDependencies, "demoSess
 }
 
 /** The gateway of one process, on Node or Deno, with what its server needs of it. */
-export interface ProcessGateway extends Gateway {
-  readonly dependencies: Dependencies & { readonly broker: Broker };
-  readonly isEmbedded: boolean;
-  /** The text of `/metrics`, also where that has a port of its own. */
-  readonly metricsText: NonNullable<Dependencies["metricsText"]>;
-  /** From now on its requests come from this server. */
-  serveOver(http: HttpRuntime): void;
-  /** From now on the gateway is not ready; everything else goes on. */
-  announceDrain(): void;
-  /** Closes every stream within the given time, with a retry delay, and opens no new one. */
-  drain(overMs: number): Promise<void>;
-}
+export type ProcessGateway = Awaited<ReturnType<typeof open>>;
 
 /**
  * Opens the gateway on Node or Deno: the routes and event streams of its features, publishing over HTTP, stream tokens, status. Keeps
@@ -79,7 +67,7 @@ async function closeAll(opened: Opened): Promise<void> {
   if (failures.length > 0) throw failures[0];
 }
 
-async function open(options: GatewayOptions & ProductOptions, opened: Opened): Promise<ProcessGateway> {
+async function open(options: GatewayOptions & ProductOptions, opened: Opened) {
   const { features, auth, signIn = null, corsOrigins = [], log = createLog(), signal } = options;
   const nowMs = Date.now;
   const bounds = { ...parseConfig({}).bounds, ...options.bounds };
@@ -152,25 +140,32 @@ async function open(options: GatewayOptions & ProductOptions, opened: Opened): P
   const app = createApp(dependencies, features);
   opened.push(repeatTasks(features, dependencies));
 
-  return {
-    dependencies,
-    isEmbedded: options.database.embedded !== undefined,
-    metricsText: metrics,
+  const gateway: Gateway = {
     fetch: async (request, env = {}) => app.fetch(request, env),
     scheduled: () => runTasks(features, dependencies),
-    serveOver(given) {
-      http = given;
-    },
-    announceDrain() {
-      isDraining = true;
-    },
-    drain,
     async close() {
       await drain(0);
       await closeAll(opened);
     },
   };
+  return {
+    ...gateway,
+    dependencies,
+    isEmbedded: options.database.embedded !== undefined,
+    /** The text of `/metrics`, also where that has a port of its own. */
+    metricsText: metrics,
+    /** From now on its requests come from this server. */
+    serveOver(given: HttpRuntime): void {
+      http = given;
+    },
+    /** From now on the gateway is not ready; everything else goes on. */
+    announceDrain(): void {
+      isDraining = true;
+    },
+    drain,
+  };
 
+  /** Closes every stream within the given time, with a retry delay, and opens no new one. */
   async function drain(overMs: number): Promise<void> {
     isDraining = true;
     await streams.drain({ overMs });

@@ -15,14 +15,7 @@ import { looksLikeStreamToken, streamTokenNotAllowed, type StreamTokens } from "
  *
  * What a user's role allows, and that a key is still valid, is checked with each statement, see `membership.ts`.
  */
-export interface Authenticator {
-  /** Ordinary routes: the `Authorization` header, nothing else. */
-  authenticate(request: Request, permission: Permission): Promise<AllowedPrincipal>;
-  /** Event streams: the header; with no header at all, the JWT in `access_token`. Stream tokens count here only. */
-  authenticateStream(request: Request): Promise<Principal>;
-  /** As `authenticate`, before one of several tenants is chosen. */
-  identify(request: Request): Promise<Identity>;
-}
+export type Authenticator = ReturnType<typeof createAuthenticator>;
 
 export interface AuthenticatorOptions {
   /** Null where no user token can be accepted: an edge without issuer has API keys only. */
@@ -37,23 +30,26 @@ export interface AuthenticatorOptions {
 /** One credential of one scheme: a header that holds more, or repeats itself, is no credential. */
 const authorizationPattern = /^(bearer|api-key) +([^\s,]+) *$/i;
 
-export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
+export function createAuthenticator(options: AuthenticatorOptions) {
   const { hashKey = hashApiKey } = options;
   const foundKeys = new FoundKeys();
   return {
-    async authenticate(request, permission) {
+    /** Ordinary routes: the `Authorization` header, nothing else. */
+    async authenticate(request: Request, permission: Permission): Promise<AllowedPrincipal> {
       const identity = await identify(request, knownKey(request));
       requireHolder(identity, permission);
       return { ...toPrincipal(identity, request), permission };
     },
 
-    async authenticateStream(request) {
+    /** Event streams: the header; with no header at all, the JWT in `access_token`. Stream tokens count here only. */
+    async authenticateStream(request: Request): Promise<Principal> {
       const identity = await identifyForStream(request);
       requireHolder(identity, "read");
       return toPrincipal(identity, request);
     },
 
-    identify: (request) => identify(request, findKey(request)),
+    /** As `authenticate`, before one of several tenants is chosen. */
+    identify: (request: Request) => identify(request, findKey(request)),
   };
 
   async function identify(request: Request, find: FindKey): Promise<Identity> {

@@ -96,21 +96,22 @@ export function notMember(): PermissionDenied {
 const isValidKey = "revoked_at is null and (expires_at is null or expires_at > now())";
 
 /** Tells which subjects of open streams still have the authority that they opened them with. */
-export interface AuthorityCheck {
-  /**
-   * Those of the subjects, the very objects, that are still members (`user`), or valid and with the scope to read (`api_key`).
-   * One query for a whole tenant. Rejects when the database does not answer.
-   */
-  stillAllowed(tenantId: string, subjects: readonly AuthoritySubject[]): Promise<ReadonlySet<AuthoritySubject>>;
-}
+export type AuthorityCheck = ReturnType<typeof createAuthorityCheck>;
 
 /** The part of a principal that authority is given to; the rest belongs to one token. */
 export type AuthoritySubject = Pick<Principal, "kind" | "id">;
 
 /** Rechecks open streams. Their `exp` is the caller's to watch. */
-export function createAuthorityCheck(database: Database): AuthorityCheck {
+export function createAuthorityCheck(database: Database) {
   return {
-    async stillAllowed(tenantId, subjects) {
+    /**
+     * Those of the subjects, the very objects, that are still members (`user`), or valid and with the scope to read (`api_key`).
+     * One query for a whole tenant. Rejects when the database does not answer.
+     */
+    async stillAllowed(
+      tenantId: string,
+      subjects: readonly AuthoritySubject[],
+    ): Promise<ReadonlySet<AuthoritySubject>> {
       const userIds = subjects.filter(({ kind }) => kind === "user").map(({ id }) => id);
       const keyIds = subjects.filter(({ kind, id }) => kind === "api_key" && isUuid(id)).map(({ id }) => id);
       const { rows } = await readOne(database, { tenantId }, (db) =>

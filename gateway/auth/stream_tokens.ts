@@ -11,12 +11,7 @@ import { sha256Hex } from "./sha256.ts";
  *
  * They share nothing with user tokens: another algorithm, type, issuer and audience, so neither passes for the other.
  */
-export interface StreamTokens {
-  /** Signs a token that opens the named stream with the principal's own authority, for `streamTokenSeconds`. */
-  issue(principal: Principal, streamName: string): Promise<string>;
-  /** Rejects with `AppError` `not_authenticated` when the token is forged, out of time, or its authority has ended. */
-  verify(token: string): Promise<Principal>;
-}
+export type StreamTokens = ReturnType<typeof createStreamTokens>;
 
 /** How long a stream may be opened with a token. */
 export const streamTokenSeconds = 60;
@@ -25,11 +20,12 @@ const type = "scanstream-stream+jwt";
 const issuer = "urn:scanstream:gateway";
 const audience = "urn:scanstream:event-stream";
 
-export function createStreamTokens(secret: string, nowMs: () => number): StreamTokens {
+export function createStreamTokens(secret: string, nowMs: () => number) {
   const key = new TextEncoder().encode(secret);
 
   return {
-    async issue(principal, streamName) {
+    /** Signs a token that opens the named stream with the principal's own authority, for `streamTokenSeconds`. */
+    async issue(principal: Principal, streamName: string): Promise<string> {
       const issuedAt = Math.floor(nowMs() / 1000);
       return new SignJWT({
         kind: principal.kind,
@@ -46,7 +42,8 @@ export function createStreamTokens(secret: string, nowMs: () => number): StreamT
         .sign(key);
     },
 
-    async verify(token) {
+    /** Rejects with `AppError` `not_authenticated` when the token is forged, out of time, or its authority has ended. */
+    async verify(token: string): Promise<Principal> {
       try {
         const { payload } = await jwtVerify(token, key, {
           algorithms: ["HS256"],

@@ -81,19 +81,7 @@ export async function refused(
 const maxWaitMs = 30_000;
 
 /** One open stream, read as it comes. */
-export interface StreamReader {
-  readonly response: Response;
-  /** Everything that was read so far and not taken. */
-  text(): string;
-  /** The same, and forgets it. */
-  take(): string;
-  /** Reads until the pattern is there; fails when the stream ends or nothing comes in time. */
-  until(pattern: RegExp | string): Promise<string>;
-  /** Reads to the end. */
-  untilEnd(): Promise<string>;
-  /** Leaves, as a client that closes its tab. */
-  leave(): void;
-}
+export type StreamReader = Awaited<ReturnType<typeof openStream>>;
 
 /** Opens an event stream; fails unless it is a 200. `credential` null: none but what the path holds. */
 export async function openStream(
@@ -101,7 +89,7 @@ export async function openStream(
   path: string,
   credential: string | null,
   headers: Readonly<Record<string, string>> = {},
-): Promise<StreamReader> {
+) {
   const leaving = new AbortController();
   const response = await fetch(`${gateway.url}${path}`, {
     headers: { accept: "text/event-stream", ...(credential === null ? {} : { authorization: credential }), ...headers },
@@ -129,23 +117,28 @@ export async function openStream(
   const tail = () => text.slice(-400);
   return {
     response,
+    /** Everything that was read so far and not taken. */
     text: () => text,
-    take() {
+    /** The same, and forgets it. */
+    take(): string {
       const taken = text;
       text = "";
       return taken;
     },
-    async until(pattern) {
+    /** Reads until the pattern is there; fails when the stream ends or nothing comes in time. */
+    async until(pattern: RegExp | string): Promise<string> {
       const isThere = () => (typeof pattern === "string" ? text.includes(pattern) : pattern.test(text));
       const isOver = await read(isThere, `waited for ${pattern}`);
       if (isOver && !isThere()) assert.fail(`The stream ended before ${pattern}: ${JSON.stringify(tail())}`);
       return text;
     },
-    async untilEnd() {
+    /** Reads to the end. */
+    async untilEnd(): Promise<string> {
       await read(() => false, "waited for the end");
       return text;
     },
-    leave() {
+    /** Leaves, as a client that closes its tab. */
+    leave(): void {
       leaving.abort();
       reader.closed.catch(() => undefined);
     },

@@ -11,13 +11,7 @@ import type { UsageError } from "../../shared/usage_error.ts";
  * What the embedded defaults keep in `.scanstream/`: the database, a secret for stream tokens, and the development key
  * that stands in for an issuer. Readable by this user only.
  */
-export interface LocalState {
-  readonly directory: string;
-  readonly databaseDirectory: string;
-  makeDirectory(): Promise<void>;
-  streamTokenSecret(): Promise<string>;
-  developmentKey(): Promise<DevelopmentKey>;
-}
+export type LocalState = ReturnType<typeof createLocalState>;
 
 export interface DevelopmentKey {
   readonly publicJwk: JWK;
@@ -40,11 +34,11 @@ export const developmentIssuer = "urn:scanstream:development";
 export const developmentAudience = "scanstream";
 
 /** Nothing is touched until it is needed: with a database, a secret and its own issuer a gateway keeps no state. */
-export function createLocalState(directory: string): LocalState {
+export function createLocalState(directory: string) {
   return {
     directory,
     databaseDirectory: join(directory, "database"),
-    async makeDirectory() {
+    async makeDirectory(): Promise<void> {
       try {
         await makeDirectory(directory, 0o700);
       } catch (cause) {
@@ -52,7 +46,7 @@ export function createLocalState(directory: string): LocalState {
       }
     },
     streamTokenSecret: () => keep("stream_token_secret", async () => randomBytes(32).toString("base64url")),
-    async developmentKey() {
+    async developmentKey(): Promise<DevelopmentKey> {
       return toDevelopmentKey(JSON.parse(await keep("development_key.json", createPrivateJwk)));
     },
   };

@@ -18,13 +18,8 @@ export interface ServedGateway {
   readonly url: string;
   /** Address of `/metrics`, when it has its own port. */
   readonly metricsUrl: string | null;
-  /** Closes the port, then the streams one by one, then releases everything. A second call waits for the first. */
-  stop(options?: StopOptions): Promise<void>;
-}
-
-export interface StopOptions {
-  /** How long the closing of streams is spread. Default 3,000. */
-  readonly drainMs?: number;
+  /** Closes the port, then the streams one by one, over 3,000 ms by default, then releases everything. A second call waits for the first. */
+  stop(options?: { readonly drainMs?: number }): Promise<void>;
 }
 
 /** Gives a gateway its ports. Rejects with `UsageError` for an address that cannot be listened on; then the gateway is closed. */

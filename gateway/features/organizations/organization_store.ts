@@ -91,15 +91,8 @@ function toMs(time: SQL): SQL {
 /** One answer has at most so many: a year of nightly scans, and of a monitor under which four results move a day. */
 const maxObservations = 2000;
 
-export interface Observed {
-  readonly orgUrl: string;
-  readonly observations: readonly RunObservation[];
-  /** There are more observations, which ended before; null: all are here. */
-  readonly cutAt: number | null;
-}
-
 /** The newest that began before the end of a period. Rejects with `NotFound`. */
-export async function selectObservations(db: TenantDatabase, id: string, to: Span["to"]): Promise<Observed> {
+export async function selectObservations(db: TenantDatabase, id: string, to: Span["to"]) {
   const { organizationId, runId, began, knownFrom, knownTo, results } = observations;
   const [[organization], rows] = await Promise.all([
     db.select({ orgUrl: organizations.orgUrl }).from(organizations).where(eq(organizations.id, id)),
@@ -113,13 +106,14 @@ export async function selectObservations(db: TenantDatabase, id: string, to: Spa
   if (organization === undefined) throw new NotFound("No such organization");
   return {
     orgUrl: organization.orgUrl,
-    observations: rows.map((row) => ({
+    observations: rows.map((row): RunObservation => ({
       runId: row.runId,
       began: row.began.getTime(),
       from: row.knownFrom.getTime(),
       to: row.knownTo.getTime(),
       results: row.results,
     })),
+    /** There are more observations, which ended before; null: all are here. */
     cutAt: rows[maxObservations - 1]?.knownTo.getTime() ?? null,
   };
 }

@@ -1,22 +1,12 @@
 import { isLoopback } from "../../../shared/loopback.ts";
 import { InvalidSetting, type Environment } from "../../../shared/environment_reader.ts";
-import { type GatewayConfig, readConfig, readVariables, settingsError } from "../../config.ts";
-
-/** The result of `parseConfig`, with the parts that have no default on Workers. */
-export interface WorkerConfig extends GatewayConfig {
-  readonly databaseUrl: string;
-  /** Null: Neon's own, which the host of `DATABASE_URL` names. */
-  readonly databaseHttpUrl: string | null;
-  readonly broker: Extract<GatewayConfig["broker"], { readonly kind: "upstash" }>;
-  readonly streamTokenSecret: string;
-  readonly shardsPerTenant: number;
-}
+import { readConfig, readVariables, settingsError } from "../../config.ts";
 
 /** More objects for one tenant than this would each hold next to nothing. */
 const maxShards = 256;
 
-/** Checks a Worker's variables and secrets. Throws `UsageError` with every problem found. */
-export function parseWorkerConfig(environment: Environment): WorkerConfig {
+/** As `parseConfig`, with the parts that have no default on Workers. Throws `UsageError` with every problem found. */
+export function parseWorkerConfig(environment: Environment) {
   const config = readVariables(environment, (reader) => {
     const gateway = readConfig(reader);
     // There is no folder, no process and no TCP broker to fall back on.
@@ -31,6 +21,7 @@ export function parseWorkerConfig(environment: Environment): WorkerConfig {
     const httpUrl = reader.text("DATABASE_HTTP_URL") ?? undefined;
     return {
       ...gateway,
+      /** Null: Neon's own, which the host of `DATABASE_URL` names. */
       databaseHttpUrl: reader.parsed("DATABASE_HTTP_URL", httpUrl, parseHttpUrl),
       shardsPerTenant: reader.integer("EVENTSTREAM_SHARDS_PER_TENANT", { fallback: 1, min: 1, max: maxShards }),
     };
