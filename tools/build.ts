@@ -4,6 +4,7 @@ import { build, type Metafile } from "esbuild";
 import { buildPage } from "../gateway/web/build.ts";
 import { buildModules } from "./build_modules.ts";
 import { nodeBundle } from "./node_bundle.ts";
+import { schemaNames } from "./schemas.ts";
 import { thirdPartyLicenses } from "./third_party_licenses.ts";
 
 const root = dirname(import.meta.dirname);
@@ -23,12 +24,7 @@ export async function buildPackage(folder: string): Promise<Metafile> {
       buildModules(building),
       buildPage(join(building, "web")),
       cp(join(root, "drizzle/migrations"), join(building, "migrations"), { recursive: true }),
-      cp(join(root, "shared/report.schema.json"), join(building, "report.schema.json")),
-      cp(join(root, "shared/diff.schema.json"), join(building, "diff.schema.json")),
-      cp(join(root, "shared/summary.schema.json"), join(building, "summary.schema.json")),
-      cp(join(root, "shared/config.schema.json"), join(building, "config.schema.json")),
-      cp(join(root, "shared/org_policy.schema.json"), join(building, "org_policy.schema.json")),
-      cp(join(root, "shared/predicate.schema.json"), join(building, "predicate.schema.json")),
+      ...schemaNames.map((name) => cp(join(root, `shared/${name}.schema.json`), join(building, `${name}.schema.json`))),
     ]);
     await writeFile(
       join(building, "THIRD_PARTY_LICENSES.txt"),

@@ -1,5 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { toJsonSchema } from "@valibot/to-json-schema";
+import type * as v from "valibot";
 import { catalog } from "../scanner/catalog/catalog.ts";
 import { configSchema } from "../scanner/settings/config_file.ts";
 import { memberOf, type Setting } from "../scanner/settings/setting.ts";
@@ -11,19 +12,62 @@ import { orgPolicySchema } from "../scanner/org_policy/read_org_policy.ts";
 import { predicateSchema } from "../scanner/signing/statement.ts";
 import { reportDefinitions, reportSchema } from "../shared/schemas/report.ts";
 
-/** `node tools/schemas.ts` (and then `npm run format`) writes `shared/*.schema.json` from the schemas of what the command line writes. */
-export function describeReport(): unknown {
-  const { $schema, ...described } = toJsonSchema(reportSchema, {
-    target: "draft-2020-12",
+/** A JSON Schema of the package, by its file `shared/<name>.schema.json`. */
+interface SchemaFile {
+  readonly schema: v.GenericSchema;
+  readonly definitions?: Readonly<Record<string, v.GenericSchema>>;
+  /** `ignore` leaves out what JSON Schema cannot say, such as names that stand once: the reader of the file checks it. */
+  readonly errorMode?: "ignore" | "throw";
+  readonly title: string;
+  readonly description: string;
+}
+
+/** Descriptions of what the command line reads and writes. */
+const schemaFiles = {
+  report: {
+    schema: reportSchema,
     definitions: reportDefinitions,
-  });
-  return {
-    $schema,
-    $id: "https://scanstream.dev/schemas/report/1",
     title: "scanstream report, version 1.2",
     description: "One scan of an identity provider: what was asked, what was found, and on which evidence.",
-    ...asWritten(described),
-  };
+  },
+  diff: {
+    schema: diffSchema,
+    title: "scanstream diff, version 1",
+    description:
+      "What differs between two scans of an organization: findings, and where the evidence is there, configuration.",
+  },
+  summary: {
+    schema: summarySchema,
+    title: "scanstream summary, version 1",
+    description: "What a run over several organizations found: a line for each, and what it all comes to.",
+  },
+  config: {
+    schema: configSchema,
+    title: "scanstream.config.json",
+    description: "Settings and organizations of the scanner. It never holds a secret.",
+  },
+  org_policy: {
+    schema: orgPolicySchema,
+    errorMode: "ignore",
+    title: "scanstream.org_policy/1",
+    description: "The organization's Access Control policy for Okta as data: what an org is compared with.",
+  },
+  predicate: {
+    schema: predicateSchema,
+    errorMode: "ignore",
+    title: "urn:scanstream:evidence:1",
+    description: "The predicate of the in-toto statements that `--sign` writes.",
+  },
+} as const satisfies Readonly<Record<string, SchemaFile>>;
+
+export type SchemaName = keyof typeof schemaFiles;
+export const schemaNames = Object.keys(schemaFiles) as readonly SchemaName[];
+
+export function describeSchema(name: SchemaName): unknown {
+  const { schema, definitions = {}, errorMode = "throw", title, description }: SchemaFile = schemaFiles[name];
+  const { $schema, ...described } = toJsonSchema(schema, { target: "draft-2020-12", errorMode, definitions });
+  const $id = `https://scanstream.dev/schemas/${name}/1`;
+  return { $schema, $id, title, description, ...(name === "report" ? asWritten(described) : described) };
 }
 
 /** A field with a default may be left out by others; what scanstream writes has each. */
@@ -41,40 +85,6 @@ export function asWritten<Value>(described: Value): Value {
         );
   const changed = own === null ? rest : { ...rest, required: always.map(([name]) => name) };
   return Object.fromEntries(Object.entries(changed).map(([name, value]) => [name, asWritten(value)])) as Value;
-}
-
-export function describeDiff(): unknown {
-  const { $schema, ...described } = toJsonSchema(diffSchema, { target: "draft-2020-12" });
-  return {
-    $schema,
-    $id: "https://scanstream.dev/schemas/diff/1",
-    title: "scanstream diff, version 1",
-    description:
-      "What differs between two scans of an organization: findings, and where the evidence is there, configuration.",
-    ...described,
-  };
-}
-
-export function describeSummary(): unknown {
-  const { $schema, ...described } = toJsonSchema(summarySchema, { target: "draft-2020-12" });
-  return {
-    $schema,
-    $id: "https://scanstream.dev/schemas/summary/1",
-    title: "scanstream summary, version 1",
-    description: "What a run over several organizations found: a line for each, and what it all comes to.",
-    ...described,
-  };
-}
-
-export function describeConfig(): unknown {
-  const { $schema, ...described } = toJsonSchema(configSchema, { target: "draft-2020-12" });
-  return {
-    $schema,
-    $id: "https://scanstream.dev/schemas/config/1",
-    title: "scanstream.config.json",
-    description: "Settings and organizations of the scanner. It never holds a secret.",
-    ...described,
-  };
 }
 
 const cell = (texts: readonly string[]) => texts.map((text) => `\`${text}\``).join(", ");
@@ -120,39 +130,12 @@ Made by \`npx node tools/schemas.ts\` from the checks. \`scanstream explain V-27
 ${sections.join("\n")}`;
 }
 
-/** Leaves out what JSON Schema cannot say, such as names that stand once: the reader of the file checks it. */
-const lenient = { target: "draft-2020-12", errorMode: "ignore" } as const;
-
-export function describeOrgPolicy(): unknown {
-  const { $schema, ...described } = toJsonSchema(orgPolicySchema, lenient);
-  return {
-    $schema,
-    $id: "https://scanstream.dev/schemas/org_policy/1",
-    title: "scanstream.org_policy/1",
-    description: "The organization's Access Control policy for Okta as data: what an org is compared with.",
-    ...described,
-  };
-}
-
-export function describePredicate(): unknown {
-  const { $schema, ...described } = toJsonSchema(predicateSchema, lenient);
-  return {
-    $schema,
-    $id: "https://scanstream.dev/schemas/predicate/1",
-    title: "urn:scanstream:evidence:1",
-    description: "The predicate of the in-toto statements that `--sign` writes.",
-    ...described,
-  };
-}
-
+/** `node tools/schemas.ts` (and then `npm run format`) writes the schemas and the pages that are made from the code. */
 if (import.meta.main) {
-  const folder = `${import.meta.dirname}/../shared`;
-  await writeFile(`${folder}/report.schema.json`, `${JSON.stringify(describeReport(), null, 2)}\n`);
-  await writeFile(`${folder}/diff.schema.json`, `${JSON.stringify(describeDiff(), null, 2)}\n`);
-  await writeFile(`${folder}/summary.schema.json`, `${JSON.stringify(describeSummary(), null, 2)}\n`);
-  await writeFile(`${folder}/predicate.schema.json`, `${JSON.stringify(describePredicate(), null, 2)}\n`);
-  await writeFile(`${folder}/../docs/reference/settings.md`, describeSettings());
-  await writeFile(`${folder}/../docs/reference/rules.md`, describeRules());
-  await writeFile(`${folder}/org_policy.schema.json`, `${JSON.stringify(describeOrgPolicy(), null, 2)}\n`);
-  await writeFile(`${folder}/config.schema.json`, `${JSON.stringify(describeConfig(), null, 2)}\n`);
+  const root = `${import.meta.dirname}/..`;
+  for (const name of schemaNames) {
+    await writeFile(`${root}/shared/${name}.schema.json`, `${JSON.stringify(describeSchema(name), null, 2)}\n`);
+  }
+  await writeFile(`${root}/docs/reference/settings.md`, describeSettings());
+  await writeFile(`${root}/docs/reference/rules.md`, describeRules());
 }
