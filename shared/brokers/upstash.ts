@@ -1,14 +1,16 @@
 // The package's entry for Node reads environment variables, which Deno has to allow; this one is the same client on `fetch`.
 import { errors, Redis } from "@upstash/redis/cloudflare";
+import { createParser } from "eventsource-parser";
 import type { AppError } from "../app_error.ts";
-import type { Broker } from "../broker.ts";
+import type { Broker, LostReason, SubscriptionHandlers } from "../broker.ts";
+import { readRefusalText } from "../http_refusal.ts";
 import { requireDatabase, toChannelKey } from "./channel_key.ts";
 import { createBroker } from "./create_broker.ts";
-import { pingMessage } from "./message.ts";
+import { isTooLong, maxMessageBytes, pingMessage } from "./message.ts";
 import { parseServiceUrl, requireCredential } from "./service_url.ts";
 import { createSendQueue } from "./send_queue.ts";
 import { brokerClosed, unavailable } from "./unavailable.ts";
-import { openUpstashSubscription } from "./upstash_subscription.ts";
+import { startWatchdog, type Watchdog } from "./watchdog.ts";
 
 export interface UpstashBrokerOptions {
   /** `UPSTASH_REDIS_REST_URL`. */
@@ -30,7 +32,7 @@ const maxWaitingChars = 16_000_000;
 
 /**
  * Upstash Redis over REST (https://upstash.com/docs/redis/features/restapi): what is published together is one pipeline of
- * `@upstash/redis`, and each channel is one streaming response, which `openUpstashSubscription` reads.
+ * `@upstash/redis`, and each channel is one streaming response, which `openSubscription` reads.
  *
  * On Workers create one broker for each request or Durable Object: what is published together travels in one request,
  * and a Worker may not do another request's I/O.
@@ -69,31 +71,23 @@ export function createUpstashBroker(options: UpstashBrokerOptions): Broker {
     },
   });
 
+  const subscriptions: SubscriptionSettings = {
+    url,
+    token,
+    timeoutMs,
+    idleMs,
+    graceMs,
+    // Upstash promises no separate keep-alive. Every subscriber of the channel receives this one.
+    ping: (key) => void redis.publish(key, pingMessage).catch(() => undefined),
+    toFailure: (cause) => toFailure("subscribe", cause),
+  };
+
   return createBroker({
     async publish(channel, message) {
       await queue.push({ key: toChannelKey(database, channel), message });
     },
-    openChannel(channel, handlers, signal) {
-      const key = toChannelKey(database, channel);
-      const options = {
-        key,
-        request: (ended: AbortSignal) =>
-          fetch(`${url}/subscribe/${encodeURIComponent(key)}`, {
-            method: "POST",
-            headers: { authorization: `Bearer ${token}`, accept: "text/event-stream", "cache-control": "no-cache" },
-            // A redirect is a wrong URL; followed, it would carry the token elsewhere.
-            redirect: "manual",
-            signal: ended,
-          }),
-        toFailure: (cause: unknown) => toFailure("subscribe", cause),
-        // Upstash promises no separate keep-alive. Every subscriber of the channel receives this one.
-        ping: () => void redis.publish(key, pingMessage).catch(() => undefined),
-        timeoutMs,
-        idleMs,
-        graceMs,
-      };
-      return openUpstashSubscription(options, handlers, signal);
-    },
+    openChannel: (channel, handlers, signal) =>
+      openSubscription(subscriptions, toChannelKey(database, channel), { handlers, signal }),
     async ping() {
       const pipeline = redis.pipeline();
       pipeline.ping();
@@ -145,4 +139,120 @@ function withoutPayload(error: unknown): unknown {
   if (error instanceof errors.UpstashJSONParseError) return new Error("The answer is not JSON");
   if (!(error instanceof errors.UpstashError)) return error;
   return new Error(error.message.split(/, command was: |['"`{[]/, 1)[0]);
+}
+
+interface SubscriptionSettings extends Required<Omit<UpstashBrokerOptions, "database">> {
+  /** Publishes `pingMessage` on the channel: nothing arrived for `idleMs`. */
+  readonly ping: (key: string) => void;
+  /** The meaning of a request that was refused or failed, ended early, or did not answer in time (`cause` is undefined then). */
+  readonly toFailure: (cause: unknown) => AppError;
+}
+
+/** Room for the field name and the channel around the longest message. */
+const maxEventChars = maxMessageBytes + 4096;
+
+/**
+ * Opens one event stream and reads it until the signal aborts or it is lost; resolves when it is confirmed. Its end, a broken
+ * connection, silence and unreadable bytes are each detected, because a subscriber that misses the end would wait indefinitely.
+ * `subscribe` of `@upstash/redis` 1.39.0 tells none of them: its reader stops without an event at the end, and writes to
+ * `console.error` when it is cut.
+ */
+function openSubscription(
+  { url, token, timeoutMs, idleMs, graceMs, ping, toFailure }: SubscriptionSettings,
+  key: string,
+  { handlers, signal }: { readonly handlers: SubscriptionHandlers; readonly signal: AbortSignal },
+): Promise<void> {
+  const own = new AbortController();
+  const confirmation = Promise.withResolvers<void>();
+  const deadline = setTimeout(() => finish("silent"), timeoutMs);
+  /** Null until it is confirmed. */
+  let watchdog: Watchdog | null = null;
+  signal.addEventListener("abort", () => release(), { once: true });
+  // Never rejects: `finish` handles every end of it.
+  void run();
+  return confirmation.promise;
+
+  async function run(): Promise<void> {
+    try {
+      const response = await fetch(`${url}/subscribe/${encodeURIComponent(key)}`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${token}`, accept: "text/event-stream", "cache-control": "no-cache" },
+        // A redirect is a wrong URL; followed, it would carry the token elsewhere.
+        redirect: "manual",
+        signal: own.signal,
+      });
+      if (!isEventStream(response)) throw new Error(`HTTP ${response.status}: ${await readRefusalText(response)}`);
+      const reason = await read(response.body);
+      const what = reason === "ended" ? "ended" : "unreadable";
+      finish(reason, new Error(`the stream was ${what} before it was confirmed`));
+    } catch (error) {
+      finish("cut", error);
+    }
+  }
+
+  async function read(body: ReadableStream<Uint8Array>): Promise<LostReason> {
+    // The parser drops the byte order mark; if the decoder did too, a second one would go unseen.
+    const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+    let isReadable = true;
+    const parser = createParser({
+      maxBufferSize: maxEventChars,
+      onEvent({ data }) {
+        if (isReadable) isReadable = receive(data);
+      },
+      // An unknown field is the second line of a message that had a line break: part of it is lost.
+      onError() {
+        isReadable = false;
+      },
+    });
+    const reader = body.getReader();
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return "ended";
+      watchdog?.reset();
+      try {
+        parser.feed(decoder.decode(value, { stream: true }));
+      } catch {
+        return "garbage";
+      }
+      if (!isReadable) return "garbage";
+    }
+  }
+
+  /** Takes `subscribe,<channel>,<count>`, then `message,<channel>,<text>`. False for anything else, and for what is over the bound. */
+  function receive(data: string): boolean {
+    const prefix = `${watchdog === null ? "subscribe" : "message"},${key},`;
+    if (!data.startsWith(prefix)) return false;
+    if (watchdog === null) {
+      clearTimeout(deadline);
+      watchdog = startWatchdog({ idleMs, graceMs, onIdle: () => ping(key), onSilent: () => finish("silent") });
+      confirmation.resolve();
+      return true;
+    }
+    const message = data.slice(prefix.length);
+    if (isTooLong(message)) return false;
+    if (message !== pingMessage) handlers.onMessage(message);
+    return true;
+  }
+
+  /** `cause` is undefined where the stream has gone silent. */
+  function finish(reason: LostReason, cause?: unknown): void {
+    if (own.signal.aborted) return;
+    const wasOpen = watchdog !== null;
+    release(cause);
+    if (wasOpen) handlers.onLost(reason);
+  }
+
+  /** Idempotent. Aborting the request is what ends the subscription at the broker. */
+  function release(cause?: unknown): void {
+    clearTimeout(deadline);
+    watchdog?.stop();
+    own.abort();
+    // Without effect once it was confirmed.
+    confirmation.reject(toFailure(cause));
+  }
+}
+
+function isEventStream(response: Response): response is Response & { readonly body: ReadableStream<Uint8Array> } {
+  const contentType = response.headers.get("content-type") ?? "";
+  return response.status === 200 && response.body !== null && /^text\/event-stream\s*(;|$)/i.test(contentType);
 }
