@@ -26,7 +26,6 @@ const maxWaitingBytes = 16_000_000;
 const maxBatchEvents = 500;
 const maxBatchBytes = 1_000_000;
 const encoder = new TextEncoder();
-const maxDetailChars = 300;
 /** Channels whose numbers go on; the least recent begins anew. */
 const maxChannels = 1000;
 
@@ -127,13 +126,13 @@ export function createGatewayPublisher(options: GatewayBrokerOptions): GatewayPu
       return null;
     }
     // Earlier events of the lost batch were never stored: the numbers go on from where the gateway is.
-    const expected = new RegExp(`expected ${producer}\\.(\\d+) `).exec(answer.detail ?? "")?.[1];
-    if (expected === undefined || offset === 0) return answer.refusal;
+    const expected = new RegExp(`expected ${producer}\\.(\\d+) `).exec(String(answer.cause))?.[1];
+    if (expected === undefined || offset === 0) return answer;
     Object.assign(channel, { count: Number(expected) - 1, unanswered: [] });
     return post(name, channel, messages);
   }
 
-  async function postBody(name: string, body: string): Promise<Refused | null> {
+  async function postBody(name: string, body: string): Promise<AppError | null> {
     const response = await send(`${url}/api/v1/channels/${encodeURIComponent(name)}/events`, {
       method: "POST",
       body,
@@ -148,9 +147,9 @@ export function createGatewayPublisher(options: GatewayBrokerOptions): GatewayPu
       await response.body?.cancel();
       return null;
     }
-    const refused = await toRefused(response);
-    if (response.status >= 500) throw refused.refusal;
-    return refused;
+    const refusal = await toRefusal(response);
+    if (response.status >= 500) throw refusal;
+    return refusal;
   }
 
   function toFailure(error: unknown): AppError {
@@ -160,21 +159,17 @@ export function createGatewayPublisher(options: GatewayBrokerOptions): GatewayPu
     return unavailable(`Cannot publish: the gateway at ${JSON.stringify(url)} ${what}`, { cause: error, secrets });
   }
 
-  async function toRefused(response: Response): Promise<Refused> {
+  /** Its cause has the gateway's own words. */
+  async function toRefusal(response: Response): Promise<AppError> {
+    const { status } = response;
     const { detail, retryAfterMs } = await readRefusal(response);
-    const isTemporary = response.status >= 500 || response.status === 429;
-    const refusal = unavailable(`Cannot publish: the gateway at ${JSON.stringify(url)} ${meaningOf(response.status)}`, {
-      cause: new Error(detail?.slice(0, maxDetailChars) ?? `HTTP ${response.status}`),
+    const isTemporary = status >= 500 || status === 429;
+    return unavailable(`Cannot publish: the gateway at ${JSON.stringify(url)} ${meaningOf(status)}`, {
+      cause: new Error(detail ?? `HTTP ${status}`),
       secrets,
       ...(retryAfterMs ? { retryAfterSeconds: retryAfterMs / 1000 } : isTemporary ? {} : { retryAfterSeconds: 30 }),
     });
-    return { refusal, detail };
   }
-}
-
-interface Refused {
-  readonly refusal: AppError;
-  readonly detail: string | null;
 }
 
 /** The place in the unanswered messages from which on these repeat them; 0 where all were answered, -1 where these are others. */
