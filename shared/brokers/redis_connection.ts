@@ -92,11 +92,11 @@ export function openRedisConnection(
   async function connect(): Promise<Redis> {
     try {
       await withCommandTimeout(redis.connect());
+      if ("sentinels" in settings.target) await requirePrimary();
     } catch (error) {
       drop("cut");
       throw fault ?? error;
     }
-    if ("sentinels" in settings.target) await requirePrimary();
     // The client goes on to "ready" also after Redis refused a part of the handshake.
     if (isClosed) throw fault ?? new Error("the connection was closed");
     return redis;
@@ -104,13 +104,8 @@ export function openRedisConnection(
 
   /** A replica takes what is published, for its own subscribers only; a sentinel that lags behind may still name one. */
   async function requirePrimary(): Promise<void> {
-    try {
-      const [role] = await withCommandTimeout(redis.role());
-      if (String(role) !== "master") throw new Error(`the server is a ${String(role)}: expected the primary`);
-    } catch (error) {
-      drop("cut");
-      throw fault ?? error;
-    }
+    const [role] = await withCommandTimeout(redis.role());
+    if (String(role) !== "master") throw new Error(`the server is a ${String(role)}: expected the primary`);
   }
 
   async function withCommandTimeout<Result>(answer: Promise<Result>): Promise<Result> {
@@ -139,13 +134,24 @@ export function openRedisConnection(
   }
 
   function toFailure(action: string, error: unknown): AppError {
-    return unavailable(`Cannot ${action}: Redis ${faultOf(error, timeoutMs)}`, {
+    const text = error instanceof Error ? error.message : "";
+    const refusal = refusals.find(([pattern]) => pattern.test(text))?.[1];
+    const isLate = error instanceof CommandTimeout;
+    const fault = isLate ? `did not answer within ${timeoutMs / 1000} s` : "cannot be reached or does not serve";
+    return unavailable(`Cannot ${action}: Redis ${refusal ?? fault}`, {
       cause: error,
       secrets,
-      retryAfterSeconds: isRefusal(error) ? 30 : 2,
+      ...(refusal !== undefined && { retryAfterSeconds: 30 }),
     });
   }
 }
+
+/** Each needs a person. */
+const refusals: readonly (readonly [RegExp, string])[] = [
+  [/^(WRONGPASS|NOAUTH)|AUTH|invalid password/, "refused the user or password (REDIS_URL)"],
+  [/^NOPERM/, "does not allow this user the command or channel (REDIS_URL)"],
+  [/DB index|SELECT/, "has no such database (EVENTSTREAM_CACHE_DB): expected one that it has"],
+];
 
 class CommandTimeout extends Error {}
 
@@ -181,17 +187,4 @@ function reset(stream: Redis["stream"]): void {
 /** A TLS socket has no separate reset, nor has every runtime's TCP socket. */
 function canReset(stream: Redis["stream"]): boolean {
   return !("encrypted" in stream) && "resetAndDestroy" in stream;
-}
-
-function faultOf(error: unknown, timeoutMs: number): string {
-  const text = error instanceof Error ? error.message : "";
-  if (error instanceof CommandTimeout) return `did not answer within ${timeoutMs / 1000} s`;
-  if (/^(WRONGPASS|NOAUTH)|AUTH|invalid password/.test(text)) return "refused the user or password (REDIS_URL)";
-  if (text.startsWith("NOPERM")) return "does not allow this user the command or channel (REDIS_URL)";
-  if (/DB index|SELECT/.test(text)) return "has no such database (EVENTSTREAM_CACHE_DB): expected one that it has";
-  return "cannot be reached or does not serve";
-}
-
-function isRefusal(error: unknown): boolean {
-  return error instanceof Error && /^(WRONGPASS|NOAUTH|NOPERM)|DB index/.test(error.message);
 }
