@@ -91,11 +91,26 @@ function zonesInBoth(one: readonly string[], other: readonly string[], zones: Zo
 
 /** The zones by name, each with its addresses, for a person who compares them with a document. */
 function describeZones(ids: readonly string[], zones: Zones): string {
-  const texts = ids.map((id) => {
-    const zone = zones.find(id);
-    return zone === undefined ? id : describeZone(zone);
-  });
-  return `${ids.length === 1 ? "zone" : "zones"} ${listTexts(texts)}`;
+  const texts = listTexts(ids.flatMap((id) => zonesOf(id, zones)?.map(describeZone) ?? id));
+  if (ids.some((id) => isAllZones(id, zones))) return texts === "" ? allZones : `${allZones} (${texts})`;
+  return `${ids.length === 1 ? "zone" : "zones"} ${texts}`;
+}
+
+/** The names of the zones; an id without a zone stands for itself. */
+export function zoneNames(ids: readonly string[], zones: Zones): readonly string[] {
+  return ids.flatMap((id) => zonesOf(id, zones)?.map(nameOf) ?? id);
+}
+
+/** The zones that a rule means by an id, a name or Okta's word for any of them that is not empty; null where none is known. */
+function zonesOf(id: string, zones: Zones): JsonList | null {
+  if (isAllZones(id, zones))
+    return zones.listed.filter((zone) => !["wrong", "review"].includes(readZone(zone, zones).kind));
+  const zone = zones.find(id);
+  return zone === undefined ? null : [zone];
+}
+
+function isAllZones(id: string, zones: Zones): boolean {
+  return id === allZones && zones.find(id) === undefined;
 }
 
 export function describeZone(zone: JsonObject): string {
@@ -171,7 +186,7 @@ function readAll(ids: readonly string[], zones: Zones): readonly ReadZone[] {
   return sortTexts(ids).map((id) => {
     const zone = zones.find(id);
     if (zone !== undefined) return readZone(zone, zones);
-    if (id === allZones) return readAllZones(zones);
+    if (isAllZones(id, zones)) return readAllZones(zones);
     const { unseen } = zones;
     return unseen === null ? { kind: "wrong", actual: `the unknown zone ${id}`, ranges: [] } : notObtained(unseen);
   });

@@ -99,6 +99,14 @@ test.each<[what: string, zones: JsonList, include: string, exclude: string]>([
   expect([outcome("include"), outcome("exclude")]).toEqual([include, exclude]);
 });
 
+test("ALL_ZONES is named with the zones that count, and their addresses", () => {
+  const listed = [aZone(), aZone({ id: "b", name: "VPN", ...gateways("0.0.0.0/0") }), aZone({ id: "c", gateways: [] })];
+  const result = judge({ connection: "ZONE", include: ["ALL_ZONES"] }, [...listed, blocked]);
+  expect(result.findings[0]?.actual).toBe(
+    'in ALL_ZONES ("Offices" (192.0.2.0/24), "VPN" (0.0.0.0/0)) of every address in rule "STIG rule"',
+  );
+});
+
 test("a zone without a usable id may be the included one", () => {
   const result = judge({ connection: "ZONE", include: ["nzoGone"] }, [aZone({ id: 7, name: "Odd" }), aZone()]);
   expect(result).toMatchObject({ status: "MANUAL", reason: "unreadable" });
