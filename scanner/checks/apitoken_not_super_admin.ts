@@ -15,8 +15,8 @@ import { judgeList, Subject } from "./evaluating/finding_drafts.ts";
 import { memoize } from "./evaluating/memoize.ts";
 import { clientNote } from "./parsing/api_token.ts";
 import { readText, showValue } from "./parsing/fields.ts";
-import { listTexts, nameOf, sortBy, resourceOf } from "./parsing/names.ts";
-import { compareToken, quoteAll, sameTexts, withDocument, type Comparison } from "../org_policy/comparison.ts";
+import { listTexts, nameOf, quoteAll, sortBy, resourceOf } from "./parsing/names.ts";
+import { compareToken, sameTexts, withDocument, type Comparison } from "../org_policy/comparison.ts";
 import type { ApiTokenEntry } from "../org_policy/document.ts";
 import { isSuperAdminRole } from "./parsing/super_admin_role.ts";
 

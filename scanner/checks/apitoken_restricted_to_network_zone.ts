@@ -1,5 +1,5 @@
 import { decide, zoneFields } from "./deciding_fields.ts";
-import { zoneUseOf } from "../org_policy/facts.ts";
+import { tokenZoneUse } from "../org_policy/facts.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { entriesOf } from "../evidence/artifacts.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
@@ -46,7 +46,7 @@ export const apitokenRestrictedToNetworkZone = defineCheck({
       judgeItem: (token) =>
         withDocument(withPartialCoverage(judgeToken(token, zones), uncovered), orgPolicy, (policy) =>
           compareToken(token, { policy, all }, (entry) =>
-            compareZones({ zones_allowed: entry.zones }, zoneUseOf(token, "network", { zones }), zones),
+            compareZones({ zones_allowed: entry.zones }, tokenZoneUse(token, zones), zones),
           ),
         ),
       judgeEmpty: (org) => [org.pass("no API token")],

@@ -1,5 +1,5 @@
 import { decide, networkFields, zoneFields } from "./deciding_fields.ts";
-import { appZoneUse } from "../org_policy/facts.ts";
+import { policyZoneUse } from "../org_policy/facts.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import {
   availableValue,
@@ -170,8 +170,7 @@ function rulesOf(policyId: string, all: Evidence<RulesById>): Evidence<JsonList>
 }
 
 /**
- * Compares the zones of an app's rules with the document's: allowed is what a rule lets in from, denied what each of these
- * rules leaves out, or another one denies. Thousands of apps may share one policy, and one entry.
+ * Compares the zones of an app's rules with the document's. Thousands of apps may share one policy, and one entry.
  */
 function createComparison(
   { rules, zones, policies }: PolicyEvidence,
@@ -184,7 +183,9 @@ function createComparison(
   const labels = Map.groupBy(apps, nameOf);
   const names = Map.groupBy(policies, nameOf);
   const nameById = new Map(policies.map((policy) => [policy["id"], nameOf(policy)]));
-  const usesOf = memoize((policyId: string) => appZoneUse(entriesOf(rulesOf(policyId, rules)), zones));
+  const usesOf = memoize((policyId: string) =>
+    policyZoneUse(entriesOf(rulesOf(policyId, rules)), { accessPath, zones, everyone: null }),
+  );
   return (app) => {
     const policyId = accessPolicyId(app);
     if (typeof policyId !== "string") return notCovered;

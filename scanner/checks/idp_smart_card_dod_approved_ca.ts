@@ -9,11 +9,11 @@ import {
 import { defineCheck, type CheckContext, type FindingDraft } from "./check.ts";
 import { explicitActivityOf, unknownActivity } from "./parsing/activity.ts";
 import { judgeList, Subject, withNote } from "./evaluating/finding_drafts.ts";
-import { quoteAll, withDocument, type Comparison } from "../org_policy/comparison.ts";
+import { withDocument, type Comparison } from "../org_policy/comparison.ts";
 import type { OrgPolicy } from "../org_policy/document.ts";
 import { readText, showValue } from "./parsing/fields.ts";
 import { listOf, type ListParameter } from "./parameter.ts";
-import { listTexts, nameOf, resourceOf } from "./parsing/names.ts";
+import { listTexts, nameOf, quoteAll, resourceOf } from "./parsing/names.ts";
 
 /** Parts of the names of issuers that the DOD approves: its own authorities, and the external ones. */
 const dodIssuers: readonly string[] = ["OU=DoD", "OU=ECA"];

@@ -1,8 +1,9 @@
 import { decide, everyoneGroup, networkFields, rulesForEverybody, zoneFields } from "./deciding_fields.ts";
-import { sessionZoneUse } from "../org_policy/facts.ts";
+import { policyZoneUse } from "../org_policy/facts.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
-import type { Subject } from "./evaluating/finding_drafts.ts";
+import { withPartialCoverage, type Subject } from "./evaluating/finding_drafts.ts";
+import { everyoneIn } from "./parsing/rule_conditions.ts";
 import { nameOf } from "./parsing/names.ts";
 import { groupsOfSessionRules, judgeSessionPolicies } from "./evaluating/session_policies.ts";
 import { judgeNetwork, networkConditionOf, readZones, type Zones, type ZonesVerdict } from "./evaluating/zones.ts";
@@ -24,11 +25,11 @@ export const signonGlobalSessionPolicyNetworkZoneEnforced = defineCheck({
     disa: 'verify the "IF User\'s IP is" setting is correctly set to either allow or deny based on the organization defined policy.',
     rests_on: [
       "PASS: with an attestation or the organization's document. In every active policy the active rule at priority 1 (built in or not) " +
-        "allows or denies by zones that restrict. A rule that denies everybody passes.",
+        "allows or denies by zones that restrict. A rule that denies everybody passes. The document is compared with all rules.",
       "ANYWHERE is FAIL, even with a stored list of zones. A zone that is deleted, inactive, a blocklist, or as wide as the internet " +
         "restricts nothing.",
-      'Left to a person: whether these zones are "based on the organization defined policy". The finding names their addresses, and ' +
-        "the first later rule that lets in from elsewhere.",
+      'Left to a person: whether these zones are "based on the organization defined policy". The finding names their addresses, and, ' +
+        "unless the deciding rule denies by network alone, the first later rule that lets in from elsewhere.",
     ],
     fix: [
       "Define the networks under Security > Networks in the Admin Console",
@@ -53,11 +54,16 @@ export const signonGlobalSessionPolicyNetworkZoneEnforced = defineCheck({
       judgeRule: (subject, rule) =>
         judgeNetwork(subject, networkConditionOf(rule, zones), ` in rule "${nameOf(rule)}"`),
       judgeDeny: (subject, rule) => judgeDenial(subject, rule, zones),
-      uncovered,
     });
-    return drafts.map((draft) =>
-      withDocument(draft, orgPolicy, (policy) => comparePolicy(draft.resource, { policy, policies, zones })),
-    );
+    const everyone = everyoneIn(artifacts.built_in_groups);
+    return drafts.map((draft) => {
+      if (draft.status !== "PASS") return draft;
+      const compared = withDocument({ ...draft, uncovered }, orgPolicy, (policy) =>
+        comparePolicy(draft.resource, { policy, policies, zones, everyone }),
+      );
+      // No document answers for a later rule that is open by the STIG.
+      return withPartialCoverage(compared, draft.uncovered);
+    });
   },
 });
 
@@ -65,10 +71,11 @@ interface Compared {
   readonly policy: OrgPolicy;
   readonly policies: readonly PolicyWithRules[];
   readonly zones: Zones;
+  readonly everyone: ReadonlySet<string> | null;
 }
 
-/** Compares the zones of the rule at priority 1, which decides. */
-function comparePolicy(resource: FindingDraft["resource"], { policy, policies, zones }: Compared): Comparison {
+/** Compares the zones of all rules: those whom the first one is not for come to the others. */
+function comparePolicy(resource: FindingDraft["resource"], { policy, policies, ...reading }: Compared): Comparison {
   if (resource === null) return notCovered;
   const { id, name } = resource;
   const entryOf = (wanted: string) => policy.session_policies?.find((entry) => entry.policy === wanted);
@@ -78,7 +85,7 @@ function comparePolicy(resource: FindingDraft["resource"], { policy, policies, z
   const named = own === undefined ? [] : policies.filter((one) => nameOf(one.policy) === name);
   const rules = entriesOf(policies.find((one) => one.policy["id"] === id)?.rules);
   return compareSole(named, `session policies with the name "${name}"`, () =>
-    compareZones(entry, sessionZoneUse(rules, zones), zones),
+    compareZones(entry, policyZoneUse(rules, { accessPath: "actions.signon.access", ...reading }), reading.zones),
   );
 }
 

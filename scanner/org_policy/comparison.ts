@@ -1,6 +1,6 @@
 import type { FindingDraft } from "../checks/check.ts";
 import type { JsonObject } from "../../shared/json.ts";
-import { listTexts, nameOf, sortTexts } from "../checks/parsing/names.ts";
+import { nameOf, quoteAll } from "../checks/parsing/names.ts";
 import { withNote } from "../checks/evaluating/finding_drafts.ts";
 import type { Zones } from "../checks/evaluating/zones.ts";
 import { citationOf, restsOn, type ApiTokenEntry, type OrgPolicy, type ZoneLists } from "./document.ts";
@@ -74,9 +74,10 @@ export function compareZones(
 ): Comparison {
   const problem = zoneProblem([...allowed, ...denied], zones);
   if (problem !== null) return { kind: "doubtful", why: problem };
-  if (use === null) return { kind: "doubtful", why: "the network of the rule is not a list of zones" };
-  const said = sayZones({ allowed, denied });
-  const isSame = sameTexts(allowed, use.allowed) && sameTexts(denied, use.denied);
+  if (use === null) return { kind: "doubtful", why: "the network of a rule cannot be compared by zones" };
+  const said = sayZones({ allowed, denied, open: null });
+  const isOpen = use.open !== null && allowed.length > 0;
+  const isSame = !isOpen && sameTexts(allowed, use.allowed) && sameTexts(denied, use.denied);
   return isSame ? { kind: "agrees", said } : { kind: "departs", said, found: sayZones(use) };
 }
 
@@ -91,16 +92,13 @@ function zoneProblem(names: readonly string[], zones: Zones): string | null {
   return null;
 }
 
-function sayZones({ allowed, denied }: ZoneUse): string {
+function sayZones({ allowed, denied, open }: ZoneUse): string {
+  const sources = [allowed.length === 0 ? null : quoteAll(allowed), open].filter((text) => text !== null);
   const parts = [
-    ...(allowed.length === 0 ? [] : [`allowed from ${quoteAll(allowed)}`]),
+    ...(sources.length === 0 ? [] : [`allowed from ${sources.join(" and ")}`]),
     ...(denied.length === 0 ? [] : [`denied from ${quoteAll(denied)}`]),
   ];
   return parts.length === 0 ? "no zone" : `access ${parts.join(" and ")}`;
-}
-
-export function quoteAll(names: readonly string[]): string {
-  return listTexts(sortTexts([...new Set(names)]).map((name) => `"${name}"`));
 }
 
 export function sameTexts(one: readonly string[], other: readonly string[]): boolean {

@@ -4,11 +4,12 @@ import { directoryOf } from "../checks/evaluating/directory.ts";
 import { nameOf } from "../checks/parsing/names.ts";
 import { judgeZone } from "../checks/network_zone_block_anonymized_proxies.ts";
 import { otherBrands } from "../checks/signon_dod_warning_banner_configured.ts";
+import { everyoneIn } from "../checks/parsing/rule_conditions.ts";
 import { readZones, type Zones } from "../checks/evaluating/zones.ts";
 import { availableValue, entriesOf, type CollectedArtifacts } from "../evidence/artifacts.ts";
 import type { ArtifactsDocument } from "../evidence/artifacts_document.ts";
 import type { ApiTokenEntry, AppEntry, OrgPolicy, ZoneLists } from "./document.ts";
-import { appZoneUse, rolesOf, sessionZoneUse, zoneUseOf, type ZoneUse } from "./facts.ts";
+import { policyZoneUse, rolesOf, tokenZoneUse, type ZoneUse } from "./facts.ts";
 import { orgPolicyFormat } from "./schema.ts";
 
 /**
@@ -40,11 +41,14 @@ export function draftOrgPolicy({ scan, artifacts }: ArtifactsDocument, day: stri
   };
 }
 
-function draftSessions({ global_session_policies: policies }: CollectedArtifacts, zones: Zones) {
+function draftSessions(
+  { global_session_policies: policies, built_in_groups: groups }: CollectedArtifacts,
+  zones: Zones,
+) {
+  const reading = { accessPath: "actions.signon.access", zones, everyone: everyoneIn(groups) } as const;
   return entriesOf(policies).flatMap(({ policy, rules }) => {
-    const use = rules === null || activityOf(policy) !== "active" ? null : sessionZoneUse(entriesOf(rules), zones);
-    const lists = zoneLists(use);
-    return lists === null ? [] : [{ policy: nameOf(policy), ...lists }];
+    const lists = zoneLists(policyZoneUse(entriesOf(rules), reading));
+    return lists === null || activityOf(policy) !== "active" ? [] : [{ policy: nameOf(policy), ...lists }];
   });
 }
 
@@ -52,11 +56,12 @@ function draftSessions({ global_session_policies: policies }: CollectedArtifacts
 function draftApps({ apps, app_policy_rules: byId, access_policies: named }: CollectedArtifacts, zones: Zones) {
   const names = new Map(entriesOf(named).map((policy) => [policy["id"], nameOf(policy)]));
   const rules = (byId === undefined ? null : availableValue(byId)) ?? {};
+  const reading = { accessPath: "actions.appSignOn.access", zones, everyone: null } as const;
   const entries = new Map<string, AppEntry>();
   for (const app of entriesOf(apps)) {
     const policyId = activityOf(app) === "active" && app["signOnMode"] !== null ? accessPolicyId(app) : null;
     if (typeof policyId !== "string" || !Object.hasOwn(rules, policyId)) continue;
-    const lists = zoneLists(appZoneUse(entriesOf(rules[policyId]), zones));
+    const lists = zoneLists(policyZoneUse(entriesOf(rules[policyId]), reading));
     const policy = names.get(policyId);
     const entry = policy === undefined ? { app: nameOf(app) } : { policy };
     if (lists !== null) entries.set(JSON.stringify(entry), { ...entry, ...lists });
@@ -68,7 +73,7 @@ function draftTokens({ api_tokens: tokens, api_token_owners: owners }: Collected
   const known = (owners === undefined ? null : availableValue(owners)) ?? {};
   return entriesOf(tokens).flatMap((token): ApiTokenEntry[] => {
     const owner = known[String(token["userId"])];
-    const use = zoneUseOf(token, "network", { zones });
+    const use = tokenZoneUse(token, zones);
     if (owner === undefined || owner.login === null || use === null) return [];
     const roles = [...new Set(rolesOf(owner).map(nameOf))];
     return [{ token: nameOf(token), owner: owner.login, roles, zones: use.allowed, purpose: "" }];
@@ -86,7 +91,8 @@ function draftAuthorities({ smart_card_idps: idps }: CollectedArtifacts) {
 
 function zoneLists(use: ZoneUse | null): ZoneLists | null {
   const [allowed = [], denied = []] = [use?.allowed, use?.denied].map((names) => [...new Set(names)].toSorted());
-  if (allowed.length + denied.length === 0) return null;
+  const isOpenToo = use !== null && use.open !== null && allowed.length > 0;
+  if (isOpenToo || allowed.length + denied.length === 0) return null;
   return {
     ...(allowed.length > 0 && { zones_allowed: allowed }),
     ...(denied.length > 0 && { zones_denied: denied }),

@@ -1,60 +1,95 @@
 import type { JsonObject } from "../../shared/json.ts";
-import type { Zones } from "../checks/evaluating/zones.ts";
-import { activityOf } from "../checks/parsing/activity.ts";
+import { zoneNames, type Zones } from "../checks/evaluating/zones.ts";
 import { readText, textsIn } from "../checks/parsing/fields.ts";
-import { nameOf } from "../checks/parsing/names.ts";
-import { accessOf, isBuiltIn } from "../checks/parsing/rule_order.ts";
+import { nameOf, quoteAll } from "../checks/parsing/names.ts";
+import { restrictionsOf, type Limit } from "../checks/parsing/rule_conditions.ts";
+import { accessOf, isSure, stagesOf, type AccessPath } from "../checks/parsing/rule_order.ts";
 import { entriesOf, type ApiTokenOwner, type JsonList } from "../evidence/artifacts.ts";
 
 /** Reads from an org what its document speaks of, to compare the two and to draft one. */
 
-/** Names of zones that a rule lets in from, and keeps out; null where a part of it cannot be read. */
+/** Names of zones that an object lets in from, and keeps out. */
 export interface ZoneUse {
   readonly allowed: readonly string[];
   readonly denied: readonly string[];
+  /** Describes a rule that lets in from more than zones that it names; null where none does. */
+  readonly open: string | null;
+}
+
+/** Returns the zones of an API token; null where its network cannot be read or is not by zone. */
+export function tokenZoneUse(token: JsonObject, zones: Zones): ZoneUse | null {
+  const network = zonesAt(token, "network", zones);
+  return network === null ? null : { allowed: network.include, denied: network.exclude, open: null };
+}
+
+interface RuleReading {
+  readonly accessPath: AccessPath;
+  readonly zones: Zones;
+  /** The ids of the group that every user is in; null where it is unknown. */
+  readonly everyone: ReadonlySet<string> | null;
+}
+
+/** A network condition; without an included zone it is for every address that is not excluded. */
+interface NamedZones {
+  readonly include: readonly string[];
+  readonly exclude: readonly string[];
+}
+
+/**
+ * Follows the rules of a policy in their order. Allowed is what any of them lets in from; denied is what each of these leaves out, or
+ * another rule denies to everybody before one lets in from it. Null where a rule cannot be read or compared.
+ */
+export function policyZoneUse(rules: JsonList, { accessPath, zones, everyone }: RuleReading): ZoneUse | null {
+  const isDenial = (rule: JsonObject) => accessOf(rule, accessPath) === "DENY";
+  const stages = stagesOf(rules);
+  if (stages.some((stage) => stage.length > 1 && stage.some(isDenial))) return null;
+  const letIn: NamedZones[] = [];
+  const denied: string[] = [];
+  let open: string | null = null;
+  /** A DENY for all other zones leaves these to the rules after it. */
+  let remaining: readonly string[] = [];
+  for (const rule of stages.flat()) {
+    const restrictions = restrictionsOf(rule, everyone);
+    const network = readNetwork(rule, restrictions, zones);
+    if (network === null || !isSure(rule) || accessOf(rule, accessPath) === "unknown") return null;
+    const others = [...restrictions].flatMap(([name, limit]) => (name === "network" ? [] : [limit]));
+    const { include, exclude } = network;
+    if (!isDenial(rule)) {
+      const from = include.length > 0 ? include : remaining;
+      if (from.length === 0) open ??= describeOpen(rule, exclude);
+      letIn.push({ include: from, exclude });
+    } else if (others.length === 0) {
+      if (exclude.length > 0 && include.length + remaining.length > 0) return null;
+      denied.push(...include.filter((zone) => !letIn.some((earlier) => isIn(zone, earlier))));
+      remaining = exclude.length > 0 ? exclude : remaining;
+    } else if (!others.includes("some")) return null;
+    if (restrictions.size === 0) break;
+  }
+  const [first, ...others] = letIn.map(({ exclude }) => exclude);
+  const leftOutByAll = (first ?? []).filter((zone) => others.every((exclude) => exclude.includes(zone)));
+  return { allowed: letIn.flatMap(({ include }) => include), denied: [...leftOutByAll, ...denied], open };
+}
+
+function isIn(zone: string, { include, exclude }: NamedZones): boolean {
+  return include.length > 0 ? include.includes(zone) : !exclude.includes(zone);
+}
+
+function describeOpen(rule: JsonObject, exclude: readonly string[]): string {
+  const except = exclude.length === 0 ? "" : ` but ${quoteAll(exclude)}`;
+  return `everywhere${except} by rule "${nameOf(rule)}"`;
+}
+
+function readNetwork(rule: JsonObject, restrictions: ReadonlyMap<string, Limit>, zones: Zones): NamedZones | null {
+  const isAnywhere = !restrictions.has("network") && !restrictions.has("conditions");
+  return isAnywhere ? { include: [], exclude: [] } : zonesAt(rule, "conditions.network", zones);
 }
 
 /** Returns the zones of the network condition at `path`, by name; null where it cannot be read or is not by zone. */
-export function zoneUseOf(object: JsonObject, path: string, { isDenial = false, zones }: ZoneReading): ZoneUse | null {
+function zonesAt(object: JsonObject, path: string, zones: Zones): NamedZones | null {
   const connection = readText(object, `${path}.connection`);
   if (connection.kind !== "value" || connection.value !== "ZONE") return null;
-  const [include, exclude] = ["include", "exclude"].map((list) =>
-    textsIn(object, `${path}.${list}`).map((id) => {
-      const zone = zones.find(id);
-      return zone === undefined ? id : nameOf(zone);
-    }),
-  );
-  if (include === undefined || exclude === undefined) return null;
-  return isDenial ? { allowed: exclude, denied: include } : { allowed: include, denied: exclude };
-}
-
-interface ZoneReading {
-  readonly isDenial?: boolean;
-  readonly zones: Zones;
-}
-
-/** Returns the zones of the rule that decides: the active one at priority 1; null where there is no single one. */
-export function sessionZoneUse(rules: JsonList, zones: Zones): ZoneUse | null {
-  const [rule, ...others] = rules.filter((one) => one["priority"] === 1 && activityOf(one) === "active");
-  if (rule === undefined || others.length > 0) return null;
-  const isDenial = accessOf(rule, "actions.signon.access") === "DENY";
-  return zoneUseOf(rule, "conditions.network", { isDenial, zones });
-}
-
-/** Returns what the rules of an app let in from, and what each of these leaves out or another one denies. */
-export function appZoneUse(rules: JsonList, zones: Zones): ZoneUse | null {
-  const active = rules.filter((rule) => activityOf(rule) === "active" && isBuiltIn(rule) === false);
-  const read = active.map((rule) => {
-    const isDenial = accessOf(rule, "actions.appSignOn.access") === "DENY";
-    return { isDenial, use: zoneUseOf(rule, "conditions.network", { isDenial, zones }) };
-  });
-  const letIn = read.filter(({ isDenial }) => !isDenial).map(({ use }) => use);
-  if (letIn.some((use) => use === null)) return null;
-  const [first, ...others] = letIn.filter((use) => use !== null);
-  if (first === undefined) return null;
-  const leftOutByAll = first.denied.filter((name) => others.every(({ denied }) => denied.includes(name)));
-  const denied = read.flatMap(({ isDenial, use }) => (isDenial && use !== null ? use.denied : []));
-  return { allowed: [first, ...others].flatMap(({ allowed }) => allowed), denied: [...leftOutByAll, ...denied] };
+  const namesIn = (list: string) => zoneNames(textsIn(object, `${path}.${list}`), zones);
+  return { include: namesIn("include"), exclude: namesIn("exclude") };
 }
 
 /** Returns the roles of a token's owner, direct and through groups, as far as they were read. */

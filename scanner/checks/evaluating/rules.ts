@@ -172,7 +172,11 @@ class RuleWalk {
   #judgeDeny(index: number, rule: JsonObject): readonly (FindingDraft | null)[] {
     const { subject, criteria } = this.#walk;
     const settled = criteria.judgeDeny?.(subject, rule) ?? null;
-    if (settled !== null) return [withPartialCoverage(settled, this.#remains(index, rule))];
+    if (settled !== null) {
+      // A DENY by network alone leaves to the next rule exactly those who may come in.
+      const isForAll = this.#restrictions(rule).every((name) => name === "network");
+      return [isForAll ? settled : withPartialCoverage(settled, this.#remains(index, rule))];
+    }
     const limits = [...restrictionsOf(rule, criteria.everyone)];
     if (limits.some(([, limit]) => limit === "some")) return [null];
     const everybody = subject.pass(`access denied to everybody by rule "${nameOf(rule)}"`);

@@ -10,7 +10,7 @@ import {
 import { memoize } from "./memoize.ts";
 import type { FindingDraft } from "../check.ts";
 import { activityOf } from "../parsing/activity.ts";
-import { judgeList, Subject, withNote, withPartialCoverage } from "./finding_drafts.ts";
+import { judgeList, Subject, withNote } from "./finding_drafts.ts";
 import { judgeByRuleAtPriorityOne, type RuleCriteria } from "./rules.ts";
 import { listTexts, nameOf, resourceOf } from "../parsing/names.ts";
 import { isSystem, requireDefault } from "../parsing/whole_list.ts";
@@ -18,8 +18,6 @@ import { everyoneIn, groupsFor } from "../parsing/rule_conditions.ts";
 
 export interface SessionCriteria extends Pick<RuleCriteria, "judgeRule" | "judgeDeny" | "judgeFirst"> {
   readonly expected: string;
-  /** Part of its rule that every PASS leaves to a person. */
-  readonly uncovered?: string;
 }
 
 export function groupsOfSessionRules({
@@ -73,7 +71,7 @@ function isWithoutRules({ policy, rules }: PolicyWithRules): boolean {
 /** The verdict on any policy with these rules. */
 function judgeRules(
   rules: Evidence<JsonList>,
-  { expected, uncovered, ...judging }: SessionCriteria,
+  { expected, ...judging }: SessionCriteria,
   everyone: ReadonlySet<string> | null,
 ): FindingDraft {
   const subject = new Subject(null, expected);
@@ -83,7 +81,7 @@ function judgeRules(
     ifNone: "no active rule at priority 1",
     everyone,
   });
-  if (rules.state === "obtained") return withPartialCoverage(draft, uncovered);
+  if (rules.state === "obtained") return draft;
   // The rule at priority 1 is known, so its FAIL is proven even where later pages are missing.
   return proven ?? subject.missing(rules);
 }

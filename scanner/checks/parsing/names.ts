@@ -44,6 +44,10 @@ export function listTexts(texts: readonly string[]): string {
   return `${first.map((text) => shorten(text, 100)).join(", ")}${rest}`;
 }
 
+export function quoteAll(names: readonly string[]): string {
+  return listTexts([...new Set(names)].map((name) => `"${name}"`));
+}
+
 /**
  * True for a text that can be an id: no empty text, nothing longer than any id, and no blanks or invisible characters, as in ids that
  * `okta/provider_text.ts` had to change.

@@ -157,10 +157,21 @@ describe("the rules of a session policy", () => {
       "a later one from anywhere",
       [office, aDefaultRule()],
       "partly",
-      /: Verify .*; Rule "Strict" .* which is FAIL: ANYWHERE/,
+      /: Rule "Strict" .* which is FAIL: ANYWHERE.*; Verify /,
     ],
     ["a DENY for everybody", [deny({}), aDefaultRule()], "partly", /: Verify [^;]*\.$/],
-    ["a DENY for a zone of nearly every address", [deny({ conditions: from("nzoBroad") }), aDefaultRule()], "partly"],
+    [
+      "a DENY for a zone of nearly every address",
+      [deny({ conditions: from("nzoBroad") }), aDefaultRule()],
+      "partly",
+      /: Verify [^;]*\.$/,
+    ],
+    [
+      "a DENY for one user from a zone",
+      [deny({ conditions: { ...from("nzo1"), people: { users: { include: ["00u1"] } } } }), aDefaultRule()],
+      "partly",
+      /"Default Rule".* is FAIL: ANYWHERE/,
+    ],
     ["a DENY for a zone that is gone", [deny({ conditions: from("nzoGone") }), aDefaultRule()], "FAIL"],
   ])("about zones: %s", (...row) => expectRow(zones, row));
 

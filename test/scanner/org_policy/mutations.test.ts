@@ -82,6 +82,36 @@ function addZone(org: Json): string {
   return "nzoB";
 }
 
+const everybody = { network: { connection: "ANYWHERE" } };
+const fromZone = (include: string) => ({ network: { connection: "ZONE", include: [include] } });
+const notFromZone = (exclude: string) => ({ network: { connection: "ZONE", exclude: [exclude] } });
+const officeId = (org: Json): string => named(zones(org), "Office network").id;
+const onlyOffice = (org: Json) => fromZone(officeId(org));
+const oneUser = { people: { users: { include: ["00uA"] } } };
+
+/** Makes these the rules of each session policy, in their order: Okta's own lets everybody in at the end. */
+function setSessionRules(org: Json, ...rules: readonly (readonly [access: string, conditions: Json])[]): void {
+  for (const policy of org.global_session_policies.value)
+    policy.rules.value = [...rules, ["ALLOW", everybody]].map(([access, conditions], index) => ({
+      id: `rul${index}`,
+      name: index === rules.length ? "Default Rule" : `Rule ${index + 1}`,
+      status: "ACTIVE",
+      priority: index + 1,
+      conditions,
+      actions: { signon: { ...session(org, "Administrators").rules.value[0].actions.signon, access } },
+    }));
+}
+
+/** Puts a rule before the others of each policy of apps. */
+function addAppRule(org: Json, access: string, conditions: Json): void {
+  for (const { value: rules } of Object.values<Json>(org.app_policy_rules.value)) {
+    const rule = { ...structuredClone(rules[0]), id: "rulFirst", name: "First", conditions, priority: -1 };
+    rules.unshift({ ...rule, actions: { appSignOn: { ...rule.actions.appSignOn, access } } });
+  }
+}
+
+const deniesBranch = [{ policy: "*", zones_denied: ["Branch office"] }];
+
 /** Blocks these addresses, by a list of the org's own. */
 function block(org: Json, ...ranges: readonly string[]): Json {
   const gateways = ranges.map((value) => ({ type: value.includes("/") ? "CIDR" : "RANGE", value }));
@@ -159,6 +189,48 @@ test.each<[change: string, edit: (one: Case) => void, changed: Readonly<Record<s
     ({ policy }) => (policy.session_policies[0].zones_allowed = ["Ofice network"]),
     { [S]: open },
   ],
+  [
+    "a later session rule lets in from anywhere",
+    ({ org }) => setSessionRules(org, ["ALLOW", onlyOffice(org)]),
+    { [S]: "FAIL" },
+  ],
+  [
+    "a later session rule lets in from another zone",
+    ({ org }) =>
+      setSessionRules(org, ["ALLOW", onlyOffice(org)], ["ALLOW", fromZone(addZone(org))], ["DENY", everybody]),
+    { [S]: "FAIL" },
+  ],
+  [
+    "a later session rule cannot be compared",
+    ({ org }) => setSessionRules(org, ["ALLOW", onlyOffice(org)], ["ALLOW", { network: { connection: "ON_NETWORK" } }]),
+    { [S]: open },
+  ],
+  [
+    "session rules deny a zone as the document does",
+    ({ org, policy }) => (
+      setSessionRules(org, ["DENY", fromZone(addZone(org))]),
+      (policy.session_policies = deniesBranch)
+    ),
+    {},
+  ],
+  [
+    "session rules deny one user a zone that the document denies",
+    ({ org, policy }) => (
+      setSessionRules(org, ["DENY", { ...fromZone(addZone(org)), ...oneUser }]),
+      (policy.session_policies = deniesBranch)
+    ),
+    { [S]: "FAIL" },
+  ],
+  ["session rules deny all zones but one", ({ org }) => setSessionRules(org, ["DENY", notFromZone(officeId(org))]), {}],
+  [
+    "session rules name any zone, and the document each",
+    ({ org, policy }) => {
+      sessionZones(org).include = ["ALL_ZONES"];
+      const all = zones(org).filter((zone: Json) => zone.usage === "POLICY" && zone.gateways !== null);
+      named(policy.session_policies, "Administrators").zones_allowed = all.map((zone: Json) => zone.name);
+    },
+    {},
+  ],
   ["the document has no session policies", ({ policy }) => delete policy.session_policies, { [S]: open }],
 
   ["an app's rule is for another zone", ({ org }) => (appZones(org).include = [addZone(org)]), { [A]: "FAIL" }],
@@ -172,6 +244,27 @@ test.each<[change: string, edit: (one: Case) => void, changed: Readonly<Record<s
         name: "Second",
         conditions: { network: { connection: "ZONE", include: [addZone(org)] } },
       }),
+    { [A]: "FAIL" },
+  ],
+  [
+    "another rule of an app lets in from all zones but one",
+    ({ org }) => addAppRule(org, "ALLOW", notFromZone(addZone(org))),
+    { [A]: "FAIL" },
+  ],
+  [
+    "a rule of an app denies a zone as the document does",
+    ({ org, policy }) => (
+      addAppRule(org, "DENY", fromZone(addZone(org))),
+      (policy.apps = [{ app: "*", zones_allowed: ["Office network"], zones_denied: ["Branch office"] }])
+    ),
+    {},
+  ],
+  [
+    "a rule of an app denies one user a zone that the document denies",
+    ({ org, policy }) => (
+      addAppRule(org, "DENY", { ...fromZone(addZone(org)), ...oneUser }),
+      (policy.apps = [{ app: "*", zones_allowed: ["Office network"], zones_denied: ["Branch office"] }])
+    ),
     { [A]: "FAIL" },
   ],
   ["a policy of apps is not in the document", ({ policy }) => (strongPolicy(policy).policy = "Weak"), { [A]: open }],
