@@ -2,8 +2,7 @@ import type { CheckResult, Engine, ScanStatus, StatusCounts } from "../shared/re
 import { countStates } from "../shared/rule_result.ts";
 import type { CollectedArtifacts } from "./evidence/artifacts.ts";
 import { artifactsDocument, type ArtifactsDocument } from "./evidence/artifacts_document.ts";
-import { withChanges } from "./causes/causes.ts";
-import { withEvaluation, withReads } from "./explain/evaluation_text.ts";
+import { withExplanations } from "./explain/evaluation_text.ts";
 import type { CatalogCheck } from "./catalog/catalog.ts";
 import { firstRequests } from "./evidence/artifact_requests.ts";
 import { createCollection, type CollectionTrace } from "./evidence/collect.ts";
@@ -108,8 +107,7 @@ export function evaluateTraced(
   { context, trace }: { readonly context: EvaluationContext; readonly trace: ScanTrace | undefined },
 ): CheckResult {
   const startedAtMs = trace?.nowMs() ?? 0;
-  const judged = withChanges(check, evaluateCheck(check, artifacts, context), { artifacts, digest: context.digest });
-  const result = withReads(check, withEvaluation(check, judged, artifacts), artifacts);
+  const result = withExplanations(check, evaluateCheck(check, artifacts, context), artifacts);
   trace?.evaluated(check.name, trace.nowMs() - startedAtMs);
   return result;
 }

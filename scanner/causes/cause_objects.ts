@@ -1,3 +1,7 @@
+import type { JsonObject } from "../../shared/json.ts";
+import type { Finding } from "../../shared/report.ts";
+import { sha256 } from "../digest.ts";
+import { causeId } from "../evaluate.ts";
 import { causeTypes, type CauseType } from "../../shared/schemas/report.ts";
 import { accessPolicyId } from "../checks/parsing/access_policy.ts";
 import { activityOf } from "../checks/parsing/activity.ts";
@@ -78,4 +82,9 @@ function changeable({ type, id, name, value }: OrgObject, where: string): readon
   const known = causeTypes.find((one) => one === type);
   if (known === undefined || !isUsableId(id) || value["id"] !== id) return [];
   return [{ type: known, id, name, where, isBuiltIn: isBuiltIn(value) === true }];
+}
+
+/** True for the rule whose change closes the finding. */
+export function isCauseOf({ cause }: Pick<Finding, "cause">, { id }: JsonObject): boolean {
+  return typeof id === "string" && causeId({ type: "policy_rule", id }, sha256) === cause;
 }

@@ -1,7 +1,7 @@
 import { failuresOf, joinChanges, rankCauses } from "../../shared/causes.ts";
 import type { Cause, CheckResult, Finding } from "../../shared/report.ts";
 import { catalog } from "../catalog/catalog.ts";
-import type { CauseObject, Check } from "../checks/check.ts";
+import type { CauseObject } from "../checks/check.ts";
 import { causeId } from "../evaluate.ts";
 import type { CollectedArtifacts } from "../evidence/artifacts.ts";
 import { changeableObjects, type ChangeableObject } from "./cause_objects.ts";
@@ -35,27 +35,6 @@ export function causesOf(
       change: joinChanges([...byResult].map(([result, { to_pass: text }]) => text ?? changeOf(object, result))),
     };
   });
-}
-
-/**
- * The result with what to change in each finding that a change closes. It goes by the check's own artifacts: which others are
- * there while a scan is running is chance.
- */
-export function withChanges(
-  check: Pick<Check, "artifacts">,
-  result: CheckResult,
-  { artifacts: all, digest }: { readonly artifacts: CollectedArtifacts; readonly digest: (text: string) => string },
-): CheckResult {
-  const artifacts: CollectedArtifacts = Object.fromEntries(check.artifacts.map((name) => [name, all[name]]));
-  const changes = new Map(causesOf([result], artifacts, digest).map(({ id, change }) => [id, change]));
-  if (changes.size === 0) return result;
-  return {
-    ...result,
-    findings: result.findings.map((finding) => {
-      const change = finding.cause === null ? undefined : changes.get(finding.cause);
-      return change === undefined ? finding : { ...finding, to_pass: change };
-    }),
-  };
 }
 
 /** A resource that is no object of a list, such as the Admin Console's settings. */

@@ -3,6 +3,7 @@ import type { Cause, CheckResult, Finding } from "../../shared/report.ts";
 import { stateOf } from "../../shared/rule_result.ts";
 import { shorten } from "../../shared/text.ts";
 import type { CatalogCheck } from "../catalog/catalog.ts";
+import { isCauseOf } from "../causes/cause_objects.ts";
 import { causesOf } from "../causes/causes.ts";
 import { accessPolicyId } from "../checks/parsing/access_policy.ts";
 import { activityOf } from "../checks/parsing/activity.ts";
@@ -10,7 +11,6 @@ import { nameOf } from "../checks/parsing/names.ts";
 import { everyoneIn, restrictionsOf } from "../checks/parsing/rule_conditions.ts";
 import { accessOf, inOrder } from "../checks/parsing/rule_order.ts";
 import type { DecidingFields } from "../checks/check.ts";
-import { causeId } from "../evaluate.ts";
 import { partPaths } from "../evidence/artifact_table.ts";
 import type { ArtifactName, CollectedArtifacts, JsonList } from "../evidence/artifacts.ts";
 import type { ArtifactsDocument } from "../evidence/artifacts_document.ts";
@@ -180,12 +180,9 @@ function rulesOf({ resource: { type, id } }: Finding, lists: readonly ObjectList
 }
 
 /** The rule that the verdict names: by its cause where it fails, else by its name in what was found. */
-function decidingRule({ cause, actual }: Finding, rules: JsonList): JsonObject | null {
-  const byCause = rules.find(
-    ({ id }) => typeof id === "string" && causeId({ type: "policy_rule", id }, sha256) === cause,
-  );
-  const byName = rules.filter((rule) => actual.includes(`rule "${nameOf(rule)}"`));
-  return byCause ?? (byName.length === 1 ? (byName[0] ?? null) : null);
+function decidingRule(finding: Finding, rules: JsonList): JsonObject | null {
+  const byName = rules.filter((rule) => finding.actual.includes(`rule "${nameOf(rule)}"`));
+  return rules.find((rule) => isCauseOf(finding, rule)) ?? (byName.length === 1 ? (byName[0] ?? null) : null);
 }
 
 function objectOf({ type, id }: Pick<OrgObject, "type" | "id">, lists: readonly ObjectList[]): JsonObject | null {

@@ -53,7 +53,7 @@ function findingLines(finding: ExplainedFinding): readonly string[] {
 }
 
 /** One line for each rule, an arrow at the one that decides, and its values below it. */
-export function ruleLines({ rules }: ExplainedFinding): readonly string[] {
+export function ruleLines({ rules }: Pick<ExplainedFinding, "rules">): readonly string[] {
   return rules.flatMap((rule) => [
     `${rule.decides ? "→" : " "} ${ruleText(rule)}`,
     ...(rule.decides ? rule.values.map((value) => `    ${valueText(value)}`) : []),

@@ -7,8 +7,7 @@ import { showValue } from "../checks/parsing/fields.ts";
 import { nameOf, sortTexts } from "../checks/parsing/names.ts";
 import { isSure } from "../checks/parsing/rule_order.ts";
 import type { ParameterValues } from "../checks/parameter.ts";
-import { causeId } from "../evaluate.ts";
-import { sha256 } from "../digest.ts";
+import { isCauseOf } from "../causes/cause_objects.ts";
 import {
   availableValue,
   entriesOf,
@@ -111,9 +110,8 @@ export function compareSetting(
 }
 
 /** The active rule that decides about the finding; null where none does, or several do. */
-export function decidingRule({ finding: { cause } }: Failed, rules: JsonList): JsonObject | null {
-  const isCause = (id: string | null) => id !== null && causeId({ type: "policy_rule", id }, sha256) === cause;
-  const [rule = null, ...others] = rules.filter((one) => isSure(one) && isCause(idOf(one)));
+export function decidingRule({ finding }: Failed, rules: JsonList): JsonObject | null {
+  const [rule = null, ...others] = rules.filter((one) => isSure(one) && idOf(one) !== null && isCauseOf(finding, one));
   return others.length === 0 ? rule : null;
 }
 

@@ -121,20 +121,18 @@ function twoFactors(rule: JsonObject): Readonly<Record<string, NewValue>> {
 /** The constraints as they are. */
 function constraintsOf(rule: JsonObject): { readonly constraints?: Value } {
   const constraints = alternativesOf(rule);
-  return constraints.length === 0 ? {} : { constraints: constraints.map(asJson) };
+  return constraints.length === 0 ? {} : { constraints: asJson(constraints) };
 }
 
 /** The same alternatives, each with a possession factor that cannot be phished. */
 function phishingResistance(rule: JsonObject): Readonly<Record<string, NewValue>> {
   const alternatives = alternativesOf(rule);
-  const value = (alternatives.length === 0 ? [{}] : alternatives).map(({ possession, ...others }: JsonObject) =>
-    asJson({
-      ...others,
-      possession: { ...(isJsonObject(possession) && possession), required: true, phishingResistant: "REQUIRED" },
-    }),
-  );
+  const stricter = (alternatives.length === 0 ? [{}] : alternatives).map(({ possession, ...others }: JsonObject) => ({
+    ...others,
+    possession: { ...(isJsonObject(possession) && possession), required: true, phishingResistant: "REQUIRED" },
+  }));
   const was = alternatives.length === 0 ? "had no constraints" : "accepted factors that can be phished";
-  return { constraints: { value, was } };
+  return { constraints: { value: asJson(stricter), was } };
 }
 
 /**
@@ -144,16 +142,12 @@ function phishingResistance(rule: JsonObject): Readonly<Record<string, NewValue>
 function alternativesOf(rule: JsonObject): JsonList {
   const list = readList(rule, `${method}.constraints`);
   const constraints = list.kind === "value" ? list.value.filter(isJsonObject) : [];
+  const withRequired = (factor: unknown) => (isJsonObject(factor) ? { required: true, ...factor } : factor);
   return constraints.map((constraint) =>
-    Object.fromEntries(
-      Object.entries(constraint).map(([name, factor]) => [
-        name,
-        isJsonObject(factor) ? { required: true, ...factor } : factor,
-      ]),
-    ),
+    Object.fromEntries(Object.entries(constraint).map(([name, factor]) => [name, withRequired(factor)])),
   );
 }
 
-function asJson(value: JsonObject): Value {
-  return { kind: "json", value };
+function asJson(objects: JsonList): Value {
+  return objects.map((value) => ({ kind: "json", value }));
 }
