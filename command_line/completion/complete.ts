@@ -11,8 +11,7 @@ export interface Completion {
 /** The words after the program's name, up to the cursor; the last one is completed, and is empty after a blank. */
 export async function complete(program: Command, words: readonly string[]): Promise<Completion> {
   const typed = words.at(-1) ?? "";
-  const place = findPlace(program, words.slice(0, -1));
-  const { command, option, used, position, isOver } = place;
+  const { command, option, used, position, isOver } = findPlace(program, words.slice(0, -1));
   // One that takes several values ends at the next option.
   if (option !== null && !(option.variadic && typed.startsWith("-"))) return completeValue(option, typed, "");
   if (!isOver && typed.startsWith("-")) {
@@ -38,22 +37,15 @@ export async function complete(program: Command, words: readonly string[]): Prom
 
 const nothing: Completion = { kind: "words", values: [] };
 
-interface Place {
-  readonly command: Command;
-  /** The option whose value comes next. */
-  readonly option: Option | null;
-  readonly used: ReadonlySet<Option>;
-  /** How many arguments there were. */
-  readonly position: number;
-  /** Behind `--`: no options any more. */
-  readonly isOver: boolean;
-}
-
-function findPlace(program: Command, words: readonly string[]): Place {
+/** Reads the words before the cursor. */
+function findPlace(program: Command, words: readonly string[]) {
   let command = program;
+  /** The option whose value comes next. */
   let option: Option | null = null;
   const used = new Set<Option>();
+  /** How many arguments there were. */
   let position = 0;
+  /** Set behind `--`: no options any more. */
   let isOver = false;
   for (const word of words) {
     if (option !== null && (!option.variadic || !word.startsWith("-"))) {

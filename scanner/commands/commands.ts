@@ -143,7 +143,7 @@ const commands: readonly ScannerCommand[] = [
       "scanstream verify report --key scanner.key.pub",
       "scanstream verify report --key scanner.key.pub --org-url https://acme.okta.com --since 2026-01-31",
     ],
-    load: async () => (await import("./signature_commands.ts")).verifyCommand,
+    load: async () => (await import("./verify_command.ts")).verifyCommand,
   },
   {
     name: "org-policy",

@@ -52,7 +52,7 @@ export async function followCommand(flags: Flags, io: CommandIo): Promise<number
   const store = createFollowStore(directory);
   const rules = new Map(checks.map(({ name, rule }) => [name, rule]));
   const scopes = [...new Set([...connection.scopes, "logs.read"])];
-  let file: ChangeFile | null = null;
+  let file: ReturnType<typeof openChangeFile> | null = null;
   try {
     const started_at = io.now().toISOString();
     const factsAt = (nowMs: number) => ({
@@ -152,20 +152,12 @@ interface ChangeFileOptions {
   /** Facts of the statement about the file, for a time at which it is signed. */
   readonly factsAt: (nowMs: number) => StatementFacts;
   readonly nowMs: () => number;
-  /** A message for a person. */
+  /** Writes a message for a person. */
   readonly say: (text: string) => void;
 }
 
-interface ChangeFile {
-  /** Lines that a new file has to begin with, where the follower goes on from a saved state. */
-  readonly begin: (lines: readonly ChangeLine[]) => void;
-  readonly append: (lines: readonly (ChangeLine | WatchLine)[]) => void;
-  /** Signs what is there for the last time. */
-  readonly close: () => Promise<void>;
-}
-
 /** The file of `follow --output`, which grows: it is signed at each UTC midnight and at the end. Throws `UsageError`. */
-export function openChangeFile({ path, signer, factsAt, nowMs, say }: ChangeFileOptions): ChangeFile {
+export function openChangeFile({ path, signer, factsAt, nowMs, say }: ChangeFileOptions) {
   const explain = (error: unknown) => explainWriteError(`--output ${JSON.stringify(path)}`, error);
   let isEmpty: boolean;
   let isBroken = false;
@@ -179,11 +171,13 @@ export function openChangeFile({ path, signer, factsAt, nowMs, say }: ChangeFile
   }
   if (signer !== null) waitForMidnight();
   return {
-    begin(lines) {
+    /** Writes the lines that a new file has to begin with, where the follower goes on from a saved state. */
+    begin(lines: readonly ChangeLine[]): void {
       if (isEmpty) append(lines);
     },
     append,
-    async close() {
+    /** Signs what is there for the last time. */
+    async close(): Promise<void> {
       clearTimeout(timer);
       sign();
       await signed;

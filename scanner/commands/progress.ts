@@ -9,14 +9,7 @@ import type { CommandIo } from "../../command_line/command_io.ts";
 import { paintStatus, printable, type Terminal, textWidth } from "../../command_line/terminal.ts";
 import type { ScanTrace } from "../run_scan.ts";
 
-/** Shows how far a scan is. */
-export interface Progress {
-  started(checks: readonly string[]): void;
-  checkEvaluated(result: CheckResult, counts: ScanCounts): void;
-  /** A message in between; it never breaks the bar. */
-  message(text: string): void;
-  ended(): void;
-}
+export type Progress = ReturnType<typeof createProgress>;
 
 /** `bar` leaves one line of totals, `totals` is for a scan next to others, and `quiet` shows messages only. */
 export type ProgressForm = "bar" | "lines" | "totals" | "quiet";
@@ -30,12 +23,8 @@ export function newProgress({ quiet }: { readonly quiet: boolean }, { terminal }
   return createProgress(terminal, quiet ? "quiet" : terminal.isTTY ? "bar" : "lines");
 }
 
-/** `now`: milliseconds of a monotonic clock. */
-export function createProgress(
-  terminal: Terminal,
-  form: ProgressForm,
-  now: () => number = () => performance.now(),
-): Progress {
+/** Shows how far a scan is. `now`: milliseconds of a monotonic clock. */
+export function createProgress(terminal: Terminal, form: ProgressForm, now: () => number = () => performance.now()) {
   let waiting: readonly string[] = [];
   let counts: ScanCounts = { checks_done: 0, checks_total: 0, pass: 0, fail: 0, manual: 0, not_applicable: 0 };
   let startedAtMs = 0;
@@ -46,7 +35,7 @@ export function createProgress(
     terminal.write(`${eraseLine}${bar}`);
   };
   return {
-    started(checks) {
+    started(checks: readonly string[]): void {
       waiting = checks;
       counts = { ...counts, checks_total: checks.length };
       startedAtMs = now();
@@ -54,17 +43,18 @@ export function createProgress(
       if (form === "lines" || form === "totals") terminal.write(`Scanning: ${checks.length} checks\n`);
       draw();
     },
-    checkEvaluated(result, newest) {
+    checkEvaluated(result: CheckResult, newest: ScanCounts): void {
       waiting = waiting.filter((check) => check !== result.check);
       counts = newest;
       if (form === "lines") terminal.write(`${resultLine(result, counts, terminal)}\n`);
       draw();
     },
-    message(text) {
+    /** Writes a message in between; it never breaks the bar. */
+    message(text: string): void {
       terminal.write(`${isBarShown ? eraseLine : ""}${text}\n`);
       draw();
     },
-    ended() {
+    ended(): void {
       if (isBarShown) terminal.write(eraseLine);
       isBarShown = false;
       const { checks_done: done, checks_total: total } = counts;
