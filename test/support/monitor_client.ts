@@ -8,21 +8,19 @@ export const newMonitor = { org_url: "https://acme.okta.com", client_id: "0oa1",
 
 /** The requests of one monitor, by default with the tenant's key. */
 export function createMonitorClient(gateway: TestGateway, id: string = randomUUID()) {
-  const key = `Api-Key ${gateway.acme.apiKey}`;
-  const path = `/api/v1/monitors/${id}`;
-  const send = (method: string, suffix = "", json?: unknown, as = key) =>
-    gateway.request(path + suffix, { method, as, ...(json === undefined ? {} : { json }) });
+  const path = `/monitors/${id}`;
+  const send = (method: string, suffix = "", json?: unknown, as?: string) =>
+    gateway.send(method, path + suffix, json, as);
   return {
     id,
-    path,
     send,
-    put: (body: unknown = newMonitor, as = key) => send("PUT", "", body, as),
-    patch: (body: unknown, as = key) => send("PATCH", "", body, as),
+    put: (body: unknown = newMonitor, as?: string) => send("PUT", "", body, as),
+    patch: (body: unknown, as?: string) => send("PATCH", "", body, as),
     /** Publishes changes as a follower does. */
-    post: (changes: readonly NewChange[], as = key, tenant = gateway.acme) =>
-      gateway.request(`/api/v1/channels/monitor:${tenant.id}:${id}/events`, { json: changeEvents(id, changes), as }),
-    read: async () => (await (await send("GET")).json()) as Monitor,
-    list: async (suffix: string) => (await (await send("GET", suffix)).json()) as ChangePage,
+    post: (changes: readonly NewChange[], as?: string) =>
+      gateway.send("POST", `/channels/monitor:${gateway.acme.id}:${id}/events`, changeEvents(id, changes), as),
+    read: () => gateway.read<Monitor>(path),
+    list: (suffix: string) => gateway.read<ChangePage>(path + suffix),
     stream: () => send("GET", "/event-stream"),
   };
 }

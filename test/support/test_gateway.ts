@@ -37,6 +37,10 @@ export interface TestGateway extends TestOperator {
   /** Everything that was logged, every level. */
   readonly log: readonly string[];
   request(path: string, options?: CallOptions): Promise<Response>;
+  /** Sends a request of `/api/v1` with Acme's key, or with another credential. */
+  send(method: string, path: string, json?: unknown, as?: string): Promise<Response>;
+  /** Reads a resource of `/api/v1` with Acme's key, which has to be answered. */
+  read<Answer>(path: string): Promise<Answer>;
   stop(): Promise<void>;
 }
 
@@ -89,6 +93,8 @@ export async function startTestGateway(
   const { url } = gateway;
   const operator = createOperator((operation, args) => gateway.admin(operation, args), issuerKey);
   const acme = await operator.createTenant("Acme");
+  const send: TestGateway["send"] = (method, path, json, as = `Api-Key ${acme.apiKey}`) =>
+    call(gateway, `/api/v1${path}`, { method, as, json });
   return {
     ...operator,
     gateway,
@@ -100,6 +106,12 @@ export async function startTestGateway(
     owner: (sql, ...params) => runSql(database, "set local role scanstream_admin", { sql, params }),
     log,
     request: (path, callOptions) => call(gateway, path, callOptions),
+    send,
+    async read<Answer>(path: string) {
+      const response = await send("GET", path);
+      if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+      return (await response.json()) as Answer;
+    },
     async stop() {
       await gateway.stop({ drainMs: 0 });
       await rm(directory, { recursive: true, force: true });

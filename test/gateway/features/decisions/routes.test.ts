@@ -18,8 +18,8 @@ const stranger = `Api-Key ${gateway.globex.apiKey}`;
 const producer = createProducer(gateway.url, gateway.acme.apiKey);
 beforeEach(() => write(gateway.database, everyTenant, async (db) => void (await db.delete(decisions))));
 
-const post = (json: object, as = key) => gateway.request("/api/v1/decisions", { method: "POST", as, json });
-const withdraw = (id: string, as = key) => gateway.request(`/api/v1/decisions/${id}`, { method: "DELETE", as });
+const post = (json: object, as = key) => gateway.send("POST", "/decisions", json, as);
+const withdraw = (id: string, as = key) => gateway.send("DELETE", `/decisions/${id}`, undefined, as);
 
 async function decide(json: object, as = key): Promise<Decision> {
   const response = await post(json, as);

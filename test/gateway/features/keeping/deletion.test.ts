@@ -7,22 +7,20 @@ import { createLog } from "../../../../gateway/observability/log.ts";
 import { everyTenant, write } from "../../../../drizzle/transactions.ts";
 import { reportUpload } from "../../../support/report_builders.ts";
 import { createPublisher } from "../../../../shared/send_event.ts";
-import { createScan, openTestGateway, type TestGateway } from "../../../support/test_gateway.ts";
+import { createScan, openTestGateway } from "../../../support/test_gateway.ts";
 import { findingEvents } from "../../../support/published.ts";
 
 const gateway = await openTestGateway();
 const key = `Api-Key ${gateway.acme.apiKey}`;
 
-const send = (method: string, path: string, json?: unknown, as = key) =>
-  gateway.request(path, json === undefined ? { method, as } : { method, as, json });
-const owner: TestGateway["owner"] = (...statement) => gateway.owner(...statement);
+const { send, owner } = gateway;
 
 async function fullScan(status?: string): Promise<string> {
   const { id, channel } = await createScan(gateway, gateway.acme);
   const finding = (fingerprint: string) => ({ fingerprint, check: "c", status: "FAIL" });
   const events = findingEvents(id, [finding("a"), finding("b")]);
-  expect((await send("POST", `/api/v1/channels/${channel}/events`, events)).status).toBe(202);
-  if (status !== undefined) await send("PATCH", `/api/v1/scans/${id}`, { status });
+  expect((await send("POST", `/channels/${channel}/events`, events)).status).toBe(202);
+  if (status !== undefined) await send("PATCH", `/scans/${id}`, { status });
   const stored = await gateway.request(`/api/v1/scans/${id}/report`, { ...reportUpload(id), as: key });
   expect(stored.status).toBe(201);
   return id;
@@ -43,10 +41,10 @@ test("DELETE takes a scan with its report and more findings than a step deletes;
     gateway.acme.id,
     id,
   );
-  expect((await send("DELETE", `/api/v1/scans/${id}`)).status).toBe(204);
+  expect((await send("DELETE", `/scans/${id}`)).status).toBe(204);
   expect(await rowsOf(id)).toEqual([[0, 0, 0]]);
   expect(await owner("select action from audit_events where target_id = $1", id)).toEqual([["scan.deleted"]]);
-  expect((await send("DELETE", `/api/v1/scans/${id}`)).status).toBe(404);
+  expect((await send("DELETE", `/scans/${id}`)).status).toBe(404);
 });
 
 describe("RETENTION_DAYS", () => {
@@ -87,8 +85,8 @@ describe("RETENTION_DAYS", () => {
 
   test("deletes monitors that ended longer ago, with their changes", async () => {
     const id = randomUUID();
-    await send("PUT", `/api/v1/monitors/${id}`, { org_url: "https://acme.okta.com", interval_seconds: 10 });
-    await send("PATCH", `/api/v1/monitors/${id}`, { status: "ended" });
+    await send("PUT", `/monitors/${id}`, { org_url: "https://acme.okta.com", interval_seconds: 10 });
+    await send("PATCH", `/monitors/${id}`, { status: "ended" });
     await owner(
       `insert into changes (tenant_id, monitor_id, id, number, "check", fingerprint, resource_type, resource_id, resource_name, to_status, from_waived, to_waived, actual, rule_status, rule_severity, seen_at, cause, explained_by)
        select $1::uuid, $2::uuid, gen_random_uuid(), n, 'c', n::text, '', '', '', 'FAIL', false, false, '', 'FAIL', 'low', now(), 'log', '[]' from generate_series(1, 30) as n`,
@@ -96,11 +94,11 @@ describe("RETENTION_DAYS", () => {
       id,
     );
     await run(30);
-    expect((await send("GET", `/api/v1/monitors/${id}`)).status).toBe(200);
+    expect((await send("GET", `/monitors/${id}`)).status).toBe(200);
     await age(id, 31, "monitors");
     const published = await run(30);
     expect(published.join()).toContain(`{"type":"monitor.end","data":{"monitor_id":"${id}","reason":"deleted"}}`);
-    expect((await send("GET", `/api/v1/monitors/${id}`)).status).toBe(404);
+    expect((await send("GET", `/monitors/${id}`)).status).toBe(404);
     expect(await owner("select count(*)::int from changes where monitor_id = $1::uuid", id)).toEqual([[0]]);
   });
 });

@@ -29,7 +29,6 @@ import { openTestGateway } from "../../../support/test_gateway.ts";
 
 /** On PostgreSQL, as the application's role, and bound to what the shared core says of the same runs. */
 const gateway = await openTestGateway();
-const as = `Api-Key ${gateway.acme.apiKey}`;
 
 type Verdict = Exclude<NewChange["to"], null>;
 type Verdicts = Readonly<Record<string, Verdict | undefined>>;
@@ -53,16 +52,13 @@ const dependencies = () => ({
 });
 const newUrl = () => `https://${randomUUID()}.okta.com`;
 
-async function send(method: string, path: string, json?: unknown): Promise<unknown> {
-  const options = json === undefined ? { method, as } : { method, as, json };
-  const response = await gateway.request(`/api/v1${path}`, options);
-  const text = await response.text();
-  if (!response.ok) throw new Error(`${path}: ${response.status} ${text}`);
-  return text === "" ? null : JSON.parse(text);
+async function send(method: string, path: string, json?: unknown): Promise<void> {
+  const response = await gateway.send(method, path, json);
+  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
 }
 
 async function organizationOf(orgUrl: string): Promise<Organization> {
-  const { items } = (await send("GET", "/organizations?limit=200")) as { readonly items: readonly Organization[] };
+  const { items } = await gateway.read<{ readonly items: readonly Organization[] }>("/organizations?limit=200");
   const found = items.find(({ org_url: url }) => url === orgUrl);
   if (found === undefined) throw new Error(`${orgUrl} is not listed`);
   return found;
@@ -71,7 +67,7 @@ async function organizationOf(orgUrl: string): Promise<Organization> {
 async function historyOf(orgUrl: string, { from, to } = period) {
   const { id } = await organizationOf(orgUrl);
   const path = `/organizations/${id}/history?from=${isoOf(from)}&to=${isoOf(to)}`;
-  return ((await send("GET", path)) as OrganizationHistory).organizations[0]?.rules ?? [];
+  return (await gateway.read<OrganizationHistory>(path)).organizations[0]?.rules ?? [];
 }
 
 /** Exposures of the first rule, without the times that nobody knows. */

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { changeOf } from "../../../support/change_builders.ts";
 import { reportUpload } from "../../../support/report_builders.ts";
 import type { TestTenant } from "../../../support/operator.ts";
-import { createScan, problemOf, openTestGateway, type TestGateway } from "../../../support/test_gateway.ts";
+import { createScan, problemOf, openTestGateway } from "../../../support/test_gateway.ts";
 import { seedTenant } from "../../../drizzle/seed.ts";
 import { changeEvents, findingEvents } from "../../../support/published.ts";
 
@@ -23,15 +23,15 @@ const exportedNames = [
 ];
 
 /** Scans with findings, reports and without, and a monitor with changes. */
-async function fill(gateway: TestGateway, { id: tenantId, apiKey }: TestTenant) {
+async function fill({ id: tenantId, apiKey }: TestTenant) {
   const as = `Api-Key ${apiKey}`;
-  const send = async (method: string, path: string, json?: unknown) => {
-    const response = await gateway.request(path, json === undefined ? { method, as } : { method, as, json });
+  const sendAll = async (method: string, path: string, json?: unknown) => {
+    const response = await gateway.send(method, path, json, as);
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
   };
   for (let at = 0; at < 2; at += 1) {
     const id = randomUUID();
-    await send("PUT", `/api/v1/scans/${id}`, { org_url: "https://acme.okta.com", client_id: "0oa1", checks_total: 1 });
+    await sendAll("PUT", `/scans/${id}`, { org_url: "https://acme.okta.com", client_id: "0oa1", checks_total: 1 });
     const findings = Array.from({ length: 700 }, (_, n) => ({
       fingerprint: `f${n}`,
       check: "c",
@@ -40,15 +40,15 @@ async function fill(gateway: TestGateway, { id: tenantId, apiKey }: TestTenant) 
       evaluation: `first\n→ ${n}`,
     }));
     for (const batch of [findings.slice(0, 350), findings.slice(350)]) {
-      await send("POST", `/api/v1/channels/scan:${tenantId}:${id}/events`, findingEvents(id, batch));
+      await sendAll("POST", `/channels/scan:${tenantId}:${id}/events`, findingEvents(id, batch));
     }
-    await send("PATCH", `/api/v1/scans/${id}`, { status: "completed", checks_done: 1, fail: 1 });
+    await sendAll("PATCH", `/scans/${id}`, { status: "completed", checks_done: 1, fail: 1 });
     if (at > 0) await gateway.request(`/api/v1/scans/${id}/report`, { ...reportUpload(id), as });
   }
   const monitor = randomUUID();
-  await send("PUT", `/api/v1/monitors/${monitor}`, { org_url: "https://acme.okta.com", interval_seconds: 10 });
-  await send("POST", `/api/v1/channels/monitor:${tenantId}:${monitor}/events`, changeEvents(monitor, [changeOf()]));
-  await send("POST", "/api/v1/decisions", {
+  await sendAll("PUT", `/monitors/${monitor}`, { org_url: "https://acme.okta.com", interval_seconds: 10 });
+  await sendAll("POST", `/channels/monitor:${tenantId}:${monitor}/events`, changeEvents(monitor, [changeOf()]));
+  await sendAll("POST", "/decisions", {
     kind: "waiver",
     check: randomUUID(),
     reason: "accepted",
@@ -59,10 +59,9 @@ async function fill(gateway: TestGateway, { id: tenantId, apiKey }: TestTenant) 
 const gateway = await openTestGateway({ RETENTION_DAYS: "90" });
 const admin = `Api-Key ${gateway.acme.apiKey}`;
 
-const send = (method: string, json?: unknown, as = admin) =>
-  gateway.request("/api/v1/tenant", json === undefined ? { method, as } : { method, as, json });
+const send = (method: string, json?: unknown, as = admin) => gateway.send(method, "/tenant", json, as);
 
-test("PATCH renames it, for admins only, and the audit trail says who", async () => {
+test("PATCH renames the tenant, for admins only, and the audit trail says who", async () => {
   const renamed = await send("PATCH", { name: "Acme Ltd." });
   expect(await renamed.json()).toMatchObject({ id: gateway.acme.id, name: "Acme Ltd." });
   expect(await (await send("GET")).json()).toMatchObject({ name: "Acme Ltd." });
@@ -79,8 +78,8 @@ test("PATCH renames it, for admins only, and the audit trail says who", async ()
 });
 
 test("an export has every row of the tenant, no secret, and how many there are in its last line", async () => {
-  await fill(gateway, gateway.acme);
-  await fill(gateway, gateway.globex);
+  await fill(gateway.acme);
+  await fill(gateway.globex);
   const exported = await gateway.request("/api/v1/tenant/export", { as: admin });
   expect(exported.headers.get("content-type")).toBe("application/x-ndjson");
   const text = await exported.text();
@@ -102,9 +101,9 @@ test("an export has every row of the tenant, no secret, and how many there are i
   expect(fingerprints.size).toBe(1400);
 });
 
-test("DELETE takes everything with it, in steps, and asks for the name", async () => {
+test("DELETE takes everything of the tenant with it, in steps, and asks for the name", async () => {
   const tenant = await gateway.createTenant("Initech");
-  await fill(gateway, tenant);
+  await fill(tenant);
   await gateway.owner(
     `insert into findings (tenant_id, scan_id, fingerprint, "check", status, severity, resource_type, resource_id, resource_name, expected, actual, detail)
      select tenant_id, id, 'many' || n, 'c', 'FAIL', 'low', '', '', '', '', '', '' from scans, generate_series(1, 5100) as n where tenant_id = $1::uuid`,
@@ -137,7 +136,7 @@ test("DELETE takes everything with it, in steps, and asks for the name", async (
   expect(gateway.log.some((line) => line.includes('"a tenant was deleted"') && line.includes(tenant.id))).toBe(true);
 });
 
-test("an operator renames and deletes one by the command", async () => {
+test("an operator renames and deletes a tenant by the command", async () => {
   const tenant = await gateway.createTenant("Umbrella");
   await createScan(gateway, tenant);
   const { gateway: running } = gateway;

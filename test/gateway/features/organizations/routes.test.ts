@@ -12,17 +12,9 @@ import { eventsIn, findingEvents } from "../../../support/published.ts";
 
 const gateway = await openTestGateway();
 
-const key = () => `Api-Key ${gateway.acme.apiKey}`;
 const [idle, adminConsole] = ["signon_global_session_idle_timeout_15min", "application_admin_console_mfa_required"];
 
-const send = (method: string, path: string, json?: unknown, as = key()) =>
-  gateway.request(`/api/v1${path}`, { method, as, ...(json === undefined ? {} : { json }) });
-
-async function get<Answer>(path: string): Promise<Answer> {
-  const response = await send("GET", path);
-  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
-  return (await response.json()) as Answer;
-}
+const { send, read: get } = gateway;
 
 async function scan(orgUrl: string, findings: readonly object[]): Promise<string> {
   const id = randomUUID();
