@@ -37,11 +37,9 @@ export function addGatewayCommands(program: Command, run: RunCommand): void {
   addExamples(admin, "scanstream admin tenant list");
   for (const [group, description] of Object.entries(adminGroups)) {
     const parent = admin.command(group).description(description);
-    const [first] = adminCommands.filter(({ operation }) => operation.startsWith(`${group}.`));
-    if (first !== undefined) addExamples(parent, adminExample(first));
-    for (const command of adminCommands.filter(({ operation }) => operation.startsWith(`${group}.`))) {
-      addAdminCommand(parent, run, command);
-    }
+    const commands = adminCommands.filter(({ operation }) => operation.startsWith(`${group}.`));
+    for (const command of commands.slice(0, 1)) addExamples(parent, adminExample(command));
+    for (const command of commands) addAdminCommand(parent, run, command);
     if (group === "tenant") addExportCommand(parent, run);
   }
 }

@@ -1,6 +1,7 @@
 import { sql } from "drizzle-orm";
 import { observations, type scans } from "../../drizzle/schema.ts";
 import { write } from "../../drizzle/transactions.ts";
+import type { GatewayConfig } from "../config.ts";
 import { deleteNumbering } from "../streaming/published.ts";
 import { announceAll } from "./announce.ts";
 import { deleteSome } from "./delete_in_batches.ts";
@@ -10,12 +11,7 @@ import { announceDeleted } from "./runs/announce_runs.ts";
 import { monitorKind, runChannel, scanKind, type RunKind, type RunRow } from "./runs/run.ts";
 
 /** How long what is old is kept. */
-export interface Keeping {
-  /** Days for which ended scans and monitors are kept; null: for ever. */
-  readonly retentionDays: number | null;
-  /** Days for which the history of organizations is kept. */
-  readonly historyDays: number;
-}
+export type Keeping = Pick<GatewayConfig, "retentionDays" | "historyDays">;
 
 const times = { firstAfterMs: 60_000, everyMs: 600_000 };
 const daySeconds = 86_400;

@@ -36,7 +36,7 @@ export interface PageDependencies {
   readonly signIn: SignIn | null;
 }
 
-/** Everything the gateway needs from its runtime. `gateway_parts.ts` and `worker_parts.ts` make it for `createApp`. */
+/** Everything the gateway needs from its runtime. `create_gateway.ts` and `worker_parts.ts` make it for `createApp`. */
 export interface Dependencies extends FeatureDependencies, StatusDependencies, PageDependencies {
   readonly authenticator: Authenticator;
   readonly limits: Limits;

@@ -2,15 +2,9 @@ import type { Context, MiddlewareHandler } from "hono";
 import { matchedRoutes } from "hono/route";
 import { AppError } from "../../shared/app_error.ts";
 import type { Principal } from "../auth/principal.ts";
-import type { Log } from "../observability/log.ts";
-import type { Metrics } from "../observability/metrics.ts";
+import type { Dependencies } from "./dependencies.ts";
 
-export interface RequestLogOptions {
-  readonly log: Log;
-  readonly metrics: Metrics;
-  readonly nowMs: () => number;
-  readonly addressOf: (request: Request, env: unknown) => string;
-}
+type RequestLogOptions = Pick<Dependencies, "log" | "metrics" | "nowMs" | "addressOf">;
 
 /** Set for every request, for what is logged later about it. */
 export interface RequestVariables {

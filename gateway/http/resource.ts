@@ -45,7 +45,7 @@ export interface RouteOptions<Schema extends v.GenericSchema, Parameters extends
   readonly answers: Answers;
 }
 
-export interface RouteBody<Schema extends v.GenericSchema> extends Partial<BodyOptions> {
+export interface RouteBody<Schema extends v.GenericSchema> extends Pick<BodyOptions, "whenEmpty"> {
   readonly schema: Schema;
   readonly example: unknown;
   /** The handler reads it. */
@@ -129,13 +129,6 @@ export function defineResource(routes: Hono<Allowed>, resource: ResourceOptions)
 
 const noPage: PageRequest = { limit: 0, after: null };
 
-async function readBody<Schema extends v.GenericSchema>(
-  request: Request,
-  { schema, maxBytes = maxBodyBytes, ...options }: RouteBody<Schema>,
-): Promise<v.InferOutput<Schema>> {
-  return parseBody(schema, await readJson(request, { maxBytes, ...options }));
-}
-
 /** Throws `NotFound` for what can name nothing, as for an unknown id. */
 function readId(c: Context, path: string, { what, id }: ResourceOptions): string {
   const name = id?.name ?? "id";
@@ -145,17 +138,25 @@ function readId(c: Context, path: string, { what, id }: ResourceOptions): string
   throw new NotFound(`No such ${what ?? name}`);
 }
 
+async function readBody<Schema extends v.GenericSchema>(
+  request: Request,
+  { schema, ...options }: RouteBody<Schema>,
+): Promise<v.InferOutput<Schema>> {
+  return parseBody(schema, await readJson(request, { maxBytes: maxBodyBytes, ...options }));
+}
+
 const uuidSchema = uuid();
 
 /** With what follows from the path, the permission and what is read. */
 function describe(path: string, options: DescribedRoute, { tag, what, id }: ResourceOptions): MiddlewareHandler {
   const { allow, operationId, summary, description, body, page, query = {}, answers } = options;
-  const ofPath = [...path.matchAll(/:(\w+)/g)].map(([, name = ""]) => {
-    if (name === id?.name) return parameter("path", name, v.pipe(id.schema, v.description(id.description)));
-    const named = name === "id" ? what : name.replace(/_id$/, "");
-    return parameter("path", name, v.pipe(uuidSchema, v.description(`The ${named}'s id`)));
-  });
-  const ofQuery = Object.entries(query).map(([name, schema]) => parameter("query", name, schema));
+  const {
+    name,
+    schema,
+    description: named,
+  } = id ?? { name: "id", schema: uuidSchema, description: `The ${what}'s id` };
+  const ofPath = path.includes(`:${name}`) ? [parameter("path", name, v.pipe(schema, v.description(named)))] : [];
+  const ofQuery = Object.entries(query).map((one) => parameter("query", ...one));
   const ofTenant = allow === "publish" ? [] : [tenantParameter];
   const content = body !== undefined && {
     "application/json": { schema: resolver(body.schema), example: body.example },

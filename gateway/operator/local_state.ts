@@ -4,7 +4,7 @@ import { settingsError } from "../config.ts";
 import { randomBytes, randomUUID } from "node:crypto";
 import { chmod, link, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { exportJWK, generateKeyPair, importJWK, SignJWT, type CryptoKey, type JWK } from "jose";
+import { exportJWK, generateKeyPair, importJWK, SignJWT, type JWK } from "jose";
 import type { UsageError } from "../../shared/usage_error.ts";
 
 /**
@@ -112,17 +112,14 @@ async function toDevelopmentKey(jwk: JWK): Promise<DevelopmentKey> {
   const key = await importJWK(jwk, "ES256");
   return {
     publicJwk,
-    sign: (claims) => sign(key, String(jwk.kid), claims),
+    sign: (claims) =>
+      new SignJWT({ [claims.tenantClaim]: claims.tenantId })
+        .setProtectedHeader({ alg: "ES256", kid: String(jwk.kid), typ: "JWT" })
+        .setIssuer(developmentIssuer)
+        .setAudience(developmentAudience)
+        .setSubject(claims.sub)
+        .setIssuedAt(claims.issuedAtSeconds)
+        .setExpirationTime(claims.expiresAtSeconds)
+        .sign(key),
   };
-}
-
-async function sign(key: CryptoKey | Uint8Array, kid: string, claims: DevelopmentClaims): Promise<string> {
-  return new SignJWT({ [claims.tenantClaim]: claims.tenantId })
-    .setProtectedHeader({ alg: "ES256", kid, typ: "JWT" })
-    .setIssuer(developmentIssuer)
-    .setAudience(developmentAudience)
-    .setSubject(claims.sub)
-    .setIssuedAt(claims.issuedAtSeconds)
-    .setExpirationTime(claims.expiresAtSeconds)
-    .sign(key);
 }

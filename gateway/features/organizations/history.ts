@@ -18,13 +18,11 @@ export interface HistoryQuery {
   readonly isByDay: boolean;
 }
 
-export interface HistoryPage extends History {
-  /** The last rule of this page; null: there are no more. */
-  readonly last: string | null;
-}
-
 /** Rejects with `NotFound`. */
-export async function readHistory(db: TenantDatabase, query: HistoryQuery): Promise<HistoryPage> {
+export async function readHistory(
+  db: TenantDatabase,
+  query: HistoryQuery,
+): Promise<History & { readonly last: string | null }> {
   const { id, check: only, after, limit, isByDay } = query;
   const { orgUrl, observations, cutAt } = await selectObservations(db, id, query.period.to);
   const period = { ...query.period, from: Math.max(query.period.from, Math.min(cutAt ?? 0, query.period.to)) };
@@ -40,6 +38,7 @@ export async function readHistory(db: TenantDatabase, query: HistoryQuery): Prom
     from: new Date(period.from).toISOString(),
     to: new Date(period.to).toISOString(),
     organizations: [{ id, org_url: orgUrl, rules }],
+    // The last rule of this page; null: there are no more.
     last: checks.length > limit ? (checks[limit - 1] ?? null) : null,
   };
 }

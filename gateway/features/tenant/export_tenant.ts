@@ -47,14 +47,6 @@ const exportedTables: readonly ExportedTable[] = [
   { table: decisions, key: [decisions.id] },
 ];
 
-/** Rows of one table, in the order of its key. */
-interface ExportPage {
-  /** Each the JSON of one row. */
-  readonly rows: readonly string[];
-  /** The key of the last row; null: the table has no more. */
-  readonly next: readonly string[] | null;
-}
-
 /** A page of the largest rows is held in memory. */
 const maxPageRows = 50;
 
@@ -75,7 +67,7 @@ export async function* exportTenant(
     counts[table] = 0;
     let after: readonly string[] | null = null;
     do {
-      const page: ExportPage = await read((db) => readExportPage(db, exported, after));
+      const page: Awaited<ReturnType<typeof readExportPage>> = await read((db) => readExportPage(db, exported, after));
       counts[table] += page.rows.length;
       if (page.rows.length > 0)
         yield page.rows.map((row) => `{"table":${JSON.stringify(table)},"row":${row}}\n`).join("");
@@ -85,43 +77,33 @@ export async function* exportTenant(
   yield `${JSON.stringify({ end: true, rows: counts })}\n`;
 }
 
-/** Reads rows of the transaction's tenant. */
+/** Reads rows of the transaction's tenant: the JSON of each, and the key of the last one; without a key the table has no more. */
 async function readExportPage(
   db: TenantDatabase,
-  exported: ExportedTable,
+  { table, key, pageRows = maxPageRows, secrets = [] }: ExportedTable,
   after: readonly string[] | null,
-): Promise<ExportPage> {
-  const { key } = exported;
-  const names = key.map(({ name }) => sql.identifier(name));
-  const columns = exportedColumns(exported).map((name) => sql.identifier(name));
-  const order = list(names);
+): Promise<{ readonly rows: readonly string[]; readonly next: readonly string[] | null }> {
+  const columns = Object.values(getTableColumns(table)).filter(
+    (column) => column.generated === undefined && !secrets.some(({ name }) => name === column.name),
+  );
+  const values = key.map((column, index) => sql`${after?.[index] ?? ""}::${sql.raw(column.getSQLType())}`);
+  const isAfter = after === null ? sql`` : sql`and (${namesOf(key)}) > (${sql.join(values, sql`, `)})`;
+  const keyTexts = key.map(({ name }) => sql`${sql.identifier(name)}::text`);
   // The database makes the JSON of each row once.
   const { rows } = await db.execute<{ json: string; key: string }>(sql`
-    select row_to_json(stored)::text as json, array_to_json(array[${list(names.map((name) => sql`${name}::text`))}])::text as key
+    select row_to_json(stored)::text as json, array_to_json(array[${sql.join(keyTexts, sql`, `)}])::text as key
     from (
-      select ${list(columns)} from ${exported.table}
-      where tenant_id = ${currentTenantId} ${isAfter(exported, after)}
-      order by ${order} limit ${exported.pageRows ?? maxPageRows}::integer
-    ) as stored order by ${order}`);
+      select ${namesOf(columns)} from ${table}
+      where tenant_id = ${currentTenantId} ${isAfter}
+      order by ${namesOf(key)} limit ${pageRows}::integer
+    ) as stored order by ${namesOf(key)}`);
   const last = rows.at(-1);
   return { rows: rows.map(({ json }) => json), next: last === undefined ? null : JSON.parse(last.key) };
 }
 
-function isAfter({ key }: ExportedTable, after: readonly string[] | null): SQL {
-  if (after === null) return sql``;
-  const values = key.map((column, index) => sql`${after[index] ?? ""}::${sql.raw(column.getSQLType())}`);
-  return sql`and (${list(key.map(({ name }) => sql.identifier(name)))}) > (${list(values)})`;
-}
-
-function list(items: readonly (SQL | ReturnType<typeof sql.identifier>)[]): SQL {
-  return sql.join([...items], sql`, `);
-}
-
-/** The columns that the file has, by name. */
-function exportedColumns({ table, secrets = [] }: ExportedTable): readonly string[] {
-  const secret = new Set(secrets.map(({ name }) => name));
-  return Object.values(getTableColumns(table))
-    .filter(({ generated }) => generated === undefined)
-    .map(({ name }) => name)
-    .filter((name) => !secret.has(name));
+function namesOf(columns: readonly PgColumn[]): SQL {
+  return sql.join(
+    columns.map(({ name }) => sql.identifier(name)),
+    sql`, `,
+  );
 }
