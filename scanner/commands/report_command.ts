@@ -1,6 +1,5 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import * as v from "valibot";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { requireGatewayAccess } from "../../command_line/gateway_access.ts";
 import { latestScanId, oneScanProblems, withGateway } from "../../command_line/gateway_api.ts";
@@ -10,12 +9,11 @@ import { isUuid } from "../../shared/channel_name.ts";
 import { parseJsonObject } from "../../shared/json.ts";
 import type { Report } from "../../shared/report.ts";
 import { summarizeChecks } from "../../shared/rule_result.ts";
-import { reportSchema } from "../../shared/schemas/report.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { readChecklist, withChecklistAnswers } from "../checklists/checklist.ts";
 import { maxArtifactsBytes } from "../evidence/artifacts_document.ts";
+import { maxReportBytes, toReport } from "../reports/read_report.ts";
 import { readRevision } from "../revisions/read_stig_file.ts";
-import { maxReportBytes } from "../reports/read_report.ts";
 import { evidenceName } from "../runs/kept_runs.ts";
 import { settingsOfSaved } from "../settings/organizations.ts";
 import type { Flags } from "../settings/read_settings.ts";
@@ -27,7 +25,7 @@ export async function reportCommand(flags: Flags, io: CommandIo, source?: string
   if (flags["latest"] === true || (source !== undefined && isUuid(source))) return reportOfGateway(source, flags, io);
   const file = source === undefined ? undefined : await fileOf(source);
   const stored = file === undefined ? null : await readOptionFile(sourceOf(file), parseJsonObject);
-  if (stored?.["schema"] === "scanstream.report/1") return writeStored(stored, flags, io);
+  if (stored?.["schema"] === "scanstream.report/1") return writeStored(readStored(stored), flags, io);
   const opened = await openSource("report", flags, io, file);
   if (flags["sign"] !== undefined) return writeForAssessor(opened, flags, io);
   const { report, options } = await reportOn(opened, io);
@@ -70,25 +68,30 @@ async function reportOfGateway(scanId: string | undefined, flags: Flags, io: Com
   return withGateway("read the report", { access, io, maxAnswerBytes: maxReportBytes }, async (gateway, signal) => {
     const id = scanId ?? (await latestScanId(gateway, signal));
     const stored = await gateway.send("GET", `/api/v1/scans/${id}/report`, { signal });
-    if (!v.is(reportSchema, stored)) throw new TypeError("the gateway's response is no scanstream.report/1");
-    return writeStored(stored, flags, io);
+    return writeStored(toReport(stored), flags, io);
   });
 }
 
 /** Writes a stored report again, with the answers of a checklist. */
-async function writeStored(stored: unknown, flags: Flags, io: CommandIo): Promise<number> {
-  const parsed = v.safeParse(reportSchema, stored);
-  if (!parsed.success) throw new UsageError(["Cannot read the stored report: expected a scanstream.report/1"]);
-  const settings = await settingsOfSaved("report", flags, { io, orgUrl: parsed.output.scan.org_url });
+async function writeStored(given: Report, flags: Flags, io: CommandIo): Promise<number> {
+  const settings = await settingsOfSaved("report", flags, { io, orgUrl: given.scan.org_url });
   const target = await readReportTarget(settings, io);
   const revision = await readRevision(settings.benchmark);
-  const { benchmark = revision.benchmark.id } = parsed.output;
+  const { benchmark = revision.benchmark.id } = given;
   if (benchmark !== revision.benchmark.id)
     throw new UsageError([`The report is by ${benchmark}: expected --benchmark FILE with this revision of the STIG`]);
   const checklist = await readChecklist(settings.checklist, revision);
-  const checks = withChecklistAnswers(parsed.output.checks, checklist);
-  const report = { ...parsed.output, checks, summary: summarizeChecks(checks) };
+  const checks = withChecklistAnswers(given.checks, checklist);
+  const report = { ...given, checks, summary: summarizeChecks(checks) };
   return write(report, { criteria: { revision, checklist, orgPolicy: null }, settings, target }, io);
+}
+
+function readStored(stored: unknown): Report {
+  try {
+    return toReport(stored);
+  } catch (error) {
+    throw new UsageError([`Cannot read the stored report: ${(error as Error).message}`], { cause: error });
+  }
 }
 
 async function write(report: Report, options: WriteOptions, io: CommandIo): Promise<number> {

@@ -9,16 +9,17 @@ export const maxReportBytes = 256 * 1_048_576;
 
 /** Reads a report of `--format json`. Throws an error whose message is one sentence without the file's name. */
 export function parseReport(text: string): Report {
-  const parsed = v.safeParse(reportSchema, parseJsonText(text), {
-    abortEarly: true,
-  });
-  if (!parsed.success) {
-    const [issue] = parsed.issues;
-    throw new TypeError(`it is not a report written with --format json: ${issueText(issue)}`);
-  }
+  return toReport(parseJsonText(text));
+}
+
+/** The report that a value is; throws as `parseReport` does. */
+export function toReport(value: unknown): Report {
+  const parsed = v.safeParse(reportSchema, value, { abortEarly: true });
+  if (!parsed.success)
+    throw new TypeError(`it is not a report written with --format json: ${issueText(parsed.issues[0])}`);
   const { scan, checks } = parsed.output;
   const detected = checks.flatMap(({ findings }) => findings.flatMap(({ detected_first: time }) => time ?? []));
-  const wrong = [scan.ended_at, ...detected].find((time) => Number.isNaN(Date.parse(time)));
+  const wrong = [scan.started_at, scan.ended_at, ...detected].find((time) => Number.isNaN(Date.parse(time)));
   if (wrong !== undefined)
     throw new TypeError(`expected a time such as 2026-11-01T10:00:00Z, found ${JSON.stringify(wrong.slice(0, 40))}`);
   return parsed.output;

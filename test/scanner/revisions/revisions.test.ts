@@ -16,6 +16,7 @@ import { toContext, type FinishedScan } from "../../../scanner/run_scan.ts";
 import { callCommand } from "../../support/called_command.ts";
 import { temporaryFolder } from "../../support/temporary_folder.ts";
 import { scanPracticeOrg } from "../../support/scan_practice_org.ts";
+import { aReport } from "../../support/report_builders.ts";
 import { v1r1, v1r1File, zipOf } from "../../support/stig_files.ts";
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -180,4 +181,17 @@ test("the job summary of GitHub names the chosen revision, and the page writes n
   );
   const report: unknown = JSON.parse(await readFile(join(cwd, "scan.json"), "utf8"));
   for (const { write } of reportWriters) expect(() => write(report)).toThrow("it is by okta-idaas-stig-v1r1");
+});
+
+test("report refuses a stored report with an impossible time, and says which", async () => {
+  const cwd = folder.path;
+  const { scan } = aReport();
+  await writeFile(
+    join(cwd, "stored.json"),
+    JSON.stringify(aReport([], { scan: { ...scan, started_at: "yesterday" } })),
+  );
+  expect(await callCommand(["report", "stored.json"], { cwd })).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/^Cannot read the stored report: expected a time such as .*, found "yesterday"\n$/),
+  });
 });
