@@ -107,7 +107,7 @@ export function evaluateTraced(
   { context, trace }: { readonly context: EvaluationContext; readonly trace: ScanTrace | undefined },
 ): CheckResult {
   const startedAtMs = trace?.nowMs() ?? 0;
-  const result = withExplanations(check, evaluateCheck(check, artifacts, context), artifacts);
+  const result = withExplanations(check, evaluateCheck(check, artifacts, context), { artifacts, values: context });
   trace?.evaluated(check.name, trace.nowMs() - startedAtMs);
   return result;
 }

@@ -2,7 +2,7 @@ import type { Diff, ObjectChange } from "../../shared/schemas/diff.ts";
 import { shorten } from "../../shared/text.ts";
 import type { CatalogCheck } from "../catalog/catalog.ts";
 import type { ArtifactName, CollectedArtifacts } from "../evidence/artifacts.ts";
-import { artifactsReadBy } from "../explain/explain_org.ts";
+import { artifactsReadBy } from "../evidence/artifacts_read_by.ts";
 import { objectLists, type ObjectList, type OrgObject } from "../evidence/org_objects.ts";
 import { sortBy } from "../checks/parsing/names.ts";
 import { compareObjects, pairUp } from "./compare_values.ts";

@@ -10,6 +10,7 @@ import {
 } from "./artifacts.ts";
 import { requestsText } from "./artifact_requests.ts";
 import { artifactTable } from "./artifact_table.ts";
+import { artifactsReadBy } from "./artifacts_read_by.ts";
 import type { Check } from "../checks/check.ts";
 import type { OwnValues } from "../org_policy/document.ts";
 import { collectApiTokenOwners } from "./collectors/api_token_owners.ts";
@@ -78,9 +79,8 @@ export function createCollection(client: IdpClient, options: CollectionOptions =
   }
 
   async function obtainFor(check: Check): Promise<CollectedArtifacts> {
-    await obtain(check.artifacts);
     for (;;) {
-      const missing = conditionalArtifacts(check, artifacts(), values).filter((name) => !(name in collected));
+      const missing = artifactsReadBy(check, artifacts(), values).filter((name) => !(name in collected));
       if (missing.length === 0) return artifacts();
       await obtain(missing);
     }
@@ -122,14 +122,4 @@ export function createCollection(client: IdpClient, options: CollectionOptions =
 function notUnderstood(error: unknown): MissingEvidence<never> {
   const problem = error instanceof Error ? error.message : "unknown";
   return missing("unreadable", `The provider's answers about this are not understood (${toLine(problem, 200)}).`);
-}
-
-/** A check that fails here fails in `evaluate.ts` too, where that becomes its result. */
-function conditionalArtifacts(check: Check, collected: CollectedArtifacts, values: OwnValues): readonly ArtifactName[] {
-  try {
-    // Judged by the STIG's values too, where the organization has its own.
-    return [...new Set([...check.conditionalArtifacts(collected, values), ...check.conditionalArtifacts(collected)])];
-  } catch {
-    return [];
-  }
 }

@@ -4,9 +4,11 @@ import type { CatalogCheck } from "../catalog/catalog.ts";
 import { causesOf } from "../causes/causes.ts";
 import { sha256 } from "../digest.ts";
 import type { ArtifactName, CollectedArtifacts } from "../evidence/artifacts.ts";
+import { artifactsReadBy } from "../evidence/artifacts_read_by.ts";
 import { requestsText } from "../evidence/artifact_requests.ts";
 import { objectLists } from "../evidence/org_objects.ts";
-import { artifactsReadBy, explainFinding } from "./explain_org.ts";
+import type { OwnValues } from "../org_policy/document.ts";
+import { explainFinding } from "./explain_org.ts";
 import { ruleLines } from "./explain_text.ts";
 
 /** A policy of a hundred rules; more of them are counted. */
@@ -18,10 +20,14 @@ const maxLineLength = 400;
  * decide, and where its values were read, and when. Change and rules go by the artifacts that the check declares or reads: which
  * others are there while a scan is running is chance.
  */
-export function withExplanations(check: CatalogCheck, result: CheckResult, all: CollectedArtifacts): CheckResult {
+export function withExplanations(
+  check: CatalogCheck,
+  result: CheckResult,
+  { artifacts: all, values }: { readonly artifacts: CollectedArtifacts; readonly values: OwnValues },
+): CheckResult {
   const only = (names: readonly ArtifactName[]): CollectedArtifacts =>
     Object.fromEntries(names.map((name) => [name, all[name]]));
-  const read = artifactsReadBy(check, all);
+  const read = artifactsReadBy(check, all, values);
   const changes = new Map(causesOf([result], only(check.artifacts), sha256).map(({ id, change }) => [id, change]));
   const evaluationOf = result.status === "FAIL" ? createEvaluations(check, only(read)) : () => null;
   const reads = read.flatMap((name) => all[name]?.read ?? []);

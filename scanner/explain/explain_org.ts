@@ -13,6 +13,7 @@ import { accessOf, inOrder } from "../checks/parsing/rule_order.ts";
 import type { DecidingFields } from "../checks/check.ts";
 import { partPaths } from "../evidence/artifact_table.ts";
 import type { ArtifactName, CollectedArtifacts, JsonList } from "../evidence/artifacts.ts";
+import { artifactsReadBy } from "../evidence/artifacts_read_by.ts";
 import type { ArtifactsDocument } from "../evidence/artifacts_document.ts";
 import { consoleSettings } from "../evidence/listed_objects.ts";
 import { objectLists, type ObjectList, type OrgObject } from "../evidence/org_objects.ts";
@@ -97,22 +98,6 @@ export function explainOrg(check: CatalogCheck, result: CheckResult, document: A
     more: findings.slice(maxFindings).flat().length,
     read: artifactsReadBy(check, artifacts).map((artifact) => readOf(artifact, document)),
   };
-}
-
-/** The artifacts that a check reads: the ones it declares, and the ones that it asks for because of them. */
-export function artifactsReadBy(check: CatalogCheck, all: CollectedArtifacts): readonly ArtifactName[] {
-  const names = new Set<ArtifactName>(check.artifacts);
-  try {
-    // A conditional artifact may depend on the ones before.
-    for (let size = 0; size < names.size;) {
-      size = names.size;
-      const read = Object.fromEntries([...names].map((name) => [name, all[name]]));
-      for (const name of check.conditionalArtifacts(read)) names.add(name);
-    }
-  } catch {
-    // Such evidence makes the check itself fail, whose result says so.
-  }
-  return [...names];
 }
 
 /** The request that gave the evidence, and when; what was not collected has the end of the scan. */

@@ -1,5 +1,5 @@
 import type { ArtifactName, CollectedArtifacts, MissingReason } from "../evidence/artifacts.ts";
-import { artifactsReadBy } from "../explain/explain_org.ts";
+import { artifactsReadBy } from "../evidence/artifacts_read_by.ts";
 import { evaluateTraced, toContext } from "../run_scan.ts";
 import type { Attestation, Engine, StatusCounts } from "../../shared/report.ts";
 import {
@@ -80,7 +80,7 @@ export class Verdicts {
       const [result = evaluated] = decisions.apply([evaluated], nowMs);
       if (result.attestation === null) this.#attestations.delete(name);
       else this.#attestations.set(name, result.attestation);
-      const needs = artifactsReadBy(check, now);
+      const needs = artifactsReadBy(check, now, context);
       const { moves, known } = compareFindings(this.#findings.get(name) ?? [], result, missingOf(needs, now));
       this.#findings.set(name, known);
       if (moves.length === 0) continue;

@@ -218,6 +218,28 @@ describe("a follower", () => {
     ]);
   });
 
+  it("names who deleted the app that the organization's document names as its SIEM", async () => {
+    const { org, start } = await setUpOrg();
+    org.change("log-stream-off");
+    const before = new Set(org.contents().apps.map(({ id }) => id));
+    org.change("app-added");
+    const siem = org.contents().apps.find(({ id }) => !before.has(id));
+    const policy = {
+      ...aDocument,
+      approved_on: "2020-01-01",
+      expires: "2099-01-01",
+      siem: { client_id: String(siem?.id), method: "System Log API" },
+    };
+    const follower = start({ orgPolicy: { current: () => policy, async refresh() {} } });
+    await follower.settled();
+    org.change("app-deleted", "dana@practice.example");
+    const lines = (await follower.after()).lines.filter(({ check }) => check === "systemlog_streaming_enabled");
+    expect(lines).toMatchObject([{ to: { status: "FAIL" }, cause: "log" }]);
+    const logins = lines.flatMap(({ explained_by: events }) => events.map(({ actor }) => actor.login));
+    expect(new Set(logins)).toEqual(new Set(["dana@practice.example"]));
+    await follower.stop();
+  });
+
   it("finds by reconciliation what the log does not say, and marks it as unexplained", async () => {
     const { org, follower } = await startFollower({ reconcileMs: 10_000 });
     org.setFaults([{ name: "missing-events" }]);
