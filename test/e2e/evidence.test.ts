@@ -2,15 +2,24 @@ import { execFile } from "node:child_process";
 import { cp, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { catalog } from "../../scanner/catalog/catalog.ts";
+import { obtained } from "../../scanner/evidence/artifacts.ts";
+import { artifactsDocument } from "../../scanner/evidence/artifacts_document.ts";
 import { reportFormats } from "../../scanner/reports/formats.ts";
+import diffSchema from "../../shared/diff.schema.json" with { type: "json" };
 import type { Report } from "../../shared/report.ts";
+import type { Diff } from "../../shared/schemas/diff.ts";
+import { aPasswordPolicy, compliantArtifacts, set } from "../support/artifact_builders.ts";
+import { aScan } from "../support/report_builders.ts";
 import { importToStigManager } from "../support/checklist_reports.ts";
 import { openOrgStage, type OrgStage } from "../support/org_stage.ts";
 import { documentText } from "../support/documented_commands.ts";
 import { v1r1, zipOf } from "../support/stig_files.ts";
 
-/** Evidence of one org: signed, verified, by another revision of the STIG, with a checklist and in every format. */
+/** Evidence of one org: signed, verified, by another revision of the STIG, with a checklist, in every format, and compared. */
 
 let stage: OrgStage;
 beforeAll(async () => {
@@ -126,4 +135,51 @@ test("the example of docs/decisions.md runs as it stands there, with its plan", 
   expect(code, stderr).toBe(1);
   expect(await readdir(join(stage.path, "report"))).toContain("scan.cklb");
   expect(await read("report/scan.poam.csv")).toContain("Approved; 2027-02-28 Rolled out to contractors");
+});
+
+async function write(name: string, changes: Parameters<typeof compliantArtifacts>[0], org_url = aScan().org_url) {
+  const document = artifactsDocument({
+    scan: { ...aScan(), org_url },
+    evaluated_at: "2026-11-21T12:00:00.000Z",
+    checks: catalog.map(({ name: check }) => check),
+    artifacts: compliantArtifacts(changes),
+  });
+  await writeFile(join(stage.path, name), JSON.stringify(document));
+}
+
+describe("diff", () => {
+  beforeAll(async () => {
+    const hostileName = `<script>alert(1)</script> [x](javascript:alert(1)) | \u001b[31m`;
+    const lax = set(aPasswordPolicy({ name: hostileName }), "settings.password.age.maxAgeDays", 90);
+    await write("before.json", {});
+    await write("after.json", { password_policies: obtained([lax]) });
+    await write("other.json", {}, "https://other.okta.com");
+    await run("evaluate", "--from-artifacts", "after.json", "--output", "after", "--format", "json");
+  });
+
+  test("of two files of evidence names what changed, in two formats that no name can break", async () => {
+    expect((await run("diff", "before.json", "after.json", "--format", "all", "--output", "diff")).code).toBe(1);
+    const diff = JSON.parse(await read("diff/diff.json")) as Diff;
+    const ajv = new Ajv2020();
+    addFormats.default(ajv);
+    expect(ajv.compile(diffSchema)(diff)).toBe(true);
+    expect(diff.objects).toMatchObject([
+      { change: "changed", fields: [{ path: "name" }, { path: "settings.password.age.maxAgeDays", from: 60, to: 90 }] },
+    ]);
+    const text = await read("diff/diff.txt");
+    expect(text).toMatch(/PASS 60 days → FAIL 90 days/);
+    expect(text).not.toContain("\u001b");
+    const same = await run("diff", "before.json", "before.json");
+    expect([same.code, same.stdout.trimEnd().split("\n").at(-1)]).toEqual([0, "No difference"]);
+  });
+
+  test.each([
+    ["a report with evidence", "after/scan.json", /one is evidence, the other a report; give two reports or two/],
+    ["another organization", "other.json", /about https:\/\/\S+, the other about https:\/\/other\.okta\.com/],
+  ])("refuses %s with one line", async (_, after, message) => {
+    const { code, stdout, stderr } = await run("diff", "before.json", after);
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toMatch(message);
+    expect(stderr.trimEnd().split("\n")).toHaveLength(1);
+  });
 });

@@ -2,11 +2,13 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { catalog } from "../../scanner/catalog/catalog.ts";
 import type { Report } from "../../shared/report.ts";
 import { countStates } from "../../shared/rule_result.ts";
+import { callCommand } from "../support/called_command.ts";
 import { runCommand, startCommand, type Outcome } from "../support/command_line.ts";
+import { freePort } from "../support/free_port.ts";
 import { openOrgStage, startCommandOrg, type OrgStage } from "../support/org_stage.ts";
 import { readStream, startTestGateway, type TestGateway } from "../support/test_gateway.ts";
 
-/** A scan when a file or standard output cannot be written, or when the scan itself fails. */
+/** A scan with a gateway: what cannot be written, a scan that fails, and decisions that the gateway keeps. */
 
 let stage: OrgStage;
 let gateway: TestGateway;
@@ -80,4 +82,36 @@ test("an internal error of a scan: exit 4, and its followers receive the end", a
   expect(stderr).toContain("boom");
   expect(await heard).toContain("event: scan.end");
   expect(await (await request(id)).json()).toMatchObject({ status: expect.stringMatching(/cancelled|failed/) });
+});
+
+const check = "signon_global_session_idle_timeout_15min";
+const call = (args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Outcome> =>
+  callCommand(args, { cwd: stage.path, env: { ...stage.env, ...gateway.env, ...env } });
+const scan = (...args: readonly string[]) => call(["scan", "--check", check, "--quiet", "--status", "fail", ...args]);
+
+test("a waiver is counted by a scan and offline, until it is withdrawn", async () => {
+  expect((await scan("--save-artifacts", "evidence.json")).code).toBe(1);
+  const waiver = { kind: "waiver", reason: "Moves in January", expires: "2099-01-31", org_url: stage.org.url };
+  const as = `Api-Key ${gateway.acme.apiKey}`;
+  const added = await gateway.request("/api/v1/decisions", { as, json: { check, ...waiver } });
+  const { id } = (await added.json()) as { readonly id: string };
+  const waived = await scan("--decisions-from-gateway");
+  expect([waived.code, waived.stderr]).toEqual([0, ""]);
+  expect(waived.stdout.replaceAll(/\s+/g, " ")).toContain(
+    "waived by test (gateway) until 2099-01-31: Moves in January",
+  );
+  expect((await call(["evaluate", "--from-artifacts", "evidence.json", "--decisions-from-gateway"])).code).toBe(0);
+
+  await gateway.request(`/api/v1/decisions/${id}`, { method: "DELETE", as });
+  expect((await scan("--decisions-from-gateway")).code).toBe(1);
+});
+
+test("without the decisions that were asked for nothing is scanned: 2, one line, no report", async () => {
+  const env = { ...gateway.env, SCANSTREAM_URL: `http://127.0.0.1:${await freePort()}` };
+  const gone = await call(["scan", "--check", check, "--no-stream", "--decisions-from-gateway"], env);
+  expect([gone.code, gone.stdout]).toEqual([2, ""]);
+  expect(gone.stderr).toMatch(/^Cannot use --decisions-from-gateway: [^\n]*the connection was refused[^\n]*\n$/);
+  const unnamed = await stage.run("scan", "--check", check, "--decisions-from-gateway");
+  expect([unnamed.code, unnamed.stdout]).toEqual([2, ""]);
+  expect(unnamed.stderr).toMatch(/SCANSTREAM_URL and SCANSTREAM_API_KEY are not set/);
 });
