@@ -3,8 +3,10 @@ import { createNeonDatabase, createNeonPoolDatabase } from "../../drizzle/databa
 import { scans } from "../../drizzle/schema.ts";
 import { findApiKey } from "../../drizzle/across_tenants.ts";
 import { readOne } from "../../drizzle/transactions.ts";
+import { startNeonProxy } from "../support/neon_proxy.ts";
 import { describeIsolation } from "./isolation_suite.ts";
 import { openOnNeon } from "./open_databases.ts";
+import { describeOutages } from "./outage_suite.ts";
 import { describeQueries } from "./query_suite.ts";
 import { randomHash, seedTenant } from "./seed.ts";
 
@@ -14,6 +16,15 @@ const openKept = () => openOnNeon((url, endpoint) => createNeonPoolDatabase(url,
 describeQueries("Neon, a connection a transaction", open);
 describeQueries("Neon, with kept connections", openKept);
 describeIsolation("Neon, with kept connections", openKept);
+for (const [name, create] of [
+  ["Neon, a connection a transaction", createNeonDatabase],
+  ["Neon, with kept connections", createNeonPoolDatabase],
+] as const) {
+  describeOutages(name, {
+    connect: (url, options) => create(url, { ...options, endpoint: `http://127.0.0.1:${new URL(url).port}/sql` }),
+    startFront: (postgresPort) => startNeonProxy({ host: "127.0.0.1", port: postgresPort }),
+  });
+}
 
 test("over Neon a single query of a tenant is one request", async () => {
   const opened = await open();

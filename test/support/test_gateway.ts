@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll } from "vitest";
 import type { Database } from "../../drizzle/database.ts";
 import { createPgDatabase } from "../../drizzle/databases/pg.ts";
@@ -20,6 +17,7 @@ import {
   type TestTenant,
 } from "./operator.ts";
 import { openTestPglite } from "./pglite.ts";
+import { temporaryFolder } from "./temporary_folder.ts";
 import { runSql, watchedQueries } from "./watched_database.ts";
 
 export { createScan } from "../contract/harness.ts";
@@ -77,7 +75,7 @@ export async function startTestGateway(
   environment: Environment = {},
   { issuerKey: givenKey, ...options }: TestGatewayOptions = {},
 ): Promise<TestGateway> {
-  const directory = await mkdtemp(join(tmpdir(), "scanstream-"));
+  const folder = await temporaryFolder();
   const issuerKey = givenKey ?? (await createIssuerKey());
   const log: string[] = [];
   const config = parseConfig({ PORT: "0", ...issuerEnvironment(issuerKey), ...environment });
@@ -85,7 +83,7 @@ export async function startTestGateway(
   const gateway = await startGateway({
     http: nodeHttp,
     config,
-    directory,
+    directory: folder.path,
     log: createLog({ level: "debug", write: (line) => log.push(line) }),
     ...options,
     database,
@@ -114,7 +112,7 @@ export async function startTestGateway(
     },
     async stop() {
       await gateway.stop({ drainMs: 0 });
-      await rm(directory, { recursive: true, force: true });
+      await folder[Symbol.asyncDispose]();
     },
   };
 }

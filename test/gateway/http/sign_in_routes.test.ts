@@ -1,29 +1,19 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
 import { createStaticFiles } from "../../../gateway/runtime/static_files.ts";
 import { freePort } from "../../support/free_port.ts";
-import { startTestGateway, type TestGateway } from "../../support/test_gateway.ts";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { temporaryFolder } from "../../support/temporary_folder.ts";
+import { openTestGateway } from "../../support/test_gateway.ts";
 
 /** Answers about signing in before anybody has: with no issuer, and with one that is away. */
-let without: TestGateway;
-let away: TestGateway;
-let issuer: string;
-let folder: string;
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "scanstream-web-"));
-  await writeFile(join(folder, "index.html"), "<!doctype html>");
-  const webAssets = createStaticFiles(folder);
-  issuer = `http://127.0.0.1:${await freePort()}`;
-  without = await startTestGateway({}, { webAssets });
-  away = await startTestGateway({ AUTH_ISSUER: issuer, OIDC_CLIENT_ID: "page" }, { webAssets });
-});
-afterAll(async () => {
-  await Promise.all([without.stop(), away.stop()]);
-  await rm(folder, { recursive: true, force: true });
-});
+const folder = await temporaryFolder();
+afterAll(() => folder[Symbol.asyncDispose]());
+await writeFile(join(folder.path, "index.html"), "<!doctype html>");
+const webAssets = createStaticFiles(folder.path);
+const issuer = `http://127.0.0.1:${await freePort()}`;
+const without = await openTestGateway({}, { webAssets });
+const away = await openTestGateway({ AUTH_ISSUER: issuer, OIDC_CLIENT_ID: "page" }, { webAssets });
 
 test("without a client there is no provider and no callback, and the page reaches nothing but its gateway", async () => {
   expect(await (await without.request("/sign-in")).json()).toEqual({ is_demo: false, provider: null });

@@ -1,5 +1,4 @@
-import { mkdtemp, rm, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { decodeJwt } from "jose";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -10,14 +9,15 @@ import { parseConfig } from "../../../gateway/config.ts";
 import { UsageError } from "../../../shared/usage_error.ts";
 import { silentLog } from "../../../gateway/observability/log.ts";
 import { nodeHttp } from "../../../gateway/runtime/node_http.ts";
+import { temporaryFolder } from "../../support/temporary_folder.ts";
 import { startGateway, type RunningGateway } from "../../../gateway/runtime/start_gateway.ts";
 
-let directory: string;
 let gateway: RunningGateway;
 const never = "7c9e6679-7425-40de-944b-e07fc1f90ae7";
+const folder = await temporaryFolder();
+const directory = join(folder.path, ".scanstream");
 
 beforeAll(async () => {
-  directory = join(await mkdtemp(join(tmpdir(), "scanstream-")), ".scanstream");
   // The first one makes the embedded database.
   const names = ["one", "two"];
   for (const name of names) await runAdmin({}, "tenant.create", { name }, { directory });
@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await gateway.stop({ drainMs: 0 });
-  await rm(join(directory, ".."), { recursive: true, force: true });
+  await folder[Symbol.asyncDispose]();
 });
 
 const start = () => startGateway({ http: nodeHttp, config: parseConfig({ PORT: "0" }), directory, log: silentLog });

@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createPgDatabase } from "../../../drizzle/databases/pg.ts";
 import { runAdmin } from "../../../gateway/operator/call_admin.ts";
@@ -10,30 +7,23 @@ import type { GatewayIo } from "../../../command_line/command_io.ts";
 import { nodeHttp } from "../../../gateway/runtime/node_http.ts";
 import { serve } from "../../../gateway/runtime/serve.ts";
 import { migrateCommand, requireMigrated } from "../../../gateway/operator/migrate.ts";
-import { createTestDatabase, type PostgresServer, type TestDatabase, suitePostgres } from "../../support/postgres.ts";
+import { createTestDatabase, suitePostgres } from "../../support/postgres.ts";
 import { startRedis } from "../../support/redis.ts";
+import { temporaryFolder } from "../../support/temporary_folder.ts";
 
 const serveOnNode = (io: GatewayIo) => serve(io, nodeHttp);
 
 const secret = { STREAM_TOKEN_SECRET: "0123456789abcdef0123456789abcdef" };
-let postgres: PostgresServer;
-let bare: TestDatabase;
-let previousFolder: string;
-let folder: string;
-
-beforeAll(async () => {
-  postgres = await suitePostgres();
-  bare = await createTestDatabase(postgres.adminUrl, "empty");
-  // `serve` keeps its state in the working directory.
-  folder = await mkdtemp(join(tmpdir(), "scanstream-"));
-  previousFolder = process.cwd();
-  process.chdir(folder);
-});
+const { adminUrl } = await suitePostgres();
+const bare = await createTestDatabase(adminUrl, "empty");
+// `serve` keeps its state in the working directory.
+const folder = await temporaryFolder();
+const previousFolder = process.cwd();
+beforeAll(() => process.chdir(folder.path));
 afterAll(async () => {
   process.chdir(previousFolder);
-  await rm(folder, { recursive: true, force: true });
+  await folder[Symbol.asyncDispose]();
   await bare.drop();
-  await postgres.stop();
 });
 
 function createIo(env: Readonly<Record<string, string>>) {

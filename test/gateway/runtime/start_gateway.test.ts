@@ -1,42 +1,36 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
-import { mkdtemp, rm } from "node:fs/promises";
-import { connect, type AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
+import { connect } from "node:net";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { parseConfig } from "../../../gateway/config.ts";
 import { UsageError } from "../../../shared/usage_error.ts";
 import { silentLog } from "../../../gateway/observability/log.ts";
 import { nodeHttp } from "../../../gateway/runtime/node_http.ts";
 import { startGateway } from "../../../gateway/runtime/start_gateway.ts";
 import { createStaticFiles } from "../../../gateway/runtime/static_files.ts";
+import { listen } from "../../support/listen.ts";
+import { temporaryFolder } from "../../support/temporary_folder.ts";
 import { openSharedDatabase, startTestGateway } from "../../support/test_gateway.ts";
 
-let directory: string;
-let shared: Awaited<ReturnType<typeof openSharedDatabase>>;
-beforeAll(async () => {
-  shared = await openSharedDatabase();
-  directory = await mkdtemp(join(tmpdir(), "scanstream-"));
-});
+const shared = await openSharedDatabase();
+const folder = await temporaryFolder();
 afterAll(async () => {
   await shared.close();
-  await rm(directory, { recursive: true, force: true });
+  await folder[Symbol.asyncDispose]();
 });
 
-describe("stop", () => {
-  test("cuts off a client that sends half a request", async () => {
-    const gateway = await startTestGateway({}, { database: shared.database });
-    const socket = connect(Number(new URL(gateway.url).port), "127.0.0.1");
-    const closed = once(socket, "close");
-    socket.on("error", () => {});
-    const head = `POST /api/v1/scans HTTP/1.1\r\nhost: x\r\nauthorization: Api-Key ${gateway.acme.apiKey}\r\n`;
-    socket.write(`${head}content-length: 9\r\n\r\n{`);
-    await gateway.request("/healthz");
-    await gateway.gateway.stop({ drainMs: 0 });
-    await closed;
-    await gateway.stop();
-  });
+test("stop cuts off a client that sends half a request", async () => {
+  const gateway = await startTestGateway({}, { database: shared.database });
+  const socket = connect(Number(new URL(gateway.url).port), "127.0.0.1");
+  const closed = once(socket, "close");
+  socket.on("error", () => {});
+  const head = `POST /api/v1/scans HTTP/1.1\r\nhost: x\r\nauthorization: Api-Key ${gateway.acme.apiKey}\r\n`;
+  socket.write(`${head}content-length: 9\r\n\r\n{`);
+  await gateway.request("/healthz");
+  await gateway.gateway.stop({ drainMs: 0 });
+  await closed;
+  await gateway.stop();
 });
 
 describe("startup failures are one clear error", () => {
@@ -44,21 +38,22 @@ describe("startup failures are one clear error", () => {
     startGateway({
       http: nodeHttp,
       config: parseConfig({ PORT: "0", ...environment }),
-      directory,
+      directory: folder.path,
       log: silentLog,
       database: shared.database,
     });
 
-  test("a port that is taken", async () => {
-    const other = createServer();
-    await new Promise<void>((done) => other.listen(0, "127.0.0.1", done));
-    const { port } = other.address() as AddressInfo;
-    for (const environment of [{ PORT: String(port) }, { METRICS_PORT: String(port) }]) {
+  test("a port that another program or another gateway has", async () => {
+    const other = await listen(createServer());
+    const gateway = await startTestGateway({}, { database: shared.database });
+    const ports = [String(other.port), new URL(gateway.url).port];
+    for (const environment of ports.flatMap((port) => [{ PORT: port }, { METRICS_PORT: port }])) {
       const refused = start(environment);
       await expect(refused).rejects.toThrow(UsageError);
       await expect(refused).rejects.toThrow(/PORT: expected a free port: another program listens on it already/);
     }
-    other.close();
+    await gateway.stop();
+    await other.close();
   });
 
   test("keys that cannot be imported", async () => {
