@@ -6,7 +6,7 @@ import { judgeList, Subject, withPartialCoverage } from "./evaluating/finding_dr
 import { expectationOf, judgeSetting, settingOf, type FieldRule } from "./evaluating/setting.ts";
 import { least, most, type ParameterValues } from "./parameter.ts";
 import {
-  directoryEvidence,
+  directoryEvidenceFor,
   directoryFields,
   directoryOfPolicy,
   unlessDirectory,
@@ -113,7 +113,8 @@ const lockoutThreshold = passwordCheck({
   more: [
     'DISA: "If Okta Services rely on external directory services for user sourcing, this check is not applicable". A directory\'s policy ' +
       "is `not_applicable`, and the others decide. If one of them does not comply and a directory is in use, the result is MANUAL " +
-      "(`needs_review`). A Read-Only Administrator does not see directories that are apps.",
+      "(`needs_review`). If the document says `user_sourcing` directory, it is `not_applicable` while a directory is in use, whatever the " +
+      "policies say. A Read-Only Administrator does not see directories that are apps.",
     "Not covered: the 15 minutes in the title, which are not an Okta setting and not in DISA's steps.",
     "Left to a person: that the directory locks its own accounts. If an account exists that Okta masters, this is a finding; else " +
       "attest the rule as Not Applicable.",
@@ -178,10 +179,8 @@ function passwordCheck({ path, ...given }: PasswordSetting): Check {
         ...(isLockout ? directoryFields : []),
       ],
     },
-    conditionalArtifacts: ({ password_policies: policies }, { parameters }): readonly DirectoryEvidence[] =>
-      isLockout && judgePolicies(policies, setting, parameters).some(({ status }) => status === "FAIL")
-        ? directoryEvidence
-        : [],
+    conditionalArtifacts: ({ password_policies: policies }, { parameters, orgPolicy }): readonly DirectoryEvidence[] =>
+      isLockout ? directoryEvidenceFor(judgePolicies(policies, setting, parameters), orgPolicy) : [],
     evaluate(artifacts, { parameters, orgPolicy }) {
       const drafts = judgePolicies(artifacts.password_policies, setting, parameters);
       return isLockout ? withDirectories(drafts, artifacts, orgPolicy) : drafts;

@@ -6,10 +6,10 @@ import { covers, readAddressRange } from "./parsing/address_ranges.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
 import { explicitActivityOf, unknownActivity } from "./parsing/activity.ts";
-import { Subject, withCause } from "./evaluating/finding_drafts.ts";
+import { Subject, withCause, withPartialCoverage } from "./evaluating/finding_drafts.ts";
 import { readList, readText, readTexts, readWord, showValue } from "./parsing/fields.ts";
 import { listTexts, nameOf, sortBy, sortTexts } from "./parsing/names.ts";
-import { describeZone, readAddresses, readZoneList } from "./evaluating/zones.ts";
+import { describeZone, readGateways, readZoneList } from "./evaluating/zones.ts";
 
 const expected =
   "an active blocklist zone that blocks every anonymizer (ALL_ANONYMIZERS or ALL_IP_SERVICES) from everywhere";
@@ -18,6 +18,8 @@ const expected =
 const uncovered =
   'Ask whether there is such a list: "If the CSSP has provided a list of anonymizers to block, verify the ' +
   '"IP Block list" is configured with them"';
+
+const exempted = 'Verify that no anonymizer is in the zone "DefaultExemptIpZone"';
 
 export const networkZoneBlockAnonymizedProxies = defineCheck({
   name: "network_zone_block_anonymized_proxies",
@@ -33,7 +35,9 @@ export const networkZoneBlockAnonymizedProxies = defineCheck({
         "`locations`. Okta keeps this zone up to date.",
       "A static list, which is only as good as its maintenance, single categories and legacy zones are MANUAL (`needs_review`).",
       'Left to a person: "If the CSSP has provided a list of anonymizers to block, verify the "IP Block list" is configured with them." ' +
-        "The finding names the addresses of DefaultExemptIpZone, which bypass every blocklist.",
+        "The addresses of DefaultExemptIpZone bypass every blocklist: where it has any, the finding names them, and no document makes the " +
+        "result a PASS.",
+      "Ranges of the document have to stand in the gateways of active blocklists of type IP, as DISA says; those in `proxies` do not count.",
     ],
     fix: [
       "Open Security > Networks in the Admin Console",
@@ -62,31 +66,39 @@ export const networkZoneBlockAnonymizedProxies = defineCheck({
     const isByAddress = draft.status === "MANUAL" && draft.reason === "needs_review";
     const isListed = typeof orgPolicy?.anonymizers === "object";
     const open = isByAddress && isListed ? new Subject(null, expected).pass(draft.actual, uncovered) : draft;
-    return [withDocument(open, orgPolicy, ({ anonymizers }) => compareAnonymizers(anonymizers, entriesOf(zones)))];
+    const compared = withDocument(open, orgPolicy, ({ anonymizers }) =>
+      compareAnonymizers(anonymizers, entriesOf(zones)),
+    );
+    // No document lists the addresses that may bypass the blocklists.
+    return [withPartialCoverage(compared, exemptZone(entriesOf(zones)) === null ? null : exempted)];
   },
 });
 
 function compareAnonymizers(approved: OrgPolicy["anonymizers"], zones: JsonList): Comparison {
   if (approved === undefined) return notCovered;
-  if (approved === "okta_managed")
-    return { kind: "agrees", said: "that Okta's own list of anonymizers is the one to block" };
-  const said = `that the ${approved.ranges.length} ranges of ${approved.source} of ${approved.date} are blocked`;
-  const blocked = zones
-    .filter((zone) => explicitActivityOf(zone) === "active" && zone["usage"] === "BLOCKLIST" && zone["type"] === "IP")
-    .flatMap((zone) => [...readAddresses(zone, "gateways").ranges, ...readAddresses(zone, "proxies").ranges]);
-  const open = approved.ranges.filter((text) => {
+  if (approved === "okta_managed") return { kind: "agrees", said: "Okta's own list of anonymizers to be blocked" };
+  const { ranges, source, date } = approved;
+  const counted = ranges.length === 1 ? "the range" : `the ${ranges.length} ranges`;
+  const said = `${counted} of ${source} of ${date} in the gateways of active IP blocklists`;
+  const blocklists = zones.filter(
+    (zone) => explicitActivityOf(zone) === "active" && zone["usage"] === "BLOCKLIST" && zone["type"] === "IP",
+  );
+  const blocked = blocklists.flatMap((zone) => readGateways(zone).ranges);
+  const open = ranges.filter((text) => {
     const range = readAddressRange(text);
     return range === null || !covers(blocked, range);
   });
-  if (open.length === 0) return { kind: "agrees", said };
-  return { kind: "departs", said, found: `no active blocklist with ${listTexts(open)}` };
+  if (open.length > 0) return { kind: "departs", said, found: `none there for ${listTexts(open)}` };
+  return { kind: "agrees", said, found: `all of them in ${listTexts(blocklists.map(describeZone))}` };
 }
 
 function judgeZones(zones: Evidence<JsonList>): FindingDraft {
   const org = new Subject(null, expected);
   // Only a whole list shows that nothing blocks, and PASS needs it too.
   if (zones.state === "missing") return org.missing(zones);
-  const subject = new Subject(null, expected, exemptNote(zones.value));
+  const exempt = exemptZone(zones.value);
+  const note = exempt === null ? undefined : `the addresses of zone ${describeZone(exempt)} bypass every blocklist`;
+  const subject = new Subject(null, expected, note);
   const judged = sortBy(
     zones.value.map(judgeZone).filter((zone) => zone !== null),
     (zone) => zone.actual,
@@ -102,11 +114,12 @@ function judgeZones(zones: Evidence<JsonList>): FindingDraft {
   return withCause(org.fail("no such zone"), "zone", enhanced ?? {});
 }
 
-/** The system zone whose addresses bypass blocklists, where it has any. */
-function exemptNote(zones: JsonList): string | undefined {
+/** The system zone whose addresses bypass blocklists, where it has any; null where it has none. */
+function exemptZone(zones: JsonList): JsonObject | null {
   const exempt = zones.find((zone) => zone["name"] === "DefaultExemptIpZone" && explicitActivityOf(zone) === "active");
-  if (exempt === undefined || readAddresses(exempt, "gateways").count === 0) return undefined;
-  return `the addresses of zone ${describeZone(exempt)} bypass every blocklist`;
+  if (exempt === undefined) return null;
+  const { count, unread } = readGateways(exempt);
+  return count === 0 && unread === undefined ? null : exempt;
 }
 
 interface ZoneVerdict {

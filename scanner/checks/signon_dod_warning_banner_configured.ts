@@ -115,7 +115,7 @@ function closeSubdomain(draft: FindingDraft, orgPolicy: OrgPolicy | undefined): 
   return withDocument(draft, orgPolicy, ({ okta_subdomain: subdomain }) =>
     subdomain === undefined
       ? notCovered
-      : { kind: "agrees", said: `that nobody signs in at the Okta subdomain: ${subdomain.prevented_by}` },
+      : { kind: "agrees", said: `nobody to sign in at the Okta subdomain (${subdomain.prevented_by})` },
   );
 }
 

@@ -13,7 +13,12 @@ import { limitOf, most, type ParameterValues } from "./parameter.ts";
 import { explicitActivityOf, unknownActivity } from "./parsing/activity.ts";
 import { readNumber, readObject, readText, readTexts, showValue } from "./parsing/fields.ts";
 import { listTexts, resourceOf, sortBy } from "./parsing/names.ts";
-import { directoryEvidence, directoryFields, unlessDirectory, type DirectoryEvidence } from "./evaluating/directory.ts";
+import {
+  directoryEvidenceFor,
+  directoryFields,
+  unlessDirectory,
+  type DirectoryEvidence,
+} from "./evaluating/directory.ts";
 import { everyoneIn, restrictionsOf } from "./parsing/rule_conditions.ts";
 import { Subject } from "./evaluating/finding_drafts.ts";
 
@@ -30,13 +35,14 @@ export const userInactivityAutomationEnabled = defineCheck({
   artifacts: ["user_lifecycle_policies"],
   conditionalArtifacts: (
     { user_lifecycle_policies: policies, built_in_groups: groups },
-    { parameters },
+    { parameters, orgPolicy },
   ): readonly (DirectoryEvidence | "built_in_groups" | "automation_groups")[] => {
     const drafts = judgeAutomations(policies, criteriaOf(parameters, [groups]));
+    const directory = directoryEvidenceFor(drafts, orgPolicy);
     const [passing] = drafts.filter((draft) => draft.status === "PASS");
-    if (passing !== undefined && groups === undefined) return ["built_in_groups"];
-    if (passing !== undefined) return "uncovered" in passing ? ["automation_groups"] : [];
-    return drafts.some(({ status }) => status === "FAIL") ? directoryEvidence : [];
+    if (passing === undefined) return directory;
+    if (groups === undefined) return [...directory, "built_in_groups"];
+    return "uncovered" in passing ? [...directory, "automation_groups"] : directory;
   },
   parameters: [inactiveDays],
   explanation: {
@@ -49,7 +55,8 @@ export const userInactivityAutomationEnabled = defineCheck({
         "group Everyone.",
       "Okta does not document this endpoint, so unknown shapes are MANUAL.",
       'DISA: "If Okta Services rely on external directory services for user sourcing, this is not applicable". If no automation ' +
-        "complies and a directory is in use, the result is MANUAL (`needs_review`).",
+        "complies and a directory is in use, the result is MANUAL (`needs_review`). If the document says `user_sourcing` directory, it is " +
+        "`not_applicable` while a directory is in use, also where an automation complies.",
       "Left to a person: for other groups it is MANUAL (`partly_automated`) whether they have every user. If Okta masters no account, " +
         "attest the rule as Not Applicable.",
     ],

@@ -10,7 +10,8 @@ import type { ZoneUse } from "./facts.ts";
 export type Comparison =
   /** The document says nothing about it. */
   | { readonly kind: "not_covered" }
-  | { readonly kind: "agrees"; readonly said: string }
+  /** `found`: absent where the finding already shows what meets the document. */
+  | { readonly kind: "agrees"; readonly said: string; readonly found?: string }
   | { readonly kind: "departs"; readonly said: string; readonly found: string }
   /** The document cannot be compared, for example because it names something that the org does not have. */
   | { readonly kind: "doubtful"; readonly why: string };
@@ -19,7 +20,7 @@ export const notCovered: Comparison = { kind: "not_covered" };
 
 /**
  * Decides what a finding leaves to a person. A FAIL by the STIG's own text stays one, and so does what could not be read; a
- * comparison only closes the open sentence of a PASS, or turns it into a FAIL.
+ * comparison only closes the open sentence of a PASS, or turns it into a FAIL. A sentence that no document answers is added after.
  */
 export function withDocument(
   draft: FindingDraft,
@@ -32,14 +33,12 @@ export function withDocument(
   const citation = citationOf(policy);
   if (comparison.kind === "doubtful") return withNote(draft, `${citation} decides nothing: ${comparison.why}`);
   const { uncovered: _closed, ...rest } = draft;
-  const notes = { ...draft.notes, rests_on: restsOn(policy) };
-  if (comparison.kind === "agrees") return withNote({ ...rest, notes }, `${citation} says ${comparison.said}`);
   return {
     ...rest,
-    status: "FAIL",
+    status: comparison.kind === "agrees" ? "PASS" : "FAIL",
     expected: `${comparison.said}, as ${citation} says`,
-    actual: comparison.found,
-    notes,
+    actual: comparison.found ?? draft.actual,
+    notes: { ...draft.notes, rests_on: restsOn(policy) },
   };
 }
 

@@ -17,7 +17,7 @@ import { listTexts, nameOf } from "../parsing/names.ts";
 import { isSystem, requireDefault } from "../parsing/whole_list.ts";
 
 /** The evidence that shows whether a directory sources the users of the org. */
-export const directoryEvidence = ["password_policies", "saml_idps", "apps"] as const;
+const directoryEvidence = ["password_policies", "saml_idps", "apps"] as const;
 export type DirectoryEvidence = (typeof directoryEvidence)[number];
 
 /** The fields of it that decide. */
@@ -98,19 +98,35 @@ export function directoryOfPolicy(policy: JsonObject): Field<string> {
   return word === "OKTA" || word === "ANY" ? { kind: "absent" } : { kind: "unreadable", found: showValue(word) };
 }
 
+/** The evidence of a directory decides about a FAIL, and about every result where the document says that it masters all accounts. */
+export function directoryEvidenceFor(
+  drafts: readonly FindingDraft[],
+  policy: OrgPolicy | undefined,
+): readonly DirectoryEvidence[] {
+  const isAsked = policy?.user_sourcing === "directory" || drafts.some(({ status }) => status === "FAIL");
+  return isAsked ? directoryEvidence : [];
+}
+
 /**
  * DISA exempts an org that relies on a directory for its users. No answer shows whether accounts of Okta's own exist beside the
- * directory's, so a FAIL is proven only where no directory is in use.
+ * directory's: the document says it, and without one a FAIL is proven only where no directory is in use.
  */
 export function unlessDirectory(
   draft: FindingDraft,
   artifacts: Pick<CollectedArtifacts, DirectoryEvidence>,
   policy: OrgPolicy | undefined,
 ): FindingDraft {
-  if (draft.status !== "FAIL") return draft;
+  const [asked] = directoryEvidenceFor([draft], policy);
+  if (asked === undefined) return draft;
   const { actual } = draft;
   const subject = new Subject(draft.resource, draft.expected);
   const source = directoryOf(artifacts);
+  if (policy?.user_sourcing === "directory" && source.kind === "in_use") {
+    const note = `${citationOf(policy)} says that a directory masters every account`;
+    const draft = subject.noting(note).manual("not_applicable", `${actual}, and ${source.what}`);
+    return { ...draft, notes: { rests_on: restsOn(policy) } };
+  }
+  if (draft.status !== "FAIL") return draft;
   if (source.kind === "none") return source.hidesApps ? { ...draft, note: hiddenApps } : draft;
   if (source.kind === "missing") return { ...subject.missing(source.evidence), actual };
   if (source.kind === "unreadable")
@@ -120,11 +136,8 @@ export function unlessDirectory(
       "if accounts exist that Okta masters, this is a finding; if none does, attest the rule as Not Applicable";
     return subject.noting(note).manual("needs_review", `${actual}, and ${source.what}`);
   }
-  const notes = { ...draft.notes, rests_on: restsOn(policy) };
-  if (policy.user_sourcing !== "directory")
-    return { ...draft, note: `${citationOf(policy)} says that Okta masters accounts`, notes };
-  const note = `${citationOf(policy)} says that a directory masters every account`;
-  return { ...subject.noting(note).manual("not_applicable", `${actual}, and ${source.what}`), notes };
+  const note = `${citationOf(policy)} says that Okta masters accounts`;
+  return { ...draft, note, notes: { ...draft.notes, rests_on: restsOn(policy) } };
 }
 
 const hiddenApps = "the administrator role of this run cannot see a directory that exists only as an app";

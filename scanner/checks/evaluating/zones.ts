@@ -249,15 +249,15 @@ interface Entries {
 function readEntries(zone: JsonObject): Entries {
   const type = readText(zone, "type");
   const word = type.kind === "value" ? type.value : "";
-  if (word === "IP") return readAddresses(zone, "gateways");
+  if (word === "IP") return readGateways(zone);
   if (word === "DYNAMIC" || word === "DYNAMIC_V2") return readConditions(zone);
   return { count: 0, unread: `the type ${showValue(zone["type"])}`, ranges: [] };
 }
 
-/** The addresses of a zone: its `gateways` or `proxies`. */
-export function readAddresses(zone: JsonObject, path: "gateways" | "proxies"): Entries {
-  const list = readList(zone, path);
-  if (list.kind === "unreadable") return { count: 0, unread: `the ${path} ${list.found}`, ranges: [] };
+/** The addresses of a zone: its gateways. Trusted proxies only forward the addresses of others. */
+export function readGateways(zone: JsonObject): Entries {
+  const list = readList(zone, "gateways");
+  if (list.kind === "unreadable") return { count: 0, unread: `the gateways ${list.found}`, ranges: [] };
   const entries = list.kind === "value" ? list.value : [];
   const read = entries.map((entry) => {
     const value = isJsonObject(entry) ? entry["value"] : null;
@@ -265,7 +265,7 @@ export function readAddresses(zone: JsonObject, path: "gateways" | "proxies"): E
   });
   const ranges = read.filter((range) => range !== null);
   const isWhole = ranges.length === entries.length;
-  const unread = `the ${path.slice(0, -1)} ${showValue(entries[read.indexOf(null)])}`;
+  const unread = `the gateway ${showValue(entries[read.indexOf(null)])}`;
   return { count: entries.length, ranges, ...(!isWhole && { unread }) };
 }
 

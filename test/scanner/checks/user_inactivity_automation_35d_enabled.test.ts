@@ -1,3 +1,4 @@
+import type { OrgPolicy } from "../../../scanner/org_policy/document.ts";
 import { describe, expect, test } from "vitest";
 import { findCheck } from "../../../scanner/catalog/select_checks.ts";
 import { missing, obtained, type CollectedArtifacts, type JsonList } from "../../../scanner/evidence/artifacts.ts";
@@ -134,7 +135,7 @@ describe("a directory that sources users", () => {
     expect(judge([], { apps: obtained([anApp({ name: "saasure" })]) }).detail).not.toMatch(hint);
   });
 
-  test("is asked about only where no automation complies", () => {
+  test("is asked about only where no automation complies, or the document says that it masters all accounts", () => {
     const { conditionalArtifacts } = findCheck(check);
     const further = (user_lifecycle_policies: CollectedArtifacts["user_lifecycle_policies"], more = {}) =>
       conditionalArtifacts({ ...(user_lifecycle_policies && { user_lifecycle_policies }), ...more });
@@ -143,6 +144,9 @@ describe("a directory that sources users", () => {
     const ofOthers = automation(set(anAutomation(), "conditions.people.groups.include", ["00g2"]));
     expect(further(ofOthers, { built_in_groups: obtained([anEveryoneGroup()]) })).toEqual(["automation_groups"]);
     expect(further(missing("missing_scope", ""))).toEqual([]);
+    const orgPolicy = { user_sourcing: "directory" } as OrgPolicy;
+    const asked = ["password_policies", "saml_idps", "apps", "built_in_groups"];
+    expect(conditionalArtifacts({ user_lifecycle_policies: automation(anAutomation()) }, { orgPolicy })).toEqual(asked);
     expect(further(obtained([]))).toEqual(["password_policies", "saml_idps", "apps"]);
   });
 });

@@ -120,9 +120,13 @@ function block(org: Json, ...ranges: readonly string[]): Json {
   return zone;
 }
 
-function useDirectory({ org, policy }: Case, sourcing: string): void {
+function exempt(org: Json): void {
+  named(zones(org), "DefaultExemptIpZone").gateways = [{ type: "CIDR", value: "192.0.2.0/24" }];
+}
+
+function useDirectory({ org, policy }: Case, sourcing: string, attempts: number): void {
   app(org, "Timekeeping").features = ["PROFILE_MASTERING"];
-  for (const one of org.password_policies.value) one.settings.password.lockout.maxAttempts = 10;
+  for (const one of org.password_policies.value) one.settings.password.lockout.maxAttempts = attempts;
   policy.user_sourcing = sourcing;
 }
 
@@ -144,9 +148,11 @@ test("the compliant org with its document is 29 of 29 PASS, and each rule that i
   expect([results.length, others(results)]).toEqual([29, {}]);
   const resting = results.filter(({ findings }) => findings.some(({ rests_on: rests }) => rests !== undefined));
   expect(resting.map(({ vuln_id: id }) => id).toSorted()).toEqual([B, C, T, O, S, X, A]);
-  for (const { rests_on: rests } of resting.flatMap(({ findings }) => findings))
-    if (rests !== undefined)
-      expect(rests).toBe('"AC policy for Okta, v3" (approved by Jane Roe on 2026-11-01), in force until 2027-11-01');
+  for (const { rests_on: rests, expected } of resting.flatMap(({ findings }) => findings)) {
+    if (rests === undefined) continue;
+    expect(rests).toBe('"AC policy for Okta, v3" (approved by Jane Roe on 2026-11-01), in force until 2027-11-01');
+    expect(expected).toContain(', as "AC policy for Okta, v3" (approved by Jane Roe on 2026-11-01) says');
+  }
 });
 
 test("without a document, and with one that is not in force, nothing changes", () => {
@@ -338,6 +344,20 @@ test.each<[change: string, edit: (one: Case) => void, changed: Readonly<Record<s
     { [X]: "FAIL" },
   ],
   [
+    "the ranges are in a blocklist's proxies",
+    ({ org, policy }) => {
+      const zone = block(org, "203.0.113.0/24");
+      [zone.proxies, zone.gateways, policy.anonymizers] = [zone.gateways, [], cssp];
+    },
+    { [X]: "FAIL" },
+  ],
+  ["addresses bypass the blocklists", ({ org }) => exempt(org), { [X]: open }],
+  [
+    "addresses bypass the blocklists that hold the ranges",
+    ({ org, policy }) => (block(org, "203.0.113.0/24"), exempt(org), (policy.anonymizers = cssp)),
+    { [X]: open },
+  ],
+  [
     "the zone that blocks the ranges is off",
     ({ org, policy }) => ((block(org, "203.0.113.0/24").status = "INACTIVE"), (policy.anonymizers = cssp)),
     { [X]: "FAIL" },
@@ -374,8 +394,12 @@ test.each<[change: string, edit: (one: Case) => void, changed: Readonly<Record<s
     (one) => (pullLog(one, "ACTIVE"), (one.policy.siem.client_id = "0oaGone")),
     { "V-273202": "FAIL" },
   ],
-  ["a directory masters every account", (one) => useDirectory(one, "directory"), { "V-273189": "not_applicable" }],
-  ["Okta masters accounts beside a directory", (one) => useDirectory(one, "both"), { "V-273189": "FAIL" }],
+  ...[3, 10].map((attempts): [string, (one: Case) => void, Readonly<Record<string, string>>] => [
+    `a directory masters every account, and Okta would lock one after ${attempts} attempts`,
+    (one) => useDirectory(one, "directory", attempts),
+    { "V-273188": "not_applicable", "V-273189": "not_applicable" },
+  ]),
+  ["Okta masters accounts beside a directory", (one) => useDirectory(one, "both", 10), { "V-273189": "FAIL" }],
 ])("%s", (_, edit, changed) => {
   const one = fresh();
   edit(one);
