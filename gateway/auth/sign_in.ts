@@ -1,5 +1,6 @@
 import { isJsonObject } from "../../shared/json.ts";
 import { readBounded } from "../../shared/read_bounded.ts";
+import type { IssuerEndpoints } from "../../shared/schemas/session.ts";
 import { createSteadyClock } from "../../shared/steady_clock.ts";
 import { isIssuerAddress, type SignInConfig } from "../config.ts";
 
@@ -7,15 +8,6 @@ import { isIssuerAddress, type SignInConfig } from "../config.ts";
 export interface SignIn extends SignInConfig {
   /** Null: the issuer's settings cannot be read now, and never could be. */
   endpoints(): Promise<IssuerEndpoints | null>;
-}
-
-export interface IssuerEndpoints {
-  readonly authorization_endpoint: string;
-  readonly token_endpoint: string;
-  /** Null: the issuer has no sign-out that an application can send people to. */
-  readonly end_session_endpoint: string | null;
-  /** https://www.rfc-editor.org/rfc/rfc9207 */
-  readonly authorization_response_iss_parameter_supported: boolean;
 }
 
 const refreshAfterMs = 600_000;

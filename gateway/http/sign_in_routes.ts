@@ -2,6 +2,7 @@ import { Hono } from "hono";
 import { anyone } from "../auth/access.ts";
 import { isLoopback } from "../../shared/loopback.ts";
 import { NotFound, PermissionDenied } from "../../shared/app_error.ts";
+import type { SignInOffer } from "../../shared/schemas/session.ts";
 import type { PageDependencies } from "./dependencies.ts";
 
 /** How people sign in here: asked by the live page, before it has any credential. */
@@ -17,10 +18,11 @@ export function signInRoutes({ signIn, demoSession }: PageDependencies): Hono {
   });
 
   routes.get("/sign-in", anyone, async (c) => {
-    if (signIn === null) return c.json({ is_demo: demoSession !== null, provider: null });
+    const is_demo = demoSession !== null;
+    if (signIn === null) return c.json({ is_demo, provider: null } satisfies SignInOffer);
     const { issuer, clientId, scopes, audience, tenantClaim } = signIn;
     const provider = { issuer, client_id: clientId, scopes, audience, tenant_claim: tenantClaim };
-    return c.json({ is_demo: demoSession !== null, provider: { ...provider, endpoints: await signIn.endpoints() } });
+    return c.json({ is_demo, provider: { ...provider, endpoints: await signIn.endpoints() } } satisfies SignInOffer);
   });
   return routes;
 }

@@ -39,4 +39,26 @@ export const streamTokenRequestSchema = v.pipe(
 );
 export const streamTokenSchema = v.object({ access_token: v.string(), expires_in: v.literal(60) });
 
+/** Addresses of the issuer, from its discovery document. */
+const issuerEndpointsSchema = v.object({
+  authorization_endpoint: v.string(),
+  token_endpoint: v.string(),
+  end_session_endpoint: described(v.nullable(v.string()), "Null: an application cannot send people there to sign out"),
+  authorization_response_iss_parameter_supported: described(v.boolean(), "https://www.rfc-editor.org/rfc/rfc9207"),
+});
+
+const providerSchema = v.object({
+  issuer: v.string(),
+  client_id: v.string(),
+  scopes: v.string(),
+  audience: described(v.string(), "The gateway expects it in an access token"),
+  tenant_claim: v.string(),
+  endpoints: described(v.nullable(issuerEndpointsSchema), "Null: the gateway cannot reach the issuer"),
+});
+
+/** The ways in, as the gateway offers them to its page. */
+export const signInOfferSchema = v.object({ is_demo: v.boolean(), provider: v.nullable(providerSchema) });
+
+export type IssuerEndpoints = Output<typeof issuerEndpointsSchema>;
+export type SignInOffer = Output<typeof signInOfferSchema>;
 export type Session = Output<typeof sessionSchema>;
