@@ -1,4 +1,5 @@
 import type { WatchLine } from "../../shared/schemas/history.ts";
+import { longestSilenceMs } from "../../shared/schemas/monitor.ts";
 
 const hourMs = 3_600_000;
 
@@ -14,7 +15,7 @@ export class WatchedTime {
   #span: { from: number; to: number; readonly isContinued: boolean } | null = null;
 
   constructor(intervalMs: number, write: (span: Span) => void) {
-    this.#maxPauseMs = Math.max(3 * intervalMs, 60_000);
+    this.#maxPauseMs = longestSilenceMs(intervalMs / 1000);
     this.#write = write;
   }
 

@@ -11,7 +11,7 @@ const decisionKindSchema = v.picklist(["waiver", "attestation"], "expected waive
 
 const attestedStatusSchema = v.picklist(["PASS", "FAIL", "NOT_APPLICABLE"], "expected PASS, FAIL or NOT_APPLICABLE");
 
-const maxReasonLength = 2000;
+export const maxReasonLength = 2000;
 const reasonMessage = "expected text that is not blank";
 /** The last moment that both JavaScript and Postgres write with a year of four digits. */
 const maxTimeMs = Date.UTC(9999, 11, 31);

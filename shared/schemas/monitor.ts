@@ -53,7 +53,12 @@ export const monitorUpdateSchema = strictObject({
   gap_to: v.exactOptional(instant),
 });
 
-/** `stale`: it runs, and its last report is older than three intervals and than a minute. */
+/** Longest time between two reports of a monitor; after it the monitor is stale. The column `stale_from` has it, too. */
+export function longestSilenceMs(intervalSeconds: number): number {
+  return Math.max(3 * intervalSeconds, 60) * 1000;
+}
+
+/** `stale`: it runs, and its last report is older than `longestSilenceMs`. */
 const monitorStatusSchema = v.picklist(["running", "stale", "stopped", "ended"]);
 
 /** A monitor as the API shows it: the verdicts of one org, kept up to date. */

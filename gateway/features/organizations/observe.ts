@@ -12,7 +12,7 @@ import { toCheckName } from "../../../shared/rule_names.ts";
 import { worstVerdict } from "../../../shared/rule_result.ts";
 import type { NewChange } from "../../../shared/schemas/change.ts";
 import { originOf } from "../../../shared/schemas/web_address.ts";
-import { longestSilenceMs } from "../runs/run.ts";
+import { longestSilenceMs } from "../../../shared/schemas/monitor.ts";
 
 /** Writes what scans and monitors saw, each in the transaction that stores the scan or the monitor. */
 
@@ -79,7 +79,7 @@ export async function observeChanges(
   changes: readonly NewChange[],
 ): Promise<void> {
   const moments = momentsOf(changes.map((change) => ({ ...change, check: toCheckName(change.check) })));
-  if (moments.length > 0) await addMoments(db, monitor, moments, longestSilenceMs(monitor));
+  if (moments.length > 0) await addMoments(db, monitor, moments, longestSilenceMs(monitor.intervalSeconds));
 }
 
 /** The monitor polled at that time. `hasGap`: not without a gap since the time before it. */
@@ -89,7 +89,7 @@ export async function observePoll(
   { polledAt, hasGap }: { readonly polledAt: Date; readonly hasGap: boolean },
 ): Promise<void> {
   const at = Math.min(polledAt.getTime(), Date.now());
-  const longestMs = hasGap ? 0 : longestSilenceMs(monitor);
+  const longestMs = hasGap ? 0 : longestSilenceMs(monitor.intervalSeconds);
   const ofMonitor = eq(observations.runId, monitor.id);
   const newest = sql`(select max(known_from) from observations where ${ofMonitor})`;
   const extended = await db

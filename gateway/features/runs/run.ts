@@ -2,6 +2,7 @@ import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
 import { changes, findings, monitors, scans } from "../../../drizzle/schema.ts";
 import { makeChannelName } from "../../../shared/channel_name.ts";
 import {
+  longestSilenceMs,
   monitorEventSchemas,
   monitorSchema,
   type Monitor,
@@ -77,11 +78,6 @@ export type MonitorLife = Pick<MonitorRow, "status" | "staleAt" | "updatedAt" | 
 
 /** As the column `stale_from` has it: what was published as stale is read as stale. */
 export function presentStatus(row: MonitorLife, nowMs: number): Monitor["status"] {
-  const isSilent = row.staleAt !== null || nowMs - row.updatedAt.getTime() >= longestSilenceMs(row);
+  const isSilent = row.staleAt !== null || nowMs - row.updatedAt.getTime() >= longestSilenceMs(row.intervalSeconds);
   return row.status === "running" && isSilent ? "stale" : row.status;
-}
-
-/** Longest time that a monitor may be silent; then it is stale. */
-export function longestSilenceMs({ intervalSeconds }: Pick<MonitorLife, "intervalSeconds">): number {
-  return Math.max(3 * intervalSeconds, 60) * 1000;
 }

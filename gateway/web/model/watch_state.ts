@@ -1,4 +1,4 @@
-import type { Monitor } from "../../../shared/schemas/monitor.ts";
+import { longestSilenceMs, type Monitor } from "../../../shared/schemas/monitor.ts";
 import { formatDuration } from "./format.ts";
 
 /**
@@ -11,7 +11,7 @@ export type WatchState = "live" | "starting" | "delayed" | "stale" | "blind" | "
 export function watchStateOf(monitor: Monitor, nowMs: number): WatchState {
   const { status, log_status: logStatus, lag_seconds: lagSeconds } = monitor;
   if (status === "ended" || status === "stopped") return status;
-  const boundMs = boundSeconds(monitor) * 1000;
+  const boundMs = longestSilenceMs(monitor.interval_seconds);
   if (status === "stale" || nowMs - Date.parse(monitor.updated_at) > boundMs) return "stale";
   if (logStatus === "unreadable") return "blind";
   if (monitor.last_look_at === null) return "starting";
@@ -42,9 +42,4 @@ export function watchText(state: WatchState, monitor: Monitor | null, nowMs: num
 function behind(monitor: Monitor | null, nowMs: number): string {
   const lookMs = monitor?.last_look_at ? nowMs - Date.parse(monitor.last_look_at) : 0;
   return formatDuration(Math.max(lookMs, (monitor?.lag_seconds ?? 0) * 1000));
-}
-
-/** The same bound as the gateway's. */
-function boundSeconds({ interval_seconds: interval }: Monitor): number {
-  return Math.max(3 * interval, 60);
 }

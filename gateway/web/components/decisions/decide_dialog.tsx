@@ -1,6 +1,11 @@
 import type { TargetedSubmitEvent } from "preact";
 import { useState } from "preact/hooks";
-import { decisionSchema, type Decision, type DecisionKind } from "../../../../shared/schemas/decision.ts";
+import {
+  decisionSchema,
+  maxReasonLength,
+  type Decision,
+  type DecisionKind,
+} from "../../../../shared/schemas/decision.ts";
 import { type Api, decisionsPath } from "../../model/api.ts";
 import { checkTitle, ruleIds } from "../../model/check_catalog.ts";
 import { toOrigin, toResource, type DecidedFinding } from "../../model/decisions/decision_index.ts";
@@ -22,7 +27,6 @@ interface DecideDialogProps extends DecisionDraft {
 }
 
 const presetDays = [30, 90, 365] as const;
-const maxReasonLength = 2000;
 
 const texts = {
   waiver: {
