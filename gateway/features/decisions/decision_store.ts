@@ -12,6 +12,7 @@ import {
   type DecisionKind,
   type NewDecision,
 } from "../../../shared/schemas/decision.ts";
+import { originOf } from "../../../shared/schemas/web_address.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { afterCursor, type PageRequest } from "../../http/paging.ts";
 import type { ScanRow } from "../runs/run.ts";
@@ -45,7 +46,7 @@ export function selectDecisions(
         isActive === null ? undefined : isActive ? holds : sql`not (${holds})`,
         kind === null ? undefined : eq(decisions.kind, kind),
         check === null ? undefined : eq(decisions.check, check),
-        orgUrl === null ? undefined : or(isNull(decisions.orgUrl), eq(decisions.orgUrl, toOrigin(orgUrl))),
+        orgUrl === null ? undefined : or(isNull(decisions.orgUrl), eq(decisions.orgUrl, originOf(orgUrl))),
       ),
     )
     .orderBy(desc(decisions.createdAt), desc(decisions.id))
@@ -63,7 +64,7 @@ export async function insertDecision(
 ): Promise<DecisionRow> {
   const { kind, check, resource = null, status = null, reason } = decision;
   const expires = toExpires(decision.expires);
-  const orgUrl = typeof decision.org_url === "string" ? toOrigin(decision.org_url) : null;
+  const orgUrl = typeof decision.org_url === "string" ? originOf(decision.org_url) : null;
   const isSame = and(
     eq(decisions.kind, kind),
     eq(decisions.check, check),
@@ -158,11 +159,6 @@ async function endDecisions(
   });
   await audit(db, lines, by);
   return ended;
-}
-
-/** An organization is its address without a path: what scans are registered with. */
-function toOrigin(url: string): string {
-  return new URL(url).origin;
 }
 
 /** A member is known by the subject of its tokens, a key by the name that people gave it. */

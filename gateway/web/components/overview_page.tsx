@@ -3,9 +3,9 @@ import { useEffect, useState } from "preact/hooks";
 import { actorName } from "../../../shared/actor.ts";
 import { countOf } from "../../../shared/outcome_text.ts";
 import { createdApiKeySchema } from "../../../shared/schemas/team.ts";
+import { originOf } from "../../../shared/schemas/web_address.ts";
 import { categoryNames } from "../../../shared/severity.ts";
 import { checkTitle, ruleIds, shortFix } from "../model/check_catalog.ts";
-import { toOrigin } from "../model/decisions/decision_index.ts";
 import { dayMs, formatTime } from "../model/format.ts";
 import { filterViews, scannedText, sinceOf, type OrganizationView } from "../model/needs_you.ts";
 import { byWhom, remedyOf } from "../model/news.ts";
@@ -93,7 +93,9 @@ interface TableProps {
 
 function OrganizationTable({ views, tenant, nowMs }: TableProps) {
   const running = new Map(
-    tenant.scans.flatMap((scan) => (hasEnded(scan.status) ? [] : [[toOrigin(scan.org_url), scan] as const])),
+    tenant.scans.flatMap((scan) =>
+      hasEnded(scan.status) ? [] : [[scan.org_url && originOf(scan.org_url), scan] as const],
+    ),
   );
   return (
     <table class="organizations">

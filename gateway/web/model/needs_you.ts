@@ -2,7 +2,8 @@ import { endOfExpiry } from "../../../shared/decisions/expiry.ts";
 import type { Decision } from "../../../shared/schemas/decision.ts";
 import type { Monitor } from "../../../shared/schemas/monitor.ts";
 import type { Organization } from "../../../shared/schemas/organization.ts";
-import { indexDecisions, toOrigin, type DecisionIndex } from "./decisions/decision_index.ts";
+import { originOf } from "../../../shared/schemas/web_address.ts";
+import { indexDecisions, type DecisionIndex } from "./decisions/decision_index.ts";
 import { dayMs, formatAgo } from "./format.ts";
 import { toNews, type NewsItem } from "./news.ts";
 import type { FailingRule } from "./tenant_state.ts";
@@ -130,6 +131,6 @@ function isLost({ state }: Pick<Tenant["connection"], "state">): boolean {
 
 /** The organization that an address belongs to. */
 export function findByOrigin(tenant: Pick<Tenant, "organizations">, orgUrl: string | null): Organization | null {
-  const origin = toOrigin(orgUrl);
+  const origin = orgUrl && originOf(orgUrl);
   return origin === null ? null : (tenant.organizations.find(({ org_url: url }) => url === origin) ?? null);
 }

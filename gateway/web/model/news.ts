@@ -3,6 +3,7 @@ import { decisionText, groupChanges, objectsOf, orgPolicyText } from "../../../s
 import type { Severity } from "../../../shared/report.ts";
 import { isHolding } from "../../../shared/rule_result.ts";
 import type { Change } from "../../../shared/schemas/change.ts";
+import { severities } from "../../../shared/severity.ts";
 import { shortFix } from "./check_catalog.ts";
 import type { DecisionIndex } from "./decisions/decision_index.ts";
 import { isWorse } from "./finding.ts";
@@ -25,7 +26,6 @@ export interface NewsItem {
   readonly objects: readonly string[];
 }
 
-const rank: Readonly<Record<Severity, number>> = { high: 0, medium: 1, low: 2 };
 /** Changes that nobody explained and that one full scan found are one line. */
 const sameScanMs = 60_000;
 
@@ -104,7 +104,7 @@ export function byWhom({ change, actors, objects, isUnexplained: isUnknown }: Ne
 }
 
 function weightOf(change: Change): number {
-  return (kindOf(change) === "worse" ? 0 : 10) + rank[change.rule.severity];
+  return (kindOf(change) === "worse" ? 0 : 10) + severities.indexOf(change.rule.severity);
 }
 
 function byWorst(a: NewsItem, b: NewsItem): number {

@@ -11,7 +11,7 @@ import {
 import type { Change } from "../../../shared/schemas/change.ts";
 import type { Decision } from "../../../shared/schemas/decision.ts";
 import type { RuleHistory } from "../../../shared/schemas/history.ts";
-import { categoryNames } from "../../../shared/severity.ts";
+import { categoryNames, severities } from "../../../shared/severity.ts";
 import { checkNames, checkTitle, controlsOf, findCheck, vulnIdOf } from "./check_catalog.ts";
 import type { DecisionIndex } from "./decisions/decision_index.ts";
 import type { Finding } from "./finding.ts";
@@ -53,7 +53,6 @@ interface RulesInput {
   readonly decisions: DecisionIndex;
 }
 
-const severityRank: Readonly<Record<Severity, number>> = { high: 0, medium: 1, low: 2 };
 const shownStates: readonly ShownState[] = [...ruleStates, "none"];
 
 /** All rules of the catalog and all that have findings, worst first. */
@@ -101,7 +100,7 @@ function byWorst(a: RuleRow, b: RuleRow): number {
   return (
     shownStates.indexOf(a.state) - shownStates.indexOf(b.state) ||
     Number(a.isWaived) - Number(b.isWaived) ||
-    severityRank[a.severity] - severityRank[b.severity] ||
+    severities.indexOf(a.severity) - severities.indexOf(b.severity) ||
     (vulnIdOf(a.check) < vulnIdOf(b.check) ? -1 : 1)
   );
 }

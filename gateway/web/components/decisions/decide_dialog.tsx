@@ -6,9 +6,10 @@ import {
   type Decision,
   type DecisionKind,
 } from "../../../../shared/schemas/decision.ts";
+import { originOf } from "../../../../shared/schemas/web_address.ts";
 import { type Api, decisionsPath } from "../../model/api.ts";
 import { checkTitle, ruleIds } from "../../model/check_catalog.ts";
-import { toOrigin, toResource, type DecidedFinding } from "../../model/decisions/decision_index.ts";
+import { toResource, type DecidedFinding } from "../../model/decisions/decision_index.ts";
 import { dayMs, formatOrg, toDay } from "../../model/format.ts";
 import { Button, Dialog, Problem } from "../basics.tsx";
 import { useAction } from "../hooks.ts";
@@ -63,7 +64,7 @@ export function DecideDialog({ api, kind, finding, orgUrl, onDecided, onClose }:
       check: finding.check,
       reason: textOf("reason").trim(),
       expires: isForever ? "never" : expires,
-      org_url: toOrigin(orgUrl),
+      org_url: orgUrl && originOf(orgUrl),
       ...(status !== "" && { status }),
       ...(textOf("scope") === "one" && { resource }),
     };

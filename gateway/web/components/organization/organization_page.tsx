@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Scan } from "../../../../shared/schemas/scan.ts";
+import { originOf } from "../../../../shared/schemas/web_address.ts";
 import { toProblem } from "../../model/connection.ts";
-import { toOrigin } from "../../model/decisions/decision_index.ts";
 import { formatOrg } from "../../model/format.ts";
 import { findByOrigin } from "../../model/needs_you.ts";
 import { isDay, type Route } from "../../model/route.ts";
@@ -43,7 +43,7 @@ export function OrganizationPage({ session, tenant, route }: OrganizationPagePro
       />
     );
   }
-  const own = tenant.scans.filter(({ org_url: url }) => toOrigin(url) === organization?.org_url);
+  const own = tenant.scans.filter(({ org_url: url }) => url !== null && originOf(url) === organization?.org_url);
   const monitorId = scanId === null ? (organization?.monitor_id ?? null) : null;
   // Only a completed scan says how the organization is.
   const last = own.find(({ status }) => status === "completed") ?? null;

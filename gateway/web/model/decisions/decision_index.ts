@@ -1,6 +1,7 @@
 import { isExpired } from "../../../../shared/decisions/expiry.ts";
 import { createDecisionFinder } from "../../../../shared/decisions/decision_finder.ts";
 import type { Decision } from "../../../../shared/schemas/decision.ts";
+import { originOf } from "../../../../shared/schemas/web_address.ts";
 import type { Finding } from "../finding.ts";
 
 /** Fields by which a decision is found. */
@@ -19,7 +20,7 @@ export function indexDecisions(
   decisions: readonly Decision[],
   { orgUrl, nowMs }: { readonly orgUrl: string | null; readonly nowMs: number },
 ): DecisionIndex {
-  const origin = toOrigin(orgUrl);
+  const origin = orgUrl && originOf(orgUrl);
   const holding = decisions
     .filter(({ org_url: of, expires }) => (of === null || of === origin) && !isExpired(expires, nowMs))
     // One about this organization counts before one about every organization.
@@ -48,9 +49,4 @@ export function indexDecisions(
 export function toResource({ resource_id, resource_name }: DecidedFinding): string | null {
   const text = resource_id === "" ? resource_name : resource_id;
   return text === "" ? null : text.replaceAll(/[*?\\]/g, "\\$&");
-}
-
-/** An organization is its address without a path. */
-export function toOrigin(url: string | null): string | null {
-  return url !== null && URL.canParse(url) ? new URL(url).origin : null;
 }
