@@ -2,7 +2,7 @@ import type { CollectedArtifacts } from "./evidence/artifacts.ts";
 import { ruleFields, type CatalogCheck } from "./catalog/catalog.ts";
 import { causeTypes } from "../shared/schemas/report.ts";
 import type { CauseObject, CheckContext, FindingDraft } from "./checks/check.ts";
-import { isUsableId } from "./checks/parsing/names.ts";
+import { isUsableId, sortBy } from "./checks/parsing/names.ts";
 import { ownLimits, withOwnLimits } from "./own_limits.ts";
 import { notesOf } from "../shared/schemas/finding_notes.ts";
 import { toLine } from "../shared/text.ts";
@@ -72,7 +72,8 @@ function toFindings(
 ): readonly Finding[] {
   const org = orgResource(orgUrl);
   const isFailing = drafts.some(({ status }) => status === "FAIL");
-  return onePerResource(drafts.map((draft) => toFinding(draft, { check, org, digest, isFailing }))).sort(byResource);
+  const findings = onePerResource(drafts.map((draft) => toFinding(draft, { check, org, digest, isFailing })));
+  return sortBy(findings, ({ resource: { type, name, id } }) => [type, name, id].join("\u0000"));
 }
 
 function toResult(check: CatalogCheck, findings: readonly Finding[]): CheckResult {
@@ -167,7 +168,7 @@ function withoutEnd(text: string): string {
 }
 
 /** Keeps the worse of two findings about one resource. */
-function onePerResource(findings: readonly Finding[]): Finding[] {
+function onePerResource(findings: readonly Finding[]): readonly Finding[] {
   const kept = new Map<string, Finding>();
   for (const finding of findings) {
     const other = kept.get(finding.fingerprint);
@@ -175,16 +176,6 @@ function onePerResource(findings: readonly Finding[]): Finding[] {
     if (other?.status !== worst.status || other.reason !== worst.reason) kept.set(finding.fingerprint, finding);
   }
   return [...kept.values()];
-}
-
-/** Sorts by code points, so the order is the same in every locale. */
-function byResource({ resource: one }: Finding, { resource: other }: Finding): number {
-  return compare(one.type, other.type) || compare(one.name, other.name) || compare(one.id, other.id);
-}
-
-function compare(one: string, other: string): number {
-  if (one === other) return 0;
-  return one < other ? -1 : 1;
 }
 
 function summarize(findings: readonly Finding[], status: Finding["status"]): string {

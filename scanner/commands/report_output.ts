@@ -15,7 +15,6 @@ import { sha256 } from "../digest.ts";
 import { toErrorReport, type IdpError } from "../okta/idp_error.ts";
 import { reportedOrgPolicy } from "../org_policy/document.ts";
 import { reportFormats } from "../reports/formats.ts";
-import type { ReportFormat } from "../reports/report_format.ts";
 import { summaryLine } from "../reports/statement.ts";
 import { chooseFormats, reportFileName, writeReports, type WrittenFiles } from "../reports/write_reports.ts";
 import type { FinishedScan } from "../run_scan.ts";
@@ -26,18 +25,13 @@ import { checklistLines, nextLines, overdueLines, writtenLines } from "./closing
 import type { Criteria } from "./criteria.ts";
 
 /** How and where a report is written. */
-export interface ReportTarget {
-  readonly formats: readonly ReportFormat[];
-  /** A directory for `scan.<extension>`; null: the one format goes to stdout. */
-  readonly outputDir: NamedFile | null;
-  readonly signer: Signer | null;
-}
+export type ReportTarget = Awaited<ReturnType<typeof readReportTarget>>;
 
-/** Throws `UsageError` naming everything that is wrong, also where nothing could be written there. */
-export async function readReportTarget(
-  settings: Settings,
-  { isStdoutTerminal }: Pick<CommandIo, "isStdoutTerminal">,
-): Promise<ReportTarget> {
+/**
+ * Reads the formats, the directory for `scan.<extension>` (null: the one format goes to stdout), and who signs. Throws `UsageError`
+ * naming everything that is wrong, also where nothing could be written there.
+ */
+export async function readReportTarget(settings: Settings, { isStdoutTerminal }: Pick<CommandIo, "isStdoutTerminal">) {
   const { output: outputDir, saveArtifacts, nameOf } = settings;
   const formats = chooseFormats(reportFormats, settings.format, outputDir);
   if (settings.failOnNew && settings.baseline === null)

@@ -21,16 +21,7 @@ export interface RuleLimit {
 }
 
 /** Answers of the organization to one small read of each kind of evidence. */
-export interface RuleAnswers {
-  readonly limits: readonly RuleLimit[];
-  readonly ruleCount: number;
-  /** Facts about what this role sees of a real organization, where the provider's documents do not say; one sentence each. */
-  readonly facts: readonly string[];
-  /** Granted reads that were refused, without what every role below Super Administrator is refused. */
-  readonly refused: readonly MissingEvidence[];
-  /** How many others were answered. */
-  readonly read: number;
-}
+export type RuleAnswers = Awaited<ReturnType<typeof examineRules>>;
 
 type Limit = Omit<RuleLimit, "rules">;
 
@@ -38,7 +29,7 @@ type Limit = Omit<RuleLimit, "rules">;
  * Evaluates every check on a sample: the first page of each list, and one object's part for all of them. Its verdicts mean nothing, but
  * evidence that a scan would miss is missing here. At most thirty requests. Never throws for what the provider does.
  */
-export async function examineRules(client: HttpIdpClient, engine: Engine): Promise<RuleAnswers> {
+export async function examineRules(client: HttpIdpClient, engine: Engine) {
   const asked = new Map<string, Promise<Reading<unknown>>>();
   const collection = createCollection(createSample(client, asked));
   await Promise.all(catalog.map((check) => collection.obtainFor(check)));
@@ -55,12 +46,15 @@ export async function examineRules(client: HttpIdpClient, engine: Engine): Promi
   return {
     limits: grouped(limits),
     ruleCount: catalog.length,
+    /** Facts about what this role sees of a real organization, where the provider's documents do not say. */
     facts: [
       `This role ${sees[0]} the Okta Admin Console and the Okta Dashboard, so it sees ${sees[1]}`,
       answerFact(partPaths.userRoles, await asked.get(partPaths.userRoles)),
       answerFact("/api/v1/logStreams", artifacts.log_streams),
     ],
+    /** Granted reads that were refused, without what every role below Super Administrator is refused. */
     refused: refused.filter(({ detail }) => !detail.includes(artifactTable.admin_console_settings.request.path)),
+    /** How many others were answered. */
     read: granted.length - refused.length,
   };
 }
