@@ -2,9 +2,7 @@ import type { ExecutionContext } from "hono";
 import { AppError } from "../../../shared/app_error.ts";
 import { UsageError } from "../../../shared/usage_error.ts";
 import { createApp } from "../../app.ts";
-import type { Feature } from "../../features/features.ts";
 import { runTasks } from "../../features/tasks.ts";
-import type { Dependencies } from "../../http/dependencies.ts";
 import { accountOf } from "../../limits.ts";
 import { problemResponse, toProblem } from "../../http/problem.ts";
 import { createLog } from "../../observability/log.ts";
@@ -23,31 +21,21 @@ export interface Worker<Environment> {
   readonly StreamsObject: StreamsObjectClass<Environment>;
 }
 
-interface OpenedWorker<Environment> {
-  readonly environment: Environment;
-  readonly features: readonly Feature[];
-  readonly dependencies: Dependencies;
-  readonly app: ReturnType<typeof createApp>;
-}
-
 /** The gateway on Cloudflare Workers. A wrong setting is named in the log and in the answer to each request, never with its value. */
 export function createWorker<Environment extends object>(
   optionsOf: (environment: Environment) => WorkerOptions,
 ): Worker<Environment> {
   /** Kept for the isolate's life. Nothing in it belongs to a request. */
-  let opened: OpenedWorker<Environment> | null = null;
+  let opened: Awaited<ReturnType<typeof openWorker<Environment>>> | null = null;
 
   /**
    * Concurrent first requests each open their parts: a request that awaited another's promise would hang when that one is cancelled.
    * All go on with what was there first, or each would have limits of its own.
    */
-  async function open(environment: Environment): Promise<OpenedWorker<Environment>> {
+  async function open(environment: Environment) {
     if (opened?.environment === environment) return opened;
-    const options = optionsOf(environment);
-    const { features } = options;
-    const dependencies = await openWorkerParts(options);
-    if (opened?.environment === environment) return opened;
-    opened = { environment, features, dependencies, app: createApp(dependencies, features) };
+    const worker = await openWorker(environment, optionsOf(environment));
+    if (opened?.environment !== environment) opened = worker;
     return opened;
   }
 
@@ -70,6 +58,12 @@ export function createWorker<Environment extends object>(
     },
     StreamsObject: createStreamsObject(optionsOf),
   };
+}
+
+async function openWorker<Environment>(environment: Environment, options: WorkerOptions) {
+  const { features } = options;
+  const dependencies = await openWorkerParts(options);
+  return { environment, features, dependencies, app: createApp(dependencies, features) };
 }
 
 /** A wrong or missing variable: named for the operator, in the log and in the answer, and never with its value. */

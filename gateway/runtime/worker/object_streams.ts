@@ -2,16 +2,11 @@ import { AppError } from "../../../shared/app_error.ts";
 import type { RequestedOpening, StreamOpener } from "../../streaming/event_stream.ts";
 import type { ObjectNamespace } from "./worker_options.ts";
 
-export interface ObjectStreamsOptions {
-  readonly objects: ObjectNamespace;
-  readonly shardsPerTenant: number;
-}
-
 /**
  * Streams on Workers, where no request may touch what another one opened: a Durable Object authorizes and opens them, and the
  * Worker only passes the bytes on.
  */
-export function createObjectStreams({ objects, shardsPerTenant }: ObjectStreamsOptions): StreamOpener {
+export function createObjectStreams(objects: ObjectNamespace, shardsPerTenant: number): StreamOpener {
   return {
     async open(opening) {
       const { principal, stream } = opening;
@@ -50,7 +45,7 @@ function shardOf(text: string, shards: number): number {
  * The caller that the Worker has authenticated, and the stream that it asks for, as the object reads them. The object can be
  * reached through the Worker only, and the Worker creates the request to it: a client's own copy of the header is dropped.
  */
-export interface HandOver extends Pick<RequestedOpening, "principal" | "hasSnapshot"> {
+interface HandOver extends Pick<RequestedOpening, "principal" | "hasSnapshot"> {
   /** Path and query, as in `StreamTarget`. */
   readonly streamName: string;
 }

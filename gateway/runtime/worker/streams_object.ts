@@ -1,11 +1,11 @@
 import { createAuthorityCheck } from "../../auth/membership.ts";
 import { parseConfig } from "../../config.ts";
-import { eventStreamsOf, type EventStreams } from "../../features/features.ts";
+import { eventStreamsOf } from "../../features/features.ts";
 import { isUnexpected, problemResponse } from "../../http/problem.ts";
 import { Limits } from "../../limits.ts";
 import { createLog } from "../../observability/log.ts";
 import { ChannelManager, createRecheck, readStoredOf } from "../../streaming/channel_manager.ts";
-import { findEventStream, type StreamOpener } from "../../streaming/event_stream.ts";
+import { findEventStream } from "../../streaming/event_stream.ts";
 import { createLocalStreams } from "../../streaming/local_streams.ts";
 import { createReadableStreamSinks } from "../../streaming/sinks/readable_stream_sink.ts";
 import { parseHandOver } from "./object_streams.ts";
@@ -16,11 +16,6 @@ export type StreamsObjectClass<Environment> = new (
   state: unknown,
   environment: Environment,
 ) => { fetch(request: Request): Promise<Response> };
-
-interface Opened {
-  readonly eventStreams: EventStreams;
-  readonly opener: StreamOpener;
-}
 
 /**
  * Makes the class of the Durable Objects: each has the streams of one tenant (or one shard of it), with one subscription at the
@@ -34,7 +29,7 @@ export function createStreamsObject<Environment>(
 ): StreamsObjectClass<Environment> {
   return class StreamsObject {
     readonly #environment: Environment;
-    #opened: Opened | null = null;
+    #opened: ReturnType<typeof open> | null = null;
 
     constructor(_state: unknown, environment: Environment) {
       this.#environment = environment;
@@ -56,7 +51,7 @@ export function createStreamsObject<Environment>(
   };
 }
 
-function open({ features, bounds: given, log = createLog(), ...adapters }: WorkerOptions): Opened {
+function open({ features, bounds: given, log = createLog(), ...adapters }: WorkerOptions) {
   const eventStreams = eventStreamsOf(features);
   const database = adapters.database.open();
   const bounds = { ...parseConfig({}).bounds, ...given };

@@ -32,7 +32,7 @@ export async function openWorkerParts(options: WorkerOptions): Promise<Dependenc
     limits: new Limits({ ...parseConfig({}).bounds, ...options.bounds, memoryBytes: isolateBytes }),
     broker,
     ...createPublisher(broker),
-    streams: createObjectStreams({ objects: streams, shardsPerTenant }),
+    streams: createObjectStreams(streams, shardsPerTenant),
     authenticator: createAuthenticator({
       // There is no development key at the edge: without an issuer only API keys are accepted.
       jwtVerifier: auth === undefined ? null : await createIssuerVerifier(auth),
