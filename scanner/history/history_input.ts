@@ -25,10 +25,10 @@ export interface OrganizationInput {
 }
 
 export interface MonitorInput {
-  readonly ids: ReadonlySet<string>;
-  readonly spans: readonly Span[];
+  readonly ids: Set<string>;
+  readonly spans: Span[];
   /** Keys are ids: a line that a crash has repeated counts once. */
-  readonly lines: ReadonlyMap<string, ChangeLineInput>;
+  readonly lines: Map<string, ChangeLineInput>;
 }
 
 /**
@@ -36,14 +36,15 @@ export interface MonitorInput {
  * another file after a restart: files that name one monitor, and monitors that one file names, are one source.
  */
 export function addMonitor({ monitors }: OrganizationInput, monitor: MonitorInput): void {
-  const same = monitors.filter(({ ids }) => [...ids].some((id) => monitor.ids.has(id)));
-  const merged = [...same, monitor];
-  for (const one of same) monitors.splice(monitors.indexOf(one), 1);
-  monitors.push({
-    ids: new Set(merged.flatMap(({ ids }) => [...ids])),
-    spans: merged.flatMap(({ spans }) => spans),
-    lines: new Map(merged.flatMap(({ lines }) => [...lines])),
-  });
+  const [known, ...others] = monitors.filter(({ ids }) => [...monitor.ids].some((id) => ids.has(id)));
+  if (known === undefined) return void monitors.push(monitor);
+  // Into the known one: a follower of a year has a file for each day.
+  for (const { ids, spans, lines } of [...others, monitor]) {
+    for (const id of ids) known.ids.add(id);
+    for (const span of spans) known.spans.push(span);
+    for (const [id, line] of lines) known.lines.set(id, line);
+  }
+  for (const other of others) monitors.splice(monitors.indexOf(other), 1);
 }
 
 /** `rules`: checks to show even where nothing is known of them; null: every one that is known, in the STIG's order. */
