@@ -15,7 +15,7 @@ import { maxStoredReportBytes } from "../../shared/schemas/report.ts";
 import type { NewScan, ScanUpdate } from "../../shared/schemas/scan.ts";
 import { toLine } from "../../shared/text.ts";
 import { toFindingCreated } from "./finding_created.ts";
-import { createPublisher, hasEnded, isMissing, isPermanent, retryDelayMs, type EventQueue } from "./publisher.ts";
+import { createPublisher, hasEnded, isMissing, isPermanent, retryDelayMs } from "./publisher.ts";
 
 /** A scan at the gateway, which stores and publishes what happens while it runs. Nothing here slows or fails the scan (V5). */
 export interface ScanPublisher {
@@ -69,17 +69,27 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
   const { gateway, broker, scanId, warn } = options;
   const { checks_total } = options.scan;
   const cancelRequest = new AbortController();
-  const queue = new ScanQueue();
+  const events: CheckedEvent[] = [{ type: "scan.start", payload: { scan_id: scanId, checks_total } }];
+  /** The newest only, after everything else: an outage leaves no backlog of it. */
+  let progress: CheckedEvent | null = null;
   const evaluatedChecks = new Set<string>();
   let counts: Partial<ScanCounts> = {};
   let scan: RegisteredScan | null = null;
   let end: ScanUpdate = {};
   let isEndAccepted = false;
-  queue.push({ type: "scan.start", payload: { scan_id: scanId, checks_total } });
   const publisher = createPublisher<CheckedEvent>(
     {
       kind: "scan",
-      queue,
+      queue: {
+        first(max) {
+          if (events.length === 0 && progress !== null) {
+            events.push(progress);
+            progress = null;
+          }
+          return events.slice(0, max);
+        },
+        settle: ({ length }) => void events.splice(0, length),
+      },
       heartbeatMs: options.heartbeatMs ?? 2000,
       toEvent: (event) => event,
       nameOf: ({ payload }) => `A finding of ${vulnIdOf(String(payload["check"]))}`,
@@ -120,7 +130,7 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
     registered: () => scan,
     checkEvaluated,
     error(code, detail) {
-      queue.push({ type: "scan.error", payload: { scan_id: scanId, code, detail: toLine(detail, maxErrorLength) } });
+      events.push({ type: "scan.error", payload: { scan_id: scanId, code, detail: toLine(detail, maxErrorLength) } });
       publisher.wake();
     },
     async end(status, results) {
@@ -147,10 +157,10 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
     evaluatedChecks.add(result.check);
     counts = state;
     for (const finding of result.findings)
-      queue.push({ type: "finding.created", payload: toFindingCreated(scanId, result, finding) });
+      events.push({ type: "finding.created", payload: toFindingCreated(scanId, result, finding) });
     const { check, status, reason } = result;
     const { checks_done } = state;
-    queue.progress = {
+    progress = {
       type: "scan.progress",
       payload: { scan_id: scanId, checks_done, checks_total, check, status, reason },
     };
@@ -206,28 +216,6 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
         await pause(delayMs, []);
       }
     }
-  }
-}
-
-/** In memory. Of the progress the newest only, after everything else: an outage leaves no backlog of it. */
-class ScanQueue implements EventQueue<CheckedEvent> {
-  progress: CheckedEvent | null = null;
-  readonly #events: CheckedEvent[] = [];
-
-  push(event: CheckedEvent): void {
-    this.#events.push(event);
-  }
-
-  first(max: number): readonly CheckedEvent[] {
-    if (this.#events.length === 0 && this.progress !== null) {
-      this.#events.push(this.progress);
-      this.progress = null;
-    }
-    return this.#events.slice(0, max);
-  }
-
-  settle({ length }: readonly CheckedEvent[]): void {
-    this.#events.splice(0, length);
   }
 }
 
