@@ -20,7 +20,7 @@ import {
   type DirectoryEvidence,
 } from "./evaluating/directory.ts";
 import { everyoneIn, restrictionsOf } from "./parsing/rule_conditions.ts";
-import { Subject } from "./evaluating/finding_drafts.ts";
+import { Subject, withNote } from "./evaluating/finding_drafts.ts";
 
 const inactiveDays = most("user_inactivity_days", "days", 35, { max: 3650 });
 
@@ -85,7 +85,10 @@ export const userInactivityAutomationEnabled = defineCheck({
     { parameters, orgPolicy },
   ) {
     const drafts = judgeAutomations(policies, criteriaOf(parameters, [builtIn, named]));
-    return drafts.map((draft) => unlessDirectory(draft, directory, orgPolicy));
+    const unread = builtIn?.state === "missing" ? builtIn.detail : undefined;
+    return drafts.map((draft) =>
+      unlessDirectory("uncovered" in draft ? withNote(draft, unread) : draft, directory, orgPolicy),
+    );
   },
 });
 

@@ -6,7 +6,7 @@ import { Subject } from "./finding_drafts.ts";
 import { showValue } from "../parsing/fields.ts";
 import { judgeByFirstRule, type RuleCriteria } from "./rules.ts";
 import { resourceOf } from "../parsing/names.ts";
-import { everyoneIn, groupsFor } from "../parsing/rule_conditions.ts";
+import { groupsFor } from "../parsing/rule_conditions.ts";
 import { judgeVerification, type VerificationCriteria } from "./verification_method.ts";
 
 /** A first-party app, by the name that the API gives it and the one that the console shows. */
@@ -77,7 +77,7 @@ export function builtInAppChecks(definition: BuiltInAppDefinition): readonly Che
       },
       evaluate(artifacts, context) {
         const evidence = artifacts[artifact];
-        const criteria = { judgeRule, everyone: everyoneIn(artifacts.built_in_groups), context };
+        const criteria = { judgeRule, groups: artifacts.built_in_groups, context };
         const unnamed = new Subject({ type: "app", id: app.name, name: app.label }, expected);
         if (evidence.state === "obtained") return [judgeApp(evidence.value, unnamed, criteria)];
         const proven = evidence.partial === null ? null : judgeApp(evidence.partial, unnamed, criteria);
@@ -91,7 +91,7 @@ export function builtInAppChecks(definition: BuiltInAppDefinition): readonly Che
 function judgeApp(
   { app, rules }: BuiltInApp,
   unnamed: Subject,
-  criteria: Pick<RuleCriteria, "judgeRule" | "everyone"> & { readonly context: CheckContext },
+  criteria: Pick<RuleCriteria, "judgeRule" | "groups"> & { readonly context: CheckContext },
 ): FindingDraft {
   if (app === null) {
     const note = "Okta shows first-party apps to Super Administrators only";

@@ -1,11 +1,11 @@
-import type { JsonList } from "../../evidence/artifacts.ts";
+import type { Evidence, JsonList } from "../../evidence/artifacts.ts";
 import type { JsonObject } from "../../../shared/json.ts";
 import type { FindingDraft } from "../check.ts";
 import { activityOf } from "../parsing/activity.ts";
 import { withCause, withNote, withPartialCoverage, type Subject } from "./finding_drafts.ts";
 import { readText, showValue } from "../parsing/fields.ts";
 import { sortBy, nameOf } from "../parsing/names.ts";
-import { restrictionsOf } from "../parsing/rule_conditions.ts";
+import { everyoneIn, missingEveryone, restrictionsOf } from "../parsing/rule_conditions.ts";
 import {
   accessOf,
   describeUnreadable,
@@ -27,8 +27,8 @@ export interface RuleCriteria {
   readonly accessPath: AccessPath;
   /** The words of a finding where no active rule can decide. */
   readonly ifNone: string;
-  /** The ids of the group that every user is in; null where it is unknown. */
-  readonly everyone: ReadonlySet<string> | null;
+  /** Built-in groups, one of which is the group that every user is in. */
+  readonly groups: Evidence<JsonList> | undefined;
 }
 
 export interface RulesVerdict {
@@ -71,16 +71,19 @@ interface Walk {
 class RuleWalk {
   readonly #stages: readonly JsonList[];
   readonly #walk: Walk;
+  /** The ids of the group that every user is in; null where it is unknown. */
+  readonly #everyone: ReadonlySet<string> | null;
   /** Rules that may come first, for all that can be read of them. */
   readonly #unplaced: JsonList;
   /** An access that is neither ALLOW nor DENY, in words: no reading of it can PASS. */
   #unknownAccess: string | null = null;
-  /** Unknown status of a rule on the way, or unknown people whom it denies, in words. */
-  #unknownRule: string | null = null;
+  /** The verdict where the status of a rule on the way, or whom it denies, is unknown and decides. */
+  #unknownRule: FindingDraft | null = null;
 
   constructor(stages: readonly JsonList[], rules: JsonList, walk: Walk) {
     this.#stages = stages;
     this.#walk = walk;
+    this.#everyone = everyoneIn(walk.criteria.groups);
     const unplaced = rules.filter((rule) => activityOf(rule) !== "inactive" && !hasReadablePriority(rule));
     this.#unplaced = sortBy(unplaced, orderText);
   }
@@ -105,7 +108,7 @@ class RuleWalk {
     if (this.#unknownAccess !== null) return subject.unreadable(this.#unknownAccess);
     if (others.every((other) => verdictOf(other) === verdictOf(draft)))
       return drafts.find((other) => "uncovered" in other) ?? draft;
-    return subject.unreadable(this.#unknownRule ?? "several active rules of the same priority");
+    return this.#unknownRule ?? subject.unreadable("several active rules of the same priority");
   }
 
   /** No rule comes before the one at priority 1, so its FAIL is proven no matter what else cannot be read. */
@@ -139,7 +142,7 @@ class RuleWalk {
         drafts.push(...denied);
         if (access !== "DENY") drafts.push(this.#allowed(index, rule));
         if (access === "unknown") this.#unknownAccess ??= `${this.#describeAccess(rule)} of rule "${nameOf(rule)}"`;
-        if (!isSure(rule)) this.#unknownRule ??= describeUnreadable(rule);
+        if (!isSure(rule)) this.#unknownRule ??= subject.unreadable(describeUnreadable(rule));
         else if (denied.length === readings.length) leavesOthers = false;
       }
       if (!leavesOthers) return drafts;
@@ -177,12 +180,19 @@ class RuleWalk {
       const isForAll = this.#restrictions(rule).every((name) => name === "network");
       return [isForAll ? settled : withPartialCoverage(settled, this.#remains(index, rule))];
     }
-    const limits = [...restrictionsOf(rule, criteria.everyone)];
+    const limits = [...restrictionsOf(rule, this.#everyone)];
     if (limits.some(([, limit]) => limit === "some")) return [null];
     const everybody = subject.pass(`access denied to everybody by rule "${nameOf(rule)}"`);
     const [unknown] = limits;
     if (unknown === undefined) return [everybody];
-    this.#unknownRule ??= `the condition ${showValue(unknown[0])} of rule "${nameOf(rule)}"`;
+    const withoutGroup = unknown[0] === "people" ? missingEveryone(criteria.groups, rule) : null;
+    this.#unknownRule ??=
+      withoutGroup === null
+        ? subject.unreadable(`the condition ${showValue(unknown[0])} of rule "${nameOf(rule)}"`)
+        : {
+            ...subject.missing(withoutGroup),
+            actual: `groups denied by rule "${nameOf(rule)}", which may be everybody`,
+          };
     return [everybody, null];
   }
 
@@ -194,11 +204,18 @@ class RuleWalk {
       const others = (this.#stages[number] ?? []).filter((other) => other !== rule);
       const weak = others.map((other) => this.#weakness(other)).find((text) => text !== null);
       if (weak !== undefined && weak !== null) {
-        return `Rule "${nameOf(rule)}" has conditions (${restrictions.join(", ")}); for everybody else ${weak}`;
+        return `Rule "${nameOf(rule)}" has conditions (${restrictions.join(", ")}); users who match no earlier rule reach ${weak}${this.#sayMissing(rule)}`;
       }
       if (others.some((other) => isSure(other) && this.#restrictions(other).length === 0)) return null;
     }
     return null;
+  }
+
+  /** Says why it is unknown whether the groups of a rule are everybody; empty where that decides nothing. */
+  #sayMissing(rule: JsonObject): string {
+    const isByGroup = this.#restrictions(rule).every((name) => name === "people");
+    const withoutGroup = isByGroup ? missingEveryone(this.#walk.criteria.groups, rule) : null;
+    return withoutGroup === null ? "" : `, unless the rule is for the group Everyone: ${withoutGroup.detail}`;
   }
 
   /** Describes what is wrong with a later rule that may let somebody in. */
@@ -206,17 +223,17 @@ class RuleWalk {
     const { subject, criteria } = this.#walk;
     const access = this.#accessOf(rule);
     if (access === "DENY") return null;
-    const decides = `the next rule "${nameOf(rule)}" decides, which`;
-    if (!isSure(rule)) return `${decides} cannot be read: ${describeUnreadable(rule)}`;
-    if (access === "unknown") return `${decides} has ${this.#describeAccess(rule)}`;
+    const reached = `the rule "${nameOf(rule)}", which`;
+    if (!isSure(rule)) return `${reached} cannot be read: ${describeUnreadable(rule)}`;
+    if (access === "unknown") return `${reached} has ${this.#describeAccess(rule)}`;
     const draft = criteria.judgeRule(subject, rule);
     if (draft.status === "PASS")
-      return draft.uncovered === undefined ? null : `${decides} is partly automated: ${draft.uncovered}`;
-    return `${decides} is ${draft.status === "MANUAL" ? `MANUAL (${draft.reason})` : draft.status}: ${draft.actual}`;
+      return draft.uncovered === undefined ? null : `${reached} is partly automated: ${draft.uncovered}`;
+    return `${reached} is ${draft.status === "MANUAL" ? `MANUAL (${draft.reason})` : draft.status}: ${draft.actual}`;
   }
 
   #restrictions(rule: JsonObject): readonly string[] {
-    return [...restrictionsOf(rule, this.#walk.criteria.everyone).keys()];
+    return [...restrictionsOf(rule, this.#everyone).keys()];
   }
 
   #accessOf(rule: JsonObject): "ALLOW" | "DENY" | "unknown" {

@@ -14,7 +14,7 @@ import { judgeList, Subject, withNote } from "./finding_drafts.ts";
 import { judgeByRuleAtPriorityOne, type RuleCriteria } from "./rules.ts";
 import { listTexts, nameOf, resourceOf } from "../parsing/names.ts";
 import { isSystem, requireDefault } from "../parsing/whole_list.ts";
-import { everyoneIn, groupsFor } from "../parsing/rule_conditions.ts";
+import { groupsFor } from "../parsing/rule_conditions.ts";
 
 export interface SessionCriteria extends Pick<RuleCriteria, "judgeRule" | "judgeDeny" | "judgeFirst"> {
   readonly expected: string;
@@ -34,9 +34,8 @@ export function judgeSessionPolicies(
   criteria: SessionCriteria,
 ): readonly FindingDraft[] {
   const { expected } = criteria;
-  const everyone = everyoneIn(groups);
   // A list of rules is judged once, however many policies of one id share it.
-  const judgeOnce = memoize((rules: Evidence<JsonList>) => judgeRules(rules, criteria, everyone));
+  const judgeOnce = memoize((rules: Evidence<JsonList>) => judgeRules(rules, criteria, groups));
   const whole = requireDefault(policies, {
     isDefault: ({ policy }) => isSystem(policy),
     name: "Default Policy",
@@ -72,14 +71,14 @@ function isWithoutRules({ policy, rules }: PolicyWithRules): boolean {
 function judgeRules(
   rules: Evidence<JsonList>,
   { expected, ...judging }: SessionCriteria,
-  everyone: ReadonlySet<string> | null,
+  groups: Evidence<JsonList> | undefined,
 ): FindingDraft {
   const subject = new Subject(null, expected);
   const { draft, proven } = judgeByRuleAtPriorityOne(entriesOf(rules), subject, {
     ...judging,
     accessPath: "actions.signon.access",
     ifNone: "no active rule at priority 1",
-    everyone,
+    groups,
   });
   if (rules.state === "obtained") return draft;
   // The rule at priority 1 is known, so its FAIL is proven even where later pages are missing.

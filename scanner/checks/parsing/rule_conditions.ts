@@ -1,6 +1,8 @@
 import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
-import { availableValue, type Evidence, type JsonList } from "../../evidence/artifacts.ts";
+import { availableValue, type Evidence, type JsonList, type MissingEvidence } from "../../evidence/artifacts.ts";
+import { firstRequestText } from "../deciding_fields.ts";
 import { sortTexts } from "./names.ts";
+import { requireDefault } from "./whole_list.ts";
 
 /** How far a condition, or a part of one, limits whom a rule is for: not at all, or to some, or nobody can tell from what was read. */
 export type Limit = "none" | "some" | "unknown";
@@ -38,10 +40,20 @@ export function groupsFor(rules: JsonList): readonly "built_in_groups"[] {
  */
 export function everyoneIn(groups: Evidence<JsonList> | undefined): ReadonlySet<string> | null {
   const listed = groups === undefined ? null : availableValue(groups);
-  const isEveryone = ({ type, profile }: JsonObject) =>
-    type === "BUILT_IN" && isJsonObject(profile) && profile["name"] === "Everyone";
   const ids = (listed ?? []).filter(isEveryone).flatMap(({ id }) => (typeof id === "string" ? [id] : []));
   return ids.length > 0 ? new Set(ids) : null;
+}
+
+/** Returns why nobody can tell whether the groups that a rule names are everybody; null where that group is known, or none is named. */
+export function missingEveryone(groups: Evidence<JsonList> | undefined, rule: JsonObject): MissingEvidence | null {
+  if (groups === undefined || groupsFor([rule]).length === 0) return null;
+  const request = firstRequestText("built_in_groups");
+  const whole = requireDefault(groups, { isDefault: isEveryone, name: "group Everyone", request });
+  return whole.state === "missing" && everyoneIn(groups) === null ? whole : null;
+}
+
+function isEveryone({ type, profile }: JsonObject): boolean {
+  return type === "BUILT_IN" && isJsonObject(profile) && profile["name"] === "Everyone";
 }
 
 /** Users and groups that are included add up, so that the group of everybody is enough by itself. */

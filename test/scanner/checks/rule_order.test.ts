@@ -59,7 +59,7 @@ describe("a strict rule before a lax one leaves somebody to it", () => {
       expect([outcomeOf(result), result.reason]).toEqual(["PASS", isRestricted ? "partly_automated" : null]);
       if (isRestricted)
         expect(result.findings[0]?.detail).toMatch(
-          /: Rule "Strict" has conditions \(\w+\); for everybody else the next rule "\w+(-all)? Rule" decides, which is FAIL: /,
+          /: Rule "Strict" has conditions \(\w+\); users who match no earlier rule reach the rule "\w+(-all)? Rule", which is FAIL: /,
         );
     }
   });
@@ -91,9 +91,17 @@ describe("a rule that denies, with conditions that cannot be read, is MANUAL bef
 
   test("the group Everyone, which was not read or is of another type", () => {
     const otherType = obtained([{ ...anEveryoneGroup(), type: "Built_in" }]);
-    for (const unread of [null, missing<JsonList>("missing_scope", "groups.read is not granted"), otherType]) {
-      expect(judge(mfa, [denies(forEveryone), lastRule()], unread).status).toBe("MANUAL");
-      expect(judge(mfa, [strict({ conditions: forEveryone }), lastRule()], unread).reason).toBe("partly_automated");
+    const unread = missing<JsonList>("missing_scope", "groups.read is not granted");
+    for (const [found, reason, said] of [
+      [unread, "missing_scope", "groups.read is not granted"],
+      [otherType, "missing_role", "answers without the group Everyone"],
+      [null, "unreadable", ""],
+    ] as const) {
+      const denied = judge(mfa, [denies(forEveryone), lastRule()], found);
+      const allowed = judge(mfa, [strict({ conditions: forEveryone }), lastRule()], found);
+      expect([denied.reason, allowed.reason]).toEqual([reason, "partly_automated"]);
+      for (const { detail } of [denied, allowed]) expect(detail).toContain(said);
+      expect(judge(mfa, [denies(forEveryone), next], found).status).toBe("PASS");
     }
   });
 });

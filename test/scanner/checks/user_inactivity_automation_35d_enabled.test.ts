@@ -69,6 +69,8 @@ describe("an automation", () => {
     const policy = set(anAutomation(), "conditions.people.groups.include", ["00g2"]);
     const evidence = { automation_groups: obtained([{ id: "00g2", profile: { name: "Contractors" } }]) };
     expect(judge([[policy, [anAction()]]], evidence).detail).toContain('for the group "Contractors"');
+    const unread = { built_in_groups: missing<JsonList>("missing_scope", "groups.read is not granted") };
+    expect(judge([[policy, [anAction()]]], unread).detail).toContain("groups.read is not granted; Verify that");
   });
 
   test("that complies is enough beside others", () => {
