@@ -1,7 +1,6 @@
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_practice_org.ts";
 import { defaultScopes as requiredScopes } from "../../scanner/settings/values.ts";
 import { launchChromium } from "../support/chromium.ts";
@@ -14,70 +13,63 @@ function onTerminal(args: string, cwd: string) {
   return startBinary("/usr/bin/script", ["-qfec", `stty cols 80; ${program} ${args}`, "/dev/null"], { cwd });
 }
 
-describe("the walk", () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await launchChromium();
-  });
-  afterAll(() => browser.close());
-
-  test("from the first click in the console to the first verdict", async () => {
-    await using folder = await temporaryFolder();
-    const org = await createPracticeOrg({ profile: { name: "typical" }, role: "read-only", isFresh: true });
-    // A click, or something that is pasted or typed.
-    let actions = 0;
-    const page = await browser.newPage();
-    await page.goto(org.url);
-    const press = async (name: string) => {
-      actions += 1;
-      await page.getByRole("button", { name, exact: true }).click();
-    };
-    const setup = onTerminal(`setup --org-url ${org.url}`, folder.path);
-    const type = (text: string) => {
-      actions += 1;
-      setup.process.stdin?.write(`${text}\n`);
-    };
-    const [jwk = ""] = await setup.until("stdout", /\{"kty":"EC"[^\r\n]*\}/);
-    await setup.until("stdout", /Client ID: $/);
-    await press("Create the app");
-    const shown = page.locator("#app-id");
-    await expect.poll(() => shown.textContent()).toMatch(/^Client ID /);
-    type((await shown.textContent())?.replace("Client ID ", "") ?? "");
-    await setup.until("stdout", /✓ App \S+: found/);
-    await setup.until("stdout", /Step 2 of 4/);
+test("setup, from the first click in the console to the first verdict", async () => {
+  await using folder = await temporaryFolder();
+  const browser = await launchChromium();
+  onTestFinished(() => browser.close());
+  const org = await createPracticeOrg({ profile: { name: "typical" }, role: "read-only", isFresh: true });
+  // A click, or something that is pasted or typed.
+  let actions = 0;
+  const page = await browser.newPage();
+  await page.goto(org.url);
+  const press = async (name: string) => {
     actions += 1;
-    await page.getByLabel("Public key (JWK)").fill(jwk);
-    await press("Save the public key");
-    await setup.until("stdout", /✓ Public key: saved/);
-    for (const scope of requiredScopes) await press(`Grant okta.${scope}`);
-    await setup.until("stdout", /✓ okta\.idps\.read/);
-    await press("Assign Read-Only Administrator");
-    await setup.until("stdout", /✓ Role: READ_ONLY_ADMIN/);
-    await setup.until("stdout", /Run the first scan now\?/);
-    type("");
-    await setup.until("stdout", /\d+ of 29 rules failed/);
-    expect((await setup.finished).code).toBe(0);
-    // Okta grants scopes one by one: eleven of these are grants.
-    expect(actions).toBeLessThanOrEqual(6 + requiredScopes.length);
-    for (const line of setup.output.stdout.split(/\r?\n/))
-      if (/^[✓○✗]|^ {2}\d\. |^Step/.test(line)) expect(line.length, line).toBeLessThanOrEqual(80);
-    const key = join(folder.path, ".scanstream/keys", `127.0.0.1_${org.port}.pem`);
-    expect((await stat(key)).mode & 0o777).toBe(0o600);
-    expect((await stat(join(folder.path, ".scanstream/keys"))).mode & 0o777).toBe(0o700);
-    expect(await readFile(join(folder.path, ".scanstream/.gitignore"), "utf8")).toBe("*\n");
-    const config = await readFile(join(folder.path, "scanstream.config.json"), "utf8");
-    expect(config).not.toMatch(/PRIVATE KEY|"d"/);
-    expect(setup.output.stdout).not.toMatch(/PRIVATE KEY|"d":/);
-    // Nothing was ever sent but reads and token requests.
-    expect(
-      org.requests.filter(({ method, path }) => method !== "GET" && !/^\/(?:oauth2|practice)\//.test(path)),
-    ).toEqual([]);
-    const { code, stdout } = await runCommand(["doctor"], { cwd: folder.path });
-    expect([code, stdout]).toEqual([0, expect.stringContaining("ok      role")]);
-    await page.close();
-    await org.stop();
-  }, 180_000);
-});
+    await page.getByRole("button", { name, exact: true }).click();
+  };
+  const setup = onTerminal(`setup --org-url ${org.url}`, folder.path);
+  const type = (text: string) => {
+    actions += 1;
+    setup.process.stdin?.write(`${text}\n`);
+  };
+  const [jwk = ""] = await setup.until("stdout", /\{"kty":"EC"[^\r\n]*\}/);
+  await setup.until("stdout", /Client ID: $/);
+  await press("Create the app");
+  const shown = page.locator("#app-id");
+  await expect.poll(() => shown.textContent()).toMatch(/^Client ID /);
+  type((await shown.textContent())?.replace("Client ID ", "") ?? "");
+  await setup.until("stdout", /✓ App \S+: found/);
+  await setup.until("stdout", /Step 2 of 4/);
+  actions += 1;
+  await page.getByLabel("Public key (JWK)").fill(jwk);
+  await press("Save the public key");
+  await setup.until("stdout", /✓ Public key: saved/);
+  for (const scope of requiredScopes) await press(`Grant okta.${scope}`);
+  await setup.until("stdout", /✓ okta\.idps\.read/);
+  await press("Assign Read-Only Administrator");
+  await setup.until("stdout", /✓ Role: READ_ONLY_ADMIN/);
+  await setup.until("stdout", /Run the first scan now\?/);
+  type("");
+  await setup.until("stdout", /\d+ of 29 rules failed/);
+  expect((await setup.finished).code).toBe(0);
+  // Okta grants scopes one by one: eleven of these are grants.
+  expect(actions).toBeLessThanOrEqual(6 + requiredScopes.length);
+  for (const line of setup.output.stdout.split(/\r?\n/))
+    if (/^[✓○✗]|^ {2}\d\. |^Step/.test(line)) expect(line.length, line).toBeLessThanOrEqual(80);
+  const key = join(folder.path, ".scanstream/keys", `127.0.0.1_${org.port}.pem`);
+  expect((await stat(key)).mode & 0o777).toBe(0o600);
+  expect((await stat(join(folder.path, ".scanstream/keys"))).mode & 0o777).toBe(0o700);
+  expect(await readFile(join(folder.path, ".scanstream/.gitignore"), "utf8")).toBe("*\n");
+  const config = await readFile(join(folder.path, "scanstream.config.json"), "utf8");
+  expect(config).not.toMatch(/PRIVATE KEY|"d"/);
+  expect(setup.output.stdout).not.toMatch(/PRIVATE KEY|"d":/);
+  // Nothing was ever sent but reads and token requests.
+  expect(org.requests.filter(({ method, path }) => method !== "GET" && !/^\/(?:oauth2|practice)\//.test(path))).toEqual(
+    [],
+  );
+  const { code, stdout } = await runCommand(["doctor"], { cwd: folder.path });
+  expect([code, stdout]).toEqual([0, expect.stringContaining("ok      role")]);
+  await org.stop();
+}, 180_000);
 
 describe("what is not right is named", () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;

@@ -122,6 +122,7 @@ test("HTTPS_PROXY and NO_PROXY are read in either case, without a scheme too", (
     httpsProxy: "http://proxy:3128/",
     noProxy: "a,b",
   });
+  expect(proxyOf({ https_proxy: "lower:1", HTTPS_PROXY: "upper:2" }).httpsProxy).toBe("http://lower:1/");
   expect(failure({}, { ...whole, HTTPS_PROXY: "socks5://me:hunter2@proxy" }).message).not.toContain("hunter2");
 });
 
@@ -162,6 +163,8 @@ describe("Okta's own names of the variables", () => {
       "IDP_ORG_URL and OKTA_ORG_URL have two values: expected one of them, or the same value in both",
     ]);
     expect(connectionOf({ orgUrl: "initech.okta.com" }, env).orgUrl).toBe("https://initech.okta.com");
+    const scopes = { IDP_SCOPES: "policies.read,apps.read", OKTA_SCOPES: "okta.apps.read okta.policies.read" };
+    expect(connectionOf({}, { ...whole, ...scopes }).scopes).toEqual(["policies.read", "apps.read"]);
   });
 
   test("an API token is no key, and the message says why", () => {
