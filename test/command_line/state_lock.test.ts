@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { lockStateDirectory } from "../../command_line/state_lock.ts";
 
-const program = join(import.meta.dirname, "../support/state_lock_child.ts");
+const program = join(import.meta.dirname, "state_lock_child.ts");
 let folder: string;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "scanstream-"));

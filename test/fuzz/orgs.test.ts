@@ -5,7 +5,7 @@ import { planFixes } from "../../scanner/fix/plan_fixes.ts";
 import { isJsonObject } from "../../shared/json.ts";
 import type { CheckResult } from "../../shared/report.ts";
 import { paths } from "../support/compliant_org.ts";
-import { changeAt, listsIn, mutate, shuffle, type Way } from "../support/mutate_json.ts";
+import { changeAt, listsIn, mutate, shuffle, type Way } from "../verdicts/mutate_json.ts";
 import { createRandom } from "../support/random.ts";
 import { problemsOf } from "../scanner/fix/terraform_schema.ts";
 import { answering, createOrgGenerator, Refused, type OrgAnswers } from "../verdicts/generated_orgs.ts";

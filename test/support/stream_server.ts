@@ -1,13 +1,9 @@
 import { createServer, get, type Agent, type ClientRequest, type IncomingMessage } from "node:http";
 import { getRequestListener } from "@hono/node-server";
 import { Hono } from "hono";
-import type { AuthorityCheck, AuthoritySubject } from "../../gateway/auth/membership.ts";
+import type { AuthorityCheck } from "../../gateway/auth/membership.ts";
 import type { StreamBounds } from "../../gateway/config.ts";
-import {
-  createLocalStreams,
-  type LocalStreams,
-  type LocalStreamsOptions,
-} from "../../gateway/streaming/local_streams.ts";
+import { createLocalStreams, type LocalStreamsOptions } from "../../gateway/streaming/local_streams.ts";
 import type { Principal } from "../../gateway/auth/principal.ts";
 import { problemResponse } from "../../gateway/http/problem.ts";
 import { createNodeSocketSinks, withNodeSockets } from "../../gateway/streaming/sinks/node_socket_sink.ts";
@@ -41,33 +37,18 @@ export const bounds: StreamBounds = {
 export const user: Principal = { kind: "user", tenantId, id: "ada", expiresAtMs: null, onlyStream: null };
 
 /** Allows every subject but those that the test has revoked. */
-export function createAuthority(): AuthorityCheck & {
-  readonly revoked: Set<string>;
-  readonly asked: AuthoritySubject[][];
-} {
+export function createAuthority(): AuthorityCheck & { readonly revoked: Set<string> } {
   const revoked = new Set<string>();
-  const asked: AuthoritySubject[][] = [];
   return {
     revoked,
-    asked,
-    async stillAllowed(_tenantId, subjects) {
-      asked.push([...subjects]);
-      return new Set(subjects.filter(({ id }) => !revoked.has(id)));
-    },
+    stillAllowed: async (_tenantId, subjects) => new Set(subjects.filter(({ id }) => !revoked.has(id))),
   };
-}
-
-export interface StreamServer extends AsyncDisposable {
-  readonly streams: LocalStreams;
-  readonly port: number;
-  /** Opens a stream of `channel`, without waiting for an answer. */
-  send(): StreamClient;
 }
 
 /** Streams behind a real HTTP server. */
 export async function startStreamServer(
   options: Partial<Omit<LocalStreamsOptions, "bounds">> & { readonly bounds?: Partial<StreamBounds> } = {},
-): Promise<StreamServer> {
+) {
   const streams = createLocalStreams({
     subscriber: options.subscriber ?? createMemoryBroker(),
     authority: createAuthority(),
@@ -87,6 +68,7 @@ export async function startStreamServer(
   return {
     streams,
     port,
+    /** Opens a stream of `channel`, without waiting for an answer. */
     send() {
       const client = sendRequest(port, "/stream");
       clients.push(client);

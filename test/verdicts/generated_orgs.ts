@@ -22,7 +22,7 @@ import {
   set,
 } from "../support/artifact_builders.ts";
 import { paths } from "../support/compliant_org.ts";
-import { mutate } from "../support/mutate_json.ts";
+import { mutate } from "./mutate_json.ts";
 import { recordedObjects, type RecordedKind } from "../support/recorded_objects.ts";
 import { json, orgUrl, type Answering } from "./answers.ts";
 import smartCards from "./smart_cards.json" with { type: "json" };
