@@ -1,0 +1,59 @@
+import { afterEach, beforeEach, vi } from "vitest";
+import type { HubMember } from "../../../gateway/streaming/channel.ts";
+import type { Chunk } from "../../../gateway/streaming/encoded_chunk.ts";
+import { Hub, type HubOptions } from "../../../gateway/streaming/hub.ts";
+import { createScriptedSubscriber } from "../../support/scripted_subscriber.ts";
+
+/** A hub over a scripted broker, with members that record what they receive. */
+
+export const tenantId = "11111111-1111-4111-8111-111111111111";
+export const aId = "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa";
+export const bId = "bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbbb";
+export const a = `job:${tenantId}:${aId}`;
+export const b = `job:${tenantId}:${bId}`;
+export const uuid = "22222222-2222-4222-8222-222222222222";
+export const lingerMs = 20;
+const decoder = new TextDecoder();
+
+export interface RecordingMember extends HubMember {
+  readonly chunks: Chunk[];
+  readonly ends: string[];
+  text(): string;
+}
+
+export function createMember(): RecordingMember {
+  const chunks: Chunk[] = [];
+  const ends: string[] = [];
+  return {
+    chunks,
+    ends,
+    deliver: (chunk) => void chunks.push(chunk),
+    end: (reason) => void ends.push(reason),
+    text: () => chunks.map((chunk) => decoder.decode(chunk.bytes)).join(""),
+  };
+}
+
+export function setUp(options: Partial<HubOptions> & { readonly confirms?: "at once" | "by script" } = {}) {
+  const broker = createScriptedSubscriber({ confirms: options.confirms ?? "at once" });
+  const hub = new Hub({ subscriber: broker, lingerMs, ...options });
+  return { broker, hub };
+}
+
+export async function join(hub: Hub, channels: readonly string[], member: HubMember = createMember()) {
+  const lease = await hub.acquire(channels);
+  lease.attach(member);
+  await hub.number(lease);
+  return lease;
+}
+
+/** Resolves after the turn in which the hub writes. */
+export const turn = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+
+export const delta = (n: number) => ({ n });
+export const frame = (type: string, data: string) => `event: ${type}\ndata: ${data}\n\n`;
+
+/** Immediates stay real: the hub writes in the next turn of the event loop. */
+export function useFakeTimers(): void {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] }));
+  afterEach(() => void vi.useRealTimers());
+}
