@@ -192,17 +192,17 @@ function readNodes(nodes: readonly Node[], page: Page, scripts: number): void {
 /** Scripts of a template do not run; parse5 keeps them apart from the children. */
 function scriptsIn(element: Element): readonly Element[] {
   const found: Element[] = [];
-  const stack: Node[] = [...element.childNodes];
+  const stack: Node[] = [element];
   for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
     if (!defaultTreeAdapter.isElementNode(node)) continue;
-    if (node.tagName === "script") found.unshift(node);
-    stack.push(...node.childNodes);
+    if (node.tagName === "script" && node !== element) found.push(node);
+    pushReversed(stack, node.childNodes);
   }
   return found;
 }
 
-function pushReversed(stack: (Node | DoubtfulPart | string)[], nodes: readonly Node[]): void {
-  for (let index = nodes.length - 1; index >= 0; index -= 1) stack.push(nodes[index] ?? "");
+function pushReversed<Item>(stack: Item[], items: readonly Item[]): void {
+  for (const item of items.toReversed()) stack.push(item);
 }
 
 /** Null inside of a part that is doubtful already. */
