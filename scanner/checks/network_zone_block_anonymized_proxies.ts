@@ -2,7 +2,7 @@ import { decide } from "./deciding_fields.ts";
 import { entriesOf, type Evidence, type JsonList } from "../evidence/artifacts.ts";
 import { notCovered, withDocument, type Comparison } from "../org_policy/comparison.ts";
 import type { OrgPolicy } from "../org_policy/document.ts";
-import { covers, readAddressRange } from "./parsing/address_ranges.ts";
+import { coverageOf, readAddressRange } from "./parsing/address_ranges.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
 import { explicitActivityOf, unknownActivity } from "./parsing/activity.ts";
@@ -84,9 +84,10 @@ function compareAnonymizers(approved: OrgPolicy["anonymizers"], zones: JsonList)
     (zone) => explicitActivityOf(zone) === "active" && zone["usage"] === "BLOCKLIST" && zone["type"] === "IP",
   );
   const blocked = blocklists.flatMap((zone) => readGateways(zone).ranges);
+  const isBlocked = coverageOf(blocked);
   const open = ranges.filter((text) => {
     const range = readAddressRange(text);
-    return range === null || !covers(blocked, range);
+    return range === null || !isBlocked(range);
   });
   if (open.length > 0) return { kind: "departs", said, found: `none there for ${listTexts(open)}` };
   return { kind: "agrees", said, found: `all of them in ${listTexts(blocklists.map(describeZone))}` };
