@@ -16,7 +16,7 @@ import { memoize } from "./evaluating/memoize.ts";
 import { clientNote } from "./parsing/api_token.ts";
 import { readText, showValue } from "./parsing/fields.ts";
 import { listTexts, nameOf, quoteAll, sortBy, resourceOf } from "./parsing/names.ts";
-import { compareToken, sameTexts, withDocument, type Comparison } from "../org_policy/comparison.ts";
+import { createTokenComparison, sameTexts, withDocument, type Comparison } from "../org_policy/comparison.ts";
 import type { ApiTokenEntry } from "../org_policy/document.ts";
 import { isSuperAdminRole } from "./parsing/super_admin_role.ts";
 
@@ -55,14 +55,14 @@ export const apitokenNotSuperAdmin = defineCheck({
   },
   evaluate({ api_tokens: tokens, api_token_owners: owners }, { orgPolicy }) {
     const known = availableValue(owners) ?? {};
-    const all = entriesOf(tokens);
+    const compare = createTokenComparison(orgPolicy, entriesOf(tokens));
     // One owner may have many tokens.
     const judgeOnce = memoize((id: string) => (Object.hasOwn(known, id) ? judgeOwner(id, known[id]) : null));
     return judgeList(tokens, {
       expected,
       judgeItem: (token) =>
-        withDocument(judgeToken(token, owners, judgeOnce), orgPolicy, (policy) =>
-          compareToken(token, { policy, all }, (entry) => compareOwner(entry, known[String(token["userId"])])),
+        withDocument(judgeToken(token, owners, judgeOnce), orgPolicy, () =>
+          compare(token, (entry) => compareOwner(entry, known[String(token["userId"])])),
         ),
       judgeEmpty: (org) => [org.pass("no API token")],
     });

@@ -8,7 +8,7 @@ import { judgeList, Subject, withPartialCoverage } from "./evaluating/finding_dr
 import { readText, showValue, textsIn } from "./parsing/fields.ts";
 import { resourceOf } from "./parsing/names.ts";
 import { judgeInclude, judgeNetwork, readZones, type Zones } from "./evaluating/zones.ts";
-import { compareToken, compareZones, withDocument } from "../org_policy/comparison.ts";
+import { compareZones, createTokenComparison, withDocument } from "../org_policy/comparison.ts";
 
 const expected = "use only from known, active network zones of usage POLICY";
 const uncovered = "Verify that the zone of the token is the network of the application that calls the API";
@@ -40,14 +40,12 @@ export const apitokenRestrictedToNetworkZone = defineCheck({
   },
   evaluate({ api_tokens: tokens, network_zones }, { orgPolicy }) {
     const zones = readZones(network_zones);
-    const all = entriesOf(tokens);
+    const compare = createTokenComparison(orgPolicy, entriesOf(tokens));
     return judgeList(tokens, {
       expected,
       judgeItem: (token) =>
-        withDocument(withPartialCoverage(judgeToken(token, zones), uncovered), orgPolicy, (policy) =>
-          compareToken(token, { policy, all }, (entry) =>
-            compareZones({ zones_allowed: entry.zones }, tokenZoneUse(token, zones), zones),
-          ),
+        withDocument(withPartialCoverage(judgeToken(token, zones), uncovered), orgPolicy, () =>
+          compare(token, (entry) => compareZones({ zones_allowed: entry.zones }, tokenZoneUse(token, zones), zones)),
         ),
       judgeEmpty: (org) => [org.pass("no API token")],
     });

@@ -186,10 +186,13 @@ function createComparison(
   const usesOf = memoize((policyId: string) =>
     policyZoneUse(entriesOf(rulesOf(policyId, rules)), { accessPath, zones, everyone: null }),
   );
+  const comparisonOf = memoize((entry: AppEntry) =>
+    memoize((policyId: string) => compareZones(entry, usesOf(policyId), zones)),
+  );
   return (app) => {
     const policyId = accessPolicyId(app);
     if (typeof policyId !== "string") return notCovered;
-    const compare = (entry: AppEntry) => compareZones(entry, usesOf(policyId), zones);
+    const compare = (entry: AppEntry) => comparisonOf(entry)(policyId);
     const label = nameOf(app);
     const ofApp = byLabel.get(label);
     if (ofApp !== undefined)

@@ -1,5 +1,6 @@
 import type { FindingDraft } from "../checks/check.ts";
 import type { JsonObject } from "../../shared/json.ts";
+import type { JsonList } from "../evidence/artifacts.ts";
 import { nameOf, quoteAll } from "../checks/parsing/names.ts";
 import { withNote } from "../checks/evaluating/finding_drafts.ts";
 import type { Zones } from "../checks/evaluating/zones.ts";
@@ -52,17 +53,16 @@ export function compareSole(
   return count > 1 ? { kind: "doubtful", why: `the org has ${count} ${named}` } : compare();
 }
 
-/** Compares a token with the entry of its name. */
-export function compareToken(
-  token: JsonObject,
-  { policy, all }: { readonly policy: OrgPolicy; readonly all: readonly JsonObject[] },
-  compare: (entry: ApiTokenEntry) => Comparison,
-): Comparison {
-  const name = nameOf(token);
-  const entry = policy.api_tokens?.find((one) => one.token === name);
-  if (entry === undefined) return notCovered;
-  const same = all.filter((one) => nameOf(one) === name);
-  return compareSole(same, `API tokens with the name "${name}"`, () => compare(entry));
+/** Compares the tokens of an org with the entries of their names. */
+export function createTokenComparison(policy: OrgPolicy | undefined, tokens: JsonList) {
+  const entries = new Map((policy?.api_tokens ?? []).map((entry) => [entry.token, entry]));
+  const byName = Map.groupBy(tokens, nameOf);
+  return (token: JsonObject, compare: (entry: ApiTokenEntry) => Comparison): Comparison => {
+    const name = nameOf(token);
+    const entry = entries.get(name);
+    if (entry === undefined) return notCovered;
+    return compareSole(byName.get(name), `API tokens with the name "${name}"`, () => compare(entry));
+  };
 }
 
 /** Compares zones by name. The document has to name each of them, and each that it names has to be in the org, once. */
@@ -83,7 +83,7 @@ export function compareZones(
 /** Why the zones that a document names cannot be compared; null where they can. */
 function zoneProblem(names: readonly string[], zones: Zones): string | null {
   for (const name of new Set(names)) {
-    const found = zones.listed.filter((zone) => nameOf(zone) === name);
+    const found = zones.named(name);
     if (found.length > 1) return `the org has ${found.length} zones with the name "${name}"`;
     if (found.length === 0 && zones.missing !== null) return `the zone "${name}" was not read`;
     if (found.length === 0) return `it names the zone "${name}", which the org does not have`;

@@ -15,6 +15,8 @@ export interface Zones {
   readonly listed: JsonList;
   /** The zone of an id, else of a name. */
   readonly find: (idOrName: string) => JsonObject | undefined;
+  /** Those of a name, of which an org may have several. */
+  readonly named: (name: string) => JsonList;
   /** Why there may be zones that are not here; null where these are all. */
   readonly missing: MissingEvidence | null;
   /** Why a zone that is not found may exist; null where each has a usable id. */
@@ -37,12 +39,14 @@ export function readZones(evidence: Evidence<JsonList> = notRequested): Zones {
   const known = new Map<unknown, JsonObject>();
   // An id counts before a name, and the first of two zones before the second.
   for (const field of ["name", "id"]) for (const zone of listed.toReversed()) known.set(zone[field], zone);
+  const byName = Map.groupBy(listed, nameOf);
   const whyMissing = evidence.state === "missing" ? evidence : null;
   const odd = listed.find(({ id }) => !isUsableId(id));
   const withoutId = `${firstRequestText("network_zones")} holds the zone "${nameOf(odd ?? {})}" without a usable id.`;
   return {
     listed,
     find: (idOrName) => known.get(idOrName),
+    named: (name) => byName.get(name) ?? [],
     missing: whyMissing,
     unseen: whyMissing ?? (odd === undefined ? null : missing<never>("unreadable", withoutId)),
   };
