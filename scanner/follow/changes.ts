@@ -154,31 +154,24 @@ export function toLine({ from, to, expected, actual, toPass }: Move, facts: Line
   };
 }
 
-/** A line for each finding, as a monitor's first state. */
+type StateFacts = Pick<LineFacts, "orgUrl" | "monitorId" | "seenAt" | "withAddresses"> & {
+  readonly newId: () => string;
+};
+
+/** A line for each finding of a check, as a monitor's first state; `actual` says what state that is. */
 export function toStateLines(
-  findings: readonly KnownFinding[],
-  {
-    actual,
-    newId,
-    checks,
-    ...facts
-  }: Omit<LineFacts, "id" | "rule" | "cause" | "events" | "also"> & {
-    readonly actual: string;
-    readonly newId: () => string;
-    readonly checks: readonly CatalogCheck[];
-  },
+  { name, rule: { severity } }: CatalogCheck,
+  known: readonly KnownFinding[],
+  { actual, newId, ...facts }: StateFacts & { readonly actual: string },
 ): readonly ChangeLine[] {
-  const byCheck = Map.groupBy(findings, ({ check }) => check);
-  return checks.flatMap(({ name, rule: { severity } }) => {
-    const own = byCheck.get(name) ?? [];
-    const rule = { ...ruleVerdict(own), severity };
-    return own.map((to) =>
-      toLine(
-        { from: null, to, actual, ...unexpected },
-        { id: newId(), rule, cause: "start", events: [], also: [], ...facts },
-      ),
-    );
-  });
+  const findings = known.filter(({ check }) => check === name);
+  const rule = { ...ruleVerdict(findings), severity };
+  return findings.map((to) =>
+    toLine(
+      { from: null, to, actual, ...unexpected },
+      { ...facts, id: newId(), rule, cause: "start", events: [], also: [] },
+    ),
+  );
 }
 
 function toExplanation(event: LogEvent, { withAddresses }: LineFacts): Explanation {

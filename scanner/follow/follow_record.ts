@@ -125,8 +125,9 @@ export class FollowRecord implements EventQueue<ChangeLine> {
     const { checks, orgUrl, withAddresses } = this.#plan;
     const { clock, newId } = this.#parts;
     const seenAt = new Date(clock.nowMs()).toISOString();
-    const facts = { checks, newId, seenAt, orgUrl, monitorId: this.#monitorId, withAddresses };
-    return toStateLines(this.#committed?.findings ?? [], { actual, ...facts });
+    const facts = { actual, newId, seenAt, orgUrl, monitorId: this.#monitorId, withAddresses };
+    const known = this.#committed?.findings ?? [];
+    return checks.flatMap((check) => toStateLines(check, known, facts));
   }
 
   /** A disk that is full must not end the watch: said once, and tried again. */
