@@ -118,24 +118,22 @@ export async function requireWritable(targets: {
   readonly file?: NamedFile | null;
 }): Promise<void> {
   const { directory = null, fileNames = [], file = null } = targets;
-  const problemsOf = async (places: readonly NamedFile[], work: (path: string) => Promise<unknown>) => {
-    const found = await Promise.all(places.map((place) => problemOf(place, () => work(place.file))));
-    return found.filter((problem) => problem !== null);
-  };
-  const ofDirectory = await problemsOf(directory === null ? [] : [directory], async (path) => {
+  const requireDirectory = async (path: string) => {
     await makeDirectory(path);
     await access(path, constants.W_OK);
-  });
-  const inDirectory =
-    directory === null || ofDirectory.length > 0
+  };
+  const ofDirectory = directory && (await problemOf(directory, () => requireDirectory(directory.file)));
+  const places =
+    directory === null || ofDirectory !== null
       ? []
       : fileNames.map((name) => ({ ...directory, file: join(directory.file, name) }));
-  const ofFiles = await problemsOf(inDirectory, requireFile);
-  const ofFile = await problemsOf(file === null ? [] : [file], requireFile);
+  const found = await Promise.all(places.map((place) => problemOf(place, () => requireFile(place.file))));
+  const ofFiles = found.filter((problem) => problem !== null);
+  const ofFile = file && (await problemOf(file, () => requireFile(file.file)));
+  const others = [ofDirectory, ofFile].filter((problem) => problem !== null);
   // One of several files keeps nothing else from being done; what could not be written is said then.
-  const isRefused =
-    ofDirectory.length + ofFile.length > 0 || (fileNames.length > 0 && ofFiles.length === fileNames.length);
-  if (isRefused) throw new UsageError([...ofDirectory, ...ofFiles, ...ofFile]);
+  const isRefused = others.length > 0 || (fileNames.length > 0 && ofFiles.length === fileNames.length);
+  if (isRefused) throw new UsageError([...ofFiles, ...others]);
 }
 
 /** Opening detects more than the permissions show: a directory, a read-only disk, a running program. */
