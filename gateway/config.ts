@@ -15,22 +15,8 @@ import { isLoopback } from "../shared/loopback.ts";
 /** The gateway's environment, read once: pure, so that Node, Deno and Workers share it. */
 export type GatewayConfig = Readonly<ReturnType<typeof readConfig>>;
 
-/** Whose JWTs are accepted. `local`: those of the development key of this folder. */
-export type AuthConfig = { readonly tenantClaim: string } & (
-  | { readonly kind: "local" }
-  | { readonly kind: "jwks_url"; readonly url: string; readonly issuer: string; readonly audience: string }
-  | { readonly kind: "jwks"; readonly jwks: Jwks; readonly issuer: string; readonly audience: string }
-);
-
 /** The live page as a public client of the issuer. */
-export interface SignInConfig {
-  readonly issuer: string;
-  readonly clientId: string;
-  /** With spaces between them. */
-  readonly scopes: string;
-  readonly audience: string;
-  readonly tenantClaim: string;
-}
+export type SignInConfig = Readonly<NonNullable<ReturnType<typeof parseSignIn>>>;
 
 export type StreamBounds = Readonly<ReturnType<typeof parseBounds>>;
 
@@ -124,7 +110,8 @@ function parseMetricsPort(reader: EnvironmentReader, port: number): number | nul
   return metricsPort;
 }
 
-function parseAuth(reader: EnvironmentReader): AuthConfig {
+/** Whose JWTs are accepted. `local`: those of the development key of this folder. */
+function parseAuth(reader: EnvironmentReader) {
   const tenantClaim = reader.text("AUTH_TENANT_CLAIM") ?? "tenant_id";
   const hasUrl = reader.text("AUTH_JWKS_URL") !== null;
   const hasInline = reader.text("AUTH_JWKS") !== null;
@@ -141,7 +128,7 @@ function parseAuth(reader: EnvironmentReader): AuthConfig {
     ] as const) {
       if (value !== null) reader.report(`${name}: set without keys: expected AUTH_JWKS_URL or AUTH_JWKS as well`);
     }
-    return { kind: "local", tenantClaim };
+    return { kind: "local", tenantClaim } as const;
   }
   const given = hasUrl ? "AUTH_JWKS_URL" : "AUTH_JWKS";
   if (issuer === null)
@@ -150,11 +137,11 @@ function parseAuth(reader: EnvironmentReader): AuthConfig {
     reader.report(`AUTH_AUDIENCE: required with ${given}: expected the "aud" that names this gateway`);
   }
   const accepted = { tenantClaim, issuer: issuer ?? "", audience: audience ?? "" };
-  if (url !== null) return { kind: "jwks_url", url, ...accepted };
-  return { kind: "jwks", jwks: jwks ?? { keys: [] }, ...accepted };
+  if (url !== null) return { kind: "jwks_url", url, ...accepted } as const;
+  return { kind: "jwks", jwks: jwks ?? { keys: [] }, ...accepted } as const;
 }
 
-function parseSignIn(reader: EnvironmentReader, auth: AuthConfig): SignInConfig | null {
+function parseSignIn(reader: EnvironmentReader, auth: ReturnType<typeof parseAuth>) {
   const clientId = reader.pattern(
     "OIDC_CLIENT_ID",
     /^[\x21-\x7e]{1,256}$/,
@@ -184,6 +171,7 @@ function parseSignIn(reader: EnvironmentReader, auth: AuthConfig): SignInConfig 
   return {
     issuer: auth.issuer,
     clientId: clientId ?? "",
+    /** With spaces between them. */
     scopes: scopes ?? "openid profile email",
     audience,
     tenantClaim,

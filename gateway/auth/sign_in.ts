@@ -5,10 +5,7 @@ import { createSteadyClock } from "../../shared/steady_clock.ts";
 import { isIssuerAddress, type SignInConfig } from "../config.ts";
 
 /** The issuer that people sign in at, as the live page needs it. All of it is public. */
-export interface SignIn extends SignInConfig {
-  /** Null: the issuer's settings cannot be read now, and never could be. */
-  endpoints(): Promise<IssuerEndpoints | null>;
-}
+export type SignIn = ReturnType<typeof createSignIn>;
 
 const refreshAfterMs = 600_000;
 const cooldownMs = 1000;
@@ -16,13 +13,14 @@ const timeoutMs = 3000;
 const maxBytes = 262_144;
 
 /** Reads the issuer's discovery document, and keeps what it said while the issuer is away. */
-export function createSignIn(config: SignInConfig, clock: () => number): SignIn {
+export function createSignIn(config: SignInConfig, clock: () => number) {
   const nowMs = createSteadyClock(clock);
   let known: IssuerEndpoints | null = null;
   let notBeforeMs = -Infinity;
   return {
     ...config,
-    async endpoints() {
+    /** Null: the issuer's settings cannot be read now, and never could be. */
+    async endpoints(): Promise<IssuerEndpoints | null> {
       if (nowMs() < notBeforeMs) return known;
       // Others go on with what is known: on Workers a request may not wait for another's fetch.
       notBeforeMs = nowMs() + (known === null ? cooldownMs : refreshAfterMs);

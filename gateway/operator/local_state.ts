@@ -13,11 +13,7 @@ import type { UsageError } from "../../shared/usage_error.ts";
  */
 export type LocalState = ReturnType<typeof createLocalState>;
 
-export interface DevelopmentKey {
-  readonly publicJwk: JWK;
-  /** Signs a JWT as the issuer that this gateway accepts while no other is named. */
-  sign(claims: DevelopmentClaims): Promise<string>;
-}
+export type DevelopmentKey = Awaited<ReturnType<typeof toDevelopmentKey>>;
 
 interface DevelopmentClaims {
   readonly tenantClaim: string;
@@ -107,12 +103,13 @@ async function createPrivateJwk(): Promise<string> {
   return JSON.stringify({ ...(await exportJWK(privateKey)), kid: randomUUID(), alg: "ES256", use: "sig" });
 }
 
-async function toDevelopmentKey(jwk: JWK): Promise<DevelopmentKey> {
+async function toDevelopmentKey(jwk: JWK) {
   const { d: _secret, ...publicJwk } = jwk;
   const key = await importJWK(jwk, "ES256");
   return {
     publicJwk,
-    sign: (claims) =>
+    /** Signs a JWT as the issuer that this gateway accepts while no other is named. */
+    sign: (claims: DevelopmentClaims) =>
       new SignJWT({ [claims.tenantClaim]: claims.tenantId })
         .setProtectedHeader({ alg: "ES256", kid: String(jwk.kid), typ: "JWT" })
         .setIssuer(developmentIssuer)

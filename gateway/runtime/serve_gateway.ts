@@ -13,20 +13,8 @@ export interface ServeOptions {
   readonly metricsPort: number | null;
 }
 
-export interface ServedGateway {
-  /** Without a slash at its end. */
-  readonly url: string;
-  /** Address of `/metrics`, when it has its own port. */
-  readonly metricsUrl: string | null;
-  /** Closes the port, then the streams one by one, over 3,000 ms by default, then releases everything. A second call waits for the first. */
-  stop(options?: { readonly drainMs?: number }): Promise<void>;
-}
-
 /** Gives a gateway its ports. Rejects with `UsageError` for an address that cannot be listened on; then the gateway is closed. */
-export async function serveGateway(
-  gateway: ProcessGateway,
-  { http, host, port, metricsPort }: ServeOptions,
-): Promise<ServedGateway> {
+export async function serveGateway(gateway: ProcessGateway, { http, host, port, metricsPort }: ServeOptions) {
   gateway.serveOver(http);
   const servers: HttpServer[] = [];
   let stopping: Promise<void> | null = null;
@@ -38,10 +26,13 @@ export async function serveGateway(
     const metrics = metricsPort === null ? null : await http.serveMetrics(fetchMetrics, metricsAddress);
     if (metrics !== null) servers.push(metrics);
     return {
+      /** Without a slash at its end. */
       url: urlOf(host, app.port),
+      /** Address of `/metrics`, when it has its own port. */
       metricsUrl: metrics === null ? null : `${urlOf(host, metrics.port)}/metrics`,
-      stop(stopOptions = {}) {
-        stopping ??= stop(gateway, servers, stopOptions.drainMs ?? defaultDrainMs);
+      /** Closes the port, then the streams one by one over this time, then releases everything. A second call waits for the first. */
+      stop({ drainMs = defaultDrainMs }: { readonly drainMs?: number } = {}): Promise<void> {
+        stopping ??= stop(gateway, servers, drainMs);
         return stopping;
       },
     };

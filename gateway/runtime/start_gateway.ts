@@ -3,7 +3,7 @@ import type { Broker } from "../../shared/broker.ts";
 import type { BrokerConfig } from "../../shared/brokers/broker_config.ts";
 import { openBroker } from "../../shared/brokers/open_broker.ts";
 import type { GatewayConfig } from "../config.ts";
-import { createGateway, type ProcessGateway, type ProductOptions } from "../create_gateway.ts";
+import { createGateway, type ProductOptions } from "../create_gateway.ts";
 import { scanstreamFeatures } from "../features/scanstream_features.ts";
 import type { IssuerOptions } from "../key_set.ts";
 import { postgres } from "../library/postgres.ts";
@@ -20,7 +20,7 @@ import {
 } from "../operator/local_state.ts";
 import { executeAdmin, type AdminOperation } from "../operator/operations.ts";
 import type { HttpRuntime } from "./http_runtime.ts";
-import { serveGateway, type ServedGateway } from "./serve_gateway.ts";
+import { serveGateway } from "./serve_gateway.ts";
 
 export interface StartOptions extends Omit<ProductOptions, "signIn" | "hasMetricsPort"> {
   readonly http: HttpRuntime;
@@ -34,17 +34,13 @@ export interface StartOptions extends Omit<ProductOptions, "signIn" | "hasMetric
   readonly broker?: Broker;
 }
 
-export interface RunningGateway extends ServedGateway {
-  readonly parts: ProcessGateway;
-  /** An administrative operation on this gateway's database. */
-  admin(operation: AdminOperation, args: AdminArguments): Promise<unknown>;
-}
+export type RunningGateway = Awaited<ReturnType<typeof startGateway>>;
 
 /**
  * Starts scanstream's own gateway, as it is configured, on Node or Deno. Keeps nothing global and listens to no signal, so that several
  * run in one process. Rejects with `UsageError` when what is configured is not there.
  */
-export async function startGateway(options: StartOptions): Promise<RunningGateway> {
+export async function startGateway(options: StartOptions) {
   const { config, http, database, broker, directory = stateDirectory, ...others } = options;
   const { bounds, corsOrigins, trustedProxyHops, signIn, databaseUrl, metricsPort, streamTokenSecret, auth } = config;
   const state = createLocalState(directory);
@@ -65,7 +61,12 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
   const served = await serveGateway(parts, { http, ...config });
   const hasIssuer = auth.kind !== "local";
   const admin = adminContext({ hasIssuer, tenantClaim: auth.tenantClaim }, state, parts.dependencies.database);
-  return { ...served, parts, admin: (operation, args) => executeAdmin(admin, operation, args) };
+  return {
+    ...served,
+    parts,
+    /** An administrative operation on this gateway's database. */
+    admin: (operation: AdminOperation, args: AdminArguments) => executeAdmin(admin, operation, args),
+  };
 }
 
 /** The broker that the configuration names; its client is loaded now. */
