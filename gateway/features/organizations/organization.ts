@@ -1,16 +1,9 @@
-import type { organizations } from "../../../drizzle/schema.ts";
 import { isUnreadable, type RuleResult, type RunObservation } from "../../../shared/history/observation.ts";
 import { countStates } from "../../../shared/rule_result.ts";
 import { stigRuleNames } from "../../../shared/rule_names.ts";
 import type { Organization, OrganizationResource } from "../../../shared/schemas/organization.ts";
-import { presentStatus, type MonitorLife } from "../runs/run.ts";
-
-export interface OrganizationRow {
-  readonly stored: typeof organizations.$inferSelect;
-  readonly monitor: (MonitorLife & { readonly id: string }) | null;
-  /** JSON of `SeenRun`s. */
-  readonly seen: string;
-}
+import { presentStatus } from "../runs/run.ts";
+import type { OrganizationRow } from "./organization_store.ts";
 
 export interface SeenRun extends RunObservation {
   readonly kind: "scan" | "monitor";

@@ -8,9 +8,10 @@ import { stigRuleNames } from "../../../shared/rule_names.ts";
 import type { Access } from "../../auth/membership.ts";
 import { afterCursor, type PageRequest } from "../../http/paging.ts";
 import { deleteInBatches, deleteSome } from "../delete_in_batches.ts";
-import type { OrganizationRow } from "./organization.ts";
 
 /** The organizations of the transaction's tenant, and what was observed of them. */
+
+export type OrganizationRow = Awaited<ReturnType<typeof selectOrganizationRows>>[number];
 
 /** Newest first, one row beyond the limit. */
 export function selectOrganizations(db: TenantDatabase, page: PageRequest) {

@@ -20,12 +20,13 @@ import { checkParameter } from "../check_parameter.ts";
 import { announceOrganizationDeleted } from "./announce_updates.ts";
 import { exposureExample, historyExample, organizationExample } from "../examples.ts";
 import { readExposures, readHistory } from "./history.ts";
-import { toOrganization, type OrganizationRow } from "./organization.ts";
+import { toOrganization } from "./organization.ts";
 import {
   deleteOrganization,
   organizationById,
   requireOrganization,
   selectOrganizations,
+  type OrganizationRow,
 } from "./organization_store.ts";
 
 const ruleList = { name: "organization_history", isKey: isText };
