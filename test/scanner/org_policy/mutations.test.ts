@@ -1,116 +1,28 @@
-import { beforeAll, expect, test } from "vitest";
-import { catalog } from "../../../scanner/catalog/catalog.ts";
-import { evaluateCheck } from "../../../scanner/evaluate.ts";
-import type { ArtifactsDocument } from "../../../scanner/evidence/artifacts_document.ts";
-import { draftOrgPolicy } from "../../../scanner/org_policy/draft.ts";
-import { parseOrgPolicy } from "../../../scanner/org_policy/read_org_policy.ts";
-import { toContext } from "../../../scanner/run_scan.ts";
-import type { CheckResult } from "../../../shared/report.ts";
-import { startOrg } from "../../practice_org/start_org.ts";
-import { scanPracticeOrg } from "../../support/scan_practice_org.ts";
+import { expect, test } from "vitest";
+import {
+  addZone,
+  app,
+  fresh,
+  judge,
+  named,
+  others,
+  testChanges,
+  zones,
+  type Case,
+  type Change,
+  type Json,
+} from "./documented_org.ts";
 
 /**
  * The compliant org with its document is 29 of 29 PASS, and each single change of the org or of the document changes the rules
  * that it concerns and no other.
  */
 
-// oxlint-disable-next-line typescript/no-explicit-any -- a mutation edits JSON of any shape
-type Json = any;
-
-interface Case {
-  readonly org: Json;
-  readonly policy: Json;
-}
-
-let scanned: ArtifactsDocument;
-let document: Json;
-
-beforeAll(async () => {
-  const org = await startOrg({ profile: { name: "compliant" }, role: "super" });
-  scanned = (await scanPracticeOrg(org)).document;
-  document = draftOrgPolicy(scanned, "2026-11-01");
-  document.approved_by = "Jane Roe";
-  document.reference = "AC policy for Okta, v3";
-  for (const token of document.api_tokens) token.purpose = "practice";
-  document.okta_subdomain.prevented_by = "a rule that denies";
-});
-
-function judge({ org, policy }: Case, evaluatedAt = "2026-11-28T00:00:00.000Z"): readonly CheckResult[] {
-  const orgPolicy =
-    policy === null ? null : parseOrgPolicy(JSON.stringify(policy), { option: "--org-policy", file: "x" });
-  const { engine, org_url: orgUrl } = scanned.scan;
-  const context = toContext({ engine, orgUrl, evaluatedAt, orgPolicy });
-  return catalog.map((check) => evaluateCheck(check, org, context));
-}
-
-const fresh = (): Case => structuredClone({ org: scanned.artifacts, policy: document });
-
-/** The rules that are no PASS, by V-number. */
-function others(results: readonly CheckResult[]): Readonly<Record<string, string>> {
-  const left = results.filter(({ status }) => status !== "PASS");
-  return Object.fromEntries(left.map((one) => [one.vuln_id, one.reason ?? one.status]));
-}
-
-const named = (list: Json, name: string): Json =>
-  list.find((one: Json) => [one.name, one.label, one.token, one.policy, one.policy?.name].includes(name));
-const zones = (org: Json): Json => org.network_zones.value;
-const session = (org: Json, policy: string): Json => named(org.global_session_policies.value, policy);
-const sessionZones = (org: Json): Json =>
-  session(org, "Administrators").rules.value.find((rule: Json) => rule.priority === 1).conditions.network;
-const app = (org: Json, label: string): Json => named(org.apps.value, label);
-const appRules = (org: Json): Json => {
-  const { href } = app(org, "Travel portal")._links.accessPolicy;
-  return org.app_policy_rules.value[href.split("/").at(-1)].value;
-};
-const appZones = (org: Json): Json => appRules(org)[0].conditions.network;
-const strongPolicy = (policy: Json): Json => policy.apps.find((one: Json) => one.policy.startsWith("STIG"));
 const token = (org: Json, name = "HR import"): Json => named(org.api_tokens.value, name);
 const ownerOf = (org: Json, name: string): Json => org.api_token_owners.value[token(org, name).userId];
 const hrEntry = (policy: Json): Json => named(policy.api_tokens, "HR import");
 const blocklist = (org: Json): Json => named(zones(org), "DefaultEnhancedDynamicZone");
 const idp = (org: Json): Json => org.smart_card_idps.value[0];
-
-/** A second zone with addresses of its own, active and of usage POLICY. */
-function addZone(org: Json): string {
-  const gateways = [{ type: "CIDR", value: "192.0.2.0/24" }];
-  zones(org).push({
-    ...structuredClone(named(zones(org), "Office network")),
-    id: "nzoB",
-    name: "Branch office",
-    gateways,
-  });
-  return "nzoB";
-}
-
-const everybody = { network: { connection: "ANYWHERE" } };
-const fromZone = (include: string) => ({ network: { connection: "ZONE", include: [include] } });
-const notFromZone = (exclude: string) => ({ network: { connection: "ZONE", exclude: [exclude] } });
-const officeId = (org: Json): string => named(zones(org), "Office network").id;
-const onlyOffice = (org: Json) => fromZone(officeId(org));
-const oneUser = { people: { users: { include: ["00uA"] } } };
-
-/** Makes these the rules of each session policy, in their order: Okta's own lets everybody in at the end. */
-function setSessionRules(org: Json, ...rules: readonly (readonly [access: string, conditions: Json])[]): void {
-  for (const policy of org.global_session_policies.value)
-    policy.rules.value = [...rules, ["ALLOW", everybody]].map(([access, conditions], index) => ({
-      id: `rul${index}`,
-      name: index === rules.length ? "Default Rule" : `Rule ${index + 1}`,
-      status: "ACTIVE",
-      priority: index + 1,
-      conditions,
-      actions: { signon: { ...session(org, "Administrators").rules.value[0].actions.signon, access } },
-    }));
-}
-
-/** Puts a rule before the others of each policy of apps. */
-function addAppRule(org: Json, access: string, conditions: Json): void {
-  for (const { value: rules } of Object.values<Json>(org.app_policy_rules.value)) {
-    const rule = { ...structuredClone(rules[0]), id: "rulFirst", name: "First", conditions, priority: -1 };
-    rules.unshift({ ...rule, actions: { appSignOn: { ...rule.actions.appSignOn, access } } });
-  }
-}
-
-const deniesBranch = [{ policy: "*", zones_denied: ["Branch office"] }];
 
 /** Blocks these addresses, by a list of the org's own. */
 function block(org: Json, ...ranges: readonly string[]): Json {
@@ -168,137 +80,7 @@ const [S, A, T, O, X] = ["V-279691", "V-279693", "V-279689", "V-279690", "V-2796
 const [C, B] = ["V-273207", "V-273192"] as const;
 const open = "partly_automated";
 
-test.each<[change: string, edit: (one: Case) => void, changed: Readonly<Record<string, string>>]>([
-  ["a session rule is for another zone", ({ org }) => (sessionZones(org).include = [addZone(org)]), { [S]: "FAIL" }],
-  ["a session rule is for one zone more", ({ org }) => sessionZones(org).include.push(addZone(org)), { [S]: "FAIL" }],
-  ["a session rule leaves a zone out", ({ org }) => (sessionZones(org).exclude = [addZone(org)]), { [S]: "FAIL" }],
-  ["a session policy is not in the document", ({ policy }) => policy.session_policies.shift(), { [S]: open }],
-  ["a session policy was renamed", ({ org }) => (session(org, "Administrators").policy.name = "Admins"), { [S]: open }],
-  ["the document has another name", ({ policy }) => (policy.session_policies[0].policy = "Admin"), { [S]: open }],
-  [
-    "two session policies have one name",
-    ({ org }) => (session(org, "Administrators").policy.name = "Default Policy"),
-    { [S]: open },
-  ],
-  [
-    "the document says * for session policies",
-    ({ policy }) => (policy.session_policies = [{ policy: "*", zones_allowed: ["Office network"] }]),
-    {},
-  ],
-  [
-    "the document denies sessions a zone",
-    ({ org, policy }) => (addZone(org), (policy.session_policies[0].zones_denied = ["Branch office"])),
-    { [S]: "FAIL" },
-  ],
-  [
-    "the document names a zone that is not there",
-    ({ policy }) => (policy.session_policies[0].zones_allowed = ["Ofice network"]),
-    { [S]: open },
-  ],
-  [
-    "a later session rule lets in from anywhere",
-    ({ org }) => setSessionRules(org, ["ALLOW", onlyOffice(org)]),
-    { [S]: "FAIL" },
-  ],
-  [
-    "a later session rule lets in from another zone",
-    ({ org }) =>
-      setSessionRules(org, ["ALLOW", onlyOffice(org)], ["ALLOW", fromZone(addZone(org))], ["DENY", everybody]),
-    { [S]: "FAIL" },
-  ],
-  [
-    "a later session rule cannot be compared",
-    ({ org }) => setSessionRules(org, ["ALLOW", onlyOffice(org)], ["ALLOW", { network: { connection: "ON_NETWORK" } }]),
-    { [S]: open },
-  ],
-  [
-    "session rules deny a zone as the document does",
-    ({ org, policy }) => (
-      setSessionRules(org, ["DENY", fromZone(addZone(org))]),
-      (policy.session_policies = deniesBranch)
-    ),
-    {},
-  ],
-  [
-    "session rules deny one user a zone that the document denies",
-    ({ org, policy }) => (
-      setSessionRules(org, ["DENY", { ...fromZone(addZone(org)), ...oneUser }]),
-      (policy.session_policies = deniesBranch)
-    ),
-    { [S]: "FAIL" },
-  ],
-  ["session rules deny all zones but one", ({ org }) => setSessionRules(org, ["DENY", notFromZone(officeId(org))]), {}],
-  [
-    "session rules name any zone, and the document each",
-    ({ org, policy }) => {
-      sessionZones(org).include = ["ALL_ZONES"];
-      const all = zones(org).filter((zone: Json) => zone.usage === "POLICY" && zone.gateways !== null);
-      named(policy.session_policies, "Administrators").zones_allowed = all.map((zone: Json) => zone.name);
-    },
-    {},
-  ],
-  ["the document has no session policies", ({ policy }) => delete policy.session_policies, { [S]: open }],
-
-  ["an app's rule is for another zone", ({ org }) => (appZones(org).include = [addZone(org)]), { [A]: "FAIL" }],
-  ["an app's rule leaves a zone out", ({ org }) => (appZones(org).exclude = [addZone(org)]), { [A]: "FAIL" }],
-  [
-    "a second rule of an app is for another zone",
-    ({ org }) =>
-      appRules(org).push({
-        ...structuredClone(appRules(org)[0]),
-        id: "rul2",
-        name: "Second",
-        conditions: { network: { connection: "ZONE", include: [addZone(org)] } },
-      }),
-    { [A]: "FAIL" },
-  ],
-  [
-    "another rule of an app lets in from all zones but one",
-    ({ org }) => addAppRule(org, "ALLOW", notFromZone(addZone(org))),
-    { [A]: "FAIL" },
-  ],
-  [
-    "a rule of an app denies a zone as the document does",
-    ({ org, policy }) => (
-      addAppRule(org, "DENY", fromZone(addZone(org))),
-      (policy.apps = [{ app: "*", zones_allowed: ["Office network"], zones_denied: ["Branch office"] }])
-    ),
-    {},
-  ],
-  [
-    "a rule of an app denies one user a zone that the document denies",
-    ({ org, policy }) => (
-      addAppRule(org, "DENY", { ...fromZone(addZone(org)), ...oneUser }),
-      (policy.apps = [{ app: "*", zones_allowed: ["Office network"], zones_denied: ["Branch office"] }])
-    ),
-    { [A]: "FAIL" },
-  ],
-  ["a policy of apps is not in the document", ({ policy }) => (strongPolicy(policy).policy = "Weak"), { [A]: open }],
-  [
-    "the document says * for apps",
-    ({ policy }) => (policy.apps = [{ app: "*", zones_allowed: ["Office network"] }]),
-    {},
-  ],
-  [
-    "the document names an app with another zone",
-    ({ org, policy }) => (addZone(org), policy.apps.push({ app: "Travel portal", zones_allowed: ["Branch office"] })),
-    { [A]: "FAIL" },
-  ],
-  [
-    "the document names an app's label that two have",
-    ({ org, policy }) => (
-      (app(org, "Timekeeping").label = "Travel portal"),
-      policy.apps.push({ app: "Travel portal", zones_allowed: ["Office network"] })
-    ),
-    { [A]: open },
-  ],
-  [
-    "two policies of apps have the name that the document says",
-    ({ org, policy }) => org.access_policies.value.push({ id: "rstTwin", name: strongPolicy(policy).policy }),
-    { [A]: open },
-  ],
-  ["the document has no apps", ({ policy }) => delete policy.apps, { [A]: open }],
-
+testChanges([
   ["a token is for another zone", ({ org }) => (token(org).network.include = [addZone(org)]), { [T]: "FAIL" }],
   ["a token is for everywhere", ({ org }) => (token(org).network = { connection: "ANYWHERE" }), { [T]: "FAIL" }],
   ["a token's zone is not there", ({ policy }) => (hrEntry(policy).zones = ["Old office"]), { [T]: open }],
@@ -394,14 +176,10 @@ test.each<[change: string, edit: (one: Case) => void, changed: Readonly<Record<s
     (one) => (pullLog(one, "ACTIVE"), (one.policy.siem.client_id = "0oaGone")),
     { "V-273202": "FAIL" },
   ],
-  ...[3, 10].map((attempts): [string, (one: Case) => void, Readonly<Record<string, string>>] => [
+  ...[3, 10].map((attempts): Change => [
     `a directory masters every account, and Okta would lock one after ${attempts} attempts`,
     (one) => useDirectory(one, "directory", attempts),
     { "V-273188": "not_applicable", "V-273189": "not_applicable" },
   ]),
   ["Okta masters accounts beside a directory", (one) => useDirectory(one, "both", 10), { "V-273189": "FAIL" }],
-])("%s", (_, edit, changed) => {
-  const one = fresh();
-  edit(one);
-  expect(others(judge(one))).toEqual(changed);
-});
+]);

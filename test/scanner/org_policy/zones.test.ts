@@ -1,0 +1,189 @@
+import { expect, test } from "vitest";
+import { addZone, app, draft, fresh, named, session, testChanges, zones, type Json } from "./documented_org.ts";
+
+/** Zones of session policies and of apps: each single change of the org or of its document changes one rule. */
+
+const sessionZones = (org: Json): Json =>
+  session(org, "Administrators").rules.value.find((rule: Json) => rule.priority === 1).conditions.network;
+const appRules = (org: Json): Json => {
+  const { href } = app(org, "Travel portal")._links.accessPolicy;
+  return org.app_policy_rules.value[href.split("/").at(-1)].value;
+};
+const appZones = (org: Json): Json => appRules(org)[0].conditions.network;
+const strongPolicy = (policy: Json): Json => policy.apps.find((one: Json) => one.policy.startsWith("STIG"));
+
+const everybody = { network: { connection: "ANYWHERE" } };
+const fromZone = (include: string) => ({ network: { connection: "ZONE", include: [include] } });
+const notFromZone = (exclude: string) => ({ network: { connection: "ZONE", exclude: [exclude] } });
+const officeId = (org: Json): string => named(zones(org), "Office network").id;
+const onlyOffice = (org: Json) => fromZone(officeId(org));
+const oneUser = { people: { users: { include: ["00uA"] } } };
+
+/** Makes these the rules of each session policy, in their order: Okta's own lets everybody in at the end. */
+function setSessionRules(org: Json, ...rules: readonly (readonly [access: string, conditions: Json])[]): void {
+  for (const policy of org.global_session_policies.value)
+    policy.rules.value = [...rules, ["ALLOW", everybody]].map(([access, conditions], index) => ({
+      id: `rul${index}`,
+      name: index === rules.length ? "Default Rule" : `Rule ${index + 1}`,
+      status: "ACTIVE",
+      priority: index + 1,
+      conditions,
+      actions: { signon: { ...session(org, "Administrators").rules.value[0].actions.signon, access } },
+    }));
+}
+
+/** Puts a rule before the others of each policy of apps. */
+function addAppRule(org: Json, access: string, conditions: Json): void {
+  for (const { value: rules } of Object.values<Json>(org.app_policy_rules.value)) {
+    const rule = { ...structuredClone(rules[0]), id: "rulFirst", name: "First", conditions, priority: -1 };
+    rules.unshift({ ...rule, actions: { appSignOn: { ...rule.actions.appSignOn, access } } });
+  }
+}
+
+const deniesBranch = [{ policy: "*", zones_denied: ["Branch office"] }];
+
+const [S, A] = ["V-279691", "V-279693"] as const;
+const open = "partly_automated";
+
+testChanges([
+  ["a session rule is for another zone", ({ org }) => (sessionZones(org).include = [addZone(org)]), { [S]: "FAIL" }],
+  ["a session rule is for one zone more", ({ org }) => sessionZones(org).include.push(addZone(org)), { [S]: "FAIL" }],
+  ["a session rule leaves a zone out", ({ org }) => (sessionZones(org).exclude = [addZone(org)]), { [S]: "FAIL" }],
+  ["a session policy is not in the document", ({ policy }) => policy.session_policies.shift(), { [S]: open }],
+  ["a session policy was renamed", ({ org }) => (session(org, "Administrators").policy.name = "Admins"), { [S]: open }],
+  ["the document has another name", ({ policy }) => (policy.session_policies[0].policy = "Admin"), { [S]: open }],
+  [
+    "two session policies have one name",
+    ({ org }) => (session(org, "Administrators").policy.name = "Default Policy"),
+    { [S]: open },
+  ],
+  [
+    "the document says * for session policies",
+    ({ policy }) => (policy.session_policies = [{ policy: "*", zones_allowed: ["Office network"] }]),
+    {},
+  ],
+  [
+    "the document denies sessions a zone",
+    ({ org, policy }) => (addZone(org), (policy.session_policies[0].zones_denied = ["Branch office"])),
+    { [S]: "FAIL" },
+  ],
+  [
+    "the document names a zone that is not there",
+    ({ policy }) => (policy.session_policies[0].zones_allowed = ["Ofice network"]),
+    { [S]: open },
+  ],
+  [
+    "a later session rule lets in from anywhere",
+    ({ org }) => setSessionRules(org, ["ALLOW", onlyOffice(org)]),
+    { [S]: "FAIL" },
+  ],
+  [
+    "a later session rule lets in from another zone",
+    ({ org }) =>
+      setSessionRules(org, ["ALLOW", onlyOffice(org)], ["ALLOW", fromZone(addZone(org))], ["DENY", everybody]),
+    { [S]: "FAIL" },
+  ],
+  [
+    "a later session rule cannot be compared",
+    ({ org }) => setSessionRules(org, ["ALLOW", onlyOffice(org)], ["ALLOW", { network: { connection: "ON_NETWORK" } }]),
+    { [S]: open },
+  ],
+  [
+    "session rules deny a zone as the document does",
+    ({ org, policy }) => (
+      setSessionRules(org, ["DENY", fromZone(addZone(org))]),
+      (policy.session_policies = deniesBranch)
+    ),
+    {},
+  ],
+  [
+    "session rules deny one user a zone that the document denies",
+    ({ org, policy }) => (
+      setSessionRules(org, ["DENY", { ...fromZone(addZone(org)), ...oneUser }]),
+      (policy.session_policies = deniesBranch)
+    ),
+    { [S]: "FAIL" },
+  ],
+  ["session rules deny all zones but one", ({ org }) => setSessionRules(org, ["DENY", notFromZone(officeId(org))]), {}],
+  [
+    "session rules name any zone, and the document each",
+    ({ org, policy }) => {
+      sessionZones(org).include = ["ALL_ZONES"];
+      const all = zones(org).filter((zone: Json) => zone.usage === "POLICY" && zone.gateways !== null);
+      named(policy.session_policies, "Administrators").zones_allowed = all.map((zone: Json) => zone.name);
+    },
+    {},
+  ],
+  ["the document has no session policies", ({ policy }) => delete policy.session_policies, { [S]: open }],
+
+  ["an app's rule is for another zone", ({ org }) => (appZones(org).include = [addZone(org)]), { [A]: "FAIL" }],
+  ["an app's rule leaves a zone out", ({ org }) => (appZones(org).exclude = [addZone(org)]), { [A]: "FAIL" }],
+  [
+    "a second rule of an app is for another zone",
+    ({ org }) =>
+      appRules(org).push({
+        ...structuredClone(appRules(org)[0]),
+        id: "rul2",
+        name: "Second",
+        conditions: { network: { connection: "ZONE", include: [addZone(org)] } },
+      }),
+    { [A]: "FAIL" },
+  ],
+  [
+    "another rule of an app lets in from all zones but one",
+    ({ org }) => addAppRule(org, "ALLOW", notFromZone(addZone(org))),
+    { [A]: "FAIL" },
+  ],
+  [
+    "a rule of an app denies a zone as the document does",
+    ({ org, policy }) => (
+      addAppRule(org, "DENY", fromZone(addZone(org))),
+      (policy.apps = [{ app: "*", zones_allowed: ["Office network"], zones_denied: ["Branch office"] }])
+    ),
+    {},
+  ],
+  [
+    "a rule of an app denies one user a zone that the document denies",
+    ({ org, policy }) => (
+      addAppRule(org, "DENY", { ...fromZone(addZone(org)), ...oneUser }),
+      (policy.apps = [{ app: "*", zones_allowed: ["Office network"], zones_denied: ["Branch office"] }])
+    ),
+    { [A]: "FAIL" },
+  ],
+  ["a policy of apps is not in the document", ({ policy }) => (strongPolicy(policy).policy = "Weak"), { [A]: open }],
+  [
+    "the document says * for apps",
+    ({ policy }) => (policy.apps = [{ app: "*", zones_allowed: ["Office network"] }]),
+    {},
+  ],
+  [
+    "the document names an app with another zone",
+    ({ org, policy }) => (addZone(org), policy.apps.push({ app: "Travel portal", zones_allowed: ["Branch office"] })),
+    { [A]: "FAIL" },
+  ],
+  [
+    "the document names an app's label that two have",
+    ({ org, policy }) => (
+      (app(org, "Timekeeping").label = "Travel portal"),
+      policy.apps.push({ app: "Travel portal", zones_allowed: ["Office network"] })
+    ),
+    { [A]: open },
+  ],
+  [
+    "two policies of apps have the name that the document says",
+    ({ org, policy }) => org.access_policies.value.push({ id: "rstTwin", name: strongPolicy(policy).policy }),
+    { [A]: open },
+  ],
+  ["the document has no apps", ({ policy }) => delete policy.apps, { [A]: open }],
+]);
+
+test.each<[rules: string, access: string, isNegated: boolean, drafted: Json]>([
+  ["allow a zone and then everybody", "ALLOW", false, undefined],
+  ["deny a zone and allow the others", "DENY", false, { zones_denied: ["Office network"] }],
+  ["deny all zones but one", "DENY", true, { zones_allowed: ["Office network"] }],
+])("the draft of session rules that %s", (_, access, isNegated, drafted) => {
+  const { org } = fresh();
+  setSessionRules(org, [access, isNegated ? notFromZone(officeId(org)) : onlyOffice(org)]);
+  const policy = draft(org).session_policies?.find((one: Json) => one.policy === "Administrators");
+  expect(policy).toEqual(drafted && { policy: "Administrators", ...drafted });
+});
