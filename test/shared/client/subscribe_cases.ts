@@ -10,7 +10,9 @@ import {
   stream,
   type Answer,
 } from "../../support/scripted_server.ts";
+import { credentialCases } from "./credential_cases.ts";
 import { followCases } from "./follow_cases.ts";
+import { pauseCases } from "./pause_cases.ts";
 import { snapshotCases } from "./snapshot_cases.ts";
 import { subscribeSlowCases } from "./subscribe_slow_cases.ts";
 import { end, progress, watch, type Watched } from "./watched_stream.ts";
@@ -19,6 +21,8 @@ const nothing = () => undefined;
 
 /** Promises of `subscribe` as plain functions, the same on every runtime. */
 export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
+  ...credentialCases,
+  ...pauseCases,
   ...subscribeSlowCases,
   ...snapshotCases,
   ...followCases,
@@ -105,64 +109,6 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
     assert.deepEqual(log.entries.slice(-4), ["refetch", "live", "scan.end", "ended"]);
   },
 
-  "requests one fresh token after 401": async () => {
-    await using server = await startScriptedServer(problem(401, "The token has expired"), stream(end));
-    const requests: boolean[] = [];
-    const log = watch(server.url, {
-      getAccessToken: ({ wasRefused }) => {
-        requests.push(wasRefused);
-        return wasRefused ? "fresh" : "stale";
-      },
-    });
-    assert.equal((await log.finished).state, "ended");
-    assert.deepEqual(requests, [false, true]);
-    assert.deepEqual(
-      server.requests.map(({ headers }) => headers.authorization),
-      ["Bearer stale", "Bearer fresh"],
-    );
-  },
-
-  "requests a fresh token again after the stream was open in between": async () => {
-    const refused = problem(401, "Expired");
-    await using server = await startScriptedServer(refused, cutStream(), refused, stream(end));
-    const log = watch(server.url, { getAccessToken: () => "token" });
-    assert.equal((await log.finished).state, "ended");
-    assert.equal(server.requests.length, 4);
-  },
-
-  "gives up at the first 401 to an API key": async () => {
-    await using server = await startScriptedServer(problem(401, "Unknown API key"));
-    const over = await watch(server.url, { apiKey: "sk_live_1" }).finished;
-    assert.equal(over.state, "failed");
-    assert.equal(over.error.code, "not_authenticated");
-    assert.equal(over.error.detail, "Unknown API key");
-    assert.equal(server.requests.length, 1);
-    assert.equal(server.requests[0]?.headers.authorization, "Api-Key sk_live_1");
-  },
-
-  "fails when getAccessToken gives no token, without quoting it": async () => {
-    await using server = await startScriptedServer(stream(end));
-    const over = await watch(server.url, { getAccessToken: () => "secret\nsecret" }).finished;
-    assert.equal(over.state === "failed" && over.error.code, "callback_failed");
-    assert.doesNotMatch(wholeText(over), /secret/);
-  },
-
-  "sends the token in the query by option": async () => {
-    await using server = await startScriptedServer(stream(end));
-    await watch(`${server.url}?a=1#top`, { getAccessToken: () => "a+b/c=&", tokenIn: "query" }).finished;
-    assert.equal(server.requests[0]?.url, "/api/v1/scans/1/event-stream?a=1&access_token=a%2Bb%2Fc%3D%26");
-    assert.equal(server.requests[0].headers.authorization, undefined);
-  },
-
-  "never shows a query token in an error": async () => {
-    const server = await startScriptedServer(stream(end));
-    await server[Symbol.asyncDispose]();
-    const log = watch(server.url, { getAccessToken: () => "topsecret", tokenIn: "query" });
-    await log.until("reconnecting unreachable");
-    log.close();
-    assert.doesNotMatch(wholeText(log.details), /topsecret/);
-  },
-
   "fails permanently at a refusal, with the server's detail": async () => {
     for (const [code, errorCode] of [
       [403, "permission_denied"],
@@ -195,58 +141,6 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
     const lost = log.details.find(({ state }) => state === "reconnecting");
     assert.equal(lost?.error?.code, "unavailable");
     assert.equal(lost.error.detail, null);
-  },
-
-  "waits as long as the server asks, and a random part": async () => {
-    const date = "Sat, 21 Nov 2026 10:00:00 GMT";
-    for (const [answer, floorMs] of [
-      [problem(429, "Too many streams", { "retry-after": "7" }), 7000],
-      [problem(503, "Draining", { date, "retry-after": "Sat, 21 Nov 2026 10:00:09 GMT" }), 9000],
-      [problem(503, "Draining", { "retry-after": "Sat, 21 Nov 2020 10:00:09 GMT" }), 0],
-      // More than a timer can hold.
-      [problem(503, "Draining", { "retry-after": "99999999999" }), 3.6e6],
-      [problem(503, "Draining"), 0],
-      [endedStream("retry: 1234\n\n"), 1234],
-    ] as const) {
-      for (const random of [0, 0.999]) {
-        await using server = await startScriptedServer(answer);
-        const paused = Promise.withResolvers<number>();
-        const log = watch(server.url, {
-          backoffMs: [1000, 30_000],
-          random: () => random,
-          onStateChange: (state, { retryInMs }) => {
-            if (state === "reconnecting") paused.resolve(retryInMs);
-          },
-        });
-        assert.equal(await paused.promise, floorMs + random * 1000);
-        log.close();
-        await log.finished;
-      }
-    }
-  },
-
-  "backs off with full jitter up to the bound": async () => {
-    const busy = status(503);
-    await using server = await startScriptedServer(busy, busy, busy, busy, stream(end));
-    assert.deepEqual(await pauseBounds(server.url), [2, 4, 8, 10]);
-  },
-
-  "backs off from a server that drops every stream, and starts small again after a good one": async () => {
-    const good: Answer = async (response, request) => {
-      await stream()(response, request);
-      // Four times what makes a stream a good one.
-      setTimeout(() => response.end(), 1200);
-    };
-    await using server = await startScriptedServer(endedStream(), endedStream(), good, stream(end));
-    assert.deepEqual(await pauseBounds(server.url, { heartbeatMs: 900 }), [2, 4, 2]);
-  },
-
-  "cuts a pause short on retryNow": async () => {
-    await using server = await startScriptedServer(problem(503, "Away", { "retry-after": "600" }), stream(end));
-    const log = watch(server.url);
-    await log.until("reconnecting unavailable");
-    log.subscription.retryNow();
-    assert.equal((await log.finished).state, "ended");
   },
 
   "reconnects when no heartbeat comes": async () => {
@@ -377,38 +271,4 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
       assert.equal(log.entries.length, before);
     }
   },
-
-  "refuses wrong options, without quoting a secret": async () => {
-    const wrong: [string | URL, SubscribeOptions<ScanEvents>, RegExp][] = [
-      ["", {}, /URL ""/],
-      ["ftp://example.test/", {}, /URL "ftp:/],
-      ["/stream", { apiKey: "" }, /apiKey/],
-      ["/stream", { apiKey: "se cret" }, /apiKey/],
-      ["/stream", { apiKey: "key", getAccessToken: () => "token" }, /both apiKey and getAccessToken/],
-      ["/stream", { heartbeatMs: 0 }, /heartbeatMs 0/],
-      ["/stream", { connectTimeoutMs: Number.NaN }, /connectTimeoutMs NaN/],
-      ["/stream", { backoffMs: [10, 5] }, /backoffMs \[10, 5\]/],
-    ];
-    for (const [url, options, message] of wrong) {
-      const refusing = () => subscribe(url, options);
-      assert.throws(refusing, message);
-      assert.throws(refusing, (error) => !/se cret/.test(String(error)));
-    }
-  },
 };
-
-/** The bounds of the pauses of a subscription that ends, in milliseconds. */
-async function pauseBounds(url: string, options: SubscribeOptions<ScanEvents> = {}): Promise<readonly number[]> {
-  // Half of each bound, so that the bound can be read from the pause.
-  const log = watch(url, { ...options, backoffMs: [2, 10], random: () => 0.5 });
-  await log.finished;
-  const pauses = log.details.filter(({ state, retryInMs }) => state === "reconnecting" && retryInMs > 0);
-  return pauses.map(({ retryInMs }) => retryInMs * 2);
-}
-
-/** Everything that a log line could show of a value, causes included. */
-function wholeText(value: unknown): string {
-  return JSON.stringify(value, (_key, inner: unknown) =>
-    inner instanceof Error ? { text: String(inner), stack: inner.stack, cause: inner.cause } : inner,
-  );
-}

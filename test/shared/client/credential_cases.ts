@@ -1,0 +1,91 @@
+import assert from "node:assert/strict";
+import type { ScanEvents } from "../../../shared/scan_events.ts";
+import { subscribe, type SubscribeOptions } from "../../../shared/client/subscribe.ts";
+import { cutStream, problem, startScriptedServer, stream } from "../../support/scripted_server.ts";
+import { end, watch } from "./watched_stream.ts";
+
+/** Tokens and API keys, which no error shows. */
+export const credentialCases: Readonly<Record<string, () => Promise<void>>> = {
+  "requests one fresh token after 401": async () => {
+    await using server = await startScriptedServer(problem(401, "The token has expired"), stream(end));
+    const requests: boolean[] = [];
+    const log = watch(server.url, {
+      getAccessToken: ({ wasRefused }) => {
+        requests.push(wasRefused);
+        return wasRefused ? "fresh" : "stale";
+      },
+    });
+    assert.equal((await log.finished).state, "ended");
+    assert.deepEqual(requests, [false, true]);
+    assert.deepEqual(
+      server.requests.map(({ headers }) => headers.authorization),
+      ["Bearer stale", "Bearer fresh"],
+    );
+  },
+
+  "requests a fresh token again after the stream was open in between": async () => {
+    const refused = problem(401, "Expired");
+    await using server = await startScriptedServer(refused, cutStream(), refused, stream(end));
+    const log = watch(server.url, { getAccessToken: () => "token" });
+    assert.equal((await log.finished).state, "ended");
+    assert.equal(server.requests.length, 4);
+  },
+
+  "gives up at the first 401 to an API key": async () => {
+    await using server = await startScriptedServer(problem(401, "Unknown API key"));
+    const over = await watch(server.url, { apiKey: "sk_live_1" }).finished;
+    assert.equal(over.state, "failed");
+    assert.equal(over.error.code, "not_authenticated");
+    assert.equal(over.error.detail, "Unknown API key");
+    assert.equal(server.requests.length, 1);
+    assert.equal(server.requests[0]?.headers.authorization, "Api-Key sk_live_1");
+  },
+
+  "fails when getAccessToken gives no token, without quoting it": async () => {
+    await using server = await startScriptedServer(stream(end));
+    const over = await watch(server.url, { getAccessToken: () => "secret\nsecret" }).finished;
+    assert.equal(over.state === "failed" && over.error.code, "callback_failed");
+    assert.doesNotMatch(wholeText(over), /secret/);
+  },
+
+  "sends the token in the query by option": async () => {
+    await using server = await startScriptedServer(stream(end));
+    await watch(`${server.url}?a=1#top`, { getAccessToken: () => "a+b/c=&", tokenIn: "query" }).finished;
+    assert.equal(server.requests[0]?.url, "/api/v1/scans/1/event-stream?a=1&access_token=a%2Bb%2Fc%3D%26");
+    assert.equal(server.requests[0].headers.authorization, undefined);
+  },
+
+  "never shows a query token in an error": async () => {
+    const server = await startScriptedServer(stream(end));
+    await server[Symbol.asyncDispose]();
+    const log = watch(server.url, { getAccessToken: () => "topsecret", tokenIn: "query" });
+    await log.until("reconnecting unreachable");
+    log.close();
+    assert.doesNotMatch(wholeText(log.details), /topsecret/);
+  },
+
+  "refuses wrong options, without quoting a secret": async () => {
+    const wrong: [string | URL, SubscribeOptions<ScanEvents>, RegExp][] = [
+      ["", {}, /URL ""/],
+      ["ftp://example.test/", {}, /URL "ftp:/],
+      ["/stream", { apiKey: "" }, /apiKey/],
+      ["/stream", { apiKey: "se cret" }, /apiKey/],
+      ["/stream", { apiKey: "key", getAccessToken: () => "token" }, /both apiKey and getAccessToken/],
+      ["/stream", { heartbeatMs: 0 }, /heartbeatMs 0/],
+      ["/stream", { connectTimeoutMs: Number.NaN }, /connectTimeoutMs NaN/],
+      ["/stream", { backoffMs: [10, 5] }, /backoffMs \[10, 5\]/],
+    ];
+    for (const [url, options, message] of wrong) {
+      const refusing = () => subscribe(url, options);
+      assert.throws(refusing, message);
+      assert.throws(refusing, (error) => !/se cret/.test(String(error)));
+    }
+  },
+};
+
+/** Everything that a log line could show of a value, causes included. */
+function wholeText(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    inner instanceof Error ? { text: String(inner), stack: inner.stack, cause: inner.cause } : inner,
+  );
+}
