@@ -31,12 +31,14 @@ export interface AuthenticatorOptions {
 const authorizationPattern = /^(bearer|api-key) +([^\s,]+) *$/i;
 
 export function createAuthenticator(options: AuthenticatorOptions) {
-  const { hashKey = hashApiKey } = options;
-  const foundKeys = new FoundKeys();
+  const { hashKey = hashApiKey, findApiKey } = options;
+  const foundKeys = new FoundKeys(findApiKey);
+  /** A key that was valid within a minute: its caller checks that it still is, in a transaction of the tenant. */
+  const findKnownKey: FindApiKey = (hash, request) => foundKeys.find(hash, request);
   return {
     /** Ordinary routes: the `Authorization` header, nothing else. */
     async authenticate(request: Request, permission: Permission): Promise<AllowedPrincipal> {
-      const identity = await identify(request, knownKey(request));
+      const identity = await identify(request, findKnownKey);
       requireHolder(identity, permission);
       return { ...toPrincipal(identity, request), permission };
     },
@@ -49,14 +51,14 @@ export function createAuthenticator(options: AuthenticatorOptions) {
     },
 
     /** As `authenticate`, before one of several tenants is chosen. */
-    identify: (request: Request) => identify(request, findKey(request)),
+    identify: (request: Request) => identify(request, findApiKey),
   };
 
-  async function identify(request: Request, find: FindKey): Promise<Identity> {
+  async function identify(request: Request, find: FindApiKey): Promise<Identity> {
     const authorization = request.headers.get("authorization");
     if (authorization === null) throw noCredentials(request);
     const credential = parseAuthorization(authorization);
-    if (credential.scheme === "api-key") return fromApiKey(credential.value, find);
+    if (credential.scheme === "api-key") return fromApiKey(credential.value, request, find);
     if (looksLikeStreamToken(credential.value)) throw streamTokenNotAllowed();
     return fromJwt(credential.value);
   }
@@ -66,21 +68,12 @@ export function createAuthenticator(options: AuthenticatorOptions) {
     // An empty header is a header: it does not fall back to the query.
     if (authorization === null) return fromStreamCredential(queryToken(request));
     const credential = parseAuthorization(authorization);
-    if (credential.scheme === "api-key") return fromApiKey(credential.value, knownKey(request));
+    if (credential.scheme === "api-key") return fromApiKey(credential.value, request, findKnownKey);
     return fromStreamCredential(credential.value);
   }
 
-  function findKey(request: Request): FindKey {
-    return async (hash) => options.findApiKey(hash, request);
-  }
-
-  /** A key that was valid within a minute: its caller checks that it still is, in a transaction of the tenant. */
-  function knownKey(request: Request): FindKey {
-    return (hash) => foundKeys.find(hash, findKey(request));
-  }
-
-  async function fromApiKey(apiKey: string, find: FindKey): Promise<Identity> {
-    const found = isApiKey(apiKey) ? await find(await hashKey(apiKey)) : null;
+  async function fromApiKey(apiKey: string, request: Request, find: FindApiKey): Promise<Identity> {
+    const found = isApiKey(apiKey) ? await find(await hashKey(apiKey), request) : null;
     if (found === null) throw badKey("unknown_key");
     if (!found.isValid) throw badKey("revoked_key");
     const { tenantId, isValid: _, ...key } = found;
@@ -148,8 +141,7 @@ function noCredentials({ headers, url }: Request, other = ""): AppError {
   return new AppError("not_authenticated", `No credentials: ${unread}${expected}`);
 }
 
-/** Finds the key with a SHA-256. */
-type FindKey = (hash: string) => Promise<FoundApiKey | null>;
+type FindApiKey = AuthenticatorOptions["findApiKey"];
 
 /** As often as the database notes that a key is used. */
 const rememberedMs = 60_000;
@@ -163,11 +155,16 @@ const maxKeys = 10_000;
 class FoundKeys {
   readonly #keys = new Map<string, { readonly found: FoundApiKey; readonly untilMs: number }>();
   readonly #now = createSteadyClock();
+  readonly #find: FindApiKey;
 
-  async find(hash: string, find: FindKey): Promise<FoundApiKey | null> {
+  constructor(find: FindApiKey) {
+    this.#find = find;
+  }
+
+  async find(hash: string, request: Request): Promise<FoundApiKey | null> {
     const known = this.#keys.get(hash);
     if (known !== undefined && this.#now() < known.untilMs) return known.found;
-    const found = await find(hash);
+    const found = await this.#find(hash, request);
     this.#keys.delete(hash);
     if (found?.isValid !== true) return found;
     this.#keys.set(hash, { found, untilMs: this.#now() + rememberedMs });
