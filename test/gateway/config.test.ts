@@ -89,7 +89,7 @@ describe.each(cases)("%s", (name, good, bad) => {
     const problems = problemsOf({ STREAM_TOKEN_SECRET: secret, [name]: value });
     expect(problems).toHaveLength(1);
     expect(problems[0]).toMatch(new RegExp(`^${name}: expected `));
-    if (value.length > 8) expect(problems[0]).not.toContain(value);
+    if (value.length > 9) expect(problems[0]).not.toContain(value);
   });
 });
 
