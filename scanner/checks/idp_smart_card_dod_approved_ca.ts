@@ -152,7 +152,7 @@ function compareAuthorities(certificates: readonly CertificateFields[], policy: 
   const names = certificates.flatMap(({ sha256 }) => approved.get(plainHex(sha256)) ?? []);
   if (unlisted.length === 0) return { kind: "agrees", said: `the certificates of ${quoteAll(names)}` };
   const found = unlisted.map(({ subject, sha256 }) => `${quoted(subject)} with SHA-256 ${sha256}`).join("; ");
-  return { kind: "departs", said: `${approved.size} approved certificates`, found };
+  return { kind: "departs", said: `the certificates of ${quoteAll([...approved.values()])}`, found };
 }
 
 function plainHex(text: string): string {

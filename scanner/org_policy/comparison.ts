@@ -73,7 +73,7 @@ export function compareZones(
 ): Comparison {
   const problem = zoneProblem([...allowed, ...denied], zones);
   if (problem !== null) return { kind: "doubtful", why: problem };
-  if (use === null) return { kind: "doubtful", why: "the network of a rule cannot be compared by zones" };
+  if (use === null) return { kind: "doubtful", why: "the rules let nobody in, or cannot be compared by zones" };
   const said = sayZones({ allowed, denied, open: null });
   const isOpen = use.open !== null && allowed.length > 0;
   const isSame = !isOpen && sameTexts(allowed, use.allowed) && sameTexts(denied, use.denied);

@@ -37,7 +37,7 @@ interface NamedZones {
 
 /**
  * Follows the rules of a policy in their order. Allowed is what any of them lets in from; denied is what each of these leaves out, or
- * another rule denies to everybody before one lets in from it. Null where a rule cannot be read or compared.
+ * another rule denies to everybody before one lets in from it. Null where a rule cannot be read or compared, or none lets anybody in.
  */
 export function policyZoneUse(rules: JsonList, { accessPath, zones, everyone }: RuleReading): ZoneUse | null {
   const isDenial = (rule: JsonObject) => accessOf(rule, accessPath) === "DENY";
@@ -66,7 +66,8 @@ export function policyZoneUse(rules: JsonList, { accessPath, zones, everyone }: 
     if (restrictions.size === 0) break;
   }
   const [first, ...others] = letIn.map(({ exclude }) => exclude);
-  const leftOutByAll = (first ?? []).filter((zone) => others.every((exclude) => exclude.includes(zone)));
+  if (first === undefined) return null;
+  const leftOutByAll = first.filter((zone) => others.every((exclude) => exclude.includes(zone)));
   return { allowed: letIn.flatMap(({ include }) => include), denied: [...leftOutByAll, ...denied], open };
 }
 

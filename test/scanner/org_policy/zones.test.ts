@@ -104,6 +104,7 @@ testChanges([
     ),
     { [S]: "FAIL" },
   ],
+  ["session rules let nobody in", ({ org }) => setSessionRules(org, ["DENY", everybody]), { [S]: open }],
   ["session rules deny all zones but one", ({ org }) => setSessionRules(org, ["DENY", notFromZone(officeId(org))]), {}],
   [
     "session rules name any zone, and the document each",
@@ -142,6 +143,7 @@ testChanges([
     ),
     {},
   ],
+  ["the first rule of an app denies everybody", ({ org }) => addAppRule(org, "DENY", everybody), { [A]: open }],
   [
     "a rule of an app denies one user a zone that the document denies",
     ({ org, policy }) => (
