@@ -3,6 +3,7 @@ import type { Cause, CheckResult, Finding } from "../../shared/report.ts";
 import { catalog } from "../catalog/catalog.ts";
 import type { CauseObject } from "../checks/check.ts";
 import { causeId } from "../evaluate.ts";
+import { isDeparture } from "../org_policy/document.ts";
 import type { CollectedArtifacts } from "../evidence/artifacts.ts";
 import { changeableObjects, type ChangeableObject } from "./cause_objects.ts";
 
@@ -32,7 +33,9 @@ export function causesOf(
       findings: findings.length,
       fingerprints: findings.map(({ finding }) => finding.fingerprint),
       // A gateway knows only the texts of the findings: the words are the same there.
-      change: joinChanges([...byResult].map(([result, { to_pass: text }]) => text ?? changeOf(object, result))),
+      change: joinChanges(
+        [...byResult].map(([result, finding]) => finding.to_pass ?? changeOf(object, result, finding)),
+      ),
     };
   });
 }
@@ -49,7 +52,8 @@ function objectOfFinding({ resource: { type, id, name } }: Finding): ChangeableO
 }
 
 /** Change that closes a rule's findings, in one sentence without its end. */
-function changeOf(object: ChangeableObject, result: CheckResult): string {
+function changeOf(object: ChangeableObject, result: CheckResult, finding: Finding): string {
+  if (isDeparture(finding)) return `In ${object.where}: change it to ${finding.expected}`;
   return `${openingOf(object, result)} ${stepOf(object, result)}`;
 }
 

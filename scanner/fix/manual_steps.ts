@@ -6,6 +6,7 @@ import { accessPolicyId } from "../checks/parsing/access_policy.ts";
 import { listTexts, nameOf } from "../checks/parsing/names.ts";
 import { everyoneIn, restrictionsOf } from "../checks/parsing/rule_conditions.ts";
 import { accessOf, inOrder, isBuiltIn, isSure } from "../checks/parsing/rule_order.ts";
+import { isDeparture } from "../org_policy/document.ts";
 import { availableValue, entriesOf, type CollectedArtifacts } from "../evidence/artifacts.ts";
 import type { ByHand } from "./plan_fixes.ts";
 import { appsOfPolicy, decidingRule, idOf } from "./planned_change.ts";
@@ -38,6 +39,11 @@ function sessionZoneSteps(failed: readonly ByHand[], artifacts: CollectedArtifac
       ({ policy }) => idOf(policy) === item.finding.resource.id,
     );
     if (parent === undefined) return [];
+    if (isDeparture(item.finding))
+      return [
+        `Open Security > Global Session Policy and the policy "${nameOf(parent.policy)}"`,
+        `Change its rules to ${item.finding.expected}`,
+      ];
     const rules = entriesOf(parent.rules);
     const rule = decidingRule(item, rules);
     const active = inOrder(rules).filter(isSure);
@@ -66,7 +72,7 @@ function appZoneSteps(failed: readonly ByHand[], artifacts: CollectedArtifacts):
   const steps = [...byPolicy].flatMap(([policyId, items]) =>
     policyId === null
       ? items.map(({ finding }) => `Give the app "${finding.resource.name}" an authentication policy with such zones`)
-      : policySteps(policyId, artifacts),
+      : policySteps(policyId, items, artifacts),
   );
   return [defineZones, ...steps];
 }
@@ -74,7 +80,10 @@ function appZoneSteps(failed: readonly ByHand[], artifacts: CollectedArtifacts):
 const accessPath = "actions.appSignOn.access";
 
 /** The last rule comes first, so that nobody outside the zones comes to a rule that asks less of them. */
-function policySteps(policyId: string, artifacts: CollectedArtifacts): readonly string[] {
+function policySteps(policyId: string, items: readonly ByHand[], artifacts: CollectedArtifacts): readonly string[] {
+  const apps = `Open Security > Authentication Policies and the policy of ${listTexts(appsOfPolicy(artifacts, policyId))}`;
+  const departures = items.filter(({ finding }) => isDeparture(finding)).map(({ finding }) => finding.expected);
+  if (departures.length > 0) return [apps, ...[...new Set(departures)].map((said) => `Change its rules to ${said}`)];
   const { app_policy_rules: byId, network_zones, built_in_groups } = artifacts;
   const active = inOrder(entriesOf(byId === undefined ? null : availableValue(byId)?.[policyId])).filter(isSure);
   const allowing = active.filter((rule) => isBuiltIn(rule) !== true && accessOf(rule, accessPath) === "ALLOW");
@@ -89,7 +98,7 @@ function policySteps(policyId: string, artifacts: CollectedArtifacts): readonly 
   const factors = isClosed ? "for the users and with the factors that you decide" : "with its factors";
   const needsRule = isClosed ? allowing.length === 0 : allowing.every((one) => restrictionsOf(one, everyone).size > 0);
   return [
-    `Open Security > Authentication Policies and the policy of ${listTexts(appsOfPolicy(artifacts, policyId))}`,
+    apps,
     ...(needsRule
       ? [`Add a rule above ${name} ${factors}: set "User's IP is" to the zones of the Access Control Policy`]
       : []),

@@ -1,5 +1,5 @@
 import type { InferOutput } from "valibot";
-import type { ReportedOrgPolicy } from "../../shared/report.ts";
+import type { Finding, ReportedOrgPolicy } from "../../shared/report.ts";
 import type { ParameterValues } from "../checks/parameter.ts";
 import type { orgPolicySchemaOf } from "./schema.ts";
 
@@ -46,6 +46,11 @@ export function citationOf({ reference, approved_by: by, approved_on: on }: OrgP
 /** Names the document that decided a finding, for whoever has only the finding. */
 export function restsOn(policy: OrgPolicy): string {
   return `${citationOf(policy)}, in force until ${policy.expires}`;
+}
+
+/** True for a finding that departs from the document: it expects the words of the document, at whose end the citation stands. */
+export function isDeparture({ status, expected, rests_on: cited }: Finding): boolean {
+  return status === "FAIL" && cited !== undefined && expected.endsWith(" says");
 }
 
 /** The document as a report names it. */

@@ -1,5 +1,9 @@
 import { expect, test } from "vitest";
-import { addZone, app, draft, fresh, named, session, testChanges, zones, type Json } from "./documented_org.ts";
+import { causesOf } from "../../../scanner/causes/causes.ts";
+import { sha256 } from "../../../scanner/digest.ts";
+import { manualSteps } from "../../../scanner/fix/manual_steps.ts";
+import { planFixes } from "../../../scanner/fix/plan_fixes.ts";
+import { addZone, app, draft, fresh, judge, named, session, testChanges, zones, type Json } from "./documented_org.ts";
 
 /** Zones of session policies and of apps: each single change of the org or of its document changes one rule. */
 
@@ -188,4 +192,21 @@ test.each<[rules: string, access: string, isNegated: boolean, drafted: Json]>([
   setSessionRules(org, [access, isNegated ? notFromZone(officeId(org)) : onlyOffice(org)]);
   const policy = draft(org).session_policies?.find((one: Json) => one.policy === "Administrators");
   expect(policy).toEqual(drafted && { policy: "Administrators", ...drafted });
+});
+
+test("a departure is closed by what the document says", () => {
+  const one = fresh();
+  setSessionRules(one.org, ["ALLOW", onlyOffice(one.org)]);
+  addAppRule(one.org, "ALLOW", notFromZone(addZone(one.org)));
+  const results = judge(one);
+  const said = /access allowed from "Office network", as "AC policy for Okta, v3" \(.*\) says$/;
+  const causes = causesOf(results, one.org, sha256);
+  expect(causes.length).toBeGreaterThan(2);
+  for (const { change } of causes) expect(change).toMatch(said);
+  const { byHand } = planFixes(results, one.org);
+  for (const [check, items] of Map.groupBy(byHand, (item) => item.check)) {
+    const steps = manualSteps(check, items, one.org);
+    expect(steps.filter((step) => step.startsWith("Change its rules to "))).not.toEqual([]);
+    expect(steps.filter((step) => step.startsWith("Edit "))).toEqual([]);
+  }
 });
