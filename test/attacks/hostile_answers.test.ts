@@ -14,7 +14,7 @@ import {
   set,
 } from "../support/artifact_builders.ts";
 import { compliantOrg, paths } from "../support/compliant_org.ts";
-import { requireSameFromFile, requireSoundResults, scanOrg } from "../support/hostile_org.ts";
+import { requireSameFromFile, requireSoundResults, scanOrg } from "./hostile_org.ts";
 import { mapIdpClient } from "../support/map_idp_client.ts";
 import { apiError, createScriptedIdp, issueToken, tokenPath, type ScriptedIdp } from "../support/scripted_idp.ts";
 

@@ -5,8 +5,8 @@ import { parseArtifacts } from "../../scanner/evidence/artifacts_document.ts";
 import { catalog } from "../../scanner/catalog/catalog.ts";
 import { evaluateTraced, toContext, type FinishedScan } from "../../scanner/run_scan.ts";
 import type { CheckResult } from "../../shared/report.ts";
-import { scanPracticeOrg } from "./scan_practice_org.ts";
-import type { ScriptedIdp } from "./scripted_idp.ts";
+import { scanPracticeOrg } from "../support/scan_practice_org.ts";
+import type { ScriptedIdp } from "../support/scripted_idp.ts";
 
 /** A scan of an org with hostile answers, and what has to hold of it. */
 
