@@ -136,11 +136,14 @@ function organizationResult({ engine, id, scopePrefix }: Organization, orgUrl: s
   );
 }
 
+/** A date tells whole seconds, and the answer was a while on its way. */
+const unmeasuredSeconds = 2;
 const toleratedSkewSeconds = 25;
 
 function clockResult({ moment }: Organization): StepResult {
   if (moment === null) return ok("clock", "The organization sends no date, so clocks cannot be compared");
   const seconds = Math.round((moment.providerMs - moment.receivedAtMs) / 1000);
+  if (Math.abs(seconds) <= unmeasuredSeconds) return ok("clock", "This machine's clock agrees with the organization's");
   const distance = `This machine's clock is ${Math.abs(seconds)} s ${seconds > 0 ? "behind" : "ahead of"} the organization's`;
   if (Math.abs(seconds) <= toleratedSkewSeconds) return ok("clock", distance);
   return warn("clock", distance, "Set this machine's clock (NTP); until then, the scanner uses the organization's");
