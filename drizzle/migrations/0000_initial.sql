@@ -253,6 +253,7 @@ CREATE TABLE "findings" (
 	"cause" text,
 	"notes" jsonb DEFAULT '{}'::jsonb NOT NULL,
 	"advisory" boolean DEFAULT false NOT NULL,
+	"size" integer DEFAULT 0 NOT NULL,
 	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "findings_pkey" PRIMARY KEY("tenant_id","scan_id","fingerprint")
 );

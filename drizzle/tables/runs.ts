@@ -157,6 +157,8 @@ export const findings = pgTable(
     notes: jsonb("notes").$type<FindingNotes>().notNull().default({}),
     /** Does not count for the check's status. */
     advisory: boolean("advisory").notNull().default(false),
+    /** Characters of its JSON, so that a page reads no more rows than it holds. */
+    size: integer("size").notNull().default(0),
     createdAt: instant("created_at").notNull().defaultNow(),
   },
   (table) => [

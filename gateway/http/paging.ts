@@ -90,7 +90,7 @@ export function afterCursor(
 }
 
 /** A page ends before its limit where its items are larger than usual: it is held in memory until the client has read it. */
-export const maxPageLength = 524_288;
+export const maxPageLength = 262_144;
 
 /** The JSON of a page of rows that were read one beyond the limit; `next_cursor` is null at the end. */
 export function toPage<Row>(rows: readonly Row[], limit: number, list: List<Row>): string {

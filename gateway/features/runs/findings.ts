@@ -14,16 +14,10 @@ import { InvalidBody } from "../../http/problem.ts";
 import { emptyRow, replaceRows, toFields } from "../stored_fields.ts";
 import { scanStore } from "./store.ts";
 
-export type FindingRow = typeof findings.$inferSelect & {
-  /** Bytes of its texts. */
-  readonly size: number;
-};
+export type FindingRow = typeof findings.$inferSelect;
 
-const { resourceType, resourceId, resourceName, expected, actual, detail, notes } = findings;
-const texts = sql.join([resourceType, resourceId, resourceName, expected, actual, detail, notes], sql`, `);
-const sizeInBytes = sql<number>`octet_length(concat(${texts}))`;
 /** Sum over the rows before it in the list. */
-const bytesBefore = sql<number>`coalesce(sum(${sizeInBytes}) over (
+const sizeBefore = sql<number>`coalesce(sum(${findings.size}) over (
   order by ${findings.createdAt}, ${findings.fingerprint} rows between unbounded preceding and 1 preceding), 0)::int`;
 
 /**
@@ -53,8 +47,9 @@ function requireFinding(payload: unknown, scanId: string): FindingCreated {
 }
 
 function toRow(tenantId: string, finding: FindingCreated): object {
-  const notes = notesOf(finding);
-  return { ...emptyRow(findings), ...finding, tenant_id: tenantId, check: toCheckName(finding.check), notes };
+  const { length: size } = JSON.stringify(finding);
+  const own = { tenant_id: tenantId, check: toCheckName(finding.check), notes: notesOf(finding), size };
+  return { ...emptyRow(findings), ...finding, ...own };
 }
 
 /** In the order they were stored, one row beyond the page: what a page has no room for is not read. */
@@ -66,7 +61,7 @@ export async function selectFindings(
   const { createdAt, fingerprint } = findings;
   const after = afterCursor(page, [createdAt, fingerprint], ">");
   const listed = db
-    .select({ ...getTableColumns(findings), size: sizeInBytes.as("size"), bytesBefore: bytesBefore.as("bytes_before") })
+    .select({ ...getTableColumns(findings), sizeBefore: sizeBefore.as("size_before") })
     .from(findings)
     .where(and(eq(findings.scanId, scanId), after))
     .orderBy(asc(createdAt), asc(fingerprint))
@@ -75,7 +70,7 @@ export async function selectFindings(
   const found = await db
     .select()
     .from(listed)
-    .where(lte(listed.bytesBefore, maxPageLength))
+    .where(lte(listed.sizeBefore, maxPageLength))
     .orderBy(asc(listed.createdAt), asc(listed.fingerprint));
   // No finding is an answer only when there is such a scan.
   if (found.length === 0) await scanStore.select(db, scanId);
