@@ -74,7 +74,7 @@ export function isTerminalEventType(type: string): boolean {
 export function requireEvent(type: unknown, payload: unknown): CheckedEvent {
   if (typeof type !== "string" || !eventTypePattern.test(type)) {
     const shown = typeof type === "string" ? JSON.stringify(type.slice(0, 80)) : typeof type;
-    throw invalid(`event type ${shown} is not <resource>.<verb> in lower case`);
+    throw invalid(`event type ${shown} is not <resource>.<verb> in lower case, of at most 200 characters`);
   }
   const resource = type.slice(0, type.indexOf("."));
   if (!isEventType(type)) {

@@ -5,7 +5,7 @@ import { badKey, hashApiKey, isApiKey } from "./api_keys.ts";
 import { toPrincipal, type Identity, type AllowedPrincipal, type Principal } from "./principal.ts";
 import { type JwtVerifier, badToken } from "./jwt.ts";
 import { requireScope } from "./membership.ts";
-import { rolesOf, type Permission } from "./permissions.ts";
+import { permissions, rolesOf, type Permission } from "./permissions.ts";
 import { looksLikeStreamToken, streamTokenNotAllowed, type StreamTokens } from "./stream_tokens.ts";
 
 /**
@@ -98,7 +98,10 @@ export function createAuthenticator(options: AuthenticatorOptions) {
 /** Checks what the credential itself says; what a member's role allows is checked with each statement. */
 function requireHolder({ kind, scopes }: Identity, permission: Permission): void {
   if (scopes !== null) requireScope(permission, scopes);
-  if (kind === "user" && rolesOf(permission).length === 0) throw new PermissionDenied("Only an API key can do this");
+  if (kind !== "user" || rolesOf(permission).length > 0) return;
+  throw new PermissionDenied(
+    `Only an API key with the scope ${permissions[permission].scopes.join(" or ")} can do this`,
+  );
 }
 
 function parseAuthorization(authorization: string): { readonly scheme: "bearer" | "api-key"; readonly value: string } {

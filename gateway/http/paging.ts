@@ -39,6 +39,11 @@ export interface CursorKind {
   readonly isKey: (key: string) => boolean;
 }
 
+/** The same list of one resource: a cursor of another's would lead to a wrong place. */
+export function ofResource<Kind extends CursorKind>(kind: Kind, id: string): Kind {
+  return id === "" ? kind : { ...kind, name: `${kind.name} ${id}` };
+}
+
 export interface List<Row> extends CursorKind {
   readonly position: (row: Row) => Position;
   readonly item: (row: Row) => unknown;

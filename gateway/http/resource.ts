@@ -19,7 +19,15 @@ import {
 import { accountOf } from "../limits.ts";
 import { allow, type Allowed } from "./allow.ts";
 import { parseBody, readJson, type BodyOptions } from "./body.ts";
-import { pageParameters, parsePageRequest, toPage, type CursorKind, type List, type PageRequest } from "./paging.ts";
+import {
+  ofResource,
+  pageParameters,
+  parsePageRequest,
+  toPage,
+  type CursorKind,
+  type List,
+  type PageRequest,
+} from "./paging.ts";
 import { readQuery, type QueryParameters, type QueryValues } from "./query_parameter.ts";
 
 export interface ResourceOptions {
@@ -103,7 +111,7 @@ export function defineResource(routes: Hono<Allowed>, resource: ResourceOptions)
         readOne,
         read,
         write,
-        page: page === null ? noPage : parsePageRequest(c.req.url, page),
+        page: page === null ? noPage : parsePageRequest(c.req.url, ofResource(page, id)),
         // Without parameters there are no values.
         parameters: readQuery(c, query ?? ({} as NonNullable<typeof query>)),
         body: body === undefined || body.isReadByHandler === true ? undefined : await readBody(c.req.raw, body),
@@ -120,7 +128,7 @@ export function defineResource(routes: Hono<Allowed>, resource: ResourceOptions)
     const page = component(pageName, pageOf(item));
     const answers = { 200: json(page, answer, { example: { items: [example], next_cursor: null } }) };
     on(route, { ...options, page: rows, answers }, async (call) => {
-      const text = toPage(await select(call), call.page.limit, rows);
+      const text = toPage(await select(call), call.page.limit, ofResource(rows, call.id));
       accountOf(call.c.req.raw).takeAnswer(text.length);
       return call.c.body(text, 200, { "content-type": "application/json" });
     });

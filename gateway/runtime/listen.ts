@@ -106,7 +106,10 @@ function refuseClient(error: NodeJS.ErrnoException, socket: Duplex): void {
   const line = refusals[error.code ?? ""] ?? "400 Bad Request";
   const code = line.startsWith("405") ? "method_not_allowed" : "malformed";
   const [status = "", title = ""] = /^(\d+) (.*)/.exec(line)?.slice(1) ?? [];
-  const detail = "The request cannot be understood";
+  const detail =
+    code === "malformed"
+      ? "The request cannot be understood"
+      : "The method is not known: expected GET, HEAD, POST, PATCH, PUT or DELETE";
   const body = JSON.stringify({ type: `urn:scanstream:problem:${code}`, title, status: Number(status), detail, code });
   const head = `HTTP/1.1 ${line}\r\ncontent-type: application/problem+json\r\ncontent-length: ${body.length}`;
   socket.end(`${head}\r\nconnection: close\r\n\r\n${body}`);

@@ -6,11 +6,11 @@ import { described, instant, strictObject, text, time, uuid, type Output } from 
 
 /**
  * `log`: seen after an event of the log. `start`: the first state of a monitor. `reconciliation`: found by a full scan, and by no event of the log. `decision`: the verdict
- * is the same, and a waiver or an attestation of it began or ended.
+ * is the same, and a waiver or an attestation of it began or ended. `org_policy`: the organization's document is another one, or begins or ends.
  */
 export const changeCauseSchema = v.picklist(
   ["log", "reconciliation", "start", "decision", "org_policy"],
-  "expected log, reconciliation, start or decision",
+  "expected log, reconciliation, start, decision or org_policy",
 );
 
 const { check, fingerprint, resource_type: name, expected, actual, to_pass: toPass } = findingEntries;

@@ -18,7 +18,11 @@ const maxTimeMs = Date.UTC(9999, 11, 31);
 
 const expires = v.pipe(
   v.string(endMessage),
-  v.check((value) => toExpires(value) === null || endOfExpiry(value) <= maxTimeMs, endMessage),
+  v.check((value) => toExpires(value) === null || !Number.isNaN(endOfExpiry(value)), endMessage),
+  v.check(
+    (value) => toExpires(value) === null || endOfExpiry(value) <= maxTimeMs,
+    'expected a time before 9999-12-31, or "never"',
+  ),
   v.description("A day (until its end, UTC), a date-time with its offset, or `never`: until it is withdrawn"),
   v.metadata({ pattern: "^(never|\\d{4}-\\d{2}-\\d{2}(T[\\d:.]+(Z|[+-]\\d{2}:\\d{2}))?)$" }),
 );

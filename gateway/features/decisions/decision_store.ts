@@ -110,8 +110,8 @@ export async function withdrawDecision(
   principal: Principal,
   id: string,
 ): Promise<{ readonly row: DecisionRow; readonly isChanged: boolean }> {
-  const isNotEnded = and(eq(decisions.id, id), isNull(decisions.endedAt));
-  const [changed] = await endDecisions(db, isNotEnded, { endedReason: "withdrawn", endedBy: nameOf(principal) });
+  const isInForce = and(eq(decisions.id, id), holds);
+  const [changed] = await endDecisions(db, isInForce, { endedReason: "withdrawn", endedBy: nameOf(principal) });
   if (changed !== undefined) return { row: changed, isChanged: true };
   const [row] = await db.select().from(decisions).where(eq(decisions.id, id));
   if (row === undefined) throw new NotFound("No such decision");
@@ -131,8 +131,7 @@ export async function endContradicted(
     ne(decisions.status, "FAIL"),
     holds,
     lte(decisions.createdAt, createdAt),
-    // Decisions keep the address without the slash at its end.
-    sql`(${decisions.orgUrl} is null or ${decisions.orgUrl} = rtrim(${orgUrl}::text, '/'))`,
+    orgUrl === null ? isNull(decisions.orgUrl) : or(isNull(decisions.orgUrl), eq(decisions.orgUrl, originOf(orgUrl))),
     sql`${decisions.check} = any (array(select distinct ${findings.check} from ${findings}
       where ${findings.scanId} = ${id}::uuid and ${findings.status} = 'FAIL' and not ${findings.advisory}))`,
   );

@@ -13,7 +13,7 @@ import { isUuid } from "../../../shared/channel_name.ts";
 import { component, json } from "../../description/operation.ts";
 import type { Allowed } from "../../http/allow.ts";
 import { defineFeature, type FeatureDependencies } from "../features.ts";
-import { isText, listOf, toCursor } from "../../http/paging.ts";
+import { isText, listOf, ofResource, toCursor } from "../../http/paging.ts";
 import { choiceParameter, timeParameter } from "../../http/query_parameter.ts";
 import { defineResource } from "../../http/resource.ts";
 import { checkParameter } from "../check_parameter.ts";
@@ -106,7 +106,7 @@ function organizationRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       const period = toPeriod(times, nowMs(), defaultDays);
       const asked = { id, period, check: rule, after: after?.key ?? null, limit, isByDay: resolution === "day" };
       const { last, ...history } = await read((db) => readHistory(db, asked));
-      const next = last === null ? null : toCursor(ruleList, { createdAt: new Date(0), key: last });
+      const next = last === null ? null : toCursor(ofResource(ruleList, id), { createdAt: new Date(0), key: last });
       return c.json({ ...history, next_cursor: next } satisfies OrganizationHistory);
     },
   );

@@ -59,6 +59,12 @@ function requireUpdate(payload: unknown, monitorId: string): FindingUpdated {
       { pointer: "/data/monitor_id", detail: `expected ${monitorId}, the monitor of the channel` },
     ]);
   }
+  for (const list of ["event_types", "event_objects", "actors"] as const) {
+    const [given, expected] = [update[list].length, update.event_ids.length];
+    if (given === expected) continue;
+    const detail = `has ${given} entries: expected ${expected}, one for each of event_ids`;
+    throw new InvalidBody([{ pointer: `/data/${list}`, detail }]);
+  }
   if (update.from !== null || update.to !== null) return update;
   throw new InvalidBody([{ pointer: "/data/to", detail: "is null as from is: expected a status before or after" }]);
 }

@@ -62,7 +62,10 @@ function scanRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       operationId: "createScan",
       summary: "Register a scan",
       body: registration,
-      answers: { 201: registered },
+      answers: {
+        201: registered,
+        409: problem("The tenant has as many unfinished scans, or organizations, as it may"),
+      },
     },
     async ({ c, principal, body, write }) => {
       const { row } = await write((db) => putScan(db, principal, body));

@@ -47,7 +47,9 @@ const auditList = listOf("audit", ({ createdAt, number }: AuditRow) => [createdA
 });
 
 const Member = component("Member", memberSchema);
-const lockedOut = { 409: problem("The tenant's last admin, or the caller's own role") };
+const lockedOut = {
+  409: problem("The tenant's last admin, the caller's own role, or more members than a tenant may have"),
+};
 
 /** Members, API keys and the audit trail, as the gateway mounts them. */
 export const team = defineFeature({
@@ -165,6 +167,7 @@ function defineApiKeys(routes: Hono<Allowed>, dependencies: FeatureDependencies)
         201: json(component("CreatedApiKey", createdApiKeySchema), "The key", {
           example: { ...apiKeyExample, api_key: `scs_1f2e3d4c_${"0123456789abcdef".repeat(4)}` },
         }),
+        409: problem("The tenant has as many keys as it may"),
       },
     },
     async ({ c, principal, body, write }) => {

@@ -109,6 +109,14 @@ describe("GET /decisions", () => {
 });
 
 describe("DELETE /decisions/{id}", () => {
+  test("one that has expired stays expired", async () => {
+    const { id } = await decide({ ...waiver, expires: "2099-01-31" });
+    const expiresAt = new Date(Date.now() - 1000);
+    await write(gateway.database, everyTenant, async (db) => void (await db.update(decisions).set({ expiresAt })));
+    expect((await withdraw(id)).status).toBe(204);
+    expect((await list())[0]).toMatchObject({ state: "expired", ended_by: null });
+  });
+
   test("withdraws once, and the decision stays with who withdrew it", async () => {
     const { id } = await decide(waiver);
     expect((await withdraw(id, user)).status).toBe(204);
@@ -149,9 +157,10 @@ describe("a scan that contradicts an attestation", () => {
     ["one of another organization", { ...attestation, org_url: "https://globex.okta.com" }, "active"],
     ["one of another check", { ...attestation, check: "check_two" }, "active"],
     ["a waiver", { ...waiver, resource: null }, "active"],
+    ["one of the organization by another address", { ...attestation, org_url: orgUrl }, "contradicted"],
   ])("after a failing finding, $0 is $2", async (_, decision, state) => {
     await decide(decision);
-    await (await completeScan([failing()])).end();
+    await (await completeScan([failing()], { org_url: "https://ACME.okta.com:443/admin" })).end();
     expect((await list())[0]?.state).toBe(state);
   });
 

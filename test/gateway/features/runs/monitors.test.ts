@@ -154,6 +154,7 @@ describe("publishing changes", () => {
     { actual: null },
     { event_ids: Array.from({ length: 21 }, () => "1") },
     { actors: ["x".repeat(2049)] },
+    { event_ids: ["a", "b"], event_types: ["policy.rule.update"] },
   ])("one that has %j is 422", async (wrong) => {
     const { id } = await startMonitor();
     const { events } = changeEvents(id, [changeOf()]);

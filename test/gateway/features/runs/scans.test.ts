@@ -40,6 +40,9 @@ describe("lists", () => {
     await publish(scan, findingEvents(scan.id, [finding({ fingerprint: "a" }), finding({ fingerprint: "b" })]));
     const findingsCursor = (await listPage(`/scans/${scan.id}/findings?limit=1`)).next_cursor ?? "";
     const scansCursor = (await listPage("/scans?limit=1")).next_cursor ?? "";
+    const other = await newScan();
+    const ofOther = await gateway.request(`/api/v1/scans/${other.id}/findings?cursor=${findingsCursor}`, { as: key });
+    expect(ofOther.status).toBe(400);
     for (const cursor of [findingsCursor, "", "💣", `${scansCursor}x`, btoa('["scans",1,"x"]'), btoa("7")]) {
       const problem = await problemOf(await gateway.request(`/api/v1/scans?cursor=${cursor}`, { as: key }));
       expect(problem).toMatchObject({ status: 400, code: "malformed" });
