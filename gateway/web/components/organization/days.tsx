@@ -1,3 +1,4 @@
+import { countOf } from "../../../../shared/outcome_text.ts";
 import type { HistoryDay } from "../../../../shared/schemas/history.ts";
 import { dayMs, formatSince } from "../../model/format.ts";
 import type { RuleRow, TrendDay } from "../../model/rules.ts";
@@ -64,7 +65,7 @@ export function Trend({ days }: { readonly days: readonly TrendDay[] }) {
   const label =
     known.length === 0
       ? `No scan or monitor in ${days.length} days`
-      : `Failed rules in ${days.length} days: ${known[0]} to ${known.at(-1)}; ${known.length} days known`;
+      : `Failed rules in ${days.length} days: ${known[0]} to ${known.at(-1)}; ${countOf(known.length, "day")} known`;
   const bars = days.map(({ fail }) => ({
     tone: fail === null ? "UNKNOWN" : fail === 0 ? "PASS" : "FAIL",
     days: 1,
