@@ -151,7 +151,14 @@ test("a running scan shows the check and its findings, and a cancelled one chang
   await page.getByText("Scan running").waitFor();
   const check = "signon_global_session_idle_timeout_15min";
   await scan.check(check, [buildFinding({ check, resource_name: "Weak Policy" })], { done: 1, total: 2 });
-  await page.locator(".running", { hasText: "1 of 2 rules" }).filter({ hasText: "CAT II V-273186" }).waitFor();
+  const running = page.locator(".running", { hasText: "1 of 2 rules" }).filter({ hasText: "CAT II V-273186" });
+  // The scan's own stream may open later than the page shows that it runs, and nothing is replayed.
+  const progress = { checks_done: 1, checks_total: 2, check, status: "FAIL", reason: null };
+  const isShown = async () => {
+    await scan.publish("scan.progress", progress);
+    return running.isVisible();
+  };
+  await expect.poll(isShown, { timeout: 30_000 }).toBe(true);
   const rule = await openRule(page, "V-273186");
   await rule.locator(".finding", { hasText: "Weak Policy" }).waitFor();
   const mfaFinding = buildFinding({ check: mfa.check, status: "PASS", severity: "high" });
