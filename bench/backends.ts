@@ -26,7 +26,7 @@ export interface Backends {
   readonly apiKey: string;
   /** A JWT of a member. */
   readonly token: string;
-  /** Sends so many events to the channel of scan 0. */
+  /** Sends this number of events to the channel of scan 0. */
   publish(burst: number): Promise<void>;
   stop(): Promise<void>;
 }

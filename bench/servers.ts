@@ -17,7 +17,7 @@ export interface BenchServer {
   readonly path: string;
   readonly headers: readonly string[];
   readonly process: Pick<MeasuredProcess, "cpuSeconds" | "residentBytes">;
-  /** Sends so many events to the channel, without waiting in between. */
+  /** Sends this number of events to the channel, one right after the other. */
   publish(burst: number): Promise<void>;
   stop(): Promise<void>;
 }

@@ -27,7 +27,7 @@ import { createReadableStreamSinks } from "./streaming/sinks/readable_stream_sin
 /** More than a gateway of one's own needs. */
 export interface ProductOptions extends Partial<Pick<PageDependencies, "demoSession" | "webAssets">> {
   readonly signIn?: SignInConfig | null;
-  /** `/metrics` has a port of its own. */
+  /** `/metrics` is on `METRICS_PORT`, not on the gateway's port. */
   readonly hasMetricsPort?: boolean;
   /** Stops waiting for a database that is unavailable. */
   readonly signal?: AbortSignal;
@@ -152,7 +152,7 @@ async function open(options: GatewayOptions & ProductOptions, opened: Opened) {
     ...gateway,
     dependencies,
     isEmbedded: options.database.embedded !== undefined,
-    /** The text of `/metrics`, also where that has a port of its own. */
+    /** The text of `/metrics`, on whichever port it is. */
     metricsText: metrics,
     /** From now on its requests come from this server. */
     serveOver(given: HttpRuntime): void {

@@ -55,7 +55,7 @@ const values: Readonly<Record<string, unknown>> = {
   advisory: false,
 };
 
-/** The example of an object: null or nothing where there is neither a value of its own nor one above. */
+/** The example of an object, by `own` values and those that all examples share. Other fields are null, or left out where they are optional. */
 export function exampleOf(
   { entries }: { readonly entries: Readonly<Record<string, v.GenericSchema>> },
   own: Readonly<Record<string, unknown>> = {},

@@ -11,7 +11,7 @@ import type { Sweep, SweepTarget } from "./sweep.ts";
 export const endGraceMs = 5000;
 
 /**
- * Repeats the opening of a principal's streams, which are given by name. Returns those that would not be opened any more:
+ * Opens a principal's streams of these names once more, without a client. Returns those that would be refused now:
  * `ended` for a resource that has ended or is not there, `denied` for one that may not be followed. `onStored` takes how far the
  * events of their channels were stored. Rejects when the database does not answer.
  */

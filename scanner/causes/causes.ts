@@ -79,7 +79,7 @@ function stepOf({ type, isBuiltIn }: ChangeableObject, { check: name, tailoring,
     return "assign an authentication policy whose rules have the zones of the Access Control Policy";
   // A rule that denies is as strict as can be: with a zone it would deny fewer. Without another rule nobody could sign in.
   if (name === zonesOfApps && type === "policy")
-    return `add a rule above the Catch-all Rule if there is none; ${asPart(network).replace("each rule", "each rule that allows")}; then ${asPart(denial)}`;
+    return `if there is only the Catch-all Rule, add one above it; ${asPart(network).replace("each rule", "each rule that allows")}; then ${asPart(denial)}`;
   if (name === zonesOfApps && type === "policy_rule")
     return asPart(isBuiltIn ? denial : network).replace(/^.* set /, "set ");
   return asPart(fix.findLast((step) => !step.startsWith("Or")) ?? "");

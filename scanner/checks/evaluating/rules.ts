@@ -128,7 +128,7 @@ class RuleWalk {
     return withOneCause(first, drafts);
   }
 
-  /** The verdicts that the rules give, in every order of those that tie and in both readings of an unknown status. */
+  /** Every possible verdict of the rules: rules of one priority in each order, an unknown status as active and as inactive. */
   #readings(): readonly FindingDraft[] {
     const { subject, criteria, needsFirst } = this.#walk;
     const none = subject.fail(criteria.ifNone);
