@@ -1,12 +1,12 @@
 import { AppError } from "../../shared/app_error.ts";
 import type { LostReason, Subscriber } from "../../shared/broker.ts";
-import { parseMessage } from "../../shared/event.ts";
+import { fitsChannel, parseMessage } from "../../shared/event.ts";
 import { encodeEventFrame } from "../../shared/event_stream_encoding.ts";
-import { nextTurn } from "../turns.ts";
 import type { DeliveryRate } from "../limits.ts";
 import { silentLog, type Log } from "../observability/log.ts";
 import { noStreamMetrics, type StreamMetrics } from "../observability/metrics.ts";
-import { Channel, connectionLost, SubscriptionLease, unavailable } from "./channel.ts";
+import { nextTurn } from "../turns.ts";
+import { Channel, connectionLost, unavailable, type HubMember } from "./channel.ts";
 import { encodeChunk, type Chunk } from "./encoded_chunk.ts";
 import { NumberReader, type ReadStored } from "./number_reader.ts";
 import type { StoredNumber } from "./published.ts";
@@ -26,14 +26,6 @@ export interface HubOptions {
   readonly now?: () => number;
 }
 
-export interface HubStats {
-  /** Channels with at least one attached member. */
-  readonly channels: number;
-  readonly members: number;
-  /** Upstream subscriptions: being confirmed, in use, or lingering. */
-  readonly subscriptions: number;
-}
-
 /** More text than this is written before the turn ends: the queue is bounded. */
 const maxQueuedChars = 65_536;
 /** A channel whose tenant has had its deliveries waits so long, and is lost with more text than this. */
@@ -44,62 +36,65 @@ const holeMs = 2000;
 
 /** One upstream subscription for each channel of this process, and the members that each message is handed to. */
 export class Hub {
-  readonly #subscriber: Subscriber;
-  readonly #lingerMs: number;
-  readonly #confirmTimeoutMs: number;
-  readonly #deliveries: DeliveryRate | null;
-  readonly #numbers: NumberReader;
-  readonly #metrics: StreamMetrics;
-  readonly #log: Log;
-  readonly #now: () => number;
+  readonly #options: Required<Omit<HubOptions, "deliveries" | "readStored">> & Pick<HubOptions, "deliveries">;
   readonly #channels = new Map<string, Channel>();
+  readonly #joined = new Map<HubMember, readonly Channel[]>();
   /** They have messages that were not written yet. */
   #queuedChannels: Channel[] = [];
   #queuedChars = 0;
+  readonly #numbers: NumberReader;
   #isClosed = false;
-  /** The last lease was released: a new one within the linger finds the subscription confirmed. */
-  readonly #onIdle = (channel: Channel) => {
-    channel.lingerTimer = setTimeout(() => this.#discard(channel), this.#lingerMs);
-  };
 
   constructor(options: HubOptions) {
-    this.#subscriber = options.subscriber;
-    this.#lingerMs = options.lingerMs ?? 5000;
-    this.#confirmTimeoutMs = options.confirmTimeoutMs ?? 15_000;
-    this.#deliveries = options.deliveries ?? null;
-    this.#metrics = options.metrics ?? noStreamMetrics;
-    this.#log = options.log ?? silentLog;
-    this.#now = options.now ?? Date.now;
-    this.#numbers = new NumberReader(options.readStored ?? (async () => []), this.#now);
+    this.#options = {
+      lingerMs: 5000,
+      confirmTimeoutMs: 15_000,
+      metrics: noStreamMetrics,
+      log: silentLog,
+      now: Date.now,
+      ...options,
+    };
+    this.#numbers = new NumberReader(options.readStored ?? (async () => []), this.#options.now);
   }
 
-  /** Resolves once the broker has confirmed every channel; rejects with `AppError("unavailable")`. */
-  async acquire(names: readonly string[]): Promise<SubscriptionLease> {
-    if (this.#isClosed) throw new AppError("unavailable", "The gateway is closing", { retryAfterSeconds: 2 });
-    // The references are counted before the first await, so that no channel that is awaited here is released in the meantime.
-    const lease = new SubscriptionLease(
-      this.#onIdle,
-      Array.from(new Set(names), (name) => this.#addReference(name)),
-    );
+  /**
+   * Resolves once the broker has confirmed every channel, from when on the member receives every event, and once it is known how far
+   * their events were stored: whatever is stored later and does not arrive ends the member. Rejects with `AppError("unavailable")`,
+   * and when the database does not answer; then the member has left.
+   */
+  async join(member: HubMember, names: readonly string[]): Promise<void> {
+    if (this.#isClosed) throw unavailable("The gateway is closing");
+    // They are counted before the first await, so that no channel that is awaited here is given up in the meantime.
+    const channels = Array.from(new Set(names), (name) => this.#use(name));
+    this.#joined.set(member, channels);
     try {
-      for (const channel of lease.channels) await channel.confirmed;
-      return lease;
+      for (const { confirmed } of channels) await confirmed;
+      // One was lost while another was confirmed, or the member has left.
+      if (!this.#joined.has(member) || channels.some(({ isOver }) => isOver)) throw connectionLost();
+      for (const channel of channels) channel.add(member);
+      await Promise.all(channels.map((channel) => (channel.numbered ??= this.#numbers.read(channel))));
+      for (const channel of channels) this.#watchHole(channel);
     } catch (error) {
-      lease.release();
+      this.leave(member);
       throw error;
     }
   }
 
-  /**
-   * Resolves when the lease's channels, which have members now, have learned how far their events were stored: whatever is stored
-   * later and does not arrive ends the members. Rejects when the database does not answer.
-   */
-  async number({ channels }: SubscriptionLease): Promise<void> {
-    await Promise.all(channels.map((channel) => (channel.numbered ??= this.#numbers.read(channel))));
-    for (const channel of channels) this.#watchHole(channel);
+  /** The member receives nothing more. Calling it twice is fine. */
+  leave(member: HubMember): void {
+    const channels = this.#joined.get(member) ?? [];
+    this.#joined.delete(member);
+    for (const channel of channels) {
+      channel.members.delete(member);
+      channel.users -= 1;
+      if (channel.users > 0 || channel.isOver) continue;
+      // A member that comes back within the linger finds the subscription confirmed.
+      channel.lingerTimer = setTimeout(() => this.#discard(channel), this.#options.lingerMs);
+    }
   }
 
-  stats(): HubStats {
+  /** Channels and members that receive events; upstream subscriptions that are being confirmed, in use, or lingering. */
+  stats(): { readonly channels: number; readonly members: number; readonly subscriptions: number } {
     const active = [...this.#channels.values()].filter(({ members }) => members.size > 0);
     const members = new Set(active.flatMap((channel) => [...channel.members]));
     return { channels: active.length, members: members.size, subscriptions: this.#channels.size };
@@ -107,9 +102,9 @@ export class Hub {
 
   /** Ends the members of channels on which something that was stored has not arrived. */
   loseBehind(stored: readonly StoredNumber[]): void {
-    for (const numbers of stored) {
-      const channel = this.#channels.get(numbers.channel);
-      if (channel !== undefined && channel.members.size > 0 && channel.isBehind(numbers)) this.#lose(channel);
+    for (const number of stored) {
+      const channel = this.#channels.get(number.channel);
+      if (channel !== undefined && channel.members.size > 0 && channel.numbers.isBehind(number)) this.#lose(channel);
     }
   }
 
@@ -119,40 +114,9 @@ export class Hub {
     for (const channel of this.#channels.values()) this.#lose(channel);
   }
 
-  #flushQueue(): void {
-    const channels = this.#queuedChannels;
-    this.#queuedChannels = [];
-    this.#queuedChars = 0;
-    this.#flush(channels);
-  }
-
-  /** Writes the events that have arrived. Those over the tenant's rate wait, and are written together with later ones. */
-  #flush(channels: readonly Channel[]): void {
-    const nowMs = this.#now();
-    for (const channel of channels) {
-      if (this.#deliveries?.take(channel.tenantId, channel.members.size, nowMs) === false) this.#hold(channel);
-      else this.#write(channel, nowMs);
-    }
-  }
-
-  #hold(channel: Channel): void {
-    if (channel.frames.reduce((sum, { length }) => sum + length, 0) > maxHeldChars) this.#lose(channel);
-    else setTimeout(() => this.#flush([channel]), heldMs);
-  }
-
-  /** One chunk, the same bytes to each member. */
-  #write(channel: Channel, nowMs: number): void {
-    const { frames, members } = channel;
-    if (frames.length === 0) return;
-    channel.frames = [];
-    const chunk = encodeChunk(frames.length === 1 ? (frames[0] ?? "") : frames.join(""));
-    for (const lease of members) this.#deliver(lease, chunk, nowMs);
-    this.#metrics.delivered(frames.length * members.size, chunk.byteLength * members.size);
-  }
-
-  #addReference(name: string): Channel {
+  #use(name: string): Channel {
     const channel = this.#channels.get(name) ?? this.#open(name);
-    channel.refCount += 1;
+    channel.users += 1;
     clearTimeout(channel.lingerTimer);
     return channel;
   }
@@ -161,27 +125,28 @@ export class Hub {
     const channel = new Channel(name);
     this.#channels.set(name, channel);
     channel.confirmed = this.#confirm(channel);
-    // Every lease awaits it for itself; when all were released in the meantime, a failure is of no interest.
+    // Everyone who joins awaits it; when all have left in the meantime, a failure is of no interest.
     channel.confirmed.catch(() => {});
     return channel;
   }
 
   async #confirm(channel: Channel): Promise<void> {
+    const { subscriber, confirmTimeoutMs, metrics } = this.#options;
     const timer = setTimeout(() => {
       channel.abort.abort(unavailable("The broker did not confirm the subscription in time"));
-    }, this.#confirmTimeoutMs);
+    }, confirmTimeoutMs);
     const handlers = {
       onMessage: (message: string) => this.#receive(channel, message),
       onLost: (reason: LostReason) => {
         if (channel.isOver) return;
-        this.#metrics.subscriptionLost(reason);
+        metrics.subscriptionLost(reason);
         this.#lose(channel);
       },
     };
     try {
-      await this.#subscriber.subscribe(channel.name, handlers, channel.abort.signal);
+      await subscriber.subscribe(channel.name, handlers, channel.abort.signal);
     } catch (error) {
-      if (!channel.isOver) this.#metrics.subscriptionLost("refused");
+      if (!channel.isOver) metrics.subscriptionLost("refused");
       this.#discard(channel);
       throw error instanceof AppError ? error : unavailable("The broker cannot be reached", error);
     } finally {
@@ -196,52 +161,90 @@ export class Hub {
     if (channel.isOver || channel.members.size === 0) return;
     const event = parseMessage(message);
     if (event === null) {
-      this.#metrics.messageDropped();
+      this.#options.metrics.messageDropped();
       this.#lose(channel);
       return;
     }
-    const end = channel.endOf(event);
-    if (end === "foreign") {
-      // No publisher of ours sends it; whoever did must not end the streams of another resource.
-      this.#metrics.messageDropped();
-      return;
-    }
-    if (event.deliveryId !== undefined && channel.isRepeated(event.deliveryId, this.#now())) return;
+    // No publisher of ours sends it; whoever did must not end the streams of another resource.
+    if (!fitsChannel(channel, event)) return this.#options.metrics.messageDropped();
+    const { numbers } = channel;
+    if (event.deliveryId !== undefined && numbers.isRepeated(event.deliveryId, this.#options.now())) return;
+    const isEnd = event.type === channel.terminalType;
     // No client looks for what is missing once it has the terminal event.
-    if (end === "own" && channel.holeSinceMs !== null) return this.#lose(channel);
+    if (isEnd && numbers.holeSinceMs !== null) return this.#lose(channel);
     this.#watchHole(channel);
     const frame = encodeEventFrame(event);
     if (channel.frames.push(frame) === 1) {
-      if (this.#queuedChannels.length === 0) nextTurn(() => this.#flushQueue());
+      if (this.#queuedChannels.length === 0) nextTurn(() => this.#writeQueue());
       this.#queuedChannels.push(channel);
     }
     this.#queuedChars += frame.length;
-    if (end === "own") this.#endMembers(channel);
-    else if (this.#queuedChars > maxQueuedChars) this.#flushQueue();
+    if (isEnd) this.#endMembers(channel);
+    else if (this.#queuedChars > maxQueuedChars) this.#writeQueue();
+  }
+
+  #writeQueue(): void {
+    const channels = this.#queuedChannels;
+    this.#queuedChannels = [];
+    this.#queuedChars = 0;
+    for (const channel of channels) this.#writeInTurn(channel);
+  }
+
+  /** Writes the events that have arrived. Those over the tenant's rate wait, and are written together with later ones. */
+  #writeInTurn(channel: Channel): void {
+    const { deliveries, now } = this.#options;
+    const nowMs = now();
+    if (deliveries?.take(channel.tenantId, channel.members.size, nowMs) !== false) this.#write(channel, nowMs);
+    else if (channel.frames.reduce((sum, { length }) => sum + length, 0) > maxHeldChars) this.#lose(channel);
+    else setTimeout(() => this.#writeInTurn(channel), heldMs);
+  }
+
+  /** One chunk, the same bytes to each member. */
+  #write(channel: Channel, nowMs = this.#options.now()): void {
+    const { frames, members } = channel;
+    if (frames.length === 0) return;
+    channel.frames = [];
+    const chunk = encodeChunk(frames.length === 1 ? (frames[0] ?? "") : frames.join(""));
+    for (const member of members) this.#deliver(member, chunk, nowMs);
+    this.#options.metrics.delivered(frames.length * members.size, chunk.byteLength * members.size);
+  }
+
+  #deliver(member: HubMember, chunk: Chunk, nowMs: number): void {
+    try {
+      member.deliver(chunk, nowMs);
+    } catch (error) {
+      // A bug of one member: it has lost events, the others have not.
+      this.#options.log.error({ error }, "A stream could not take an event");
+      this.#end(member, "lost");
+    }
   }
 
   /** The members are ended unless what is missing arrives in time. */
   #watchHole(channel: Channel): void {
-    if (channel.holeSinceMs === null || channel.isOver) return;
+    if (channel.numbers.holeSinceMs === null || channel.isOver) return;
     channel.holeTimer ??= setTimeout(() => {
       channel.holeTimer = undefined;
-      if (this.#now() - (channel.holeSinceMs ?? Infinity) >= holeMs) this.#lose(channel);
+      if (this.#options.now() - (channel.numbers.holeSinceMs ?? Infinity) >= holeMs) this.#lose(channel);
       else this.#watchHole(channel);
     }, holeMs);
   }
 
   /** The terminal event is first delivered whole to every member. */
   #endMembers(channel: Channel): void {
-    this.#write(channel, this.#now());
-    for (const lease of channel.members) if (lease.endChannel(channel)) this.#end(lease, "ended");
+    this.#write(channel);
+    for (const member of channel.members) {
+      channel.members.delete(member);
+      const isOnAnother = this.#joined.get(member)?.some(({ members }) => members.has(member)) ?? true;
+      if (!isOnAnother) this.#end(member, "ended");
+    }
   }
 
-  /** An event may have been missed: every attached member is ended at once, and the next lease subscribes afresh. */
+  /** An event may have been missed: every member is ended at once, and who joins next subscribes afresh. */
   #lose(channel: Channel): void {
     if (channel.isOver) return;
-    this.#write(channel, this.#now());
+    this.#write(channel);
     this.#discard(channel);
-    for (const lease of channel.members) this.#end(lease, "lost");
+    for (const member of channel.members) this.#end(member, "lost");
   }
 
   #discard(channel: Channel): void {
@@ -253,23 +256,12 @@ export class Hub {
     if (this.#channels.get(channel.name) === channel) this.#channels.delete(channel.name);
   }
 
-  #deliver(lease: SubscriptionLease, chunk: Chunk, nowMs: number): void {
+  #end(member: HubMember, reason: "lost" | "ended"): void {
+    this.leave(member);
     try {
-      lease.member?.deliver(chunk, nowMs);
+      member.end(reason);
     } catch (error) {
-      // A bug of one member: it has lost events, the others have not.
-      this.#log.error({ error }, "A stream could not take an event");
-      this.#end(lease, "lost");
-    }
-  }
-
-  #end(lease: SubscriptionLease, reason: "lost" | "ended"): void {
-    const member = lease.member;
-    lease.release();
-    try {
-      member?.end(reason);
-    } catch (error) {
-      this.#log.error({ error }, "A stream could not be closed");
+      this.#options.log.error({ error }, "A stream could not be closed");
     }
   }
 }

@@ -1,30 +1,29 @@
-import { createSteadyClock } from "../../shared/steady_clock.ts";
-import { withTimeout } from "../../shared/with_timeout.ts";
 import { AppError } from "../../shared/app_error.ts";
-import type { StreamBounds } from "../config.ts";
-import { Limits } from "../limits.ts";
-import type { SubscriptionLease } from "./channel.ts";
-import { Hub, type HubOptions, type HubStats } from "./hub.ts";
 import {
   encodeComment,
+  encodeHeartbeatInterval,
   encodeRetry,
   encodeTerminalType,
-  encodeHeartbeatInterval,
 } from "../../shared/event_stream_encoding.ts";
-import { encodeChunk } from "./encoded_chunk.ts";
-import { OpenStream, type StreamEnd, type StreamContext } from "./open_stream.ts";
+import { createSteadyClock } from "../../shared/steady_clock.ts";
+import { withTimeout } from "../../shared/with_timeout.ts";
 import type { Principal } from "../auth/principal.ts";
+import type { StreamBounds } from "../config.ts";
+import { Limits } from "../limits.ts";
+import { noStreamMetrics } from "../observability/metrics.ts";
+import { unavailable } from "./channel.ts";
+import { encodeChunk } from "./encoded_chunk.ts";
+import { Hub, type HubOptions } from "./hub.ts";
+import { OpenStream, type StreamContext, type StreamEnd } from "./open_stream.ts";
 import { createReadableStreamSinks } from "./sinks/readable_stream_sink.ts";
 import type { CreateSink, StreamRequest } from "./sinks/sink.ts";
-import { noStreamMetrics } from "../observability/metrics.ts";
-import { Sweep } from "./sweep.ts";
-import { endGraceMs, StreamsByTenant, type TenantStreamsOptions } from "./tenant_streams.ts";
+import { endGraceMs, TenantStreams, type RecheckOptions } from "./tenant_streams.ts";
 
 export interface LocalStreamsOptions
   extends
     Omit<HubOptions, "deliveries">,
-    Pick<TenantStreamsOptions, "authority" | "recheckChannels">,
-    Partial<Pick<TenantStreamsOptions, "random">> {
+    Pick<RecheckOptions, "authority" | "recheckChannels">,
+    Partial<Pick<RecheckOptions, "random">> {
   readonly bounds: StreamBounds;
   /** Those of the process. Default: new ones, with the streams of `bounds`. */
   readonly limits?: Limits;
@@ -34,55 +33,32 @@ export interface LocalStreamsOptions
   readonly closeGraceMs?: number;
 }
 
-interface StreamStats extends HubStats {
-  /** Slots taken: streams that are open, being opened, or sending their last bytes. */
-  readonly streams: number;
-}
-
-export interface LocalStreams {
-  /** Rejects as a `StreamOpener` does. */
-  open(stream: StreamRequest): Promise<Response>;
-  /** The clock of the times of streams: it is never set back. */
-  readonly now: () => number;
-  stats(): StreamStats;
-  /**
-   * Opens nothing more, and closes the open streams one by one over the given time, each with its own retry delay. Resolves
-   * when all are closed and everything is released. A second call waits for the first.
-   */
-  drain(options: { readonly overMs: number }): Promise<void>;
-}
+export type LocalStreams = ReturnType<typeof createLocalStreams>;
 
 /** The streams of one process (or Durable Object), over one hub. */
-export function createLocalStreams(options: LocalStreamsOptions): LocalStreams {
-  const { bounds, metrics = noStreamMetrics, random = Math.random } = options;
-  const { limits = new Limits(bounds) } = options;
+export function createLocalStreams(options: LocalStreamsOptions) {
+  const { bounds, metrics = noStreamMetrics, random = Math.random, closeGraceMs = 2000 } = options;
+  const { limits = new Limits(bounds), createSink = createReadableStreamSinks() } = options;
   const wallNow = options.now ?? Date.now;
   const now = createSteadyClock(wallNow);
-  const createSink = options.createSink ?? createReadableStreamSinks();
   const hub = new Hub({ ...options, deliveries: limits.deliveries, metrics, now });
   const heartbeatMs = bounds.heartbeatSeconds * 1000;
-  const head = encodeRetry(2000) + encodeComment("open") + encodeHeartbeatInterval(bounds.heartbeatSeconds);
   const recheckMs = bounds.recheckSeconds * 1000;
-  // Often enough for the shortest of what is due.
-  const sweep = new Sweep(Math.max(1, Math.min(1000, heartbeatMs / 15, recheckMs / 20)), now);
-  const context: StreamContext = {
-    sweep,
-    heartbeatMs,
-    metrics,
-    maxBufferBytes: bounds.maxBufferBytes,
-    maxStallMs: heartbeatMs * 4,
-    closeGraceMs: options.closeGraceMs ?? 2000,
-    now,
-    random,
-  };
   const onStored = hub.loseBehind.bind(hub);
-  const tenants = new StreamsByTenant({ ...options, limits, onStored, recheckMs, sweep, metrics, now, random });
+  const recheck: RecheckOptions = { ...options, onStored, recheckMs, metrics, now, random };
+  const { maxBufferBytes } = bounds;
+  const parts = { hub, limits, metrics, heartbeatMs, maxBufferBytes, closeGraceMs, now, random };
+  const context: StreamContext = { ...parts, onOpen, onOver };
+  const head = encodeRetry(2000) + encodeComment("open") + encodeHeartbeatInterval(bounds.heartbeatSeconds);
+  const tenants = new Map<string, TenantStreams>();
+  /** One timer for everything that is due some time: heartbeats, ends, last bytes and rechecks. It runs while there is a stream. */
+  let sweeping: ReturnType<typeof setInterval> | undefined;
   let draining: Promise<void> | null = null;
+  const empty = Promise.withResolvers<void>();
 
   return {
-    now,
-
-    async open(request) {
+    /** Rejects as a `StreamOpener` does. */
+    async open(request: StreamRequest): Promise<Response> {
       try {
         return await open(request);
       } catch (error) {
@@ -93,46 +69,69 @@ export function createLocalStreams(options: LocalStreamsOptions): LocalStreams {
       }
     },
 
-    stats: () => ({ ...hub.stats(), streams: tenants.count }),
+    /** `streams` are the places taken: streams that are open, being opened, or sending their last bytes. */
+    stats: () => ({ ...hub.stats(), streams: limits.streams.total }),
 
-    drain({ overMs }) {
+    /**
+     * Opens nothing more, and closes the open streams one by one over the given time, each with its own retry delay. Resolves
+     * when all are closed and everything is released. A second call waits for the first.
+     */
+    drain({ overMs }: { readonly overMs: number }): Promise<void> {
       draining ??= drain(overMs);
       return draining;
     },
   };
 
   async function open(request: StreamRequest): Promise<Response> {
-    // The caller has just checked the principal's authority; what follows may take long.
-    const checkedMs = now();
     requireNotDraining();
     const end = endOf(request.principal);
-    const tenant = tenants.admit(request.principal.tenantId);
-    const stream = new OpenStream(tenant, request, { checkedMs, context });
-    let lease: SubscriptionLease | null = null;
+    const stream = new OpenStream(request, context);
     try {
       // Before the first await: a client that leaves in the meantime releases its slot at once.
       const sink = createSink(request, stream);
-      lease = await hub.acquire(request.channels);
-      stream.attach(lease);
-      // Events that come in the meantime wait.
-      await hub.number(lease);
+      // Events that come from now on wait.
+      await hub.join(stream, request.channels);
       const snapshot = request.readSnapshot === undefined || stream.isOver ? null : await request.readSnapshot();
       requireNotDraining();
-      if (stream.isOver) return clientLeft(lease);
+      if (stream.isOver) return clientLeft();
       const opening = encodeChunk(head + encodeTerminalType(request.channels));
       const response = stream.start(sink, end, { opening, snapshot: snapshot?.chunk ?? null });
       if (snapshot?.hasEnded === true) stream.endBy(now() + endGraceMs, "ended");
       return response;
     } catch (error) {
-      lease?.release();
+      if (stream.isOver) return clientLeft();
       stream.onClosed();
       throw error;
     }
   }
 
+  function onOpen(stream: OpenStream): void {
+    const { tenantId } = stream.principal;
+    const tenant = tenants.get(tenantId) ?? new TenantStreams(tenantId, recheck);
+    tenants.set(tenantId, tenant);
+    tenant.streams.add(stream);
+    // Often enough for the shortest of what is due.
+    sweeping ??= setInterval(sweep, Math.max(1, Math.min(1000, heartbeatMs / 15, recheckMs / 20)));
+  }
+
+  function onOver(stream: OpenStream): void {
+    const { tenantId } = stream.principal;
+    const tenant = tenants.get(tenantId);
+    if (tenant?.streams.delete(stream) === true && tenant.streams.size === 0) tenants.delete(tenantId);
+    if (tenants.size === 0) {
+      clearInterval(sweeping);
+      sweeping = undefined;
+    }
+    if (draining !== null && limits.streams.total === 0) empty.resolve();
+  }
+
+  function sweep(): void {
+    const nowMs = now();
+    for (const tenant of tenants.values()) tenant.onSweep(nowMs);
+  }
+
   function requireNotDraining(): void {
-    if (draining === null) return;
-    throw new AppError("unavailable", "This gateway is shutting down", { retryAfterSeconds: 2 });
+    if (draining !== null) throw unavailable("This gateway is shutting down");
   }
 
   /** Lifetimes differ by up to a fifth, so that streams that were opened together do not end together. */
@@ -148,15 +147,16 @@ export function createLocalStreams(options: LocalStreamsOptions): LocalStreams {
 
   async function drain(overMs: number): Promise<void> {
     const nowMs = now();
-    for (const stream of tenants.streams()) stream.endBy(nowMs + random() * overMs, "drain");
+    for (const { streams } of tenants.values())
+      for (const stream of streams) stream.endBy(nowMs + random() * overMs, "drain");
+    if (limits.streams.total === 0) empty.resolve();
     // Bounded: some streams may still wait for the broker, or for a client that reads nothing.
-    await withTimeout(tenants.empty(), overMs + context.closeGraceMs + 2000).catch(() => undefined);
+    await withTimeout(empty.promise, overMs + closeGraceMs + 2000).catch(() => undefined);
     hub.close();
   }
 }
 
 /** No client reads it; the status is the one that proxies log for a client that left. */
-function clientLeft(lease: SubscriptionLease): Response {
-  lease.release();
+function clientLeft(): Response {
   return new Response(null, { status: 499 });
 }

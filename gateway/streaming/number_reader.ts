@@ -44,6 +44,6 @@ export class NumberReader {
     this.#next.delete(tenantId);
     const names = channels.map(({ name }) => name);
     const stored = Map.groupBy(await this.#readStored(tenantId, names), ({ channel }) => channel);
-    for (const channel of channels) channel.learn(stored.get(channel.name) ?? [], this.#now());
+    for (const channel of channels) channel.numbers.learn(stored.get(channel.name) ?? [], this.#now());
   }
 }

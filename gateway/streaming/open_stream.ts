@@ -1,53 +1,60 @@
 import type { AppError } from "../../shared/app_error.ts";
 import { encodeClose, encodeComment } from "../../shared/event_stream_encoding.ts";
 import type { Principal } from "../auth/principal.ts";
+import type { Limits } from "../limits.ts";
 import type { CloseReason, StreamMetrics } from "../observability/metrics.ts";
-import { connectionLost, unavailable, type HubMember, type SubscriptionLease } from "./channel.ts";
+import { connectionLost, unavailable, type HubMember } from "./channel.ts";
 import { encodeChunk, type Chunk } from "./encoded_chunk.ts";
+import type { Hub } from "./hub.ts";
 import type { Sink, SinkOwner, StreamRequest } from "./sinks/sink.ts";
-import type { Sweep, SweepTarget } from "./sweep.ts";
 
 /** Parts that all streams of a process share. */
 export interface StreamContext {
-  readonly sweep: Sweep;
-  readonly heartbeatMs: number;
+  readonly hub: Pick<Hub, "leave">;
+  readonly limits: Pick<Limits, "streams" | "unreadBytes">;
   readonly metrics: StreamMetrics;
+  readonly heartbeatMs: number;
   readonly maxBufferBytes: number;
-  /** A client that reads no buffered bytes for so long is closed. */
-  readonly maxStallMs: number;
   /** How long a closed stream's last bytes may take to leave. */
   readonly closeGraceMs: number;
   readonly now: () => number;
   readonly random: () => number;
+  /** From now on the stream is swept and rechecked. */
+  readonly onOpen: (stream: OpenStream) => void;
+  /** It holds nothing more. Called once, also for a stream that was never opened. */
+  readonly onOver: (stream: OpenStream) => void;
 }
 
-/** The place that a stream takes among its tenant's. */
-export interface StreamSlot {
-  /** The stream is open, and no longer open. */
-  add(stream: OpenStream): void;
-  remove(stream: OpenStream): void;
-  /** Counts bytes that wait for the client, or no longer do. False: the tenant has too many. */
-  addUnread(bytes: number): boolean;
-  /** Gives the place back. Called once. */
-  release(): void;
+/** When a stream ends at the latest, and why. */
+export interface StreamEnd {
+  readonly atMs: number;
+  readonly reason: "expired" | "lifetime";
 }
 
+export interface FirstChunks {
+  /** Proxies and clients see at once that the stream is open. */
+  readonly opening: Chunk;
+  readonly snapshot: Chunk | null;
+}
+
+/** A client that reads no buffered bytes for so many heartbeats is closed. */
+const maxStalledHeartbeats = 4;
 const heartbeatChunk = encodeChunk(encodeComment("heartbeat"));
 
 /**
  * One client's stream, from before its subscription is confirmed until everything it held is released. Anything that ends it
  * (client, timer, hub, buffer limit, recheck, drain) ends it once.
  */
-export class OpenStream implements HubMember, SinkOwner, SweepTarget {
+export class OpenStream implements HubMember, SinkOwner {
   readonly principal: Principal;
   /** Path and query, as in `StreamRequest`. */
   readonly name: string;
-  /** When its authority was checked, before it was opened. */
-  readonly checkedMs: number;
+  /** When the last check of its authority began: before it was opened, or a recheck. */
+  checkedMs: number;
+  /** When the last check that confirmed its authority began. */
+  confirmedMs: number;
   readonly #context: StreamContext;
-  readonly #slot: StreamSlot;
   #state: "opening" | "open" | "closing" | "over" = "opening";
-  #lease: SubscriptionLease | null = null;
   #sink: Sink | null = null;
   /** While opening: what arrived before the snapshot was read, why it cannot be opened any more, whether it has ended. */
   #waiting: Chunk[] = [];
@@ -69,28 +76,24 @@ export class OpenStream implements HubMember, SinkOwner, SweepTarget {
   #writtenBytes = 0;
   #stalledSinceMs = 0;
 
-  constructor(
-    slot: StreamSlot,
-    { principal, name }: Pick<StreamRequest, "principal" | "name">,
-    options: StreamOptions,
-  ) {
-    this.#slot = slot;
+  /** Takes a place among its tenant's. Throws as `Limit.take` does. */
+  constructor({ principal, name }: Pick<StreamRequest, "principal" | "name">, context: StreamContext) {
+    context.limits.streams.take(principal.tenantId);
     this.principal = principal;
     this.name = name;
-    this.checkedMs = options.checkedMs;
-    this.#context = options.context;
-    const { heartbeatMs, random } = options.context;
-    this.#idleMs = heartbeatMs * (0.4 + 0.25 * random());
+    // The caller has just checked the principal's authority; what follows may take long.
+    this.checkedMs = context.now();
+    this.confirmedMs = this.checkedMs;
+    this.#context = context;
+    this.#idleMs = context.heartbeatMs * (0.4 + 0.25 * context.random());
+  }
+
+  get isOpen(): boolean {
+    return this.#state === "open";
   }
 
   get isOver(): boolean {
     return this.#state === "over";
-  }
-
-  /** From now on events wait for `start`. Throws when the lease was lost. */
-  attach(lease: SubscriptionLease): void {
-    lease.attach(this);
-    this.#lease = lease;
   }
 
   /** Sends the opening, the snapshot and the events that have arrived. Throws `AppError("unavailable")` when one was lost. */
@@ -106,8 +109,7 @@ export class OpenStream implements HubMember, SinkOwner, SweepTarget {
     this.#wrote(opening, nowMs);
     this.#endMs = end.atMs;
     this.#endReason = end.reason;
-    this.#context.sweep.add(this);
-    this.#slot.add(this);
+    this.#context.onOpen(this);
     this.#context.metrics.opened();
     if (snapshot !== null) {
       this.#snapshotBytes = snapshot.byteLength;
@@ -161,7 +163,7 @@ export class OpenStream implements HubMember, SinkOwner, SweepTarget {
   close(reason: CloseReason): void {
     if (this.#state !== "open" || this.#sink === null) return;
     this.#state = "closing";
-    this.#detach();
+    this.#context.hub.leave(this);
     this.#context.metrics.closed(reason);
     this.#endMs = this.#context.now() + this.#context.closeGraceMs;
     // Streams that are closed together reconnect over 1 to 5 s.
@@ -172,19 +174,15 @@ export class OpenStream implements HubMember, SinkOwner, SweepTarget {
 
   /** Called by the sink: the client left, or the response is finished. Also releases a stream that was never opened. */
   onClosed(): void {
-    const state = this.#state;
-    if (state === "over") return;
+    if (this.#state === "over") return;
+    if (this.#state === "open") this.#context.metrics.closed("gone");
     this.#state = "over";
-    if (state === "open") {
-      this.#detach();
-      this.#context.metrics.closed("gone");
-    }
-    this.#context.sweep.remove(this);
-    this.#lease?.release();
+    this.#context.hub.leave(this);
     this.#waiting = [];
     this.#sink = null;
     this.#countUnread(0);
-    this.#slot.release();
+    this.#context.limits.streams.give(this.principal.tenantId);
+    this.#context.onOver(this);
   }
 
   #wait(chunk: Chunk): void {
@@ -200,13 +198,7 @@ export class OpenStream implements HubMember, SinkOwner, SweepTarget {
   #refuse(failure: AppError): void {
     this.#failure = failure;
     this.#waiting = [];
-    this.#lease?.release();
-  }
-
-  /** It receives no more events and rechecks. */
-  #detach(): void {
-    this.#lease?.release();
-    this.#slot.remove(this);
+    this.#context.hub.leave(this);
   }
 
   #beat(nowMs: number): void {
@@ -223,7 +215,7 @@ export class OpenStream implements HubMember, SinkOwner, SweepTarget {
     const more = bytes - this.#unreadBytes;
     if (more === 0) return true;
     this.#unreadBytes = bytes;
-    return this.#slot.addUnread(more) || more < 0;
+    return this.#context.limits.unreadBytes.add(this.principal.tenantId, more) || more < 0;
   }
 
   #wrote(chunk: Chunk, nowMs: number): void {
@@ -240,23 +232,6 @@ export class OpenStream implements HubMember, SinkOwner, SweepTarget {
     this.#bufferedBytes = bufferedBytes;
     this.#writtenBytes = 0;
     if (isReading) this.#stalledSinceMs = nowMs;
-    else if (nowMs - this.#stalledSinceMs >= this.#context.maxStallMs) this.close("slow");
+    else if (nowMs - this.#stalledSinceMs >= maxStalledHeartbeats * this.#context.heartbeatMs) this.close("slow");
   }
-}
-
-export interface StreamOptions {
-  readonly checkedMs: number;
-  readonly context: StreamContext;
-}
-
-export interface FirstChunks {
-  /** Proxies and clients see at once that the stream is open. */
-  readonly opening: Chunk;
-  readonly snapshot: Chunk | null;
-}
-
-/** When a stream ends at the latest, and why. */
-export interface StreamEnd {
-  readonly atMs: number;
-  readonly reason: "expired" | "lifetime";
 }

@@ -20,16 +20,16 @@ import {
 
 useFakeTimers();
 
-test("S1: a lease of several channels waits for every confirmation, of a hundred too", async () => {
+test("S1: a member of several channels waits for every confirmation, of a hundred too", async () => {
   const { broker, hub } = setUp({ confirms: "by script" });
   const names = Array.from({ length: 100 }, (_, n) => `job:${tenantId}:n${n}`);
   let isConfirmed = false;
-  const lease = hub.acquire(names).then(() => (isConfirmed = true));
+  const joined = join(hub, names).then(() => (isConfirmed = true));
   for (const name of names.slice(1).toReversed()) broker.newest(name).confirm();
   await turn();
   expect(isConfirmed).toBe(false);
   broker.newest(names[0] ?? "").confirm();
-  await lease;
+  await joined;
   hub.close();
 });
 
@@ -48,9 +48,8 @@ test("the events of a turn are one chunk, the same bytes for every member", asyn
 
 test("a subscription is released when its linger ends, and no other", async () => {
   const { broker, hub } = setUp();
-  const lease = await join(hub, [a]);
+  hub.leave(await join(hub, [a]));
   await join(hub, [b]);
-  lease.release();
   vi.advanceTimersByTime(lingerMs - 1);
   expect(broker.newest(a).signal.aborted).toBe(false);
   vi.advanceTimersByTime(1);
@@ -62,8 +61,7 @@ test("a subscription is released when its linger ends, and no other", async () =
 
 test("a reconnect within the linger reuses the subscription, one after it subscribes afresh", async () => {
   const { broker, hub } = setUp();
-  const lease = await join(hub, [a]);
-  lease.release();
+  hub.leave(await join(hub, [a]));
   vi.advanceTimersByTime(lingerMs - 1);
   const member = createMember();
   const second = await join(hub, [a], member);
@@ -72,7 +70,7 @@ test("a reconnect within the linger reuses the subscription, one after it subscr
   await turn();
   expect(broker.subscriptions).toHaveLength(1);
   expect(member.chunks).toHaveLength(1);
-  second.release();
+  hub.leave(second);
   vi.advanceTimersByTime(lingerMs);
   expect(hub.stats().subscriptions).toBe(0);
   const late = createMember();
@@ -84,45 +82,44 @@ test("a reconnect within the linger reuses the subscription, one after it subscr
   hub.close();
 });
 
-test("a subscription stays while another lease still waits for its confirmation", async () => {
+test("a subscription stays while another member still waits for its confirmation", async () => {
   const { broker, hub } = setUp({ confirms: "by script" });
-  const [first, second] = [hub.acquire([a]), hub.acquire([a])];
-  broker.newest(a).confirm();
-  (await first).release();
+  const [leaving, staying] = [createMember(), createMember()];
+  const left = expect(join(hub, [a], leaving)).rejects.toMatchObject({ code: "unavailable" });
+  const joined = join(hub, [a], staying);
+  hub.leave(leaving);
   vi.advanceTimersByTime(2 * lingerMs);
-  const member = createMember();
-  (await second).attach(member);
+  broker.newest(a).confirm();
+  await Promise.all([left, joined]);
   broker.publish(a, "job.delta", delta(1));
   await turn();
-  expect(member.chunks).toHaveLength(1);
+  expect([leaving.chunks.length, staying.chunks.length]).toEqual([0, 1]);
   expect(broker.subscriptions).toHaveLength(1);
   hub.close();
 });
 
-test("a lease cannot be attached when one channel was lost while another was being confirmed", async () => {
+test("nobody joins when one channel was lost while another was being confirmed", async () => {
   const { broker, hub } = setUp({ confirms: "by script" });
-  const lease = hub.acquire([a, b]);
+  const joined = join(hub, [a, b]);
   broker.newest(a).confirm();
   await turn();
   broker.newest(a).lose("cut");
   broker.newest(b).confirm();
-  const confirmed = await lease;
-  expect(() => confirmed.attach(createMember())).toThrow(expect.objectContaining({ code: "unavailable" }));
-  confirmed.release();
+  await expect(joined).rejects.toMatchObject({ code: "unavailable" });
   vi.advanceTimersByTime(lingerMs);
   expect(hub.stats().subscriptions).toBe(0);
 });
 
-test.each(["before", "after"])("a subscription lost right %s its confirmation rejects the lease", async (when) => {
+test.each(["before", "after"])("a subscription lost right %s its confirmation rejects", async (when) => {
   const { broker, hub } = setUp({ confirms: "by script" });
-  const lease = hub.acquire([a]);
+  const joined = join(hub, [a]);
   if (when === "after") broker.newest(a).confirm();
   broker.newest(a).lose("cut");
-  await expect(lease).rejects.toMatchObject({ code: "unavailable", retryAfterSeconds: 2 });
+  await expect(joined).rejects.toMatchObject({ code: "unavailable", retryAfterSeconds: 2 });
   expect(hub.stats().subscriptions).toBe(0);
-  const next = hub.acquire([a]);
+  const next = join(hub, [a]);
   broker.newest(a).confirm();
-  (await next).attach(createMember());
+  await next;
   expect(broker.subscriptions).toHaveLength(2);
   hub.close();
 });
@@ -175,10 +172,10 @@ test.each([
 
 test("a malformed message on a channel without members is ignored", async () => {
   const { broker, hub } = setUp();
-  const lease = await hub.acquire([a]);
+  hub.leave(await join(hub, [a]));
   broker.newest(a).message("garbage");
   const member = createMember();
-  lease.attach(member);
+  await join(hub, [a], member);
   broker.publish(a, "job.delta", delta(1));
   await turn();
   expect(member.ends).toEqual([]);
@@ -238,12 +235,12 @@ test("a member that throws is ended and logged, and the others receive everythin
   hub.close();
 });
 
-test("a subscription that no lease waits for any more is released, confirmed or not", async () => {
+test("a subscription that nobody waits for any more is released, confirmed or not", async () => {
   const { broker, hub } = setUp({ confirms: "by script", confirmTimeoutMs: 50 });
-  const lease = hub.acquire([a, b]);
+  const joined = join(hub, [a, b]);
   broker.newest(b).refuse(new Error("no"));
   broker.newest(a).confirm();
-  await expect(lease).rejects.toMatchObject({ code: "unavailable" });
+  await expect(joined).rejects.toMatchObject({ code: "unavailable" });
   vi.advanceTimersByTime(lingerMs);
   expect(hub.stats().subscriptions).toBe(0);
   expect(broker.newest(a).signal.aborted).toBe(true);
@@ -252,9 +249,9 @@ test("a subscription that no lease waits for any more is released, confirmed or 
 test("nothing is left after a thousand joins and leaves", async () => {
   const { broker, hub } = setUp();
   for (let round = 0; round < 1000; round += 1) {
-    const lease = await join(hub, round % 2 === 0 ? [a] : [a, b]);
+    const member = await join(hub, round % 2 === 0 ? [a] : [a, b]);
     if (round % 10 === 0) broker.newest(a).lose("cut");
-    lease.release();
+    hub.leave(member);
   }
   vi.advanceTimersByTime(lingerMs);
   expect(hub.stats()).toEqual({ channels: 0, members: 0, subscriptions: 0 });

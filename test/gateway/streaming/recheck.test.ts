@@ -1,10 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { AuthorityCheck, AuthoritySubject } from "../../../gateway/auth/membership.ts";
-import { Limits } from "../../../gateway/limits.ts";
-import { noStreamMetrics } from "../../../gateway/observability/metrics.ts";
 import type { OpenStream } from "../../../gateway/streaming/open_stream.ts";
-import { Sweep } from "../../../gateway/streaming/sweep.ts";
-import { TenantStreams, type TenantStreamsOptions } from "../../../gateway/streaming/tenant_streams.ts";
+import { TenantStreams, type RecheckOptions } from "../../../gateway/streaming/tenant_streams.ts";
 
 beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }));
 afterEach(() => void vi.useRealTimers());
@@ -12,39 +9,40 @@ afterEach(() => void vi.useRealTimers());
 const recheckMs = 30_000;
 const sweepMs = 1000;
 
-interface FakeStream {
-  readonly principal: AuthoritySubject;
-  readonly closed: { readonly reason: string; readonly atMs: number }[];
-}
-
-/** A tenant with streams of these people. Its streams leave it when they are closed, as open streams do. */
+/** A tenant with streams of these people. */
 function setUp(
   stillAllowed: AuthorityCheck["stillAllowed"],
   ids: readonly string[],
-  options: Partial<Pick<TenantStreamsOptions, "recheckChannels" | "random">> = {},
+  options: Partial<Pick<RecheckOptions, "recheckChannels" | "random">> = {},
 ) {
   let failed = 0;
   const tenant = new TenantStreams("tenant", {
     random: () => 1,
+    onStored() {},
     ...options,
-    limits: new Limits({ maxStreams: 1, maxStreamsPerTenant: 1 }),
     authority: { stillAllowed },
     recheckMs,
-    sweep: new Sweep(sweepMs, Date.now),
-    metrics: { ...noStreamMetrics, recheckFailed: () => void (failed += 1) },
+    metrics: { recheckFailed: () => void (failed += 1) },
     now: Date.now,
   });
-  const add = (id: string, checkedMs = Date.now()): FakeStream => {
-    const closed: FakeStream["closed"] = [];
-    const close = (reason: string) => {
-      if (!tenant.streams.has(open)) return;
-      closed.push({ reason, atMs: Date.now() });
-      tenant.remove(open);
+  setInterval(() => tenant.onSweep(Date.now()), sweepMs);
+  const add = (id: string, checkedMs = Date.now()) => {
+    const closed: { readonly reason: string; readonly atMs: number }[] = [];
+    const stream = {
+      principal: { kind: "user" as const, id },
+      isOpen: true,
+      checkedMs,
+      confirmedMs: checkedMs,
+      onSweep() {},
+      closed,
+      close(reason: string) {
+        if (!stream.isOpen) return;
+        stream.isOpen = false;
+        closed.push({ reason, atMs: Date.now() });
+      },
+      endBy: (atMs: number, reason: string) => void setTimeout(() => stream.close(reason), atMs - Date.now()),
     };
-    const endBy = (atMs: number, reason: string) => void setTimeout(() => close(reason), atMs - Date.now());
-    const stream = { principal: { kind: "user" as const, id }, checkedMs, closed, close, endBy };
-    const open = stream as unknown as OpenStream;
-    tenant.add(open);
+    tenant.streams.add(stream as unknown as OpenStream);
     return stream;
   };
   return { add, streams: ids.map((id) => add(id)), failed: () => failed };

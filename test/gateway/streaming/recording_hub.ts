@@ -40,10 +40,8 @@ export function setUp(options: Partial<HubOptions> & { readonly confirms?: "at o
 }
 
 export async function join(hub: Hub, channels: readonly string[], member: HubMember = createMember()) {
-  const lease = await hub.acquire(channels);
-  lease.attach(member);
-  await hub.number(lease);
-  return lease;
+  await hub.join(member, channels);
+  return member;
 }
 
 /** Resolves after the turn in which the hub writes. */

@@ -1,0 +1,69 @@
+import type { StoredNumber } from "./published.ts";
+
+/** A channel has one producer, or a few. */
+const maxProducers = 16;
+/** Events that may still arrive. */
+const maxMissing = 1000;
+/** A stored event arrives within this time, or not at all. */
+const deliveryGraceMs = 5000;
+
+/** The numbers of the stored events that a channel has received since its first member joined: what is repeated, missing or behind. */
+export class DeliveryNumbers {
+  readonly #sinceMs = performance.now();
+  /** The last number of each producer that numbers its events, least recent first. */
+  readonly #last = new Map<string, number>();
+  /** There were more producers than are remembered. */
+  #hasForgotten = false;
+  /** Events before those, which did not arrive: since when, oldest first. */
+  readonly #missing = new Map<string, number>();
+  /** Events that arrived before it was known how far they were stored. Null: it is known. */
+  #early: Set<string> | null = new Set();
+
+  /** When it was first seen that events are missing which may still arrive; null when none are. */
+  get holeSinceMs(): number | null {
+    const [sinceMs = null] = this.#missing.values();
+    return sinceMs;
+  }
+
+  /**
+   * True for an event that was already received: its producer got no reply and retried. An event that arrives after a later one of
+   * its producer is none: two processes of the gateway may hand over what they stored in another order.
+   */
+  isRepeated(deliveryId: string, nowMs: number): boolean {
+    if (this.#early !== null) return this.#early.size === this.#early.add(deliveryId).size;
+    const dot = deliveryId.lastIndexOf(".");
+    const producer = deliveryId.slice(0, dot);
+    const n = Number(deliveryId.slice(dot + 1));
+    const last = this.#last.get(producer) ?? n - 1;
+    if (n <= last) return !this.#missing.delete(`${producer}.${n}`);
+    for (let lacking = Math.max(last + 1, n - maxMissing); lacking < n; lacking += 1)
+      this.#missing.set(`${producer}.${lacking}`, nowMs);
+    for (const oldest of this.#missing.keys()) if (this.#missing.size > maxMissing) this.#missing.delete(oldest);
+    this.#setLast(producer, n);
+    return false;
+  }
+
+  /** Takes how far the events were stored since the first member joined, the latest first: everything after that arrives, or is missing. */
+  learn(stored: readonly StoredNumber[], nowMs: number): void {
+    for (const { producer, lastN } of stored.toReversed()) this.#setLast(producer, lastN);
+    const early = this.#early ?? [];
+    this.#early = null;
+    for (const deliveryId of early) this.isRepeated(deliveryId, nowMs);
+  }
+
+  /** True when an event that was stored some seconds ago has not arrived here, although members had joined by then. */
+  isBehind({ producer, lastN, ageMs, lostAgeMs }: StoredNumber): boolean {
+    const joinedForMs = performance.now() - this.#sinceMs;
+    if (lostAgeMs !== null && lostAgeMs < joinedForMs) return true;
+    if (ageMs < deliveryGraceMs || this.#early !== null) return false;
+    const last = this.#last.get(producer);
+    return last === undefined ? ageMs < joinedForMs && !this.#hasForgotten : last < lastN;
+  }
+
+  #setLast(producer: string, n: number): void {
+    this.#last.delete(producer);
+    this.#last.set(producer, n);
+    const [oldest] = this.#last.size > maxProducers ? this.#last.keys() : [];
+    if (oldest !== undefined) this.#hasForgotten = this.#last.delete(oldest);
+  }
+}
