@@ -30,6 +30,7 @@ const fixtures = join(import.meta.dirname, "../../fixtures/terraform");
 const recorded = (["typical", "edge", "empty"] as const).map((name) => (site: Site) => profileContents({ name }, site));
 const profiles = [failingOrg, denyingOrg, ...recorded];
 const random = createRandom(1);
+const execute = promisify(execFile);
 
 interface RecordedRequest {
   readonly method: string;
@@ -88,9 +89,7 @@ async function applyOne(number: number): Promise<readonly string[]> {
       ...planFixes(after.results, after.document.artifacts).resources.map(({ title }) => `planned again: ${title}`),
     ];
   } catch (error) {
-    return [
-      error instanceof Error ? `${error.message}\n${String((error as { stderr?: string }).stderr)}` : String(error),
-    ];
+    return [error instanceof Error ? error.message : String(error)];
   }
 }
 
@@ -101,10 +100,21 @@ function changedOrg(site: Site, number: number): OrgContents {
   return state.contents();
 }
 
-async function startOrg(profile: (site: Site) => OrgContents): Promise<PracticeOrg & AsyncDisposable> {
+/** A practice org at `orgUrl` that takes writes, with the requests that arrive there. */
+interface StartedOrg extends PracticeOrg, AsyncDisposable {
+  readonly sent: RecordedRequest[];
+}
+
+async function startOrg(profile: (site: Site) => OrgContents): Promise<StartedOrg> {
   const rateLimit = { perWindow: 100_000 };
   const org = await createPracticeOrg({ profile, role: "super", isWritable: true, publicUrl: orgUrl, rateLimit });
-  return { ...org, [Symbol.asyncDispose]: () => org.stop() };
+  const sent: RecordedRequest[] = [];
+  const proxy = await startProxy(org, sent);
+  const stop = async (): Promise<void> => {
+    proxy.close();
+    await org.stop();
+  };
+  return { ...org, sent, [Symbol.asyncDispose]: stop };
 }
 
 async function planOf(org: PracticeOrg) {
@@ -128,13 +138,11 @@ function valuesOf({ variables }: FixPlan): Readonly<Record<string, unknown>> {
   return Object.fromEntries(given);
 }
 
-const execute = promisify(execFile);
-
 /** Plans, applies and plans again, in a folder with these files. Rejects where a command fails. */
-async function runTerraform(org: PracticeOrg, files: Readonly<Record<string, string>>): Promise<readonly CommandRun[]> {
+async function runTerraform(org: StartedOrg, files: Readonly<Record<string, string>>): Promise<readonly CommandRun[]> {
   const provider = process.env["OKTA_PROVIDER_DIR"];
   if (provider === undefined) throw new RangeError("OKTA_PROVIDER_DIR: expected the folder of terraform-provider-okta");
-  const { terraform } = org;
+  const { terraform, sent } = org;
   if (terraform === null) throw new RangeError("expected a practice org that takes writes");
   await using folder = await temporaryFolder();
   const inFolder = (name: string) => join(folder.path, name);
@@ -151,24 +159,18 @@ async function runTerraform(org: PracticeOrg, files: Readonly<Record<string, str
     OKTA_API_PRIVATE_KEY: inFolder("terraform_key.pem"),
     OKTA_API_PRIVATE_KEY_ID: String(terraform.privateKeyJwk.kid),
   };
-  const sent: RecordedRequest[] = [];
-  const proxy = await startProxy(org, sent);
   const runs: CommandRun[] = [];
-  try {
-    for (const [command = "", ...options] of [
-      ["plan", "-out=plan.bin"],
-      ["apply", "plan.bin"],
-      ["plan", "-detailed-exitcode"],
-    ]) {
-      const first = sent.length;
-      const given = [command, "-no-color", "-input=false", "-parallelism=1", ...options];
-      const { stdout } = await execute("terraform", given, { cwd: folder.path, maxBuffer: 64 * 1024 * 1024, env });
-      const summary = stdout.split("\n").findLast((line) => /^(Plan|Apply|No changes)/.test(line)) ?? "";
-      console.info(`   ${summary}`);
-      runs.push({ summary, requests: sent.slice(first) });
-    }
-  } finally {
-    proxy.close();
+  for (const [command = "", ...options] of [
+    ["plan", "-out=plan.bin"],
+    ["apply", "plan.bin"],
+    ["plan", "-detailed-exitcode"],
+  ]) {
+    const first = sent.length;
+    const given = [command, "-no-color", "-input=false", "-parallelism=1", ...options];
+    const { stdout } = await execute("terraform", given, { cwd: folder.path, maxBuffer: 64 * 1024 * 1024, env });
+    const summary = stdout.split("\n").findLast((line) => /^(Plan|Apply|No changes)/.test(line)) ?? "";
+    console.info(`   ${summary}`);
+    runs.push({ summary, requests: sent.slice(first) });
   }
   return runs;
 }
