@@ -4,7 +4,7 @@ import type { CollectedArtifacts } from "./evidence/artifacts.ts";
 import { artifactsDocument, type ArtifactsDocument } from "./evidence/artifacts_document.ts";
 import { withExplanations } from "./explain/evaluation_text.ts";
 import type { CatalogCheck } from "./catalog/catalog.ts";
-import { firstRequests } from "./evidence/artifact_requests.ts";
+import { firstRequests } from "./evidence/artifact_table.ts";
 import { createCollection, type CollectionTrace } from "./evidence/collect.ts";
 import { sha256 } from "./digest.ts";
 import { ownValues, type OrgPolicy } from "./org_policy/document.ts";

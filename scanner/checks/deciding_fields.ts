@@ -1,16 +1,17 @@
-import { requestsText } from "../evidence/artifact_requests.ts";
-import { partPaths } from "../evidence/artifact_table.ts";
+import { objectParts, requestsText } from "../evidence/artifact_table.ts";
 import type { ArtifactName } from "../evidence/artifacts.ts";
 import type { DecidingFields } from "./check.ts";
 
 /** Fields of an artifact's first request, or of the part of an object. */
 export function decide(
-  from: ArtifactName | keyof typeof partPaths,
+  from: ArtifactName | keyof typeof objectParts,
   fields: readonly string[],
   note: string | null = null,
 ): DecidingFields {
   const request =
-    from in partPaths ? `GET ${partPaths[from as keyof typeof partPaths]}` : firstRequestText(from as ArtifactName);
+    from in objectParts
+      ? `GET ${objectParts[from as keyof typeof objectParts].path}`
+      : firstRequestText(from as ArtifactName);
   return { request, fields, note };
 }
 

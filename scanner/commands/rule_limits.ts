@@ -2,7 +2,7 @@ import type { JsonObject } from "../../shared/json.ts";
 import type { Engine, Finding } from "../../shared/report.ts";
 import { catalog, type CatalogCheck } from "../catalog/catalog.ts";
 import { evaluateCheck } from "../evaluate.ts";
-import { artifactTable, partPaths } from "../evidence/artifact_table.ts";
+import { artifactTable, objectParts } from "../evidence/artifact_table.ts";
 import type { ArtifactName, CollectedArtifacts, Evidence, MissingEvidence } from "../evidence/artifacts.ts";
 import { createCollection } from "../evidence/collect.ts";
 import type { HttpIdpClient } from "../okta/http_idp_client.ts";
@@ -49,7 +49,7 @@ export async function examineRules(client: HttpIdpClient, engine: Engine) {
     /** Facts about what this role sees of a real organization, where the provider's documents do not say. */
     facts: [
       `This role ${sees[0]} the Okta Admin Console and the Okta Dashboard, so it sees ${sees[1]}`,
-      answerFact(partPaths.userRoles, await asked.get(partPaths.userRoles)),
+      answerFact(objectParts.userRoles.path, await asked.get(objectParts.userRoles.path)),
       answerFact("/api/v1/logStreams", artifacts.log_streams),
     ],
     /** Granted reads that were refused, without what every role below Super Administrator is refused. */
@@ -91,7 +91,7 @@ function createSample(client: HttpIdpClient, asked: Map<string, Promise<Reading<
 /** `/api/v1/policies/{id}/rules` for the rules of any policy. */
 function templateOf(path: string): string {
   const fits = (template: string) => new RegExp(`^${template.replace("{id}", "[^/?]+")}$`).test(path);
-  return Object.values(partPaths).find(fits) ?? path;
+  return Object.values(objectParts).find((part) => fits(part.path))?.path ?? path;
 }
 
 const unread: ReadonlySet<string> = new Set(["missing_scope", "missing_role", "not_available", "provider_error"]);

@@ -1,7 +1,6 @@
 import type { JsonObject } from "../../shared/json.ts";
-import type { IdpRequest } from "../okta/idp_client.ts";
+import { keeping, type IdpRequest } from "../okta/idp_client.ts";
 import type { ArtifactName, Artifacts, BuiltInApp, Evidence, JsonList, PolicyWithRules } from "./artifacts.ts";
-import { keeping } from "./collectors/collector.ts";
 import {
   builtInApp,
   consoleSettings,
@@ -18,8 +17,8 @@ import {
 export interface ArtifactRow<Value> {
   /** The request that it begins with, and the fields that are kept of each entry; null: it is made from other artifacts. */
   readonly request: IdpRequest | null;
-  /** Paths of the requests that follow, `{id}` for each object of the list before them. */
-  readonly parts?: readonly string[];
+  /** The requests that follow for each object of the list before them. */
+  readonly parts?: readonly ObjectPart[];
   /** The artifact whose parts are read for this one too. */
   readonly partsOf?: ArtifactName;
   /** Beginnings of the types of log events after which it may be another one. */
@@ -38,19 +37,38 @@ type Table = {
 };
 type ValueOf<Artifact> = Artifact extends Evidence<infer Value> ? Value : never;
 
-/** Paths that are made for each object of a list. */
-export const partPaths = {
-  policyRules: "/api/v1/policies/{id}/rules",
-  group: "/api/v1/groups/{id}",
-  groupRoles: "/api/v1/groups/{id}/roles",
-  user: "/api/v1/users/{id}",
-  userRoles: "/api/v1/users/{id}/roles",
-  userGroups: "/api/v1/users/{id}/groups",
-  signInPage: "/api/v1/brands/{id}/pages/sign-in/customized",
-  defaultSignInPage: "/api/v1/brands/{id}/pages/sign-in/default",
-  brandDomains: "/api/v1/brands/{id}/domains",
-  idpKey: "/api/v1/idps/credentials/keys/{id}",
-} as const;
+/** A request that is made for an object of a list. */
+export interface ObjectPart extends IdpRequest {
+  /** Subject of the sentence that says why it was not made: for an id that cannot be one. */
+  readonly unnamed?: string;
+}
+
+const noOwner = { unnamed: "The owner has no usable id, so no roles" };
+
+export const objectParts = {
+  policyRules: {
+    path: "/api/v1/policies/{id}/rules",
+    scope: "policies.read",
+    keep: withoutLinks,
+    unnamed: "The policy has no usable id, so its rules",
+  },
+  group: get("/api/v1/groups/{id}", "groups.read", "id type profile.name"),
+  groupRoles: {
+    ...get("/api/v1/groups/{id}/roles", "roles.read", "id type label status"),
+    unnamed: "A group has no usable id, so its roles",
+  },
+  user: { path: "/api/v1/users/{id}", scope: "users.read" },
+  userRoles: { ...get("/api/v1/users/{id}/roles", "roles.read", "id type label status"), ...noOwner },
+  userGroups: { ...get("/api/v1/users/{id}/groups", "users.read", "id profile.name"), ...noOwner },
+  signInPage: {
+    path: "/api/v1/brands/{id}/pages/sign-in/customized",
+    scope: "brands.read",
+    unnamed: "The brand has no usable id, so its sign-in page",
+  },
+  defaultSignInPage: { path: "/api/v1/brands/{id}/pages/sign-in/default", scope: "brands.read" },
+  brandDomains: get("/api/v1/brands/{id}/domains", "brands.read", "id domain validationStatus"),
+  idpKey: { path: "/api/v1/idps/credentials/keys/{id}", scope: "idps.read" },
+} as const satisfies Readonly<Record<string, ObjectPart>>;
 
 const appEvents = ["application.lifecycle.", "application.configuration.", "app.policy.", "policy.mapping."];
 // The provider turns rules off because of their zones.
@@ -67,7 +85,7 @@ const streamSettings = "settings.accountId settings.edition settings.eventSource
 /**
  * Everything that is read of an org, in the order in which the probe tries it: what every organization has and every role may read comes
  * first. To add an artifact: its schema in `artifacts.ts`, a row here, a collector where it is more than one list
- * (`collect.ts`), and what `test/scanner/evidence/artifacts.test.ts` asks for.
+ * (`collectors.ts`), and what `test/scanner/evidence/artifacts.test.ts` asks for.
  */
 export const artifactTable: Table = {
   // The longest chain of pages, so that it begins with the probe and not after it.
@@ -86,7 +104,7 @@ export const artifactTable: Table = {
   ),
   brand_sign_in_pages: {
     request: get("/api/v1/brands?expand=domains&limit=200", "brands.read", "id name isDefault _embedded.domains"),
-    parts: [partPaths.signInPage],
+    parts: [objectParts.signInPage],
     events: ["system.custom_signin.", "system.brand.", "system.custom_url_domain."],
     objects: objectsWith(
       "brand",
@@ -126,7 +144,7 @@ export const artifactTable: Table = {
       "idps.read",
       `id name type status ${trust}.issuer ${trust}.kid properties.additionalAmr`,
     ),
-    parts: [partPaths.idpKey],
+    parts: [objectParts.idpKey],
     events: ["system.idp."],
     objects: objectsWith(
       "identity_provider",
@@ -148,19 +166,19 @@ export const artifactTable: Table = {
   },
   automation_groups: {
     request: null,
-    parts: [partPaths.group],
+    parts: [objectParts.group],
     events: [],
     objects: objectsOf("group"),
   },
   app_policy_rules: {
     request: null,
-    parts: [partPaths.policyRules],
+    parts: [objectParts.policyRules],
     events: [...policyEvents, "application.policy.", "app.policy."],
     objects: rulesById,
   },
   api_token_owners: {
     request: null,
-    parts: [partPaths.user, partPaths.userRoles, partPaths.userGroups, partPaths.groupRoles],
+    parts: [objectParts.user, objectParts.userRoles, objectParts.userGroups, objectParts.groupRoles],
     events: ["iam.resourceset.", "iam.role."],
     eventsOfTargets: ["user.account.privilege.", "group.privilege.", "group.user_membership."],
     objects: (owners) => [
@@ -172,8 +190,8 @@ export const artifactTable: Table = {
 type Requested<Value> = ArtifactRow<Value> & { readonly request: IdpRequest };
 
 /** A request for a list, and the fields that are kept of each entry. */
-function get(path: string, scope: string, fields: string): IdpRequest {
-  return { path, scope, keep: keeping(fields.split(" ")) };
+function get(path: string, scope: string, fields: string) {
+  return { path, scope, keep: keeping(fields.split(" ")) } satisfies IdpRequest;
 }
 
 function list(type: string, request: IdpRequest, events: readonly string[]): Requested<JsonList> {
@@ -191,7 +209,7 @@ export function withoutLinks({ _links, ...rest }: JsonObject): JsonObject {
 function policiesOf(type: string): Requested<readonly PolicyWithRules[]> {
   return {
     request: policyList(type),
-    parts: [partPaths.policyRules],
+    parts: [objectParts.policyRules],
     events: policyEvents,
     objects: objectsWith(
       "policy",
@@ -211,12 +229,28 @@ function builtIn(name: string): Requested<BuiltInApp> {
   };
 }
 
-/** An object's part, as `/api/v1/policies/00p1/rules`. `segment`: its id as one segment of a path. */
-export function partPath(template: string, segment: string): string {
-  return template.replace("{id}", () => segment);
-}
-
 /** The path of a list without how it is paged and expanded. */
 export function listIdentity(path: string): string {
   return path.replace(/(?:expand=\w+&)?limit=\d+/, "");
+}
+
+/** The requests that an artifact is read with, for people: `GET /api/v1/policies/{id}/rules`. */
+export function requestsText(name: ArtifactName): string {
+  const { request, parts = [], partsOf } = artifactTable[name];
+  const first = request === null ? [] : [decodeURIComponent(request.path.replace(/[?&]limit=\d+/, ""))];
+  const others = partsOf === undefined ? [] : (artifactTable[partsOf].parts ?? []);
+  return [...first, ...[...parts, ...others].map(({ path }) => path)].map((path) => `GET ${path}`).join(", ");
+}
+
+/**
+ * The requests that the collectors of a set of artifacts begin with: the probe makes one of them and the collector gets its answer, so
+ * that the probe costs nothing.
+ */
+export function firstRequests(artifacts: Iterable<ArtifactName>): readonly IdpRequest[] {
+  const wanted = new Set(artifacts);
+  // With the whole list the built-in apps are looked up in it, and not requested.
+  const isListed = wanted.has("apps");
+  return (Object.keys(artifactTable) as ArtifactName[])
+    .filter((name) => wanted.has(name) && !(isListed && artifactTable[name].partsOf === "app_policy_rules"))
+    .flatMap((name) => artifactTable[name].request ?? []);
 }

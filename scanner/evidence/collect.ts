@@ -8,17 +8,11 @@ import {
   type JsonList,
   type MissingEvidence,
 } from "./artifacts.ts";
-import { requestsText } from "./artifact_requests.ts";
-import { artifactTable } from "./artifact_table.ts";
+import { artifactTable, requestsText } from "./artifact_table.ts";
 import { artifactsReadBy } from "./artifacts_read_by.ts";
 import type { Check } from "../checks/check.ts";
 import type { OwnValues } from "../org_policy/document.ts";
-import { collectApiTokenOwners } from "./collectors/api_token_owners.ts";
-import { appCollectors } from "./collectors/apps.ts";
-import { collectBrandSignInPages } from "./collectors/brands.ts";
-import { evidenceOf, type Collector, type CollectorContext, type Collectors } from "./collectors/collector.ts";
-import { createPolicyRules, policyCollectors } from "./collectors/policies.ts";
-import { collectSmartCardIdps } from "./collectors/smart_card_idps.ts";
+import { collectors, createPartReader, evidenceOf, type CollectorContext } from "./collectors.ts";
 import type { IdpClient } from "../okta/idp_client.ts";
 
 /** Fetches artifacts, each once, however many checks ask for it; the client bounds how many requests are under way. */
@@ -45,21 +39,6 @@ export interface CollectionOptions {
   readonly now?: () => Date;
 }
 
-/** Artifacts that are more than the one list or object of their row. */
-const collectors: Collectors = {
-  ...policyCollectors,
-  ...appCollectors,
-  brand_sign_in_pages: collectBrandSignInPages,
-  api_token_owners: collectApiTokenOwners,
-  smart_card_idps: collectSmartCardIdps,
-};
-
-async function collectList({ client }: CollectorContext, name: ArtifactName): Promise<Evidence<JsonList>> {
-  const { request } = artifactTable[name];
-  if (request === null) throw new TypeError(`Cannot collect "${name}": it has no request and no collector`);
-  return evidenceOf(await client.getList(request));
-}
-
 export function createCollection(client: IdpClient, options: CollectionOptions = {}): Collection {
   const { signal, values = {}, trace, now = () => new Date() } = options;
   const started = new Map<ArtifactName, Promise<unknown>>();
@@ -68,7 +47,7 @@ export function createCollection(client: IdpClient, options: CollectionOptions =
     client,
     obtain: start,
     isRequested: (name) => started.has(name),
-    policyRules: createPolicyRules(client),
+    parts: createPartReader(client),
   };
 
   return { obtain, obtainFor, artifacts };
@@ -99,8 +78,7 @@ export function createCollection(client: IdpClient, options: CollectionOptions =
     await Promise.resolve();
     signal?.throwIfAborted();
     const startedAtMs = trace?.nowMs() ?? 0;
-    const collect: Collector<ArtifactName> = collectors[name] ?? ((from) => collectList(from, name));
-    const artifact = await collect(context).catch((error: unknown) => {
+    const artifact = await (collectors[name]?.(context) ?? collectList(name)).catch((error: unknown) => {
       signal?.throwIfAborted();
       return notUnderstood(error);
     });
@@ -111,6 +89,12 @@ export function createCollection(client: IdpClient, options: CollectionOptions =
       artifact.state === "missing" ? artifact.reason : artifact.state,
     );
     return artifact as Artifacts[Name];
+  }
+
+  async function collectList(name: ArtifactName): Promise<Evidence<JsonList>> {
+    const { request } = artifactTable[name];
+    if (request === null) throw new TypeError(`Cannot collect "${name}": it has no request and no collector`);
+    return evidenceOf(await client.getList(request));
   }
 
   function artifacts(): CollectedArtifacts {

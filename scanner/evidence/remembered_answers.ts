@@ -1,7 +1,6 @@
 import type { JsonObject } from "../../shared/json.ts";
-import type { IdpClient, IdpRequest, Reading } from "../okta/idp_client.ts";
+import { pathSegment, type IdpClient, type IdpRequest, type Reading } from "../okta/idp_client.ts";
 import type { JsonList } from "./artifacts.ts";
-import { pathSegment } from "./collectors/collector.ts";
 
 /** Names in the answers so far: enough to find the ones that a change touches. */
 export interface KnownAnswers {

@@ -5,7 +5,7 @@ import { causesOf } from "../causes/causes.ts";
 import { sha256 } from "../digest.ts";
 import type { ArtifactName, CollectedArtifacts } from "../evidence/artifacts.ts";
 import { artifactsReadBy } from "../evidence/artifacts_read_by.ts";
-import { requestsText } from "../evidence/artifact_requests.ts";
+import { requestsText } from "../evidence/artifact_table.ts";
 import { objectLists } from "../evidence/org_objects.ts";
 import type { OwnValues } from "../org_policy/document.ts";
 import { explainFinding } from "./explain_org.ts";

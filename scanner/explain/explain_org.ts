@@ -11,7 +11,7 @@ import { nameOf } from "../checks/parsing/names.ts";
 import { everyoneIn, restrictionsOf } from "../checks/parsing/rule_conditions.ts";
 import { accessOf, inOrder } from "../checks/parsing/rule_order.ts";
 import type { DecidingFields } from "../checks/check.ts";
-import { partPaths } from "../evidence/artifact_table.ts";
+import { objectParts } from "../evidence/artifact_table.ts";
 import type { ArtifactName, CollectedArtifacts, JsonList } from "../evidence/artifacts.ts";
 import { artifactsReadBy } from "../evidence/artifacts_read_by.ts";
 import type { ArtifactsDocument } from "../evidence/artifacts_document.ts";
@@ -181,7 +181,7 @@ function objectOf({ type, id }: Pick<OrgObject, "type" | "id">, lists: readonly 
 
 /** The deciding fields of a rule, or of any other object. */
 function fieldsOf({ explanation }: CatalogCheck, areOfRules: boolean): readonly string[] {
-  const isOfRules = ({ request }: DecidingFields) => request === `GET ${partPaths.policyRules}`;
+  const isOfRules = ({ request }: DecidingFields) => request === `GET ${objectParts.policyRules.path}`;
   const fields = explanation.deciding_fields
     .filter((one) => isOfRules(one) === areOfRules)
     .flatMap((one) => one.fields);

@@ -15,7 +15,7 @@ import {
   type Evidence,
   type JsonList,
 } from "../evidence/artifacts.ts";
-import { pathSegment } from "../evidence/collectors/collector.ts";
+import { pathSegment } from "../okta/idp_client.ts";
 import { identifier, type TerraformResource, type Value, type Variable } from "./terraform.ts";
 
 /** A finding that fails, or a missing log stream that nobody attested. */

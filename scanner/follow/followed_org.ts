@@ -1,6 +1,6 @@
 import { ownValues } from "../org_policy/document.ts";
 import type { CollectedArtifacts } from "../evidence/artifacts.ts";
-import { firstRequests } from "../evidence/artifact_requests.ts";
+import { firstRequests } from "../evidence/artifact_table.ts";
 import { createCollection } from "../evidence/collect.ts";
 import { createRememberedAnswers, type RememberedAnswers, type SavedAnswers } from "../evidence/remembered_answers.ts";
 import type { Connection } from "../okta/connection.ts";

@@ -85,7 +85,7 @@ function touchedByOne(
 }
 
 function partsOf(of: readonly Row[], known: KnownAnswers): readonly string[] {
-  const beginnings = of.flatMap(([, { parts = [] }]) => parts.map((path) => path.slice(0, path.indexOf("{id}"))));
+  const beginnings = of.flatMap(([, { parts = [] }]) => parts.map(({ path }) => path.slice(0, path.indexOf("{id}"))));
   return known.paths().filter((path) => beginsWith(path, beginnings));
 }
 

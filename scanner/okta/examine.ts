@@ -1,5 +1,4 @@
-import { firstRequests } from "../evidence/artifact_requests.ts";
-import { artifactTable } from "../evidence/artifact_table.ts";
+import { artifactTable, firstRequests } from "../evidence/artifact_table.ts";
 import type { ArtifactName } from "../evidence/artifacts.ts";
 import type { Engine } from "../../shared/report.ts";
 import { providerMoment, type Clock, type ProviderMoment } from "./clock.ts";

@@ -1,5 +1,6 @@
 import type { Evidence } from "../evidence/artifacts.ts";
-import type { JsonObject } from "../../shared/json.ts";
+import { isJsonObject, type JsonObject } from "../../shared/json.ts";
+import { isUsableId } from "../checks/parsing/names.ts";
 
 /** A path under the org, and the scope that reading it needs (without its prefix). */
 export interface IdpRequest {
@@ -38,4 +39,34 @@ export interface ListPage {
 /** Reads page by page what has no end. Never throws for what the provider does. */
 export interface PageReader {
   getPage(request: IdpRequest): Promise<Reading<ListPage>>;
+}
+
+/** An id as one segment of a request's path; null for what is no id, and for dots that would lead to another path. Never throws. */
+export function pathSegment(id: unknown): string | null {
+  if (!isUsableId(id) || id === "." || id === "..") return null;
+  return encodeURIComponent(id);
+}
+
+/**
+ * Keeps the named fields of each entry of a list, `settings.host` for a part of one. The fields that nothing reads are most of the memory of a large org, and some (links, client secrets) must not be saved. A check that reads a field
+ * which is not kept fails `test/scanner/evidence/kept_fields.test.ts`.
+ */
+export function keeping(paths: readonly string[]): (entry: JsonObject) => JsonObject {
+  const inner = new Map<string, string[]>();
+  for (const path of paths) {
+    const [field = "", ...rest] = path.split(".");
+    const deeper = inner.get(field) ?? [];
+    inner.set(field, rest.length === 0 ? deeper : [...deeper, rest.join(".")]);
+  }
+  const fields = [...inner].map(([field, deeper]) => ({ field, keep: deeper.length === 0 ? null : keeping(deeper) }));
+  return (entry) => {
+    const kept: Record<string, unknown> = {};
+    for (const { field, keep } of fields) {
+      if (!Object.hasOwn(entry, field)) continue;
+      const value = entry[field];
+      // A value of another shape than expected is kept: whether it is readable is for a check to decide.
+      kept[field] = keep !== null && isJsonObject(value) ? keep(value) : value;
+    }
+    return kept;
+  };
 }

@@ -5,7 +5,7 @@ import type { JsonObject } from "../../../shared/json.ts";
 import { catalog } from "../../../scanner/catalog/catalog.ts";
 import { findCheck, selectChecks } from "../../../scanner/catalog/select_checks.ts";
 import { createCollection } from "../../../scanner/evidence/collect.ts";
-import { readCertificate } from "../../../scanner/evidence/collectors/smart_card_idps.ts";
+import { readCertificate } from "../../../scanner/evidence/collectors.ts";
 import { evaluateCheck } from "../../../scanner/evaluate.ts";
 import {
   adminConsoleApp,

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { firstRequests } from "../../../scanner/evidence/artifact_requests.ts";
+import { firstRequests } from "../../../scanner/evidence/artifact_table.ts";
 import type { ConnectionSettings } from "../../../scanner/okta/connection_settings.ts";
 import { connect, type Connection, type ConnectOptions } from "../../../scanner/okta/connection.ts";
 import { IdpError, toErrorReport } from "../../../scanner/okta/idp_error.ts";

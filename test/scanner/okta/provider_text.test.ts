@@ -1,6 +1,6 @@
 import { array, assert, dictionary, oneof, property } from "fast-check";
 import { describe, expect, test } from "vitest";
-import { pathSegment } from "../../../scanner/evidence/collectors/collector.ts";
+import { pathSegment } from "../../../scanner/okta/idp_client.ts";
 import { parseBody } from "../../../scanner/okta/json_answer.ts";
 import { cleanDistinguishedName, cleanProviderText } from "../../../scanner/okta/provider_text.ts";
 import { isLine } from "../../../shared/text.ts";

@@ -1,0 +1,297 @@
+import { X509Certificate } from "node:crypto";
+import { isJsonObject, type JsonObject } from "../../shared/json.ts";
+import { accessPolicyId } from "../checks/parsing/access_policy.ts";
+import { activityOf } from "../checks/parsing/activity.ts";
+import { readText, textsIn } from "../checks/parsing/fields.ts";
+import { isSuperAdminRole } from "../checks/parsing/super_admin_role.ts";
+import { pathSegment, type IdpClient, type Reading } from "../okta/idp_client.ts";
+import { cleanDistinguishedName } from "../okta/provider_text.ts";
+import { artifactTable, objectParts, type ObjectPart } from "./artifact_table.ts";
+import {
+  entriesOf,
+  missing,
+  obtained,
+  type ApiTokenOwner,
+  type ArtifactName,
+  type Artifacts,
+  type BuiltInApp,
+  type CertificateFields,
+  type Evidence,
+  type JsonList,
+  type PolicyWithRules,
+  type SignInPage,
+  type TrustedCertificate,
+} from "./artifacts.ts";
+
+/** Context of a collector. Each artifact is fetched once for the whole scan. */
+export interface CollectorContext {
+  readonly client: IdpClient;
+  readonly obtain: <Name extends ArtifactName>(name: Name) => Promise<Artifacts[Name]>;
+  /** True when an artifact is fetched in any case, so that its content need not be requested separately. */
+  readonly isRequested: (name: ArtifactName) => boolean;
+  readonly parts: PartReader;
+}
+
+type Collector<Name extends ArtifactName> = (context: CollectorContext) => Promise<Artifacts[Name]>;
+
+/** Reads parts of objects, each once, however many objects share it. */
+export interface PartReader {
+  object(part: ObjectPart, id: unknown): Promise<Reading<JsonObject>>;
+  list(part: ObjectPart, id: unknown): Promise<Evidence<JsonList>>;
+}
+
+export function createPartReader(client: IdpClient): PartReader {
+  const readings = new Map<string, Promise<unknown>>();
+  return {
+    object: (part, id) => once(part, id, (request) => client.getObject(request)),
+    list: (part, id) => once(part, id, async (request) => evidenceOf(await client.getList(request))),
+  };
+
+  function once<Value>(
+    { unnamed, ...part }: ObjectPart,
+    id: unknown,
+    read: (request: ObjectPart) => Promise<Evidence<Value>>,
+  ): Promise<Evidence<Value>> {
+    const segment = pathSegment(id);
+    if (segment === null) return Promise.resolve(missing("unreadable", `${unnamed ?? "It"} could not be asked for.`));
+    const path = part.path.replace("{id}", () => segment);
+    // The same path has answers of the same type.
+    const known = readings.get(path) as Promise<Evidence<Value>> | undefined;
+    const reading = known ?? read({ ...part, path });
+    readings.set(path, reading);
+    return reading;
+  }
+}
+
+/** Artifacts that are more than the one list of their row. */
+export const collectors: { readonly [Name in ArtifactName]?: Collector<Name> } = {
+  global_session_policies: (context) => policies(context, "global_session_policies"),
+
+  // The rules of inactive automations too: a finding names every piece that is missing from the closest one.
+  user_lifecycle_policies: (context) => policies(context, "user_lifecycle_policies"),
+
+  automation_groups: async ({ parts, obtain }) =>
+    mapEvidence(await obtain("user_lifecycle_policies"), async (found) => {
+      const ids = new Set(found.flatMap(({ policy }) => textsIn(policy, "conditions.people.groups.include")));
+      const groups = await Promise.all([...ids].map((id) => parts.object(objectParts.group, id)));
+      return groups.flatMap((group) => (group.state === "obtained" ? [objectParts.group.keep(group.value)] : []));
+    }),
+
+  apps: async ({ client, isRequested, parts }) => {
+    // Asked for while the pages after it still come, so that the last page is not followed by all of them.
+    const requestRules = (app: JsonObject) => {
+      const policyId = policyOfActive(app);
+      if (policyId !== null) parts.list(objectParts.policyRules, policyId).catch(() => undefined);
+    };
+    const onEntry = isRequested("app_policy_rules") ? requestRules : undefined;
+    return evidenceOf(await client.getList({ ...artifactTable.apps.request, onEntry }));
+  },
+
+  app_policy_rules: async ({ obtain, parts }) =>
+    mapEvidence(await obtain("apps"), (found) => {
+      const ids = found.map(policyOfActive).filter((id) => id !== null);
+      return byKey(ids, (id) => parts.list(objectParts.policyRules, id));
+    }),
+
+  admin_console_app: (context) => builtInApp(context, "admin_console_app"),
+  dashboard_app: (context) => builtInApp(context, "dashboard_app"),
+
+  admin_console_settings: async ({ client }) => {
+    const settings = await client.getObject(artifactTable.admin_console_settings.request);
+    const evidence = await evidenceOf(settings);
+    // Every role below Super Administrator is refused here, so a 403 means a missing role regardless of its error code.
+    const isRefused = settings.refusal?.httpStatus === 403 && evidence.state === "missing";
+    return isRefused && evidence.reason === "provider_error" ? { ...evidence, reason: "missing_role" } : evidence;
+  },
+
+  brand_sign_in_pages: async ({ client, parts }) => {
+    const { request } = artifactTable.brand_sign_in_pages;
+    const expanded = await client.getList(request);
+    const isRefused = expanded.state === "missing" && expanded.refusal?.httpStatus === 400;
+    const brands = isRefused
+      ? await client.getList({ ...request, path: request.path.replace("expand=domains&", "") })
+      : expanded;
+    return mapEntries(brands, async ({ _embedded: embedded, ...brand }) => {
+      const [page, domains] = await Promise.all([
+        signInPage(parts, brand),
+        isRefused ? null : domainsOf(parts, brand, embedded),
+      ]);
+      return { brand: domains === null ? brand : { ...brand, domains }, page };
+    });
+  },
+
+  api_token_owners: async ({ obtain, parts }) =>
+    mapEvidence(await obtain("api_tokens"), (tokens) => {
+      const ids = tokens.map((token) => token["userId"]).filter((id) => typeof id === "string");
+      return byKey(ids, (id) => ownerOf(parts, id));
+    }),
+
+  smart_card_idps: async ({ client, parts }) =>
+    mapEntries(await client.getList(artifactTable.smart_card_idps.request), async (idp) => {
+      const kid = textOf(idp, "protocol.credentials.trust.kid");
+      const isNamed = pathSegment(kid) !== null;
+      const key = isNamed ? await parts.object(objectParts.idpKey, kid) : obtained({});
+      return { idp, certificate: await mapEvidence(key, readCertificate) };
+    }),
+};
+
+/**
+ * The evidence with `make` applied to its value; missing evidence keeps its reason. It is without the HTTP status of a refusal, which is
+ * for collectors.
+ */
+async function mapEvidence<Value, Made>(
+  reading: Reading<Value>,
+  make: (value: Value) => Promise<Made> | Made,
+): Promise<Evidence<Made>> {
+  if (reading.state === "obtained") return { state: "obtained", value: await make(reading.value) };
+  const { reason, detail, partial } = reading;
+  return { state: "missing", reason, detail, partial: partial === null ? null : await make(partial) };
+}
+
+/** The same for each entry of a list, at once. */
+function mapEntries<Made>(
+  list: Reading<JsonList>,
+  make: (entry: JsonObject) => Promise<Made>,
+): Promise<Evidence<readonly Made[]>> {
+  return mapEvidence(list, (found) => Promise.all(found.map(make)));
+}
+
+export function evidenceOf<Value>(reading: Reading<Value>): Promise<Evidence<Value>> {
+  return mapEvidence(reading, (value) => value);
+}
+
+/** One value for each of the keys, made at once. */
+async function byKey<Made>(
+  keys: readonly string[],
+  make: (key: string) => Promise<Made>,
+): Promise<Readonly<Record<string, Made>>> {
+  const made = [...new Set(keys)].map(async (key) => [key, await make(key)] as const);
+  return Object.fromEntries(await Promise.all(made));
+}
+
+function textOf(object: JsonObject, path: string): string | null {
+  const found = readText(object, path);
+  return found.kind === "value" ? found.value : null;
+}
+
+async function policies(
+  { client, parts }: CollectorContext,
+  artifact: "global_session_policies" | "user_lifecycle_policies",
+): Promise<Evidence<readonly PolicyWithRules[]>> {
+  const isNeeded = (policy: JsonObject) => artifact === "user_lifecycle_policies" || activityOf(policy) !== "inactive";
+  return mapEntries(await client.getList(artifactTable[artifact].request), async (policy) => ({
+    policy,
+    rules: isNeeded(policy) ? await parts.list(objectParts.policyRules, policy["id"]) : null,
+  }));
+}
+
+/** Null where the app is inactive, or names no policy that can be read. */
+function policyOfActive(app: JsonObject): string | null {
+  if (activityOf(app) === "inactive") return null;
+  const id = accessPolicyId(app);
+  return typeof id === "string" ? id : null;
+}
+
+const appNames = { admin_console_app: "saasure", dashboard_app: "okta_enduser" } as const;
+
+async function builtInApp(context: CollectorContext, artifact: keyof typeof appNames): Promise<Evidence<BuiltInApp>> {
+  const isNamed = (app: JsonObject) => app["name"] === appNames[artifact];
+  const apps = await listApps(context, artifact);
+  const unnamed = apps.state === "obtained" && apps.value.some((app) => typeof app["name"] !== "string");
+  if (unnamed && !apps.value.some(isNamed)) {
+    return missing("unreadable", `GET /api/v1/apps holds an app without a name, which may be ${appNames[artifact]}.`);
+  }
+  return mapEvidence(apps, async (found) => {
+    const app = found.find(isNamed) ?? null;
+    const policyId = app === null ? null : accessPolicyId(app);
+    const rules = typeof policyId === "string" ? await context.parts.list(objectParts.policyRules, policyId) : null;
+    return { app, rules };
+  });
+}
+
+/** From the whole list where it is fetched anyway. A partial list may lack the app, so then it is requested by name. */
+async function listApps(
+  { client, isRequested, obtain }: CollectorContext,
+  artifact: keyof typeof appNames,
+): Promise<Evidence<JsonList>> {
+  if (isRequested("apps")) {
+    const all = await obtain("apps");
+    if (all.state === "obtained") return all;
+  }
+  return evidenceOf(await client.getList(artifactTable[artifact].request));
+}
+
+/** Null where they cannot be read, and for the default brand, which is shown in any case. */
+async function domainsOf(parts: PartReader, brand: JsonObject, embedded: unknown): Promise<JsonList | null> {
+  const { keep } = objectParts.brandDomains;
+  const domains = isJsonObject(embedded) ? embedded["domains"] : null;
+  if (Array.isArray(domains)) return domains.map((domain) => (isJsonObject(domain) ? keep(domain) : {}));
+  if (brand["isDefault"] !== false) return null;
+  const read = await parts.list(objectParts.brandDomains, brand["id"]);
+  return read.state === "obtained" ? read.value : null;
+}
+
+/** The customized page; the default one where the provider answers 404 or null for the customized one. */
+async function signInPage(parts: PartReader, { id }: JsonObject): Promise<Evidence<SignInPage>> {
+  const customized = await parts.object(objectParts.signInPage, id);
+  const isAbsent = customized.state === "missing" && customized.refusal?.httpStatus === 404;
+  const isEmpty = customized.state === "obtained" && (contentOf(customized.value) ?? "") === "";
+  const shown = isAbsent || isEmpty ? await parts.object(objectParts.defaultSignInPage, id) : customized;
+  return mapEvidence(shown, (page): SignInPage => {
+    const stored = customized.state === "obtained" ? customized.value : null;
+    const kind = shown === customized ? "customized" : "default";
+    return { kind, content: contentOf(page), settings: settingsOf(stored ?? page), is_stored: stored !== null };
+  });
+}
+
+function contentOf(page: JsonObject): unknown {
+  return page["pageContent"] ?? null;
+}
+
+function settingsOf(page: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(page).filter(([name]) => name !== "pageContent" && !name.startsWith("_")));
+}
+
+/** The groups are not requested where a role of the user's own already decides. */
+async function ownerOf(parts: PartReader, userId: string): Promise<ApiTokenOwner> {
+  const [user, roles] = await Promise.all([
+    parts.object(objectParts.user, userId),
+    parts.list(objectParts.userRoles, userId),
+  ]);
+  const login = user.state === "obtained" ? textOf(user.value, "profile.login") : null;
+  if (entriesOf(roles).some((role) => isSuperAdminRole(role) === true)) return { login, roles, groups: null };
+  const groups = await mapEntries(await parts.list(objectParts.userGroups, userId), async (group) => {
+    const id = typeof group["id"] === "string" ? group["id"] : "";
+    const name = textOf(group, "profile.name") ?? id;
+    return { id, name, roles: await parts.list(objectParts.groupRoles, id) };
+  });
+  return { login, roles, groups };
+}
+
+/** Null where the key holds no certificate, or one that cannot be read. */
+export function readCertificate(key: JsonObject): TrustedCertificate | null {
+  const encoded: readonly unknown[] = Array.isArray(key["x5c"]) ? key["x5c"] : [];
+  const [x5c] = encoded;
+  const [first = null, ...chain] = encoded.map(fieldsOf);
+  if (typeof x5c !== "string" || first === null) return null;
+  const readable = chain.filter((fields) => fields !== null);
+  return readable.length === chain.length ? { ...first, chain: readable, x5c } : null;
+}
+
+function fieldsOf(x5c: unknown): CertificateFields | null {
+  if (typeof x5c !== "string") return null;
+  try {
+    // Some answers contain line breaks within the base64.
+    const certificate = new X509Certificate(Buffer.from(x5c.replaceAll(/\s+/g, ""), "base64"));
+    return {
+      subject: cleanDistinguishedName(certificate.subject),
+      issuer: cleanDistinguishedName(certificate.issuer),
+      serial: certificate.serialNumber.toLowerCase(),
+      sha256: certificate.fingerprint256.replaceAll(":", "").toLowerCase(),
+      valid_from: certificate.validFromDate.toISOString(),
+      valid_to: certificate.validToDate.toISOString(),
+    };
+  } catch {
+    return null;
+  }
+}
