@@ -3,8 +3,18 @@ import * as v from "valibot";
 import { makeDirectory, readText, writeWhole } from "../../command_line/files.ts";
 import { hasCode } from "../../shared/error_code.ts";
 import { UsageError } from "../../shared/usage_error.ts";
-import type { SavedAnswers } from "../evidence/remembered_answers.ts";
+import type { Reading } from "../okta/idp_client.ts";
 import type { ChangeLine, KnownFinding } from "./changes.ts";
+
+/** An answer of the provider, in memory. */
+export interface SavedAnswer {
+  readonly path: string;
+  readonly reading: Reading<unknown>;
+  /** It was obtained once, and refused since. */
+  readonly wasObtained: boolean;
+  /** It was forgotten, and no collector has needed it since; another process must not take it for true either. */
+  readonly isForgotten?: true;
+}
 
 /** State of a follower, whole after each of its rounds. */
 export type FollowState = Readonly<Omit<v.InferOutput<typeof stateSchema>, "schema">>;
@@ -81,7 +91,7 @@ const stateSchema = v.object({
   orgPolicy: v.nullable(v.string()),
   /** Identities of log entries that were read. */
   seen: listOf<string>(v.string()),
-  answers: listOf<SavedAnswers[number]>(v.object({ path: v.string() })),
+  answers: listOf<SavedAnswer>(v.object({ path: v.string() })),
   findings: listOf<KnownFinding>(v.object({ fingerprint: v.string() })),
   /** Written lines that the gateway may not have, oldest first. */
   pending: lines,

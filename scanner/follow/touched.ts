@@ -1,7 +1,13 @@
 import { artifactTable, listIdentity, type ArtifactRow } from "../evidence/artifact_table.ts";
 import type { ArtifactName } from "../evidence/artifacts.ts";
-import type { KnownAnswers } from "../evidence/remembered_answers.ts";
 import { actedOn, hasHappened, isApp, type LogEvent } from "./log_event.ts";
+
+/** Names in the answers so far: enough to find the ones that a change touches. */
+export interface KnownAnswers {
+  paths(): readonly string[];
+  /** True when the list at that path has an entry with this id. */
+  holds(path: string, id: string): boolean;
+}
 
 /** Evidence that an event makes doubtful. Verdicts never come from an event, only from what is then read again. */
 export interface Touched {
@@ -94,7 +100,7 @@ function isAbout(path: string, id: string, known: KnownAnswers): boolean {
   return path.split("/").includes(encodeURIComponent(id)) || known.holds(path, id);
 }
 
-function isAppList(path: string): boolean {
+export function isAppList(path: string): boolean {
   return path.startsWith("/api/v1/apps?");
 }
 
