@@ -202,7 +202,7 @@ function policyList(type: string): IdpRequest {
   return { path: `/api/v1/policies?type=${type}`, scope: "policies.read", keep: withoutLinks };
 }
 
-export function withoutLinks({ _links, ...rest }: JsonObject): JsonObject {
+function withoutLinks({ _links, ...rest }: JsonObject): JsonObject {
   return rest;
 }
 
