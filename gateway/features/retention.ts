@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { observations, type scans } from "../../drizzle/schema.ts";
+import { observations } from "../../drizzle/schema.ts";
 import { write } from "../../drizzle/transactions.ts";
 import type { GatewayConfig } from "../config.ts";
 import { deleteNumbering } from "../streaming/published.ts";
@@ -8,7 +8,7 @@ import { deleteSome } from "./delete_in_batches.ts";
 import { announceOrganization } from "./organizations/announce_updates.ts";
 import type { Task } from "./features.ts";
 import { announceDeleted } from "./runs/announce_runs.ts";
-import { monitorKind, runChannel, scanKind, type RunKind, type RunRow } from "./runs/run.ts";
+import { monitorKind, runChannel, scanKind, type AnyRunKind } from "./runs/run.ts";
 
 /** How long what is old is kept. */
 export type Keeping = Pick<GatewayConfig, "retentionDays" | "historyDays">;
@@ -39,8 +39,8 @@ function forgettingHistory(afterSeconds: number): Task {
 }
 
 /** Deletes runs that ended so long ago, with all that belongs to them; nothing while another process deletes the same. */
-function deletingEnded<Row extends RunRow>(kind: RunKind<Row>, afterSeconds: number): Task {
-  const table = kind.table as typeof scans;
+function deletingEnded(kind: AnyRunKind, afterSeconds: number): Task {
+  const { table, details } = kind;
   return {
     ...times,
     due: `${kind.name}s_ended_due`,
@@ -56,7 +56,6 @@ function deletingEnded<Row extends RunRow>(kind: RunKind<Row>, afterSeconds: num
           .for("update", { skipLocked: true });
         if (old.length === 0) return { deleted: [], hasMore: false };
         const ids = sql`any (${sql.param(old.map(({ id }) => id))}::uuid[])`;
-        const { details } = kind;
         if (await deleteSome(db, details.table, sql`${details.owner} = ${ids}`)) return { deleted: [], hasMore: true };
         await db.delete(table).where(sql`${table.id} = ${ids}`);
         await deleteNumbering(

@@ -2,11 +2,13 @@ import { findDueTenant } from "../../drizzle/across_tenants.ts";
 import { pause } from "../../shared/abortable.ts";
 import type { Feature, FeatureDependencies, Task } from "./features.ts";
 
+type Working = Pick<Feature, "tasks">;
+
 /** Steps of one run, and the next one goes on: all tasks together ask less of others than a Worker may in one go. */
 const maxSteps = 50;
 
 /** Does what is due. Never rejects. */
-export async function runTask({ due, afterSeconds = 0, run }: Task, dependencies: FeatureDependencies): Promise<void> {
+async function runTask({ due, afterSeconds = 0, run }: Task, dependencies: FeatureDependencies): Promise<void> {
   try {
     for (let step = 0; step < maxSteps; step += 1) {
       const tenantId = await findDueTenant(dependencies.database, due, afterSeconds);
@@ -18,12 +20,12 @@ export async function runTask({ due, afterSeconds = 0, run }: Task, dependencies
 }
 
 /** Does each task once. */
-export async function runTasks(features: readonly Feature[], dependencies: FeatureDependencies): Promise<void> {
+export async function runTasks(features: readonly Working[], dependencies: FeatureDependencies): Promise<void> {
   await Promise.all(tasksOf(features).map((task) => runTask(task, dependencies)));
 }
 
 /** Does each task again and again, never two runs of it at once; returns how to stop. */
-export function repeatTasks(features: readonly Feature[], dependencies: FeatureDependencies): () => void {
+export function repeatTasks(features: readonly Working[], dependencies: FeatureDependencies): () => void {
   const stopping = new AbortController();
   for (const task of tasksOf(features)) void repeat(task);
   return () => stopping.abort();
@@ -37,6 +39,6 @@ export function repeatTasks(features: readonly Feature[], dependencies: FeatureD
   }
 }
 
-function tasksOf(features: readonly Feature[]): readonly Task[] {
+function tasksOf(features: readonly Working[]): readonly Task[] {
   return features.flatMap(({ tasks = [] }) => tasks);
 }

@@ -69,7 +69,6 @@ export interface ListOptions<Row, Parameters extends QueryParameters> extends Om
   readonly list: List<Row>;
   /** The schema of one item, and the name of the page's. */
   readonly of: readonly [item: v.GenericSchema, pageName: string];
-  readonly example: unknown;
   readonly answer?: string;
 }
 
@@ -92,19 +91,23 @@ const maxBodyBytes = 65_536;
 export function defineResource(routes: Hono<Allowed>, resource: ResourceOptions) {
   return { on, list };
 
-  /** `route` is method and path below `/api/v1`: `GET /scans/:id`. */
+  /**
+   * `route` is method and path below `/api/v1`: `GET /scans/:id`. What the handler returns is answered as JSON with the first status of the
+   * answers, nothing with 204.
+   */
   function on<const Schema extends v.GenericSchema, const Parameters extends QueryParameters = QueryParameters>(
     route: string,
     options: RouteOptions<Schema, Parameters>,
-    handle: (call: Call<v.InferOutput<Schema>, QueryValues<Parameters>>) => Promise<Response>,
+    handle: (call: Call<v.InferOutput<Schema>, QueryValues<Parameters>>) => Promise<Response | object | void>,
   ): void {
     const [method = "", path = ""] = route.split(" ");
-    const { body, query, page = null } = options;
+    const { body, query, page = null, answers } = options;
+    const [status] = Object.keys(answers).map(Number);
     routes.on(method, path, allow(options.allow), describe(path, options, resource), async (c) => {
       const { principal, readOne, read, write } = c.var;
       // In this order a request is refused for the first of them that is wrong.
       const id = readId(c, path, resource);
-      return handle({
+      const answer = await handle({
         c,
         principal,
         id,
@@ -116,17 +119,19 @@ export function defineResource(routes: Hono<Allowed>, resource: ResourceOptions)
         parameters: readQuery(c, query ?? ({} as NonNullable<typeof query>)),
         body: body === undefined || body.isReadByHandler === true ? undefined : await readBody(c.req.raw, body),
       });
+      if (answer instanceof Response) return answer;
+      return answer === undefined ? c.body(null, 204) : c.json(answer, status as 200);
     });
   }
 
   /** A list in pages; `select` reads one row beyond the limit. */
   function list<Row, const Parameters extends QueryParameters = QueryParameters>(
     route: string,
-    { list: rows, of: [item, pageName], example, answer = "One page", ...options }: ListOptions<Row, Parameters>,
+    { list: rows, of: [item, pageName], answer = "One page", ...options }: ListOptions<Row, Parameters>,
     select: (call: Call<unknown, QueryValues<Parameters>>) => Promise<readonly Row[]>,
   ): void {
     const page = component(pageName, pageOf(item));
-    const answers = { 200: json(page, answer, { example: { items: [example], next_cursor: null } }) };
+    const answers = { 200: json(page, answer) };
     on(route, { ...options, page: rows, answers }, async (call) => {
       const text = toPage(await select(call), call.page.limit, ofResource(rows, call.id));
       accountOf(call.c.req.raw).takeAnswer(text.length);

@@ -10,7 +10,6 @@ import type { Change } from "../../shared/schemas/change.ts";
 import type { Decision } from "../../shared/schemas/decision.ts";
 import { mapNotes } from "../../shared/schemas/finding_notes.ts";
 import type { HistoryDay } from "../../shared/schemas/history.ts";
-import { organizationExample } from "../../gateway/features/examples.ts";
 import { aChange as aNewChange } from "../support/change_builders.ts";
 
 const text = { stigId: "OKTA-APP-000560", controls: ["IA-2 (1)"], scopes: [], fix: "Require two factors." };
@@ -216,14 +215,15 @@ function toNewsOf(change: Partial<Change>) {
 }
 
 test("a waived rule of CAT I needs nobody, and an unwaived one is in the tab's title", () => {
-  const organization = { ...organizationExample, cat1_open: 1, monitor_id: null } as never;
+  const organizationId = "2f0f3d0e-4a5b-4d63-9f6c-0b7f1d3a9c55";
+  const organization = { id: organizationId, name: "acme.okta.com", cat1_open: 1, monitor_id: null } as never;
   const findings = [{ resource_id: "0oa1", resource_name: "App" }];
-  const rule = { organization_id: organizationExample.id, check: "mfa", actor: null, findings };
+  const rule = { organization_id: organizationId, check: "mfa", actor: null, findings };
   const tenant = {
     organizations: [],
     monitors: new Map(),
     changes: new Map(),
-    cat1: new Map([[organizationExample.id, [rule]]]),
+    cat1: new Map([[organizationId, [rule]]]),
     decisions: [] as readonly Decision[],
     seenAtMs: null,
     connection: { state: "live", problem: null, retryAtMs: null },

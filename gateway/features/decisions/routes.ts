@@ -12,29 +12,17 @@ import { InvalidBody } from "../../http/problem.ts";
 import { choiceParameter } from "../../http/query_parameter.ts";
 import { defineResource } from "../../http/resource.ts";
 import { checkParameter } from "../check_parameter.ts";
-import { exampleOf } from "../examples.ts";
-import { afterResponse, announce, tenantChannel } from "../announce.ts";
+import { afterResponse, announcing, tenantChannel } from "../announce.ts";
 import { insertDecision, selectDecisions, toDecision, withdrawDecision, type DecisionRow } from "./decision_store.ts";
 
-const decisionId = "9b2f5f1c-3c51-4a8e-9a55-1f0d3a7c2e64";
-const orgUrl = "https://acme.okta.com";
 const newDecisionExample = {
   kind: "waiver",
   check: "apitoken_restricted_to_network_zone",
   resource: "00T1a2b3c4",
   reason: "Moves to the new network in January",
   expires: "2027-01-31",
-  org_url: orgUrl,
+  org_url: "https://acme.okta.com",
 };
-const decisionExample = exampleOf(decisionSchema, {
-  ...newDecisionExample,
-  id: decisionId,
-  decision_id: decisionId,
-  status: null,
-  by: "ada@acme.example",
-  by_kind: "user",
-  state: "active",
-});
 
 const Decision = component("Decision", decisionSchema);
 
@@ -52,11 +40,9 @@ const decisionEvents = ({ sendEvent }: Publisher) => ({
   publishDecisionUpdated: (channel: string, payload: Decision) => sendEvent(channel, "decision.updated", payload),
 });
 
-type Publish = (channel: string, payload: Decision) => Promise<void>;
-
 function decisionRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
   const { nowMs } = dependencies;
-  const { publishDecisionCreated, publishDecisionUpdated } = decisionEvents(dependencies);
+  const { publishDecisionCreated, publishDecisionUpdated } = decisionEvents(announcing(dependencies));
   const routes = new Hono<Allowed>();
   const resource = defineResource(routes, { tag: "decisions", what: "decision" });
 
@@ -76,7 +62,6 @@ function decisionRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       },
       list: listByTime("decisions", (row: DecisionRow) => toDecision(row, nowMs())),
       of: [Decision, "DecisionPage"],
-      example: decisionExample,
     },
     ({ page, parameters: { active, kind, check, org_url }, readOne }) => {
       const filter = { isActive: active === null ? null : active === "true", kind, check, orgUrl: org_url };
@@ -96,7 +81,7 @@ function decisionRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
         "little; a scan that is registered after it and completes with a FAIL of the check ends it.",
       body: { schema: newDecisionSchema, example: newDecisionExample },
       answers: {
-        201: json(Decision, "Decided", { headers: ["Location"], example: decisionExample }),
+        201: json(Decision, "Decided", { headers: ["Location"] }),
         409: problem("The same decision exists already and is active; `detail` has its id"),
       },
     },
@@ -108,8 +93,9 @@ function decisionRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       if ("problem" in named) throw new InvalidBody([{ pointer: "/check", detail: named.problem }]);
       const row = await write((db) => insertDecision(db, principal, { ...body, check: named.check }));
       const decision = toDecision(row, nowMs());
-      afterResponse(c, announceDecision(decision, publishDecisionCreated));
-      return c.json(decision, 201, { location: `/api/v1/decisions/${row.id}` });
+      afterResponse(c, publishDecisionCreated(tenantChannel(row.tenantId), decision));
+      c.header("location", `/api/v1/decisions/${row.id}`);
+      return decision;
     },
   );
 
@@ -124,16 +110,11 @@ function decisionRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
     },
     async ({ c, principal, id, write }) => {
       const { row, isChanged } = await write((db) => withdrawDecision(db, principal, id));
-      if (isChanged) afterResponse(c, announceDecision(toDecision(row, nowMs()), publishDecisionUpdated));
-      return c.body(null, 204);
+      if (isChanged) afterResponse(c, publishDecisionUpdated(tenantChannel(row.tenantId), toDecision(row, nowMs())));
     },
   );
 
   return routes;
-
-  function announceDecision(decision: Decision, publish: Publish): Promise<void> {
-    return announce(dependencies, [tenantChannel(decision.tenant_id)], (channel) => publish(channel, decision));
-  }
 }
 
 const maxUrlLength = 2048;

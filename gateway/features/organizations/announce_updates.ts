@@ -5,15 +5,16 @@ import type { OrganizationResource } from "../../../shared/schemas/organization.
 import { originOf } from "../../../shared/schemas/web_address.ts";
 import type { Publisher } from "../../../shared/send_event.ts";
 import type { ChannelEvent } from "../../streaming/published.ts";
-import { announce, announcePaced, tenantChannel } from "../announce.ts";
+import { announcePaced, tenantChannel } from "../announce.ts";
 import type { FeatureDependencies } from "../features.ts";
 import { toOrganizationResource } from "./organization.ts";
 import { selectOrganizationRows } from "./organization_store.ts";
 
-const organizationEvents = ({ sendEvent }: Publisher) => ({
-  publishUpdated: (channel: string, payload: OrganizationResource) =>
+/** The events of organizations on their tenant's stream, each after it was stored. */
+export const organizationEvents = ({ sendEvent }: Publisher) => ({
+  publishOrganizationUpdated: (channel: string, payload: OrganizationResource) =>
     sendEvent(channel, "organization.updated", payload),
-  publishDeleted: (channel: string, payload: { readonly organization_id: string }) =>
+  publishOrganizationDeleted: (channel: string, payload: { readonly organization_id: string }) =>
     sendEvent(channel, "organization.deleted", payload),
 });
 
@@ -23,25 +24,17 @@ interface Place {
 }
 
 /** Tells the tenant's stream of an organization after something of it was stored. Resolves when it was published; never rejects. */
-export async function announceOrganization(dependencies: FeatureDependencies, place: Place): Promise<void> {
-  const { database, nowMs } = dependencies;
-  const { tenantId, orgUrl } = place;
+export async function announceOrganization(
+  dependencies: FeatureDependencies,
+  { tenantId, orgUrl }: Place,
+): Promise<void> {
   if (orgUrl === null) return;
-  await announcePaced(dependencies, `${tenantId} ${originOf(orgUrl)}`, () =>
-    announce(dependencies, [tenantChannel(tenantId)], async (channel) => {
-      const [row] = await readOne(database, { tenantId }, (db) => selectOfAddress(db, orgUrl));
-      if (row !== undefined)
-        await organizationEvents(dependencies).publishUpdated(channel, toOrganizationResource(row, nowMs()));
-    }),
-  );
-}
-
-/** Never rejects. */
-export function announceOrganizationDeleted(dependencies: FeatureDependencies, tenantId: string, id: string) {
-  const { publishDeleted } = organizationEvents(dependencies);
-  return announce(dependencies, [tenantChannel(tenantId)], (channel) =>
-    publishDeleted(channel, { organization_id: id }),
-  );
+  await announcePaced(dependencies, `${tenantId} ${originOf(orgUrl)}`, async () => {
+    const [row] = await readOne(dependencies.database, { tenantId }, (db) => selectOfAddress(db, orgUrl));
+    if (row === undefined) return;
+    const { publishOrganizationUpdated } = organizationEvents(dependencies);
+    await publishOrganizationUpdated(tenantChannel(tenantId), toOrganizationResource(row, dependencies.nowMs()));
+  });
 }
 
 /** The organization as a transaction has left it, for the tenant's stream; none without an organization. */

@@ -17,8 +17,8 @@ import { isText, listOf, ofResource, toCursor } from "../../http/paging.ts";
 import { choiceParameter, timeParameter } from "../../http/query_parameter.ts";
 import { defineResource } from "../../http/resource.ts";
 import { checkParameter } from "../check_parameter.ts";
-import { announceOrganizationDeleted } from "./announce_updates.ts";
-import { exposureExample, historyExample, organizationExample } from "../examples.ts";
+import { announcing, tenantChannel } from "../announce.ts";
+import { organizationEvents } from "./announce_updates.ts";
 import { readExposures, readHistory } from "./history.ts";
 import { toOrganization } from "./organization.ts";
 import {
@@ -72,7 +72,6 @@ function organizationRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
         "it is deleted.",
       list: organizationList,
       of: [Organization, "OrganizationPage"],
-      example: organizationExample,
     },
     ({ page, readOne }) => readOne((db) => selectOrganizations(db, page)),
   );
@@ -83,10 +82,10 @@ function organizationRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       allow: "read",
       operationId: "getOrganization",
       summary: "Read an organization",
-      answers: { 200: json(Organization, "The organization now", { example: organizationExample }) },
+      answers: { 200: json(Organization, "The organization now") },
     },
-    async ({ c, id, readOne }) =>
-      c.json(toOrganization(requireOrganization(await readOne((db) => organizationById(db, id))), nowMs())),
+    async ({ id, readOne }) =>
+      toOrganization(requireOrganization(await readOne((db) => organizationById(db, id))), nowMs()),
   );
 
   resource.on(
@@ -100,14 +99,14 @@ function organizationRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
         "allows up to 400, and the `from` of the answer is later where more was observed than one answer holds. `resolution=day` leaves the intervals empty.",
       query: { ...historyQuery, resolution: choiceParameter(["day", "change"], { default: "change" }) },
       page: ruleList,
-      answers: { 200: json(component("History", organizationHistorySchema), "One page", { example: historyExample }) },
+      answers: { 200: json(component("History", organizationHistorySchema), "One page") },
     },
-    async ({ c, id, page: { limit, after }, parameters: { rule, resolution, ...times }, read }) => {
+    async ({ id, page: { limit, after }, parameters: { rule, resolution, ...times }, read }) => {
       const period = toPeriod(times, nowMs(), defaultDays);
       const asked = { id, period, check: rule, after: after?.key ?? null, limit, isByDay: resolution === "day" };
       const { last, ...history } = await read((db) => readHistory(db, asked));
       const next = last === null ? null : toCursor(ofResource(ruleList, id), { createdAt: new Date(0), key: last });
-      return c.json({ ...history, next_cursor: next } satisfies OrganizationHistory);
+      return { ...history, next_cursor: next } satisfies OrganizationHistory;
     },
   );
 
@@ -121,7 +120,6 @@ function organizationRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       query: { ...historyQuery, open: choiceParameter(["true", "false"]) },
       list: exposureList,
       of: [component("Exposure", organizationExposureSchema), "ExposurePage"],
-      example: exposureExample,
     },
     async ({ id, page: { limit, after }, parameters: { rule, open, ...times }, read }) => {
       const isOpen = open === null ? null : open === "true";
@@ -145,10 +143,10 @@ function organizationRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
         "Its scans and monitors stay. Their later findings begin a new history with a new id. The deletion cannot be undone.",
       answers: { 204: { description: "Deleted" } },
     },
-    async ({ c, principal, id, write }) => {
+    async ({ principal, id, write }) => {
       await deleteOrganization(write, id);
-      await announceOrganizationDeleted(dependencies, principal.tenantId, id);
-      return c.body(null, 204);
+      const { publishOrganizationDeleted } = organizationEvents(announcing(dependencies));
+      await publishOrganizationDeleted(tenantChannel(principal.tenantId), { organization_id: id });
     },
   );
 

@@ -1,4 +1,3 @@
-import { Hono } from "hono";
 import { sql } from "drizzle-orm";
 import { monitors as table } from "../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
@@ -15,24 +14,20 @@ import {
 import { originOf } from "../../../shared/schemas/web_address.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { component, json, problem } from "../../description/operation.ts";
-import type { Allowed } from "../../http/allow.ts";
 import { listOf } from "../../http/paging.ts";
 import { textParameter } from "../../http/query_parameter.ts";
-import { defineResource } from "../../http/resource.ts";
-import { afterResponse, announce, type Send } from "../announce.ts";
+import type { Resource } from "../../http/resource.ts";
+import { afterResponse, alsoToTenant, announcing } from "../announce.ts";
 import { checkParameter } from "../check_parameter.ts";
-import { defineFeature, type FeatureDependencies } from "../features.ts";
+import type { FeatureDependencies } from "../features.ts";
 import { announceOrganization } from "../organizations/announce_updates.ts";
 import { observePoll } from "../organizations/observe.ts";
 import { toValues } from "../stored_fields.ts";
-import { announceRun, monitorEvents } from "./announce_runs.ts";
+import { monitorEvents } from "./announce_runs.ts";
 import { selectChanges, selectPresentFindings, storeChanges, toChange, type ChangeRow } from "./changes.ts";
-import { monitorExample, monitorUpdateExample, newMonitorExample, changeExample } from "../examples.ts";
-import { defineRunRoutes } from "./routes.ts";
 import { monitorKind, runChannel, toMonitor, toMonitorUpdated, type MonitorRow } from "./run.ts";
-import { fits, monitorStore, type Reported } from "./store.ts";
-import { monitorEventStream } from "./streams.ts";
-import { markingStale } from "./sweep.ts";
+import { defineRuns } from "./runs.ts";
+import { findCountProblem, monitorStore, type Reported } from "./store.ts";
 
 const maxFilterLength = 200;
 const Monitor = component("Monitor", monitorSchema);
@@ -47,25 +42,84 @@ const presentList = listOf(
 );
 
 /** Monitors, their changes and streams. */
-export const monitors = defineFeature({
-  prefix: monitorKind.name,
-  tags: [{ name: "monitors", description: "The current results of an org, and their changes" }],
-  isEndedByGatewayAlone: true,
+export const monitors = defineRuns({
+  kind: monitorKind,
+  store: monitorStore,
+  shown: Monitor,
+  toSnapshot: (row, nowMs) => ({ type: "monitor.snapshot", data: toMonitor(row, nowMs) }),
+  texts: {
+    tag: "The current results of an org, and their changes",
+    deletion: {
+      summary: "Delete a monitor and its changes",
+      description: "Its streams end with `monitor.end`. A PUT under its id makes a new monitor.",
+    },
+    stream:
+      "Server-sent events until `monitor.end`, over every restart of the producer. Nothing is replayed: read the monitor and " +
+      "its findings again on every `open`.",
+  },
   onPublish: storeChanges,
-  routes: monitorRoutes,
-  eventStreams: { "/monitors": monitorEventStream },
-  tasks: [markingStale],
+  defineRoutes,
+  // The tenant's stream hears of a deletion when it is done.
+  announceEnd: (row, dependencies) =>
+    monitorEvents(announcing(dependencies)).publishMonitorEnd(runChannel(monitorKind, row), {
+      monitor_id: row.id,
+      reason: "deleted",
+    }),
+  update: {
+    summary: "Report that the producer is alive, what it counts, or the end",
+    description:
+      "A running monitor without a report for three intervals, at least 60 s, is `stale`. Publishes " +
+      "`monitor.updated`; with an `error_code` that is new, or a gap, `monitor.error`; with the status `ended` " +
+      "`monitor.end`. A stopped monitor goes on with the next PUT.",
+    counts: "`checks_total`",
+    schema: monitorUpdateSchema,
+    example: { status: "running", log_status: "reading", last_look_at: "2026-11-22T14:03:12.000Z", lag_seconds: 1.4 },
+    toChange: (update) => ({
+      ...toValues(table, update),
+      // The detail belongs to the code.
+      ...(update.error_code === null && { errorDetail: null }),
+      staleAt: null,
+    }),
+    async onStored(db, { row }, update) {
+      if (row.lastLookAt !== null && update.last_look_at !== undefined)
+        await observePoll(db, row, { polledAt: row.lastLookAt, hasGap: update.gap_to !== undefined });
+    },
+    async announce({ c, body }, reported, dependencies) {
+      const { row, before } = reported;
+      const { publishMonitorEnd, publishMonitorError, publishMonitorUpdated } = toBoth(dependencies);
+      const channel = runChannel(monitorKind, row);
+      const error = toMonitorError(reported, body);
+      await Promise.all([
+        publishMonitorUpdated(channel, toMonitorUpdated(row)),
+        error && publishMonitorError(channel, error),
+        row.endedAt && publishMonitorEnd(channel, { monitor_id: row.id, reason: "ended" }),
+      ]);
+      // The counts of the organization come with the changes that explain them.
+      const isOther = row.endedAt !== null || before.status !== row.status || before.staleAt !== null;
+      if (isOther) afterResponse(c, announceOrganization(dependencies, row));
+    },
+  },
+  // Published once, until it reports again.
+  silence: {
+    due: "monitors_silent_due",
+    firstAfterMs: 60_000,
+    everyMs: 15_000,
+    isDue: sql`${table.status} = 'running' and ${table.staleAt} is null and ${table.staleFrom} <= now()`,
+    change: { staleAt: sql`now()` },
+    async announce(row, dependencies) {
+      const { publishMonitorUpdated } = toBoth(dependencies);
+      await publishMonitorUpdated(runChannel(monitorKind, row), { ...toMonitorUpdated(row), status: "stale" });
+      await announceOrganization(dependencies, row);
+    },
+  },
 });
 
-function monitorRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
-  const { nowMs } = dependencies;
-  const { publishMonitorEnd, publishMonitorError, publishMonitorStart, publishMonitorUpdated } =
-    monitorEvents(dependencies);
-  const routes = new Hono<Allowed>();
-  const resource = defineResource(routes, { tag: "monitors", what: "monitor" });
-  const publish = (row: MonitorRow, ...events: readonly Send[]) =>
-    announceRun(monitorKind, row, dependencies, ...events);
+/** The events of monitors, on the monitor's channel and on its tenant's. */
+function toBoth(dependencies: FeatureDependencies) {
+  return monitorEvents(alsoToTenant(announcing(dependencies)));
+}
 
+function defineRoutes(resource: Resource, dependencies: FeatureDependencies): void {
   resource.on(
     "PUT /monitors/:id",
     {
@@ -75,70 +129,22 @@ function monitorRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       description:
         "Under an id that the client made and keeps: sent again it is a restart of the same monitor, with another " +
         "interval where the body has one. Publishes `monitor.start`.",
-      body: { schema: newMonitorSchema, example: newMonitorExample },
+      body: { schema: newMonitorSchema, example: { org_url: "https://acme.okta.com", interval_seconds: 10 } },
       answers: {
         200: json(Monitor, "Started again", { headers: ["Location"] }),
-        201: json(Monitor, "Registered", { headers: ["Location"], example: monitorExample }),
+        201: json(Monitor, "Registered", { headers: ["Location"] }),
         409: problem("The monitor has ended, or follows another org"),
       },
     },
     async ({ c, principal, id, body, write }) => {
       const { row, isNew } = await write((db) => putMonitor(db, principal, id, body));
       const start = { monitor_id: row.id, org_url: row.orgUrl, interval_seconds: row.intervalSeconds };
-      await publish(row, (channel) => publishMonitorStart(channel, start));
+      await toBoth(dependencies).publishMonitorStart(runChannel(monitorKind, row), start);
       afterResponse(c, announceOrganization(dependencies, row));
-      return c.json(toMonitor(row, nowMs()), isNew ? 201 : 200, { location: `/api/v1/monitors/${row.id}` });
+      const location = `/api/v1/monitors/${row.id}`;
+      return c.json(toMonitor(row, dependencies.nowMs()), isNew ? 201 : 200, { location });
     },
   );
-
-  defineRunRoutes(resource, dependencies, {
-    kind: monitorKind,
-    store: monitorStore,
-    shown: Monitor,
-    example: monitorExample,
-    toResource: toMonitor,
-    update: {
-      summary: "Report that the producer is alive, what it counts, or the end",
-      description:
-        "A running monitor without a report for three intervals, at least 60 s, is `stale`. Publishes " +
-        "`monitor.updated`; with an `error_code` that is new, or a gap, `monitor.error`; with the status `ended` " +
-        "`monitor.end`. A stopped monitor goes on with the next PUT.",
-      schema: monitorUpdateSchema,
-      example: monitorUpdateExample,
-      toChange: (update) => ({
-        ...toValues(table, update),
-        // The detail belongs to the code.
-        ...(update.error_code === null && { errorDetail: null }),
-        staleAt: null,
-      }),
-      async onStored(db, { row }, update) {
-        if (row.lastLookAt !== null && update.last_look_at !== undefined)
-          await observePoll(db, row, { polledAt: row.lastLookAt, hasGap: update.gap_to !== undefined });
-      },
-      async announce(c, reported, update) {
-        const { row, before } = reported;
-        const error = toMonitorError(reported, update);
-        const events: Send[] = [(channel) => publishMonitorUpdated(channel, toMonitorUpdated(row))];
-        if (error !== null) events.push((channel) => publishMonitorError(channel, error));
-        if (row.endedAt !== null) {
-          events.push((channel) => publishMonitorEnd(channel, { monitor_id: row.id, reason: "ended" }));
-        }
-        await publish(row, ...events);
-        // The counts of the organization come with the changes that explain them.
-        const isOther = row.endedAt !== null || before.status !== row.status || before.staleAt !== null;
-        if (isOther) afterResponse(c, announceOrganization(dependencies, row));
-      },
-    },
-    deletion: {
-      summary: "Delete a monitor and its changes",
-      description: "Its streams end with `monitor.end`. A PUT under its id makes a new monitor.",
-      // The tenant's stream hears of a deletion when it is done.
-      announceEnd: (row) =>
-        announce(dependencies, [runChannel(monitorKind, row)], (channel) =>
-          publishMonitorEnd(channel, { monitor_id: row.id, reason: "deleted" }),
-        ),
-    },
-  });
 
   resource.list(
     "GET /monitors/:id/changes",
@@ -149,7 +155,6 @@ function monitorRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       query: { fingerprint: textParameter(maxFilterLength, "One finding"), check: checkParameter("One check") },
       list: changeList,
       of: [Change, "ChangePage"],
-      example: changeExample,
     },
     ({ id, page, parameters: filter, read }) => read((db) => selectChanges(db, id, { page, filter })),
   );
@@ -163,13 +168,10 @@ function monitorRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       description: "The last change of each finding that is still there; its `to` is the present verdict.",
       list: presentList,
       of: [Change, "ChangePage"],
-      example: changeExample,
       answer: "One page, by fingerprint",
     },
     ({ id, page, read }) => read((db) => selectPresentFindings(db, id, page)),
   );
-
-  return routes;
 }
 
 /**
@@ -195,7 +197,7 @@ export async function putMonitor(
     status: "running",
     ...given,
     // Counts that no longer fit the total would refuse every later report that leaves them out.
-    ...(fits({ ...before, ...given }) ? {} : { pass: 0, fail: 0, manual: 0, notApplicable: 0 }),
+    ...(findCountProblem({ ...before, ...given }) && { pass: 0, fail: 0, manual: 0, notApplicable: 0 }),
     // The last process's, of which this one knows nothing yet.
     logStatus: "unknown",
     errorCode: null,

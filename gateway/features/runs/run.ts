@@ -21,35 +21,42 @@ export type RunRow = ScanRow | MonitorRow;
 export interface RunKind<Row extends RunRow> {
   /** Prefix of its channels, first part of its events' types, and what an error calls it. */
   readonly name: "scan" | "monitor";
-  readonly table: Row extends ScanRow ? typeof scans : typeof monitors;
+  /** By the columns that both kinds have, the table of scans stands for either. */
+  readonly table: typeof scans;
   /** The table of which a run may have many rows, and the column that names the run. */
   readonly details: { readonly table: PgTable; readonly owner: PgColumn };
   /** The status of one that is deleted before it has ended. */
-  readonly deletedStatus: Row["status"];
+  readonly deletedStatus: ScanRow["status"];
+  /** As the API shows it. */
+  readonly toResource: (row: Row, nowMs: number) => object;
 }
+
+export type AnyRunKind = Omit<RunKind<RunRow>, "toResource">;
 
 export const scanKind: RunKind<ScanRow> = {
   name: "scan",
   table: scans,
   details: { table: findings, owner: findings.scanId },
   deletedStatus: "cancelled",
+  toResource: toScan,
 };
 
 export const monitorKind: RunKind<MonitorRow> = {
   name: "monitor",
-  table: monitors,
+  table: monitors as unknown as typeof scans,
   details: { table: changes, owner: changes.monitorId },
-  deletedStatus: "ended",
+  deletedStatus: "ended" as ScanRow["status"],
+  toResource: toMonitor,
 };
 
 type RunId = Pick<RunRow, "id" | "tenantId">;
 
 /** The channel of one run; the tenant is the run's own. */
-export function runChannel({ name }: Pick<RunKind<RunRow>, "name">, { tenantId, id }: RunId): string {
+export function runChannel({ name }: AnyRunKind, { tenantId, id }: RunId): string {
   return makeChannelName(name, tenantId, id);
 }
 
-const shared = (kind: Pick<RunKind<RunRow>, "name">, { tenantId, id }: RunId) => ({
+const shared = (kind: AnyRunKind, { tenantId, id }: RunId) => ({
   tenant_id: tenantId,
   channel: runChannel(kind, { tenantId, id }),
   event_stream: `/api/v1/${kind.name}s/${id}/event-stream`,

@@ -1,36 +1,42 @@
-import { Hono } from "hono";
 import { sql } from "drizzle-orm";
 import { audit } from "../../../drizzle/audit.ts";
 import { scans as table } from "../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
-import { AppError } from "../../../shared/app_error.ts";
+import { AppError, NotFound } from "../../../shared/app_error.ts";
+import { isUuid } from "../../../shared/channel_name.ts";
 import { storedFindingSchema } from "../../../shared/schemas/finding.ts";
 import { scanSchema, newScanSchema, scanUpdateSchema, type NewScan } from "../../../shared/schemas/scan.ts";
-import { component, json, problem } from "../../description/operation.ts";
-import type { Allowed } from "../../http/allow.ts";
-import { listOf } from "../../http/paging.ts";
-import { defineResource } from "../../http/resource.ts";
 import type { Principal } from "../../auth/principal.ts";
-import { afterResponse } from "../announce.ts";
+import { component, json, problem } from "../../description/operation.ts";
+import { listOf } from "../../http/paging.ts";
+import type { Resource } from "../../http/resource.ts";
+import { defineEventStream, type ChannelsRequest } from "../../streaming/event_stream_definition.ts";
+import { afterResponse, announcing, tenantChannel } from "../announce.ts";
 import { endContradicted } from "../decisions/decision_store.ts";
-import { defineFeature, type FeatureDependencies } from "../features.ts";
+import type { FeatureDependencies } from "../features.ts";
 import { announceOrganization } from "../organizations/announce_updates.ts";
 import { observeScan } from "../organizations/observe.ts";
 import { toValues } from "../stored_fields.ts";
-import { announceScanCreated, announceScanEnd, announceScanUpdated } from "./announce_runs.ts";
-import { findingExample, newScanExample, scanExample, scanUpdateExample } from "../examples.ts";
+import { announceScanEnd, announceScanUpdated, tenantEvents } from "./announce_runs.ts";
 import { selectFindings, storeFindings, toFinding, type FindingRow } from "./findings.ts";
 import { defineReportRoutes } from "./reports.ts";
-import { defineRunRoutes } from "./routes.ts";
-import { scanKind, toScan, type ScanRow } from "./run.ts";
+import { scanKind, toScan, toScanResource, type ScanRow } from "./run.ts";
+import { defineRuns, getChannels, getSnapshot } from "./runs.ts";
 import { scanStore } from "./store.ts";
-import { scanEventStream, scansEventStream } from "./streams.ts";
-import { expiringScans } from "./sweep.ts";
 
 const Scan = component("Scan", scanSchema);
 const Finding = component("Finding", storedFindingSchema);
-const registration = { schema: newScanSchema, example: newScanExample, whenEmpty: {} };
-const registered = json(Scan, "Registered", { headers: ["Location"], example: scanExample });
+const registration = {
+  schema: newScanSchema,
+  example: {
+    org_url: "https://acme.okta.com",
+    client_id: "0oa1b2c3d4",
+    benchmark: "okta-idaas-stig-v1r2",
+    checks_total: 29,
+  },
+  whenEmpty: {},
+};
+const registered = json(Scan, "Registered", { headers: ["Location"] });
 const findingList = listOf(
   "findings",
   ({ createdAt, fingerprint }: FindingRow) => [createdAt, fingerprint],
@@ -40,20 +46,78 @@ const findingList = listOf(
   },
 );
 
-/** Scans, their findings, reports and streams. */
-export const scans = defineFeature({
+/** A producer PATCHes its scan far more often. */
+const staleSeconds = 15 * 60;
+const toSnapshot = (row: ScanRow) => ({ type: "scan.snapshot", data: toScanResource(row) }) as const;
+
+/** `GET /event-stream?scan_id=…&scan_id=…`: several scans, live, until the last one's `scan.end`. */
+const scansEventStream = defineEventStream({
   prefix: scanKind.name,
-  tags: [{ name: "scans", description: "Scans, findings and reports" }],
-  isEndedByGatewayAlone: true,
-  onPublish: storeFindings,
-  routes: scanRoutes,
-  eventStreams: { "/scans": scanEventStream, "/": scansEventStream },
-  tasks: [expiringScans],
+  path: "/event-stream",
+  isFor: (query) => query.has("scan_id"),
+  getChannels: (request) => getChannels(scanKind, request.db, parseScanIds(request)),
+  getSnapshot: async (request) => getSnapshot({ kind: scanKind, toSnapshot }, request.db, parseScanIds(request)),
 });
 
-function scanRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
-  const routes = new Hono<Allowed>();
-  const resource = defineResource(routes, { tag: "scans", what: "scan" });
+/** Scans, their findings, reports and streams. */
+export const scans = defineRuns({
+  kind: scanKind,
+  store: scanStore,
+  shown: Scan,
+  toSnapshot,
+  texts: {
+    tag: "Scans, findings and reports",
+    deletion: {
+      summary: "Delete a scan, its findings and its report",
+      description:
+        "Its streams end, and `scan.deleted` is published on the tenant's stream. A scan that still runs is ended first; its " +
+        "scanner stops.",
+    },
+    stream:
+      "Server-sent events until `scan.end`. Nothing is replayed: read the scan again on every `open`, or ask for it with " +
+      "`snapshot=1`. `access_token` counts only when there is no Authorization header, and never holds an API key.",
+  },
+  onPublish: storeFindings,
+  eventStreams: { "/": scansEventStream },
+  defineRoutes,
+  announceEnd: announceScanEnd,
+  update: {
+    summary: "Report progress, or the end",
+    description:
+      "Also the producer's heartbeat: after 15 minutes without one the scan is `expired`. The answer says in " +
+      "`cancel_requested` whether to stop. With a status that ends the scan, the gateway publishes `scan.end`.",
+    counts: "`checks_done`, and that no more than `checks_total`",
+    schema: scanUpdateSchema,
+    example: { status: "running", checks_done: 12, pass: 9, fail: 2, manual: 1, not_applicable: 0 },
+    toChange: (update) => ({
+      ...toValues(table, update),
+      ...(update.status !== undefined && { startedAt: sql`coalesce(${table.startedAt}, now())` }),
+    }),
+    async onStored(db, { row }) {
+      await observeScan(db, row);
+      if (row.status === "completed") await endContradicted(db, row);
+    },
+    async announce({ c }, { row }, dependencies) {
+      if (row.endedAt === null) return afterResponse(c, announceScanUpdated(row, dependencies));
+      await announceScanEnd(row, dependencies);
+      afterResponse(c, announceOrganization(dependencies, row));
+    },
+  },
+  // After an outage of the gateway itself every producer has as long to come back as its run may be silent.
+  silence: {
+    due: "scans_silent_due",
+    afterSeconds: staleSeconds,
+    firstAfterMs: staleSeconds * 1000,
+    everyMs: 60_000,
+    isDue: sql`${table.status} in ('pending', 'running') and ${table.updatedAt} < now() - make_interval(secs => ${staleSeconds})`,
+    change: { status: "expired", endedAt: sql`now()` },
+    announce: announceScanEnd,
+  },
+});
+
+function defineRoutes(resource: Resource, dependencies: FeatureDependencies): void {
+  const { publishScanCreated } = tenantEvents(announcing(dependencies));
+  const announceCreated = (row: ScanRow) => publishScanCreated(tenantChannel(row.tenantId), toScanResource(row));
 
   resource.on(
     "POST /scans",
@@ -69,9 +133,10 @@ function scanRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
     },
     async ({ c, principal, body, write }) => {
       const { row } = await write((db) => putScan(db, principal, body));
-      afterResponse(c, announceScanCreated(row, dependencies));
+      afterResponse(c, announceCreated(row));
       afterResponse(c, announceOrganization(dependencies, row));
-      return c.json(toScan(row), 201, { location: `/api/v1/scans/${row.id}` });
+      c.header("location", `/api/v1/scans/${row.id}`);
+      return toScan(row);
     },
   );
 
@@ -92,47 +157,11 @@ function scanRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
     async ({ c, principal, id, body, write }) => {
       const { row, isNew } = await write((db) => putScan(db, principal, body, id));
       // Registered before, its creation may not have been published: the answer of the database was lost.
-      afterResponse(c, isNew ? announceScanCreated(row, dependencies) : announceScanUpdated(row, dependencies));
+      afterResponse(c, isNew ? announceCreated(row) : announceScanUpdated(row, dependencies));
       if (isNew) afterResponse(c, announceOrganization(dependencies, row));
       return c.json(toScan(row), isNew ? 201 : 200, { location: `/api/v1/scans/${row.id}` });
     },
   );
-
-  defineRunRoutes(resource, dependencies, {
-    kind: scanKind,
-    store: scanStore,
-    shown: Scan,
-    example: scanExample,
-    toResource: toScan,
-    update: {
-      summary: "Report progress, or the end",
-      description:
-        "Also the producer's heartbeat: after 15 minutes without one the scan is `expired`. The answer says in " +
-        "`cancel_requested` whether to stop. With a status that ends the scan, the gateway publishes `scan.end`.",
-      schema: scanUpdateSchema,
-      example: scanUpdateExample,
-      toChange: (update) => ({
-        ...toValues(table, update),
-        ...(update.status !== undefined && { startedAt: sql`coalesce(${table.startedAt}, now())` }),
-      }),
-      async onStored(db, { row }) {
-        await observeScan(db, row);
-        if (row.status === "completed") await endContradicted(db, row);
-      },
-      async announce(c, { row }) {
-        if (row.endedAt === null) return afterResponse(c, announceScanUpdated(row, dependencies));
-        await announceScanEnd(row, dependencies);
-        afterResponse(c, announceOrganization(dependencies, row));
-      },
-    },
-    deletion: {
-      summary: "Delete a scan, its findings and its report",
-      description:
-        "Its streams end, and `scan.deleted` is published on the tenant's stream. A scan that still runs is ended first; its " +
-        "scanner stops.",
-      announceEnd: (row) => announceScanEnd(row, dependencies),
-    },
-  });
 
   resource.on(
     "POST /scans/:id/cancel",
@@ -145,7 +174,7 @@ function scanRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
     async ({ c, id, write }) => {
       const row = await write((db) => requestCancel(db, id));
       afterResponse(c, announceScanUpdated(row, dependencies));
-      return c.json(toScan(row), 202);
+      return toScan(row);
     },
   );
 
@@ -157,13 +186,11 @@ function scanRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       summary: "List a scan's findings",
       list: findingList,
       of: [Finding, "FindingPage"],
-      example: findingExample,
     },
     ({ id, page, read }) => read((db) => selectFindings(db, id, page)),
   );
 
   defineReportRoutes(resource);
-  return routes;
 }
 
 /**
@@ -179,7 +206,7 @@ export async function putScan(
   const { org_url: orgUrl = null, client_id: clientId = null, benchmark = null, checks_total: checksTotal } = scan;
   const registeredAs = JSON.stringify([orgUrl, clientId, benchmark, checksTotal ?? null]);
   const { tenantId, id: createdBy } = principal;
-  const values = { tenantId, createdBy, registration: registeredAs, ...toValues<ScanRow>(table, scan) };
+  const values = { tenantId, orgUrl, createdBy, registration: registeredAs, ...toValues<ScanRow>(table, scan) };
   const created = await scanStore.insert(db, id === undefined ? values : { ...values, id });
   if (created !== null) return { row: created, isNew: true };
   const row = await scanStore.select(db, id ?? "");
@@ -195,4 +222,14 @@ export async function requestCancel(db: TenantDatabase, scanId: string): Promise
   const detail = { cancel_requested: { from: false, to: true } };
   await audit(db, [{ tenantId: row.tenantId, action: "scan.cancel_requested", targetId: scanId, detail }]);
   return row;
+}
+
+const maxScans = 100;
+
+/** Each once. Throws `NotFound` for one that can name no scan, `AppError("malformed")` for too many. */
+function parseScanIds({ queryAll }: Pick<ChannelsRequest, "queryAll">): readonly string[] {
+  const ids = [...new Set(queryAll("scan_id"))];
+  if (!ids.every(isUuid)) throw new NotFound("No such scan");
+  if (ids.length <= maxScans) return ids;
+  throw new AppError("malformed", `The query names ${ids.length} scans: expected at most ${maxScans}`);
 }

@@ -4,6 +4,7 @@ import { requireRoom } from "../../../drizzle/limits.ts";
 import { scans } from "../../../drizzle/schema.ts";
 import type { Query, TenantDatabase } from "../../../drizzle/transactions.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
+import type { FieldProblem } from "../../../shared/schemas/problem.ts";
 import type { Access } from "../../auth/membership.ts";
 import { afterCursor, type PageRequest } from "../../http/paging.ts";
 import { InvalidBody } from "../../http/problem.ts";
@@ -32,9 +33,7 @@ export interface RunStore<Row extends RunRow> extends ReturnType<typeof createRu
 
 /** The runs of one kind, of the transaction's tenant. Another tenant's run is one that never was. */
 function createRunStore<Row extends RunRow>(kind: RunKind<Row>) {
-  const { name, details, deletedStatus } = kind;
-  // The columns that both kinds have; Drizzle returns the others with them.
-  const table = kind.table as typeof scans;
+  const { name, table, details, deletedStatus } = kind;
   const { id, createdAt, endedAt } = table;
 
   return { byId, require, select, selectPage, insert, lockOpen, updateOpen, report, remove };
@@ -43,6 +42,7 @@ function createRunStore<Row extends RunRow>(kind: RunKind<Row>) {
     return typed(db.select().from(table).where(eq(id, runId)));
   }
 
+  /** Drizzle returns every column of the kind's table, and knows those of scans. */
   function typed(query: unknown): Query<readonly Row[]> {
     return query as Query<readonly Row[]>;
   }
@@ -73,14 +73,13 @@ function createRunStore<Row extends RunRow>(kind: RunKind<Row>) {
   }
 
   /** Null: there is one with this id. An id is the tenant's own, whether or not another tenant has the same one. */
-  async function insert(db: TenantDatabase, values: (typeof kind.table)["$inferInsert"]): Promise<Row | null> {
-    const [row] = await typed(
-      db
-        .insert(table)
-        .values(values as typeof scans.$inferInsert)
-        .onConflictDoNothing({ target: [table.tenantId, id] })
-        .returning(),
-    );
+  async function insert(
+    db: TenantDatabase,
+    values: Partial<Row> & Pick<RunRow, "tenantId" | "orgUrl">,
+  ): Promise<Row | null> {
+    const target = [table.tenantId, id];
+    const given = values as typeof scans.$inferInsert;
+    const [row] = await typed(db.insert(table).values(given).onConflictDoNothing({ target }).returning());
     if (row === undefined) return null;
     await registerOrganization(db, row.tenantId, row.orgUrl);
     await requireRoom(db, row.tenantId, `${name}s`, "organizations");
@@ -107,7 +106,8 @@ function createRunStore<Row extends RunRow>(kind: RunKind<Row>) {
   /** The producer's report, and its heartbeat. Rejects as `lockOpen`, and with `InvalidBody` for counts that cannot be. */
   async function report(db: TenantDatabase, runId: string, change: Change): Promise<Reported<Row>> {
     const before = await lockOpen(db, runId);
-    requireCounts({ ...before, ...change });
+    const problem = findCountProblem({ ...before, ...change });
+    if (problem !== null) throw new InvalidBody([problem]);
     const isEnd = change.status !== undefined && !["running", "stopped"].includes(change.status);
     const end = isEnd ? { endedAt: sql`now()` } : {};
     return { before, row: await updateOpen(db, runId, { ...change, ...end, updatedAt: sql`now()` }) };
@@ -118,7 +118,7 @@ function createRunStore<Row extends RunRow>(kind: RunKind<Row>) {
    * called then. Rejects with `NotFound`. The same call again goes on where one was interrupted.
    */
   async function remove(write: Access["write"], runId: string, onEnd: (row: Row) => Promise<void>): Promise<Row> {
-    const end = { status: deletedStatus as ScanRow["status"], endedAt: sql`now()` };
+    const end = { status: deletedStatus, endedAt: sql`now()` };
     const [open] = await write(async (db) => typed(db.update(table).set(end).where(isOpen(runId)).returning()));
     if (open !== undefined) await onEnd(open);
     return deleteInBatches(() =>
@@ -128,7 +128,7 @@ function createRunStore<Row extends RunRow>(kind: RunKind<Row>) {
         const isEnded = and(eq(id, runId), isNotNull(endedAt));
         const row = require(await typed(db.delete(table).where(isEnded).returning()));
         await deleteNumbering(db, [runChannel(kind, row)]);
-        await auditRows(db, `${name}.deleted`, kind.table, [row]);
+        await auditRows(db, `${name}.deleted`, table, [row]);
         return row;
       }),
     );
@@ -150,21 +150,15 @@ type Counts = Pick<MonitorRow, "checksTotal" | "pass" | "fail" | "manual" | "not
   readonly checksDone?: number | undefined;
 };
 
-/** Throws `InvalidBody` that says which of the two rules the counts break. A total of 0 is not known yet. */
-function requireCounts({ checksDone, checksTotal, pass, fail, manual, notApplicable }: Counts): void {
-  if (checksDone !== undefined && checksTotal !== 0 && checksDone > checksTotal) {
-    const detail = `is ${checksDone}, more than checks_total (${checksTotal})`;
-    throw new InvalidBody([{ pointer: "/checks_done", detail }]);
-  }
-  if (fits({ checksDone, checksTotal, pass, fail, manual, notApplicable })) return;
+/** Null: the counts may be. A scan counts the rules that it has done, a monitor all of them; a total of 0 is not known yet. */
+export function findCountProblem(counts: Counts): FieldProblem | null {
+  const { checksDone, checksTotal, pass, fail, manual, notApplicable } = counts;
+  if (checksDone !== undefined && checksTotal !== 0 && checksDone > checksTotal)
+    return { pointer: "/checks_done", detail: `is ${checksDone}, more than checks_total (${checksTotal})` };
+  const [name, most] =
+    checksDone === undefined ? ["checks_total", checksTotal || Infinity] : ["checks_done", checksDone];
   const sum = pass + fail + manual + notApplicable;
-  const most = checksDone === undefined ? `checks_total (${checksTotal})` : `checks_done (${checksDone})`;
-  const detail = `is not consistent: pass, fail, manual and not_applicable add up to ${sum}, more than ${most}`;
-  throw new InvalidBody([{ pointer: "", detail }]);
-}
-
-/** A scan counts the rules that it has done, a monitor all of them. */
-export function fits({ checksDone, checksTotal, pass, fail, manual, notApplicable }: Counts): boolean {
-  const sum = pass + fail + manual + notApplicable;
-  return checksDone === undefined ? checksTotal === 0 || sum <= checksTotal : sum <= checksDone;
+  if (sum <= most) return null;
+  const detail = `is not consistent: pass, fail, manual and not_applicable add up to ${sum}, more than ${name} (${most})`;
+  return { pointer: "", detail };
 }

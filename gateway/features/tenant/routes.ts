@@ -18,15 +18,8 @@ import { readOverview, storeSeen } from "./overview.ts";
 import { deleteTenantStep, renameTenant, selectTenant } from "./tenant_store.ts";
 
 const Tenant = component("Tenant", tenantSchema);
-const tenantExample = {
-  id: "8b9df7a5-3c1f-4f53-9a3e-0f6c1d6a2b11",
-  name: "Acme Inc.",
-  created_at: "2026-11-22T09:30:00.000Z",
-  retention_days: 365,
-};
-const seenExample = "2026-11-22T09:30:00.000Z";
 const wasDeleted = { 404: problem("The tenant was deleted") };
-const nameBody = { schema: tenantNameSchema, example: { name: tenantExample.name } };
+const nameBody = { schema: tenantNameSchema, example: { name: "Acme Inc." } };
 
 /** The caller's tenant and its stream, and how long what it stores is kept. */
 export function tenantFeature(keeping: Keeping): Feature {
@@ -55,7 +48,7 @@ function tenantRoutes(dependencies: FeatureDependencies, { retentionDays }: Keep
     },
     async ({ c, principal, read }) => {
       const overview = await read((db) => readOverview(db, principal, nowMs()));
-      return c.json({ session: await sessionOf(c, principal), ...overview });
+      return { session: await sessionOf(c, principal), ...overview };
     },
   );
 
@@ -66,11 +59,11 @@ function tenantRoutes(dependencies: FeatureDependencies, { retentionDays }: Keep
       operationId: "putSeen",
       summary: "Store that the member has seen what there is now",
       description: "The page sends it when it is left. An API key has no membership to store it in.",
-      answers: { 200: json(component("Seen", seenSchema), "When that was", { example: { seen_at: seenExample } }) },
+      answers: { 200: json(component("Seen", seenSchema), "When that was") },
     },
-    async ({ c, principal, write }) => {
+    async ({ principal, write }) => {
       const seenAt = await write((db) => storeSeen(db, principal));
-      return c.json({ seen_at: seenAt?.toISOString() ?? null });
+      return { seen_at: seenAt?.toISOString() ?? null };
     },
   );
 
@@ -80,9 +73,9 @@ function tenantRoutes(dependencies: FeatureDependencies, { retentionDays }: Keep
       allow: "manage",
       operationId: "getTenant",
       summary: "Read the tenant, and its retention",
-      answers: { 200: json(Tenant, "The tenant", { example: tenantExample }), ...wasDeleted },
+      answers: { 200: json(Tenant, "The tenant"), ...wasDeleted },
     },
-    async ({ c, read }) => c.json({ ...(await read(selectTenant)), retention_days: retentionDays }),
+    async ({ read }) => ({ ...(await read(selectTenant)), retention_days: retentionDays }),
   );
 
   resource.on(
@@ -92,15 +85,12 @@ function tenantRoutes(dependencies: FeatureDependencies, { retentionDays }: Keep
       operationId: "renameTenant",
       summary: "Rename the tenant",
       body: nameBody,
-      answers: { 200: json(Tenant, "The tenant under its new name", { example: tenantExample }), ...wasDeleted },
+      answers: { 200: json(Tenant, "The tenant under its new name"), ...wasDeleted },
     },
-    async ({ c, body: { name }, write }) => {
-      const found = await write(async (db) => {
-        await renameTenant(db, name);
-        return selectTenant(db);
-      });
-      return c.json({ ...found, retention_days: retentionDays });
-    },
+    async ({ body: { name }, write }) => ({
+      ...(await write((db) => renameTenant(db, name))),
+      retention_days: retentionDays,
+    }),
   );
 
   resource.on(
@@ -115,12 +105,11 @@ function tenantRoutes(dependencies: FeatureDependencies, { retentionDays }: Keep
       body: nameBody,
       answers: { 204: { description: "Deleted" } },
     },
-    async ({ c, principal, body: { name }, write }) => {
+    async ({ principal, body: { name }, write }) => {
       await deleteInBatches(() => write((db) => deleteTenantStep(db, name)));
       // Its audit trail went with it.
       const actor = { actor_kind: principal.kind, actor_id: principal.id };
       log.warn({ tenant_id: principal.tenantId, name, ...actor }, "a tenant was deleted");
-      return c.body(null, 204);
     },
   );
 

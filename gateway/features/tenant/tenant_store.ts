@@ -16,13 +16,19 @@ export async function selectTenant(db: TenantDatabase): Promise<Omit<Tenant, "re
   return { id: row.id, name: row.name, created_at: row.createdAt.toISOString() };
 }
 
-export async function renameTenant(db: TenantDatabase, name: string): Promise<void> {
+/** Rejects with `NotFound`. */
+export async function renameTenant(
+  db: TenantDatabase,
+  name: string,
+): Promise<Awaited<ReturnType<typeof selectTenant>>> {
   const [before] = await db.select({ id: tenants.id, name: tenants.name }).from(tenants).for("update");
-  if (before === undefined || before.name === name) return;
-  const { id: tenantId } = before;
-  await db.update(tenants).set({ name }).where(eq(tenants.id, tenantId));
-  const detail = { name: { from: before.name, to: name } };
-  await audit(db, [{ tenantId, action: "tenant.updated", targetId: tenantId, detail }]);
+  if (before !== undefined && before.name !== name) {
+    const { id: tenantId } = before;
+    await db.update(tenants).set({ name }).where(eq(tenants.id, tenantId));
+    const detail = { name: { from: before.name, to: name } };
+    await audit(db, [{ tenantId, action: "tenant.updated", targetId: tenantId, detail }]);
+  }
+  return selectTenant(db);
 }
 
 /**

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { sql } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
 import { deletingByAge } from "../../../../gateway/features/retention.ts";
-import { runTask } from "../../../../gateway/features/tasks.ts";
+import { runTasks } from "../../../../gateway/features/tasks.ts";
 import { createLog } from "../../../../gateway/observability/log.ts";
 import { everyTenant, write } from "../../../../drizzle/transactions.ts";
 import { reportUpload } from "../../../support/report_builders.ts";
@@ -55,9 +55,8 @@ describe("RETENTION_DAYS", () => {
     const { sendEvent } = createPublisher({
       publish: async (channel: string, message: string) => void published.push(`${channel} ${message}`),
     });
-    for (const task of deletingByAge({ retentionDays, historyDays: 400 })) {
-      await runTask(task, { database, sendEvent, log, nowMs: Date.now });
-    }
+    const tasks = deletingByAge({ retentionDays, historyDays: 400 });
+    await runTasks([{ tasks }], { database, sendEvent, log, nowMs: Date.now });
     return published;
   };
   const age = (id: string, days: number, table = "scans") =>

@@ -8,8 +8,8 @@ import { scans } from "../../../../drizzle/schema.ts";
 import { write } from "../../../../drizzle/transactions.ts";
 import { observeScan } from "../../../../gateway/features/organizations/observe.ts";
 import { deletingByAge } from "../../../../gateway/features/retention.ts";
-import { expiringScans } from "../../../../gateway/features/runs/sweep.ts";
-import { runTask } from "../../../../gateway/features/tasks.ts";
+import { scans as scanFeature } from "../../../../gateway/features/runs/scans.ts";
+import { runTasks } from "../../../../gateway/features/tasks.ts";
 import {
   observe,
   toRuleResult,
@@ -246,7 +246,7 @@ describe("the state of an organization", () => {
       if (end === "deleted") await send("DELETE", `/scans/${id}`);
       else if (end === "expired") {
         await gateway.owner("update scans set updated_at = now() - interval '1 hour' where id = $1::uuid", id);
-        await runTask(expiringScans, dependencies());
+        await runTasks([scanFeature], dependencies());
       } else await send("PATCH", `/scans/${id}`, { status: end });
       expect(await state(), end).toMatchObject(none);
     }
@@ -327,7 +327,7 @@ test("HISTORY_DAYS forgets what is older, and keeps what a monitor that still po
   await monitor.poll(base + 3 * hour, { [idle]: pass });
   for (let at = base + 5 * hour; at < Date.now(); at += 5 * hour) await monitor.poll(at);
   const cutDays = (Date.now() - (base + 3.5 * hour)) / (24 * hour);
-  for (const task of deletingByAge({ retentionDays: null, historyDays: cutDays })) await runTask(task, dependencies());
+  await runTasks([{ tasks: deletingByAge({ retentionDays: null, historyDays: cutDays }) }], dependencies());
   expect((await historyOf(orgUrl)).map(({ check }) => check)).toEqual([idle]);
   expect(await statusesOf(orgUrl)).toEqual(["PASS"]);
   expect(await organizationOf(orgUrl)).toMatchObject({ pass: 1, fail: 0, last_scan_id: null });

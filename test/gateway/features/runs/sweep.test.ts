@@ -1,9 +1,10 @@
 import { sql } from "drizzle-orm";
 import { expect, test } from "vitest";
 import { everyTenant, write } from "../../../../drizzle/transactions.ts";
-import type { Task } from "../../../../gateway/features/features.ts";
-import { expiringScans, markingStale } from "../../../../gateway/features/runs/sweep.ts";
-import { runTask } from "../../../../gateway/features/tasks.ts";
+import type { Feature } from "../../../../gateway/features/features.ts";
+import { monitors } from "../../../../gateway/features/runs/monitors.ts";
+import { scans } from "../../../../gateway/features/runs/scans.ts";
+import { runTasks } from "../../../../gateway/features/tasks.ts";
 import { recordEvents } from "../../../../gateway/library/record_events.ts";
 import { silentLog } from "../../../../gateway/observability/log.ts";
 import { AppError } from "../../../../shared/app_error.ts";
@@ -40,11 +41,11 @@ const statusOf = async (path: string) => {
 };
 
 /** Three gateways that sweep at once: what they published together. */
-async function sweepAtOnce(task: Task) {
+async function sweepAtOnce(feature: Feature) {
   const gateways = [recordEvents(), recordEvents(), recordEvents()];
   await Promise.all(
     gateways.map(({ sendEvent }) =>
-      runTask(task, { database: gateway.database, sendEvent, log: silentLog, nowMs: Date.now }),
+      runTasks([feature], { database: gateway.database, sendEvent, log: silentLog, nowMs: Date.now }),
     ),
   );
   return gateways.flatMap(({ events }) => events);
@@ -53,7 +54,7 @@ async function sweepAtOnce(task: Task) {
 test("a scan without a heartbeat for 15 minutes is ended once, by one of several gateways; others are left alone", async () => {
   const silent = await silentScan(16);
   const alive = await silentScan(14);
-  const events = await sweepAtOnce(expiringScans);
+  const events = await sweepAtOnce(scans);
   const { id: tenantId } = gateway.acme;
   const data = { scan_id: silent.id, status: "expired", pass: 0, fail: 0, manual: 0, not_applicable: 0 };
   expect(events).toEqual(
@@ -71,7 +72,7 @@ test("a running monitor that is silent for three intervals, at least a minute, i
   const stopped = await silentMonitor(10, 0);
   await stopped.patch({ status: "stopped" });
   await silence("monitors", stopped.id, 3600);
-  const events = await sweepAtOnce(markingStale);
+  const events = await sweepAtOnce(monitors);
   const updates = events.filter(({ type }) => type === "monitor.updated");
   expect(updates.map(({ data }) => data)).toEqual(
     updates.map(() => expect.objectContaining({ status: "stale", fail: 0, log_status: "unknown" }) as object),
@@ -84,7 +85,7 @@ test("a running monitor that is silent for three intervals, at least a minute, i
   await stale.patch({});
   expect((await stale.read()).status).toBe("running");
   await silence("monitors", stale.id, 61);
-  expect((await sweepAtOnce(markingStale)).filter(({ type }) => type === "monitor.updated")).toHaveLength(2);
+  expect((await sweepAtOnce(monitors)).filter(({ type }) => type === "monitor.updated")).toHaveLength(2);
 });
 
 test("an unavailable broker costs the event, not the state; an unavailable database is retried later", async () => {
@@ -95,10 +96,8 @@ test("an unavailable broker costs the event, not the state; an unavailable datab
   const { database } = gateway;
   const options = { database, ...publisher, log: silentLog, nowMs: Date.now, attemptsAfterMs: [0, 1] };
   const away = { ...options, database: watchDatabase(database, unavailable) };
-  for (const task of [expiringScans, markingStale]) {
-    await runTask(task, away);
-    await runTask(task, options);
-  }
+  await runTasks([scans, monitors], away);
+  await runTasks([scans, monitors], options);
   expect(await statusOf(`/api/v1/scans/${scan.id}`)).toBe("expired");
   expect(await statusOf(`/api/v1/monitors/${monitor.id}`)).toBe("stale");
 });
