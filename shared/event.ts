@@ -33,6 +33,9 @@ export interface EncodedEvent {
 /** The bound on the UTF-8 length of an event's JSON payload, this number included. */
 export const maxPayloadBytes = 65_536;
 
+/** How many events a gateway takes at once. */
+export const maxBatchEvents = 500;
+
 /** Why an event was refused. `too_large` is separate because HTTP has a status for it. */
 export class EventError extends TypeError {
   readonly code: "invalid" | "too_large";

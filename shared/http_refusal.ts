@@ -1,18 +1,31 @@
 import { parseJsonObject } from "./json.ts";
 import { readBounded } from "./read_bounded.ts";
 
-/** An answer that is no success, as far as it says anything. */
-export interface HttpRefusal {
-  /** The problem document's own words (https://www.rfc-editor.org/rfc/rfc9457); null: there is none. */
+/** The gateway answered, and refused. */
+export class GatewayRefusal extends Error {
+  readonly httpStatus: number;
+  /** The problem document's own words (https://www.rfc-editor.org/rfc/rfc9457); null: there is none, and a proxy's page says nothing that helps. */
   readonly detail: string | null;
   /** Null: the answer does not say when to try again. */
   readonly retryAfterMs: number | null;
+
+  constructor(httpStatus: number, detail: string | null, retryAfterMs: number | null = null) {
+    super(detail ?? `The gateway answered with status ${httpStatus}`);
+    this.name = "GatewayRefusal";
+    this.httpStatus = httpStatus;
+    this.detail = detail;
+    this.retryAfterMs = retryAfterMs;
+  }
 }
 
 /** Never rejects: a body that breaks, is too long or says nothing only costs the detail. */
-export async function readRefusal(response: Response): Promise<HttpRefusal> {
+export async function readRefusal(response: Response): Promise<GatewayRefusal> {
   const detail = parseJsonObject(await readRefusalText(response))?.["detail"];
-  return { detail: typeof detail === "string" ? detail : null, retryAfterMs: retryAfterOf(response.headers) };
+  return new GatewayRefusal(
+    response.status,
+    typeof detail === "string" ? detail : null,
+    retryAfterOf(response.headers),
+  );
 }
 
 const maxRefusalBytes = 65_536;

@@ -8,9 +8,16 @@ import {
   parseChannelName,
   type ChannelName,
 } from "../../shared/channel_name.ts";
-import { encodeChannelEvent, requireDeliveryId, requireEvent, terminalTypeOf, toMessage } from "../../shared/event.ts";
+import {
+  encodeChannelEvent,
+  maxBatchEvents,
+  requireDeliveryId,
+  requireEvent,
+  terminalTypeOf,
+  toMessage,
+} from "../../shared/event.ts";
 import { isJsonObject } from "../../shared/json.ts";
-import { batchSizeMessage, maxBatchEvents, newEventSchema, publishedSchema } from "../../shared/schemas/event.ts";
+import { batchSizeMessage, newEventSchema, publishedSchema } from "../../shared/schemas/event.ts";
 import { withTimeout } from "../../shared/with_timeout.ts";
 import { component, json, problem } from "../description/operation.ts";
 import type { Feature } from "../features/features.ts";

@@ -1,7 +1,8 @@
-import { randomUUID } from "node:crypto";
 import { pause } from "../../shared/abortable.ts";
-import { GatewayRefusal, isTimeout, problemOf, type NumberedEvent } from "../../shared/client/gateway_client.ts";
-import type { CheckedEvent } from "../../shared/event.ts";
+import { isTimeout, problemOf } from "../../shared/client/gateway_client.ts";
+import { numberEvents } from "../../shared/client/numbered_events.ts";
+import { maxBatchEvents, toMessage, type CheckedEvent } from "../../shared/event.ts";
+import { GatewayRefusal } from "../../shared/http_refusal.ts";
 
 /** Events on their way to the gateway, oldest first: a list and a cursor. */
 export interface EventQueue<Item> {
@@ -20,7 +21,9 @@ export interface PublishedResource<Item> {
   /** `A finding of V-273186`, for the warning that it was refused. */
   readonly nameOf: (item: Item) => string;
   register(signal: AbortSignal): Promise<void>;
-  publish(batch: readonly NumberedEvent[], signal: AbortSignal): Promise<unknown>;
+  publish(messages: readonly string[], signal: AbortSignal): Promise<unknown>;
+  /** Given where nobody stores events: after so many failures in a row a batch is dropped, because the end waits for none. */
+  readonly maxPublishFailures?: number;
   /** Sends the present state: at each heartbeat, and when it was requested. */
   update(signal: AbortSignal): Promise<void>;
   /** Sends the end, which is the last request. */
@@ -36,15 +39,12 @@ export interface Publisher {
   requestUpdate(): void;
   /** Sends what waits, then the end. Resolves when it was accepted (true), or was given up: nothing was accepted for so long. */
   end(timeoutMs: number): Promise<boolean>;
-  /** Warns once that the live view has an outage. */
-  warnOfOutage(error: unknown): void;
+  /** Sends a request after the end was accepted, and repeats it as long; rejects with why it was given up. */
+  sendLast(request: () => Promise<unknown>, timeoutMs: number): Promise<void>;
   /** Aborts when the end was requested. */
   readonly ending: AbortSignal;
 }
 
-/** Below the 500 events and 1 MiB that the gateway accepts at once. */
-const maxBatchEvents = 500;
-const maxBatchBytes = 1_000_000;
 /** After a refusal, which a person must mend: a key, a proxy. */
 const refusedPauseMs = 60_000;
 /** Failures in a row after which a gateway that never responded is given up at the end. */
@@ -60,8 +60,13 @@ export function createPublisher<Item>(resource: PublishedResource<Item>, warn: (
   const { kind, queue } = resource;
   const abandoned = new AbortController();
   const ending = new AbortController();
-  const producer = randomUUID();
-  let sent = 0;
+  const sendNumbered = numberEvents<Item>(
+    (item) => {
+      const { type, payload } = resource.toEvent(item);
+      return toMessage({ type, data: JSON.stringify(payload) });
+    },
+    (messages) => untilAccepted((signal) => resource.publish(messages, signal), resource.maxPublishFailures),
+  );
   let isRegistered = false;
   let isGone = false;
   let isUpdateDue = false;
@@ -79,12 +84,10 @@ export function createPublisher<Item>(resource: PublishedResource<Item>, warn: (
     async end(timeoutMs) {
       ending.abort();
       wake();
-      giveUp = setTimeout(() => abandoned.abort(), timeoutMs);
-      await finished;
-      clearTimeout(giveUp);
+      await giveUpAfter(timeoutMs, finished);
       return isEndAccepted;
     },
-    warnOfOutage,
+    sendLast: (request, timeoutMs) => giveUpAfter(timeoutMs, untilAccepted(request)),
     ending: ending.signal,
   };
 
@@ -145,58 +148,58 @@ export function createPublisher<Item>(resource: PublishedResource<Item>, warn: (
     }
   }
 
-  /** Sends a batch that is too large or refused in halves, so that only the item that the gateway refuses is lost. */
   async function send(items: readonly Item[]): Promise<void> {
-    const batch = items.map((item, index): NumberedEvent => {
-      const { type, payload } = resource.toEvent(item);
-      return { type, data: payload, delivery_id: `${producer}.${sent + 1 + index}` };
-    });
-    const [first, second] = items;
+    const settled: Item[] = [];
     try {
-      const isTooLarge = second !== undefined && Buffer.byteLength(JSON.stringify(batch)) > maxBatchBytes;
-      if (isTooLarge) throw new GatewayRefusal(413, "The batch is too large");
-      await untilAccepted((signal) => resource.publish(batch, signal));
-      sent += items.length;
-      queue.settle(items);
-    } catch (error) {
-      if (!isRefusedBody(error) || first === undefined) throw error;
-      if (second === undefined) {
-        queue.settle(items);
-        warn(`${resource.nameOf(first)} was not stored at the gateway: ${problemOf(error)}`);
-        return;
-      }
-      const half = Math.ceil(items.length / 2);
-      await send(items.slice(0, half));
-      await send(items.slice(half));
+      await sendNumbered(items, (item, refusal) => {
+        settled.push(item);
+        if (refusal !== null) warn(`${resource.nameOf(item)} was not stored at the gateway: ${problemOf(refusal)}`);
+      });
+    } finally {
+      queue.settle(settled);
+    }
+  }
+
+  async function giveUpAfter(timeoutMs: number, work: Promise<unknown>): Promise<void> {
+    giveUp = setTimeout(() => abandoned.abort(), timeoutMs);
+    try {
+      await work;
+    } finally {
+      clearTimeout(giveUp);
     }
   }
 
   /** Rejects on a permanent refusal, and when the resource was given up. */
-  async function untilAccepted<Answer>(request: (signal: AbortSignal) => Promise<Answer>): Promise<Answer> {
+  async function untilAccepted(
+    request: (signal: AbortSignal) => Promise<unknown>,
+    maxFailures = Number.POSITIVE_INFINITY,
+  ): Promise<void> {
     for (let failures = 1; ; failures += 1) {
-      abandoned.signal.throwIfAborted();
       try {
-        const answer = await request(abandoned.signal);
+        await request(abandoned.signal);
         giveUp?.refresh();
         if (hasWarnedOfOutage && kind === "monitor") {
           hasWarnedOfOutage = false;
           warn("The gateway answers again; the live view continues");
         }
-        return answer;
+        return;
       } catch (error) {
         if (abandoned.signal.aborted || isPermanent(error)) throw error;
         // One that does not answer has had its time; one that is restarted comes back at once.
         if (failures > 1 || isTimeout(error)) warnOfOutage(error);
         const isEnding = ending.signal.aborted;
         if (isEnding && !isRegistered && failures >= maxRegistrationFailures) throw error;
+        if (failures >= maxFailures || (isEnding && maxFailures < Number.POSITIVE_INFINITY)) return;
         const signals = isEnding ? [abandoned.signal] : [abandoned.signal, ending.signal];
         await pause(retryDelayMs(failures, isEnding), signals);
+        if (abandoned.signal.aborted) throw error;
       }
     }
   }
 
   function warnOfOutage(error: unknown): void {
-    if (hasWarnedOfOutage) return;
+    // After the end there is no live view.
+    if (hasWarnedOfOutage || isEndAccepted) return;
     hasWarnedOfOutage = true;
     const services = kind === "scan" ? "gateway or broker" : "gateway";
     warn(`The ${kind} continues without its live view until the ${services} answers again: ${problemOf(error)}`);
@@ -209,13 +212,13 @@ const outageFailures = 8;
 const outageRetryMs = 15_000;
 
 /** The backoff after this many failures in a row, from 1 on. */
-export function retryDelayMs(failures: number, isEnding: boolean): number {
+function retryDelayMs(failures: number, isEnding: boolean): number {
   if (failures >= outageFailures && !isEnding) return outageRetryMs;
   return retryDelaysMs[Math.min(failures, retryDelaysMs.length) - 1] ?? 0;
 }
 
 /** 4xx but 429: a retry would be refused as well. */
-export function isPermanent(error: unknown): boolean {
+function isPermanent(error: unknown): boolean {
   return error instanceof GatewayRefusal && error.httpStatus < 500 && error.httpStatus !== 429;
 }
 
@@ -226,9 +229,4 @@ export function hasEnded(error: unknown): boolean {
 /** Checks the gateway's own words, because a 404 may be a proxy's, too. */
 export function isMissing(error: unknown, kind: PublishedResource<never>["kind"]): boolean {
   return error instanceof GatewayRefusal && error.httpStatus === 404 && error.message.includes(`No such ${kind}`);
-}
-
-/** The gateway does not take this body, whenever it is sent; it may take another. */
-function isRefusedBody(error: unknown): boolean {
-  return error instanceof GatewayRefusal && (error.httpStatus === 422 || error.httpStatus === 413);
 }

@@ -1,13 +1,7 @@
 import { gzipSync } from "node:zlib";
-import { pause } from "../../shared/abortable.ts";
 import type { MessagePublisher } from "../../shared/broker.ts";
-import {
-  problemOf,
-  type GatewayClient,
-  type NumberedEvent,
-  type RegisteredScan,
-} from "../../shared/client/gateway_client.ts";
-import { encodeEvent, toMessage, withDeliveryId, type CheckedEvent } from "../../shared/event.ts";
+import { problemOf, type GatewayClient, type RegisteredScan } from "../../shared/client/gateway_client.ts";
+import type { CheckedEvent } from "../../shared/event.ts";
 import type { CheckResult, Report, StatusCounts } from "../../shared/report.ts";
 import { countStates } from "../../shared/rule_result.ts";
 import { vulnIdOf } from "../../shared/rule_names.ts";
@@ -15,7 +9,7 @@ import { maxStoredReportBytes } from "../../shared/schemas/report.ts";
 import type { NewScan, ScanUpdate } from "../../shared/schemas/scan.ts";
 import { toLine } from "../../shared/text.ts";
 import { toFindingCreated } from "./finding_created.ts";
-import { createPublisher, hasEnded, isMissing, isPermanent, retryDelayMs } from "./publisher.ts";
+import { createPublisher, hasEnded, isMissing } from "./publisher.ts";
 
 /** A scan at the gateway, which stores and publishes what happens while it runs. Nothing here slows or fails the scan (V5). */
 export interface ScanPublisher {
@@ -61,7 +55,6 @@ export interface ScanPublisherOptions {
   readonly endTimeoutMs?: number;
 }
 
-/** After so many failures in a row a batch is dropped that goes to a broker directly. */
 const maxBrokerFailures = 6;
 const maxErrorLength = 2048;
 
@@ -97,10 +90,12 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
         scan = await gateway.putScan(scanId, options.scan, signal);
         options.onRegistered?.(scan);
       },
-      publish: (batch, signal) =>
-        broker === undefined
-          ? gateway.publish(scan?.channel ?? "", batch, signal)
-          : publishDirectly(broker, scan?.channel ?? "", batch),
+      ...(broker !== undefined && { maxPublishFailures: maxBrokerFailures }),
+      publish(messages, signal) {
+        const channel = scan?.channel ?? "";
+        if (broker === undefined) return gateway.publish(channel, messages, signal);
+        return Promise.all(messages.map((message) => broker.publish(channel, message)));
+      },
       async update(signal) {
         const { cancel_requested } = await gateway.updateScan(scanId, { status: "running", ...counts }, signal);
         if (cancel_requested && !publisher.ending.aborted) cancelRequest.abort();
@@ -144,7 +139,16 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
       isEndAccepted = await publisher.end(endTimeoutMs(status));
     },
     async storeReport(report) {
-      if (isEndAccepted) await storeReport(report, endTimeoutMs(report.scan.status));
+      if (!isEndAccepted) return;
+      const body = gzipSync(JSON.stringify(report));
+      const never = new AbortController().signal;
+      try {
+        requireStorable(body.length);
+        // Not aborted when its time is over: a large one takes longer than that.
+        await publisher.sendLast(() => gateway.storeReport(scanId, body, never), endTimeoutMs(report.scan.status));
+      } catch (error) {
+        warn(`The report was not stored at the gateway: ${problemOf(error)}`);
+      }
     },
   };
 
@@ -167,27 +171,6 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
     publisher.wake();
   }
 
-  /** Never rejects: without a store, the end waits for no event. */
-  async function publishDirectly(
-    to: MessagePublisher,
-    channel: string,
-    batch: readonly NumberedEvent[],
-  ): Promise<void> {
-    const messages = batch.map((event) =>
-      withDeliveryId(toMessage(encodeEvent(event.type, event.data)), event.delivery_id),
-    );
-    for (let failures = 1; ; failures += 1) {
-      try {
-        await Promise.all(messages.map((message) => to.publish(channel, message)));
-        return;
-      } catch (error) {
-        if (failures > 1) publisher.warnOfOutage(error);
-        if (failures >= maxBrokerFailures || publisher.ending.aborted) return;
-        await pause(retryDelayMs(failures, false), [publisher.ending]);
-      }
-    }
-  }
-
   /** A scan that runs is ended as cancelled just before it is deleted. */
   async function isDeleted(error: unknown, signal: AbortSignal): Promise<boolean> {
     if (!hasEnded(error)) return isMissing(error, "scan");
@@ -197,26 +180,11 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
       return isMissing(failure, "scan");
     }
   }
+}
 
-  async function storeReport(report: Report, timeoutMs: number): Promise<void> {
-    const body = gzipSync(JSON.stringify(report));
-    if (body.length > maxStoredReportBytes) {
-      const sizes = `it has ${mebibytes(body.length)} compressed, at most ${mebibytes(maxStoredReportBytes)} are kept`;
-      warn(`The report was not stored at the gateway: ${sizes}`);
-      return;
-    }
-    const deadlineMs = Date.now() + timeoutMs;
-    for (let failures = 1; ; failures += 1) {
-      try {
-        return await gateway.storeReport(scanId, body, new AbortController().signal);
-      } catch (error) {
-        const delayMs = retryDelayMs(failures, true);
-        if (isPermanent(error) || Date.now() + delayMs >= deadlineMs)
-          return warn(`The report was not stored at the gateway: ${problemOf(error)}`);
-        await pause(delayMs, []);
-      }
-    }
-  }
+function requireStorable(bytes: number): void {
+  if (bytes <= maxStoredReportBytes) return;
+  throw new RangeError(`it has ${mebibytes(bytes)} compressed, at most ${mebibytes(maxStoredReportBytes)} are kept`);
 }
 
 function mebibytes(bytes: number): string {

@@ -1,48 +1,45 @@
 import { tooManyWaiting } from "./unavailable.ts";
 
-export interface SendQueueOptions<Item> {
+export interface SendQueueOptions {
   /**
-   * Sends in order and gives for each item its failure, or null. When it rejects, its items and all that wait behind them
-   * are rejected alike: the broker is unavailable for each of them.
+   * Sends in order, and settles each entry. When it rejects, the entries that it did not settle and all that wait behind them are
+   * rejected alike: the broker is unavailable for each of them.
    */
-  readonly send: (items: readonly Item[]) => Promise<readonly (Error | null)[]>;
-  readonly sizeOf: (item: Item) => number;
-  /** Items go out together up to this size; a larger one goes alone. */
-  readonly maxBatchSize: number;
-  /** Over this size of waiting items, a new one is refused. */
-  readonly maxWaitingSize: number;
+  readonly send: (entries: readonly QueuedMessage[]) => Promise<void>;
+  /** Messages go out together up to this length; a longer one goes alone. */
+  readonly maxBatchChars: number;
 }
 
-export interface SendQueue<Item> {
-  /** Resolves when the item was sent. */
-  push(item: Item): Promise<void>;
+/** A message, and the promise of its publisher. */
+export interface QueuedMessage extends Pick<PromiseWithResolvers<void>, "resolve" | "reject"> {
+  readonly channel: string;
+  readonly message: string;
+}
+
+export interface SendQueue {
+  /** Resolves when the message was sent. */
+  push(channel: string, message: string): Promise<void>;
   isIdle(): boolean;
 }
 
-interface Waiting<Item> {
-  readonly item: Item;
-  resolve(): void;
-  reject(reason: unknown): void;
-}
+/** Over this, a publisher that does not await is refused. */
+export const maxWaitingChars = 16_000_000;
 
 /**
  * Keeps the order of one publisher over HTTP, where two concurrent requests may overtake each other: one request is in
- * flight, and items pushed in the meantime go together in the next.
+ * flight, and messages pushed in the meantime go together in the next.
  */
-export function createSendQueue<Item>(options: SendQueueOptions<Item>): SendQueue<Item> {
-  let waiting: Waiting<Item>[] = [];
-  let waitingSize = 0;
+export function createSendQueue({ send, maxBatchChars }: SendQueueOptions): SendQueue {
+  let waiting: QueuedMessage[] = [];
+  let waitingChars = 0;
   let isSending = false;
 
   return {
-    async push(item) {
-      const size = options.sizeOf(item);
-      if (waiting.length > 0 && waitingSize + size > options.maxWaitingSize) {
-        throw tooManyWaiting();
-      }
+    async push(channel, message) {
+      if (waiting.length > 0 && waitingChars + message.length > maxWaitingChars) throw tooManyWaiting();
       const { promise, resolve, reject } = Promise.withResolvers<void>();
-      waiting.push({ item, resolve, reject });
-      waitingSize += size;
+      waiting.push({ channel, message, resolve, reject });
+      waitingChars += message.length;
       if (!isSending) {
         isSending = true;
         // A microtask later, so that what is published in one turn goes out together.
@@ -53,37 +50,29 @@ export function createSendQueue<Item>(options: SendQueueOptions<Item>): SendQueu
     isIdle: () => !isSending,
   };
 
-  /** Never rejects: each failure rejects the `push` of its item. */
+  /** Never rejects: each failure rejects the `push` of its message. */
   async function sendAll(): Promise<void> {
     while (waiting.length > 0) {
       const batch = takeBatch();
       try {
-        acknowledge(batch, await options.send(batch.map(({ item }) => item)));
+        await send(batch);
       } catch (error) {
-        for (const entry of [...batch, ...waiting]) entry.reject(error);
+        for (const { reject } of [...batch, ...waiting]) reject(error);
         waiting = [];
-        waitingSize = 0;
+        waitingChars = 0;
       }
     }
     isSending = false;
   }
 
-  function takeBatch(): readonly Waiting<Item>[] {
-    let size = 0;
-    const tooMany = waiting.findIndex(({ item }, index) => {
-      size += options.sizeOf(item);
-      return index > 0 && size > options.maxBatchSize;
+  function takeBatch(): readonly QueuedMessage[] {
+    let chars = 0;
+    const tooMany = waiting.findIndex(({ message }, index) => {
+      chars += message.length;
+      return index > 0 && chars > maxBatchChars;
     });
     const batch = waiting.splice(0, tooMany === -1 ? waiting.length : tooMany);
-    for (const { item } of batch) waitingSize -= options.sizeOf(item);
+    for (const { message } of batch) waitingChars -= message.length;
     return batch;
-  }
-
-  function acknowledge(batch: readonly Waiting<Item>[], failures: readonly (Error | null)[]): void {
-    for (const [index, entry] of batch.entries()) {
-      const failure = failures[index];
-      if (failure === null || failure === undefined) entry.resolve();
-      else entry.reject(failure);
-    }
   }
 }

@@ -28,7 +28,6 @@ export interface UpstashBrokerOptions {
 }
 
 const maxBatchChars = 1_000_000;
-const maxWaitingChars = 16_000_000;
 
 /**
  * Upstash Redis over REST (https://upstash.com/docs/redis/features/restapi): what is published together is one pipeline of
@@ -60,14 +59,17 @@ export function createUpstashBroker(options: UpstashBrokerOptions): Broker {
     readYourWrites: false,
     enableTelemetry: false,
   });
-  const queue = createSendQueue<{ readonly key: string; readonly message: string }>({
-    sizeOf: ({ message }) => message.length,
-    maxBatchSize: maxBatchChars,
-    maxWaitingSize: maxWaitingChars,
-    async send(items) {
+  const queue = createSendQueue({
+    maxBatchChars,
+    async send(entries) {
       const pipeline = redis.pipeline();
-      for (const { key, message } of items) pipeline.publish(key, message);
-      return send("publish", pipeline, "number");
+      for (const { channel, message } of entries) pipeline.publish(toChannelKey(database, channel), message);
+      const failures = await send("publish", pipeline, "number");
+      for (const [index, { resolve, reject }] of entries.entries()) {
+        const failure = failures[index] ?? null;
+        if (failure === null) resolve();
+        else reject(failure);
+      }
     },
   });
 
@@ -83,9 +85,7 @@ export function createUpstashBroker(options: UpstashBrokerOptions): Broker {
   };
 
   return createBroker({
-    async publish(channel, message) {
-      await queue.push({ key: toChannelKey(database, channel), message });
-    },
+    publish: (channel, message) => queue.push(channel, message),
     openChannel: (channel, handlers, signal) =>
       openSubscription(subscriptions, toChannelKey(database, channel), { handlers, signal }),
     async ping() {

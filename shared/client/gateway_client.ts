@@ -3,16 +3,8 @@ import { networkProblem } from "../error_code.ts";
 import { publishedSchema } from "../schemas/event.ts";
 import { monitorSchema, type MonitorUpdate, type NewMonitor } from "../schemas/monitor.ts";
 import { scanSchema, type NewScan, type ScanUpdate } from "../schemas/scan.ts";
-import type { CheckedEvent } from "../event.ts";
-import {
-  createRestClient,
-  GatewayRefusal,
-  UnexpectedAnswer,
-  type RestClient,
-  type RestOptions,
-} from "./rest_client.ts";
-
-export { GatewayRefusal };
+import { GatewayRefusal } from "../http_refusal.ts";
+import { createRestClient, UnexpectedAnswer, type RestClient, type RestOptions } from "./rest_client.ts";
 
 export interface GatewayOptions extends Omit<RestOptions, "fetch"> {
   readonly apiKey: string;
@@ -48,13 +40,6 @@ export function problemOf(error: unknown): string {
 /** The call took longer than its time. */
 export function isTimeout(error: unknown): boolean {
   return error instanceof Error && error.name === "TimeoutError";
-}
-
-export interface NumberedEvent {
-  readonly type: CheckedEvent["type"];
-  readonly data: CheckedEvent["payload"];
-  /** `<producer>.<n>`. */
-  readonly delivery_id: string;
 }
 
 /** Only what is used: a gateway of another release may answer other fields differently. */
@@ -95,10 +80,10 @@ export function createGatewayClient(options: GatewayOptions) {
     async updateMonitor(monitorId: string, body: MonitorUpdate, signal: AbortSignal) {
       await rest.send("PATCH", `/api/v1/monitors/${monitorId}`, { body, signal });
     },
-    /** Publishes a batch of at most 500 events and 1 MiB, which the gateway takes as a whole or not at all. */
-    async publish(channel: string, events: readonly NumberedEvent[], signal: AbortSignal) {
+    /** Publishes a batch of messages, which the gateway takes as a whole or not at all. */
+    async publish(channel: string, events: readonly string[], signal: AbortSignal) {
       const path = `/api/v1/channels/${encodeURIComponent(channel)}/events`;
-      return rest.ask("POST", path, publishedSchema, { body: { events }, signal });
+      return rest.ask("POST", path, publishedSchema, { body: `{"events":[${events.join(",")}]}`, signal });
     },
   };
 }

@@ -4,20 +4,6 @@ import { readRefusal } from "../http_refusal.ts";
 import { readBounded } from "../read_bounded.ts";
 import { pageOf } from "../schemas/primitives.ts";
 
-/** The gateway answered, and refused. */
-export class GatewayRefusal extends Error {
-  readonly httpStatus: number;
-  /** The problem document's own words; null: there is none, and a proxy's page says nothing that helps. */
-  readonly detail: string | null;
-
-  constructor(httpStatus: number, detail: string | null) {
-    super(detail ?? `The gateway answered with status ${httpStatus}`);
-    this.name = "GatewayRefusal";
-    this.httpStatus = httpStatus;
-    this.detail = detail;
-  }
-}
-
 /** The answer is not a gateway's. */
 export class UnexpectedAnswer extends Error {
   constructor(options?: ErrorOptions) {
@@ -41,7 +27,7 @@ export interface RestOptions {
 export type RestClient = ReturnType<typeof createRestClient>;
 
 export interface SendOptions {
-  /** Sent as JSON; bytes are JSON in gzip. */
+  /** Sent as JSON; a text is JSON already, and bytes are JSON in gzip. */
   readonly body?: unknown;
   readonly signal?: AbortSignal;
   /** The request outlives the page that sends it. */
@@ -73,7 +59,7 @@ export function createRestClient(options: RestOptions) {
           "content-type": "application/json",
           ...(body instanceof Uint8Array && { "content-encoding": "gzip" }),
         },
-        ...(body !== undefined && { body: body instanceof Uint8Array ? new Uint8Array(body) : JSON.stringify(body) }),
+        ...(body !== undefined && { body: encodeBody(body) }),
         keepalive,
         redirect: "error",
         signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
@@ -82,9 +68,10 @@ export function createRestClient(options: RestOptions) {
         const bytes = await readBounded(response.body, options.maxAnswerBytes ?? defaultMaxAnswerBytes);
         return response.status === 204 ? null : parseJson(new TextDecoder().decode(bytes));
       }
-      const { detail, retryAfterMs } = await readRefusal(response);
+      const refusal = await readRefusal(response);
+      const { retryAfterMs } = refusal;
       const isWorthIt = retriesLeft > 0 && isBusy(response) && retryAfterMs !== null && retryAfterMs <= maxRetryWaitMs;
-      if (!isWorthIt) throw new GatewayRefusal(response.status, detail);
+      if (!isWorthIt) throw refusal;
       await pause(retryAfterMs, signal === undefined ? [] : [signal]);
     }
   }
@@ -130,6 +117,11 @@ export function createRestClient(options: RestOptions) {
   }
 
   return { send, ask, get, pages, list };
+}
+
+function encodeBody(body: unknown): BodyInit {
+  if (typeof body === "string") return body;
+  return body instanceof Uint8Array ? new Uint8Array(body) : JSON.stringify(body);
 }
 
 function parseJson(text: string): unknown {

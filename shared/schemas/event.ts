@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { deliveryIdPattern, isEventType } from "../event.ts";
+import { deliveryIdPattern, isEventType, maxBatchEvents } from "../event.ts";
 import { verbs } from "../verbs.ts";
 import { count, described, type Output } from "./primitives.ts";
 
@@ -31,7 +31,6 @@ export const newEventSchema = v.pipe(
   }),
 );
 
-export const maxBatchEvents = 500;
 export const batchSizeMessage = `expected an array of 1 to ${maxBatchEvents} events`;
 
 /** The answer to a publish request. */

@@ -4,7 +4,7 @@ import {
   type SubscribeErrorCode,
   type SubscriptionState,
 } from "../../../shared/client/subscribe.ts";
-import { GatewayRefusal } from "../../../shared/client/rest_client.ts";
+import { GatewayRefusal } from "../../../shared/http_refusal.ts";
 
 /** How a stream of the page is connected, in words for people. */
 export interface Connection {

@@ -1,5 +1,5 @@
 import { object, string } from "valibot";
-import { GatewayRefusal } from "../../../shared/client/rest_client.ts";
+import { GatewayRefusal } from "../../../shared/http_refusal.ts";
 import { overviewSchema, type Overview } from "../../../shared/schemas/overview.ts";
 import { sessionSchema, type Session as Caller } from "../../../shared/schemas/session.ts";
 import { createApi, openRest, type Api } from "./api.ts";

@@ -1,4 +1,4 @@
-import { GatewayRefusal } from "../../../../shared/client/rest_client.ts";
+import { GatewayRefusal } from "../../../../shared/http_refusal.ts";
 import { openSession, type Session } from "../session.ts";
 import { finishSignIn } from "./authorization.ts";
 import { takePending } from "./pending.ts";

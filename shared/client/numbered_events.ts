@@ -1,0 +1,94 @@
+import { maxBatchEvents, withDeliveryId } from "../event.ts";
+import { GatewayRefusal } from "../http_refusal.ts";
+
+/** Below the 1 MiB that the gateway takes at once. */
+const maxBatchBytes = 1_000_000;
+const encoder = /* @__PURE__ */ new TextEncoder();
+
+/**
+ * Sends items in order, and tells for each whether the gateway took it (null) or refused it. Rejects when the gateway is unavailable or
+ * refuses the producer: then nothing was told of the items that it did not answer.
+ */
+export type SendNumbered<Item> = (
+  items: readonly Item[],
+  tell: (item: Item, refusal: GatewayRefusal | null) => void,
+) => Promise<void>;
+
+/**
+ * The events of one producer on one channel. They are numbered `<producer>.<n>`, with n rising by 1 from 1, and sent in batches that the
+ * gateway takes as a whole or not at all. Only one `send` may run at a time.
+ *
+ * A batch whose answer was lost is sent again under its numbers before anything else. An item that its caller sends again is part of
+ * it, and is not sent twice.
+ */
+export function numberEvents<Item>(
+  toMessage: (item: Item) => string,
+  post: (events: readonly string[]) => Promise<unknown>,
+): SendNumbered<Item> {
+  const producer = crypto.randomUUID();
+  let count = 0;
+  let lost: readonly string[] = [];
+  /** Messages that the gateway took when they were sent again, and that their callers do not know of. */
+  let found: string[] = [];
+
+  return async (items, tell) => {
+    if (lost.length > 0) await sendLost();
+    const unsent = items.filter((item) => {
+      const place = found.indexOf(toMessage(item));
+      if (place === -1) return true;
+      found.splice(place, 1);
+      tell(item, null);
+      return false;
+    });
+    await sendAll(unsent, tell);
+  };
+
+  async function sendLost(): Promise<void> {
+    const messages = lost;
+    try {
+      await sendBatch(messages);
+      found = [...messages];
+    } catch (error) {
+      // Refused, so none of it was taken: what its callers send again is new.
+      if (lost.length > 0) throw error;
+    }
+  }
+
+  /** Sends what is too large or refused in halves, so that only the item that the gateway refuses is lost. */
+  async function sendAll(items: readonly Item[], tell: Parameters<SendNumbered<Item>>[1]): Promise<void> {
+    const messages = items.map(toMessage);
+    const [first, second] = items;
+    if (first === undefined) return;
+    try {
+      if (second !== undefined && isTooLarge(messages)) throw new GatewayRefusal(413, "The batch is too large");
+      await sendBatch(messages);
+      for (const item of items) tell(item, null);
+    } catch (error) {
+      if (!(error instanceof GatewayRefusal && refusalsOfEvents.includes(error.httpStatus))) throw error;
+      if (second === undefined) return tell(first, error);
+      const half = Math.ceil(items.length / 2);
+      await sendAll(items.slice(0, half), tell);
+      await sendAll(items.slice(half), tell);
+    }
+  }
+
+  async function sendBatch(messages: readonly string[]): Promise<void> {
+    try {
+      await post(messages.map((message, index) => withDeliveryId(message, `${producer}.${count + index + 1}`)));
+      count += messages.length;
+      lost = [];
+    } catch (error) {
+      const isRefused = error instanceof GatewayRefusal && error.httpStatus < 500;
+      lost = isRefused ? [] : messages;
+      throw error;
+    }
+  }
+}
+
+/** The gateway does not take this body, whenever it is sent; it may take another. */
+const refusalsOfEvents: readonly number[] = [413, 422];
+
+function isTooLarge(messages: readonly string[]): boolean {
+  const bytes = messages.reduce((sum, message) => sum + encoder.encode(message).byteLength, 0);
+  return messages.length > maxBatchEvents || bytes > maxBatchBytes;
+}
