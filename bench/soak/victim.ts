@@ -56,7 +56,7 @@ export async function useAsVictim(use: GatewayUse, durationMs: number): Promise<
   const opened = Promise.withResolvers<void>();
   const subscription = subscribe(new URL(stream, url), {
     apiKey: key,
-    onOpen: opened.resolve,
+    onStateChange: (state) => void (state === "live" && opened.resolve()),
     onEvent: ({ type }) => void (counts.received += type === "scan.progress" ? 1 : 0),
   });
   await opened.promise;

@@ -1,4 +1,4 @@
-import { watchPage } from "./page_wake.ts";
+import { pause } from "../abortable.ts";
 import { runAttempt, type Progress } from "./subscribe_attempt.ts";
 import { isFinal, SubscribeError } from "./subscribe_error.ts";
 import { parseOptions, type StreamEvent, type SubscribeOptions, type SubscriptionState } from "./subscribe_options.ts";
@@ -67,10 +67,10 @@ export function subscribe<Events extends object>(
   const close = () => closing.abort();
   if (options.signal?.aborted === true) close();
   else options.signal?.addEventListener("abort", close, { once: true, signal });
-  const page = watchPage(signal);
+  let retrying = new AbortController();
   const progress: Progress = {
-    openCount: 0,
     openedAtMs: Infinity,
+    wasOpen: false,
     wasLive: false,
     wasRefused: false,
     serverRetryMs: 0,
@@ -88,7 +88,7 @@ export function subscribe<Events extends object>(
     },
     finished,
     close,
-    retryNow: page.retryNow,
+    retryNow: () => retrying.abort(),
   };
 
   /** Not waited for: a slow display must not hold up the events. Its error is a bug of the caller, and ends the subscription. */
@@ -96,7 +96,7 @@ export function subscribe<Events extends object>(
     if (signal.aborted) return;
     state = next;
     try {
-      await settings.onStateChange(next, { error, retryInMs, openCount: progress.openCount });
+      await settings.onStateChange(next, { error, retryInMs });
     } catch (cause) {
       closing.abort(new SubscribeError("callback_failed", "onStateChange failed", { cause }));
     }
@@ -114,12 +114,10 @@ export function subscribe<Events extends object>(
   /** Follows the stream until it ends, fails for good, or is closed. */
   async function followOverReconnects(): Promise<SubscriptionEnd<Events>> {
     let failureCount = 0;
-    let reopenedAtMs = -Infinity;
     void report("connecting");
     while (!signal.aborted) {
-      await page.awake();
       progress.openedAtMs = Infinity;
-      const outcome = await runAttempt({ settings, signal, page, progress, onLive: () => void report("live") });
+      const outcome = await runAttempt({ settings, signal, progress, onLive: () => void report("live") });
       if (signal.aborted) break;
       if (!(outcome instanceof SubscribeError)) {
         void report("ended");
@@ -135,13 +133,6 @@ export function subscribe<Events extends object>(
         void report("failed", outcome);
         return { state: "failed", error: outcome };
       }
-      // Nothing is wrong with the server when the page woke up.
-      const isOwnDoing = outcome.code === "silent" && outcome.detail !== null;
-      if (isOwnDoing && performance.now() - reopenedAtMs > minReopenMs) {
-        reopenedAtMs = performance.now();
-        void report("reconnecting", outcome);
-        continue;
-      }
       if (performance.now() - progress.openedAtMs >= settings.goodStreamMs) failureCount = 0;
       const askedMs = Math.max(progress.serverRetryMs, outcome.retryAfterMs ?? 0);
       const [shortestMs, longestMs] = settings.backoffMs;
@@ -149,15 +140,13 @@ export function subscribe<Events extends object>(
       const retryInMs = askedMs + settings.random() * Math.min(longestMs, shortestMs * 2 ** failureCount);
       failureCount += 1;
       void report("reconnecting", outcome, retryInMs);
-      await page.pause(retryInMs, outcome.retryAfterMs !== null);
+      retrying = new AbortController();
+      await pause(retryInMs, [signal, retrying.signal]);
       void report("reconnecting", outcome);
     }
     return { state: "closed" };
   }
 }
-
-/** Streams that are lost faster than this are opened again after a pause, regardless of the reason. */
-const minReopenMs = 1000;
 
 /**
  * The same as an iterable of events, which are read no faster than they are asked for; `break` closes the stream. It is

@@ -1,7 +1,6 @@
 import { createParser } from "eventsource-parser";
 import { abortable } from "../abortable.ts";
 import { parseJsonObject } from "../json.ts";
-import { createStopwatch, type PageLife } from "./page_wake.ts";
 import { openConnection } from "./subscribe_connection.ts";
 import { streamError, SubscribeError, type SubscribeErrorCode, type SubscribeErrorOptions } from "./subscribe_error.ts";
 import {
@@ -14,7 +13,7 @@ import {
 
 /** The state that one attempt leaves to the next. */
 export interface Progress {
-  openCount: number;
+  wasOpen: boolean;
   /** By `performance.now()`; Infinity while the stream is not open. */
   openedAtMs: number;
   /** A stream was open, and its state was read. */
@@ -30,7 +29,6 @@ export interface Attempt {
   readonly settings: SubscribeSettings;
   /** The caller closes the subscription. */
   readonly signal: AbortSignal;
-  readonly page: PageLife;
   readonly progress: Progress;
   /** The stream is open and state was refetched. */
   readonly onLive: () => void;
@@ -45,50 +43,39 @@ export async function runAttempt(attempt: Attempt): Promise<RawEvent | null | Su
   // Owns everything of this attempt: the request, its timers, the caller's refetch.
   const own = new AbortController();
   const signal = AbortSignal.any([attempt.signal, own.signal]);
-  let timer: ReturnType<typeof setTimeout> | undefined;
+  /** Null where silence means nothing: before the stream is open, and while nothing is read. */
+  let lastByteMs: number | null = null;
   let closeReason: string | null = null;
 
   const lost = (code: SubscribeErrorCode, what: string, options?: SubscribeErrorOptions) =>
     streamError(settings.url, code, what, options);
-  const giveUpAfter = (ms: number, code: SubscribeErrorCode, what: string) => {
-    clearTimeout(timer);
-    timer = setTimeout(() => own.abort(lost(code, `${what} within ${ms} ms`)), ms);
-  };
   let { silenceMs } = settings;
-  let msSinceByte: (() => number) | null = createStopwatch();
-  let isOpen = false;
+  // The wall clock goes on while a machine sleeps, and a timer does not.
+  const silence = setInterval(() => {
+    if (lastByteMs === null || Date.now() - lastByteMs < silenceMs) return;
+    own.abort(lost("silent", `no heartbeat within ${silenceMs} ms`));
+  }, settings.silenceMs / 8);
   const expectBytes = () => {
-    msSinceByte = createStopwatch();
-    giveUpAfter(silenceMs, "silent", "no heartbeat");
+    lastByteMs = Date.now();
   };
-  attempt.page.onProbe((isCertain) => {
-    // While the caller works nothing is read.
-    if (msSinceByte === null && !isCertain) return;
-    // After half the silence that ends a stream a page that wakes up opens it again.
-    const leftMs = isCertain ? 0 : silenceMs / 2 - (msSinceByte?.() ?? 0);
-    if (leftMs <= 0) own.abort(lost("silent", "nothing came before the page woke up", { detail: "wake" }));
-    else if (isOpen) giveUpAfter(leftMs, "silent", "no heartbeat after the page woke up");
-  });
 
   try {
     return await follow();
   } catch (error) {
     return explain(error);
   } finally {
-    clearTimeout(timer);
+    clearInterval(silence);
     own.abort();
   }
 
   async function follow(): Promise<RawEvent | null> {
-    giveUpAfter(settings.connectTimeoutMs, "timeout", "no answer");
-    const body = await openConnection(settings, { token: await readToken(), signal });
-    clearTimeout(timer);
+    const connecting = readToken().then((token) => openConnection(settings, { token, signal }));
+    const body = await inTime(connecting, settings.connectTimeoutMs, "timeout", "no answer");
     if (body === null) {
       await refetch();
       return null;
     }
-    isOpen = true;
-    progress.openCount += 1;
+    progress.wasOpen = true;
     progress.openedAtMs = performance.now();
     progress.wasRefused = false;
     const reader = body.getReader();
@@ -184,7 +171,7 @@ export async function runAttempt(attempt: Attempt): Promise<RawEvent | null | Su
       }
       if (isEndSeen) {
         // Only the state before the terminal event is still to come.
-        clearTimeout(timer);
+        lastByteMs = null;
         await synced;
         continue;
       }
@@ -205,10 +192,9 @@ export async function runAttempt(attempt: Attempt): Promise<RawEvent | null | Su
   }
 
   async function open(snapshotRead: Promise<readonly RawEvent[]>): Promise<void> {
-    await call("callback_failed", "onOpen", settings.onOpen);
     const { onSnapshot } = settings;
     if (onSnapshot !== undefined) {
-      const snapshot = await inTime(snapshotRead, "no_snapshot", "no snapshot");
+      const snapshot = await inTime(snapshotRead, settings.refetchTimeoutMs, "no_snapshot", "no snapshot");
       await call("callback_failed", "onSnapshot", () => onSnapshot(snapshot));
     }
     await refetch();
@@ -222,12 +208,16 @@ export async function runAttempt(attempt: Attempt): Promise<RawEvent | null | Su
       progress.refetching = running.catch(() => undefined);
       await call("refetch_failed", "refetch", () => running);
     };
-    await inTime(read(), "refetch_failed", "no refetched state");
+    await inTime(read(), settings.refetchTimeoutMs, "refetch_failed", "no refetched state");
   }
 
-  /** Ends the whole attempt when the state is not there in time. */
-  async function inTime<Value>(promise: Promise<Value>, code: SubscribeErrorCode, what: string): Promise<Value> {
-    const ms = settings.refetchTimeoutMs;
+  /** Ends the whole attempt when the answer is not there in time. */
+  async function inTime<Value>(
+    promise: Promise<Value>,
+    ms: number,
+    code: SubscribeErrorCode,
+    what: string,
+  ): Promise<Value> {
     const late = setTimeout(() => own.abort(lost(code, `${what} within ${ms} ms`)), ms);
     try {
       return await abortable(promise, signal);
@@ -245,9 +235,7 @@ export async function runAttempt(attempt: Attempt): Promise<RawEvent | null | Su
       throw explainCallback("callback_failed", "onEvent", error);
     }
     if (!isPromise(returned)) return;
-    // Nothing is read in the meantime, so silence would mean nothing.
-    clearTimeout(timer);
-    msSinceByte = null;
+    lastByteMs = null;
     await call("callback_failed", "onEvent", () => returned);
     expectBytes();
   }
@@ -274,10 +262,7 @@ export async function runAttempt(attempt: Attempt): Promise<RawEvent | null | Su
     if (error instanceof SubscribeError) return error;
     const reason: unknown = signal.reason;
     if (reason instanceof SubscribeError) return reason;
-    return lost("cut", "the connection broke", {
-      // In query mode a runtime's own message may hold the whole URL.
-      cause: settings.tokenIn === "query" ? undefined : error,
-    });
+    return lost("cut", "the connection broke", { cause: error });
   }
 }
 

@@ -1,6 +1,6 @@
 import { readRefusal } from "../http_refusal.ts";
 import { streamError, type SubscribeError, type SubscribeErrorCode } from "./subscribe_error.ts";
-import { maxWaitMs, withQuery, type SubscribeSettings } from "./subscribe_options.ts";
+import { maxWaitMs, type SubscribeSettings } from "./subscribe_options.ts";
 
 /** The access token; undefined: the API key counts, or nothing. */
 interface ConnectOptions {
@@ -29,22 +29,15 @@ export async function openConnection(
   return response.body;
 }
 
-async function send(
-  { url, fetch, apiKey, tokenIn }: SubscribeSettings,
-  { token, signal }: ConnectOptions,
-): Promise<Response> {
-  const isInQuery = token !== undefined && tokenIn === "query";
+async function send({ url, fetch, apiKey }: SubscribeSettings, { token, signal }: ConnectOptions): Promise<Response> {
   const headers = new Headers({ accept: "text/event-stream" });
   if (apiKey !== undefined) headers.set("authorization", `Api-Key ${apiKey}`);
-  else if (token !== undefined && !isInQuery) headers.set("authorization", `Bearer ${token}`);
+  else if (token !== undefined) headers.set("authorization", `Bearer ${token}`);
   try {
-    return await fetch(isInQuery ? withQuery(url, "access_token", token) : url, { headers, cache: "no-store", signal });
+    return await fetch(url, { headers, cache: "no-store", signal });
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    throw streamError(url, "unreachable", "the server cannot be reached", {
-      // Deno writes the whole URL into its message, query and all.
-      cause: isInQuery ? undefined : error,
-    });
+    throw streamError(url, "unreachable", "the server cannot be reached", { cause: error });
   }
 }
 

@@ -72,10 +72,10 @@ export function streamError(
 /** True when trying again would get the same answer. */
 export function isFinal(
   { code }: SubscribeError,
-  seen: { readonly openCount: number; readonly wasLive: boolean },
+  seen: { readonly wasOpen: boolean; readonly wasLive: boolean },
 ): boolean {
   // After an open stream, an answer of another kind comes from a proxy and is temporary; so is one of an older server.
-  if (code === "not_a_stream") return seen.openCount === 0;
+  if (code === "not_a_stream") return !seen.wasOpen;
   if (code === "no_snapshot") return !seen.wasLive;
   return finalCodes.some((final) => final === code);
 }

@@ -21,8 +21,6 @@ export interface StateDetail {
   readonly error: SubscribeError | null;
   /** With `reconnecting`: the pause before the next attempt; 0 while that attempt is in flight. */
   readonly retryInMs: number;
-  /** How often the stream has been open. */
-  readonly openCount: number;
 }
 
 export interface TokenRequest {
@@ -34,8 +32,6 @@ export interface TokenRequest {
 export interface SubscribeOptions<Events extends object> {
   /** Called for each event, in order. While a returned promise is pending the next event waits. */
   readonly onEvent?: (event: StreamEvent<Events>) => void | Promise<void>;
-  /** Called each time the stream opens, before `onSnapshot` and `refetch`. */
-  readonly onOpen?: () => void | Promise<void>;
   /**
    * Asks the server for the present state (`?snapshot=1`) and is called with all of it once on every open, before any event
    * that came after it. Without a snapshot the subscription fails (`no_snapshot`). A resource that ended before the stream
@@ -55,8 +51,6 @@ export interface SubscribeOptions<Events extends object> {
    * pause, unless with a final `SubscribeError` (`not_authenticated`, `permission_denied`, `not_found`).
    */
   readonly getAccessToken?: (request: TokenRequest) => string | Promise<string>;
-  /** Place of the access token; `query` for servers that read it only there. Default `header`. */
-  readonly tokenIn?: "header" | "query";
   /** Sent as `Authorization: Api-Key …`. Not together with `getAccessToken`. */
   readonly apiKey?: string;
   /** Ends the subscription; nothing is called after it. */
@@ -122,15 +116,12 @@ export function parseOptions<Events extends object>(
 ): SubscribeSettings {
   // The caller's map describes what its server sends; at run time an event is a name and an object either way.
   const given = options as unknown as RawOptions;
-  const { apiKey, getAccessToken, onSnapshot, tokenIn = "header", backoffMs = [1000, 30_000] } = given;
+  const { apiKey, getAccessToken, onSnapshot, backoffMs = [1000, 30_000] } = given;
   if (apiKey !== undefined && getAccessToken !== undefined) {
     throw new TypeError("Cannot subscribe: both apiKey and getAccessToken are given");
   }
   if (apiKey !== undefined && !isHeaderSafe(apiKey)) {
     throw new TypeError("Cannot subscribe: apiKey is not visible ASCII without spaces");
-  }
-  if (tokenIn !== "header" && tokenIn !== "query") {
-    throw new TypeError(`Cannot subscribe: tokenIn ${JSON.stringify(tokenIn)} is not "header" or "query"`);
   }
   if (!(backoffMs[0] > 0 && backoffMs[1] >= backoffMs[0] && Number.isFinite(backoffMs[1]))) {
     throw new RangeError(`Cannot subscribe: backoffMs [${backoffMs.join(", ")}] is not [shortest, longest] above 0`);
@@ -149,12 +140,10 @@ export function parseOptions<Events extends object>(
     ...(apiKey !== undefined && { apiKey }),
     ...(getAccessToken !== undefined && { getAccessToken }),
     ...(onSnapshot !== undefined && { onSnapshot }),
-    url: onSnapshot === undefined || /[?&]snapshot=/.test(plainUrl) ? plainUrl : withQuery(plainUrl, "snapshot", "1"),
+    url: onSnapshot === undefined || /[?&]snapshot=/.test(plainUrl) ? plainUrl : withSnapshot(plainUrl),
     onEvent: given.onEvent ?? nothing,
-    onOpen: given.onOpen ?? nothing,
     refetch: given.refetch ?? nothing,
     onStateChange: given.onStateChange ?? nothing,
-    tokenIn,
     silenceMs: quantities.heartbeatMs * heartbeatsOfSilence,
     goodStreamMs: quantities.heartbeatMs * heartbeatsOfGoodStream,
     backoffMs,
@@ -169,10 +158,10 @@ export function isHeaderSafe(secret: unknown): secret is string {
   return typeof secret === "string" && /^[\x21-\x7e]+$/.test(secret);
 }
 
-/** The same URL, without its fragment. */
-export function withQuery(url: string, name: string, value: string): string {
+/** The URL without its fragment; it may be relative. */
+function withSnapshot(url: string): string {
   const [beforeFragment = ""] = url.split("#", 1);
-  return `${beforeFragment}${beforeFragment.includes("?") ? "&" : "?"}${name}=${encodeURIComponent(value)}`;
+  return `${beforeFragment}${beforeFragment.includes("?") ? "&" : "?"}snapshot=1`;
 }
 
 function parseUrl(url: string | URL): string {

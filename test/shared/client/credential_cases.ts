@@ -48,22 +48,6 @@ export const credentialCases: Readonly<Record<string, () => Promise<void>>> = {
     assert.doesNotMatch(wholeText(over), /secret/);
   },
 
-  "sends the token in the query by option": async () => {
-    await using server = await startScriptedServer(stream(end));
-    await watch(`${server.url}?a=1#top`, { getAccessToken: () => "a+b/c=&", tokenIn: "query" }).finished;
-    assert.equal(server.requests[0]?.url, "/api/v1/scans/1/event-stream?a=1&access_token=a%2Bb%2Fc%3D%26");
-    assert.equal(server.requests[0].headers.authorization, undefined);
-  },
-
-  "never shows a query token in an error": async () => {
-    const server = await startScriptedServer(stream(end));
-    await server[Symbol.asyncDispose]();
-    const log = watch(server.url, { getAccessToken: () => "topsecret", tokenIn: "query" });
-    await log.until("reconnecting unreachable");
-    log.close();
-    assert.doesNotMatch(wholeText(log.details), /topsecret/);
-  },
-
   "refuses wrong options, without quoting a secret": async () => {
     const wrong: [string | URL, SubscribeOptions<ScanEvents>, RegExp][] = [
       ["", {}, /URL ""/],

@@ -14,7 +14,7 @@ import { credentialCases } from "./credential_cases.ts";
 import { followCases } from "./follow_cases.ts";
 import { pauseCases } from "./pause_cases.ts";
 import { snapshotCases } from "./snapshot_cases.ts";
-import { subscribeSlowCases } from "./subscribe_slow_cases.ts";
+import { subscribeSlowCases, turnOfTheNetwork } from "./subscribe_slow_cases.ts";
 import { end, progress, watch, type Watched } from "./watched_stream.ts";
 
 const nothing = () => undefined;
@@ -44,11 +44,10 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
       sent.resolve();
     });
     const log: Watched<ScanEvents> = watch(server.url, {
-      onOpen: () => log.add("open"),
       refetch: () => sent.promise.then(() => log.add("refetched")),
     });
     await log.finished;
-    const opening = ["connecting", "open", "refetch", "refetched", "live"];
+    const opening = ["connecting", "refetch", "refetched", "live"];
     assert.deepEqual(log.entries, [...opening, "scan.progress 1", "scan.progress 2", "scan.end", "ended"]);
   },
 
@@ -73,14 +72,12 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
   "never refetches concurrently": async () => {
     const released = Promise.withResolvers<void>();
     const reopened = Promise.withResolvers<void>();
-    await using server = await startScriptedServer(cutStream(progress(1)), stream(end));
-    let opens = 0;
+    await using server = await startScriptedServer(cutStream(progress(1)), async (response, request) => {
+      await stream(end)(response, request);
+      reopened.resolve();
+    });
     let calls = 0;
     const log = watch(server.url, {
-      onOpen: () => {
-        opens += 1;
-        if (opens === 2) reopened.resolve();
-      },
       refetch: async () => {
         calls += 1;
         // The first one deliberately ignores its signal.
@@ -88,7 +85,7 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
       },
     });
     await reopened.promise;
-    await new Promise((resolve) => setTimeout(resolve, 0));
+    await turnOfTheNetwork();
     assert.equal(calls, 1);
     released.resolve();
     await log.finished;
@@ -209,7 +206,6 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
       const broken: SubscribeOptions<ScanEvents>[] = [
         { onEvent: throwBug },
         { onEvent: () => Promise.reject(bug) },
-        { onOpen: throwBug },
         { onSnapshot: () => Promise.reject(bug) },
         { onStateChange: throwBug },
         { onStateChange: whenLive },

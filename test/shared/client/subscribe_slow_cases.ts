@@ -5,7 +5,7 @@ import { subscribe } from "../../../shared/client/subscribe.ts";
 import { startScriptedServer, status, stream, type Answer } from "../../support/scripted_server.ts";
 import { end, progress, quick, watch } from "./watched_stream.ts";
 
-const callbackNames = ["onEvent", "onOpen", "refetch", "getAccessToken", "onStateChange"] as const;
+const callbackNames = ["onEvent", "refetch", "getAccessToken", "onStateChange"] as const;
 type Callback = (typeof callbackNames)[number];
 type Fault = "cut" | "end" | "stall" | "close";
 type Outcome = "resolves" | "rejects";
@@ -74,7 +74,7 @@ async function surviveFault(callback: Callback, fault: Fault, outcome: Outcome):
     ...quick,
     // So short that every stream without heartbeats stalls, or every token comes too late.
     ...(fault === "stall" ? (callback === "getAccessToken" ? { connectTimeoutMs: 50 } : { heartbeatMs: 20 }) : {}),
-    ...(callback === "onEvent" || callback === "onOpen" || callback === "refetch" ? { [callback]: slow } : {}),
+    ...(callback === "onEvent" || callback === "refetch" ? { [callback]: slow } : {}),
     ...(callback === "getAccessToken" ? { getAccessToken: () => slow().then(() => "token") } : {}),
     onStateChange: async (state) => {
       if (state === "reconnecting") reconnecting.resolve();
@@ -98,7 +98,7 @@ async function surviveFault(callback: Callback, fault: Fault, outcome: Outcome):
 }
 
 /** Resolves when everything that was sent to this process before was read. */
-async function turnOfTheNetwork(): Promise<void> {
+export async function turnOfTheNetwork(): Promise<void> {
   await using server = await startScriptedServer(status(204));
   await (await fetch(server.url)).body?.cancel();
 }
