@@ -97,7 +97,9 @@ async function main(): Promise<void> {
     say(
       `  npm run -s scanstream -- scan\n\nEverything stays up until Ctrl-C. A monitor follows the practice org from now on:`,
     );
-    say(`  open its admin page ${org.url}/, change a setting, and watch the result update on the live page.\n`);
+    say(
+      `  open its admin page ${org.url}/, turn off MFA for the Admin Console, and watch the result change on the live page.\n`,
+    );
     await followPracticeOrg(org, io);
   }
   await Promise.all([gateway.stop({ drainMs: 500 }), org.stop()]);
