@@ -71,8 +71,7 @@ function byIdOf({ objects }: ObjectList): ReadonlyMap<string, OrgObject> {
 
 /** Every text within a value, among which are the ids that it refers to; a link stands for the id at its end. */
 function textsIn(value: unknown): readonly string[] {
-  if (typeof value === "string")
-    return [value.startsWith("https://") ? value.slice(value.lastIndexOf("/") + 1) : value];
+  if (typeof value === "string") return [/^https?:\/\//.test(value) ? value.slice(value.lastIndexOf("/") + 1) : value];
   if (!Array.isArray(value) && !isJsonObject(value)) return [];
   return Object.values(value).flatMap(textsIn);
 }

@@ -110,6 +110,11 @@ test("a change that no event explains says so, and what moved with it is in the 
   const rule = await openRule(page, "V-273193");
   await rule.getByRole("heading", { name: "Changes" }).waitFor();
   await rule.locator("li", { hasText: "FAIL · found by a full scan" }).waitFor();
+
+  await monitor.store([breakMfa({ from: fail, to: pass, explained_by: [], also: ["zone.update Offices"] })]);
+  await rule.locator("li", { hasText: "PASS · the log names nobody" }).waitFor();
+  await page.goto(`${gateway.url}/#/organizations/none`);
+  await expect.poll(() => page.title()).toMatch(/This organization cannot be shown · scanstream$/);
 });
 
 test("live, delayed, without reports and blind are told apart in the row", async () => {

@@ -78,7 +78,7 @@ function toItem(group: readonly Change[]): readonly NewsItem[] {
   ];
 }
 
-/** Found by a full scan, and by no event of the log. */
+/** No event of the log is about its objects. */
 function isUnexplained({ cause, explained_by: events }: Change): boolean {
   return ["log", "reconciliation"].includes(cause) && events.length === 0;
 }
@@ -99,7 +99,7 @@ export function remedyOf({ kind, change }: NewsItem): string | null {
 export function byWhom({ change, actors, objects, isUnexplained: isUnknown }: NewsItem): string {
   if (change.cause === "decision") return decisionText(change);
   if (change.cause === "org_policy") return orgPolicyText;
-  if (isUnknown) return "found by a full scan; the log names nobody";
+  if (isUnknown) return `${change.cause === "log" ? "" : "found by a full scan; "}the log names nobody`;
   return [actors.join(", ") || "someone the log does not name", ...objects.slice(0, 2)].join(", ");
 }
 

@@ -218,6 +218,15 @@ describe("a follower", () => {
     ]);
   });
 
+  it("names who switched off a zone that the rules of an app's policy name", async () => {
+    const { org, follower } = await startFollower({}, { profile: { name: "typical" } });
+    org.change("zone-off");
+    const zones = "application_authentication_policy_network_zone_enforced";
+    const lines = (await follower.after()).lines.filter(({ check }) => check === zones);
+    expect(lines.length).toBeGreaterThan(0);
+    for (const { explained_by: events } of lines) expect(events).toMatchObject([{ event_type: "zone.deactivate" }]);
+  });
+
   it("names who deleted the app that the organization's document names as its SIEM", async () => {
     const { org, start } = await setUpOrg();
     org.change("log-stream-off");
