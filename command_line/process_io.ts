@@ -58,6 +58,8 @@ export function openStandardStreams(): StandardStreams {
 export function createProcessIo(streams: StandardStreams, options: ProcessIoOptions): CommandIo {
   const { env, interrupted, mayColor } = options;
   const { stdout, stderr } = process;
+  // A terminal whose size nobody set has 0 columns.
+  const columns = stderr.columns || 100;
   const color = (stream: { readonly isTTY: boolean }) => mayColor && wantsColor(stream, env);
   return {
     env,
@@ -67,9 +69,9 @@ export function createProcessIo(streams: StandardStreams, options: ProcessIoOpti
     isStdoutTerminal: stdout.isTTY,
     terminal: {
       isTTY: stderr.isTTY,
-      columns: stderr.columns ?? 100,
+      columns,
       color: color(stderr),
-      write: (text) => void stderr.write(stderr.isTTY ? wrapLines(text, stderr.columns) : text),
+      write: (text) => void stderr.write(stderr.isTTY ? wrapLines(text, columns) : text),
     },
     ask: createAsk(interrupted),
     interrupted,

@@ -113,6 +113,7 @@ test("a waiver with reason and end takes four clicks, and holds in every format 
   // Every format of the menu is written from the stored report.
   const formats = page.locator("#download .button");
   expect(await formats.count()).toBe(12);
+  expect(await page.locator("#download").textContent()).toMatch(/^Scan of /);
   for (const format of await formats.all()) {
     await page.getByRole("button", { name: "Download" }).click();
     const [file] = await Promise.all([page.waitForEvent("download"), format.click()]);

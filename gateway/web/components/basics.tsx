@@ -5,6 +5,7 @@ import type { Connection } from "../model/connection.ts";
 import { formatAgo, formatClock, formatTime, stateNames } from "../model/format.ts";
 import type { ShownState } from "../model/rules.ts";
 import { useNow } from "./hooks.ts";
+import { useTitle } from "./tab_mark.ts";
 
 /** Drawn in `index.html`; decoration only: words next to it say the same. */
 export type IconName = "pass" | "fail" | "manual" | "not-applicable" | "chevron" | "search" | "back";
@@ -166,6 +167,12 @@ export function Message(props: {
       {props.action !== undefined && <Button look="primary" label={props.action.label} onClick={props.action.run} />}
     </div>
   );
+}
+
+/** A page for an address that leads to nothing; the tab says so, too. */
+export function MissingPage(props: Omit<Parameters<typeof Message>[0], "level">) {
+  useTitle(props.title);
+  return <Message level={1} {...props} />;
 }
 
 /** The first of a list, and the others behind a line that counts them. */

@@ -6,7 +6,7 @@ import { parseRoute } from "../model/route.ts";
 import type { Session } from "../model/session.ts";
 import { handleShortcut } from "../model/shortcuts.ts";
 import { createTenantStore } from "../model/tenant_store.ts";
-import { Button, ConnectionNotice, Message } from "./basics.tsx";
+import { Button, ConnectionNotice, MissingPage } from "./basics.tsx";
 import { useNow, useStore } from "./hooks.ts";
 import { useTabMark } from "./tab_mark.ts";
 import { OverviewPage } from "./overview_page.tsx";
@@ -59,8 +59,7 @@ export function Shell({ session, ...account }: AccountActions & { readonly sessi
     if (route.page === "overview") return <OverviewPage {...shared} views={views} />;
     if (route.page === "unknown") {
       return (
-        <Message
-          level={1}
+        <MissingPage
           title="Page not found"
           text={`The address ${location.hash.slice(0, 200)} is not a page of this site. Part of it may be missing.`}
           action={{ label: "All organizations", run: () => (location.hash = "#/") }}

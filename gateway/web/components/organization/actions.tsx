@@ -1,4 +1,5 @@
 import type { Scan } from "../../../../shared/schemas/scan.ts";
+import { formatTime } from "../../model/format.ts";
 import { mayDo } from "../../model/permissions.ts";
 import { readReportFile, reportChoices, saveFile } from "../../model/report_files.ts";
 import type { Session } from "../../model/session.ts";
@@ -37,6 +38,7 @@ export function Actions({ session: { api, caller }, scan, running, scanId }: Act
           <>
             <Button label={isBusy ? "Writing…" : "Download ▾"} popovertarget="download" />
             <div id="download" popover="auto" class="menu stack">
+              {scan !== null && <p class="fine">{`Scan of ${formatTime(Date.parse(scan.created_at))}`}</p>}
               {reportChoices.map(({ name, label, purpose }) => (
                 <Button
                   key={name}

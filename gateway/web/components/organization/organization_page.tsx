@@ -8,7 +8,7 @@ import { isDay, type Route } from "../../model/route.ts";
 import type { Session } from "../../model/session.ts";
 import { hasEnded } from "../../model/tenant_state.ts";
 import type { Tenant } from "../../model/tenant_store.ts";
-import { BackLink, Message } from "../basics.tsx";
+import { BackLink, MissingPage } from "../basics.tsx";
 import { useLifetime, useRulesView } from "../hooks.ts";
 import { OrganizationView } from "./organization_view.tsx";
 
@@ -84,7 +84,7 @@ function Gone({ title, text }: { readonly title: string; readonly text: string }
   return (
     <>
       <BackLink />
-      <Message level={1} title={title} text={text} />
+      <MissingPage title={title} text={text} />
     </>
   );
 }
