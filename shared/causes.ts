@@ -1,6 +1,6 @@
 import { countOf } from "./outcome_text.ts";
 import type { CheckResult, Finding, Severity } from "./report.ts";
-import { stateOf } from "./rule_result.ts";
+import { stateOf, worstStatus } from "./rule_result.ts";
 
 /** The changes that close failing findings: one order, one numbering and one wording for every screen, page and file. */
 
@@ -28,9 +28,10 @@ export function failuresOf(results: readonly CheckResult[]): readonly ReportFail
     .flatMap((result) => {
       const { check, vuln_id, severity, findings } = result;
       const counted = findings.filter(({ advisory }) => !advisory);
-      const failing = counted.filter(({ status }) => status === "FAIL");
       // A failure that only a person found is about all that the scan left open.
-      return (failing.length > 0 ? failing : counted).map((finding) => {
+      const worst = worstStatus(counted.map(({ status }) => status));
+      const deciding = counted.filter(({ status }) => status === worst);
+      return deciding.map((finding) => {
         const { waived, cause } = finding;
         return { check, vuln_id, severity, waived, cause, result, finding };
       });

@@ -75,8 +75,8 @@ export function automatedOf(findings: readonly Pick<Finding, "status" | "automat
 }
 
 /** True where everything of it that fails is waived. */
-export function isWaived({ findings }: Pick<CheckResult, "findings">): boolean {
-  const failing = findings.filter(({ status }) => status === "FAIL");
+export function isWaived(check: Parameters<typeof failuresOf>[0]): boolean {
+  const failing = failuresOf(check);
   return failing.length > 0 && failing.every(({ waived }) => waived);
 }
 
@@ -87,14 +87,39 @@ export function summarizeChecks(checks: readonly CheckResult[]): Report["summary
     ...countStates(checks),
     automated: checks.filter((check) => isManual(check) && check.automated === "PASS").length,
     attested: checks.filter(({ attestation }) => attestation !== null).length,
-    waived: checks.filter((check) => stateOf(check) === "fail" && isWaived(check)).length,
+    waived: checks.filter(isWaived).length,
   };
 }
 
-/** The open findings of a check: each that fails, and each that needs manual review unless the check is attested. */
-export function openFindings({ findings, attestation }: CheckResult): readonly Finding[] {
-  return findings.filter((finding) => {
-    const state = stateOf(finding);
-    return !finding.advisory && (state === "fail" || (state === "manual" && attestation === null));
+/** The findings that make a rule fail; where only a person found a failure, the first that the scan left open stands for it. */
+export function failuresOf<Own extends Pick<Finding, "status" | "advisory" | "waived">>({
+  status,
+  attestation,
+  findings,
+}: Verdict & { readonly findings: readonly Own[] }): readonly Own[] {
+  const counted = findings.filter(({ advisory }) => !advisory);
+  const worst = worstStatus(counted.map((finding) => finding.status));
+  const deciding = counted.length === 0 ? findings : counted.filter((finding) => finding.status === worst);
+  if (status === "FAIL") return deciding;
+  if (attestation?.status !== "FAIL") return [];
+  return deciding.toSorted((one, other) => Number(one.waived) - Number(other.waived)).slice(0, 1);
+}
+
+/** The state of each finding of a check: an attestation decides what the scan left open. */
+export function findingStates(check: CheckResult): (finding: Finding) => RuleState {
+  const failing = new Set(failuresOf(check));
+  const isDecided = check.status !== "FAIL" && check.attestation?.status !== "FAIL";
+  return (finding) => {
+    if (failing.has(finding)) return "fail";
+    return stateOf({ ...finding, attestation: isDecided && !finding.advisory ? check.attestation : null });
+  };
+}
+
+/** The open findings of a check: each that fails or needs manual review. */
+export function openFindings(check: CheckResult): readonly Finding[] {
+  const stateIn = findingStates(check);
+  return check.findings.filter((finding) => {
+    const state = stateIn(finding);
+    return state === "fail" || (state === "manual" && !finding.advisory);
   });
 }

@@ -104,14 +104,14 @@ const attested: Readonly<Record<Exclude<ChecklistStatus, "not_reviewed">, Attest
 };
 const maxReasonLength = 400;
 
+/** Answers of people; null: no checklist was given. */
+export type Answers = Pick<Checklist, "name" | "answers" | "carried"> | null;
+
 /**
  * The results with what a person answered in the checklist: it attests the rules that the scan and the attestations leave open. A rule
  * whose answer was carried says from which revision.
  */
-export function withChecklistAnswers(
-  results: readonly CheckResult[],
-  checklist: Pick<Checklist, "name" | "answers" | "carried"> | null,
-): readonly CheckResult[] {
+export function withChecklistAnswers(results: readonly CheckResult[], checklist: Answers): readonly CheckResult[] {
   if (checklist === null) return results;
   const { name, answers, carried } = checklist;
   return results.map((result) => {

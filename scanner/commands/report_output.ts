@@ -8,7 +8,6 @@ import type { Report } from "../../shared/report.ts";
 import { summarizeChecks } from "../../shared/rule_result.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { causesOf } from "../causes/causes.ts";
-import { withChecklistAnswers } from "../checklists/checklist.ts";
 import { applyDecisions } from "../decisions/apply_decisions.ts";
 import { applyGate } from "../decisions/fail_on.ts";
 import { sha256 } from "../digest.ts";
@@ -97,8 +96,7 @@ export function toReport(
   { evidence, id, tenantId }: ReportFacts,
   io: CommandIo,
 ): Report {
-  const { results: decided, comparison, warnings } = applyDecisions(found, decisions, io.now().getTime());
-  const results = withChecklistAnswers(decided, checklist);
+  const { results, comparison, warnings } = applyDecisions(found, decisions, io.now().getTime(), checklist);
   writeLines(io, ...warnings);
   return {
     schema: "scanstream.report/1",

@@ -1,6 +1,7 @@
 import { isExpired } from "../../shared/decisions/expiry.ts";
 import { createDecisionFinder, type ResourceDecision } from "../../shared/decisions/decision_finder.ts";
 import type { Attestation, CheckResult, Comparison, Finding, Plan, Waiver } from "../../shared/report.ts";
+import { withChecklistAnswers, type Answers } from "../checklists/checklist.ts";
 import { vulnIdOf } from "../../shared/rule_names.ts";
 import { stateOf } from "../../shared/rule_result.ts";
 import { compareWithBaseline, type Baseline } from "./baseline.ts";
@@ -30,15 +31,16 @@ interface Decided {
   readonly warnings: readonly string[];
 }
 
-/** The results with waivers, attestations, plans and the comparison on them; no status changes. */
+/** The results with waivers, attestations, a checklist's answers, plans and the comparison on them; no status changes. */
 export function applyDecisions(
   results: readonly CheckResult[],
   { waivers, attestations, baseline }: Decisions,
   nowMs: number,
+  checklist: Answers = null,
 ): Decided & { readonly comparison: Comparison | null } {
   const waived = applyWaivers(results, waivers, nowMs);
   const attested = applyAttestations(waived.results, attestations, nowMs);
-  const planned = applyPlans(attested.results, waivers, nowMs);
+  const planned = applyPlans(withChecklistAnswers(attested.results, checklist), waivers, nowMs);
   const warnings = [...waived.warnings, ...attested.warnings];
   const compared = baseline === null ? { results: planned, comparison: null } : compareWithBaseline(planned, baseline);
   return { ...compared, warnings };

@@ -1,6 +1,6 @@
 import type { NamedFile } from "../../command_line/files.ts";
 import type { CheckResult, Comparison, Finding, FindingChange, ResolvedFinding } from "../../shared/report.ts";
-import { isHolding, type Verdict } from "../../shared/rule_result.ts";
+import { findingStates, isHolding, stateOf } from "../../shared/rule_result.ts";
 import { parseReport } from "../reports/read_report.ts";
 
 /** An earlier report, as far as a comparison needs it. */
@@ -8,14 +8,17 @@ export interface Baseline {
   readonly scanId: string;
   readonly endedAt: string;
   /** Keys are made of check and fingerprint. */
-  readonly findings: ReadonlyMap<string, Finding & { readonly check: string }>;
+  readonly findings: ReadonlyMap<string, Finding & { readonly check: string; readonly rank: number }>;
 }
 
 /** Throws `TypeError` naming what is wrong with the file. */
 export function parseBaseline(content: string, { option, file }: NamedFile): Baseline {
   try {
     const { scan, checks } = parseReport(content);
-    const findings = checks.flatMap(({ check, findings: own }) => own.map((finding) => ({ ...finding, check })));
+    const findings = checks.flatMap((result) => {
+      const rankOf = ranksOf(result);
+      return result.findings.map((finding) => ({ ...finding, check: result.check, rank: rankOf(finding) }));
+    });
     const keyed = findings.map((finding) => [key(finding.check, finding.fingerprint), finding] as const);
     return { scanId: scan.id, endedAt: scan.ended_at, findings: new Map(keyed) };
   } catch (error) {
@@ -34,16 +37,18 @@ export function compareWithBaseline(
   results: readonly CheckResult[],
   baseline: Baseline,
 ): { readonly results: readonly CheckResult[]; readonly comparison: Comparison } {
-  const marked = results.map((result) => ({
-    ...result,
-    findings: result.findings.map((finding) => {
+  const marked = results.map((result) => {
+    const rankOf = ranksOf(result);
+    const findings = result.findings.map((finding) => {
       const before = baseline.findings.get(key(result.check, finding.fingerprint));
+      const rank = rankOf(finding);
       // The end of the first scan that had it open, as far as that is known.
-      const first = before?.detected_first ?? (before?.status === "FAIL" ? baseline.endedAt : undefined);
-      const detected = first === undefined || isHolding(finding) ? {} : { detected_first: first };
-      return { ...finding, change: changeOf(finding, before), ...detected };
-    }),
-  }));
+      const first = before?.detected_first ?? (before?.rank === failing ? baseline.endedAt : undefined);
+      const detected = first === undefined || rank === 0 ? {} : { detected_first: first };
+      return { ...finding, change: changeOf(rank, before?.rank ?? -1), ...detected };
+    });
+    return { ...result, findings };
+  });
   const gone = goneFindings(results, baseline);
   const count = (change: FindingChange) =>
     marked.flatMap((result) => result.findings).filter((finding) => finding.change === change).length;
@@ -54,24 +59,29 @@ export function compareWithBaseline(
   };
 }
 
-function changeOf(finding: Finding, before: Finding | undefined): FindingChange {
-  const [rank, earlier] = [rankOf(finding), before === undefined ? -1 : rankOf(before)];
-  if (rank > earlier) return "new";
-  return rank === 0 && earlier > 0 ? "resolved" : "unchanged";
+function changeOf(rank: number, before: number): FindingChange {
+  if (rank > before) return "new";
+  return rank === 0 && before > 0 ? "resolved" : "unchanged";
 }
 
-/** Higher is worse. */
-function rankOf(verdict: Verdict): number {
-  if (verdict.status === "FAIL") return 2;
-  return isHolding(verdict) ? 0 : 1;
+const failing = 2;
+
+/** How bad each finding of a check is: 0 where nothing speaks against it. */
+function ranksOf(check: CheckResult): (finding: Finding) => number {
+  const stateIn = findingStates(check);
+  return (finding) => {
+    const state = stateIn(finding);
+    if (state === "fail") return failing;
+    return state === "manual" && !isHolding(finding) ? 1 : 0;
+  };
 }
 
 function goneFindings(results: readonly CheckResult[], baseline: Baseline): readonly ResolvedFinding[] {
   const present = new Set(results.flatMap(({ check, findings }) => findings.map((one) => key(check, one.fingerprint))));
-  const isDecided = (result: CheckResult) => result.status === "FAIL" || isHolding(result);
+  const isDecided = (result: CheckResult) => stateOf(result) !== "manual" || isHolding(result);
   const decided = new Set(results.filter(isDecided).map(({ check }) => check));
   return [...baseline.findings]
-    .filter(([id, before]) => !isHolding(before) && decided.has(before.check) && !present.has(id))
+    .filter(([id, before]) => before.rank > 0 && decided.has(before.check) && !present.has(id))
     .map(([, { check, resource, fingerprint }]) => ({ check, resource, fingerprint }));
 }
 

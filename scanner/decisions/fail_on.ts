@@ -1,6 +1,6 @@
 import { countOf } from "../../shared/outcome_text.ts";
 import type { CheckResult, Finding, ManualReason, Report, Severity } from "../../shared/report.ts";
-import { openFindings, stateOf } from "../../shared/rule_result.ts";
+import { findingStates, openFindings, stateOf } from "../../shared/rule_result.ts";
 import { parseSeverity, severities } from "../../shared/severity.ts";
 import { catalog } from "../catalog/catalog.ts";
 
@@ -59,8 +59,8 @@ export function isNamed(failOn: FailOn, status: Finding["status"], severity: Sev
 
 export function applyGate(report: Report, rule: FailRule) {
   const open = report.checks.flatMap((check) => openOf(check, rule));
-  const waived = open.filter(({ finding }) => finding?.waived === true);
-  const others = open.filter(({ finding }) => finding?.waived !== true);
+  const waived = open.filter(({ finding }) => finding.waived);
+  const others = open.filter(({ finding }) => !finding.waived);
   const named = others.filter((one) => one.isNamed);
   const unnamed = others.filter((one) => !one.isNamed);
   const unread = unreadRules(report);
@@ -89,22 +89,18 @@ export function applyGate(report: Report, rule: FailRule) {
 /** An open finding as it stands to `--fail-on`. */
 interface OpenFinding {
   readonly check: CheckResult;
-  /** Null: only a person found the failure. */
-  readonly finding: Finding | null;
+  readonly finding: Finding;
   readonly status: "FAIL" | "MANUAL";
   /** False: too low a severity, the other verdict, or known to the baseline. */
   readonly isNamed: boolean;
 }
 
 function openOf(check: CheckResult, { failOn, onlyNew }: FailRule): readonly OpenFinding[] {
-  const names = (status: OpenFinding["status"]) => isNamed(failOn, status, check.severity);
-  const isFailing = ({ status, advisory }: Finding) => status === "FAIL" && !advisory;
-  // A person who attests a FAIL has found one, unless the scan itself has: then its findings count, as they are waived or known.
-  if (check.attestation?.status === "FAIL" && !check.findings.some(isFailing))
-    return [{ check, finding: null, status: "FAIL", isNamed: names("FAIL") }];
+  const stateIn = findingStates(check);
   return openFindings(check).map((finding) => {
-    const status = finding.status === "FAIL" ? "FAIL" : "MANUAL";
-    return { check, finding, status, isNamed: names(status) && (!onlyNew || finding.change === "new") };
+    const status = stateIn(finding) === "fail" ? "FAIL" : "MANUAL";
+    const isNamedBy = isNamed(failOn, status, check.severity) && (!onlyNew || finding.change === "new");
+    return { check, finding, status, isNamed: isNamedBy };
   });
 }
 
@@ -114,7 +110,7 @@ const maxIds = 5;
 function namedParts(named: readonly OpenFinding[], rule: FailRule): readonly string[] {
   if (named.length === 0) return [];
   const ids = [...new Set(named.map(({ check }) => check.vuln_id))];
-  const more = ids.length > maxIds ? ` and ${ids.length - maxIds} more rules` : "";
+  const more = ids.length > maxIds ? ` and ${countOf(ids.length - maxIds, "more rule")}` : "";
   const counts = countParts(named, () => "").join(" and ");
   return [`${counts} (${optionOf(rule)}): ${ids.slice(0, maxIds).join(", ")}${more}`];
 }

@@ -1,7 +1,8 @@
 import type { CheckResult, Finding } from "../../shared/report.ts";
+import { stateOf } from "../../shared/rule_result.ts";
 import { mapNotes } from "../../shared/schemas/finding_notes.ts";
 import { shorten, toLine } from "../../shared/text.ts";
-import { attestationLine, authorOf, tailoringLine } from "./result_text.ts";
+import { attestationLine, authorOf, stateLabels, tailoringLine } from "./result_text.ts";
 import { isFindingShown, type ReportFormat } from "./report_format.ts";
 
 const noteColumns = mapNotes((name, { isInReports = false }) =>
@@ -15,7 +16,7 @@ const columns = {
   category: (check: CheckResult) => check.category,
   severity: (check: CheckResult) => check.severity,
   title: (check: CheckResult) => check.title,
-  check_status: (check: CheckResult) => check.status,
+  check_status: (check: CheckResult) => stateLabels[stateOf(check)],
   status: (_: CheckResult, finding: Finding) => finding.status,
   reason: (_: CheckResult, finding: Finding) => finding.reason ?? "",
   resource_type: (_: CheckResult, finding: Finding) => finding.resource.type,

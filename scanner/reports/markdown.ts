@@ -1,7 +1,7 @@
 import { countOf } from "../../shared/outcome_text.ts";
 import type { CheckResult, ControlResult, Finding, Report } from "../../shared/report.ts";
 import { stateOf } from "../../shared/rule_result.ts";
-import { findingMarks, ruleDecisions, verdictOf, worstFirst } from "./result_text.ts";
+import { findingMarks, ruleDecisions, stateLabels, verdictOf, worstFirst } from "./result_text.ts";
 import type { Revision } from "../catalog/catalog.ts";
 import { levelOf, orgNameOf } from "./benchmark_rules.ts";
 import { baselineLines, controlResults, vulnIdsOf } from "./controls.ts";
@@ -88,13 +88,18 @@ function controlRow(control: ControlResult, report: Report): string {
 
 function ruleRow(check: CheckResult): string {
   const ids = [check.vuln_id, check.stig_id].map(markdownCell);
-  return `| ${icons[stateOf(check)]} | ${ids.join(" · ")} | ${markdownCell(check.title)} | ${levelOf(check)} | ${markdownText(verdictOf(check))}${waivedNote(check)} |`;
+  return `| ${icons[stateOf(check)]} | ${ids.join(" · ")} | ${markdownCell(check.title)} | ${levelOf(check)} | ${markdownText(resultOf(check))}${waivedNote(check)} |`;
+}
+
+function resultOf(check: CheckResult): string {
+  const state = stateOf(check);
+  if (check.attestation === null) return verdictOf(check);
+  return `${state === "not_applicable" ? "Not Applicable" : stateLabels[state]}, attested`;
 }
 
 function waivedNote(check: CheckResult): string {
   const waived = check.findings.filter((finding) => finding.waived).length;
-  const attested = check.attestation === null ? "" : `, attested ${check.attestation.status}`;
-  return `${waived === 0 ? "" : `, ${countOf(waived, "finding")} waived`}${attested}`;
+  return waived === 0 ? "" : `, ${countOf(waived, "finding")} waived`;
 }
 
 function ruleSection(check: CheckResult): readonly string[] {

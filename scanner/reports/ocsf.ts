@@ -1,5 +1,5 @@
 import type { CheckResult, Finding, Report } from "../../shared/report.ts";
-import { stateOf } from "../../shared/rule_result.ts";
+import { findingStates, type RuleState } from "../../shared/rule_result.ts";
 import { findingDecisions, ruleDecisions } from "./result_text.ts";
 import { revisionName } from "../catalog/catalog.ts";
 import { ruleOf } from "./benchmark_rules.ts";
@@ -7,10 +7,10 @@ import { jsonDocument } from "./json.ts";
 import type { RenderOptions, ReportFormat } from "./report_format.ts";
 
 const statuses = {
-  PASS: { status: "Pass", status_id: 1 },
-  FAIL: { status: "Fail", status_id: 3 },
-  MANUAL: { status: "Manual", status_id: 99 },
-  NOT_APPLICABLE: { status: "Not Applicable", status_id: 99 },
+  pass: { status: "Pass", status_id: 1 },
+  fail: { status: "Fail", status_id: 3 },
+  manual: { status: "Manual", status_id: 99 },
+  not_applicable: { status: "Not Applicable", status_id: 99 },
 } as const;
 
 /** The schema's own text: CAT I is Critical, CAT II High, CAT III Medium. */
@@ -24,21 +24,23 @@ const informational = { severity: "Informational", severity_id: 1 } as const;
 
 /** OCSF 1.8.0 Compliance Findings (class 2003), a list of one for each finding, for SIEMs and security lakes. */
 export const ocsfFormat: ReportFormat = jsonDocument("ocsf", "ocsf.json", (report, options) =>
-  report.checks.flatMap((check) => check.findings.map((finding) => toEvent(check, finding, { ...options, report }))),
+  report.checks.flatMap((check) => {
+    const stateIn = findingStates(check);
+    return check.findings.map((finding) => toEvent(check, finding, { ...options, report, state: stateIn(finding) }));
+  }),
 );
 
 function toEvent(
   check: CheckResult,
   finding: Finding,
-  { report, toolVersion, revision }: RenderOptions & { readonly report: Report },
+  { report, state, toolVersion, revision }: RenderOptions & { readonly report: Report; readonly state: RuleState },
 ): object {
   const { scan } = report;
   const { resource, expected, actual, automated, advisory } = finding;
   const rule = ruleOf(check, revision);
   const time = Date.parse(scan.ended_at);
-  const isApplicable = stateOf(finding) !== "not_applicable";
-  const { status, status_id } = statuses[isApplicable ? finding.status : "NOT_APPLICABLE"];
-  const severity = finding.status === "PASS" || !isApplicable ? informational : checkSeverities[check.category];
+  const { status, status_id } = statuses[state];
+  const severity = ["pass", "not_applicable"].includes(state) ? informational : checkSeverities[check.category];
   const decisions = findingDecisions(finding);
   const version = revisionName(revision.benchmark);
   const standards = [`DISA Okta IDaaS STIG ${version}`];

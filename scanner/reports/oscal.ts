@@ -1,5 +1,5 @@
 import type { CheckResult, ControlResult, Plan, Report } from "../../shared/report.ts";
-import { stateOf } from "../../shared/rule_result.ts";
+import { failuresOf, stateOf } from "../../shared/rule_result.ts";
 import { toLine } from "../../shared/text.ts";
 import { revisionName, type Revision } from "../catalog/catalog.ts";
 import { controls } from "../catalog/controls.ts";
@@ -8,7 +8,7 @@ import { idsOf, orgNameOf, ruleOf } from "./benchmark_rules.ts";
 import { controlResults } from "./controls.ts";
 import { jsonDocument } from "./json.ts";
 import type { RenderOptions, ReportFormat } from "./report_format.ts";
-import { attestationLine, failuresOf, findingLine, verdictOf, waiverLine } from "./result_text.ts";
+import { attestationLine, findingLine, verdictOf, waiverLine } from "./result_text.ts";
 
 const namespace = "https://scanstream.dev/ns/oscal";
 const maxTextLength = 10_000;

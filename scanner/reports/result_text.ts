@@ -1,6 +1,6 @@
 import { limitsText } from "../own_limits.ts";
 import type { CheckResult, Finding, Plan, Waiver } from "../../shared/report.ts";
-import { ruleStates, stateOf, type Verdict } from "../../shared/rule_result.ts";
+import { failuresOf, ruleStates, stateOf, type Verdict } from "../../shared/rule_result.ts";
 import { severities } from "../../shared/severity.ts";
 import { labelledNotes } from "../../shared/schemas/finding_notes.ts";
 
@@ -23,15 +23,9 @@ function rankOf(verdict: Verdict): number {
   return ruleStates.indexOf(stateOf(verdict));
 }
 
-/** The findings that make a rule fail; where only a person found a failure, the first finding stands for it. */
-export function failuresOf({ status, attestation, findings }: CheckResult): readonly Finding[] {
-  if (status === "FAIL") return findings.filter((finding) => finding.status === "FAIL");
-  return attestation?.status === "FAIL" ? findings.slice(0, 1) : [];
-}
-
 /** The failures of a check that no waiver covers. */
 export function openFailuresOf(check: CheckResult): readonly Finding[] {
-  return failuresOf({ ...check, findings: check.findings.filter(({ waived }) => !waived) });
+  return failuresOf(check).filter(({ waived }) => !waived);
 }
 
 export function findingLine(finding: Finding): string {

@@ -1,5 +1,6 @@
 import type { CheckResult, Finding, Report } from "../../shared/report.ts";
-import { attestationLine, failuresOf, planLine, tailoringLine, waiverLine } from "./result_text.ts";
+import { failuresOf } from "../../shared/rule_result.ts";
+import { attestationLine, planLine, tailoringLine, waiverLine } from "./result_text.ts";
 import { revisionName } from "../catalog/catalog.ts";
 import { orgNameOf, levelOf, ruleOf } from "./benchmark_rules.ts";
 import { jsonDocument } from "./json.ts";

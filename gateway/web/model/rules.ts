@@ -65,19 +65,16 @@ export function toRules({ findings, changes, history, decisions }: RulesInput): 
     const weighed = deciding.length > 0 ? deciding : own;
     const verdict = worstVerdict(weighed);
     const attestation = verdict.status === "FAIL" ? null : decisions.attestationOf(check);
-    const state: ShownState =
-      own.length === 0
-        ? "none"
-        : stateOf({ ...verdict, attestation: attestation?.status ? { status: attestation.status } : null });
+    const judged = { ...verdict, attestation: attestation?.status ? { status: attestation.status } : null };
+    const state: ShownState = own.length === 0 ? "none" : stateOf(judged);
+    const marked = weighed.map((one) => ({ ...one, waived: decisions.waiverOf(one) !== null }));
     const ruleHistory = history?.get(check) ?? null;
     return {
       check,
       severity: own[0]?.severity ?? findCheck(check)?.severity ?? "medium",
       state,
       isAutomatedPass: state === "manual" && automatedOf(weighed) === "PASS",
-      isWaived:
-        state === "fail" &&
-        isWaived({ findings: weighed.map((one) => ({ ...one, waived: decisions.waiverOf(one) !== null })) as never }),
+      isWaived: isWaived({ ...judged, findings: marked }),
       attestation,
       findings: own,
       deciding: weighed.filter((one) => stateOf(one) === state).length,

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { applyDecisions } from "../../../scanner/decisions/apply_decisions.ts";
 import { compareWithBaseline, parseBaseline } from "../../../scanner/decisions/baseline.ts";
 import type { Finding } from "../../../shared/report.ts";
 import { aCheckResult, aFinding, aReport } from "../../support/report_builders.ts";
@@ -28,6 +29,29 @@ test.each([
 ] as const)("%s before and %s now is %s", (before, after, change) => {
   const { finding, comparison } = compare(before && { status: before }, { status: after });
   expect([finding?.change, comparison[change]]).toEqual([change, 1]);
+});
+
+test.each([
+  [null, null, "unchanged"],
+  [null, "FAIL", "new"],
+  ["FAIL", "FAIL", "unchanged"],
+  ["FAIL", "PASS", "resolved"],
+  ["PASS", "FAIL", "new"],
+] as const)("MANUAL that is attested %s before and %s now is %s", (before, after, change) => {
+  const attestedAs = (status: "PASS" | "FAIL" | null) =>
+    aCheckResult({
+      findings: [aFinding({ status: "MANUAL" })],
+      attestation: status && { status, reason: "seen", by: "A. Person", expires: null },
+    });
+  const baseline = parseBaseline(JSON.stringify(aReport([attestedAs(before)])), source);
+  // A checklist's answer is an attestation, too.
+  const answers = new Map([["V-273186", { status: "open", details: "Seen", comments: "" } as const]]);
+  const checklist = after === "FAIL" ? { name: "okta.ckl", answers, carried: null } : null;
+  const decisions = { waivers: [], attestations: [], baseline };
+  const byFile =
+    after === "PASS" ? [{ check: attestedAs(null).check, status: after, reason: "x", by: "y", expires: null }] : [];
+  const { comparison } = applyDecisions([attestedAs(null)], { ...decisions, attestations: byFile }, 0, checklist);
+  expect(comparison?.[change]).toBe(1);
 });
 
 test("an open finding whose resource is gone is resolved, unless the rule could not be read", () => {

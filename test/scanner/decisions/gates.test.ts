@@ -37,6 +37,12 @@ describe("--fail-on", () => {
     ["a MANUAL attested as FAIL", attestedAs("FAIL", manual), "fail", true],
     ["a MANUAL attested as FAIL", attestedAs("FAIL", manual), "fail:high", false],
     ["a waived FAIL that is attested as FAIL", attestedAs("FAIL", waived), "fail", false],
+    [
+      "a waived MANUAL that is attested as FAIL",
+      attestedAs("FAIL", of({ status: "MANUAL", waived: true })),
+      "fail",
+      false,
+    ],
     ["a FAIL that is attested as FAIL", attestedAs("FAIL", failed), "fail", true],
     ["a PASS that is attested as FAIL", attestedAs("FAIL", passed), "fail", true],
     ["a PASS", passed, "manual", false],

@@ -57,3 +57,24 @@ test.each(["table", "markdown"])("%s has one line for what an interrupted scan d
   expect(text.split("the scan was interrupted")).toHaveLength(2);
   expect(text).toContain(`${catalog.length} rules not evaluated`);
 });
+
+describe.each([
+  ["PASS", "PASS", "Pass", "0 of 2"],
+  ["FAIL", "FAIL", "Fail", "2 of 2"],
+  ["NOT_APPLICABLE", "Not Applicable", "Not Applicable", "0 of 2"],
+] as const)("a rule attested %s", (status, word, ocsf, open) => {
+  const findings = [manual("needs_review"), manual("needs_review")];
+  const attested = aReport([aCheckResult({ findings, attestation: { status, ...by } })]);
+
+  test("has that result in every format that has a word for each rule or finding", () => {
+    expect(renderAs("csv", attested)).toContain(`,${word === "Not Applicable" ? "N/A" : word},MANUAL,needs_review,`);
+    expect(renderAs("markdown", attested)).toContain(`| CAT II | ${word}, attested |`);
+    expect(renderAs("ocsf", attested)).toContain(`"status": "${ocsf}"`);
+    expect(renderAs("html", attested)).toContain(`<td>${open}</td>`);
+  });
+
+  test("is on the first screen if it fails", () => {
+    const failed = renderAs("table", attested, { isBrief: true });
+    expect(failed.includes("FAIL V-273186")).toBe(status === "FAIL");
+  });
+});

@@ -195,3 +195,12 @@ test("report refuses a stored report with an impossible time, and says which", a
     stderr: expect.stringMatching(/^Cannot read the stored report: expected a time such as .*, found "yesterday"\n$/),
   });
 });
+
+test("report refuses decisions for a stored report, which they would not change", async () => {
+  const cwd = folder.path;
+  await writeFile(join(cwd, "stored.json"), JSON.stringify(aReport()));
+  expect(await callCommand(["report", "stored.json", "-d", "x.json", "-c", "V-273186"], { cwd })).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/^--check, --decisions: a report that is already written stays as it was decided/),
+  });
+});
