@@ -65,18 +65,25 @@ export function findRules(settings: Settings, { setting, names, io }: Naming): r
 
 const seeList = "run `scanstream explain` for the list";
 
-/** Everything by which a command evaluates the evidence of an organization. */
-export interface Criteria extends Rules {
+/** Everything by which a command evaluates the evidence of one organization, and reports on it. */
+export interface Criteria<Given extends Settings = Settings> extends Rules {
+  readonly settings: Given;
+  readonly io: CommandIo;
   readonly decisions: Decisions;
   /** Answers of people; null: no checklist was given. */
   readonly checklist: Checklist | null;
 }
 
 /** Reads what the command takes of it; the rest is empty. Throws `UsageError` for a setting or a file that cannot be used. */
-export async function readCriteria(settings: Settings, orgUrl: string, io: CommandIo): Promise<Criteria> {
+export async function readCriteria<Given extends Settings>(
+  settings: Given,
+  orgUrl: string,
+  io: CommandIo,
+): Promise<Criteria<Given>> {
   const rules = await readRules(settings, orgUrl, io);
   const checklist = await readChecklist(settings.checklist, rules.revision);
-  return { ...rules, checklist, decisions: await openDecisions(settings, { names: rules.names, orgUrl }, io) };
+  const decisions = await openDecisions(settings, { names: rules.names, orgUrl }, io);
+  return { ...rules, settings, io, checklist, decisions };
 }
 
 /** The decisions of files and gateway; `--baseline last` is the report of the newest run. */

@@ -1,14 +1,13 @@
 import { catalog } from "../catalog/catalog.ts";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
-import { requireWritable } from "../../command_line/files.ts";
 import { writeLines } from "../../command_line/terminal.ts";
 import { readOrgPolicy } from "../org_policy/read_org_policy.ts";
 import { renderText } from "../diff/diff_text.ts";
 import { compareFiles, readComparedFile } from "../diff/compare_files.ts";
 import { toJson } from "../reports/json.ts";
 import type { Format } from "../reports/report_format.ts";
-import { chooseFormats, fileNameOf, writeFormats } from "../reports/write_reports.ts";
+import { chooseFormats, requireTarget, writeFormats } from "../reports/write_reports.ts";
 import type { Diff } from "../../shared/schemas/diff.ts";
 import { oneOrganization, settingsOfSaved } from "../settings/organizations.ts";
 import { readSettings, type Flags } from "../settings/read_settings.ts";
@@ -32,12 +31,9 @@ export async function diffCommand(flags: Flags, io: CommandIo, ...named: Compare
   const formats = chooseFormats(diffFormats, diffFormat, directory);
   const known = { orgUrl: after.about.org_url, checks: catalog };
   const diff = compareFiles(before, after, await readOrgPolicy(settings.orgPolicy, known));
-  await requireWritable({ directory, fileNames: formats.map((format) => fileNameOf("diff", format)) });
-  const { files: written, problems } = await writeFormats(
-    diff,
-    { formats, outputDir: directory, stdout: io.stdout, name: "diff" },
-    { onStdout: { width: io.terminal.columns }, ofFile: { width: 120 } },
-  );
+  const target = { name: "diff", formats, outputDir: directory, stdout: io.stdout };
+  await requireTarget(target);
+  const { files: written, problems } = await writeFormats(diff, { width: io.terminal.columns }, target);
   writeLines(io, ...written.map((path) => `Wrote ${path}`), ...problems);
   if (problems.length > 0) return exitCodes.usage;
   return diff.identical ? exitCodes.ok : exitCodes.findings;

@@ -25,8 +25,8 @@ export async function collectCommand(flags: Flags, io: CommandIo): Promise<numbe
   const signer = await readSigning(settings);
   if (target.file !== standardStream) await requireWritable({ file: target });
   const progress = newProgress(settings, io);
-  const scan = await scanOrg(settings, criteria, { io, progress });
-  let areSaved = await saveArtifacts(target, scan, io);
+  const scan = await scanOrg(criteria, progress);
+  let areSaved = await saveArtifacts(scan, criteria);
   if (areSaved && signer !== null) {
     const { scan: facts } = scan.document;
     const evidence = sha256(JSON.stringify(scan.document));
@@ -49,8 +49,8 @@ export async function evaluateCommand(flags: Flags, io: CommandIo): Promise<numb
     throw new UsageError([
       "--from-artifacts FILE is missing: expected evidence that scan or collect saved, or - for stdin",
     ]);
-  const { report, options } = await reportOn(await openSource("evaluate", flags, io), io);
-  const { outcome } = await finishScan(report, { ...options, from: file }, io);
-  await writeGitHubFeedback([{ name: null, report, revision: options.criteria.revision }], io);
+  const { report, run } = await reportOn(await openSource("evaluate", flags, io), io);
+  const { outcome } = await finishScan(report, run, { from: file });
+  await writeGitHubFeedback([{ name: null, report, revision: run.revision }], io);
   return exitCodes[outcome];
 }

@@ -79,7 +79,7 @@ export async function followCommand(flags: Flags, io: CommandIo): Promise<number
         reconcileMs,
         once: settings.once,
         untilClean: settings.untilClean,
-        failOn: settings.endOn.conditions,
+        failOn: settings.endOn,
         withAddresses: settings.withAddresses,
         signal: AbortSignal.any([io.interrupted, io.stdoutFailed]),
       },

@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
-import { requireWritable } from "../../command_line/files.ts";
 import { requireGatewayAccess } from "../../command_line/gateway_access.ts";
 import { withGateway } from "../../command_line/gateway_api.ts";
 import { writeLines } from "../../command_line/terminal.ts";
@@ -16,7 +15,7 @@ import { historyOf } from "../history/history_input.ts";
 import { historyFormats, type HistoryView } from "../history/history_formats.ts";
 import { controlView, viewDays } from "../history/control_view.ts";
 import { readFolder } from "../history/read_folder.ts";
-import { chooseFormats, fileNameOf, writeFormats } from "../reports/write_reports.ts";
+import { chooseFormats, requireTarget, writeFormats } from "../reports/write_reports.ts";
 import { signFiles } from "../signing/sign_files.ts";
 import { runsFolder } from "../runs/kept_runs.ts";
 import { readSettings, type Flags } from "../settings/read_settings.ts";
@@ -42,13 +41,10 @@ export async function historyCommand(flags: Flags, io: CommandIo, org?: string):
   const history = await (isOfGateway ? fromGateway(wanted, io) : fromReports(folder?.file ?? runsFolder, wanted, io));
   if (typeof history === "number") return history;
   if (history.organizations.length === 0) writeLines(io, "No organization has a history yet: scan one first");
-  await requireWritable({ directory, fileNames: formats.map((format) => fileNameOf("history", format)) });
-  const view = by === null ? history : controlView(history);
-  const written = await writeFormats<HistoryView, { readonly width: number }>(
-    view,
-    { formats, outputDir: directory, stdout: io.stdout, name: "history" },
-    { onStdout: { width: io.terminal.columns }, ofFile: { width: 160 } },
-  );
+  const target = { name: "history", formats, outputDir: directory, stdout: io.stdout, fileWidth: 160 };
+  await requireTarget(target);
+  const view: HistoryView = by === null ? history : controlView(history);
+  const written = await writeFormats(view, { width: io.terminal.columns }, target);
   const signed =
     written.problems.length > 0
       ? { files: [], problems: [] }

@@ -17,7 +17,7 @@ import { readRevision } from "../revisions/read_stig_file.ts";
 import { evidenceName } from "../runs/kept_runs.ts";
 import { settingsOfSaved } from "../settings/organizations.ts";
 import type { Flags } from "../settings/read_settings.ts";
-import { readReportTarget, writeNamedFile, writeReport, type WriteOptions } from "./report_output.ts";
+import { readReportTarget, writeNamedFile, writeReport, type WriteRun } from "./report_output.ts";
 import { openSource, reportOn, type Source } from "./sources.ts";
 
 /** `report`: the newest run, a run, evidence or a report in a file, or a scan at the gateway, in any format. */
@@ -28,8 +28,8 @@ export async function reportCommand(flags: Flags, io: CommandIo, source?: string
   if (stored?.["schema"] === "scanstream.report/1") return writeStored(readStored(stored), flags, io);
   const opened = await openSource("report", flags, io, file);
   if (flags["sign"] !== undefined) return writeForAssessor(opened, flags, io);
-  const { report, options } = await reportOn(opened, io);
-  return write(report, options, io);
+  const { report, run } = await reportOn(opened, io);
+  return write(report, run);
 }
 
 /** Writes the folder of `--sign`: report, checklist, and the evidence from which `verify` gives the findings again. */
@@ -38,13 +38,11 @@ async function writeForAssessor(source: Source, flags: Flags, io: CommandIo): Pr
   const output = source.settings.output ?? { option: "--output", file: "assessor" };
   const format = isChosen ? source.settings.format : ["html", "json", "cklb", "ckl"];
   const settings = { ...source.settings, output, format };
-  const { report, options } = await reportOn({ ...source, settings }, io);
+  const { report, run } = await reportOn({ ...source, settings }, io);
   const evidenceFile = join(output.file, "evidence.json");
-  const isWritten = await writeNamedFile({ ...output, file: evidenceFile }, source.text, {
-    io,
-    isQuiet: settings.quiet,
-  });
-  return isWritten ? write(report, { ...options, evidenceFile }, io) : exitCodes.usage;
+  const place = { ...output, file: evidenceFile };
+  const isWritten = await writeNamedFile(place, source.text, { io, isQuiet: settings.quiet });
+  return isWritten ? write(report, { ...run, evidenceFile }) : exitCodes.usage;
 }
 
 /** Returns the evidence in a folder of a run, or the file itself. */
@@ -99,7 +97,7 @@ async function writeStored(given: Report, flags: Flags, io: CommandIo): Promise<
   const checklist = await readChecklist(settings.checklist, revision);
   const checks = withChecklistAnswers(given.checks, checklist);
   const report = { ...given, checks, summary: summarizeChecks(checks) };
-  return write(report, { criteria: { revision, checklist, orgPolicy: null }, settings, target }, io);
+  return write(report, { settings, io, revision, checklist, orgPolicy: null, target });
 }
 
 function readStored(stored: unknown): Report {
@@ -110,7 +108,7 @@ function readStored(stored: unknown): Report {
   }
 }
 
-async function write(report: Report, options: WriteOptions, io: CommandIo): Promise<number> {
-  const { problems } = await writeReport(report, options, io);
+async function write(report: Report, run: WriteRun): Promise<number> {
+  const { problems } = await writeReport(report, run);
   return problems.length > 0 ? exitCodes.usage : exitCodes.ok;
 }

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes, worstOf, type Outcome } from "../../command_line/exit_code.ts";
-import { requireWritable, standardStream, writeWhole, type NamedFile } from "../../command_line/files.ts";
+import { standardStream, writeWhole, type NamedFile } from "../../command_line/files.ts";
 import { writeLines } from "../../command_line/terminal.ts";
 import { countOf } from "../../shared/outcome_text.ts";
 import type { Report } from "../../shared/report.ts";
@@ -15,7 +15,8 @@ import { toErrorReport, type IdpError } from "../okta/idp_error.ts";
 import { reportedOrgPolicy } from "../org_policy/document.ts";
 import { reportFormats } from "../reports/formats.ts";
 import { summaryLine } from "../reports/statement.ts";
-import { chooseFormats, reportFileName, writeReports, type WrittenFiles } from "../reports/write_reports.ts";
+import type { RenderOptions } from "../reports/report_format.ts";
+import { chooseFormats, fileNameOf, requireTarget, writeFormats, type WrittenFiles } from "../reports/write_reports.ts";
 import type { FinishedScan } from "../run_scan.ts";
 import type { Settings } from "../settings/read_settings.ts";
 import { readSigner, type Signer } from "../signing/keys.ts";
@@ -40,8 +41,9 @@ export async function readReportTarget(settings: Settings, { isStdoutTerminal }:
       `${nameOf("format")} html is a page for a browser: expected --output DIR, or a file of stdout`,
     ]);
   const signer = await readSigning(settings);
-  await requireWritable({ directory: outputDir, fileNames: formats.map(reportFileName), file: fileOf(saveArtifacts) });
-  return { formats, outputDir, signer };
+  const target = { name: "scan", formats, outputDir, signer };
+  await requireTarget(target, fileOf(saveArtifacts));
+  return target;
 }
 
 /** Null: no file is written. Throws `UsageError` if `--sign` was given all the same. */
@@ -68,11 +70,8 @@ export async function writeNamedFile(
 }
 
 /** Returns false when the evidence could not be written, after a message. */
-export async function saveArtifacts(
-  place: NamedFile | null,
-  { document }: FinishedScan,
-  io: CommandIo,
-): Promise<boolean> {
+export async function saveArtifacts({ document }: FinishedScan, { settings, io }: Criteria): Promise<boolean> {
+  const { saveArtifacts: place } = settings;
   if (place === null) return true;
   const text = JSON.stringify(document);
   if (place.file !== standardStream) return writeNamedFile(place, text, { io, isQuiet: true });
@@ -92,9 +91,8 @@ interface ReportFacts {
 /** A report with decisions and the answers of a checklist on it. What does not count is said. */
 export function toReport(
   { status, results: found, document }: FinishedScan,
-  { revision, decisions, checklist, orgPolicy }: Criteria,
+  { revision, decisions, checklist, orgPolicy, io }: Criteria,
   { evidence, id, tenantId }: ReportFacts,
-  io: CommandIo,
 ): Report {
   const { results, comparison, warnings } = applyDecisions(found, decisions, io.now().getTime(), checklist);
   writeLines(io, ...warnings);
@@ -111,80 +109,60 @@ export function toReport(
   };
 }
 
-export interface WriteOptions {
-  readonly settings: Settings;
-  readonly criteria: Pick<Criteria, "revision" | "checklist" | "orgPolicy">;
+/** Facts that writing a report needs of the run that it is about. */
+export interface WriteRun extends Pick<Criteria, "settings" | "io" | "revision" | "checklist" | "orgPolicy"> {
   readonly target: ReportTarget;
   /** Evidence that this run wrote, which is signed along with the reports. */
   readonly evidenceFile?: string | undefined;
-  /** Set to write only what fits one screen of a terminal. */
-  readonly isBrief?: boolean;
 }
 
-/** Writes a report in the formats of the settings, signs it, and says what it wrote. */
-export async function writeReport(
-  report: Report,
-  { settings, criteria, target, evidenceFile, isBrief = false }: WriteOptions,
-  io: CommandIo,
-): Promise<WrittenFiles> {
-  const { formats, outputDir, signer } = target;
-  const { revision, checklist, orgPolicy } = criteria;
+/** Writes a report in the formats of the settings, signs it, and says what it wrote. `isBrief`: only what fits one screen of a terminal. */
+export async function writeReport(report: Report, run: WriteRun, isBrief = false): Promise<WrittenFiles> {
+  const { settings, io, target, evidenceFile, revision, checklist, orgPolicy } = run;
   const { toolVersion } = io;
   const { status, poamPerFinding: isPlanPerFinding } = settings;
-  const written = await writeReports(
-    report,
-    { formats, outputDir, stdout: io.stdout },
-    {
-      color: io.colorStdout,
-      width: io.terminal.columns,
-      toolVersion,
-      ...(status === null ? {} : { states: status }),
-      isPlanPerFinding,
-      isBrief,
-      revision,
-      ...(checklist === null ? {} : { checklist }),
-    },
-  );
+  const options: RenderOptions = {
+    color: io.colorStdout,
+    width: io.terminal.columns,
+    toolVersion,
+    ...(status === null ? {} : { states: status }),
+    isPlanPerFinding,
+    isBrief,
+    revision,
+    ...(checklist === null ? {} : { checklist }),
+  };
+  const written = await writeFormats(report, options, { ...target, stdout: io.stdout });
   const paths = evidenceFile === undefined ? written.files : [...written.files, evidenceFile];
   // Evidence without the document by which it was evaluated would give other findings.
   const isComplete = report.org_policy === undefined || orgPolicy !== null;
   const evidence = isComplete ? (report.evidence_sha256 ?? null) : null;
   const facts = { scan: report.scan, revision, report, evidence, toolVersion, orgPolicy };
-  const signed = await signFiles(paths, facts, { signer, name: "scan" });
+  const signed = await signFiles(paths, facts, target);
   const files = [...written.files, ...signed.files];
   const problems = [...written.problems, ...signed.problems];
-  writeLines(io, ...(settings.quiet ? [] : writtenLines(files, outputDir)), ...problems);
+  writeLines(io, ...(settings.quiet ? [] : writtenLines(files, target.outputDir)), ...problems);
   if (checklist !== null) writeLines(io, ...checklistLines(report, checklist, revision));
   writeLines(io, ...overdueLines(report));
   return { files, problems };
 }
 
-interface FinishOptions extends Omit<WriteOptions, "isBrief"> {
-  /** False: the evidence could not be written, which was said. */
-  readonly areSaved?: boolean;
-  /** The evidence that was evaluated offline. */
-  readonly from?: string | null;
-}
-
-/** Writes the reports and decides how the run ends; `gateLine` is the verdict of the gates, in one line. */
+/**
+ * Writes the reports and decides how the run ends; `gateLine` is the verdict of the gates, in one line. `areSaved`: false where the
+ * evidence could not be written, which was said; `from`: the evidence that was evaluated offline.
+ */
 export async function finishScan(
   report: Report,
-  { areSaved = true, from = null, ...options }: FinishOptions,
-  io: CommandIo,
+  run: WriteRun,
+  { areSaved = true, from = null }: { readonly areSaved?: boolean; readonly from?: string | null },
 ): Promise<{ readonly files: readonly string[]; readonly gateLine: string; readonly outcome: Outcome }> {
-  const { settings, target } = options;
+  const { settings, io, target } = run;
   const { formats, outputDir } = target;
   const { quiet: isQuiet, verbose, status, allowUnread, failOn } = settings;
   // Whoever selects states, or asks for details, wants the list.
   const isBrief = !verbose && status === null;
-  const { files, problems } = await writeReport(report, { ...options, isBrief }, io);
-  const gate = applyGate(report, {
-    failOn: failOn.conditions,
-    failOnText: failOn.text,
-    // Everything is new where no earlier run is kept.
-    onlyNew: settings.failOnNew && report.baseline !== null,
-    allowUnread,
-  });
+  const { files, problems } = await writeReport(report, run, isBrief);
+  // Everything is new where no earlier run is kept.
+  const gate = applyGate(report, { failOn, onlyNew: settings.failOnNew && report.baseline !== null, allowUnread });
   const areWritten = areSaved && problems.length === 0;
   const isCancelled = report.scan.status === "cancelled";
   // Rules that were not evaluated neither passed nor failed, so an interruption counts before the gates.
@@ -218,6 +196,6 @@ export async function writeIdpError(error: IdpError, target: ReportTarget, io: C
   const text = `${JSON.stringify(toErrorReport(error), null, 2)}\n`;
   // Replaces the report of an earlier run, which would be mistaken for this run's.
   if (target.outputDir === null) return io.stdout(text);
-  const file = join(target.outputDir.file, reportFileName(json));
+  const file = join(target.outputDir.file, fileNameOf("scan", json));
   await writeNamedFile({ ...target.outputDir, file }, text, { io, isQuiet: true });
 }

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes, worstOf, type Outcome } from "../../command_line/exit_code.ts";
-import { requireWritable, standardStream } from "../../command_line/files.ts";
+import { standardStream } from "../../command_line/files.ts";
 import { printable, writeLines } from "../../command_line/terminal.ts";
 import type { Report } from "../../shared/report.ts";
 import { countStates, ruleStates } from "../../shared/rule_result.ts";
@@ -10,7 +10,7 @@ import { UsageError } from "../../shared/usage_error.ts";
 import { sha256 } from "../digest.ts";
 import { IdpError } from "../okta/idp_error.ts";
 import { reportFormats } from "../reports/formats.ts";
-import { fileNameOf, writeFormats } from "../reports/write_reports.ts";
+import { requireTarget, writeFormats } from "../reports/write_reports.ts";
 import type { Revision } from "../catalog/catalog.ts";
 import type { FinishedScan } from "../run_scan.ts";
 import { settingsOfEach } from "../settings/organizations.ts";
@@ -88,7 +88,7 @@ async function prepareScan(settings: ConnectedSettings, io: CommandIo, progress:
     const stream = streamConfig === null ? null : startPublishing(streamConfig, facts, log);
     let scan: FinishedScan;
     try {
-      scan = await scanOrg(settings, criteria, { io, progress, stream });
+      scan = await scanOrg(criteria, progress, stream);
     } catch (error) {
       const isRefused = error instanceof IdpError;
       stream?.error(isRefused ? error.code : "internal_error", isRefused ? error.message : "The scanner failed");
@@ -100,18 +100,17 @@ async function prepareScan(settings: ConnectedSettings, io: CommandIo, progress:
     let areSaved: boolean;
     try {
       // Evidence first: it is on disk before the wait for the gateway.
-      areSaved = await saveArtifacts(evidenceFile, scan, io);
+      areSaved = await saveArtifacts(scan, criteria);
     } finally {
-      await stream?.end(scan.status, attested(scan.results, criteria, io));
+      await stream?.end(scan.status, attested(scan.results, criteria));
     }
     const { id, tenant_id: tenantId } = stream?.registered() ?? { id: randomUUID(), tenant_id: null };
     const evidence = sha256(JSON.stringify(scan.document));
-    const report = toReport(scan, criteria, { evidence, id, tenantId }, io);
-    if (scan.status === "completed" && !isNarrowed(settings))
-      await keep({ document: scan.document, report }, settings, io);
+    const report = toReport(scan, criteria, { evidence, id, tenantId });
+    if (scan.status === "completed" && !isNarrowed(settings)) await keep({ document: scan.document, report }, criteria);
     const saved = areSaved ? evidenceFile?.file : undefined;
-    const finishing = { criteria, settings, target, evidenceFile: saved, areSaved };
-    const { outcome, files, gateLine } = await finishScan(report, finishing, io);
+    const finished = { ...criteria, target, evidenceFile: saved };
+    const { outcome, files, gateLine } = await finishScan(report, finished, { areSaved });
     await stream?.storeReport(report);
     const { pass, fail, manual, not_applicable } = report.summary;
     const row = {
@@ -151,8 +150,8 @@ async function scanSeveral(organizations: readonly Given[], io: CommandIo): Prom
   // Settings that all share, without the name of an organization.
   const { file = [], ...first } = organizations[0] as Given;
   const { parallel, output, quiet } = readSettings({ ...first, organization: null, file: file.slice(1) });
-  const fileNames = summaryFormats.map((format) => fileNameOf("summary", format));
-  await requireWritable({ directory: output, fileNames });
+  const target = { name: "summary", formats: summaryFormats, outputDir: output, stdout: () => {} };
+  await requireTarget(target);
 
   const ended = new Map<OrganizationScan, ScanEnd>();
   const bugs: unknown[] = [];
@@ -186,8 +185,7 @@ async function scanSeveral(organizations: readonly Given[], io: CommandIo): Prom
     organizations: rows,
   };
   io.stdout(summaryTable(summary, io.terminal.columns || 80));
-  const target = { formats: summaryFormats, outputDir: output, stdout: () => {}, name: "summary" };
-  const { files, problems } = await writeFormats(summary, target, { onStdout: {}, ofFile: {} });
+  const { files, problems } = await writeFormats(summary, {}, target);
   writeLines(io, ...(quiet ? [] : files.map((path) => `Wrote ${path}`)), ...problems);
   const reports = scans.flatMap((scan) => {
     const report = ended.get(scan)?.report ?? null;

@@ -26,9 +26,8 @@ import {
 import type { CommandName } from "../settings/setting.ts";
 import type { ScanPublisher } from "../streaming/scan_publisher.ts";
 import { readCriteria, type Criteria, type Rules } from "./criteria.ts";
-import { newProgress, type Progress } from "./progress.ts";
+import { createTrace, newProgress, type Progress } from "./progress.ts";
 import { readReportTarget, toReport } from "./report_output.ts";
-import { createTrace } from "./progress.ts";
 
 /** Evidence that a command evaluates, with its settings. */
 export interface Source {
@@ -71,21 +70,20 @@ const reportWithId = v.object({ scan: v.object({ id: v.string() }) });
 async function scanNow(settings: ConnectedSettings, io: CommandIo): Promise<Source> {
   const all = { ...settings, check: null, exclude: [], severity: [] };
   const criteria = await readCriteria(all, settings.connection.orgUrl, io);
-  const scan = await scanOrg(settings, criteria, { io, progress: newProgress(settings, io) });
+  const scan = await scanOrg(criteria, newProgress(settings, io));
   if (scan.status === "cancelled") io.interrupted.throwIfAborted();
   const text = JSON.stringify(scan.document);
-  const report = toReport(scan, criteria, { evidence: sha256(text), id: randomUUID(), tenantId: null }, io);
-  await keep({ document: scan.document, report }, settings, io);
+  const report = toReport(scan, criteria, { evidence: sha256(text), id: randomUUID(), tenantId: null });
+  await keep({ document: scan.document, report }, criteria);
   return { settings, document: scan.document, text, id: report.scan.id };
 }
 
 /** Keeps a run as the settings say. That it cannot be kept fails nothing. */
 export async function keep(
   run: { readonly document: ArtifactsDocument; readonly report: Report },
-  { isKept, keep: count }: Settings,
-  io: CommandIo,
+  { settings, io }: Criteria,
 ): Promise<void> {
-  const problem = isKept ? await keepRun(run, count) : null;
+  const problem = settings.isKept ? await keepRun(run, settings.keep) : null;
   if (problem !== null) writeLines(io, problem);
 }
 
@@ -121,26 +119,18 @@ export async function reportOn(source: Source, io: CommandIo) {
   const criteria = await readCriteria(settings, document.scan.org_url, io);
   const target = await readReportTarget(settings, io);
   const facts = { evidence: sha256(text), id: id ?? randomUUID(), tenantId: null };
-  const report = toReport(evaluateSource(source, criteria, io), criteria, facts, io);
-  return { report, options: { settings, criteria, target } };
+  return { report: toReport(evaluateSource(source, criteria, io), criteria, facts), run: { ...criteria, target } };
 }
 
-interface ScanParts {
-  readonly io: CommandIo;
-  readonly progress: Progress;
-  /** Receives each result; null: the scan is not streamed. */
-  readonly stream?: ScanPublisher | null;
-}
-
-/** One scan of the org. Throws `IdpError` where it lets nobody in. */
+/** One scan of the org; `stream` receives each result. Throws `IdpError` where the org lets nobody in. */
 export async function scanOrg(
-  settings: ConnectedSettings,
-  criteria: Criteria,
-  { io, progress, stream = null }: ScanParts,
+  criteria: Criteria<ConnectedSettings>,
+  progress: Progress,
+  stream: ScanPublisher | null = null,
 ): Promise<FinishedScan> {
+  const { settings, io, checks, orgPolicy } = criteria;
   const { connection } = settings;
   const { orgUrl, clientId } = connection;
-  const { checks, orgPolicy } = criteria;
   const signal = stream === null ? io.interrupted : AbortSignal.any([io.interrupted, stream.cancelRequested]);
   progress.started(checks.map(({ name }) => name));
   try {
@@ -152,7 +142,7 @@ export async function scanOrg(
           progress.checkEvaluated(result, counts);
           stream?.checkEvaluated(result, counts);
         },
-        count: (results) => countStates(attested(results, criteria, io)),
+        count: (results) => countStates(attested(results, criteria)),
         now: io.now,
         trace: createTrace(settings, (line) => progress.message(line)),
       },
@@ -165,8 +155,7 @@ export async function scanOrg(
 /** Results as the report counts them. */
 export function attested(
   results: readonly CheckResult[],
-  { decisions, checklist }: Criteria,
-  io: CommandIo,
+  { decisions, checklist, io }: Criteria,
 ): readonly CheckResult[] {
   const { results: decided } = applyAttestations(results, decisions.attestations, io.now().getTime());
   return withChecklistAnswers(decided, checklist);

@@ -1,11 +1,16 @@
+import { InvalidSetting } from "../../shared/environment_reader.ts";
 import { countOf } from "../../shared/outcome_text.ts";
 import type { CheckResult, Finding, ManualReason, Report, Severity } from "../../shared/report.ts";
 import { findingStates, openFindings, stateOf } from "../../shared/rule_result.ts";
 import { parseSeverity, severities } from "../../shared/severity.ts";
 import { catalog } from "../catalog/catalog.ts";
 
-/** Conditions that fail a run, as `--fail-on` names them: findings of a verdict, from a severity up. None: never. */
-export type FailOn = readonly FailCondition[];
+/** Value of `--fail-on`: findings of a verdict, from a severity up, fail a run. Without a condition: never. */
+export interface FailOn {
+  /** The word of the command line, for messages. */
+  readonly text: string;
+  readonly conditions: readonly FailCondition[];
+}
 
 interface FailCondition {
   readonly status: "FAIL" | "MANUAL";
@@ -14,34 +19,27 @@ interface FailCondition {
 
 export interface FailRule {
   readonly failOn: FailOn;
-  /** The word of the command line, for messages. */
-  readonly failOnText: string;
   /** Only findings that the baseline does not have count. */
   readonly onlyNew: boolean;
   /** Rules without a result fail nothing. */
   readonly allowUnread: boolean;
 }
 
-/** Why the text of `--fail-on` is refused, and what is expected. */
-export function failOnProblem(text: string): string {
-  const alone = text
-    .split(",")
-    .find((word) => parseSeverity(word) !== null)
-    ?.trim();
-  const given = JSON.stringify(text);
-  return alone === undefined
-    ? `${given}: expected fail, manual or never, optionally with a minimum severity: fail:high, fail:cat1`
-    : `${given}: a severity needs a status: expected fail:${alone} or manual:${alone}`;
+/** Conditions of `fail:high,manual`; `manual` counts FAIL too, which is worse than it. Throws `InvalidSetting` for anything else. */
+export function parseFailOn(text: string): FailOn {
+  if (text.trim() === "never") return { text, conditions: [] };
+  const words = text.split(",");
+  const conditions = words.map((word) => parseWord(word.trim()));
+  if (!conditions.includes(null)) return { text, conditions: conditions.flatMap((condition) => condition ?? []) };
+  const alone = words.find((word) => parseSeverity(word) !== null)?.trim();
+  const expected =
+    alone === undefined
+      ? "expected fail, manual or never, optionally with a minimum severity: fail:high, fail:cat1"
+      : `a severity needs a status: expected fail:${alone} or manual:${alone}`;
+  throw new InvalidSetting(`${JSON.stringify(text)}: ${expected}`);
 }
 
-/** `fail:high,manual` as conditions; null for anything else. `manual` counts FAIL too: what is worse than it. */
-export function parseFailOn(text: string): FailOn | null {
-  if (text.trim() === "never") return [];
-  const conditions = text.split(",").map((word) => parseWord(word.trim()));
-  return conditions.includes(null) ? null : conditions.flatMap((condition) => condition ?? []);
-}
-
-function parseWord(word: string): FailOn | null {
+function parseWord(word: string): readonly FailCondition[] | null {
   const [verdict, severity = "low", ...rest] = word.split(":");
   const leastSeverity = parseSeverity(severity);
   if (leastSeverity === null || rest.length > 0 || (verdict !== "fail" && verdict !== "manual")) return null;
@@ -50,8 +48,8 @@ function parseWord(word: string): FailOn | null {
 }
 
 /** True when a finding of that verdict and severity fails the run. */
-export function isNamed(failOn: FailOn, status: Finding["status"], severity: Severity): boolean {
-  return failOn.some(
+export function isNamed({ conditions }: FailOn, status: Finding["status"], severity: Severity): boolean {
+  return conditions.some(
     (condition) =>
       condition.status === status && severities.indexOf(severity) <= severities.indexOf(condition.leastSeverity),
   );
@@ -116,8 +114,8 @@ function namedParts(named: readonly OpenFinding[], rule: FailRule): readonly str
 }
 
 /** The option as it was typed. */
-function optionOf({ failOnText, onlyNew }: FailRule): string {
-  return `--fail-on ${failOnText}${onlyNew ? " --fail-on-new" : ""}`;
+function optionOf({ failOn, onlyNew }: FailRule): string {
+  return `--fail-on ${failOn.text}${onlyNew ? " --fail-on-new" : ""}`;
 }
 
 /** `2 findings failed`, `1 finding needs manual review`, each with what `more` says of them. */

@@ -1,14 +1,15 @@
 import { join } from "node:path";
-import type { Report } from "../../shared/report.ts";
-import { writeWhole, type NamedFile } from "../../command_line/files.ts";
+import { requireWritable, writeWhole, type NamedFile } from "../../command_line/files.ts";
 import { UsageError } from "../../shared/usage_error.ts";
-import type { Format, RenderOptions, ReportFormat } from "./report_format.ts";
+import type { Format } from "./report_format.ts";
 
-export interface Target<Known> {
+/** Place of a document that is written in some formats. */
+interface Target<Known> {
+  /** `scan` of `scan.html`. */
+  readonly name: string;
   readonly formats: readonly Known[];
-  /** An existing directory; null: the one format goes to stdout. */
+  /** Null: the one format goes to stdout. */
   readonly outputDir: NamedFile | null;
-  readonly stdout: (text: string) => void;
 }
 
 export interface WrittenFiles {
@@ -17,14 +18,9 @@ export interface WrittenFiles {
   readonly problems: readonly string[];
 }
 
-export function writeReports(
-  report: Report,
-  target: Target<ReportFormat>,
-  options: RenderOptions,
-): Promise<WrittenFiles> {
-  // A file is for later and for others: without the colours and width of this terminal.
-  const ofFile = { ...options, color: false, width: 120, isBrief: false };
-  return writeFormats(report, { ...target, name: "scan" }, { onStdout: options, ofFile });
+interface WriteTarget<Document, Options> extends Target<Format<Document, Options>> {
+  readonly stdout: (text: string) => void;
+  readonly fileWidth?: number;
 }
 
 /** The formats of these names. Throws `UsageError` where there are several and no directory. */
@@ -38,16 +34,25 @@ export function chooseFormats<Known extends { readonly name: string }>(
   throw new UsageError([`--format ${JSON.stringify(names.join(","))}: several formats need --output DIR`]);
 }
 
-/** Writes the document in every format that can be written. */
+/** Makes the directory. Throws `UsageError` where none of the documents, or not `file`, could be written. */
+export async function requireTarget(
+  { name, formats, outputDir: directory }: Target<Format<never, never>>,
+  file: NamedFile | null = null,
+): Promise<void> {
+  await requireWritable({ directory, fileNames: formats.map((format) => fileNameOf(name, format)), file });
+}
+
+/** Writes the document in every format that can be written. A file is for later and for others: without colours, and of its own width. */
 export async function writeFormats<Document, Options>(
   document: Document,
-  { formats, outputDir, stdout, name }: Target<Format<Document, Options>> & { readonly name: string },
-  { onStdout, ofFile }: { readonly onStdout: Options; readonly ofFile: Options },
+  options: Options,
+  { name, formats, outputDir, stdout, fileWidth = 120 }: WriteTarget<Document, Options>,
 ): Promise<WrittenFiles> {
+  const chosen = outputDir === null ? options : { ...options, color: false, width: fileWidth, isBrief: false };
   const files: string[] = [];
   const problems: string[] = [];
   for (const format of formats) {
-    const text = textOf(() => format.render(document, outputDir === null ? onStdout : ofFile));
+    const text = textOf(() => format.render(document, chosen));
     if (text === null) {
       problems.push(`Cannot write ${format.name}: its text would be longer than 512 MiB; choose fewer rules (--check)`);
     } else if (outputDir === null) {
@@ -70,11 +75,6 @@ function textOf(render: () => string): string | null {
     if (error instanceof RangeError && error.message === "Invalid string length") return null;
     throw error;
   }
-}
-
-/** Returns the name of a report in `--output`. */
-export function reportFileName(format: Pick<ReportFormat, "extension">): string {
-  return fileNameOf("scan", format);
 }
 
 export function fileNameOf(name: string, { extension }: { readonly extension: string }): string {

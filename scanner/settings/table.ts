@@ -1,4 +1,5 @@
 import { ruleStates } from "../../shared/rule_result.ts";
+import { parseFailOn } from "../decisions/fail_on.ts";
 import { lastRun } from "../runs/kept_runs.ts";
 import { formats, list, number, onOff, path, section, text, word, type CommandName } from "./setting.ts";
 import {
@@ -8,7 +9,6 @@ import {
   formatNames,
   gates,
   parseClientId,
-  parseGate,
   parseKeyId,
   parseOrgUrl,
   parseProxy,
@@ -193,10 +193,10 @@ export const table = {
       format: formats(`${formatNames.join(", ")}, all`, formatNames),
       output: path("--output <dir>", "directory for the reports: scan.<ext>", { isPerOrganization: true }),
       status: list("--status <states>", "list only pass, fail, manual, n/a", parseStatuses, { words: ruleStates }),
-      failOn: text("--fail-on <what>", "exit 1 for fail (default), manual, fail:high, never", parseGate, {
+      failOn: text("--fail-on <what>", "exit 1 for fail (default), manual, fail:high, never", parseFailOn, {
         commands: gating,
         words: gates,
-        fallback: parseGate("fail"),
+        fallback: parseFailOn("fail"),
       }),
       failOnNew: onOff("--fail-on-new", "only for findings that are not in the baseline", { commands: gating }),
       allowUnread: onOff("--allow-unread", "exit 0 although rules could not be read", { commands: gating }),
@@ -269,9 +269,9 @@ export const table = {
       once: onOff("--once", "catch up from the saved state, then exit"),
       untilClean: onOff("--until-clean", "exit 0 as soon as no check fails"),
       // The file's `fail_on` is about a scan: it must not end a monitor.
-      endOn: text("--fail-on <what>", "exit 1 for a new fail, manual, … (default: never)", parseGate, {
+      endOn: text("--fail-on <what>", "exit 1 for a new fail, manual, … (default: never)", parseFailOn, {
         words: gates,
-        fallback: parseGate("never"),
+        fallback: parseFailOn("never"),
       }),
       lineFormat: word("--format <format>", "table or ndjson (default: table)", ["table", "ndjson"]),
       lineFile: path("--output <file>", "append every line to this file, for `history`"),

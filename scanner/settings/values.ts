@@ -3,7 +3,6 @@ import { isLoopback } from "../../shared/loopback.ts";
 import type { Severity } from "../../shared/report.ts";
 import { type RuleState, parseStates, stateWords } from "../../shared/rule_result.ts";
 import { parseSeverity, severityWords } from "../../shared/severity.ts";
-import { failOnProblem, parseFailOn, type FailOn } from "../decisions/fail_on.ts";
 
 /** Parsers of single settings. Each throws `InvalidSetting` with what is wrong and what is expected, never with the value. */
 
@@ -114,18 +113,6 @@ export const gates: readonly string[] = [
     ...["high", "medium", "low"].map((level) => `${status}:${level}`),
   ]),
 ];
-
-/** Conditions of `--fail-on`, and the text for messages. */
-export interface Gate {
-  readonly text: string;
-  readonly conditions: FailOn;
-}
-
-export function parseGate(text: string): Gate {
-  const conditions = parseFailOn(text);
-  if (conditions !== null) return { text, conditions };
-  throw new InvalidSetting(failOnProblem(text));
-}
 
 export function parseSeverities(levels: readonly string[]): readonly Severity[] {
   const severities = levels.map((level) => parseSeverity(level)).filter((level) => level !== null);

@@ -155,7 +155,7 @@ describe("a decision with a remediation date", () => {
   test("is a plan, and no waiver: the finding still fails", () => {
     const { results, warnings } = decide([plan]);
     expect(results[0]?.findings[0]).toMatchObject({ waived: false, plan: { reason: "Change 7" } });
-    const gate = { failOn: parseFailOn("fail") ?? [], failOnText: "fail", onlyNew: false, allowUnread: false };
+    const gate = { failOn: parseFailOn("fail"), onlyNew: false, allowUnread: false };
     expect(applyGate(aReport(results), gate).isFailed).toBe(true);
     expect(warnings).toEqual([]);
   });

@@ -63,7 +63,7 @@ describe("isNewFailure", () => {
       true,
     ],
   ])("%j with --fail-on %s: %s", (change, failOn, isNew) => {
-    expect(isNewFailure(change, parseFailOn(failOn) ?? [], "medium")).toBe(isNew);
+    expect(isNewFailure(change, parseFailOn(failOn), "medium")).toBe(isNew);
   });
 });
 

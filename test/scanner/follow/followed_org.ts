@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import { parseFailOn } from "../../../scanner/decisions/fail_on.ts";
 import { createPracticeOrg, type PracticeOrgOptions } from "../../../practice_org/create_practice_org.ts";
 import { selectChecks } from "../../../scanner/catalog/select_checks.ts";
 import { defaultScopes } from "../../../scanner/settings/values.ts";
@@ -121,7 +122,7 @@ export async function setUpOrg(options: Partial<PracticeOrgOptions> = {}) {
         reconcileMs: 3_600_000,
         once: false,
         untilClean: false,
-        failOn: [],
+        failOn: parseFailOn("never"),
         withAddresses: false,
         ...overrides,
         signal: stop.signal,

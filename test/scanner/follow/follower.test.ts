@@ -95,7 +95,7 @@ describe("a follower", () => {
     const options = { ...given, say: () => undefined, nowMs: time.clock.nowMs() };
     const follower = start({
       decisions: await followDecisions(options),
-      failOn: parseFailOn("fail") ?? [],
+      failOn: parseFailOn("fail"),
     });
     await follower.settled();
     expect(follower.lines.filter(({ check }) => check === fips)).toMatchObject([{ cause: "start", to_waived: true }]);
@@ -391,10 +391,7 @@ describe("a follower", () => {
   });
 
   it("ends with the first new failure, and not with those of the first state", async () => {
-    const { org, follower } = await startFollower(
-      { failOn: parseFailOn("fail") ?? [] },
-      { profile: { name: "typical" } },
-    );
+    const { org, follower } = await startFollower({ failOn: parseFailOn("fail") }, { profile: { name: "typical" } });
     expect(follower.lines.some(({ to }) => to?.status === "FAIL")).toBe(true);
     org.change("mfa-off");
     await follower.after();

@@ -59,7 +59,7 @@ test("a format whose text would be too long is named, and the others are written
     name: "scan",
     stdout: (text: string) => void written.push(text),
   };
-  const { problems } = await writeFormats(aReport(), target, { onStdout: {}, ofFile: {} });
+  const { problems } = await writeFormats(aReport(), {}, target);
   expect(written).toEqual(["short"]);
   expect(problems).toEqual([expect.stringContaining("Cannot write oscal: its text would be longer than 512 MiB")]);
 });

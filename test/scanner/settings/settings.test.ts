@@ -269,7 +269,7 @@ describe("values", () => {
   test.each<readonly [CommandName, Flags, object]>([
     ["follow", {}, { intervalMs: 10_000, reconcileMs: 21_600_000, lineFormat: "table" }],
     ["follow", { reconcile: "0.001" }, { reconcileMs: 3600 }],
-    ["follow", { failOn: "manual" }, { endOn: { text: "manual", conditions: parseFailOn("manual") } }],
+    ["follow", { failOn: "manual" }, { endOn: parseFailOn("manual") }],
     ["follow", { failOn: "manual", stream: true }, { failOn: { text: "fail" }, isStreamed: true }],
     [
       "scan",
