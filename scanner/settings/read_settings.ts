@@ -61,22 +61,21 @@ interface Problem {
 
 /** The settings of a command that does not connect, or may not. Throws `SettingsError`. */
 export function readSettings(given: Given): Settings {
-  const reading = new Reading(given, { isConnecting: given.command === "setup" });
-  reading.finish();
-  return reading.settings;
+  const { settings, finish } = read(given, { isConnecting: given.command === "setup" });
+  finish();
+  return settings;
 }
 
 /** The settings of a command that connects. Throws `SettingsError`, also for what is missing. */
 export function readConnectedSettings(given: Given): ConnectedSettings {
-  const reading = new Reading(given, { isConnecting: true });
-  const { orgUrl, clientId, scopes, scopePrefix, concurrency, timeoutMs, httpsProxy, noProxy } = reading.settings;
-  for (const name of ["orgUrl", "clientId"] as const) reading.require(name);
-  const key = reading.readKey();
-  reading.finish();
+  const { settings, require, readKey, finish } = read(given, { isConnecting: true });
+  const { orgUrl, clientId, scopes, scopePrefix, concurrency, timeoutMs, httpsProxy, noProxy } = settings;
+  for (const name of ["orgUrl", "clientId"] as const) require(name);
+  const key = readKey();
+  finish();
   if (orgUrl === null || clientId === null || key === null) throw new TypeError("A problem was not reported");
   const proxy = { httpsProxy, noProxy };
-  const connection = { orgUrl, clientId, key, scopes, scopePrefix, concurrency, timeoutMs, proxy };
-  return { ...reading.settings, connection };
+  return { ...settings, connection: { orgUrl, clientId, key, scopes, scopePrefix, concurrency, timeoutMs, proxy } };
 }
 
 /** An empty variable is as one that is not set. */
@@ -98,79 +97,83 @@ interface Found {
 /** One place that may have settings. */
 type Layer = (name: SettingName) => Found | null;
 
-class Reading {
-  readonly settings: Settings;
-  readonly #given: Given;
-  readonly #problems: Problem[] = [];
+function read(given: Given, { isConnecting }: { readonly isConnecting: boolean }) {
+  const { command, env, file = [], organization = null, isOneOfSeveral = false } = given;
+  const isListed = organization !== null;
+  const problems: Problem[] = [];
   /** The source of each setting that was given. */
-  readonly #sources = new Map<SettingName, string>();
-  readonly #file: readonly Layer[];
-  readonly #isListed: boolean;
-
-  constructor(given: Given, { isConnecting }: { readonly isConnecting: boolean }) {
-    this.#given = given;
-    const { command, organization = null, file = [] } = given;
-    this.#isListed = organization !== null;
-    this.#file = file.map(({ place, members }): Layer => (name) => {
-      const member = memberOf(name, table[name]);
-      const raw = rowOf(name).kept === undefined ? undefined : members[member];
-      return raw === undefined ? null : { raw, source: `${place}: ${member}` };
-    });
-    const values: Partial<Record<SettingName, unknown>> = {};
-    for (const name of Object.keys(table) as SettingName[]) {
-      const row = rowOf(name);
-      const isTaken = row.commands.includes(command) && (isConnecting || row.isIdentity !== true || name === "orgUrl");
-      values[name] = isTaken && !isOfKey(name) ? this.#read(name, row) : row.fallback;
+  const sources = new Map<SettingName, string>();
+  const report = (name: SettingName, text: string) => void problems.push({ name, text });
+  const attempt = <Value>(name: SettingName, source: string, parse: () => Value): Value | null => {
+    try {
+      return parse();
+    } catch (error) {
+      if (!(error instanceof InvalidSetting)) throw error;
+      report(name, `${source}${/^(is|has|holds|names|") ?/.test(error.message) ? "" : ":"} ${error.message}`);
+      return null;
     }
-    const nameOf = (name: SettingName) => this.#sources.get(name) ?? this.#nameOf(name);
-    this.settings = { ...(values as Values), nameOf, organization };
-  }
+  };
 
-  finish(): void {
-    if (this.#problems.length > 0) throw new SettingsError(this.#problems);
-  }
-
-  require(name: SettingName): void {
-    if (this.#sources.has(name)) return;
+  const flags: Layer = (name) => {
     const row = rowOf(name);
-    const also = this.#isListed ? "" : ` (or ${flagOf(row)}${name === "orgUrl" ? ", or run scanstream setup" : ""})`;
-    this.#report(name, `${this.#nameOf(name)} is not set: expected ${row.required}${also}`);
-  }
+    const raw = row.flag === null ? undefined : given.flags[attributeOf(row)];
+    // The option of a switch can only turn it away from its default; commander gives the others their defaults.
+    const isGiven = row.form === "switch" ? raw === !row.fallback : typeof raw === "string";
+    return isGiven && raw !== undefined ? { raw, source: flagOf(row) } : null;
+  };
+  /** Variables under any of their names; two with two values are a problem, unless a flag decides. */
+  const variables: Layer = (name) => {
+    const row = rowOf(name);
+    const found = (row.variables ?? []).flatMap((source) => {
+      const raw = textOf(env, source);
+      return raw === null ? [] : [{ raw, source }];
+    });
+    const [first = null] = found;
+    const other = found.find((each) => first !== null && !isSame(row, each, first));
+    const expected = "expected one of them, or the same value in both";
+    if (other !== undefined) report(name, `${first?.source} and ${other.source} have two values: ${expected}`);
+    return first;
+  };
+  const ofFile = file.map(({ place, members }): Layer => (name) => {
+    const member = memberOf(name, table[name]);
+    const raw = rowOf(name).kept === undefined ? undefined : members[member];
+    return raw === undefined ? null : { raw, source: `${place}: ${member}` };
+  });
+  const layersOf = ({ isIdentity = false }: Setting<unknown>) =>
+    isIdentity && isListed ? [flags, ...ofFile, variables] : [flags, variables, ...ofFile];
 
-  /** The key of the first layer that has one: its content, then its file. The other layers' ids do not belong to it. */
-  readKey(): SigningKey | null {
-    const { env } = this.#given;
-    for (const layer of this.#layers(table.privateKey)) {
-      const content = layer("privateKey");
-      if (content !== null) return this.#parseKey(content, layer);
-      const variable = layer("privateKeyEnv");
-      if (variable !== null) {
-        const raw = textOf(env, String(variable.raw));
-        if (raw !== null) return this.#parseKey({ raw, source: `${variable.source}: ${String(variable.raw)}` }, layer);
-        const problem = `the variable ${String(variable.raw)} is not set: expected a private key in it`;
-        this.#report("privateKeyEnv", `${variable.source}: ${problem}`);
-        return null;
-      }
-      const file = layer("privateKeyFile");
-      if (file === null) continue;
-      const raw = this.#attempt("privateKeyFile", file.source, () => readKeyFile(String(file.raw).trim()));
-      // No flag names the id of a key: that of the variables belongs to the file of the flag.
-      const beside = layer === this.#flags ? this.#variables : layer;
-      return raw === null ? null : this.#parseKey({ ...file, raw }, beside);
+  /** Name of a setting that nobody gave. */
+  const ungiven = (name: SettingName): string => {
+    const row = rowOf(name);
+    const [layer] = file;
+    if (isListed && row.kept !== undefined && layer !== undefined) return `${layer.place}: ${memberOf(name, row)}`;
+    return (row.required === undefined && flagOf(row)) || (row.variables?.[0] ?? name);
+  };
+
+  const valueOf = (name: SettingName): unknown => {
+    const row = rowOf(name);
+    const isTaken = row.commands.includes(command) && (isConnecting || row.isIdentity !== true || name === "orgUrl");
+    if (!isTaken || isOfKey(name)) return row.fallback;
+    for (const layer of layersOf(row)) {
+      const found = layer(name);
+      if (found === null) continue;
+      const { source } = found;
+      sources.set(name, source);
+      // Each organization of the list has its own folder below one that they share; a flag for one of them names its own.
+      const isOwn = layer === ofFile[0] || (layer === flags && !isOneOfSeveral);
+      const isShared = row.isPerOrganization === true && isListed && !isOwn && found.raw !== "";
+      const raw = isShared ? join(String(found.raw), organization) : found.raw;
+      return attempt(name, source, () => row.read(raw, source)) ?? row.fallback;
     }
-    if (textOf(env, "OKTA_API_TOKEN") ?? textOf(env, "OKTA_CLIENT_TOKEN")) this.#report("orgUrl", apiToken);
-    const expected = "expected the service application's private key, as PEM, JWK or JWKS";
-    const name = this.#nameOf(this.#isListed ? "privateKeyFile" : "privateKey");
-    const also = this.#isListed ? "private_key_env" : "IDP_PRIVATE_KEY_FILE, or --private-key-file";
-    this.#report("privateKey", `${name} is not set: ${expected} (or ${also})`);
-    return null;
-  }
+    return row.fallback;
+  };
+  const names = Object.keys(table) as SettingName[];
+  const values = Object.fromEntries(names.map((name) => [name, valueOf(name)])) as unknown as Values;
 
-  #parseKey({ raw, source }: Found, layer: Layer): SigningKey | null {
-    const found = layer("privateKeyId");
-    const { read } = table.privateKeyId;
-    const keyId = found && this.#attempt("privateKeyId", found.source, () => read(found.raw, found.source));
-    return this.#attempt("privateKey", source, () => {
+  const parseKey = ({ raw, source }: Found, layer: Layer): SigningKey | null => {
+    const id = layer("privateKeyId");
+    const keyId = id && attempt("privateKeyId", id.source, () => table.privateKeyId.read(id.raw, id.source));
+    return attempt("privateKey", source, () => {
       try {
         return parsePrivateKey(String(raw), keyId);
       } catch (error) {
@@ -178,77 +181,50 @@ class Reading {
         throw new InvalidSetting(`is not a usable private key. ${error.message}`);
       }
     });
-  }
-
-  #layers({ isIdentity = false }: Setting<unknown>): readonly Layer[] {
-    return isIdentity && this.#isListed
-      ? [this.#flags, ...this.#file, this.#variables]
-      : [this.#flags, this.#variables, ...this.#file];
-  }
-
-  readonly #flags: Layer = (name) => {
-    const row = rowOf(name);
-    const raw = row.flag === null ? undefined : this.#given.flags[attributeOf(row)];
-    // The option of a switch can only turn it away from its default; commander gives the others their defaults.
-    const isGiven = row.form === "switch" ? raw === !row.fallback : typeof raw === "string";
-    return isGiven && raw !== undefined ? { raw, source: flagOf(row) } : null;
   };
 
-  /** Variables under any of their names; two with two values are a problem, unless a flag decides. */
-  readonly #variables: Layer = (name) => {
-    const row = rowOf(name);
-    const given = (row.variables ?? []).flatMap((source) => {
-      const raw = textOf(this.#given.env, source);
-      return raw === null ? [] : [{ raw, source }];
-    });
-    const [first] = given;
-    const other = given.find((each) => first !== undefined && !isSame(row, each, first));
-    if (first !== undefined && other !== undefined)
-      this.#report(
-        name,
-        `${first.source} and ${other.source} have two values: expected one of them, or the same value in both`,
-      );
-    return first ?? null;
-  };
+  return {
+    settings: { ...values, nameOf: (name: SettingName) => sources.get(name) ?? ungiven(name), organization },
 
-  #read(name: SettingName, row: Setting<unknown>): unknown {
-    for (const layer of this.#layers(row)) {
-      const found = layer(name);
-      if (found === null) continue;
-      const { source } = found;
-      this.#sources.set(name, source);
-      const { organization = null, isOneOfSeveral = false } = this.#given;
-      // Each organization of the list has its own folder below one that they share; a flag for one of them names its own.
-      const isOwn = layer === this.#file[0] || (layer === this.#flags && !isOneOfSeveral);
-      const isShared = row.isPerOrganization === true && organization !== null && !isOwn;
-      const raw = isShared && found.raw !== "" ? join(String(found.raw), organization) : found.raw;
-      return this.#attempt(name, source, () => row.read(raw, source)) ?? row.fallback;
-    }
-    return row.fallback;
-  }
+    finish(): void {
+      if (problems.length > 0) throw new SettingsError(problems);
+    },
 
-  #attempt<Value>(name: SettingName, source: string, parse: () => Value): Value | null {
-    try {
-      return parse();
-    } catch (error) {
-      if (!(error instanceof InvalidSetting)) throw error;
-      this.#report(name, `${source}${/^(is|has|holds|names|") ?/.test(error.message) ? "" : ":"} ${error.message}`);
+    require(name: SettingName): void {
+      if (sources.has(name)) return;
+      const row = rowOf(name);
+      const also = isListed ? "" : ` (or ${flagOf(row)}${name === "orgUrl" ? ", or run scanstream setup" : ""})`;
+      report(name, `${ungiven(name)} is not set: expected ${row.required}${also}`);
+    },
+
+    /** The key of the first layer that has one: its content, then its file. The other layers' ids do not belong to it. */
+    readKey(): SigningKey | null {
+      for (const layer of layersOf(table.privateKey)) {
+        const content = layer("privateKey");
+        if (content !== null) return parseKey(content, layer);
+        const variable = layer("privateKeyEnv");
+        if (variable !== null) {
+          const source = `${variable.source}: ${String(variable.raw)}`;
+          const raw = textOf(env, String(variable.raw));
+          if (raw !== null) return parseKey({ raw, source }, layer);
+          const problem = `the variable ${String(variable.raw)} is not set: expected a private key in it`;
+          report("privateKeyEnv", `${variable.source}: ${problem}`);
+          return null;
+        }
+        const place = layer("privateKeyFile");
+        if (place === null) continue;
+        const raw = attempt("privateKeyFile", place.source, () => readKeyFile(String(place.raw).trim()));
+        // No flag names the id of a key: that of the variables belongs to the file of the flag.
+        return raw === null ? null : parseKey({ ...place, raw }, layer === flags ? variables : layer);
+      }
+      if (textOf(env, "OKTA_API_TOKEN") ?? textOf(env, "OKTA_CLIENT_TOKEN")) report("orgUrl", apiToken);
+      const name = ungiven(isListed ? "privateKeyFile" : "privateKey");
+      const also = isListed ? "private_key_env" : "IDP_PRIVATE_KEY_FILE, or --private-key-file";
+      const expected = `expected the service application's private key, as PEM, JWK or JWKS (or ${also})`;
+      report("privateKey", `${name} is not set: ${expected}`);
       return null;
-    }
-  }
-
-  #report(name: SettingName, text: string): void {
-    this.#problems.push({ name, text });
-  }
-
-  /** Name of a setting that nobody gave. */
-  #nameOf(name: SettingName): string {
-    const row = rowOf(name);
-    const [layer] = this.#given.file ?? [];
-    if (this.#isListed && row.kept !== undefined && layer !== undefined)
-      return `${layer.place}: ${memberOf(name, row)}`;
-    return (row.required === undefined && flagOf(row)) || (row.variables?.[0] ?? name);
-  }
+    },
+  };
 }
 
 function rowOf(name: SettingName): Setting<unknown> {
