@@ -5,19 +5,7 @@ import { benchmarkFields, disaFields, textOf, withAnswer, type CklbChecklist, ty
 import { statusLabels } from "./status.ts";
 
 /** Fate of the answers of a checklist of another revision. */
-export interface Carried {
-  /** `V1R1`. */
-  readonly from: string;
-  readonly to: string;
-  /** The V-ids of rules that a person had answered and whose text is the same. */
-  readonly kept: readonly string[];
-  /** Those whose text is another one: a person has to look again. */
-  readonly review: readonly string[];
-  /** The V-ids of rules that the old revision had not. */
-  readonly added: readonly string[];
-  /** Answers to rules that are gone, as `V-273186 (answered Open)`. */
-  readonly gone: readonly string[];
-}
+export type Carried = ReturnType<typeof carryAnswers>["carried"];
 
 interface OldChecklist {
   readonly document: CklbChecklist;
@@ -29,13 +17,13 @@ interface OldChecklist {
 const noAnswer: Answer = { status: "not_reviewed", details: "", comments: "" };
 
 /** The checklist with the rules of another revision, and each answer at the rule that it was given to. */
-export function carryAnswers(
-  { document, stig, revision: from, answers }: OldChecklist,
-  target: Revision,
-): { readonly document: CklbChecklist; readonly stig: CklbStig; readonly carried: Carried } {
+export function carryAnswers({ document, stig, revision: from, answers }: OldChecklist, target: Revision) {
   const to = revisionName(target.benchmark);
+  /** The V-ids of rules that a person had answered and whose text is the same. */
   const kept: string[] = [];
+  /** Those whose text is another one: a person has to look again. */
   const review: string[] = [];
+  /** Answers to rules that are gone, as `V-273186 (answered Open)`. */
   const gone: string[] = [];
   const rules = stig.rules.flatMap((rule) => {
     const vulnId = textOf(rule, "group_id");

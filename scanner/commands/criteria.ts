@@ -99,8 +99,7 @@ async function openDecisions(
   const sources = { decisions, baseline: isLast ? ofRun : baseline };
   const files = await readDecisions(sources, { rules, warn: (line) => writeLines(io, line) });
   if (!decisionsFromGateway) return files;
-  const access = requireGatewayAccess(io.env, []);
-  const fetched = await fetchDecisions({ access, orgUrl, signal: io.interrupted });
+  const fetched = await fetchDecisions(requireGatewayAccess(io.env, []), orgUrl, io.interrupted);
   const { decisions: all, warnings } = mergeDecisions(files, fetched, { rules, nowMs: io.now().getTime() });
   writeLines(io, ...warnings);
   return all;

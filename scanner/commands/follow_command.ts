@@ -120,7 +120,7 @@ async function openDecisions(
 ): Promise<DecisionsPort> {
   const access = settings.decisionsFromGateway ? requireGatewayAccess(io.env, []) : null;
   const { orgUrl } = settings.connection;
-  const fetch = access === null ? null : () => fetchDecisions({ access, orgUrl, signal: io.interrupted });
+  const fetch = access === null ? null : () => fetchDecisions(access, orgUrl, io.interrupted);
   const given = { file: settings.decisions, fetch, rules: names };
   return followDecisions({ ...given, warn: say, say, nowMs: io.now().getTime() });
 }

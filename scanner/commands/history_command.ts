@@ -5,12 +5,11 @@ import { requireGatewayAccess } from "../../command_line/gateway_access.ts";
 import { withGateway } from "../../command_line/gateway_api.ts";
 import { writeLines } from "../../command_line/terminal.ts";
 import { lastDays } from "../../shared/history/rule_history.ts";
-import type { Span } from "../../shared/history/observation.ts";
 import { stigRuleNames } from "../../shared/rule_names.ts";
 import type { History } from "../../shared/schemas/history.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { builtIn } from "../catalog/catalog.ts";
-import { chooseOrganizations, readGatewayHistory } from "../history/gateway_history.ts";
+import { chooseOrganizations, readGatewayHistory, type HistoryQuery } from "../history/gateway_history.ts";
 import { historyOf } from "../history/history_input.ts";
 import { historyFormats, type HistoryView } from "../history/history_formats.ts";
 import { controlView, viewDays } from "../history/control_view.ts";
@@ -37,7 +36,7 @@ export async function historyCommand(flags: Flags, io: CommandIo, org?: string):
     throw new UsageError([
       "history needs reports, and no run is kept here: scan first, name a folder with --from-reports DIR, or set SCANSTREAM_URL and SCANSTREAM_API_KEY for a gateway",
     ]);
-  const wanted: Wanted = { org: org ?? null, rules, period };
+  const wanted: HistoryQuery = { org: org ?? null, rules, period };
   const history = await (isOfGateway ? fromGateway(wanted, io) : fromReports(folder?.file ?? runsFolder, wanted, io));
   if (typeof history === "number") return history;
   if (history.organizations.length === 0) writeLines(io, "No organization has a history yet: scan one first");
@@ -54,19 +53,8 @@ export async function historyCommand(flags: Flags, io: CommandIo, org?: string):
   return problems.length === 0 ? exitCodes.ok : exitCodes.usage;
 }
 
-interface Wanted {
-  readonly org: string | null;
-  /** Names of checks; null: every rule. */
-  readonly rules: ReadonlySet<string> | null;
-  readonly period: Span;
-}
-
 /** Files that cannot be used are named; exit code 2 where no other is left. */
-async function fromReports(
-  directory: string,
-  { org, rules, period }: Wanted,
-  io: CommandIo,
-): Promise<History | number> {
+async function fromReports(directory: string, { org, rules, period }: HistoryQuery, io: CommandIo) {
   const { organizations, used, problems } = await readFolder(directory, io.now().getTime());
   writeLines(io, ...problems);
   if (used === 0) {
@@ -78,11 +66,9 @@ async function fromReports(
   return org === null ? history : { ...history, organizations: chooseOrganizations(org, history.organizations) };
 }
 
-async function fromGateway({ org, rules, period }: Wanted, io: CommandIo): Promise<History | number> {
-  const gateway = requireGatewayAccess(io.env, []);
-  return withGateway("read the history", { access: gateway, io }, (_, signal) =>
-    readGatewayHistory(gateway, { organization: org, period, rules, signal }),
-  );
+async function fromGateway(wanted: HistoryQuery, io: CommandIo): Promise<History | number> {
+  const access = requireGatewayAccess(io.env, []);
+  return withGateway("read the history", { access, io }, (_, signal) => readGatewayHistory(access, wanted, signal));
 }
 
 function factsOf({ from, to, organizations }: History, io: CommandIo) {

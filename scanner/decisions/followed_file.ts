@@ -1,11 +1,5 @@
 import { stampOf, type NamedFile } from "../../command_line/files.ts";
 
-export interface FollowedFile<Value> {
-  readonly current: () => Value;
-  /** Reads the file again where it changed; true where that gave another value. What cannot be used leaves the old one in force. */
-  readonly refresh: () => Promise<boolean>;
-}
-
 /**
  * Keeps what a file says while it may change. A file that cannot be used any more is said once for each content. Without a file,
  * and of a pipe, which can be read once, the value stays. Rejects where the file cannot be read at first.
@@ -14,14 +8,15 @@ export async function followFile<Value>(
   source: NamedFile | null,
   read: () => Promise<Value>,
   sayKept: (problem: string) => void,
-): Promise<FollowedFile<Value>> {
+) {
   const stampNow = async () => (source === null ? null : stampOf(source.file));
   // Noted before it is read, so that a change in between is seen.
   let stamp = await stampNow();
   let value = await read();
   return {
     current: () => value,
-    async refresh() {
+    /** Reads the file again where it changed; true where that gave another value. What cannot be used leaves the old one in force. */
+    async refresh(): Promise<boolean> {
       const now = await stampNow();
       if (now === stamp) return false;
       stamp = now;

@@ -7,7 +7,7 @@ import { decisionSchema } from "../../shared/schemas/decision.ts";
 import { findRule, vulnIdOf, unknownRule, type RuleNames } from "../../shared/rule_names.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { maxDecisions } from "./decision_file.ts";
-import { isWaiverInForce, type AttestationEntry, type Decisions, type WaiverEntry } from "./apply_decisions.ts";
+import { isWaiverInForce, type Decisions } from "./apply_decisions.ts";
 
 /** Time for one page: a gateway that takes longer counts as unavailable. */
 const callTimeoutMs = 15_000;
@@ -64,32 +64,25 @@ export function mergeDecisions(
       warnings.push(`The ${kind} of ${vulnIdOf(known.check)}${place} by ${by} at the gateway is ignored: ${problem}`);
     else if (!counting.has(key)) counting.set(key, known);
   }
-  const added = [...counting.values()];
-  const waivers = added.filter(({ kind }) => kind === "waiver").map(toWaiver);
-  const attestations = added.flatMap(toAttestation);
-  return {
-    decisions: {
-      ...files,
-      waivers: [...files.waivers, ...waivers],
-      attestations: [...files.attestations, ...attestations],
-    },
-    warnings,
-  };
+  const waivers = [...files.waivers];
+  const attestations = [...files.attestations];
+  for (const { kind, check, resource, status, reason, expires, by } of counting.values()) {
+    const decided = { check, reason, expires, by, source: "gateway" } as const;
+    if (kind === "waiver") waivers.push({ ...decided, resource });
+    else if (status !== null) attestations.push({ ...decided, status });
+  }
+  return { decisions: { ...files, waivers, attestations }, warnings };
 }
 
-export interface DecisionsRequest {
-  /** The organization that is scanned: the decisions about it, and about every one, are the ones that count. */
-  readonly orgUrl: string;
-  readonly access: GatewayAccess;
-  readonly signal: AbortSignal;
-}
-
-/** The decisions that hold at the gateway. Throws `UsageError` where they cannot be had, whole: what people waived would fail the run. */
-export async function fetchDecisions({
-  access,
-  orgUrl,
-  signal,
-}: DecisionsRequest): Promise<readonly FetchedDecision[]> {
+/**
+ * The decisions that hold at the gateway about the organization of the address, and about every one. Throws `UsageError` where they cannot be
+ * had, whole: what people waived would fail the run.
+ */
+export async function fetchDecisions(
+  access: GatewayAccess,
+  orgUrl: string,
+  signal: AbortSignal,
+): Promise<readonly FetchedDecision[]> {
   const gateway = openGateway({ url: access.gatewayUrl, apiKey: access.apiKey, timeoutMs: callTimeoutMs });
   const all: FetchedDecision[] = [];
   const query = { active: "true", org_url: orgUrl, limit: "200" };
@@ -111,12 +104,4 @@ function keyOf(
   { check, resource }: { readonly check: string; readonly resource?: string | null },
 ): string {
   return JSON.stringify([kind, check, resource ?? null]);
-}
-
-function toWaiver({ check, resource, reason, expires, by }: FetchedDecision): WaiverEntry {
-  return { check, resource, reason, expires, by, source: "gateway" };
-}
-
-function toAttestation({ kind, check, status, reason, expires, by }: FetchedDecision): readonly AttestationEntry[] {
-  return kind === "attestation" && status !== null ? [{ check, status, reason, expires, by, source: "gateway" }] : [];
 }

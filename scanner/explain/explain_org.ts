@@ -20,57 +20,11 @@ import { objectLists, type ObjectList, type OrgObject } from "../evidence/org_ob
 import { sha256 } from "../digest.ts";
 
 /** Explanation of one rule of the STIG by an org's evidence. */
-export interface OrgExplanation {
-  readonly org_url: string;
-  readonly status: CheckResult["status"];
-  readonly detail: string;
-  /** Those of one cause in which the same was found are one. */
-  readonly findings: readonly ExplainedFinding[];
-  /** Findings that are not listed. */
-  readonly more: number;
-  /** Artifacts that were read for it, in the order of the check's needs. */
-  readonly read: readonly ReadArtifact[];
-}
-
-export interface ReadArtifact {
-  readonly artifact: ArtifactName;
-  readonly request: string;
-  /** ISO 8601, UTC. */
-  readonly at: string;
-  readonly state: string;
-}
-
-export interface ExplainedFinding extends Pick<Finding, "status" | "reason" | "resource" | "expected" | "actual"> {
-  /** The names of the other objects that the same is true of. */
-  readonly also: readonly string[];
-  /** The rules that Okta evaluates, in its order; empty where no rules decide. */
-  readonly rules: readonly ExplainedRule[];
-  /** The fields of the object that decide, as the API shows them. */
-  readonly values: readonly DecidingValue[];
-  /** Change that would make it pass; null where it passes or no change is known. */
-  readonly change: string | null;
-}
-
-export interface ExplainedRule {
-  readonly id: string;
-  readonly name: string;
-  readonly priority: unknown;
-  readonly status: "active" | "inactive" | "unknown";
-  readonly access: "ALLOW" | "DENY" | "unknown";
-  /** The names of the conditions that leave others to the next rule; empty: the rule is for everybody. */
-  readonly conditions: readonly string[];
-  readonly decides: boolean;
-  /** False: a rule before it is for everybody. */
-  readonly isReached: boolean;
-  readonly values: readonly DecidingValue[];
-}
-
-export interface DecidingValue {
-  /** As in `settings.password.age.historyCount`. */
-  readonly field: string;
-  /** As JSON. */
-  readonly value: string;
-}
+export type OrgExplanation = ReturnType<typeof explainOrg>;
+export type ReadArtifact = OrgExplanation["read"][number];
+export type ExplainedFinding = OrgExplanation["findings"][number];
+export type ExplainedRule = ExplainedFinding["rules"][number];
+export type DecidingValue = ExplainedFinding["values"][number];
 
 /** More findings than this are counted. */
 const maxFindings = 20;
@@ -78,7 +32,7 @@ const maxFindings = 20;
 const maxValueLength = 300;
 
 /** One check's objects in the order in which Okta evaluates them, and what decides. */
-export function explainOrg(check: CatalogCheck, result: CheckResult, document: ArtifactsDocument): OrgExplanation {
+export function explainOrg(check: CatalogCheck, result: CheckResult, document: ArtifactsDocument) {
   const { artifacts, scan } = document;
   const causes = causesOf([result], artifacts, sha256);
   const lists = objectLists(artifacts);
@@ -90,18 +44,21 @@ export function explainOrg(check: CatalogCheck, result: CheckResult, document: A
     org_url: scan.org_url,
     status: result.status,
     detail: result.detail,
+    /** Those of one cause in which the same was found are one; `also` are the names of the other objects. */
     findings: findings.slice(0, maxFindings).flatMap(([finding, ...others]) => {
       if (finding === undefined) return [];
       const also = others.map(({ resource }) => resource.name);
       return [{ ...explainFinding(finding, { check, artifacts, lists, causes }), also }];
     }),
+    /** Findings that are not listed. */
     more: findings.slice(maxFindings).flat().length,
+    /** Artifacts that were read for it, in the order of the check's needs. */
     read: artifactsReadBy(check, artifacts).map((artifact) => readOf(artifact, document)),
   };
 }
 
 /** The request that gave the evidence, and when; what was not collected has the end of the scan. */
-function readOf(artifact: ArtifactName, { artifacts, scan }: ArtifactsDocument): ReadArtifact {
+function readOf(artifact: ArtifactName, { artifacts, scan }: ArtifactsDocument) {
   const evidence = artifacts[artifact];
   const { request = artifact, at = scan.ended_at } = evidence?.read ?? {};
   const state = evidence === undefined ? "not collected" : evidence.state === "missing" ? evidence.reason : "obtained";
@@ -116,10 +73,7 @@ interface Context {
   readonly causes: readonly Cause[];
 }
 
-export function explainFinding(
-  finding: Finding,
-  { check, artifacts, lists, causes }: Context,
-): Omit<ExplainedFinding, "also"> {
+export function explainFinding(finding: Finding, { check, artifacts, lists, causes }: Context) {
   const { status, reason, resource, expected, actual } = finding;
   const rules = rulesOf(finding, lists);
   const fields = fieldsOf(check, rules !== null);
@@ -133,6 +87,7 @@ export function explainFinding(
     resource,
     expected,
     actual,
+    /** The rules that Okta evaluates, in its order; empty where no rules decide. */
     rules: inOrder(rules ?? []).map((rule) => {
       const conditions = [...restrictionsOf(rule, everyone).keys()];
       const wasReached = isReached;
@@ -143,13 +98,17 @@ export function explainFinding(
         priority: rule["priority"] ?? null,
         status: activityOf(rule),
         access: accessOf(rule, isOfApp(rule) ? "actions.appSignOn.access" : "actions.signon.access"),
+        /** The names of the conditions that leave others to the next rule; empty: the rule is for everybody. */
         conditions,
         decides: rule === deciding,
+        /** False: a rule before it is for everybody. */
         isReached: wasReached,
         values: valuesOf(rule, fields),
       };
     }),
+    /** The fields of the object that decide, as the API shows them. */
     values: object === null ? [] : valuesOf(object, fields),
+    /** Change that would make it pass; null where it passes or no change is known. */
     change: causes.find(({ id }) => id === finding.cause)?.change ?? null,
   };
 }
@@ -191,7 +150,8 @@ function fieldsOf({ explanation }: CatalogCheck, areOfRules: boolean): readonly 
   return [...new Set(paths)].filter((path) => !path.endsWith("access"));
 }
 
-function valuesOf(object: JsonObject, fields: readonly string[]): readonly DecidingValue[] {
+/** Fields such as `settings.password.age.historyCount`, with their values as JSON. */
+function valuesOf(object: JsonObject, fields: readonly string[]) {
   return fields.flatMap((field) => {
     const value = field
       .split(".")

@@ -12,21 +12,24 @@ const maxAnswerBytes = 64 * 1_048_576;
 const organizationSchema = v.object({ id: v.string(), org_url: v.string() });
 const historyPage = v.object({ ...historySchema.entries, next_cursor: v.optional(v.nullable(v.string()), null) });
 
-export interface GatewayHistoryQuery {
-  /** As a person names it; null: every organization. */
-  readonly organization: string | null;
-  readonly period: Span;
+/** Part of a history that a person asks for. */
+export interface HistoryQuery {
+  /** As the person names it; null: every organization. */
+  readonly org: string | null;
   /** Names of checks; null: every rule. */
   readonly rules: ReadonlySet<string> | null;
-  readonly signal: AbortSignal;
+  readonly period: Span;
 }
 
 /** The history that a gateway keeps. Throws `UsageError` for an organization that it does not know, and as its calls do. */
-export async function readGatewayHistory(access: GatewayAccess, query: GatewayHistoryQuery): Promise<History> {
-  const { period, rules, signal } = query;
+export async function readGatewayHistory(
+  access: GatewayAccess,
+  { org, period, rules }: HistoryQuery,
+  signal: AbortSignal,
+): Promise<History> {
   const gateway = openGateway({ url: access.gatewayUrl, apiKey: access.apiKey, timeoutMs, maxAnswerBytes });
   const known = await gateway.list("/api/v1/organizations", organizationSchema, signal);
-  const chosen = query.organization === null ? known : chooseOrganizations(query.organization, known);
+  const chosen = org === null ? known : chooseOrganizations(org, known);
   const times = { from: new Date(period.from).toISOString(), to: new Date(period.to).toISOString() };
   const organizations: History["organizations"][number][] = [];
   let { to } = times;

@@ -1,11 +1,12 @@
 import type { NamedFile } from "../../command_line/files.ts";
-import { followFile, type FollowedFile } from "../decisions/followed_file.ts";
+import { followFile } from "../decisions/followed_file.ts";
 import { sha256 } from "../digest.ts";
 import { citationOf, ownValues, type OrgPolicy } from "./document.ts";
 import { readOrgPolicy, type Expected } from "./read_org_policy.ts";
 
 /** The organization's document while an org is followed: another version of it is seen, and so is its end. */
-export interface FollowedOrgPolicy extends Pick<FollowedFile<OrgPolicy | null>, "current"> {
+export interface FollowedOrgPolicy {
+  readonly current: () => OrgPolicy | null;
   readonly refresh: () => Promise<unknown>;
 }
 

@@ -2,18 +2,9 @@ import { createPrivateKey, createPublicKey, hash, sign, verify, type KeyObject }
 import { readOptionFile, type NamedFile } from "../../command_line/files.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 
-/** Signs with a key that never leaves this object. */
-export interface Signer {
-  /** SHA-256 of the public key (SPKI) in hex. */
-  readonly keyId: string;
-  /** ECDSA over SHA-256 in DER. */
-  sign(bytes: Uint8Array): Uint8Array;
-}
-
-export interface Verifier {
-  readonly keyId: string;
-  verify(bytes: Uint8Array, signature: Uint8Array): boolean;
-}
+/** Signs with a key that never leaves this object: ECDSA over SHA-256 in DER. */
+export type Signer = ReturnType<typeof parseSigner>;
+export type Verifier = Awaited<ReturnType<typeof readVerifier>>;
 
 const accepted = "an unencrypted PKCS#8 PEM of a P-256 key, as openssl genpkey writes it";
 
@@ -26,21 +17,22 @@ export async function readSigner(source: NamedFile | null, text: string | null):
   return parseSigner(await readPem(source), placeOf(source));
 }
 
-function parseSigner(pem: string, where: string): Signer {
+function parseSigner(pem: string, where: string) {
   if (/-----BEGIN [A-Z ]*PUBLIC KEY-----/.test(pem))
     throw new UsageError([`${where}: it is a public key: expected ${accepted}`]);
   if (pem.includes("ENCRYPTED")) throw new UsageError([`${where}: the key is encrypted: expected ${accepted}`]);
   const key = parseKey(() => createPrivateKey(pem), where);
-  return { keyId: keyIdOf(createPublicKey(key)), sign: (bytes) => sign("sha256", bytes, key) };
+  return { keyId: keyIdOf(createPublicKey(key)), sign: (bytes: Uint8Array) => sign("sha256", bytes, key) };
 }
 
 /** The key of `--key`. Throws `UsageError` where it is no public key of P-256. */
-export async function readVerifier(source: NamedFile): Promise<Verifier> {
+export async function readVerifier(source: NamedFile) {
   const pem = await readPem(source);
   if (pem.includes("PRIVATE KEY"))
     throw new UsageError([`${placeOf(source)}: it is a private key: expected the public key`]);
   const key = parseKey(() => createPublicKey(pem), placeOf(source));
-  return { keyId: keyIdOf(key), verify: (bytes, signature) => verify("sha256", bytes, key, signature) };
+  const isOfKey = (bytes: Uint8Array, signature: Uint8Array) => verify("sha256", bytes, key, signature);
+  return { keyId: keyIdOf(key), verify: isOfKey };
 }
 
 function readPem(source: NamedFile): Promise<string> {
@@ -65,6 +57,7 @@ function parseKey(make: () => KeyObject, where: string): KeyObject {
   throw new UsageError([`${where}: it is ${found}: expected a P-256 key`]);
 }
 
+/** SHA-256 of the public key (SPKI) in hex. */
 function keyIdOf(key: KeyObject): string {
   return hash("sha256", key.export({ type: "spki", format: "der" }), "hex");
 }

@@ -51,11 +51,6 @@ export const statementSchema = v.object({
 export type Statement = v.InferOutput<typeof statementSchema>;
 export type Predicate = v.InferOutput<typeof predicateSchema>;
 
-export interface Subject {
-  readonly name: string;
-  readonly content: Uint8Array | string;
-}
-
 export interface StatementFacts {
   readonly scan: Pick<CollectedScan, "org_url" | "started_at" | "ended_at">;
   /** The organizations after the first, which `scan` names. */
@@ -70,7 +65,10 @@ export interface StatementFacts {
   readonly orgPolicy: OrgPolicy | null;
 }
 
-export function makeStatement(subjects: readonly Subject[], facts: StatementFacts): Statement {
+export function makeStatement(
+  subjects: readonly { readonly name: string; readonly content: Uint8Array | string }[],
+  facts: StatementFacts,
+): Statement {
   const { scan, revision, report, evidence, toolVersion, orgPolicy, otherOrgs = [] } = facts;
   const sorted = subjects.toSorted((one, other) => (one.name < other.name ? -1 : 1));
   return {

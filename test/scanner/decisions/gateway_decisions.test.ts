@@ -28,7 +28,7 @@ async function decide(json: object): Promise<void> {
 
 async function add(files: Decisions = noFiles, gatewayUrl = gateway.url) {
   const access = { gatewayUrl, apiKey: gateway.acme.apiKey };
-  const fetched = await fetchDecisions({ access, orgUrl, signal: new AbortController().signal });
+  const fetched = await fetchDecisions(access, orgUrl, new AbortController().signal);
   return mergeDecisions(files, fetched, { rules: stigRuleNames, nowMs: Date.now() });
 }
 
