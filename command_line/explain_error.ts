@@ -6,14 +6,16 @@ import { UsageError } from "../shared/usage_error.ts";
 import { exitCodes } from "./exit_code.ts";
 import { printable } from "./terminal.ts";
 
-export interface ExplainOptions {
-  /** The person interrupted the command, so an error that follows from it is not reported. */
-  readonly isInterrupted: boolean;
-  readonly write: (text: string) => void;
-}
+type Write = (text: string) => void;
 
-/** Writes what ended a command, for the person at the terminal, and returns the exit code. */
-export function explainError(error: unknown, { isInterrupted, write }: ExplainOptions): number {
+/**
+ * Writes what ended a command, for the person at the terminal, and returns the exit code. An error that follows from an interruption is not
+ * reported.
+ */
+export function explainError(
+  error: unknown,
+  { isInterrupted, write }: { readonly isInterrupted: boolean; readonly write: Write },
+): number {
   // Commander has already written its own message.
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
   if (error instanceof UsageError || error instanceof AppError) {
@@ -23,7 +25,7 @@ export function explainError(error: unknown, { isInterrupted, write }: ExplainOp
   return isInterrupted ? exitCodes.interrupted : explainBug(error, write);
 }
 
-export function explainBug(error: unknown, write: ExplainOptions["write"]): number {
+export function explainBug(error: unknown, write: Write): number {
   const trace = error instanceof Error ? (error.stack ?? error.message) : inspect(error);
   write(
     `This is a bug of scanstream ${packageJson.version}; please report it in the issue tracker, with these lines:\n${trace.split("\n").map(printable).join("\n")}\n`,

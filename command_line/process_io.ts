@@ -5,24 +5,11 @@ import { createAsk } from "./ask.ts";
 import { wrapLines } from "./terminal.ts";
 import type { CommandIo } from "./command_io.ts";
 
-export interface ProcessIoOptions {
-  readonly env: CommandIo["env"];
-  readonly interrupted: AbortSignal;
-  /** False: `--no-color`. */
-  readonly mayColor: boolean;
-}
-
-/** The standard streams of this process. That one cannot be written never ends it: the first failure of stdout is kept. */
-export interface StandardStreams {
-  readonly write: CommandIo["stdout"];
-  /** Aborts when stdout cannot be written, with the system's error as its reason. */
-  readonly stdoutFailed: AbortSignal;
-  /** Resolves when all of stdout was handed to the system, or could not be. */
-  flushed(): Promise<void>;
-}
-
-/** Takes stdout and stderr; to be called once. */
-export function openStandardStreams(): StandardStreams {
+/**
+ * Takes stdout and stderr of this process; to be called once. That one cannot be written never ends the process: the first failure of stdout
+ * is kept.
+ */
+export function openStandardStreams() {
   const { stdout, stderr } = process;
   const failure = new AbortController();
   const fail = (error: unknown) => failure.abort(error);
@@ -31,8 +18,9 @@ export function openStandardStreams(): StandardStreams {
     // Nowhere left to report it.
   });
   return {
+    /** Aborts when stdout cannot be written, with the system's error as its reason. */
     stdoutFailed: failure.signal,
-    write(text) {
+    write(text: string): void {
       if (stdout instanceof Socket) {
         stdout.write(text);
         return;
@@ -44,8 +32,9 @@ export function openStandardStreams(): StandardStreams {
         fail(error);
       }
     },
+    /** Resolves when all of stdout was handed to the system, or could not be. */
     flushed: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         stdout.write("", (error) => {
           if (error) fail(error);
           resolve();
@@ -54,9 +43,11 @@ export function openStandardStreams(): StandardStreams {
   };
 }
 
-/** Everything a command may touch, on the streams of this process. */
-export function createProcessIo(streams: StandardStreams, options: ProcessIoOptions): CommandIo {
-  const { env, interrupted, mayColor } = options;
+/** Everything a command may touch, on the streams of this process. `mayColor`: false with `--no-color`. */
+export function createProcessIo(
+  streams: ReturnType<typeof openStandardStreams>,
+  { env, interrupted, mayColor }: Pick<CommandIo, "env" | "interrupted"> & { readonly mayColor: boolean },
+): CommandIo {
   const { stdout, stderr } = process;
   // A terminal whose size nobody set has 0 columns.
   const columns = stderr.columns || 100;

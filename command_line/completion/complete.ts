@@ -1,10 +1,9 @@
 import type { Argument, Command, Option } from "commander";
 import { offerOf, type OfferedValue } from "./offered_values.ts";
 
-/** Offers of a shell for the word at the cursor. `list`: words that may go on after a comma. */
-export interface Completion {
+/** Offers of a shell for the word at the cursor: whole words, each beginning with what was typed. `list`: they may go on after a comma. */
+interface Completion {
   readonly kind: "words" | "list" | "files" | "directories";
-  /** Whole words, each beginning with what was typed. */
   readonly values: readonly OfferedValue[];
 }
 
@@ -58,7 +57,7 @@ function findPlace(program: Command, words: readonly string[]) {
       if (found !== null) used.add(found.option);
       option = found?.isValueNext === true ? found.option : null;
     } else {
-      const below = position > 0 || isOver ? undefined : command.commands.find((one) => isNamed(one, word));
+      const below = position > 0 || isOver ? undefined : command.commands.find((one) => one.name() === word);
       if (below !== undefined) command = below;
       // After `help` stand the same commands.
       else if (word !== "help" || command.commands.length === 0) position += 1;
@@ -67,26 +66,11 @@ function findPlace(program: Command, words: readonly string[]) {
   return { command, option, used, position, isOver };
 }
 
-function isNamed(command: Command, word: string): boolean {
-  return command.name() === word || command.aliases().includes(word);
-}
-
-/** `--name`, `--name=value`, `-n`, `-nvalue`, and several short ones in one word. */
+/** The option of `--name`, `--name=value`, `-n` or `-nvalue`; of several short ones in one word, the first. */
 function optionOf(command: Command, word: string): { readonly option: Option; readonly isValueNext: boolean } | null {
-  const options = optionsOf(command);
-  if (word.startsWith("--")) {
-    const [name = ""] = word.split("=", 1);
-    const option = options.find(({ long }) => long === name);
-    return option === undefined ? null : { option, isValueNext: option.required && !word.includes("=") };
-  }
-  let last: Option | null = null;
-  for (const [at, letter] of Array.from(word.slice(1)).entries()) {
-    const option = options.find(({ short }) => short === `-${letter}`);
-    if (option === undefined) return null;
-    last = option;
-    if (option.required) return { option, isValueNext: at === word.length - 2 };
-  }
-  return last === null ? null : { option: last, isValueNext: false };
+  const [name = ""] = word.startsWith("--") ? word.split("=", 1) : [word.slice(0, 2)];
+  const option = optionsOf(command).find(({ long, short }) => long === name || short === name);
+  return option === undefined ? null : { option, isValueNext: option.required && word === name };
 }
 
 /** Its own and those of the commands above it. */

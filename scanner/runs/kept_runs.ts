@@ -14,22 +14,15 @@ const reportName = "report.json.gz";
 /** The word of `--baseline` for the newest run. */
 export const lastRun = "last";
 
-export interface KeptRun {
-  readonly folder: string;
-  /** Path of the evidence. */
-  readonly evidence: string;
-  readonly report: string;
-}
-
-/** The runs of an organization, newest first; null: of the only organization that has runs. */
-export async function listRuns(orgUrl: string | null): Promise<readonly KeptRun[]> {
+/** Paths of evidence and report of the runs of an organization, newest first; null: of the only organization that has runs. */
+export async function listRuns(orgUrl: string | null) {
   const hosts = orgUrl === null ? await foldersIn(runsFolder) : [hostName(orgUrl)];
   const [host, ...others] = hosts;
   if (host === undefined || others.length > 0) return [];
   const times = await foldersIn(join(runsFolder, host));
   return times.toReversed().map((time) => {
     const folder = join(runsFolder, host, time);
-    return { folder, evidence: join(folder, evidenceName), report: join(folder, reportName) };
+    return { evidence: join(folder, evidenceName), report: join(folder, reportName) };
   });
 }
 

@@ -4,19 +4,9 @@ import { join } from "node:path";
 import { explainWriteError, makeDirectory } from "../../command_line/files.ts";
 import { hasCode, readProblem } from "../../shared/error_code.ts";
 import { UsageError } from "../../shared/usage_error.ts";
-import { parsePrivateKey, PrivateKeyError, type SigningKey } from "../okta/private_key.ts";
+import { parsePrivateKey, PrivateKeyError } from "../okta/private_key.ts";
 
 const keyFolder = join(".scanstream", "keys");
-
-export interface SetupKey {
-  /** The private key, relative to the working directory. */
-  readonly file: string;
-  /** Its `kid` is the RFC 7638 thumbprint. */
-  readonly signingKey: SigningKey & { readonly kid: string };
-  /** Public half as the console takes it: one line of JSON. */
-  readonly publicJwk: string;
-  readonly isNew: boolean;
-}
 
 /** `acme.okta.com`, or `127.0.0.1_8788` where the address has a port. */
 export function hostName(orgUrl: string): string {
@@ -24,7 +14,7 @@ export function hostName(orgUrl: string): string {
 }
 
 /** The P-256 key of an org: the one of an earlier run, else a new one. It is never replaced and never leaves this machine. */
-export async function loadSetupKey(orgUrl: string): Promise<SetupKey> {
+export async function loadSetupKey(orgUrl: string) {
   const file = join(keyFolder, `${hostName(orgUrl)}.pem`);
   const existing = await readFile(file, "utf8").catch((error: unknown) => {
     if (hasCode(error, "ENOENT")) return null;
@@ -42,7 +32,8 @@ export async function loadSetupKey(orgUrl: string): Promise<SetupKey> {
   return { file, ...parseKey(pem, file), isNew: true };
 }
 
-function parseKey(pem: string, file: string): Pick<SetupKey, "signingKey" | "publicJwk"> {
+/** The key with its RFC 7638 thumbprint as `kid`, and the public half as the console takes it: one line of JSON. */
+function parseKey(pem: string, file: string) {
   try {
     const parsed = parsePrivateKey(pem);
     if (parsed.key.asymmetricKeyDetails?.namedCurve === "prime256v1") {

@@ -5,12 +5,7 @@ import { UsageError } from "../../shared/usage_error.ts";
 import { writeWhole } from "../../command_line/files.ts";
 import { isAbout, parseConfigFile, type ConfigFile } from "../settings/config_file.ts";
 
-export interface SetupEntry {
-  readonly org_url: string;
-  readonly client_id: string;
-  readonly private_key_file: string;
-  readonly private_key_id: string;
-}
+type SetupEntry = Readonly<Record<"org_url" | "client_id" | "private_key_file" | "private_key_id", string>>;
 
 /** The entry of an org in `scanstream.config.json`, in place or new; comments and the order of everything else stay. Gives its name. */
 export async function writeSetupConfig(file: string, entry: SetupEntry): Promise<string | null> {
@@ -53,11 +48,7 @@ async function readConfig(file: string): Promise<string | null> {
 }
 
 /** Path of the entry, there or to be; a last step of -1 appends to the list. The name is null for the only org of a file. */
-function placeOf(
-  config: ConfigFile | null,
-  orgUrl: string,
-  file: string,
-): { readonly path: JSONPath; readonly name: string | null } {
+function placeOf(config: ConfigFile | null, orgUrl: string, file: string): { path: JSONPath; name: string | null } {
   const list = config?.organizations ?? [];
   const index = list.findIndex((each) => isAbout(each, orgUrl));
   if (index >= 0) return { path: ["organizations", index], name: list[index]?.name ?? null };
