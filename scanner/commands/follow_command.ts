@@ -13,7 +13,7 @@ import { followDecisions } from "../decisions/followed_decisions.ts";
 import { fetchDecisions } from "../decisions/gateway_decisions.ts";
 import { changeTexts } from "../follow/change_text.ts";
 import { follow } from "../follow/follower.ts";
-import type { DecisionsPort, FollowEnd } from "../follow/follow_plan.ts";
+import type { DecisionsPort } from "../follow/follow_plan.ts";
 import { createFollowStore } from "../follow/follow_state.ts";
 import { followOrgPolicy } from "../org_policy/followed_org_policy.ts";
 import { systemClock } from "../okta/clock.ts";
@@ -105,7 +105,9 @@ export async function followCommand(flags: Flags, io: CommandIo): Promise<number
         trace: createTrace(settings, say),
       },
     );
-    return store.isSaved() ? exitCodeOf[end] : exitCodes.usage;
+    // Interrupting is how it is meant to end.
+    const ended = end === "failed" ? exitCodes.findings : exitCodes.ok;
+    return store.isSaved() ? ended : exitCodes.usage;
   } finally {
     await file?.close();
     await lock.release();
@@ -124,14 +126,6 @@ async function openDecisions(
   const given = { file: settings.decisions, fetch, rules: names };
   return followDecisions({ ...given, warn: say, say, nowMs: io.now().getTime() });
 }
-
-/** Interrupting is how it is meant to end. */
-const exitCodeOf: { readonly [End in FollowEnd]: number } = {
-  interrupted: exitCodes.ok,
-  caught_up: exitCodes.ok,
-  clean: exitCodes.ok,
-  failed: exitCodes.findings,
-};
 
 /** Two followers would overwrite each other's state. A place that knows no locks is used without one. */
 async function lockDirectory(directory: string): Promise<StateLock> {

@@ -31,7 +31,7 @@ export function createProgress(terminal: Terminal, form: ProgressForm, now: () =
   let isBarShown = false;
   const draw = () => {
     if (!isBarShown) return;
-    const bar = barText(counts, waiting[0], { elapsedMs: now() - startedAtMs, columns: terminal.columns });
+    const bar = barText(counts, waiting[0], now() - startedAtMs, terminal.columns || defaultColumns);
     terminal.write(`${eraseLine}${bar}`);
   };
   return {
@@ -65,15 +65,8 @@ export function createProgress(terminal: Terminal, form: ProgressForm, now: () =
   };
 }
 
-interface BarOptions {
-  readonly elapsedMs: number;
-  /** 0 where it is unknown. */
-  readonly columns: number;
-}
-
 /** Fits as much as it can on one line, the most telling part first. Some terminals wrap at the last column, so it stays free. */
-function barText(counts: ScanCounts, running: string | undefined, { elapsedMs, ...options }: BarOptions): string {
-  const columns = options.columns || defaultColumns;
+function barText(counts: ScanCounts, running: string | undefined, elapsedMs: number, columns: number): string {
   const { checks_done: done, checks_total: total } = counts;
   const barWidth = Math.min(24, Math.max(4, Math.floor(columns / 5)));
   const filled = total === 0 ? 0 : Math.round((done / total) * barWidth);

@@ -11,7 +11,6 @@ import { sha256 } from "../digest.ts";
 import { IdpError } from "../okta/idp_error.ts";
 import { reportFormats } from "../reports/formats.ts";
 import { requireTarget, writeFormats } from "../reports/write_reports.ts";
-import type { Revision } from "../catalog/catalog.ts";
 import type { FinishedScan } from "../run_scan.ts";
 import { settingsOfEach } from "../settings/organizations.ts";
 import {
@@ -43,14 +42,6 @@ export async function scanCommand(flags: Flags, io: CommandIo): Promise<number> 
   return exitCodes[outcome];
 }
 
-/** A scan whose options and files are good: nothing was sent to the provider yet. */
-interface PreparedScan {
-  /** The row of the summary as long as it is not run. */
-  readonly waiting: OrganizationSummary;
-  readonly revision: Revision;
-  readonly run: () => Promise<ScanEnd>;
-}
-
 interface ScanEnd {
   readonly outcome: Outcome;
   /** Null: nothing was evaluated, and the row says why. */
@@ -64,8 +55,11 @@ function failed(outcome: Outcome, { code, message, remedy }: NonNullable<Organiz
   return { outcome, report: null, row: { status: "failed", exit_code: exitCodes[outcome], error } };
 }
 
-/** Refuses everything that can be refused before the first request to the provider. */
-async function prepareScan(settings: ConnectedSettings, io: CommandIo, progress: Progress): Promise<PreparedScan> {
+/**
+ * Refuses everything that can be refused before the first request to the provider. `waiting` is the row of the summary as long as the scan is
+ * not run.
+ */
+async function prepareScan(settings: ConnectedSettings, io: CommandIo, progress: Progress) {
   const { saveArtifacts: evidenceFile, quiet } = settings;
   const { orgUrl, clientId: client_id } = settings.connection;
   if (evidenceFile?.file === standardStream) {
@@ -78,7 +72,8 @@ async function prepareScan(settings: ConnectedSettings, io: CommandIo, progress:
   const benchmark = revision.benchmark.id;
   const none = { exit_code: null, scan_id: null, checks: null, gate: null, error: null, duration_ms: 0, files: [] };
   const name = settings.organization ?? orgUrl;
-  return { waiting: { name, org_url: orgUrl, benchmark, status: "not_run", ...none }, revision, run };
+  const waiting: OrganizationSummary = { name, org_url: orgUrl, benchmark, status: "not_run", ...none };
+  return { waiting, revision, run };
 
   async function run(): Promise<ScanEnd> {
     // A message may quote an answer of the gateway or the broker.
@@ -133,11 +128,7 @@ function isNarrowed({ check, exclude, severity, nameOf }: Settings): boolean {
   );
 }
 
-/** One organization of several. */
-interface OrganizationScan extends PreparedScan {
-  /** Its output to stdout so far. */
-  output(): string;
-}
+type OrganizationScan = Awaited<ReturnType<typeof prepareOne>>;
 
 /**
  * Scans them, as many at one time as the settings say: each has separate rate limits. One that fails stops no other. After
@@ -235,8 +226,8 @@ function requirePlace(
   }
 }
 
-/** Its messages carry its name, and what it writes to stdout is kept, so that several never mix. */
-async function prepareOne(settings: ConnectedSettings, io: CommandIo): Promise<OrganizationScan> {
+/** Its messages carry its name, and what it writes to stdout is kept (`output`), so that several never mix. */
+async function prepareOne(settings: ConnectedSettings, io: CommandIo) {
   const name = settings.organization ?? settings.connection.orgUrl;
   const kept: string[] = [];
   const write = (text: string) => io.terminal.write(text.replaceAll(/^(?=.)/gm, `${name}: `));
