@@ -20,7 +20,7 @@ export function openStandardStreams() {
   return {
     /** Aborts when stdout cannot be written, with the system's error as its reason. */
     stdoutFailed: failure.signal,
-    write(text: string): void {
+    write: (text: string): void => {
       if (stdout instanceof Socket) {
         stdout.write(text);
         return;

@@ -186,11 +186,11 @@ function read(given: Given, { isConnecting }: { readonly isConnecting: boolean }
   return {
     settings: { ...values, nameOf: (name: SettingName) => sources.get(name) ?? ungiven(name), organization },
 
-    finish(): void {
+    finish: () => {
       if (problems.length > 0) throw new SettingsError(problems);
     },
 
-    require(name: SettingName): void {
+    require: (name: SettingName) => {
       if (sources.has(name)) return;
       const row = rowOf(name);
       const also = isListed ? "" : ` (or ${flagOf(row)}${name === "orgUrl" ? ", or run scanstream setup" : ""})`;
@@ -198,7 +198,7 @@ function read(given: Given, { isConnecting }: { readonly isConnecting: boolean }
     },
 
     /** The key of the first layer that has one: its content, then its file. The other layers' ids do not belong to it. */
-    readKey(): SigningKey | null {
+    readKey: (): SigningKey | null => {
       for (const layer of layersOf(table.privateKey)) {
         const content = layer("privateKey");
         if (content !== null) return parseKey(content, layer);
