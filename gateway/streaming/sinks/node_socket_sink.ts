@@ -1,5 +1,5 @@
-import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import type { ServerResponse } from "node:http";
 import type { Http2Bindings, HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { resetSocket } from "../../../shared/reset_socket.ts";
@@ -11,7 +11,7 @@ type Fetch<Bindings> = (request: Request, bindings: Bindings) => Response | Prom
 /** The property of the bindings in which a request's sink registers itself. */
 const streamSink = Symbol("streamSink");
 
-interface SinkBindings {
+interface SinkBindings extends HttpBindings {
   [streamSink]: NodeSocketSink | null;
 }
 
@@ -23,47 +23,39 @@ interface SinkBindings {
  */
 export function withNodeSockets(fetch: Fetch<HttpBindings>): Fetch<HttpBindings | Http2Bindings> {
   return async (request, bindings) => {
-    const own: HttpBindings & SinkBindings = Object.assign(bindings as HttpBindings, { [streamSink]: null });
+    const own: SinkBindings = Object.assign(bindings as HttpBindings, { [streamSink]: null });
     const response = await fetch(request, own);
     const sink = own[streamSink];
     if (sink === null) return response;
-    // Middleware failed, or replaced the response.
-    if (!sink.isAnsweredBy(response)) {
-      sink.closed();
-      return response;
+    if (sink.isAnsweredBy(response)) {
+      sink.start(response.headers);
+      return alreadySent();
     }
-    sink.start(response.headers);
-    return alreadySent();
+    // Middleware failed, or replaced the response.
+    sink.abandon();
+    return response;
   };
 }
 
-/**
- * Sinks that write shared, already chunked frames to the socket of the HTTP/1.1 response: on the wire an ordinary
- * chunked response. What cannot be written like that (HTTP/1.0, a pipelined request whose turn has not come, an app
- * that is not wrapped in `withNodeSockets`) goes to `fallback`.
- */
+/** Sinks that write to the HTTP response itself. An app that is not wrapped in `withNodeSockets` gets those of `fallback`. */
 export function createNodeSocketSinks(fallback: CreateSink): CreateSink {
   return (stream, owner) => {
     const bindings = stream.platform;
     if (!isBindings(bindings)) return fallback(stream, owner);
-    if (!hasOwnSocket(bindings)) return overResponse(bindings.outgoing, fallback(stream, owner), owner);
     const sink = new NodeSocketSink(bindings.outgoing, owner);
     bindings[streamSink] = sink;
     return sink;
   };
 }
 
-/** The property of a response that holds its sink, so that one listener serves all. */
-const sinkOf = Symbol("sinkOf");
-
-interface HijackedResponse extends ServerResponse {
-  [sinkOf]?: NodeSocketSink;
-}
-
+/**
+ * Writes shared, already chunked frames to the socket of an HTTP/1.1 response: on the wire an ordinary chunked response. To HTTP/1.0,
+ * and to a pipelined request whose turn has not come, it writes through the response.
+ */
 class NodeSocketSink implements Sink {
-  readonly #outgoing: HijackedResponse;
+  readonly #outgoing: ServerResponse;
   readonly #owner: SinkOwner;
-  /** Kept because a finished response no longer knows it. */
+  /** The response's own; null before the head is written, and where the response is written through. */
   #socket: Socket | null = null;
   /** Chunks that wait until the response has passed through the app; null once the head is written. */
   #early: Chunk[] | null = [];
@@ -72,12 +64,8 @@ class NodeSocketSink implements Sink {
   constructor(outgoing: ServerResponse, owner: SinkOwner) {
     this.#outgoing = outgoing;
     this.#owner = owner;
-    if (outgoing.destroyed) {
-      owner.onClosed();
-      return;
-    }
-    this.#outgoing[sinkOf] = this;
-    outgoing.on("close", onClose);
+    if (outgoing.destroyed) owner.onClosed();
+    else outgoing.once("close", () => owner.onClosed());
   }
 
   open(first: Chunk): Response {
@@ -93,35 +81,40 @@ class NodeSocketSink implements Sink {
   /** Writes the head and the chunks that waited for it, in one packet. */
   start(headers: Headers): void {
     const outgoing = this.#outgoing;
-    const early = this.#early;
-    const socket = outgoing.socket;
-    if (early === null || socket === null || outgoing.destroyed) return this.destroy();
+    const early = this.#early ?? [];
+    if (outgoing.destroyed) return this.destroy();
     this.#early = null;
-    this.#socket = socket;
+    if (outgoing.req.httpVersion === "1.1") this.#socket = outgoing.socket;
     outgoing.writeHead(200, toNodeHeaders(headers));
-    socket.cork();
+    this.#socket?.cork();
     outgoing.flushHeaders();
-    for (const chunk of early) socket.write(nodeBuffer(chunk));
+    for (const chunk of early) this.write(chunk);
     if (this.#last !== null) this.end(this.#last);
-    socket.uncork();
+    this.#socket?.uncork();
+  }
+
+  /** Another response was sent instead. */
+  abandon(): void {
+    this.#owner.onClosed();
   }
 
   write(chunk: Chunk): number {
-    if (this.#early !== null) {
-      this.#early.push(chunk);
-      return this.bufferedBytes();
-    }
     // Not through the response: with ten thousand streams each extra object touched costs a cache miss.
     const socket = this.#socket;
-    if (socket === null) return 0;
-    const isBuffered = socket.writableLength > 0;
-    if (socket.write(nodeBuffer(isBuffered ? chunk.detachedCopy : chunk))) return 0;
-    return socket.writableLength;
+    if (socket !== null) {
+      const isBuffered = socket.writableLength > 0;
+      if (socket.write(nodeBuffer(isBuffered ? chunk.detachedCopy : chunk))) return 0;
+      return socket.writableLength;
+    }
+    if (this.#early !== null) this.#early.push(chunk);
+    else if (!this.#outgoing.destroyed) this.#outgoing.write(chunk.detachedCopy.bytes);
+    return this.bufferedBytes();
   }
 
   bufferedBytes(): number {
     if (this.#early !== null) return this.#early.reduce((sum, chunk) => sum + chunk.chunked.byteLength, 0);
-    return this.#outgoing.socket?.writableLength ?? 0;
+    // A finished response no longer knows its socket.
+    return (this.#socket === null ? this.#outgoing : this.#outgoing.socket)?.writableLength ?? 0;
   }
 
   end(last: Chunk): void {
@@ -136,34 +129,8 @@ class NodeSocketSink implements Sink {
     // After a plain close the kernel would keep the unread bytes for as long as the client acknowledges.
     if (this.#socket !== null) resetSocket(this.#socket);
     this.#outgoing.destroy();
-    this.closed();
-  }
-
-  /** Every way of ending: the response was finished, its socket was lost, or another response was sent instead. */
-  closed(): void {
-    this.#outgoing.off("close", onClose);
-    delete this.#outgoing[sinkOf];
     this.#owner.onClosed();
   }
-}
-
-/** Another sink on the same HTTP response. An error in its body would be written to standard error by the server. */
-function overResponse(outgoing: ServerResponse, sink: Sink, owner: SinkOwner): Sink {
-  return {
-    open: (first) => sink.open(first),
-    write: (chunk) => sink.write(chunk),
-    bufferedBytes: () => sink.bufferedBytes() + outgoing.writableLength,
-    end: (last) => sink.end(last),
-    finishIfDrained: () => sink.finishIfDrained(),
-    destroy() {
-      outgoing.destroy();
-      owner.onClosed();
-    },
-  };
-}
-
-function onClose(this: HijackedResponse): void {
-  this[sinkOf]?.closed();
 }
 
 /** `Writable` wraps what is no `Buffer`: wrapped once for all sockets that the chunk is written to. */
@@ -179,14 +146,8 @@ function nodeBuffer(chunk: Chunk): Buffer {
   return lastBuffer;
 }
 
-function isBindings(platform: unknown): platform is HttpBindings & SinkBindings {
+function isBindings(platform: unknown): platform is SinkBindings {
   return typeof platform === "object" && platform !== null && streamSink in platform;
-}
-
-/** True for an HTTP/1.1 response that has its socket, and with it the chunked coding, to itself. */
-function hasOwnSocket(bindings: HttpBindings): boolean {
-  const { incoming, outgoing } = bindings;
-  return incoming.httpVersion === "1.1" && outgoing.socket !== null && !outgoing.headersSent;
 }
 
 function toNodeHeaders(headers: Headers): Record<string, string | string[]> {

@@ -135,3 +135,32 @@ test("Node socket sink: destroy resets the connection, so that the kernel keeps 
   const [error] = (await reset) as [NodeJS.ErrnoException];
   expect(error.code).toBe("ECONNRESET");
 });
+
+test.each([
+  ["in HTTP/1.0", "GET /stream HTTP/1.0\r\nhost: x\r\n\r\n", /\r\n\r\n: first\n\ndata: 1\n\n: last\n\n$/],
+  [
+    "before the answer to the request before it",
+    "GET /slow HTTP/1.1\r\nhost: x\r\n\r\nGET /stream HTTP/1.1\r\nhost: x\r\n\r\n",
+    /slow[^]*HTTP\/1.1 200[^]*: first\n\n\r\n[^]*data: 1\n\n\r\n[^]*: last\n\n\r\n0\r\n\r\n$/,
+  ],
+])("Node socket sink: a stream that is requested %s is whole", async (_when, request, expected) => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const { opened, listener } = createStreamApp((app) => {
+    app.get("/slow", async (c) => {
+      await promise;
+      return c.text("slow");
+    });
+  });
+  const port = await start(listener);
+  const socket = connect(port, "127.0.0.1");
+  onTestFinished(() => void socket.destroy());
+  let text = "";
+  socket.setEncoding("utf8").on("data", (more: string) => (text += more));
+  socket.write(request);
+  await expect.poll(() => opened).toHaveLength(1);
+  opened[0]?.sink.write(encodeChunk("data: 1\n\n"));
+  resolve();
+  opened[0]?.sink.end(encodeChunk(": last\n\n"));
+  await expect.poll(() => text).toMatch(expected);
+  await expect.poll(() => opened[0]?.closedCount()).toBeGreaterThan(0);
+});
