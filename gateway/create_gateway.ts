@@ -7,7 +7,6 @@ import { createApp } from "./app.ts";
 import { createAuthenticator } from "./auth/authenticate.ts";
 import { clientAddress } from "./auth/client_address.ts";
 import { createIssuerVerifier } from "./auth/jwt.ts";
-import { createAuthorityCheck } from "./auth/membership.ts";
 import { createSignIn } from "./auth/sign_in.ts";
 import { createStreamTokens } from "./auth/stream_tokens.ts";
 import { parseConfig, settingsError, type SignInConfig } from "./config.ts";
@@ -20,8 +19,7 @@ import { createLog } from "./observability/log.ts";
 import { createPrometheusMetrics } from "./observability/prometheus.ts";
 import { createReadiness } from "./observability/readiness.ts";
 import type { HttpRuntime } from "./runtime/http_runtime.ts";
-import { ChannelManager, createRecheck, readStoredOf } from "./streaming/channel_manager.ts";
-import { createLocalStreams } from "./streaming/local_streams.ts";
+import { ChannelManager } from "./streaming/channel_manager.ts";
 import { createReadableStreamSinks } from "./streaming/sinks/readable_stream_sink.ts";
 
 /** More than a gateway of one's own needs. */
@@ -93,19 +91,18 @@ async function open(options: GatewayOptions & ProductOptions, opened: Opened) {
     log,
   });
   const metrics = createPrometheusMetrics({
-    openStreams: () => streams.stats().members,
-    openChannels: () => streams.stats().channels,
+    openStreams: () => manager.streams.stats().members,
+    openChannels: () => manager.streams.stats().channels,
     maxStreams: bounds.maxStreams,
     readiness,
   });
-  const streams = createLocalStreams({
+  const manager = new ChannelManager({
     subscriber: broker,
-    authority: createAuthorityCheck(database),
-    recheckChannels: createRecheck(eventStreamsOf(features), database, log),
-    readStored: readStoredOf(database),
+    database,
+    eventStreams: eventStreamsOf(features),
     bounds,
     limits,
-    metrics: metrics.streams,
+    count: metrics.count,
     log,
     createSink: (stream, owner) => http.createSink(stream, owner),
   });
@@ -115,7 +112,7 @@ async function open(options: GatewayOptions & ProductOptions, opened: Opened) {
     limits,
     broker,
     ...createPublisher(broker),
-    streams: new ChannelManager(streams, database),
+    streams: manager,
     authenticator: createAuthenticator({
       jwtVerifier: auth === undefined ? null : await createIssuerVerifier(auth),
       streamTokens,
@@ -168,7 +165,7 @@ async function open(options: GatewayOptions & ProductOptions, opened: Opened) {
   /** Closes every stream within the given time, with a retry delay, and opens no new one. */
   async function drain(overMs: number): Promise<void> {
     isDraining = true;
-    await streams.drain({ overMs });
+    await manager.streams.drain({ overMs });
   }
 }
 

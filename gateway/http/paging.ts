@@ -1,5 +1,6 @@
 import { sql, type SQL } from "drizzle-orm";
 import type { PgColumn } from "drizzle-orm/pg-core";
+import * as v from "valibot";
 import { AppError } from "../../shared/app_error.ts";
 import { fromBase64, toBase64 } from "../../shared/base64.ts";
 import { isUuid } from "../../shared/channel_name.ts";
@@ -45,7 +46,7 @@ export function ofResource<Kind extends CursorKind>(kind: Kind, id: string): Kin
 }
 
 export interface List<Row> extends CursorKind {
-  readonly position: (row: Row) => Position;
+  readonly position: (row: Row) => readonly [createdAt: Date, key: string];
   readonly item: (row: Row) => unknown;
   /** Default: the length of the item's JSON. */
   readonly sizeOf?: ((row: Row) => number) | undefined;
@@ -53,12 +54,11 @@ export interface List<Row> extends CursorKind {
 
 export function listOf<Row>(
   name: string,
-  position: (row: Row) => readonly [createdAt: Date, key: string],
-  item: (row: Row) => unknown,
-  { isKey = isText, sizeOf }: { readonly isKey?: CursorKind["isKey"]; readonly sizeOf?: List<Row>["sizeOf"] } = {},
+  position: List<Row>["position"],
+  item: List<Row>["item"],
+  options: Partial<Pick<List<Row>, "isKey" | "sizeOf">> = {},
 ): List<Row> {
-  const toPosition = ([createdAt, key]: readonly [Date, string]) => ({ createdAt, key });
-  return { name, isKey, position: (row) => toPosition(position(row)), item, sizeOf };
+  return { name, position, item, isKey: isText, ...options };
 }
 
 /** A list by time, of rows that a UUID identifies. */
@@ -76,10 +76,14 @@ export function isText(key: string): boolean {
 /** Reads `limit` and `cursor` of a request; throws `AppError("malformed")`. */
 export function parsePageRequest(url: string, list: CursorKind): PageRequest {
   const { searchParams } = new URL(url);
-  return {
-    limit: parseLimit(searchParams.getAll("limit")),
-    after: parseCursor(searchParams.getAll("cursor"), list),
-  };
+  const [limit = String(defaultLimit), ...otherLimits] = searchParams.getAll("limit");
+  if (!/^\d{1,4}$/.test(limit) || Number(limit) < 1 || Number(limit) > maxLimit || otherLimits.length > 0) {
+    throw new AppError("malformed", `The query's limit is not valid: expected one integer from 1 to ${maxLimit}`);
+  }
+  const [cursor, ...otherCursors] = searchParams.getAll("cursor");
+  const after = cursor === undefined || otherCursors.length > 0 ? null : decodeCursor(cursor, list);
+  if (cursor === undefined || after !== null) return { limit: Number(limit), after };
+  throw new AppError("malformed", "The query's cursor is not valid: expected the next_cursor of a page of this list");
 }
 
 /** The items of a page, for the WHERE of a list in the order of time and key: by default the newest first. */
@@ -108,7 +112,8 @@ export function toPage<Row>(rows: readonly Row[], limit: number, list: List<Row>
     items.push(item);
   }
   const last = rows[items.length - 1];
-  const next = rows.length > items.length && last !== undefined ? toCursor(list, list.position(last)) : null;
+  const [createdAt, key] = last === undefined ? [new Date(0), ""] : list.position(last);
+  const next = rows.length > items.length ? toCursor(list, { createdAt, key }) : null;
   return `{"items":[${items.join(",")}],"next_cursor":${JSON.stringify(next)}}`;
 }
 
@@ -117,35 +122,19 @@ export function toCursor({ name }: Pick<CursorKind, "name">, { createdAt, key }:
   return toBase64(new TextEncoder().encode(text)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
-function parseLimit(values: readonly string[]): number {
-  const [value, ...others] = values;
-  if (value === undefined) return defaultLimit;
-  const limit = /^\d{1,4}$/.test(value) && others.length === 0 ? Number(value) : Number.NaN;
-  if (limit >= 1 && limit <= maxLimit) return limit;
-  throw new AppError("malformed", `The query's limit is not valid: expected one integer from 1 to ${maxLimit}`);
-}
-
-function parseCursor(values: readonly string[], kind: CursorKind): Position | null {
-  const [value, ...others] = values;
-  if (value === undefined) return null;
-  const position = others.length === 0 && value.length <= maxCursorLength ? decodeCursor(value, kind) : null;
-  if (position !== null) return position;
-  throw new AppError("malformed", "The query's cursor is not valid: expected the next_cursor of a page of this list");
-}
-
 /** The last moment that both JavaScript and Postgres write with a year of four digits. */
 const maxTimeMs = Date.UTC(9999, 11, 31);
 
-function decodeCursor(cursor: string, kind: CursorKind): Position | null {
-  if (!/^[\w-]+$/.test(cursor)) return null;
+function decodeCursor(cursor: string, { name, isKey }: CursorKind): Position | null {
+  if (cursor.length > maxCursorLength || !/^[\w-]+$/.test(cursor)) return null;
+  const schema = v.strictTuple([
+    v.literal(name),
+    v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(maxTimeMs)),
+    v.pipe(v.string(), v.check(isKey)),
+  ]);
   try {
     const bytes = fromBase64(cursor.replaceAll("-", "+").replaceAll("_", "/"));
-    const decoded: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
-    if (!Array.isArray(decoded) || decoded.length !== 3) return null;
-    const [name, createdAtMs, key] = decoded as readonly unknown[];
-    if (name !== kind.name || typeof key !== "string" || !kind.isKey(key)) return null;
-    if (typeof createdAtMs !== "number" || !Number.isInteger(createdAtMs)) return null;
-    if (createdAtMs < 0 || createdAtMs > maxTimeMs) return null;
+    const [, createdAtMs, key] = v.parse(schema, JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)));
     return { createdAt: new Date(createdAtMs), key };
   } catch {
     return null;

@@ -120,62 +120,42 @@ export function publishRoute(dependencies: Dependencies, features: readonly Publ
       throw new PermissionDenied(`Only the gateway publishes on channels that begin with ${name.prefix}:`);
     }
     const bodies = parseEventBody(await readJson(c.req.raw, { maxBytes: maxBodyBytes }));
-    // All are checked before the first is stored or published: a batch is taken as a whole or not at all.
     const closed = bodies.find(({ type }) => closedTypes.has(type));
     if (closed !== undefined) throw new PermissionDenied(`Only the gateway publishes ${String(closed.type)}`);
-    const events = bodies.map((event) => toMessageOf(name, event));
+    // All are checked before the first is stored or published: a batch is taken as a whole or not at all.
+    const messages = bodies.map((body) => ({ channel, message: toMessageOf(name, body) }));
     if (onPublish === undefined) {
-      await handOver(events, publishTimeoutMs);
+      await handOver(messages, publishTimeoutMs);
       return c.json({ stored: 0, live: true }, 202);
     }
-    const checked = bodies.map(({ type, data }) => requireEvent(type, data));
-    const batch = { channel, name, ...requireNumbers(bodies), events: checked };
+    const events = bodies.map(({ type, data }) => requireEvent(type, data));
+    const batch = { channel, name, ...requireNumbers(bodies), events };
     const { stored, more } = await write((tx) => storeBatch(tx, onPublish, batch));
-    const messages = [...events, ...more];
-    const live = await handOver(messages, liveTimeoutMs).then(
-      () => true,
-      () => false,
-    );
-    if (!live) {
-      const channels = new Set(messages.map((message) => message.channel));
+    messages.push(...more);
+    try {
+      await handOver(messages, liveTimeoutMs);
+      return c.json({ stored, live: true }, 202);
+    } catch {
+      const channels = [...new Set(messages.map((message) => message.channel))];
       // Without it the recheck still finds what nothing followed.
-      await write((tx) => markLost(tx, [...channels])).catch((error: unknown) =>
+      await write((tx) => markLost(tx, channels)).catch((error: unknown) =>
         dependencies.log.warn({ error, channel }, "streams that missed an event could not be marked"),
       );
+      return c.json({ stored, live: false }, 202);
     }
-    return c.json({ stored, live }, 202);
   });
 
-  /** Begun in order; every adapter keeps the order of one publisher. */
+  /** Begun in order; every adapter keeps the order of one publisher. A broker may still take an event after it was late. */
   async function handOver(messages: readonly Message[], timeoutMs: number): Promise<void> {
-    const count = messages.length;
-    try {
-      const accepted = Promise.all(messages.map(({ channel, message }) => broker.publish(channel, message)));
-      await withTimeout(accepted, timeoutMs, notAccepted);
-      metrics.eventsPublished("taken", count);
-    } catch (error) {
-      metrics.eventsPublished("unavailable", count);
-      throw error;
-    }
+    const isLate = () =>
+      new AppError("unavailable", "The broker did not accept the event in time", { retryAfterSeconds: 2 });
+    const accepted = Promise.all(messages.map(({ channel, message }) => broker.publish(channel, message)));
+    const outcome = await withTimeout(accepted, timeoutMs, isLate).catch((error: unknown) => ({ error }));
+    metrics.count("events_published", "error" in outcome ? "unavailable" : "taken", messages.length);
+    if ("error" in outcome) throw outcome.error;
   }
 
   return routes;
-}
-
-/** Throws `InvalidBody` unless the events are numbered one after the other by one producer. */
-function requireNumbers(events: readonly BodyEvent[]): Pick<Batch, "producer" | "first"> {
-  const ids = events.map(({ delivery_id: id }) => (id === undefined ? "" : requireDeliveryId(id)));
-  const [, producer = "", digits = ""] = /^(.+)\.(\d+)$/.exec(ids[0] ?? "") ?? [];
-  const first = Number(digits);
-  const wrong = ids.findIndex((id, index) => id !== `${producer}.${first + index}`);
-  if (wrong === -1 && first > 0) return { producer, first };
-  const expected = wrong > 0 ? `${producer}.${first + wrong}` : "<producer>.<n> with n from 1 on";
-  throw new InvalidBody([
-    {
-      pointer: events.length === 1 ? "/delivery_id" : `/events/${Math.max(wrong, 0)}/delivery_id`,
-      detail: `expected ${expected}: events of this channel are stored, each once by its delivery_id`,
-    },
-  ]);
 }
 
 /** Not checked yet. */
@@ -185,9 +165,10 @@ interface BodyEvent {
   readonly delivery_id?: unknown;
 }
 
+const refused = (pointer: string, detail: string) => new InvalidBody([{ pointer, detail }]);
+
 /** One event, or `{"events": […]}`. */
 function parseEventBody(body: unknown): readonly BodyEvent[] {
-  const refused = (pointer: string, detail: string) => new InvalidBody([{ pointer, detail }]);
   if (!isJsonObject(body)) throw refused("", "expected a JSON object with type and data, or with events");
   const { events } = body;
   if (events === undefined) return [body];
@@ -201,16 +182,24 @@ function parseEventBody(body: unknown): readonly BodyEvent[] {
   return events;
 }
 
-function toMessageOf(name: ChannelName, { type, data, delivery_id: deliveryId }: BodyEvent): Message {
+function toMessageOf(name: ChannelName, { type, data, delivery_id: deliveryId }: BodyEvent): string {
   const event = encodeChannelEvent(name, type, data);
-  const channel = `${name.prefix}:${name.tenantId}:${name.resourceId}`;
-  if (deliveryId === undefined) return { channel, message: toMessage(event) };
+  if (deliveryId === undefined) return toMessage(event);
   const id = requireDeliveryId(deliveryId);
-  if (!id.startsWith(`${gatewayProducer}.`)) return { channel, message: toMessage({ ...event, deliveryId: id }) };
-  throw new InvalidBody([{ pointer: "/delivery_id", detail: `expected another producer than ${gatewayProducer}` }]);
+  if (!id.startsWith(`${gatewayProducer}.`)) return toMessage({ ...event, deliveryId: id });
+  throw refused("/delivery_id", `expected another producer than ${gatewayProducer}`);
 }
 
-/** The broker may still take the event after this: at most once is promised for a 503, not never. */
-function notAccepted(): AppError {
-  return new AppError("unavailable", "The broker did not accept the event in time", { retryAfterSeconds: 2 });
+/** Throws `InvalidBody` unless the events, whose ids are checked, are numbered one after the other by one producer. */
+function requireNumbers(events: readonly BodyEvent[]): Pick<Batch, "producer" | "first"> {
+  const ids = events.map(({ delivery_id: id }) => String(id));
+  const [, producer = "", digits = ""] = /^(.+)\.(\d+)$/.exec(ids[0] ?? "") ?? [];
+  const first = Number(digits);
+  const wrong = ids.findIndex((id, index) => id !== `${producer}.${first + index}`);
+  if (wrong === -1 && first > 0) return { producer, first };
+  const expected = wrong > 0 ? `${producer}.${first + wrong}` : "<producer>.<n> with n from 1 on";
+  throw refused(
+    events.length === 1 ? "/delivery_id" : `/events/${Math.max(wrong, 0)}/delivery_id`,
+    `expected ${expected}: events of this channel are stored, each once by its delivery_id`,
+  );
 }

@@ -40,7 +40,7 @@ export function streamTokenRoute(dependencies: Dependencies, eventStreams: Event
     async ({ c, principal, body }) => {
       const stream = toRequestedStream(eventStreams, body);
       await findChannels(stream, principal, database);
-      const accessToken = await streamTokens.issue(principal, stream.target.name);
+      const accessToken = await streamTokens.issue(principal, stream.name);
       return c.json({ access_token: accessToken, expires_in: streamTokenSeconds });
     },
   );

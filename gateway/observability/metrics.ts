@@ -1,19 +1,47 @@
-import type { LostReason } from "../../shared/broker.ts";
+export const closeReasons = ["expired", "revoked", "slow", "lost", "lifetime", "drain", "ended"] as const;
 
-/** Counts of the gateway about itself. Implementations only add; none keeps a tenant, a user or a URL. */
+/** Why the gateway closed a stream; written on the stream as `: close <reason>`. */
+export type CloseReason = (typeof closeReasons)[number];
+
+export type CounterTexts = readonly [help: string, label?: string, values?: readonly string[]];
+
+export const counters = {
+  streams_opened: ["Event streams that were opened"],
+  // "gone": the client left.
+  streams_closed: ["Event streams that ended, by reason", "reason", ["gone", ...closeReasons]],
+  streams_refused: ["Event streams that were refused, by code", "code", ["too_many", "unavailable"]],
+  events_delivered: ["Events handed to streams: one for each stream"],
+  event_bytes_delivered: ["Bytes of events handed to streams"],
+  broker_messages_dropped: ["Broker messages that could not be read or are too large"],
+  // "refused": the broker did not confirm.
+  broker_subscriptions_lost: [
+    "Broker subscriptions that were lost, by reason",
+    "reason",
+    ["ended", "cut", "silent", "garbage", "refused"],
+  ],
+  authority_rechecks_failed: ["Rechecks of authority that the database did not answer"],
+  events_published: ["Events published over HTTP, by outcome", "outcome", ["taken", "refused", "unavailable"]],
+} as const;
+
+type Counters = typeof counters;
+type ValueOf<Counter> = Counter extends readonly [string, string, readonly (infer Value)[]] ? Value : null;
+
+/** Adds to a counter; `value` is its label's. Called on the hot path: implementations only add. */
+export type Count = <Name extends keyof Counters>(name: Name, value: ValueOf<Counters[Name]>, by?: number) => void;
+
+/** Counts of the gateway about itself. None keeps a tenant, a user or a URL. */
 export interface Metrics {
-  readonly streams: StreamMetrics;
-  /** `route` is a template like `/api/v1/scans/:id`, so that the number of series is bounded. */
-  requestAnswered(request: AnsweredRequest): void;
-  eventsPublished(outcome: "taken" | "refused" | "unavailable", count: number): void;
-}
-
-interface AnsweredRequest {
-  readonly method: string;
-  readonly route: string;
-  readonly status: number;
-  /** Until the head of the answer: a stream goes on after that. */
-  readonly seconds: number;
+  readonly count: Count;
+  /**
+   * `route` is a template like `/api/v1/scans/:id`, so that the number of series is bounded. The seconds are those until the head of
+   * the answer: a stream goes on after that.
+   */
+  requestAnswered(request: {
+    readonly method: string;
+    readonly route: string;
+    readonly status: number;
+    readonly seconds: number;
+  }): void;
 }
 
 /** `/metrics` as text; null where a runtime has none. */
@@ -21,36 +49,5 @@ export interface MetricsText {
   read(): Promise<{ readonly body: string; readonly contentType: string }>;
 }
 
-export const closeReasons = ["expired", "revoked", "slow", "lost", "lifetime", "drain", "ended"] as const;
-
-/** Why the gateway closed a stream; written on the stream as `: close <reason>`. */
-export type CloseReason = (typeof closeReasons)[number];
-
-/** Counts about streams. Called on the hot path: implementations only add. */
-export interface StreamMetrics {
-  opened(): void;
-  /** `gone`: the client left. */
-  closed(reason: CloseReason | "gone"): void;
-  /** A stream was not opened because of a bound, the broker or draining. */
-  refused(code: "too_many" | "unavailable"): void;
-  /** Events handed to streams: one event on a channel with ten streams counts ten. */
-  delivered(events: number, bytes: number): void;
-  /** A broker's message that cannot be read or is over the bound; the channel's streams were closed. */
-  messageDropped(): void;
-  /** `refused`: the broker did not confirm. */
-  subscriptionLost(reason: LostReason | "refused"): void;
-  /** The authority of a tenant's streams could not be confirmed in time. */
-  recheckFailed(): void;
-}
-
-export const noStreamMetrics: StreamMetrics = {
-  opened() {},
-  closed() {},
-  refused() {},
-  delivered() {},
-  messageDropped() {},
-  subscriptionLost() {},
-  recheckFailed() {},
-};
-
-export const noMetrics: Metrics = { streams: noStreamMetrics, requestAnswered() {}, eventsPublished() {} };
+export const noCount: Count = () => {};
+export const noMetrics: Metrics = { count: noCount, requestAnswered() {} };

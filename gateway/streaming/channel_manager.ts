@@ -1,6 +1,6 @@
 import type { Database } from "../../drizzle/database.ts";
 import { readOne, type TenantDatabase } from "../../drizzle/transactions.ts";
-import { accessOf, requireAuthority } from "../auth/membership.ts";
+import { accessOf, createAuthorityCheck, requireAuthority } from "../auth/membership.ts";
 import { AppError, NotFound, PermissionDenied } from "../../shared/app_error.ts";
 import {
   canReadChannel,
@@ -21,33 +21,46 @@ import { silentLog, type Log } from "../observability/log.ts";
 import { encodeChunk } from "./encoded_chunk.ts";
 import { FeatureError, type ChannelsRequest } from "./event_stream_definition.ts";
 import { findEventStream, type RequestedStream, type RequestedOpening, type StreamOpener } from "./event_stream.ts";
-import type { LocalStreams } from "./local_streams.ts";
-import type { ReadStored } from "./number_reader.ts";
+import { createLocalStreams, type LocalStreams, type LocalStreamsOptions } from "./local_streams.ts";
 import { selectStoredNumbers } from "./published.ts";
 import type { StreamSnapshot } from "./sinks/sink.ts";
 import type { RecheckChannels } from "./tenant_streams.ts";
+
+export interface ChannelManagerOptions extends Omit<
+  LocalStreamsOptions,
+  "authority" | "recheckChannels" | "readStored"
+> {
+  readonly database: Database;
+  readonly eventStreams: EventStreams;
+}
 
 /**
  * Opens and guards channels in this process: `getChannels` finds them in the tenant's transaction, `canReadChannel` checks
  * their names, and then the stream is opened.
  */
 export class ChannelManager implements StreamOpener {
-  readonly #streams: LocalStreams;
+  readonly streams: LocalStreams;
   readonly #database: Database;
 
-  constructor(streams: LocalStreams, database: Database) {
-    this.#streams = streams;
+  constructor({ database, eventStreams, ...options }: ChannelManagerOptions) {
     this.#database = database;
+    this.streams = createLocalStreams({
+      ...options,
+      authority: createAuthorityCheck(database),
+      recheckChannels: createRecheck(eventStreams, database, options.log),
+      readStored: (tenantId, channels) =>
+        readOne(database, { tenantId }, (db) => selectStoredNumbers(db, channels, null)),
+    });
   }
 
   async open({ stream, principal, hasSnapshot, request, platform }: RequestedOpening): Promise<Response> {
     const { channels, hasEnded } = await findChannels(stream, principal, this.#database);
     if (hasEnded) return new Response(null, { status: 204, headers: { "cache-control": "no-store" } });
     const readsSnapshot = hasSnapshot && stream.definition.getSnapshot !== undefined;
-    return this.#streams.open({
+    return this.streams.open({
       request,
       principal,
-      name: stream.target.name,
+      name: stream.name,
       channels,
       ...(readsSnapshot && { readSnapshot: () => readSnapshot(stream, principal, this.#database) }),
       platform,
@@ -66,8 +79,8 @@ export async function findChannels(
   principal: Principal,
   database: Database,
 ): Promise<FoundChannels> {
-  const { params, target } = stream;
-  if (principal.onlyStream !== null && principal.onlyStream !== (await streamDigest(target.name))) {
+  const { params, name } = stream;
+  if (principal.onlyStream !== null && principal.onlyStream !== (await streamDigest(name))) {
     throw new PermissionDenied("This stream token is for another event stream");
   }
   if (!Object.values(params).every((value) => isUuid(lowerCaseUuids(value)))) {
@@ -83,7 +96,7 @@ export async function findChannels(
  * resource has ended, or was deleted, may have missed its terminal event: it was published between the look-up and the
  * subscription, or the broker did not take it. A feature that fails keeps its streams; those of others are checked.
  */
-export function createRecheck(eventStreams: EventStreams, database: Database, log: Log = silentLog): RecheckChannels {
+function createRecheck(eventStreams: EventStreams, database: Database, log: Log = silentLog): RecheckChannels {
   return async (principal, names, onStored) => {
     const { read } = accessOf(database, { ...principal, permission: "read" });
     const found = new Map<string, "ended" | "denied">();
@@ -110,11 +123,6 @@ export function createRecheck(eventStreams: EventStreams, database: Database, lo
     }
     return found;
   };
-}
-
-/** Reads how far the events of new streams' channels were stored. */
-export function readStoredOf(database: Database): ReadStored {
-  return (tenantId, channels) => readOne(database, { tenantId }, (db) => selectStoredNumbers(db, channels, null));
 }
 
 /** The channels of a stream that would be opened again, else why it would not. */
@@ -173,14 +181,12 @@ function readAs<Result>(principal: Principal, database: Database, work: (db: Ten
   return accessOf(database, { ...principal, permission: "read" }).read(work);
 }
 
-function toRequest(
-  { params: given, target }: RequestedStream,
-  principal: Principal,
-  db: TenantDatabase,
-): ChannelsRequest<string> {
-  const params = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, lowerCaseUuids(value)]));
-  const query = Object.fromEntries([...target.query].toReversed());
-  return { principal, params, db, query, queryAll: (name) => target.query.getAll(name) };
+function toRequest(stream: RequestedStream, principal: Principal, db: TenantDatabase): ChannelsRequest<string> {
+  const params = Object.fromEntries(
+    Object.entries(stream.params).map(([name, value]) => [name, lowerCaseUuids(value)]),
+  );
+  const query = Object.fromEntries([...stream.query].toReversed());
+  return { principal, params, db, query, queryAll: (name) => stream.query.getAll(name) };
 }
 
 /** More channels on one stream are a bug of the feature, not a wish of the client. */
@@ -193,11 +199,11 @@ const maxChannels = 100;
  */
 function requireReadable(principal: Principal, prefix: string, names: readonly unknown[]): readonly string[] {
   const readable = names.filter((name): name is string => canReadChannel(principal, name));
-  if (readable.length < names.length) {
-    const wrong = names.find((name) => !canReadChannel(principal, name));
-    const problem = channelNameProblem(wrong) ?? "it is of another tenant than the caller";
+  const wrong = names.findIndex((name) => !canReadChannel(principal, name));
+  if (wrong !== -1) {
+    const problem = channelNameProblem(names[wrong]) ?? "it is of another tenant than the caller";
     const cause = new FeatureError(
-      `getChannels of the feature "${prefix}" returned ${JSON.stringify(wrong)}: ${problem}`,
+      `getChannels of the feature "${prefix}" returned ${JSON.stringify(names[wrong])}: ${problem}`,
     );
     throw new PermissionDenied("Not permitted to read this event stream", { cause });
   }

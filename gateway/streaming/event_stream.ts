@@ -27,21 +27,22 @@ interface EventStreamEnvironment {
 export function eventStreamRoute({ definition }: EventStream): Hono<EventStreamEnvironment> {
   const route = new Hono<EventStreamEnvironment>();
   const handler: MiddlewareHandler<EventStreamEnvironment> = async (c, next) => {
-    const target = toStreamTarget(new URL(c.req.url));
+    const url = new URL(c.req.url);
+    const named = nameOf(url);
     // Hono answers HEAD by running GET and dropping the body: a stream that no client would ever read or close.
     if (c.req.method !== "GET") throw methodRefused(c.req.method, ["GET"]);
-    if (definition.isFor?.(target.query) === false) {
+    if (definition.isFor?.(named.query) === false) {
       await next();
       return undefined;
     }
-    const stream = { definition, params: c.req.param(), target };
+    const stream = { definition, params: c.req.param(), ...named };
     const { authenticator, streams } = c.var.dependencies;
     // Every refusal comes before any byte of a stream.
     const principal = await authenticator.authenticateStream(c.req.raw);
     c.set("principal", principal);
     const account = accountOf(c.req.raw);
     account.belongsTo(principal.tenantId);
-    const hasSnapshot = isSnapshotRequested(new URL(c.req.url));
+    const hasSnapshot = isSnapshotRequested(url);
     const response = await streams.open({ stream, principal, hasSnapshot, request: c.req.raw, platform: c.env });
     account.close();
     return response;
@@ -82,39 +83,32 @@ function describeStream({ path, getSnapshot }: EventStream["definition"], text: 
   });
 }
 
-/** The stream that a URL would open; null when it opens none. */
-export function findEventStream(streams: EventStreams, url: URL): RequestedStream | null {
-  const target = toStreamTarget(url);
-  for (const [mount, { definition }] of streams) {
-    if (definition.isFor?.(target.query) === false) continue;
-    const params = matchPath(`/api/v1${mount === "/" ? "" : mount}${definition.path}`, url.pathname);
-    if (params !== null) return { definition, params, target };
-  }
-  return null;
-}
-
-/** The values of the pattern's `:name` segments; null when the path is another one. */
-function matchPath(pattern: string, path: string): Readonly<Record<string, string>> | null {
-  const match = new RegExp(`^${pattern.replaceAll(/:(\w+)/g, "(?<$1>[^/]+)")}$`).exec(path);
-  return match === null ? null : { ...match.groups };
-}
-
 /** The event stream that a path and a query name. */
 export interface RequestedStream {
   readonly definition: EventStream["definition"];
   readonly params: Readonly<Record<string, string>>;
-  readonly target: StreamTarget;
-}
-
-/** Path and query without what is no part of the stream: `access_token` and `snapshot`. */
-export interface StreamTarget {
-  /** The same for every order of the query's parameters, and of one parameter's values; what a stream token opens. */
+  /**
+   * Path and query without what is no part of the stream: `access_token` and `snapshot`. The same for every order of the query's
+   * parameters, and of one parameter's values; what a stream token opens.
+   */
   readonly name: string;
   /** In the name's order: all that have the name get the same stream. */
   readonly query: URLSearchParams;
 }
 
-function toStreamTarget(url: URL): StreamTarget {
+/** The stream that a URL would open; null when it opens none. */
+export function findEventStream(streams: EventStreams, url: URL): RequestedStream | null {
+  const named = nameOf(url);
+  for (const [mount, { definition }] of streams) {
+    if (definition.isFor?.(named.query) === false) continue;
+    const pattern = `/api/v1${mount === "/" ? "" : mount}${definition.path}`.replaceAll(/:(\w+)/g, "(?<$1>[^/]+)");
+    const match = new RegExp(`^${pattern}$`).exec(url.pathname);
+    if (match !== null) return { definition, params: { ...match.groups }, ...named };
+  }
+  return null;
+}
+
+function nameOf(url: URL): Pick<RequestedStream, "name" | "query"> {
   const pathname = lowerCaseUuids(url.pathname);
   const byValue = [...url.searchParams].toSorted(([, one], [, other]) => (one < other ? -1 : Number(one > other)));
   const query = new URLSearchParams(byValue);

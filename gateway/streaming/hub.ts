@@ -4,7 +4,7 @@ import { fitsChannel, parseMessage } from "../../shared/event.ts";
 import { encodeEventFrame } from "../../shared/event_stream_encoding.ts";
 import type { DeliveryRate } from "../limits.ts";
 import { silentLog, type Log } from "../observability/log.ts";
-import { noStreamMetrics, type StreamMetrics } from "../observability/metrics.ts";
+import { noCount, type Count } from "../observability/metrics.ts";
 import { nextTurn } from "../turns.ts";
 import { Channel, connectionLost, unavailable, type HubMember } from "./channel.ts";
 import { encodeChunk, type Chunk } from "./encoded_chunk.ts";
@@ -21,7 +21,7 @@ export interface HubOptions {
   readonly readStored?: ReadStored | undefined;
   /** Default: no limit. */
   readonly deliveries?: DeliveryRate | undefined;
-  readonly metrics?: StreamMetrics;
+  readonly count?: Count;
   readonly log?: Log;
   readonly now?: () => number;
 }
@@ -49,7 +49,7 @@ export class Hub {
     this.#options = {
       lingerMs: 5000,
       confirmTimeoutMs: 15_000,
-      metrics: noStreamMetrics,
+      count: noCount,
       log: silentLog,
       now: Date.now,
       ...options,
@@ -131,7 +131,7 @@ export class Hub {
   }
 
   async #confirm(channel: Channel): Promise<void> {
-    const { subscriber, confirmTimeoutMs, metrics } = this.#options;
+    const { subscriber, confirmTimeoutMs, count } = this.#options;
     const timer = setTimeout(() => {
       channel.abort.abort(unavailable("The broker did not confirm the subscription in time"));
     }, confirmTimeoutMs);
@@ -139,14 +139,14 @@ export class Hub {
       onMessage: (message: string) => this.#receive(channel, message),
       onLost: (reason: LostReason) => {
         if (channel.isOver) return;
-        metrics.subscriptionLost(reason);
+        count("broker_subscriptions_lost", reason);
         this.#lose(channel);
       },
     };
     try {
       await subscriber.subscribe(channel.name, handlers, channel.abort.signal);
     } catch (error) {
-      if (!channel.isOver) metrics.subscriptionLost("refused");
+      if (!channel.isOver) count("broker_subscriptions_lost", "refused");
       this.#discard(channel);
       throw error instanceof AppError ? error : unavailable("The broker cannot be reached", error);
     } finally {
@@ -161,12 +161,12 @@ export class Hub {
     if (channel.isOver || channel.members.size === 0) return;
     const event = parseMessage(message);
     if (event === null) {
-      this.#options.metrics.messageDropped();
+      this.#options.count("broker_messages_dropped", null);
       this.#lose(channel);
       return;
     }
     // No publisher of ours sends it; whoever did must not end the streams of another resource.
-    if (!fitsChannel(channel, event)) return this.#options.metrics.messageDropped();
+    if (!fitsChannel(channel, event)) return this.#options.count("broker_messages_dropped", null);
     const { numbers } = channel;
     if (event.deliveryId !== undefined && numbers.isRepeated(event.deliveryId, this.#options.now())) return;
     const isEnd = event.type === channel.terminalType;
@@ -206,7 +206,8 @@ export class Hub {
     channel.frames = [];
     const chunk = encodeChunk(frames.length === 1 ? (frames[0] ?? "") : frames.join(""));
     for (const member of members) this.#deliver(member, chunk, nowMs);
-    this.#options.metrics.delivered(frames.length * members.size, chunk.byteLength * members.size);
+    this.#options.count("events_delivered", null, frames.length * members.size);
+    this.#options.count("event_bytes_delivered", null, chunk.byteLength * members.size);
   }
 
   #deliver(member: HubMember, chunk: Chunk, nowMs: number): void {

@@ -10,7 +10,7 @@ import { withTimeout } from "../../shared/with_timeout.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { StreamBounds } from "../config.ts";
 import { Limits } from "../limits.ts";
-import { noStreamMetrics } from "../observability/metrics.ts";
+import { noCount } from "../observability/metrics.ts";
 import { unavailable } from "./channel.ts";
 import { encodeChunk } from "./encoded_chunk.ts";
 import { Hub, type HubOptions } from "./hub.ts";
@@ -37,17 +37,17 @@ export type LocalStreams = ReturnType<typeof createLocalStreams>;
 
 /** The streams of one process (or Durable Object), over one hub. */
 export function createLocalStreams(options: LocalStreamsOptions) {
-  const { bounds, metrics = noStreamMetrics, random = Math.random, closeGraceMs = 2000 } = options;
+  const { bounds, count = noCount, random = Math.random, closeGraceMs = 2000 } = options;
   const { limits = new Limits(bounds), createSink = createReadableStreamSinks() } = options;
   const wallNow = options.now ?? Date.now;
   const now = createSteadyClock(wallNow);
-  const hub = new Hub({ ...options, deliveries: limits.deliveries, metrics, now });
+  const hub = new Hub({ ...options, deliveries: limits.deliveries, count, now });
   const heartbeatMs = bounds.heartbeatSeconds * 1000;
   const recheckMs = bounds.recheckSeconds * 1000;
   const onStored = hub.loseBehind.bind(hub);
-  const recheck: RecheckOptions = { ...options, onStored, recheckMs, metrics, now, random };
+  const recheck: RecheckOptions = { ...options, onStored, recheckMs, count, now, random };
   const { maxBufferBytes } = bounds;
-  const parts = { hub, limits, metrics, heartbeatMs, maxBufferBytes, closeGraceMs, now, random };
+  const parts = { hub, limits, count, heartbeatMs, maxBufferBytes, closeGraceMs, now, random };
   const context: StreamContext = { ...parts, onOpen, onOver };
   const head = encodeRetry(2000) + encodeComment("open") + encodeHeartbeatInterval(bounds.heartbeatSeconds);
   const tenants = new Map<string, TenantStreams>();
@@ -63,7 +63,7 @@ export function createLocalStreams(options: LocalStreamsOptions) {
         return await open(request);
       } catch (error) {
         if (error instanceof AppError && (error.code === "too_many" || error.code === "unavailable")) {
-          metrics.refused(error.code);
+          count("streams_refused", error.code);
         }
         throw error;
       }

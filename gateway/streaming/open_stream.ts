@@ -2,7 +2,7 @@ import type { AppError } from "../../shared/app_error.ts";
 import { encodeClose, encodeComment } from "../../shared/event_stream_encoding.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { Limits } from "../limits.ts";
-import type { CloseReason, StreamMetrics } from "../observability/metrics.ts";
+import type { CloseReason, Count } from "../observability/metrics.ts";
 import { connectionLost, unavailable, type HubMember } from "./channel.ts";
 import { encodeChunk, type Chunk } from "./encoded_chunk.ts";
 import type { Hub } from "./hub.ts";
@@ -12,7 +12,7 @@ import type { Sink, SinkOwner, StreamRequest } from "./sinks/sink.ts";
 export interface StreamContext {
   readonly hub: Pick<Hub, "leave">;
   readonly limits: Pick<Limits, "streams" | "unreadBytes">;
-  readonly metrics: StreamMetrics;
+  readonly count: Count;
   readonly heartbeatMs: number;
   readonly maxBufferBytes: number;
   /** How long a closed stream's last bytes may take to leave. */
@@ -110,7 +110,7 @@ export class OpenStream implements HubMember, SinkOwner {
     this.#endMs = end.atMs;
     this.#endReason = end.reason;
     this.#context.onOpen(this);
-    this.#context.metrics.opened();
+    this.#context.count("streams_opened", null);
     if (snapshot !== null) {
       this.#snapshotBytes = snapshot.byteLength;
       this.deliver(snapshot, nowMs);
@@ -164,7 +164,7 @@ export class OpenStream implements HubMember, SinkOwner {
     if (this.#state !== "open" || this.#sink === null) return;
     this.#state = "closing";
     this.#context.hub.leave(this);
-    this.#context.metrics.closed(reason);
+    this.#context.count("streams_closed", reason);
     this.#endMs = this.#context.now() + this.#context.closeGraceMs;
     // Streams that are closed together reconnect over 1 to 5 s.
     const isOfMany = reason === "lost" || reason === "drain";
@@ -175,7 +175,7 @@ export class OpenStream implements HubMember, SinkOwner {
   /** Called by the sink: the client left, or the response is finished. Also releases a stream that was never opened. */
   onClosed(): void {
     if (this.#state === "over") return;
-    if (this.#state === "open") this.#context.metrics.closed("gone");
+    if (this.#state === "open") this.#context.count("streams_closed", "gone");
     this.#state = "over";
     this.#context.hub.leave(this);
     this.#waiting = [];

@@ -1,7 +1,7 @@
 import { withTimeout } from "../../shared/with_timeout.ts";
 import type { AuthorityCheck } from "../auth/membership.ts";
 import type { Principal } from "../auth/principal.ts";
-import type { StreamMetrics } from "../observability/metrics.ts";
+import type { Count } from "../observability/metrics.ts";
 import type { OpenStream } from "./open_stream.ts";
 import type { StoredNumber } from "./published.ts";
 
@@ -27,7 +27,7 @@ export interface RecheckOptions {
   readonly onStored: (stored: readonly StoredNumber[]) => void;
   /** Streams are closed within this time after their authority ended, the query's time included. */
   readonly recheckMs: number;
-  readonly metrics: Pick<StreamMetrics, "recheckFailed">;
+  readonly count: Count;
   readonly now: () => number;
   /** From 0 inclusive to 1 exclusive. */
   readonly random: () => number;
@@ -76,7 +76,7 @@ export class TenantStreams {
 
   /** Never rejects: every failure is counted, and the next check retries. */
   async #check(nowMs: number): Promise<void> {
-    const { authority, recheckMs, metrics } = this.#options;
+    const { authority, recheckMs, count } = this.#options;
     const open = [...this.streams].filter(({ isOpen }) => isOpen);
     for (const stream of open) stream.checkedMs = nowMs;
     this.#waitMs = this.#drawWait(0.75);
@@ -96,7 +96,7 @@ export class TenantStreams {
       }
       void this.#reopenAll(kept);
     } catch {
-      metrics.recheckFailed();
+      count("authority_rechecks_failed", null);
       this.#closeUnconfirmed();
     }
     this.#isChecking = false;
@@ -112,7 +112,7 @@ export class TenantStreams {
 
   /** Never rejects. */
   async #reopen(streams: readonly OpenStream[]): Promise<void> {
-    const { recheckChannels, onStored, metrics, now } = this.#options;
+    const { recheckChannels, onStored, count, now } = this.#options;
     const principal = streams[0]?.principal;
     if (recheckChannels === undefined || principal === undefined) return;
     try {
@@ -123,7 +123,7 @@ export class TenantStreams {
         else if (state === "ended") stream.endBy(now() + endGraceMs, "ended");
       }
     } catch {
-      metrics.recheckFailed();
+      count("authority_rechecks_failed", null);
     }
   }
 

@@ -6,10 +6,9 @@ import { createMemoryBroker } from "../../shared/brokers/memory.ts";
 import { eventStreamRoute, type EventStreamDependencies } from "../../gateway/streaming/event_stream.ts";
 import type { EventStream } from "../../gateway/streaming/event_stream_definition.ts";
 import { ChannelManager } from "../../gateway/streaming/channel_manager.ts";
-import { createLocalStreams } from "../../gateway/streaming/local_streams.ts";
 import type { Principal } from "../../gateway/auth/principal.ts";
 import { problemResponse } from "../../gateway/http/problem.ts";
-import { bounds, createAuthority, otherTenantId, tenantId } from "./stream_server.ts";
+import { bounds, otherTenantId, tenantId } from "./stream_server.ts";
 
 /** Members of the tenant. */
 export const ada: Principal = { kind: "user", tenantId, id: "ada", expiresAtMs: null, onlyStream: null };
@@ -33,17 +32,22 @@ export async function openTestDatabase(): Promise<Database> {
 /** An app with one event stream under `/things`, whose requests name their principal. */
 export function createRouteApp(database: Database, stream: EventStream) {
   const broker = createMemoryBroker();
-  const authority = createAuthority();
-  const streams = createLocalStreams({ subscriber: broker, authority, bounds, lingerMs: 0, closeGraceMs: 10 });
   let statements = 0;
   const watched = watchDatabase(database, (run) => {
     statements += 1;
     return run();
   });
-  const channels = new ChannelManager(streams, watched);
+  const manager = new ChannelManager({
+    subscriber: broker,
+    database: watched,
+    eventStreams: [["/things", stream]],
+    bounds,
+    lingerMs: 0,
+    closeGraceMs: 10,
+  });
   return {
     broker,
-    streams,
+    streams: manager.streams,
     /** Transactions that reached the database. */
     statements: () => statements,
     async get(path: string, principal: Principal, init?: RequestInit): Promise<Response> {
@@ -51,14 +55,14 @@ export function createRouteApp(database: Database, stream: EventStream) {
       const app = new Hono<{ Variables: { dependencies: EventStreamDependencies } }>();
       app.onError((error) => problemResponse(error));
       app.use(async (c, next) => {
-        c.set("dependencies", { authenticator, streams: channels });
+        c.set("dependencies", { authenticator, streams: manager });
         await next();
       });
       app.route("/api/v1/things", eventStreamRoute(stream));
       return app.request(`http://gateway.test/api/v1/things${path}`, init);
     },
     async [Symbol.asyncDispose]() {
-      await streams.drain({ overMs: 0 });
+      await manager.streams.drain({ overMs: 0 });
     },
   };
 }

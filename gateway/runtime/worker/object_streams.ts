@@ -10,7 +10,7 @@ export function createObjectStreams(objects: ObjectNamespace, shardsPerTenant: n
   return {
     async open(opening) {
       const { principal, stream } = opening;
-      const name = objectName(principal.tenantId, stream.target.name, shardsPerTenant);
+      const name = objectName(principal.tenantId, stream.name, shardsPerTenant);
       const object = objects.get(objects.idFromName(name));
       try {
         // A refusal of the object is a problem document already.
@@ -46,7 +46,7 @@ function shardOf(text: string, shards: number): number {
  * reached through the Worker only, and the Worker creates the request to it: a client's own copy of the header is dropped.
  */
 interface HandOver extends Pick<RequestedOpening, "principal" | "hasSnapshot"> {
-  /** Path and query, as in `StreamTarget`. */
+  /** Path and query, as in `RequestedStream`. */
   readonly streamName: string;
 }
 
@@ -54,7 +54,7 @@ const handOverHeader = "x-scanstream-hand-over";
 
 /** The request for the object: it has no credential, cookie or query of the client's, only its disconnect signal. */
 function toObjectRequest({ stream, principal, hasSnapshot, request }: RequestedOpening): Request {
-  const handOver: HandOver = { principal, streamName: stream.target.name, hasSnapshot };
+  const handOver: HandOver = { principal, streamName: stream.name, hasSnapshot };
   return new Request("https://streams.internal/", {
     // A subject may be any text, a header may not.
     headers: { [handOverHeader]: encodeURIComponent(JSON.stringify(handOver)) },

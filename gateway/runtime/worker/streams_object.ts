@@ -1,12 +1,10 @@
-import { createAuthorityCheck } from "../../auth/membership.ts";
 import { parseConfig } from "../../config.ts";
 import { eventStreamsOf } from "../../features/features.ts";
 import { isUnexpected, problemResponse } from "../../http/problem.ts";
 import { Limits } from "../../limits.ts";
 import { createLog } from "../../observability/log.ts";
-import { ChannelManager, createRecheck, readStoredOf } from "../../streaming/channel_manager.ts";
+import { ChannelManager } from "../../streaming/channel_manager.ts";
 import { findEventStream } from "../../streaming/event_stream.ts";
-import { createLocalStreams } from "../../streaming/local_streams.ts";
 import { createReadableStreamSinks } from "../../streaming/sinks/readable_stream_sink.ts";
 import { parseHandOver } from "./object_streams.ts";
 import type { WorkerOptions } from "./worker_options.ts";
@@ -39,10 +37,10 @@ export function createStreamsObject<Environment>(
     async fetch(request: Request): Promise<Response> {
       try {
         const { principal, streamName, hasSnapshot } = parseHandOver(request);
-        const { opener, eventStreams } = (this.#opened ??= open(optionsOf(this.#environment)));
+        const { manager, eventStreams } = (this.#opened ??= open(optionsOf(this.#environment)));
         const stream = findEventStream(eventStreams, new URL(streamName, request.url));
         if (stream === null) throw new TypeError("Cannot open a stream: the Worker has named none");
-        return await opener.open({ stream, principal, hasSnapshot, request });
+        return await manager.open({ stream, principal, hasSnapshot, request });
       } catch (error) {
         if (isUnexpected(error)) createLog().error({ error }, "a stream could not be opened");
         return problemResponse(error);
@@ -53,13 +51,11 @@ export function createStreamsObject<Environment>(
 
 function open({ features, bounds: given, log = createLog(), ...adapters }: WorkerOptions) {
   const eventStreams = eventStreamsOf(features);
-  const database = adapters.database.open();
   const bounds = { ...parseConfig({}).bounds, ...given };
-  const streams = createLocalStreams({
+  const manager = new ChannelManager({
     subscriber: adapters.broker.open(),
-    authority: createAuthorityCheck(database),
-    recheckChannels: createRecheck(eventStreams, database, log),
-    readStored: readStoredOf(database),
+    database: adapters.database.open(),
+    eventStreams,
     bounds,
     // The object is its tenant's own.
     limits: new Limits({ ...bounds, tenantPercent: 100, memoryBytes: isolateBytes }),
@@ -67,5 +63,5 @@ function open({ features, bounds: given, log = createLog(), ...adapters }: Worke
     createSink: createReadableStreamSinks({ headers: { "content-encoding": "identity" } }),
     log,
   });
-  return { eventStreams, opener: new ChannelManager(streams, database) };
+  return { eventStreams, manager };
 }

@@ -4,7 +4,6 @@ import { createPublisher } from "../../../shared/send_event.ts";
 import type { Chunk } from "../../../gateway/streaming/encoded_chunk.ts";
 import { createLocalStreams, type LocalStreamsOptions } from "../../../gateway/streaming/local_streams.ts";
 import type { Sink, SinkOwner } from "../../../gateway/streaming/sinks/sink.ts";
-import { noStreamMetrics } from "../../../gateway/observability/metrics.ts";
 import { createScriptedSubscriber } from "../../support/scripted_subscriber.ts";
 import { bounds, channel, createAuthority, user } from "../../support/stream_server.ts";
 
@@ -60,7 +59,7 @@ function setUp(options: Partial<LocalStreamsOptions> & { readonly sink?: (owner:
     subscriber: broker,
     authority: createAuthority(),
     bounds,
-    metrics: { ...noStreamMetrics, closed: (reason) => void closed.push(reason) },
+    count: (name, value) => void (name === "streams_closed" && closed.push(String(value))),
     createSink(_stream, owner) {
       const sink = (options.sink ?? createSink)(owner);
       opened.push(sink);

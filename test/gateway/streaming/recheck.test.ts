@@ -22,7 +22,7 @@ function setUp(
     ...options,
     authority: { stillAllowed },
     recheckMs,
-    metrics: { recheckFailed: () => void (failed += 1) },
+    count: () => void (failed += 1),
     now: Date.now,
   });
   setInterval(() => tenant.onSweep(Date.now()), sweepMs);
