@@ -1,4 +1,4 @@
-export const closeReasons = ["expired", "revoked", "slow", "lost", "lifetime", "drain", "ended"] as const;
+const closeReasons = ["expired", "revoked", "slow", "lost", "lifetime", "drain", "ended"] as const;
 
 /** Why the gateway closed a stream; written on the stream as `: close <reason>`. */
 export type CloseReason = (typeof closeReasons)[number];

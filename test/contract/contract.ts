@@ -3,7 +3,6 @@ import { endedAuthorityCases } from "./ended_authority_cases.ts";
 import { asSentCases, httpCases } from "./http_cases.ts";
 import { keepingCases } from "./keeping_cases.ts";
 import { promiseCases } from "./promise_cases.ts";
-import { scanCases } from "./scan_cases.ts";
 import { sessionCases } from "./session_cases.ts";
 import { streamCases } from "./stream_cases.ts";
 import { tenantCases } from "./tenant_cases.ts";
@@ -13,7 +12,6 @@ import { addressCases, useCases } from "./use_cases.ts";
 export const workersContract: readonly GatewayCase[] = [
   ...httpCases,
   ...addressCases,
-  ...scanCases,
   ...keepingCases,
   ...tenantCases,
   ...streamCases,

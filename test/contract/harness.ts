@@ -36,24 +36,15 @@ export interface GatewayControl extends TestOperator {
   publishRaw(channel: string, message: string): Promise<void>;
   /** How many subscriptions the broker has for the channel. */
   subscriptionCount(channel: string): Promise<number>;
-  /** Breaks every connection between the gateway and the broker. */
-  cutBroker(): void;
 }
 
 export interface GatewayCase {
   readonly name: string;
-  /** True: it disturbs every stream of the gateway. */
-  readonly isAlone?: boolean;
   run(gateway: GatewayUnderTest): Promise<void>;
 }
 
 export function gatewayCase(name: string, run: GatewayCase["run"]): GatewayCase {
   return { name, run };
-}
-
-/** A case that disturbs every stream of the gateway. */
-export function alone(name: string, run: GatewayCase["run"]): GatewayCase {
-  return { name, run, isAlone: true };
 }
 
 export const keyOf = ({ apiKey }: Pick<TestTenant, "apiKey">): string => `Api-Key ${apiKey}`;

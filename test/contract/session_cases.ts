@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import {
   call,
   createScan,
-  eventually,
   gatewayCase,
   keyOf,
   openStream,
@@ -126,27 +125,6 @@ export const sessionCases: readonly GatewayCase[] = [
       assert.ok(!byToken.text().includes(mine.id));
       byHeader.leave();
       byToken.leave();
-    },
-  ),
-  gatewayCase(
-    "a membership that ends closes the person's streams of that tenant, and no other streams",
-    async (gateway) => {
-      const { first, second, as } = await openTwo(gateway);
-      const { removeUser } = gateway.control;
-      const [ending, staying] = [
-        await openStream(gateway, tenantStream, as, naming(first)),
-        await openStream(gateway, tenantStream, as, naming(second)),
-      ];
-      await removeUser(first.id, first.sub);
-      await ending.untilEnd();
-      assert.match(ending.text(), /: close revoked/);
-      const scan = await createScan(gateway, second);
-      await staying.until(scan.id);
-      staying.leave();
-      await eventually(
-        async () => (await readSession(gateway, as)).tenants.every(({ id }) => id === second.id),
-        "the session forgets the tenant",
-      );
     },
   ),
 ];

@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
-import { decodeJwt } from "jose";
 import {
-  alone,
   call,
   createScan,
   eventually,
@@ -15,7 +13,6 @@ import {
   type StreamReader,
 } from "./harness.ts";
 
-const nowhere = "00000000-0000-4000-8000-000000000000";
 const progress = (n: number) => ({ type: "scan.progress", data: { n } });
 
 /** Promises of an event stream that a client can see. */
@@ -66,15 +63,6 @@ export const streamCases: readonly GatewayCase[] = [
       );
     },
   ),
-  gatewayCase("the terminal event of another resource ends no stream", async (gateway) => {
-    const scan = await createScan(gateway);
-    const stream = await openStream(gateway, scan.event_stream, keyOf(gateway.tenant));
-    for (const id of [scan.id, nowhere]) await send(gateway, scan, { type: "job.end", data: { job_id: id } });
-    await send(gateway, scan, progress(1));
-    await stream.until('{"n":1}\n\n');
-    stream.leave();
-    assert.doesNotMatch(stream.text(), /: close|event: scan\.end/);
-  }),
   gatewayCase("HEAD opens no stream", async (gateway) => {
     const { event_stream: path } = await createScan(gateway);
     assert.equal((await call(gateway, path, { method: "HEAD", as: keyOf(gateway.tenant) })).status, 405);
@@ -102,32 +90,6 @@ export const streamCases: readonly GatewayCase[] = [
     await refused(await call(gateway, scan.event_stream), 401);
     const stranger = `Api-Key ${gateway.strangerApiKey}`;
     await refused(await call(gateway, scan.event_stream, { as: stranger }), 404);
-  }),
-  gatewayCase("one channel's events reach its own streams only", async (gateway) => {
-    const as = keyOf(gateway.tenant);
-    const [first, second] = [await createScan(gateway), await createScan(gateway)];
-    const one = await openStream(gateway, first.event_stream, as);
-    const two = await openStream(gateway, second.event_stream, as);
-    await send(gateway, first, progress(1));
-    await send(gateway, second, progress(2));
-    await one.until('{"n":1}');
-    await two.until('{"n":2}');
-    await send(gateway, first, progress(3));
-    await one.until('{"n":3}');
-    assert.doesNotMatch(one.text(), /"n":2/);
-    assert.doesNotMatch(two.text(), /"n":[13]/);
-    one.leave();
-    two.leave();
-  }),
-  gatewayCase("S4: a stream ends when its token does, and says so", async (gateway) => {
-    const { createTenant, sign } = gateway.control;
-    const tenant = await createTenant("Expiry");
-    const scan = await createScan(gateway, tenant);
-    const token = await sign({ tenant_id: tenant.id, sub: tenant.sub }, 10);
-    const { exp = 0 } = decodeJwt(token);
-    const stream = await openStream(gateway, scan.event_stream, `Bearer ${token}`);
-    assert.match(await stream.untilEnd(), /: close expired\n $/);
-    assert.ok(Date.now() > exp * 1000 - 250, `closed ${exp * 1000 - Date.now()} ms early`);
   }),
   gatewayCase(
     "S5: an idle stream has a heartbeat, and one that the client left frees its subscription",
@@ -173,41 +135,6 @@ export const streamCases: readonly GatewayCase[] = [
       for (const stream of streams) stream.leave();
     },
   ),
-  gatewayCase(
-    "S2: a reader that falls behind its bound is closed, nothing missing before that; others get everything",
-    async (gateway) => {
-      const control = gateway.control;
-      const tenant = await control.createTenant("Slow");
-      const scan = await createScan(gateway, tenant);
-      const slow = await openStream(gateway, scan.event_stream, keyOf(tenant));
-      const quick = await openStream(gateway, scan.event_stream, keyOf(tenant));
-      const filler = "x".repeat(60_000);
-      // More than the bound and all that the systems on the way take into their buffers.
-      const count = 800;
-      let quickCount = 0;
-      for (let n = 0; n < count; n += 1) {
-        const message = JSON.stringify({ type: "scan.progress", data: { n, filler } });
-        await control.publishRaw(scan.channel, message);
-        if (n % 4 !== 3) continue;
-        // The quick one is never so far behind.
-        await quick.until(new RegExp(`"n":${n},.*\n\n$`));
-        quickCount += Array.from(quick.take().matchAll(/^event: /gm)).length;
-      }
-      quick.leave();
-      const text = await slow.untilEnd().catch((error: unknown) => {
-        // Cut off where its last bytes could not be sent: closed as well.
-        if (error instanceof assert.AssertionError) throw error;
-        return slow.text();
-      });
-      const numbers = Array.from(text.matchAll(/^data: \{"n":(\d+),/gm), ([, n]) => Number(n));
-      assert.ok(numbers.length > 0 && numbers.length < count, `it got ${numbers.length} of ${count} events`);
-      assert.deepEqual(
-        numbers,
-        Array.from({ length: numbers.length }, (_, n) => n),
-      );
-      assert.equal(quickCount, count);
-    },
-  ),
   gatewayCase("S2: a reader that reads nothing at all is closed", async (gateway) => {
     const control = gateway.control;
     const tenant = await control.createTenant("Stuck");
@@ -224,35 +151,4 @@ export const streamCases: readonly GatewayCase[] = [
     await eventually(isClosed, "the stream of a reader that reads nothing is closed");
     stuck.destroy();
   }),
-  gatewayCase("S2: a message that cannot be read ends the channel's streams, and no other's", async (gateway) => {
-    const control = gateway.control;
-    const as = keyOf(gateway.tenant);
-    const [scan, other] = [await createScan(gateway), await createScan(gateway)];
-    const stream = await openStream(gateway, scan.event_stream, as);
-    const bystander = await openStream(gateway, other.event_stream, as);
-    await control.publishRaw(scan.channel, "no event at all");
-    assert.match(await stream.untilEnd(), /retry: \d{4}\n: close lost\n $/);
-    await send(gateway, other, progress(1));
-    await bystander.until('{"n":1}');
-    bystander.leave();
-    const again = await openStream(gateway, scan.event_stream, as);
-    await send(gateway, scan, progress(2));
-    await again.until('{"n":2}');
-    again.leave();
-  }),
-  alone(
-    "S2: a lost connection to the broker ends every stream at once, and a new one receives events again",
-    async (gateway) => {
-      const control = gateway.control;
-      const as = keyOf(gateway.tenant);
-      const scan = await createScan(gateway);
-      const streams = await Promise.all([1, 2, 3].map(() => openStream(gateway, scan.event_stream, as)));
-      control.cutBroker();
-      for (const stream of streams) assert.match(await stream.untilEnd(), /: close lost\n $/);
-      const again = await openStream(gateway, scan.event_stream, as);
-      await send(gateway, scan, progress(1));
-      await again.until('{"n":1}');
-      again.leave();
-    },
-  ),
 ];

@@ -56,7 +56,6 @@ export async function startEdgeGateway(runtime: Runtime, bounds: Variables = sma
         const answer = await backends.redis.command("PUBSUB", "NUMSUB", key(channel));
         return Array.isArray(answer) ? Number(answer[1]) : Number.NaN;
       },
-      cutBroker: () => brokerNetwork.cut(),
     },
     async close() {
       for (const network of [brokerNetwork, databaseNetwork]) network.restore();
@@ -72,11 +71,9 @@ function startOn(runtime: Runtime, backends: EdgeBackends, bounds: Variables): P
   return runtime === "Node" ? startNodeGateway(environment) : startDenoGateway(environment);
 }
 
-/** One test for each case; those that disturb the others come last, one by one. */
+/** One test for each case. */
 export function describeGateway(name: string, cases: readonly GatewayCase[], gatewayOf: () => GatewayUnderTest): void {
   describe(name, () => {
-    for (const one of cases.filter(({ isAlone }) => isAlone !== true))
-      test.concurrent(one.name, () => one.run(gatewayOf()));
-    for (const one of cases.filter(({ isAlone }) => isAlone === true)) test(one.name, () => one.run(gatewayOf()));
+    for (const one of cases) test.concurrent(one.name, () => one.run(gatewayOf()));
   });
 }

@@ -123,6 +123,16 @@ test("a channel with UUIDs in upper case is the same channel", async () => {
   expect(await readStream(stream, "scan.start")).toContain("event: scan.start");
 });
 
+test("a batch with a wrong event is refused whole, and 500 events arrive in their order", async () => {
+  const stream = await gateway.request(scan.event_stream, { as: key });
+  const progress = (n: number) => ({ type: "scan.progress", data: { n } });
+  expect((await publish(scan.channel, numbered([progress(1000), { type: "scan.begin", data: {} }]))).status).toBe(422);
+  const numbers = Array.from({ length: 500 }, (_, n) => n);
+  expect((await publish(scan.channel, numbered(numbers.map(progress)))).status).toBe(202);
+  const text = await readStream(stream, '"n":499}');
+  expect([...text.matchAll(/"n":(\d+)\}/g)].map(([, n]) => Number(n))).toEqual(numbers);
+});
+
 test("an unavailable broker is 503 with Retry-After, never 202", async () => {
   isBrokerAway = true;
   try {

@@ -244,15 +244,3 @@ test("a subscription that nobody waits for any more is released, confirmed or no
   expect(hub.stats().subscriptions).toBe(0);
   expect(broker.newest(a).signal.aborted).toBe(true);
 });
-
-test("nothing is left after a thousand joins and leaves", async () => {
-  const { broker, hub } = setUp();
-  for (let round = 0; round < 1000; round += 1) {
-    const member = await join(hub, round % 2 === 0 ? [a] : [a, b]);
-    if (round % 10 === 0) broker.newest(a).lose("cut");
-    hub.leave(member);
-  }
-  vi.advanceTimersByTime(lingerMs);
-  expect(hub.stats()).toEqual({ channels: 0, members: 0, subscriptions: 0 });
-  expect(broker.subscriptions.every(({ signal }) => signal.aborted)).toBe(true);
-});
