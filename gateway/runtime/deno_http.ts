@@ -6,7 +6,6 @@ import {
   refuseRequest,
   type Fetch,
   type HttpRuntime,
-  type HttpServer,
   type ListenAddress,
 } from "./http_runtime.ts";
 
@@ -20,18 +19,15 @@ export const denoHttp: HttpRuntime = {
   createSink: createReadableStreamSinks({ completed: (info) => (info as ServeInfo).completed }),
   peerAddress: (info) => (info as ServeInfo).remoteAddr.hostname,
   onClosed: (info, release) => void (info as ServeInfo).completed.then(release, release),
-  serveApp: serve,
-  serveMetrics: serve,
+  async serve(fetch, address) {
+    const server = listen(fetch, address);
+    return {
+      port: server.addr.port,
+      // The socket of a client that reads nothing ends with the process.
+      close: ({ withinMs }) => withTimeout(server.shutdown(), withinMs).catch(() => undefined),
+    };
+  },
 };
-
-async function serve(fetch: Fetch, address: ListenAddress): Promise<HttpServer> {
-  const server = listen(fetch, address);
-  return {
-    port: server.addr.port,
-    // The socket of a client that reads nothing ends with the process.
-    close: ({ withinMs }) => withTimeout(server.shutdown(), withinMs).catch(() => undefined),
-  };
-}
 
 function listen(fetch: Fetch, { host, port, variable }: ListenAddress): Deno.HttpServer<Deno.NetAddr> {
   try {

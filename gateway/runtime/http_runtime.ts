@@ -12,10 +12,8 @@ export interface HttpRuntime {
   readonly peerAddress: (env: unknown) => string | null;
   /** Calls `release` once the client has the whole answer, or is gone. */
   readonly onClosed: (env: unknown, release: () => void) => void;
-  /** Listens for clients that come by thousands. Rejects with `UsageError` for an address that cannot be listened on. */
-  serveApp(fetch: Fetch, address: ListenAddress): Promise<HttpServer>;
-  /** Listens for one client. Rejects likewise. */
-  serveMetrics(fetch: Fetch, address: ListenAddress): Promise<HttpServer>;
+  /** Rejects with `UsageError` for an address that cannot be listened on. */
+  serve(fetch: Fetch, address: ListenAddress): Promise<HttpServer>;
 }
 
 export type Fetch = (request: Request, env: object) => Response | Promise<Response>;
@@ -23,7 +21,7 @@ export type Fetch = (request: Request, env: object) => Response | Promise<Respon
 export interface ListenAddress {
   readonly host: string;
   readonly port: number;
-  /** The variable that an error names. */
+  /** The variable that an error names. Clients come by thousands to `PORT`, and one to `METRICS_PORT`. */
   readonly variable: "PORT" | "METRICS_PORT";
 }
 

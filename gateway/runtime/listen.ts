@@ -26,37 +26,38 @@ const maxServerConnections = 65_536;
  */
 const acceptedPerTurn = 32;
 
-/** As `listen`, for clients that come by thousands: several servers share the port, where the system has that. */
-export async function listenForMany(listener: RequestListener, address: ListenAddress): Promise<Listening> {
-  if (process.platform !== "linux") return listen(listener, address);
+/**
+ * Listens: at `PORT` with several servers that share it, where the system has that. Rejects with `UsageError` for an address that
+ * cannot be listened on.
+ */
+export async function listen(listener: RequestListener, address: ListenAddress): Promise<Listening> {
+  const isShared = address.variable === "PORT" && process.platform === "linux";
   // Servers that share a port share it with any program of the same user that does so, too: nobody else may have it.
-  if (address.port !== 0) await requireFree(address);
-  const options = { reusePort: true, backlog: maxUnaccepted / acceptedPerTurn };
-  const first = await listen(listener, address, options);
-  const servers = [...first.servers];
+  if (isShared && address.port !== 0) {
+    const server = await listenAlone(listener, address);
+    await new Promise((done) => server.close(done));
+  }
+  const options = isShared ? { reusePort: true, backlog: maxUnaccepted / acceptedPerTurn } : {};
+  const first = await listenAlone(listener, address, options);
+  // A server that listens on a port has no other kind of address.
+  const { port } = first.address() as AddressInfo;
+  const servers = [first];
   try {
-    while (servers.length < acceptedPerTurn) {
-      const next = await listen(listener, { ...address, port: first.port }, options);
-      servers.push(...next.servers);
+    while (isShared && servers.length < acceptedPerTurn) {
+      servers.push(await listenAlone(listener, { ...address, port }, options));
     }
   } catch (error) {
     for (const server of servers) server.close();
     throw error;
   }
-  return { servers, port: first.port };
+  return { servers, port };
 }
 
-async function requireFree(address: ListenAddress): Promise<void> {
-  const { servers } = await listen(() => {}, address);
-  await Promise.all(servers.map((server) => new Promise((done) => server.close(done))));
-}
-
-/** Rejects with `UsageError` for an address that cannot be listened on. */
-export async function listen(
+async function listenAlone(
   listener: RequestListener,
   { host, port, variable }: ListenAddress,
   options: { readonly reusePort?: boolean; readonly backlog?: number } = {},
-): Promise<Listening> {
+): Promise<Server> {
   const server = createServer(
     {
       headersTimeout: headersTimeoutMs,
@@ -75,8 +76,7 @@ export async function listen(
     server.once("error", (error) => fail(listenProblem(error, variable)));
     server.listen({ host, port, backlog: maxUnaccepted, ...options }, () => done());
   });
-  // A server that listens on a port has no other kind of address.
-  return { servers: [server], port: (server.address() as AddressInfo).port };
+  return server;
 }
 
 /** Sockets with a response under way: another one would be read as part of it. */

@@ -1,9 +1,9 @@
-import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
+import type { Server } from "node:http";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
 import { createNodeSocketSinks, withNodeSockets } from "../streaming/sinks/node_socket_sink.ts";
 import { createReadableStreamSinks } from "../streaming/sinks/readable_stream_sink.ts";
-import { refuseRequest, type CloseOptions, type HttpRuntime, type HttpServer } from "./http_runtime.ts";
-import { listen, listenForMany, type Listening } from "./listen.ts";
+import { refuseRequest, type CloseOptions, type HttpRuntime } from "./http_runtime.ts";
+import { listen } from "./listen.ts";
 
 /** HTTP on Node: streams are written to their sockets. */
 export const nodeHttp: HttpRuntime = {
@@ -16,27 +16,20 @@ export const nodeHttp: HttpRuntime = {
     if (outgoing === undefined || outgoing.destroyed) release();
     else outgoing.once("close", release).setTimeout(maxSilenceMs, () => outgoing.destroy());
   },
-  serveApp: async (fetch, address) => toHttpServer(await listenForMany(toListener(withNodeSockets(fetch)), address)),
-  serveMetrics: async (fetch, address) => toHttpServer(await listen(toListener(fetch), address)),
+  async serve(fetch, address) {
+    const listener = getRequestListener(withNodeSockets(fetch), {
+      // HTTP/1.0 has no Host header, and HAProxy checks the health of a server with it.
+      hostname: "localhost",
+      // A bad Host or target is rejected before the app sees the request. The listener's promise never rejects.
+      errorHandler: refuseRequest,
+    });
+    const { servers, port } = await listen((incoming, outgoing) => void listener(incoming, outgoing), address);
+    return { port, close: (options) => closeAll(servers, options) };
+  },
 };
 
 /** A client that takes nothing of its answer for so long is gone, or means harm. */
 const maxSilenceMs = 30_000;
-
-function toListener(fetch: Parameters<typeof getRequestListener>[0]): RequestListener {
-  const listener = getRequestListener(fetch, {
-    // HTTP/1.0 has no Host header, and HAProxy checks the health of a server with it.
-    hostname: "localhost",
-    // A bad Host or target is rejected before the app sees the request.
-    errorHandler: refuseRequest,
-  });
-  // Every failure is answered by `errorHandler`; the promise never rejects.
-  return (incoming: IncomingMessage, outgoing: ServerResponse) => void listener(incoming, outgoing);
-}
-
-function toHttpServer({ servers, port }: Listening): HttpServer {
-  return { port, close: (options) => closeAll(servers, options) };
-}
 
 async function closeAll(servers: readonly Server[], { drained, withinMs }: CloseOptions): Promise<void> {
   const closed = servers.map((server) => new Promise<void>((done) => server.close(() => done())));

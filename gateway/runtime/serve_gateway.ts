@@ -19,11 +19,11 @@ export async function serveGateway(gateway: ProcessGateway, { http, host, port, 
   const servers: HttpServer[] = [];
   let stopping: Promise<void> | null = null;
   try {
-    const app = await http.serveApp(gateway.fetch, { host, port, variable: "PORT" });
+    const app = await http.serve(gateway.fetch, { host, port, variable: "PORT" });
     servers.push(app);
     const metricsAddress = { host, port: metricsPort ?? 0, variable: "METRICS_PORT" } as const;
     const fetchMetrics = (request: Request) => respondMetrics(gateway, request);
-    const metrics = metricsPort === null ? null : await http.serveMetrics(fetchMetrics, metricsAddress);
+    const metrics = metricsPort === null ? null : await http.serve(fetchMetrics, metricsAddress);
     if (metrics !== null) servers.push(metrics);
     return {
       /** Without a slash at its end. */

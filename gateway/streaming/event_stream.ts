@@ -139,7 +139,7 @@ export interface RequestedOpening {
 
 /**
  * Authorizes and opens streams: in this process on Node and Deno (`ChannelManager`), in the tenant's Durable Object on
- * Workers (`object_streams.ts`).
+ * Workers (`streams_object.ts`).
  *
  * Resolves with the `200` only after the broker has confirmed every channel (S1), and with `204` for what has ended. Rejects with
  * `AppError` `not_authenticated`, `not_found`, `permission_denied`, `too_many` (a tenant's bound), or `unavailable` (the process's

@@ -1,14 +1,67 @@
+import { AppError } from "../../../shared/app_error.ts";
 import { parseConfig } from "../../config.ts";
 import { eventStreamsOf } from "../../features/features.ts";
 import { isUnexpected, problemResponse } from "../../http/problem.ts";
 import { Limits } from "../../limits.ts";
 import { createLog } from "../../observability/log.ts";
 import { ChannelManager } from "../../streaming/channel_manager.ts";
-import { findEventStream } from "../../streaming/event_stream.ts";
+import { findEventStream, type RequestedOpening, type StreamOpener } from "../../streaming/event_stream.ts";
 import { createReadableStreamSinks } from "../../streaming/sinks/readable_stream_sink.ts";
-import { parseHandOver } from "./object_streams.ts";
-import type { WorkerOptions } from "./worker_options.ts";
-import { isolateBytes } from "./worker_parts.ts";
+import type { ObjectNamespace, WorkerOptions } from "./worker_options.ts";
+
+/**
+ * The caller that the Worker has authenticated, and the stream that it asks for, as the object reads them. The object can be
+ * reached through the Worker only, and the Worker creates the request to it: a client's own copy of the header is dropped.
+ */
+interface HandOver extends Pick<RequestedOpening, "principal" | "hasSnapshot"> {
+  /** Path and query, as in `RequestedStream`. */
+  readonly streamName: string;
+}
+
+/** https://developers.cloudflare.com/workers/platform/limits/#memory */
+export const isolateBytes = 128 * 1_048_576;
+
+const handOverHeader = "x-scanstream-hand-over";
+
+/**
+ * Streams on Workers, where no request may touch what another one opened: a Durable Object authorizes and opens them, and the
+ * Worker only passes the bytes on.
+ */
+export function createObjectStreams(objects: ObjectNamespace, shardsPerTenant: number): StreamOpener {
+  return {
+    async open({ stream, principal, hasSnapshot, request }) {
+      const object = objects.get(objects.idFromName(objectName(principal.tenantId, stream.name, shardsPerTenant)));
+      const handOver: HandOver = { principal, streamName: stream.name, hasSnapshot };
+      try {
+        // It has no credential, cookie or query of the client's, only its disconnect signal. A refusal is a problem document already.
+        return await object.fetch(
+          new Request("https://streams.internal/", {
+            // A subject may be any text, a header may not.
+            headers: { [handOverHeader]: encodeURIComponent(JSON.stringify(handOver)) },
+            signal: request.signal,
+          }),
+        );
+      } catch (cause) {
+        // Overloaded, moved, or reset because its code was updated.
+        throw new AppError("unavailable", "The streams of this tenant cannot be reached now", {
+          cause,
+          retryAfterSeconds: 5,
+        });
+      }
+    },
+  };
+}
+
+/** All streams of a name share an object, and so its subscriptions. Another count of shards names other objects. */
+function objectName(tenantId: string, streamName: string, shards: number): string {
+  if (shards === 1) return tenantId;
+  // FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < streamName.length; index += 1) {
+    hash = Math.imul(hash ^ streamName.charCodeAt(index), 0x01000193);
+  }
+  return `${tenantId}:${(hash >>> 0) % shards}/${shards}`;
+}
 
 export type StreamsObjectClass<Environment> = new (
   state: unknown,
@@ -36,7 +89,9 @@ export function createStreamsObject<Environment>(
     /** Authorizes and opens the stream that the Worker names. Never rejects: every refusal is a problem document. */
     async fetch(request: Request): Promise<Response> {
       try {
-        const { principal, streamName, hasSnapshot } = parseHandOver(request);
+        const header = request.headers.get(handOverHeader);
+        if (header === null) throw new TypeError("Cannot open a stream: the Worker did not hand the request over");
+        const { principal, streamName, hasSnapshot } = JSON.parse(decodeURIComponent(header)) as HandOver;
         const { manager, eventStreams } = (this.#opened ??= open(optionsOf(this.#environment)));
         const stream = findEventStream(eventStreams, new URL(streamName, request.url));
         if (stream === null) throw new TypeError("Cannot open a stream: the Worker has named none");

@@ -14,7 +14,7 @@ import { Limits } from "../../limits.ts";
 import { createLog } from "../../observability/log.ts";
 import { noMetrics } from "../../observability/metrics.ts";
 import { createReadiness } from "../../observability/readiness.ts";
-import { createObjectStreams } from "./object_streams.ts";
+import { createObjectStreams, isolateBytes } from "./streams_object.ts";
 import type { Fetcher, WorkerOptions } from "./worker_options.ts";
 
 /**
@@ -66,8 +66,6 @@ export async function openWorkerParts(options: WorkerOptions): Promise<Dependenc
   };
 }
 
-/** https://developers.cloudflare.com/workers/platform/limits/#memory */
-export const isolateBytes = 128 * 1_048_576;
 const noAssets: Fetcher = { fetch: async () => new Response(null, { status: 404 }) };
 
 /**
