@@ -37,13 +37,14 @@ export async function listen(listener: RequestListener, address: ListenAddress):
     const server = await listenAlone(listener, address);
     await new Promise((done) => server.close(done));
   }
+  const count = isShared ? acceptedPerTurn : 1;
   const options = isShared ? { reusePort: true, backlog: maxUnaccepted / acceptedPerTurn } : {};
   const first = await listenAlone(listener, address, options);
   // A server that listens on a port has no other kind of address.
   const { port } = first.address() as AddressInfo;
   const servers = [first];
   try {
-    while (isShared && servers.length < acceptedPerTurn) {
+    while (servers.length < count) {
       servers.push(await listenAlone(listener, { ...address, port }, options));
     }
   } catch (error) {
