@@ -3,7 +3,7 @@ import type { FollowParts, FollowPlan } from "./follow_plan.ts";
 import type { FollowState } from "./follow_state.ts";
 import type { MonitorPublisher } from "../streaming/monitor_publisher.ts";
 import type { EventQueue } from "../streaming/publisher.ts";
-import type { RegisteredMonitor } from "../../shared/client/gateway_client.ts";
+import type { RegisteredMonitor } from "../streaming/monitor_publisher.ts";
 
 /** How often the state is written when nothing but the time moved. */
 const saveMs = 60_000;

@@ -1,9 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { problemOf, type GatewayClient, type RegisteredMonitor } from "../../shared/client/gateway_client.ts";
+import * as v from "valibot";
+import { problemOf } from "../../shared/client/gateway_client.ts";
+import type { RestClient } from "../../shared/client/rest_client.ts";
 import { toFindingUpdated } from "../../shared/finding_updated.ts";
 import { vulnIdOf } from "../../shared/rule_names.ts";
 import type { NewChange } from "../../shared/schemas/change.ts";
-import type { MonitorUpdate, NewMonitor } from "../../shared/schemas/monitor.ts";
+import { monitorSchema, type MonitorUpdate, type NewMonitor } from "../../shared/schemas/monitor.ts";
 import { toLine } from "../../shared/text.ts";
 import { createPublisher, hasEnded, isMissing, type EventQueue } from "./publisher.ts";
 
@@ -30,13 +32,18 @@ export interface FollowedMonitor {
 }
 
 export interface MonitorPublisherOptions {
-  readonly gateway: GatewayClient;
+  readonly gateway: RestClient;
   /** Called with one line for a person: when an outage begins, when it is over, when the gateway refuses something. */
   readonly warn: (message: string) => void;
   readonly onRegistered?: (monitor: RegisteredMonitor) => void;
   /** Default: the interval, at least 20 s. */
   readonly heartbeatMs?: number;
 }
+
+/** Only what is used: a gateway of another release may answer other fields differently. */
+const registeredSchema = v.pick(monitorSchema, ["id", "channel", "last_look_at"]);
+
+export type RegisteredMonitor = v.InferOutput<typeof registeredSchema>;
 
 export function createMonitorPublisher(
   { gateway, warn, ...options }: MonitorPublisherOptions,
@@ -49,6 +56,7 @@ export function createMonitorPublisher(
   const publisher = createPublisher<NewChange>(
     {
       kind: "monitor",
+      gateway,
       queue: changes,
       heartbeatMs: options.heartbeatMs ?? Math.max(registration.interval_seconds, 20) * 1000,
       toEvent: (change) => ({ type: "finding.updated", payload: toFindingUpdated(id, change) }),
@@ -57,10 +65,10 @@ export function createMonitorPublisher(
         monitor = await register(signal);
         options.onRegistered?.(monitor);
         onRegistered(monitor);
+        return monitor.channel;
       },
-      publish: (batch, signal) => gateway.publish(monitor?.channel ?? "", batch, signal),
-      update: (signal) => gateway.updateMonitor(id, { status: "running", ...update }, signal),
-      end: (signal) => gateway.updateMonitor(id, last, signal),
+      update: (signal) => send({ status: "running", ...update }, signal),
+      end: (signal) => send(last, signal),
       isGone(error) {
         const isGone = hasEnded(error) || (monitor !== null && isMissing(error, "monitor"));
         if (isGone) warn(`The monitor has ended at the gateway, and continues without it: ${problemOf(error)}`);
@@ -85,9 +93,14 @@ export function createMonitorPublisher(
     },
   };
 
+  function send(body: MonitorUpdate, signal: AbortSignal): Promise<unknown> {
+    return gateway.send("PATCH", `/api/v1/monitors/${id}`, { body, signal });
+  }
+
+  /** The same call again goes on with the monitor, as after a restart. */
   async function register(signal: AbortSignal): Promise<RegisteredMonitor> {
     try {
-      return await gateway.putMonitor(id, registration, signal);
+      return await gateway.ask("PUT", `/api/v1/monitors/${id}`, registeredSchema, { body: registration, signal });
     } catch (error) {
       if (!hasEnded(error) || id !== monitorId) throw error;
       warn(`The previous monitor accepts no more changes, so a new one starts: ${problemOf(error)}`);

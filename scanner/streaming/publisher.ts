@@ -1,6 +1,8 @@
 import { pause } from "../../shared/abortable.ts";
+import type { MessagePublisher } from "../../shared/broker.ts";
 import { isTimeout, problemOf } from "../../shared/client/gateway_client.ts";
 import { numberEvents } from "../../shared/client/numbered_events.ts";
+import type { RestClient } from "../../shared/client/rest_client.ts";
 import { maxBatchEvents, toMessage, type CheckedEvent } from "../../shared/event.ts";
 import { GatewayRefusal } from "../../shared/http_refusal.ts";
 
@@ -15,19 +17,20 @@ export interface EventQueue<Item> {
 /** A scan or a monitor, and the requests that keep it at the gateway. */
 export interface PublishedResource<Item> {
   readonly kind: "scan" | "monitor";
+  readonly gateway: RestClient;
+  /** Given: events go to it directly, and nobody stores them. */
+  readonly broker?: MessagePublisher;
   readonly queue: EventQueue<Item>;
   readonly heartbeatMs: number;
   readonly toEvent: (item: Item) => CheckedEvent;
   /** `A finding of V-273186`, for the warning that it was refused. */
   readonly nameOf: (item: Item) => string;
-  register(signal: AbortSignal): Promise<void>;
-  publish(messages: readonly string[], signal: AbortSignal): Promise<unknown>;
-  /** Given where nobody stores events: after so many failures in a row a batch is dropped, because the end waits for none. */
-  readonly maxPublishFailures?: number;
+  /** Resolves with its channel. */
+  register(signal: AbortSignal): Promise<string>;
   /** Sends the present state: at each heartbeat, and when it was requested. */
-  update(signal: AbortSignal): Promise<void>;
+  update(signal: AbortSignal): Promise<unknown>;
   /** Sends the end, which is the last request. */
-  end(signal: AbortSignal): Promise<void>;
+  end(signal: AbortSignal): Promise<unknown>;
   /** True for a refusal because the gateway has no such resource any more. The resource has said so then. */
   isGone(error: unknown, signal: AbortSignal): boolean | Promise<boolean>;
 }
@@ -41,12 +44,16 @@ export interface Publisher {
   end(timeoutMs: number): Promise<boolean>;
   /** Sends a request after the end was accepted, and repeats it as long; rejects with why it was given up. */
   sendLast(request: () => Promise<unknown>, timeoutMs: number): Promise<void>;
-  /** Aborts when the end was requested. */
-  readonly ending: AbortSignal;
 }
 
+/** After 1, 2, … failures in a row; from the last on it is an outage. */
+const retryDelaysMs = [250, 1000, 2000, 4000, 4000, 4000, 4000, 15_000] as const;
+/** Nobody waits longer for the end. */
+const longestEndingDelayMs = 4000;
 /** After a refusal, which a person must mend: a key, a proxy. */
 const refusedPauseMs = 60_000;
+/** After so many failures in a row a batch is dropped that goes to a broker: nobody stores it, so the end waits for none. */
+const maxBrokerFailures = 6;
 /** Failures in a row after which a gateway that never responded is given up at the end. */
 const maxRegistrationFailures = 3;
 
@@ -57,7 +64,7 @@ const maxRegistrationFailures = 3;
  * Nothing here slows or fails the caller (V5): an outage costs the live view until the gateway answers again.
  */
 export function createPublisher<Item>(resource: PublishedResource<Item>, warn: (message: string) => void): Publisher {
-  const { kind, queue } = resource;
+  const { kind, gateway, broker, queue } = resource;
   const abandoned = new AbortController();
   const ending = new AbortController();
   const sendNumbered = numberEvents<Item>(
@@ -65,9 +72,10 @@ export function createPublisher<Item>(resource: PublishedResource<Item>, warn: (
       const { type, payload } = resource.toEvent(item);
       return toMessage({ type, data: JSON.stringify(payload) });
     },
-    (messages) => untilAccepted((signal) => resource.publish(messages, signal), resource.maxPublishFailures),
+    (messages) =>
+      untilAccepted((signal) => publish(messages, signal), broker === undefined ? Infinity : maxBrokerFailures),
   );
-  let isRegistered = false;
+  let channel: string | null = null;
   let isGone = false;
   let isUpdateDue = false;
   let isEndAccepted = false;
@@ -88,11 +96,10 @@ export function createPublisher<Item>(resource: PublishedResource<Item>, warn: (
       return isEndAccepted;
     },
     sendLast: (request, timeoutMs) => giveUpAfter(timeoutMs, untilAccepted(request)),
-    ending: ending.signal,
   };
 
   function wake(): void {
-    if (isGone) queue.settle(queue.first(Number.POSITIVE_INFINITY));
+    if (isGone) queue.settle(queue.first(Infinity));
     awake.resolve();
   }
 
@@ -118,7 +125,9 @@ export function createPublisher<Item>(resource: PublishedResource<Item>, warn: (
         if (isEnding || kind === "scan") {
           const problem = abandoned.signal.aborted ? "it does not answer" : problemOf(error);
           const what = isEnding ? "Stopped trying to reach the gateway" : `The ${kind} continues without its live view`;
-          warn(`${what}; the ${kind} is not ${isRegistered ? "complete" : "registered"} at the gateway: ${problem}`);
+          warn(
+            `${what}; the ${kind} is not ${channel === null ? "registered" : "complete"} at the gateway: ${problem}`,
+          );
           return;
         }
         warnOfOutage(error);
@@ -129,8 +138,10 @@ export function createPublisher<Item>(resource: PublishedResource<Item>, warn: (
   }
 
   async function publishAll(): Promise<void> {
-    if (!isRegistered) await untilAccepted((signal) => resource.register(signal));
-    isRegistered = true;
+    const register = async (signal: AbortSignal) => {
+      channel = await resource.register(signal);
+    };
+    if (channel === null) await untilAccepted(register);
     for (;;) {
       // Read before the queue: nothing follows the end, but more items may arrive while requests are in flight.
       const isEnding = ending.signal.aborted;
@@ -160,6 +171,13 @@ export function createPublisher<Item>(resource: PublishedResource<Item>, warn: (
     }
   }
 
+  function publish(messages: readonly string[], signal: AbortSignal): Promise<unknown> {
+    const name = channel ?? "";
+    if (broker !== undefined) return Promise.all(messages.map((message) => broker.publish(name, message)));
+    const body = `{"events":[${messages.join(",")}]}`;
+    return gateway.send("POST", `/api/v1/channels/${encodeURIComponent(name)}/events`, { body, signal });
+  }
+
   async function giveUpAfter(timeoutMs: number, work: Promise<unknown>): Promise<void> {
     giveUp = setTimeout(() => abandoned.abort(), timeoutMs);
     try {
@@ -172,7 +190,7 @@ export function createPublisher<Item>(resource: PublishedResource<Item>, warn: (
   /** Rejects on a permanent refusal, and when the resource was given up. */
   async function untilAccepted(
     request: (signal: AbortSignal) => Promise<unknown>,
-    maxFailures = Number.POSITIVE_INFINITY,
+    maxFailures = Infinity,
   ): Promise<void> {
     for (let failures = 1; ; failures += 1) {
       try {
@@ -188,10 +206,11 @@ export function createPublisher<Item>(resource: PublishedResource<Item>, warn: (
         // One that does not answer has had its time; one that is restarted comes back at once.
         if (failures > 1 || isTimeout(error)) warnOfOutage(error);
         const isEnding = ending.signal.aborted;
-        if (isEnding && !isRegistered && failures >= maxRegistrationFailures) throw error;
-        if (failures >= maxFailures || (isEnding && maxFailures < Number.POSITIVE_INFINITY)) return;
-        const signals = isEnding ? [abandoned.signal] : [abandoned.signal, ending.signal];
-        await pause(retryDelayMs(failures, isEnding), signals);
+        if (isEnding && channel === null && failures >= maxRegistrationFailures) throw error;
+        if (failures >= maxFailures || (isEnding && maxFailures < Infinity)) return;
+        const delayMs = retryDelaysMs[Math.min(failures, retryDelaysMs.length) - 1] ?? 0;
+        if (isEnding) await pause(Math.min(delayMs, longestEndingDelayMs), [abandoned.signal]);
+        else await pause(delayMs, [abandoned.signal, ending.signal]);
         if (abandoned.signal.aborted) throw error;
       }
     }
@@ -204,17 +223,6 @@ export function createPublisher<Item>(resource: PublishedResource<Item>, warn: (
     const services = kind === "scan" ? "gateway or broker" : "gateway";
     warn(`The ${kind} continues without its live view until the ${services} answers again: ${problemOf(error)}`);
   }
-}
-
-const retryDelaysMs = [250, 1000, 2000, 4000] as const;
-/** This many failures in a row are an outage, with calmer retries. */
-const outageFailures = 8;
-const outageRetryMs = 15_000;
-
-/** The backoff after this many failures in a row, from 1 on. */
-function retryDelayMs(failures: number, isEnding: boolean): number {
-  if (failures >= outageFailures && !isEnding) return outageRetryMs;
-  return retryDelaysMs[Math.min(failures, retryDelaysMs.length) - 1] ?? 0;
 }
 
 /** 4xx but 429: a retry would be refused as well. */

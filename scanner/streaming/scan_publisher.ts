@@ -1,12 +1,14 @@
 import { gzipSync } from "node:zlib";
 import type { MessagePublisher } from "../../shared/broker.ts";
-import { problemOf, type GatewayClient, type RegisteredScan } from "../../shared/client/gateway_client.ts";
+import * as v from "valibot";
+import { problemOf } from "../../shared/client/gateway_client.ts";
+import type { RestClient } from "../../shared/client/rest_client.ts";
 import type { CheckedEvent } from "../../shared/event.ts";
 import type { CheckResult, Report, StatusCounts } from "../../shared/report.ts";
 import { countStates } from "../../shared/rule_result.ts";
 import { vulnIdOf } from "../../shared/rule_names.ts";
 import { maxStoredReportBytes } from "../../shared/schemas/report.ts";
-import type { NewScan, ScanUpdate } from "../../shared/schemas/scan.ts";
+import { scanSchema, type NewScan, type ScanUpdate } from "../../shared/schemas/scan.ts";
 import { toLine } from "../../shared/text.ts";
 import { toFindingCreated } from "./finding_created.ts";
 import { createPublisher, hasEnded, isMissing } from "./publisher.ts";
@@ -38,7 +40,7 @@ export interface ScanCounts extends StatusCounts {
 export type ScanOutcome = "completed" | "cancelled" | "failed";
 
 export interface ScanPublisherOptions {
-  readonly gateway: GatewayClient;
+  readonly gateway: RestClient;
   /** Given: events go to it directly, and nobody stores them. */
   readonly broker?: MessagePublisher;
   /** A UUID; sent with the registration, so that its retry registers no second scan. */
@@ -55,12 +57,21 @@ export interface ScanPublisherOptions {
   readonly endTimeoutMs?: number;
 }
 
-const maxBrokerFailures = 6;
+/** Only what is used: a gateway of another release may answer other fields differently. */
+const registeredSchema = v.pick(scanSchema, ["id", "tenant_id", "channel"]);
+const stateSchema = v.object({
+  status: v.fallback(v.string(), ""),
+  cancel_requested: v.fallback(v.boolean(), false),
+});
+
+type RegisteredScan = v.InferOutput<typeof registeredSchema>;
+
 const maxErrorLength = 2048;
 
 export function createScanPublisher(options: ScanPublisherOptions): ScanPublisher {
   const { gateway, broker, scanId, warn } = options;
   const { checks_total } = options.scan;
+  const path = `/api/v1/scans/${scanId}`;
   const cancelRequest = new AbortController();
   const events: CheckedEvent[] = [{ type: "scan.start", payload: { scan_id: scanId, checks_total } }];
   /** The newest only, after everything else: an outage leaves no backlog of it. */
@@ -68,11 +79,13 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
   const evaluatedChecks = new Set<string>();
   let counts: Partial<ScanCounts> = {};
   let scan: RegisteredScan | null = null;
-  let end: ScanUpdate = {};
+  let end: ScanUpdate | null = null;
   let isEndAccepted = false;
   const publisher = createPublisher<CheckedEvent>(
     {
       kind: "scan",
+      gateway,
+      ...(broker !== undefined && { broker }),
       queue: {
         first(max) {
           if (events.length === 0 && progress !== null) {
@@ -87,30 +100,26 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
       toEvent: (event) => event,
       nameOf: ({ payload }) => `A finding of ${vulnIdOf(String(payload["check"]))}`,
       async register(signal) {
-        scan = await gateway.putScan(scanId, options.scan, signal);
+        scan = await gateway.ask("PUT", path, registeredSchema, { body: options.scan, signal });
         options.onRegistered?.(scan);
-      },
-      ...(broker !== undefined && { maxPublishFailures: maxBrokerFailures }),
-      publish(messages, signal) {
-        const channel = scan?.channel ?? "";
-        if (broker === undefined) return gateway.publish(channel, messages, signal);
-        return Promise.all(messages.map((message) => broker.publish(channel, message)));
+        return scan.channel;
       },
       async update(signal) {
-        const { cancel_requested } = await gateway.updateScan(scanId, { status: "running", ...counts }, signal);
-        if (cancel_requested && !publisher.ending.aborted) cancelRequest.abort();
+        const body: ScanUpdate = { status: "running", ...counts };
+        const { cancel_requested } = await gateway.ask("PATCH", path, stateSchema, { body, signal });
+        if (cancel_requested && end === null) cancelRequest.abort();
       },
       async end(signal) {
         try {
-          await gateway.updateScan(scanId, { ...counts, ...end }, signal);
+          await gateway.send("PATCH", path, { body: { ...counts, ...end }, signal });
         } catch (error) {
           // Ended already: by us, when the response to our own request was lost.
-          if (!hasEnded(error) || (await gateway.readScan(scanId, signal)).status !== end.status) throw error;
+          if (!hasEnded(error) || (await gateway.get(path, stateSchema, signal)).status !== end?.status) throw error;
         }
       },
       async isGone(error, signal) {
         if (scan === null || !(await isDeleted(error, signal))) return false;
-        const consequence = publisher.ending.aborted ? "" : ": it stops, and reports what was evaluated";
+        const consequence = end !== null ? "" : ": it stops, and reports what was evaluated";
         warn(`The scan was deleted at the gateway${consequence}`);
         cancelRequest.abort();
         return true;
@@ -141,11 +150,10 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
     async storeReport(report) {
       if (!isEndAccepted) return;
       const body = gzipSync(JSON.stringify(report));
-      const never = new AbortController().signal;
       try {
         requireStorable(body.length);
-        // Not aborted when its time is over: a large one takes longer than that.
-        await publisher.sendLast(() => gateway.storeReport(scanId, body, never), endTimeoutMs(report.scan.status));
+        const send = () => gateway.send("PUT", `${path}/report`, { body });
+        await publisher.sendLast(send, endTimeoutMs(report.scan.status));
       } catch (error) {
         warn(`The report was not stored at the gateway: ${problemOf(error)}`);
       }
@@ -175,7 +183,7 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
   async function isDeleted(error: unknown, signal: AbortSignal): Promise<boolean> {
     if (!hasEnded(error)) return isMissing(error, "scan");
     try {
-      return (await gateway.readScan(scanId, signal)).status === "cancelled";
+      return (await gateway.get(path, stateSchema, signal)).status === "cancelled";
     } catch (failure) {
       return isMissing(failure, "scan");
     }

@@ -5,7 +5,7 @@ import { parseBrokerConfig, type BrokerConfig } from "../../shared/brokers/broke
 import { openBroker } from "../../shared/brokers/open_broker.ts";
 import { createEnvironmentReader, type Environment } from "../../shared/environment_reader.ts";
 import { UsageError } from "../../shared/usage_error.ts";
-import { createGatewayClient } from "../../shared/client/gateway_client.ts";
+import { openGateway } from "../../shared/client/gateway_client.ts";
 import type { NewScan } from "../../shared/schemas/scan.ts";
 import type { FollowParts } from "../follow/follow_plan.ts";
 import { createMonitorPublisher } from "./monitor_publisher.ts";
@@ -40,7 +40,7 @@ interface Messages {
 export function startPublishing(config: StreamConfig, scan: Required<NewScan>, log: Messages): ScanPublisher {
   const { gatewayUrl: url, apiKey, broker } = config;
   return createScanPublisher({
-    gateway: createGatewayClient({ url, apiKey, timeoutMs: callTimeoutMs }),
+    gateway: openGateway({ url, apiKey, timeoutMs: callTimeoutMs }),
     ...(broker.kind !== "memory" && { broker: lazyBroker(broker) }),
     scanId: randomUUID(),
     scan,
@@ -53,7 +53,7 @@ export function startPublishing(config: StreamConfig, scan: Required<NewScan>, l
 export function monitorOpener(config: StreamConfig | null, log: Messages): FollowParts["openMonitor"] {
   if (config === null) return null;
   const { gatewayUrl: url, apiKey } = config;
-  const gateway = createGatewayClient({ url, apiKey, timeoutMs: callTimeoutMs });
+  const gateway = openGateway({ url, apiKey, timeoutMs: callTimeoutMs });
   return (followed) =>
     createMonitorPublisher(
       {

@@ -17,7 +17,7 @@ export interface RestOptions {
   readonly url: string;
   /** Adds the credential. */
   readonly fetch: typeof fetch;
-  /** Bound on one call, in milliseconds. */
+  /** Bound on one call, in milliseconds. A compressed body has as much time again as it takes over a slow line. */
   readonly timeoutMs: number;
   /** How large an answer may be, decompressed. Default: 8 MiB; a page of a list has half a mebibyte. */
   readonly maxAnswerBytes?: number;
@@ -50,8 +50,9 @@ export function createRestClient(options: RestOptions) {
   /** Resolves with the answer, which nobody has checked; null: it has no body. */
   async function send(method: string, path: string, request: SendOptions = {}): Promise<unknown> {
     const { body, signal, keepalive = false } = request;
+    const timeoutMs = options.timeoutMs + (body instanceof Uint8Array ? uploadMs(body) : 0);
     for (let retriesLeft = method === "GET" ? maxReadRetries : 0; ; retriesLeft -= 1) {
-      const timeout = AbortSignal.timeout(options.timeoutMs);
+      const timeout = AbortSignal.timeout(timeoutMs);
       const response = await options.fetch(new URL(path, options.url), {
         method,
         headers: {
@@ -122,6 +123,10 @@ export function createRestClient(options: RestOptions) {
 function encodeBody(body: unknown): BodyInit {
   if (typeof body === "string") return body;
   return body instanceof Uint8Array ? new Uint8Array(body) : JSON.stringify(body);
+}
+
+function uploadMs({ byteLength }: Uint8Array): number {
+  return Math.ceil((byteLength / 1_048_576) * 10_000);
 }
 
 function parseJson(text: string): unknown {

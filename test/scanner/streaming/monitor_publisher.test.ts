@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import * as v from "valibot";
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { createGatewayClient, openGateway } from "../../../shared/client/gateway_client.ts";
+import { openGateway } from "../../../shared/client/gateway_client.ts";
 import {
   createMonitorPublisher,
   type FollowedMonitor,
@@ -66,7 +66,7 @@ function openMonitor({ monitorId = randomUUID(), onRegistered, ...changes }: Cha
   let queue: readonly NewChange[] = [];
   const publisher = createMonitorPublisher(
     {
-      gateway: createGatewayClient({ url, apiKey: gateway.acme.apiKey, timeoutMs: 2000, fetch: send }),
+      gateway: openGateway({ url, apiKey: gateway.acme.apiKey, timeoutMs: 2000, fetch: send }),
       warn: (message) => warnings.push(message),
       ...changes,
     },
@@ -198,7 +198,7 @@ describe("createMonitorPublisher", () => {
     const proxied: typeof fetch = async (input, init) =>
       init?.method === "POST" ? new Response("No such page", { status: 404 }) : fetch(input, init);
     const options = { url: gateway.url, apiKey: gateway.acme.apiKey, timeoutMs: 2000, fetch: proxied };
-    const monitor = await startMonitor({ gateway: createGatewayClient(options) });
+    const monitor = await startMonitor({ gateway: openGateway(options) });
     monitor.changed([aChange()]);
     await expect.poll(() => monitor.warnings).toEqual([expect.stringMatching(/continues without its live view/)]);
     expect(monitor.waiting()).toHaveLength(1);

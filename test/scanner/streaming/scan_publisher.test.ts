@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import * as v from "valibot";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { createGatewayClient, openGateway } from "../../../shared/client/gateway_client.ts";
+import { openGateway } from "../../../shared/client/gateway_client.ts";
 import {
   createScanPublisher,
   type ScanPublisher,
@@ -60,7 +60,7 @@ function startScan(changes: ScanChanges = {}): Scanner {
   };
   const { apiKey } = gateway.acme;
   const publisher = createScanPublisher({
-    gateway: createGatewayClient({ url, apiKey, timeoutMs, fetch: send }),
+    gateway: openGateway({ url, apiKey, timeoutMs, fetch: send }),
     scanId,
     scan: { org_url: "https://acme.okta.com", client_id: "0oa1", benchmark: "okta-idaas-stig-v1r2", checks_total: 3 },
     warn: (message) => warnings.push(message),
@@ -265,7 +265,7 @@ describe("createScanPublisher", () => {
 
   test("warns once of a refused key, without a retry", async () => {
     const url = `http://127.0.0.1:${network.port}`;
-    const client = createGatewayClient({ url, apiKey: `scs_00000000_${"0".repeat(64)}`, timeoutMs: 1000 });
+    const client = openGateway({ url, apiKey: `scs_00000000_${"0".repeat(64)}`, timeoutMs: 1000 });
     const scan = startScan({ gateway: client });
     await expect.poll(() => scan.warnings.length).toBe(1);
     await scan.end("completed", [aCheckResult()]);
@@ -371,7 +371,7 @@ test.each([429, 502, 503])(
     };
     const { apiKey } = gateway.acme;
     const scan = startScan({
-      gateway: createGatewayClient({ url: gateway.url, apiKey, timeoutMs: 1000, fetch: busy }),
+      gateway: openGateway({ url: gateway.url, apiKey, timeoutMs: 1000, fetch: busy }),
     });
     const results = threeChecks(2);
     evaluate(scan, results);
@@ -390,7 +390,7 @@ test("a 404 that is not the gateway's stops no scan", async () => {
   };
   const { apiKey } = gateway.acme;
   const scan = startScan({
-    gateway: createGatewayClient({ url: gateway.url, apiKey, timeoutMs: 1000, fetch: redirected }),
+    gateway: openGateway({ url: gateway.url, apiKey, timeoutMs: 1000, fetch: redirected }),
   });
   await expect.poll(() => scan.warnings.length).toBe(1);
   expect(scan.warnings[0]).toMatch(/^The scan continues without its live view/);
