@@ -7,7 +7,7 @@ import { memberOf, type Setting } from "../scanner/settings/setting.ts";
 import { table } from "../scanner/settings/table.ts";
 import { summarySchema } from "../scanner/commands/summary.ts";
 import { isJsonObject } from "../shared/json.ts";
-import { diffSchema } from "../shared/schemas/diff.ts";
+import { diffSchema } from "../scanner/diff/diff_schema.ts";
 import { orgPolicySchema } from "../scanner/org_policy/read_org_policy.ts";
 import { predicateSchema } from "../scanner/signing/statement.ts";
 import { reportDefinitions, reportSchema } from "../shared/schemas/report.ts";

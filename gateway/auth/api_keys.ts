@@ -1,6 +1,5 @@
-import { toHex } from "../../shared/hex.ts";
 import { AppError, type LoginProblem } from "../../shared/app_error.ts";
-import { sha256Hex } from "./sha256.ts";
+import { sha256Hex, toHex } from "./sha256.ts";
 
 /**
  * API keys: `scs_<8 hex>_<64 hex>`. The first part is public and identifies the key; the second is 256 random

@@ -1,6 +1,6 @@
 import { AppError, PermissionDenied } from "../../shared/app_error.ts";
 import type { FoundApiKey } from "../../drizzle/across_tenants.ts";
-import { createSteadyClock } from "../../shared/steady_clock.ts";
+import { createSteadyClock } from "../steady_clock.ts";
 import { badKey, hashApiKey, isApiKey } from "./api_keys.ts";
 import { toPrincipal, type Identity, type AllowedPrincipal, type Principal } from "./principal.ts";
 import { type JwtVerifier, badToken } from "./jwt.ts";

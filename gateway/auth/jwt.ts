@@ -15,7 +15,7 @@ import {
 import { AppError, type LoginProblem } from "../../shared/app_error.ts";
 import { isUuid, lowerCaseUuids } from "../../shared/channel_name.ts";
 import { readBounded } from "../../shared/read_bounded.ts";
-import { createSteadyClock } from "../../shared/steady_clock.ts";
+import { createSteadyClock } from "../steady_clock.ts";
 import { settingsError } from "../config.ts";
 import type { IssuerOptions, Jwks } from "../key_set.ts";
 import type { Identity } from "./principal.ts";

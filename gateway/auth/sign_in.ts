@@ -1,7 +1,7 @@
 import { isJsonObject } from "../../shared/json.ts";
 import { readBounded } from "../../shared/read_bounded.ts";
-import type { IssuerEndpoints } from "../../shared/schemas/session.ts";
-import { createSteadyClock } from "../../shared/steady_clock.ts";
+import type { IssuerEndpoints } from "../http/session_schema.ts";
+import { createSteadyClock } from "../steady_clock.ts";
 import { isIssuerAddress, type SignInConfig } from "../config.ts";
 
 /** The issuer that people sign in at, as the live page needs it. All of it is public. */

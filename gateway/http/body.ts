@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { AppError } from "../../shared/app_error.ts";
 import { isJsonObject } from "../../shared/json.ts";
 import { bodyTooLarge, readBounded } from "../../shared/read_bounded.ts";
-import type { FieldProblem } from "../../shared/schemas/problem.ts";
+import type { FieldProblem } from "./problem_schema.ts";
 import { accountOf } from "../limits.ts";
 import { HttpRefusal, InvalidBody } from "./problem.ts";
 

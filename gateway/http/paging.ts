@@ -2,7 +2,7 @@ import { sql, type SQL } from "drizzle-orm";
 import type { PgColumn } from "drizzle-orm/pg-core";
 import * as v from "valibot";
 import { AppError } from "../../shared/app_error.ts";
-import { fromBase64, toBase64 } from "../../shared/base64.ts";
+import { fromBase64, toBase64 } from "./base64.ts";
 import { isUuid } from "../../shared/channel_name.ts";
 import type { Parameter } from "../description/operation.ts";
 

@@ -1,7 +1,7 @@
 import { AppError } from "../../shared/app_error.ts";
 import { EventError } from "../../shared/event.ts";
 import { FeatureError } from "../streaming/event_stream_definition.ts";
-import type { FieldProblem, Problem } from "../../shared/schemas/problem.ts";
+import type { FieldProblem, Problem } from "./problem_schema.ts";
 
 /** A body whose fields are wrong: 422, each field named. */
 export class InvalidBody extends AppError {

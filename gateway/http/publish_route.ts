@@ -17,7 +17,7 @@ import {
   toMessage,
 } from "../../shared/event.ts";
 import { isJsonObject } from "../../shared/json.ts";
-import { batchSizeMessage, newEventSchema, publishedSchema } from "../../shared/schemas/event.ts";
+import { batchSizeMessage, newEventSchema, publishedSchema } from "./event_schema.ts";
 import { withTimeout } from "../../shared/with_timeout.ts";
 import { component, json, problem } from "../description/operation.ts";
 import type { Feature } from "../features/features.ts";

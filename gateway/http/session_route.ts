@@ -4,7 +4,7 @@ import { describeRoute } from "hono-openapi";
 import { openTo } from "../auth/access.ts";
 import type { Database } from "../../drizzle/database.ts";
 import { readOne } from "../../drizzle/transactions.ts";
-import { sessionSchema, type Session } from "../../shared/schemas/session.ts";
+import { sessionSchema, type Session } from "./session_schema.ts";
 import type { Role } from "../../shared/schemas/team.ts";
 import { notMember } from "../auth/membership.ts";
 import type { RequestVariables } from "./request_log.ts";

@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import { anyone } from "../auth/access.ts";
 import { isLoopback } from "../../shared/loopback.ts";
 import { NotFound, PermissionDenied } from "../../shared/app_error.ts";
-import type { SignInOffer } from "../../shared/schemas/session.ts";
+import type { SignInOffer } from "./session_schema.ts";
 import type { PageDependencies } from "./dependencies.ts";
 
 /** How people sign in here: asked by the live page, before it has any credential. */

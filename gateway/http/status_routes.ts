@@ -2,12 +2,17 @@ import { Hono } from "hono";
 import { describeRoute } from "hono-openapi";
 import * as v from "valibot";
 import { openTo } from "../auth/access.ts";
-import { PermissionDenied } from "../../shared/app_error.ts";
 import type { StatusDependencies } from "./dependencies.ts";
 import { toProblem } from "./problem.ts";
-import { AppError } from "../../shared/app_error.ts";
-import { healthSchema, notReadySchema, readySchema } from "../../shared/schemas/status.ts";
+import { AppError, PermissionDenied } from "../../shared/app_error.ts";
 import { answer, component, json, problem } from "../description/operation.ts";
+import { problemSchema } from "./problem_schema.ts";
+
+const availability = v.picklist(["ok", "away"]);
+const healthSchema = v.object({ status: v.literal("ok") });
+const checksSchema = v.object({ database: availability, broker: availability, draining: v.boolean() });
+const readySchema = v.object({ status: v.literal("ready"), checks: checksSchema });
+const notReadySchema = v.object({ ...problemSchema.entries, checks: checksSchema });
 
 const status = { tags: ["status"], security: [] };
 

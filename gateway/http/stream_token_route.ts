@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 import type * as v from "valibot";
-import { streamTokenRequestSchema, streamTokenSchema } from "../../shared/schemas/session.ts";
+import { streamTokenRequestSchema, streamTokenSchema } from "./session_schema.ts";
 import { streamTokenSeconds } from "../auth/stream_tokens.ts";
 import type { EventStreams } from "../features/features.ts";
 import { findEventStream, type RequestedStream } from "../streaming/event_stream.ts";

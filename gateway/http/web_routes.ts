@@ -2,7 +2,7 @@ import { Hono, type MiddlewareHandler } from "hono";
 import { etag } from "hono/etag";
 import { serveStatic } from "hono/serve-static";
 import { anyone } from "../auth/access.ts";
-import type { IssuerEndpoints } from "../../shared/schemas/session.ts";
+import type { IssuerEndpoints } from "./session_schema.ts";
 import { NotFound } from "../../shared/app_error.ts";
 import type { PageDependencies } from "./dependencies.ts";
 

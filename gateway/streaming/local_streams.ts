@@ -5,7 +5,7 @@ import {
   encodeRetry,
   encodeTerminalType,
 } from "../../shared/event_stream_encoding.ts";
-import { createSteadyClock } from "../../shared/steady_clock.ts";
+import { createSteadyClock } from "../steady_clock.ts";
 import { withTimeout } from "../../shared/with_timeout.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { StreamBounds } from "../config.ts";

@@ -8,7 +8,7 @@ import { compareFiles, readComparedFile } from "../diff/compare_files.ts";
 import { toJson } from "../reports/json.ts";
 import type { Format } from "../reports/report_format.ts";
 import { chooseFormats, requireTarget, writeFormats } from "../reports/write_reports.ts";
-import type { Diff } from "../../shared/schemas/diff.ts";
+import type { Diff } from "../diff/diff_schema.ts";
 import { oneOrganization, settingsOfSaved } from "../settings/organizations.ts";
 import { readSettings, type Flags } from "../settings/read_settings.ts";
 import { listRuns } from "../runs/kept_runs.ts";

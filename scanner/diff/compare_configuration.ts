@@ -1,4 +1,4 @@
-import type { Diff, ObjectChange } from "../../shared/schemas/diff.ts";
+import type { Diff, ObjectChange } from "./diff_schema.ts";
 import { shorten } from "../../shared/text.ts";
 import type { CatalogCheck } from "../catalog/catalog.ts";
 import type { ArtifactName, CollectedArtifacts } from "../evidence/artifacts.ts";

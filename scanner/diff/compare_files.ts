@@ -12,7 +12,7 @@ import { toContext } from "../run_scan.ts";
 import { originOf } from "../../shared/schemas/web_address.ts";
 import { compareConfiguration } from "./compare_configuration.ts";
 import { compareFindings, findingChangeKinds, isJudged } from "./compare_findings.ts";
-import type { Diff, DiffSide } from "../../shared/schemas/diff.ts";
+import type { Diff, DiffSide } from "./diff_schema.ts";
 
 /** One of the two files of `diff`: a report, or evidence. */
 export interface ComparedFile {

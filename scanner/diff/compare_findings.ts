@@ -1,6 +1,6 @@
 import type { CheckResult, Finding } from "../../shared/report.ts";
 import { isHolding } from "../../shared/rule_result.ts";
-import type { Diff } from "../../shared/schemas/diff.ts";
+import type { Diff } from "./diff_schema.ts";
 import { isUnreadable } from "../../shared/history/observation.ts";
 import { sortBy } from "../checks/parsing/names.ts";
 import { pairUp } from "./compare_values.ts";

@@ -1,6 +1,6 @@
 import { accessPolicyId } from "../checks/parsing/access_policy.ts";
 import { nameOf } from "../checks/parsing/names.ts";
-import type { FieldChange } from "../../shared/schemas/diff.ts";
+import type { FieldChange } from "./diff_schema.ts";
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 
 /** Fields that differ between two versions of an object. Order, timestamps and links make no difference. */

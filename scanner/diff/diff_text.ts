@@ -1,7 +1,7 @@
 import { findingChangeKinds, findingChangeTitles, type ComparedVerdict } from "./compare_findings.ts";
 import { vulnIdOf } from "../../shared/rule_names.ts";
 import { categoryNames } from "../../shared/severity.ts";
-import type { Diff, FieldChange, ObjectChange } from "../../shared/schemas/diff.ts";
+import type { Diff, FieldChange, ObjectChange } from "./diff_schema.ts";
 import { printable, wrapText } from "../../command_line/terminal.ts";
 import { shorten, toLine } from "../../shared/text.ts";
 import { verdictOf } from "../reports/result_text.ts";

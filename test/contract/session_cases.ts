@@ -9,7 +9,7 @@ import {
   type GatewayCase,
   type GatewayUnderTest,
 } from "./harness.ts";
-import type { Session } from "../../shared/schemas/session.ts";
+import type { Session } from "../../gateway/http/session_schema.ts";
 import type { TestTenant } from "../support/operator.ts";
 
 const session = "/api/v1/session";

@@ -11,7 +11,7 @@ import { artifactsDocument } from "../../scanner/evidence/artifacts_document.ts"
 import { reportFormats } from "../../scanner/reports/formats.ts";
 import diffSchema from "../../shared/diff.schema.json" with { type: "json" };
 import type { Report } from "../../shared/report.ts";
-import type { Diff } from "../../shared/schemas/diff.ts";
+import type { Diff } from "../../scanner/diff/diff_schema.ts";
 import { aPasswordPolicy, compliantArtifacts, set } from "../support/artifact_builders.ts";
 import { aScan } from "../support/report_builders.ts";
 import { importToStigManager } from "../support/checklist_reports.ts";

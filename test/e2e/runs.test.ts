@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Report } from "../../shared/report.ts";
-import type { Diff } from "../../shared/schemas/diff.ts";
+import type { Diff } from "../../scanner/diff/diff_schema.ts";
 import type { History } from "../../shared/schemas/history.ts";
 import { callCommand } from "../support/called_command.ts";
 import { startCommandOrg } from "../support/org_stage.ts";

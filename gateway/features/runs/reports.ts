@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { scanReports } from "../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
-import { fromBase64, toBase64 } from "../../../shared/base64.ts";
+import { fromBase64, toBase64 } from "../../http/base64.ts";
 import { sha256Hex } from "../../auth/sha256.ts";
 import { count, uuid } from "../../../shared/schemas/primitives.ts";
 import { maxStoredReportBytes, reportSchema } from "../../../shared/schemas/report.ts";

@@ -4,7 +4,7 @@ import { requireRoom } from "../../../drizzle/limits.ts";
 import { scans } from "../../../drizzle/schema.ts";
 import type { Query, TenantDatabase } from "../../../drizzle/transactions.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
-import type { FieldProblem } from "../../../shared/schemas/problem.ts";
+import type { FieldProblem } from "../../http/problem_schema.ts";
 import type { Access } from "../../auth/membership.ts";
 import { afterCursor, type PageRequest } from "../../http/paging.ts";
 import { InvalidBody } from "../../http/problem.ts";

@@ -1,7 +1,7 @@
 import { and, desc, eq, getTableColumns, ne, sql, type SQL } from "drizzle-orm";
 import { changes, findings, memberships, monitors } from "../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
-import type { Overview } from "../../../shared/schemas/overview.ts";
+import type { Overview } from "./overview_schema.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { selectDecisions, toDecision } from "../decisions/decision_store.ts";
 import { presentResults, toOrganization } from "../organizations/organization.ts";

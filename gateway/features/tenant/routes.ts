@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 import * as v from "valibot";
-import { overviewSchema, seenSchema } from "../../../shared/schemas/overview.ts";
+import { overviewSchema, seenSchema } from "./overview_schema.ts";
 import { tenantNameSchema, tenantSchema } from "../../../shared/schemas/team.ts";
 import { answer, component, json, problem } from "../../description/operation.ts";
 import type { Allowed } from "../../http/allow.ts";

@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { toProblem } from "../model/connection.ts";
 import { demoCredential, openSession, pastedCredential, type Session } from "../model/session.ts";
 import { announceSignOut, onSignOutElsewhere } from "../model/sign_out.ts";
-import type { SignInOffer } from "../../../shared/schemas/session.ts";
+import type { SignInOffer } from "../../http/session_schema.ts";
 import { fetchOffer, reachableProvider } from "../model/sign_in/provider.ts";
 import { Message } from "./basics.tsx";
 import { Shell } from "./shell.tsx";

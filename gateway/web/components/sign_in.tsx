@@ -1,6 +1,6 @@
 import type { TargetedSubmitEvent } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import type { SignInOffer } from "../../../shared/schemas/session.ts";
+import type { SignInOffer } from "../../http/session_schema.ts";
 import { Button } from "./basics.tsx";
 import { useAction } from "./hooks.ts";
 import { useTitle } from "./tab_mark.ts";

@@ -1,5 +1,5 @@
 import { keyMay, rolesOf, type Permission } from "../../auth/permissions.ts";
-import type { Session } from "../../../shared/schemas/session.ts";
+import type { Session } from "../../http/session_schema.ts";
 
 /** Decides which actions the page offers; the gateway checks each request itself. */
 export function mayDo({ tenant, scopes }: Pick<Session, "tenant" | "scopes">, permission: Permission): boolean {

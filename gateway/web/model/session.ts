@@ -1,7 +1,7 @@
 import { object, string } from "valibot";
 import { GatewayRefusal } from "../../../shared/http_refusal.ts";
-import { overviewSchema, type Overview } from "../../../shared/schemas/overview.ts";
-import { sessionSchema, type Session as Caller } from "../../../shared/schemas/session.ts";
+import { overviewSchema, type Overview } from "../../features/tenant/overview_schema.ts";
+import { sessionSchema, type Session as Caller } from "../../http/session_schema.ts";
 import { createApi, openRest, type Api } from "./api.ts";
 import { SignInError } from "./sign_in/provider.ts";
 

@@ -3,7 +3,7 @@ import type { Change } from "../../../shared/schemas/change.ts";
 import type { Decision } from "../../../shared/schemas/decision.ts";
 import type { Monitor } from "../../../shared/schemas/monitor.ts";
 import type { Organization } from "../../../shared/schemas/organization.ts";
-import type { Overview } from "../../../shared/schemas/overview.ts";
+import type { Overview } from "../../features/tenant/overview_schema.ts";
 import type { Scan } from "../../../shared/schemas/scan.ts";
 import type { TenantEvents } from "../../../shared/schemas/tenant_events.ts";
 

@@ -1,7 +1,7 @@
 import { pause } from "../../../shared/abortable.ts";
 import { subscribe, type Subscription } from "../../../shared/client/subscribe.ts";
 import type { Decision } from "../../../shared/schemas/decision.ts";
-import { overviewSchema, type Overview } from "../../../shared/schemas/overview.ts";
+import { overviewSchema, type Overview } from "../../features/tenant/overview_schema.ts";
 import { scanSchema } from "../../../shared/schemas/scan.ts";
 import type { TenantEvents } from "../../../shared/schemas/tenant_events.ts";
 import { type Api, toScanPath } from "./api.ts";

@@ -1,4 +1,4 @@
-import { signInOfferSchema, type IssuerEndpoints, type SignInOffer } from "../../../../shared/schemas/session.ts";
+import { signInOfferSchema, type IssuerEndpoints, type SignInOffer } from "../../../http/session_schema.ts";
 import { openRest } from "../api.ts";
 
 /** An issuer at which people can sign in now. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { parse } from "valibot";
-import { overviewSchema, type Overview } from "../../../../shared/schemas/overview.ts";
+import { overviewSchema, type Overview } from "../../../../gateway/features/tenant/overview_schema.ts";
 import { aChange } from "../../../support/change_builders.ts";
 import { buildFinding, createProducer } from "../../../support/producers.ts";
 import type { TestTenant } from "../../../support/operator.ts";

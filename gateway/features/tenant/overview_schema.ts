@@ -1,12 +1,12 @@
 import * as v from "valibot";
-import { changeSchema } from "./change.ts";
-import { decisionSchema } from "./decision.ts";
-import { monitorSchema } from "./monitor.ts";
-import { actorSchema } from "./history.ts";
-import { organizationSchema } from "./organization.ts";
-import { described, time, uuid, type Output } from "./primitives.ts";
-import { scanSchema } from "./scan.ts";
-import { sessionSchema } from "./session.ts";
+import { changeSchema } from "../../../shared/schemas/change.ts";
+import { decisionSchema } from "../../../shared/schemas/decision.ts";
+import { monitorSchema } from "../../../shared/schemas/monitor.ts";
+import { actorSchema } from "../../../shared/schemas/history.ts";
+import { organizationSchema } from "../../../shared/schemas/organization.ts";
+import { described, time, uuid, type Output } from "../../../shared/schemas/primitives.ts";
+import { scanSchema } from "../../../shared/schemas/scan.ts";
+import { sessionSchema } from "../../http/session_schema.ts";
 
 /** Everything that the first view of the page shows, of one moment. */
 export const overviewSchema = v.object({

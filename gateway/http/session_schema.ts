@@ -1,6 +1,6 @@
 import * as v from "valibot";
-import { described, strictObject, uuid, type Output } from "./primitives.ts";
-import { roleSchema, scopeSchema } from "./team.ts";
+import { described, strictObject, uuid, type Output } from "../../shared/schemas/primitives.ts";
+import { roleSchema, scopeSchema } from "../../shared/schemas/team.ts";
 
 const tenantSchema = v.object({
   id: uuid("expected a UUID"),

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { described, type Output } from "./primitives.ts";
+import { described, type Output } from "../../shared/schemas/primitives.ts";
 
 /** A problem document, https://www.rfc-editor.org/rfc/rfc9457 */
 export const problemSchema = v.object({

@@ -1,6 +1,6 @@
 import * as v from "valibot";
-import { manualReasonSchema, severitySchema, statusSchema } from "./finding.ts";
-import { count, described, type Output } from "./primitives.ts";
+import { manualReasonSchema, severitySchema, statusSchema } from "../../shared/schemas/finding.ts";
+import { count, described, type Output } from "../../shared/schemas/primitives.ts";
 
 /** Differences between two scans of an organization: `scanstream.diff/1`. */
 
