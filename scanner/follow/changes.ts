@@ -1,5 +1,5 @@
-import type { Attestation, CheckResult, Finding, ManualReason, Severity, StatusCounts } from "../../shared/report.ts";
-import { countStates, stateOf, worstVerdict } from "../../shared/rule_result.ts";
+import type { Attestation, CheckResult, Finding, ManualReason, Severity } from "../../shared/report.ts";
+import { stateOf, worstVerdict } from "../../shared/rule_result.ts";
 import type { ChangeLineInput, Explanation as StoredExplanation } from "../../shared/schemas/change.ts";
 import { shorten } from "../../shared/text.ts";
 import type { CatalogCheck } from "../catalog/catalog.ts";
@@ -114,28 +114,22 @@ const maxExplanations = 20;
 /** As the gateway takes it. */
 const maxTextLength = 2048;
 
-export interface LineFacts {
-  readonly id: string;
-  readonly orgUrl: string;
-  readonly monitorId: string;
-  readonly rule: RuleVerdict;
-  readonly seenAt: string;
-  readonly cause: ChangeLine["cause"];
-  readonly events: readonly LogEvent[];
-  /** Other events of the same interval. */
-  readonly also: readonly string[];
-  readonly withAddresses: boolean;
-}
+/** What a line says in addition to its move. */
+export type LineFacts = Pick<
+  ChangeLine,
+  "id" | "org_url" | "monitor_id" | "rule" | "seen_at" | "cause" | "explained_by" | "also"
+>;
 
-export function toLine({ from, to, expected, actual, toPass }: Move, facts: LineFacts): ChangeLine {
+export function toLine(move: Move, { id, org_url, monitor_id, ...facts }: LineFacts): ChangeLine {
+  const { from, to, expected, actual, toPass } = move;
   const finding = to ?? from;
   if (finding === null) throw new TypeError("Cannot write a change: it has neither a verdict before nor one after");
   const { check, fingerprint, resource } = finding;
   return {
     schema: "scanstream.change/1",
-    id: facts.id,
-    org_url: facts.orgUrl,
-    monitor_id: facts.monitorId,
+    id,
+    org_url,
+    monitor_id,
     check,
     fingerprint,
     resource,
@@ -146,35 +140,36 @@ export function toLine({ from, to, expected, actual, toPass }: Move, facts: Line
     expected: shorten(expected, maxTextLength),
     actual: shorten(actual, maxTextLength),
     to_pass: toPass === null ? null : shorten(toPass, maxTextLength),
-    rule: facts.rule,
-    seen_at: facts.seenAt,
-    cause: facts.cause,
-    explained_by: facts.events.slice(0, maxExplanations).map((event) => toExplanation(event, facts)),
+    ...facts,
+    explained_by: facts.explained_by.slice(0, maxExplanations),
     also: facts.also.slice(0, maxExplanations),
   };
 }
-
-type StateFacts = Pick<LineFacts, "orgUrl" | "monitorId" | "seenAt" | "withAddresses"> & {
-  readonly newId: () => string;
-};
 
 /** A line for each finding of a check, as a monitor's first state; `actual` says what state that is. */
 export function toStateLines(
   { name, rule: { severity } }: CatalogCheck,
   known: readonly KnownFinding[],
-  { actual, newId, ...facts }: StateFacts & { readonly actual: string },
+  {
+    actual,
+    newId,
+    ...facts
+  }: Pick<LineFacts, "org_url" | "monitor_id" | "seen_at"> & {
+    readonly actual: string;
+    readonly newId: () => string;
+  },
 ): readonly ChangeLine[] {
   const findings = known.filter(({ check }) => check === name);
   const rule = { ...ruleVerdict(findings), severity };
   return findings.map((to) =>
     toLine(
       { from: null, to, actual, ...unexpected },
-      { ...facts, id: newId(), rule, cause: "start", events: [], also: [] },
+      { ...facts, id: newId(), rule, cause: "start", explained_by: [], also: [] },
     ),
   );
 }
 
-function toExplanation(event: LogEvent, { withAddresses }: LineFacts): Explanation {
+export function toExplanation(event: LogEvent, withAddresses: boolean): Explanation {
   const object = objectOf(event);
   return {
     uuid: event.uuid ?? "unknown",
@@ -183,7 +178,7 @@ function toExplanation(event: LogEvent, { withAddresses }: LineFacts): Explanati
     actor: event.actor,
     transaction_id: event.transactionId,
     ...(object !== null && { object }),
-    ...(withAddresses ? { ip_address: event.ipAddress } : {}),
+    ...(withAddresses && { ip_address: event.ipAddress }),
   };
 }
 
@@ -211,25 +206,8 @@ function isSameDecision(one: KnownFinding, other: KnownFinding): boolean {
   return one.waived === other.waived && one.attested === other.attested;
 }
 
-/** How many checks are in each state; a check that a person attested counts as what it was attested to. */
-export function countChecks(
-  checks: Iterable<readonly [check: string, findings: readonly KnownFinding[]]>,
-  attestations: ReadonlyMap<string, Attestation>,
-): StatusCounts {
-  return countStates(
-    [...checks].map(([check, findings]) => ({
-      ...ruleVerdict(findings),
-      attestation: attestations.get(check) ?? null,
-    })),
-  );
-}
-
 /** The verdict of a check by its findings, without attestations. */
 export function ruleVerdict(findings: readonly KnownFinding[]): Verdict {
   const relevant = findings.filter(({ advisory }) => !advisory);
   return worstVerdict(relevant.length > 0 ? relevant : findings);
-}
-
-export function isAnyFailing(checks: Iterable<readonly KnownFinding[]>): boolean {
-  return [...checks].flat().some(({ status, advisory, waived }) => status === "FAIL" && !advisory && !waived);
 }

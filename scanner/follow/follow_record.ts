@@ -122,10 +122,10 @@ export class FollowRecord implements EventQueue<ChangeLine> {
 
   /** Every verdict as the first state of whoever has seen none. */
   #stateLines(actual: string): readonly ChangeLine[] {
-    const { checks, orgUrl, withAddresses } = this.#plan;
+    const { checks, orgUrl } = this.#plan;
     const { clock, newId } = this.#parts;
-    const seenAt = new Date(clock.nowMs()).toISOString();
-    const facts = { actual, newId, seenAt, orgUrl, monitorId: this.#monitorId, withAddresses };
+    const seen_at = new Date(clock.nowMs()).toISOString();
+    const facts = { actual, newId, org_url: orgUrl, monitor_id: this.#monitorId, seen_at };
     const known = this.#committed?.findings ?? [];
     return checks.flatMap((check) => toStateLines(check, known, facts));
   }

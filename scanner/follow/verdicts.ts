@@ -1,15 +1,15 @@
 import type { ArtifactName, CollectedArtifacts, MissingReason } from "../evidence/artifacts.ts";
 import { artifactsReadBy } from "../evidence/artifacts_read_by.ts";
 import { evaluateTraced, toContext } from "../run_scan.ts";
-import type { Attestation, Engine, StatusCounts } from "../../shared/report.ts";
+import type { CheckResult, Engine, StatusCounts } from "../../shared/report.ts";
+import { countStates } from "../../shared/rule_result.ts";
 import {
   compareFindings,
-  countChecks,
-  isAnyFailing,
   isNewFailure,
   isOfDecision,
   objectOf,
   ruleVerdict,
+  toExplanation,
   toLine,
   type ChangeLine,
   type KnownFinding,
@@ -48,7 +48,8 @@ export class Verdicts {
   /** The evidence by which they were judged. */
   #artifacts: CollectedArtifacts = {};
   #hasFailed = false;
-  readonly #attestations = new Map<string, Attestation>();
+  /** The results of this process, with the decisions on them. */
+  readonly #results = new Map<string, CheckResult>();
 
   /** Among what is saved, that of another selection of checks, or of another revision of the STIG, is forgotten. */
   constructor(plan: FollowPlan, parts: Pick<FollowParts, "decisions" | "newId" | "trace">, state: FollowState | null) {
@@ -78,8 +79,7 @@ export class Verdicts {
       const isNew = !this.#findings.has(name);
       const evaluated = evaluateTraced(check, now, { context, trace });
       const [result = evaluated] = decisions.apply([evaluated], nowMs);
-      if (result.attestation === null) this.#attestations.delete(name);
-      else this.#attestations.set(name, result.attestation);
+      this.#results.set(name, result);
       const needs = artifactsReadBy(check, now, context);
       const { moves, known } = compareFindings(this.#findings.get(name) ?? [], result, missingOf(needs, now));
       this.#findings.set(name, known);
@@ -87,7 +87,7 @@ export class Verdicts {
       const rule = { ...ruleVerdict(known), severity: stigRule.severity };
       const touching = isNew ? [] : events.filter((event) => event.artifacts.some((one) => needs.includes(one)));
       const isAbout = touching.length === 0 ? null : relateObjects(before, now, needs);
-      const facts = { seenAt, rule, orgUrl, monitorId, withAddresses };
+      const facts = { org_url: orgUrl, monitor_id: monitorId, rule, seen_at: seenAt };
       for (const move of moves) {
         const resource = (move.to ?? move.from)?.resource;
         const isNamed = ({ event }: Relevant) => resource !== undefined && isAbout?.(event, resource) === true;
@@ -95,7 +95,8 @@ export class Verdicts {
         const unexplained = isOfDecision(move) ? "decision" : touching.length > 0 ? "log" : otherCause;
         const cause = isNew ? "start" : named.length > 0 ? "log" : unexplained;
         const also = isNew || cause === "decision" ? [] : events.filter((event) => !named.includes(event)).map(textOf);
-        lines.push(toLine(move, { ...facts, id: newId(), cause, events: named.map(({ event }) => event), also }));
+        const explained_by = named.map(({ event }) => toExplanation(event, withAddresses));
+        lines.push(toLine(move, { ...facts, id: newId(), cause, explained_by, also }));
       }
       this.#hasFailed ||= !isNew && moves.some((move) => isNewFailure(move, failOn, stigRule.severity));
     }
@@ -108,12 +109,15 @@ export class Verdicts {
   }
 
   counts(): StatusCounts {
-    return countChecks(this.#findings, this.#attestations);
+    return countStates([...this.#results.values()]);
   }
 
   isClean(): boolean {
-    const isAttestedToFail = [...this.#attestations.values()].some(({ status }) => status === "FAIL");
-    return !isAttestedToFail && !isAnyFailing(this.#findings.values());
+    return [...this.#results.values()].every(
+      ({ attestation, findings }) =>
+        attestation?.status !== "FAIL" &&
+        !findings.some(({ status, advisory, waived }) => status === "FAIL" && !advisory && !waived),
+    );
   }
 
   findings(): readonly KnownFinding[] {

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { parseFailOn } from "../../../scanner/decisions/fail_on.ts";
 import { changeTexts } from "../../../scanner/follow/change_text.ts";
 import {
-  countChecks,
   isNewFailure,
+  toExplanation,
   toLine,
   type ChangeLine,
   type KnownFinding,
@@ -67,19 +67,6 @@ describe("isNewFailure", () => {
   });
 });
 
-it("countChecks counts each check once, what does not apply apart, and an attested one as attested", () => {
-  const notApplicable = known({ status: "MANUAL", reason: "not_applicable" });
-  const review = known({ status: "MANUAL", reason: "needs_review" });
-  const checks = new Map([
-    ["a", [known(), notApplicable]],
-    ["b", [notApplicable, review]],
-    ["c", [review]],
-    ["d", [known({ status: "FAIL" }), review]],
-  ]);
-  const attestations = new Map([["c", { status: "PASS", reason: "Looked at it", by: "Ada", expires: null } as const]]);
-  expect(countChecks(checks, attestations)).toEqual({ pass: 1, fail: 1, manual: 1, not_applicable: 1 });
-});
-
 describe("changeTexts", () => {
   const changeText = (...[written, options]: [ChangeLine, Parameters<typeof changeTexts>[1]]): string =>
     changeTexts([written], options).join("\n");
@@ -104,14 +91,13 @@ describe("changeTexts", () => {
       },
       {
         id: "7b0a6f0e-6f3c-4a0c-9a46-3f4c0d7a1b11",
-        orgUrl: "https://acme.okta.com",
-        monitorId: "7b0a6f0e-6f3c-4a0c-9a46-3f4c0d7a1b12",
+        org_url: "https://acme.okta.com",
+        monitor_id: "7b0a6f0e-6f3c-4a0c-9a46-3f4c0d7a1b12",
         rule: { status: "FAIL", reason: null, severity: "medium" },
-        seenAt: "2026-11-01T14:03:12.000Z",
+        seen_at: "2026-11-01T14:03:12.000Z",
         cause,
-        events,
+        explained_by: events.map((one) => toExplanation(one, false)),
         also: [],
-        withAddresses: false,
       },
     );
   const ruleOf = (check: string) =>
