@@ -1,21 +1,24 @@
+import { createHash, generateKeyPairSync, randomUUID } from "node:crypto";
+import { SignJWT, type JWTPayload } from "jose";
 import { providerMoment, type Clock } from "./clock.ts";
-import { tokenPath } from "./http_transport.ts";
+import type { ConnectionSettings } from "./connection_settings.ts";
+import { allowedUrl, tokenPath, type ReceivedResponse } from "./http_transport.ts";
 import { idpError, IdpError } from "./idp_error.ts";
 import { objectIn, parseBody } from "./json_answer.ts";
 import { NetworkError, unreachableError } from "./network_error.ts";
-import type { ReceivedResponse } from "./http_transport.ts";
 import type { RequestSender } from "./request_sender.ts";
-import { createSignedRequests, type SentToken, type SignedRequests, type Signer } from "./signed_requests.ts";
 import { clockRefusal, oauthError, tokenRefusal } from "./token_errors.ts";
 
-export interface AccessToken extends SentToken {
+interface AccessToken {
+  readonly value: string;
+  readonly type: "Bearer" | "DPoP";
   /** With the provider's prefix. */
   readonly scopes: readonly string[];
   /** A time of this machine's clock. */
   readonly renewAtMs: number;
 }
 
-export interface LoginOptions extends Signer {
+interface LoginOptions extends Pick<ConnectionSettings, "orgUrl" | "clientId" | "key"> {
   /** With the provider's prefix: `okta.policies.read`. */
   readonly scopes: readonly string[];
   /** Remedy when none of them is granted. */
@@ -39,7 +42,7 @@ const maxRenewalMarginMs = 60_000;
  */
 export class Login {
   readonly #options: LoginOptions;
-  readonly #signed: SignedRequests;
+  readonly #signed: ReturnType<typeof createSignedRequests>;
   #tokenNonce: string | null = null;
   #resourceNonce: string | null = null;
   #token: AccessToken | null = null;
@@ -210,4 +213,56 @@ function asksForNonce(response: ReceivedResponse): boolean {
 /** E0000015 is a 401 too, but for a feature that is off, no matter what the token. */
 function isTokenRefused(response: ReceivedResponse): boolean {
   return response.status === 401 && objectIn(response.body)["errorCode"] !== "E0000015";
+}
+
+/** Before the present, so that a clock which is a little fast is not "issued before the current time". */
+const backdatedSeconds = 30;
+/** Survives a clock that is over four minutes slow. */
+const assertionSeconds = 300;
+
+/** Prepares requests, each with an assertion or a proof that is good for one use. */
+function createSignedRequests({ orgUrl, clientId, key }: LoginOptions, nowSeconds: () => number) {
+  const tokenUrl = orgUrl + tokenPath;
+  // They live as long as this scan and never leave it.
+  const proofKeys = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const proofHeader = { typ: "dpop+jwt", alg: "ES256", jwk: proofKeys.publicKey.export({ format: "jwk" }) };
+
+  return {
+    /** A request for a token. `nonce`: the token endpoint's. */
+    async forToken(scopes: readonly string[], nonce: string | null, hasProof: boolean) {
+      const headers = hasProof ? { dpop: await proof({ htm: "POST", htu: tokenUrl }, nonce) } : {};
+      const form = new URLSearchParams({
+        grant_type: "client_credentials",
+        scope: scopes.join(" "),
+        client_id: clientId,
+        client_assertion_type: "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
+        client_assertion: await assertion(),
+      });
+      return { headers, form };
+    },
+    /** A GET below the API. `nonce`: the API's, which is another one. */
+    async forResource(path: string, { value, type }: AccessToken, nonce: string | null) {
+      const { origin, pathname } = allowedUrl({ method: "GET", path }, orgUrl);
+      const authorization = `${type} ${value}`;
+      if (type === "Bearer") return { headers: { authorization } };
+      const ath = createHash("sha256").update(value).digest("base64url");
+      return { headers: { authorization, dpop: await proof({ htm: "GET", htu: origin + pathname, ath }, nonce) } };
+    },
+  };
+
+  /** A client assertion (RFC 7523). */
+  function assertion(): Promise<string> {
+    const iat = nowSeconds() - backdatedSeconds;
+    const times = { iat, nbf: iat, exp: iat + assertionSeconds };
+    return new SignJWT({ iss: clientId, sub: clientId, aud: tokenUrl, jti: randomUUID(), ...times })
+      .setProtectedHeader({ typ: "JWT", alg: key.alg, ...(key.kid !== null && { kid: key.kid }) })
+      .sign(key.key);
+  }
+
+  /** A proof that the sender of a request has the key that its token is bound to (RFC 9449). */
+  function proof(claims: JWTPayload, nonce: string | null): Promise<string> {
+    return new SignJWT({ ...claims, iat: nowSeconds(), jti: randomUUID(), ...(nonce !== null && { nonce }) })
+      .setProtectedHeader(proofHeader)
+      .sign(proofKeys.privateKey);
+  }
 }
