@@ -1,8 +1,11 @@
+import { isDeepStrictEqual } from "node:util";
 import { expect, test } from "vitest";
 import { catalog } from "../../scanner/catalog/catalog.ts";
+import { objectLists } from "../../scanner/evidence/org_objects.ts";
 import { renderMain } from "../../scanner/fix/fix_files.ts";
 import { planFixes } from "../../scanner/fix/plan_fixes.ts";
-import { isJsonObject } from "../../shared/json.ts";
+import type { Value } from "../../scanner/fix/terraform.ts";
+import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import type { CheckResult } from "../../shared/report.ts";
 import { paths } from "../support/compliant_org.ts";
 import { changeAt, listsIn, mutate, shuffle, type Way } from "../verdicts/mutate_json.ts";
@@ -138,13 +141,14 @@ test("generated organizations keep what holds of all", { timeout: 600_000 + orgs
   const violations = new Map<string, string>();
   const tried = new Map<string, number>();
   const statuses = new Map<string, Set<Status>>();
+  const changed = new Set<string>();
 
   for (let number = 0; number < orgs; number++) {
     const org = generate();
     const scan = await scanned(org);
     const before = resultsOf(scan);
     expect([...before.keys()]).toEqual(catalog.map(({ name }) => name));
-    for (const problem of planProblems(scan)) violations.set(problem, "planned");
+    for (const problem of planProblems(scan, changed)) violations.set(problem, "planned");
     for (const result of before.values()) {
       const problem = problemOf(result);
       if (problem !== null) violations.set(`${result.check}: ${problem}`, result.detail);
@@ -170,6 +174,7 @@ test("generated organizations keep what holds of all", { timeout: 600_000 + orgs
     const fails = name === "systemlog_streaming_enabled" ? [] : ["FAIL"];
     expect([...(statuses.get(name) ?? [])].toSorted(), name).toEqual([...fails, "MANUAL", "PASS"]);
   }
+  expect([...changed]).toEqual(expect.arrayContaining([...Object.keys(strictest), "session_idle", "constraints"]));
   expect([...violations]).toEqual([]);
 });
 
@@ -182,21 +187,63 @@ function resultsOf(conclusion: Conclusion): Results {
   return new Map(results.map((result) => [result.check, result]));
 }
 
-/** The attributes of an imported object that a plan may change: none of them says whom the object is for. */
-const tightened =
-  /^(?:session_(?:idle|lifetime|persistent)|factor_mode|constraints|password_\w+|settings|status|network\.(?:connection|include)|page_content)$/;
-
-/** A plan is as the provider's schema has it, and changes nothing but what can only be stricter. */
-function planProblems(conclusion: Conclusion): readonly string[] {
+/** A plan is as the provider's schema has it, and makes each object stricter: no sign-in needs less than before. */
+function planProblems(conclusion: Conclusion, changed: Set<string>): readonly string[] {
   if ("notScanned" in conclusion) return [];
-  const plan = planFixes(conclusion.results, conclusion.document.artifacts);
+  const { artifacts } = conclusion.document;
+  const plan = planFixes(conclusion.results, artifacts);
   renderMain(plan, { orgUrl: "https://acme.okta.com", collectedAt: "" });
-  const others = plan.resources.flatMap(({ type, importId, attributes }) =>
-    [...attributes].flatMap(([name, { change }]) =>
-      importId === null || change === null || tightened.test(name) ? [] : [`${type} would change ${name}`],
-    ),
-  );
-  return [...problemsOf(plan), ...others];
+  const objects = objectLists(artifacts).flatMap((list) => list.objects);
+  const looser = plan.resources.flatMap(({ type, importId, attributes }) => {
+    const rule = objects.find(({ id }) => id === importId?.split("/")[1])?.value ?? {};
+    return [...attributes].flatMap(([name, { value, change }]) => {
+      if (importId === null || change === null) return [];
+      changed.add(name);
+      if (name === "constraints" ? keepsFactors(rule, value) : isStricter(name, value, change.was)) return [];
+      return [`${type} ${name}: ${change.was}, becomes ${JSON.stringify(value)}`];
+    });
+  });
+  return [...problemsOf(plan), ...looser];
+}
+
+/** The settings in which a smaller number is stricter; 0 is no limit at all. */
+const limits = /^(?:session_(?:idle|lifetime)|password_max_\w+)$/;
+const strictest: Readonly<Record<string, unknown>> = {
+  session_persistent: false,
+  factor_mode: "2FA",
+  password_dictionary_lookup: true,
+  status: "ACTIVE",
+  "network.connection": "ZONE",
+};
+/** Checked by the tests of their planners: a text or an object that holds what the rule asks for. */
+const others = new Set(["settings", "network.include", "page_content"]);
+
+function isStricter(name: string, value: Value, was: string): boolean {
+  if (typeof value !== "number") return others.has(name) || strictest[name] === value;
+  const before = Number(/^was (\d+)$/.exec(was)?.[1]);
+  return limits.test(name) ? before === 0 || value < before : value > before;
+}
+
+/** Each alternative asks for the same as before, and for a possession factor that cannot be phished. */
+function keepsFactors(rule: JsonObject, value: Value): boolean {
+  const { constraints } = objectAt(rule, "actions", "appSignOn", "verificationMethod");
+  const before = Array.isArray(constraints) ? constraints.filter(isJsonObject) : [];
+  const after = (value as readonly { readonly value: JsonObject }[]).map((one) => one.value);
+  const isKept = (now: JsonObject, was: JsonObject) =>
+    objectAt(now, "possession")["phishingResistant"] === "REQUIRED" &&
+    Object.keys(was).every((factor) => {
+      const { phishingResistant: _own, ...asked }: JsonObject = { required: true, ...objectAt(was, factor) };
+      const isPossession = factor === "possession" ? { required: true } : {};
+      return isDeepStrictEqual({ ...objectAt(now, factor), ...asked, ...isPossession }, objectAt(now, factor));
+    });
+  return after.length === Math.max(1, before.length) && after.every((now, index) => isKept(now, before[index] ?? {}));
+}
+
+function objectAt(object: JsonObject, ...path: readonly string[]): JsonObject {
+  const [name, ...rest] = path;
+  if (name === undefined) return object;
+  const inner = object[name];
+  return isJsonObject(inner) ? objectAt(inner, ...rest) : {};
 }
 
 /** Without `expect`, which takes longer than the judging. */
