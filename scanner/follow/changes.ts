@@ -114,7 +114,7 @@ const maxExplanations = 20;
 /** As the gateway takes it. */
 const maxTextLength = 2048;
 
-/** What a line says in addition to its move. */
+/** Facts of a line, in addition to its move. */
 export type LineFacts = Pick<
   ChangeLine,
   "id" | "org_url" | "monitor_id" | "rule" | "seen_at" | "cause" | "explained_by" | "also"
