@@ -35,7 +35,7 @@ export async function exportTenantCommand(
   return withAdmin(env, async ({ database }) => {
     const caller = { tenantId: parseTenantId(args) };
     const inTenant: Access["read"] = (work) => read(database, caller, work);
-    const tenant = await requireTenant({ args, inAll: inTenant });
+    const tenant = await inTenant((db) => requireTenant(db, args));
     for await (const text of exportTenant(inTenant, tenant, Date.now())) stdout(text);
     return 0;
   });

@@ -36,6 +36,8 @@ interface Call extends AdminContext {
   readonly args: AdminArguments;
   /** A transaction that sees every tenant. */
   readonly inAll: <Result>(work: (db: TenantDatabase) => Promise<Result>) => Promise<Result>;
+  /** As `inAll`, about the tenant that `--tenant` names. Rejects with `NotFound`. */
+  readonly inTenant: <Result>(work: (db: TenantDatabase, tenant: Operator) => Promise<Result>) => Promise<Result>;
 }
 
 export type AdminOperation = keyof typeof operations;
@@ -49,12 +51,11 @@ export async function executeAdmin(
   operation: AdminOperation,
   args: AdminArguments,
 ): Promise<unknown> {
+  const inAll: Call["inAll"] = (work) => write(context.database, everyTenant, work);
+  const inTenant: Call["inTenant"] = (work) =>
+    inAll(async (db) => work(db, operatorOf((await requireTenant(db, args)).id)));
   try {
-    return await operations[operation]({
-      ...context,
-      args,
-      inAll: (work) => write(context.database, everyTenant, work),
-    });
+    return await operations[operation]({ ...context, args, inAll, inTenant });
   } catch (error) {
     if (!(error instanceof DatabaseError) || error.sqlState !== roleDenied) throw error;
     throw new AppError(
@@ -71,12 +72,8 @@ const operations = {
     const values = { name: parseName(args) };
     return inAll(async (db) => {
       const rows = await db.insert(tenants).values(values).returning();
-      await auditRows(
-        db,
-        "tenant.created",
-        tenants,
-        rows.map((row) => ({ ...row, tenantId: row.id })),
-      );
+      const made = rows.map((row) => ({ ...row, tenantId: row.id }));
+      await auditRows(db, "tenant.created", tenants, made);
       return { id: rows[0]?.id, ...values };
     });
   },
@@ -85,40 +82,36 @@ const operations = {
     return inAll((db) => selectTenants(db).orderBy(asc(tenants.createdAt), asc(tenants.id)));
   },
 
-  async "tenant.rename"(call: Call) {
-    const { id } = await requireTenant(call);
-    const name = parseName(call.args);
-    await write(call.database, operatorOf(id), (db) => renameTenant(db, name));
+  async "tenant.rename"({ args, database, inAll }: Call) {
+    const { id } = await inAll((db) => requireTenant(db, args));
+    const name = parseName(args);
+    await write(database, operatorOf(id), (db) => renameTenant(db, name));
     return { id, name };
   },
 
-  async "tenant.delete"(call: Call) {
-    const { id, name } = await requireTenant(call);
-    if (name !== call.args["confirm"]) {
+  async "tenant.delete"({ args, database, inAll }: Call) {
+    const { id, name } = await inAll((db) => requireTenant(db, args));
+    if (name !== args["confirm"]) {
       throw new AppError("invalid", `--confirm is not valid: expected the tenant's name, ${JSON.stringify(name)}`);
     }
-    await deleteInBatches(() => write(call.database, operatorOf(id), (db) => deleteTenantStep(db, name)));
+    await deleteInBatches(() => write(database, operatorOf(id), (db) => deleteTenantStep(db, name)));
     return { id, name, deleted: true };
   },
 
   /** Makes the subject a member with the role. Doing it again changes the role, where one is named. */
-  async "user.create"(call: Call) {
-    const member = { sub: parseSub(call.args), role: parseRole(call.args) };
-    const { id: tenantId } = await requireTenant(call);
-    const { member: stored } = await call.inAll((db) => putMember(db, operatorOf(tenantId), member));
-    return { tenant_id: tenantId, sub: stored.sub, role: stored.role };
+  async "user.create"({ args, inTenant }: Call) {
+    const given = { sub: parseSub(args), role: parseRole(args) };
+    return inTenant(async (db, operator) => {
+      const { sub, role } = (await putMember(db, operator, given)).member;
+      return { tenant_id: operator.tenantId, sub, role };
+    });
   },
 
-  async "user.list"(call: Call) {
-    const { id } = await requireTenant(call);
-    const rows = await call.inAll((db) =>
-      db
-        .select(shownMember)
-        .from(memberships)
-        .where(eq(memberships.tenantId, id))
-        .orderBy(asc(memberships.createdAt), asc(memberships.userId)),
-    );
-    return rows.map(toMember);
+  async "user.list"({ inTenant }: Call) {
+    return inTenant(async (db, { tenantId }) => {
+      const members = db.select(shownMember).from(memberships).where(eq(memberships.tenantId, tenantId));
+      return (await members.orderBy(asc(memberships.createdAt), asc(memberships.userId))).map(toMember);
+    });
   },
 
   /** Ends a membership; the member's streams close within the recheck interval. */
@@ -132,24 +125,19 @@ const operations = {
     return { tenant_id: tenantId, sub, removed: true };
   },
 
-  async "api-key.create"(call: Call) {
-    const { args } = call;
+  async "api-key.create"({ args, inTenant }: Call) {
     const key = { name: parseName(args), scopes: parseScopes(args), expires_at: parseExpiresAt(args) };
-    const { id: tenantId } = await requireTenant(call);
-    const { id, prefix, api_key } = await call.inAll((db) => insertApiKey(db, operatorOf(tenantId), key));
-    return { id, tenant_id: tenantId, prefix, ...key, api_key };
+    return inTenant(async (db, operator) => {
+      const { id, prefix, api_key } = await insertApiKey(db, operator, key);
+      return { id, tenant_id: operator.tenantId, prefix, ...key, api_key };
+    });
   },
 
-  async "api-key.list"(call: Call) {
-    const { id } = await requireTenant(call);
-    const rows = await call.inAll((db) =>
-      db
-        .select(shownApiKey)
-        .from(apiKeys)
-        .where(eq(apiKeys.tenantId, id))
-        .orderBy(asc(apiKeys.createdAt), asc(apiKeys.id)),
-    );
-    return rows.map(toTenantApiKey);
+  async "api-key.list"({ inTenant }: Call) {
+    return inTenant(async (db, { tenantId }) => {
+      const keys = db.select(shownApiKey).from(apiKeys).where(eq(apiKeys.tenantId, tenantId));
+      return (await keys.orderBy(asc(apiKeys.createdAt), asc(apiKeys.id))).map(toTenantApiKey);
+    });
   },
 
   /** Ends a key; the first time counts. */
@@ -168,28 +156,23 @@ const operations = {
   },
 
   /** The audit trail, newest first. */
-  async "audit.list"(call: Call) {
-    const limit = parseLimit(call.args);
-    const { id } = await requireTenant(call);
-    const rows = await call.inAll((db) =>
-      selectShownEvents(db)
-        .where(eq(auditEvents.tenantId, id))
-        .orderBy(...newestFirst)
-        .limit(limit),
-    );
-    return rows.map(toAuditEvent);
+  async "audit.list"({ args, inTenant }: Call) {
+    const limit = parseLimit(args);
+    return inTenant(async (db, { tenantId }) => {
+      const events = selectShownEvents(db).where(eq(auditEvents.tenantId, tenantId));
+      return (await events.orderBy(...newestFirst).limit(limit)).map(toAuditEvent);
+    });
   },
 
   /** A JWT that this gateway accepts while no issuer is configured. */
-  async "token.create"(call: Call) {
-    const { args, developmentKey, tenantClaim = "tenant_id" } = call;
+  async "token.create"({ args, developmentKey, tenantClaim = "tenant_id", inAll }: Call) {
     if (developmentKey === undefined) {
       throw new AppError("conflict", "Cannot make a token: AUTH_JWKS… is set, so tokens come from its issuer");
     }
     const sub = parseSub(args);
     const issuedAtSeconds = Math.floor(Date.now() / 1000);
     const expiresAtSeconds = issuedAtSeconds + parseTtlSeconds(args);
-    const { id: tenantId } = await requireTenant(call);
+    const { id: tenantId } = await inAll((db) => requireTenant(db, args));
     const key = await developmentKey();
     const accessToken = await key.sign({ tenantClaim, tenantId, sub, issuedAtSeconds, expiresAtSeconds });
     return { access_token: accessToken, expires_at: new Date(expiresAtSeconds * 1000).toISOString() };
@@ -208,9 +191,9 @@ export async function createFirstKey(
 }
 
 /** Rejects with `NotFound`. */
-export async function requireTenant({ args, inAll }: Pick<Call, "args" | "inAll">) {
+export async function requireTenant(db: TenantDatabase, args: AdminArguments) {
   const id = parseTenantId(args);
-  const [tenant] = await inAll((db) => selectTenants(db).where(eq(tenants.id, id)));
+  const [tenant] = await selectTenants(db).where(eq(tenants.id, id));
   if (tenant !== undefined) return tenant;
   throw new NotFound(`Cannot find the tenant: no tenant has the id ${id}. Run \`scanstream admin tenant list\``);
 }
@@ -218,6 +201,8 @@ export async function requireTenant({ args, inAll }: Pick<Call, "args" | "inAll"
 function selectTenants(db: TenantDatabase) {
   return db.select({ id: tenants.id, name: tenants.name }).from(tenants);
 }
+
+type Operator = ReturnType<typeof operatorOf>;
 
 /** With the rights of the application, bound to the one tenant. */
 function operatorOf(tenantId: string) {

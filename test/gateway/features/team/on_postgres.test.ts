@@ -1,187 +1,117 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import type { Database } from "../../../../drizzle/database.ts";
-import { write } from "../../../../drizzle/transactions.ts";
-import { executeAdmin } from "../../../../gateway/operator/operations.ts";
-import { accessOf, type Access } from "../../../../gateway/auth/membership.ts";
-import type { AllowedPrincipal } from "../../../../gateway/auth/principal.ts";
-import { putMonitor } from "../../../../gateway/features/runs/monitors.ts";
-import {
-  deleteOrganization,
-  selectOrganizationRows,
-} from "../../../../gateway/features/organizations/organization_store.ts";
-import { putScan, requestCancel } from "../../../../gateway/features/runs/scans.ts";
-import { monitorStore } from "../../../../gateway/features/runs/store.ts";
-import { insertApiKey, revokeApiKey } from "../../../../gateway/features/team/api_key_store.ts";
-import { selectAuditEvents, toAuditEvent } from "../../../../gateway/features/team/audit_store.ts";
-import {
-  deleteMember,
-  putMember,
-  selectMembers,
-  updateMember,
-} from "../../../../gateway/features/team/member_store.ts";
+import { randomUUID } from "node:crypto";
+import { expect, test } from "vitest";
 import type { AuditEvent } from "../../../../shared/schemas/team.ts";
-import { openTestDatabase } from "../../../support/test_gateway.ts";
+import { openTestGateway } from "../../../support/test_gateway.ts";
 
 /** Each managing write leaves one event, by whom it was made. On PostgreSQL, as the application's role. */
-let database: Database;
-let tenantId: string;
-let admin: AllowedPrincipal;
-let key: AllowedPrincipal;
-let secrets: string[];
+const gateway = await openTestGateway();
+const { acme, send } = gateway;
+const { admin } = gateway.gateway;
+const sub = "ada:admin@acme";
+await gateway.addUser(acme.id, sub, "admin");
+const asUser = async (user: string) => `Bearer ${await gateway.sign({ tenant_id: acme.id, sub: user })}`;
+const asAda = await asUser(sub);
+const secrets = [acme.apiKey];
 
-beforeAll(async () => {
-  database = await openTestDatabase();
-});
-afterAll(() => database?.close());
-beforeEach(async () => {
-  secrets = [];
-  tenantId = (await operate<{ id: string }>("tenant.create", { name: "Acme" })).id;
-  await operate("user.create", { tenant: tenantId, sub: "ada:admin@acme", role: "admin" });
-  const made = await operate<{ id: string; api_key: string }>("api-key.create", {
-    tenant: tenantId,
-    name: "terraform",
-    scopes: "read,publish,admin",
-  });
-  secrets.push(made.api_key);
-  const common = { tenantId, expiresAtMs: null, onlyStream: null, permission: "manage" } as const;
-  admin = { ...common, kind: "user", id: "ada:admin@acme" };
-  key = { ...common, kind: "api_key", id: made.id };
-});
+const trail = async () => (await gateway.read<{ readonly items: readonly AuditEvent[] }>("/audit?limit=200")).items;
 
-const operate = async <Result>(...[operation, args]: [Parameters<typeof executeAdmin>[1], object]) =>
-  (await executeAdmin({ database }, operation, args as Record<string, unknown>)) as Result;
-
-async function trail(): Promise<readonly AuditEvent[]> {
-  const page = { limit: 200, after: null };
-  const filter = { action: null, actor: null, target: null, from: null, to: null };
-  const rows = await write(database, { tenantId }, (db) => selectAuditEvents(db, { page, filter }));
-  return rows.map(toAuditEvent);
+async function byAda(method: string, path: string, json?: unknown): Promise<void> {
+  const response = await send(method, path, json, asAda);
+  expect(response.ok, `${method} ${path}: ${await response.clone().text()}`).toBe(true);
 }
 
-/** The events that the work adds to the trail. */
-async function written(work: () => Promise<unknown>): Promise<readonly AuditEvent[]> {
-  const before = await trail();
-  await work();
-  const after = await trail();
-  expect(after.slice(after.length - before.length)).toEqual(before);
-  return after.slice(0, after.length - before.length);
-}
-
-const expected = (actor: object, action: string, id: string, detail: object = {}) => [
-  expect.objectContaining({
-    actor,
-    action,
-    target: expect.objectContaining({ type: action.split(".")[0], id }),
-    detail: expect.objectContaining(detail),
-  }),
-];
 const operator = { kind: "operator", id: "", name: null };
-const ada = { kind: "user", id: "ada:admin@acme", name: null };
-const asAdmin: Access["write"] = (work) => accessOf(database, admin).write(work);
+const ada = { kind: "user", id: sub, name: null };
+const key = { kind: "api_key", id: acme.apiKeyId, name: "test" };
 
-test("an operator's commands: one event each", async () => {
-  expect((await trail()).map(({ action, actor }) => [action, actor])).toEqual([
-    ["api_key.created", operator],
-    ["member.created", operator],
-    ["tenant.created", operator],
-  ]);
-  expect(await written(() => operate("user.create", { tenant: tenantId, sub: "bob", role: "viewer" }))).toEqual(
-    expected(operator, "member.created", "bob", { role: "viewer" }),
-  );
-  expect(await written(() => operate("user.create", { tenant: tenantId, sub: "bob", role: "operator" }))).toEqual(
-    expected(operator, "member.updated", "bob", { role: { from: "viewer", to: "operator" } }),
-  );
-  expect(await written(() => operate("user.remove", { tenant: tenantId, sub: "bob" }))).toEqual(
-    expected(operator, "member.deleted", "bob"),
-  );
-  expect(await written(() => operate("api-key.revoke", { id: key.id }))).toEqual(
-    expected(operator, "api_key.revoked", key.id),
-  );
-  expect(await written(() => operate("api-key.revoke", { id: key.id }))).toEqual([]);
-});
+async function createKey(): Promise<string> {
+  const response = await send("POST", "/api-keys", { name: "ci", scopes: ["read"] }, asAda);
+  const { id, api_key: secret } = (await response.json()) as { readonly id: string; readonly api_key: string };
+  secrets.push(secret);
+  return id;
+}
 
-test("a member's requests: one event each, and none for what changes nothing", async () => {
-  const put = (role?: "viewer") =>
-    asAdmin((db) => putMember(db, admin, { sub: "bob", ...(role === undefined ? {} : { role }) }));
-  expect(await written(() => put())).toEqual(expected(ada, "member.created", "bob", { role: "operator" }));
-  expect(await written(() => put("viewer"))).toEqual(
-    expected(ada, "member.updated", "bob", { role: { from: "operator", to: "viewer" } }),
-  );
-  expect(await written(() => put("viewer"))).toEqual([]);
-  expect(await written(() => asAdmin((db) => updateMember(db, admin, { sub: "bob", role: "operator" })))).toEqual(
-    expected(ada, "member.updated", "bob", { role: { from: "viewer", to: "operator" } }),
-  );
-  expect(await written(() => asAdmin((db) => deleteMember(db, admin, "bob")))).toEqual(
-    expected(ada, "member.deleted", "bob"),
-  );
-});
+const keyId = await createKey();
+const scanId = randomUUID();
+const monitor = { id: randomUUID(), org_url: "https://acme.okta.com" };
+await byAda("POST", "/scans", {});
+await send("PUT", `/scans/${scanId}`, {});
+await send("PUT", `/monitors/${monitor.id}`, { org_url: monitor.org_url, interval_seconds: 10 });
+const organizations = await gateway.read<{ readonly items: readonly [{ readonly id: string }] }>("/organizations");
+const organizationId = organizations.items[0].id;
+const bob = (role?: string) => ({ sub: "bob", ...(role !== undefined && { role }) });
+const ofBob = (role: string) => ({ tenant: acme.id, ...bob(role) });
 
-test("keys: made, used and revoked; the key that did something is named", async () => {
-  const terraform = { kind: "api_key", id: key.id, name: "terraform" };
-  const body = { name: "ci", scopes: ["read"], expires_at: "2099-01-01T00:00:00Z" } as const;
-  let id = "";
-  const made = await written(async () => {
-    const created = await accessOf(database, key).write((db) => insertApiKey(db, key, body));
-    secrets.push(created.api_key);
-    id = created.id;
-  });
-  expect(made).toEqual(expected(terraform, "api_key.created", id, { name: "ci", scopes: ["read"] }));
-  const revoked = await written(() => asAdmin((db) => revokeApiKey(db, admin, id)));
-  expect(revoked).toEqual(expected(ada, "api_key.revoked", id));
-  expect(revoked[0]?.target.name).toBe("ci");
-  expect(await written(() => asAdmin((db) => revokeApiKey(db, admin, id)))).toEqual([]);
-});
+type Step = readonly [work: () => Promise<unknown>, actor: object, action?: string, target?: string, detail?: object];
 
-test("scans that are cancelled, monitors and organizations that are deleted", async () => {
-  const { row: scan } = await asAdmin((db) => putScan(db, admin, {}));
-  expect(await written(() => asAdmin((db) => requestCancel(db, scan.id)))).toEqual(
-    expected(ada, "scan.cancel_requested", scan.id),
-  );
-  const monitorId = crypto.randomUUID();
-  const monitor = { org_url: "https://acme.okta.com", interval_seconds: 10 };
-  await asAdmin((db) => putMonitor(db, admin, monitorId, monitor));
-  expect(await written(() => monitorStore.remove(asAdmin, monitorId, async () => {}))).toEqual(
-    expected(ada, "monitor.deleted", monitorId),
-  );
-  const [organization] = await asAdmin((db) => selectOrganizationRows(db, { limit: 1 }));
-  const id = organization?.stored.id ?? "";
-  expect(await written(() => deleteOrganization(asAdmin, id))).toEqual(
-    expected(ada, "organization.deleted", id, { org_url: monitor.org_url }),
-  );
-});
+/** In this order. Without an action nothing changes, and nothing is written. */
+const steps: readonly Step[] = [
+  [() => admin("user.create", ofBob("viewer")), operator, "member.created", "bob", { role: "viewer" }],
+  [
+    () => admin("user.create", ofBob("operator")),
+    operator,
+    "member.updated",
+    "bob",
+    { role: { from: "viewer", to: "operator" } },
+  ],
+  [() => admin("user.remove", ofBob("operator")), operator, "member.deleted", "bob"],
+  [() => byAda("POST", "/members", bob()), ada, "member.created", "bob", { role: "operator" }],
+  [
+    () => byAda("POST", "/members", bob("viewer")),
+    ada,
+    "member.updated",
+    "bob",
+    { role: { from: "operator", to: "viewer" } },
+  ],
+  [() => byAda("POST", "/members", bob("viewer")), ada],
+  [() => byAda("PATCH", "/members/bob", { role: "admin" }), ada, "member.updated", "bob"],
+  [() => byAda("DELETE", "/members/bob"), ada, "member.deleted", "bob"],
+  [() => send("DELETE", `/api-keys/${keyId}`), key, "api_key.revoked", keyId],
+  [() => send("DELETE", `/api-keys/${keyId}`), key],
+  [() => admin("api-key.revoke", { id: keyId }), operator],
+  [() => byAda("POST", `/scans/${scanId}/cancel`), ada, "scan.cancel_requested", scanId],
+  [() => byAda("DELETE", `/scans/${scanId}`), ada, "scan.deleted", scanId],
+  [() => byAda("DELETE", `/monitors/${monitor.id}`), ada, "monitor.deleted", monitor.id],
+  [
+    () => byAda("DELETE", `/organizations/${organizationId}`),
+    ada,
+    "organization.deleted",
+    organizationId,
+    { org_url: monitor.org_url },
+  ],
+];
 
-test("holds no secret, nor the hash of one", async () => {
-  const body = { name: "ci", scopes: ["read"], expires_at: null } as const;
-  const created = await asAdmin((db) => insertApiKey(db, admin, body));
-  await asAdmin((db) => revokeApiKey(db, admin, created.id));
+test("each change of an operator, a member and a key leaves one event that names them, and no secret", async () => {
+  const [made] = (await trail()).filter(({ target }) => target.id === keyId);
+  expect(made).toMatchObject({ actor: ada, action: "api_key.created", target: { name: "ci" }, detail: { name: "ci" } });
+  for (const [work, actor, action, id, detail = {}] of steps) {
+    const before = await trail();
+    await work();
+    const after = await trail();
+    const type = action?.split(".")[0];
+    const written = action === undefined ? [] : [{ actor, action, target: { type, id }, detail }];
+    expect(after.slice(0, after.length - before.length), String(work)).toMatchObject(written);
+  }
   const text = JSON.stringify(await trail());
-  for (const secret of [...secrets, created.api_key]) expect(text).not.toContain(secret);
+  for (const secret of secrets) expect(text).not.toContain(secret);
   expect(text).not.toMatch(/[0-9a-f]{64}/);
 });
 
 test("admins who remove and demote each other at once leave one", async () => {
   const subs = ["ann", "bob", "cyn", "dan"];
-  await operate("user.remove", { tenant: tenantId, sub: admin.id });
-  for (let round = 0; round < 15; round += 1) {
-    for (const sub of subs) await operate("user.create", { tenant: tenantId, sub, role: "admin" });
-    const changes = subs.flatMap((caller) =>
-      subs
-        .filter((sub) => sub !== caller)
-        .map((sub) => {
-          const principal: AllowedPrincipal = { ...admin, id: caller };
-          return accessOf(database, principal).write(async (db) => {
-            if (round % 3 === 0) await deleteMember(db, principal, sub);
-            else if (round % 3 === 1) await updateMember(db, principal, { sub, role: "viewer" });
-            else await putMember(db, principal, { sub, role: "operator" });
-          });
-        }),
+  await gateway.removeUser(acme.id, sub);
+  for (let round = 0; round < 9; round += 1) {
+    for (const each of subs) await gateway.addUser(acme.id, each, "admin");
+    const change = [
+      (as: string, other: string) => send("DELETE", `/members/${other}`, undefined, as),
+      (as: string, other: string) => send("PATCH", `/members/${other}`, { role: "viewer" }, as),
+      (as: string, other: string) => send("POST", "/members", { sub: other, role: "operator" }, as),
+    ][round % 3];
+    const requests = subs.flatMap((caller) =>
+      subs.filter((other) => other !== caller).map(async (other) => change?.(await asUser(caller), other)),
     );
-    const results = await Promise.allSettled(changes);
-    const codes = results.flatMap((result) =>
-      result.status === "rejected" ? [(result.reason as { readonly code: string }).code] : [],
-    );
-    for (const code of codes) expect(["conflict", "not_found", "permission_denied"]).toContain(code);
-    const members = await write(database, { tenantId }, (db) => selectMembers(db, { limit: 10, after: null }));
-    expect(members.filter(({ role }) => role === "admin").length).toBeGreaterThanOrEqual(1);
+    for (const response of await Promise.all(requests)) expect([200, 204, 403, 404, 409]).toContain(response?.status);
+    const { items } = await gateway.read<{ readonly items: readonly { readonly role: string }[] }>("/members");
+    expect(items.some(({ role }) => role === "admin")).toBe(true);
   }
 });
