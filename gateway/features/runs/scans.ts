@@ -215,7 +215,7 @@ export async function putScan(
 }
 
 /** Asks the producer to stop; it learns it from the answer to its next report. Rejects with `NotFound` or `AppError("conflict")`. */
-export async function requestCancel(db: TenantDatabase, scanId: string): Promise<ScanRow> {
+async function requestCancel(db: TenantDatabase, scanId: string): Promise<ScanRow> {
   const before = await scanStore.lockOpen(db, scanId);
   if (before.cancelRequested) return before;
   const row = await scanStore.updateOpen(db, scanId, { cancelRequested: true });

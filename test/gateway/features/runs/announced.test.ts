@@ -2,15 +2,17 @@ import { sql } from "drizzle-orm";
 import { expect, test } from "vitest";
 import { everyTenant, write } from "../../../../drizzle/transactions.ts";
 import type { Feature } from "../../../../gateway/features/features.ts";
+import { announceScanUpdated } from "../../../../gateway/features/runs/announce_runs.ts";
 import { monitors } from "../../../../gateway/features/runs/monitors.ts";
 import { scans } from "../../../../gateway/features/runs/scans.ts";
 import { runTasks } from "../../../../gateway/features/tasks.ts";
 import { recordEvents } from "../../../../gateway/library/record_events.ts";
 import { silentLog } from "../../../../gateway/observability/log.ts";
 import { AppError } from "../../../../shared/app_error.ts";
-import { createPublisher } from "../../../../shared/send_event.ts";
+import type { Publisher } from "../../../../shared/send_event.ts";
 import { createMonitorClient, newMonitor } from "../../../support/monitor_client.ts";
-import { createScan, openTestGateway } from "../../../support/test_gateway.ts";
+import { createScan, openTestGateway, readStream, startTestGateway } from "../../../support/test_gateway.ts";
+import { openTestPglite } from "../../../support/pglite.ts";
 import { watchDatabase } from "../../../support/watched_database.ts";
 
 const gateway = await openTestGateway();
@@ -88,16 +90,60 @@ test("a running monitor that is silent for three intervals, at least a minute, i
   expect((await sweepAtOnce(monitors)).filter(({ type }) => type === "monitor.updated")).toHaveLength(2);
 });
 
+const options = { database: gateway.database, log: silentLog, nowMs: Date.now, attemptsAfterMs: [0, 1, 1] };
+
+test("an end is published again where the answer of the broker was lost, once on each channel", async () => {
+  const { id } = await silentScan(16);
+  const { sendEvent, events } = recordEvents();
+  let refusals = 3;
+  const losing: Publisher["sendEvent"] = async (...event) => {
+    refusals -= 1;
+    if (refusals >= 0) throw new Error("the answer was lost");
+    await sendEvent(...event);
+  };
+  await runTasks([scans], { ...options, sendEvent: losing });
+  const ends = events.map(({ channel, data }) => `${channel.split(":")[0]} ${JSON.stringify(data).slice(12, 48)}`);
+  expect(ends.toSorted()).toEqual([`scan ${id}`, `tenant ${id}`]);
+});
+
+test("an update that waits for its second is not published when the scan has ended meanwhile", async () => {
+  const { id } = await createScan(gateway, gateway.acme);
+  const { sendEvent, events } = recordEvents();
+  const announce = () => announceScanUpdated({ id, tenantId: gateway.acme.id }, { ...options, sendEvent });
+  await announce();
+  const late = announce();
+  await gateway.send("PATCH", `/scans/${id}`, { status: "completed" });
+  await late;
+  expect(events.map(({ type }) => type)).toEqual(["scan.updated"]);
+});
+
+test("an end that the database has stored is published, although its answer was lost", async () => {
+  let isAnswerLost = false;
+  const losing = watchDatabase(await openTestPglite(), async (run, { queries }) => {
+    const rows = await run();
+    if (!isAnswerLost || !queries.some(({ sql: text }) => text.startsWith('update "scans"'))) return rows;
+    isAnswerLost = false;
+    throw new AppError("unavailable", "The database cannot be reached");
+  });
+  const own = await startTestGateway({}, { database: losing });
+  const scan = await createScan(own, own.acme);
+  const stream = await own.send("GET", `/scans/${scan.id}/event-stream`);
+  isAnswerLost = true;
+  expect((await own.send("PATCH", `/scans/${scan.id}`, { status: "failed" })).status).toBe(200);
+  expect(await readStream(stream, /^\u0000/)).toContain(`event: scan.end\ndata: {"scan_id":"${scan.id}`);
+  await own.stop();
+});
+
 test("an unavailable broker costs the event, not the state; an unavailable database is retried later", async () => {
   const scan = await silentScan(20);
   const monitor = await silentMonitor(10, 61);
   const unavailable = () => Promise.reject(new AppError("unavailable", "away"));
-  const publisher = createPublisher({ publish: unavailable });
-  const { database } = gateway;
-  const options = { database, ...publisher, log: silentLog, nowMs: Date.now, attemptsAfterMs: [0, 1] };
-  const away = { ...options, database: watchDatabase(database, unavailable) };
-  await runTasks([scans, monitors], away);
-  await runTasks([scans, monitors], options);
+  const warnings: unknown[] = [];
+  const log = { ...silentLog, warn: (fields: unknown) => void warnings.push(fields) };
+  const lost = { ...options, sendEvent: unavailable, log };
+  await runTasks([scans, monitors], { ...lost, database: watchDatabase(gateway.database, unavailable) });
+  await runTasks([scans, monitors], lost);
+  expect(JSON.stringify(warnings)).toContain(scan.channel);
   expect(await statusOf(`/api/v1/scans/${scan.id}`)).toBe("expired");
   expect(await statusOf(`/api/v1/monitors/${monitor.id}`)).toBe("stale");
 });
