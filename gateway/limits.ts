@@ -172,62 +172,57 @@ export function accountOf(request: Request): RequestAccount {
 export class RequestAccount {
   readonly #limits: Limits;
   readonly #credential: string;
-  #holder: string;
-  #isTenant = false;
-  #isClosed = false;
-  #bodyBytes = 0;
-  #answerBytes = 0;
+  readonly #held: { readonly limit: Limit; readonly holder: string; readonly amount: number }[] = [];
+  /** The tenant; until that is known, the one that it seems to be, or the address. */
+  holder: string;
+  isClosed = false;
 
   constructor(limits: Limits, holder: string, credential: string) {
-    limits.arrivals.take(holder);
     this.#limits = limits;
-    this.#holder = holder;
     this.#credential = credential;
-  }
-
-  /** The tenant; until that is known, the one that it seems to be, or the address. */
-  get holder(): string {
-    return this.#holder;
-  }
-
-  get isClosed(): boolean {
-    return this.#isClosed;
+    this.holder = holder;
+    this.#take(limits.arrivals, 1);
   }
 
   belongsTo(tenantId: string): void {
-    this.#limits.requests.take(tenantId);
-    this.#limits.arrivals.give(this.#holder);
+    this.holder = tenantId;
+    this.#take(this.#limits.requests, 1);
+    this.#give(this.#limits.arrivals);
     this.#limits.remember(this.#credential, tenantId);
-    this.#holder = tenantId;
-    this.#isTenant = true;
   }
 
   /** Bytes of the request's body that are in memory, or will be; until it is answered. */
   takeBody(bytes: number): void {
-    this.#limits.bodyBytes.take(this.#holder, bytes);
-    this.#bodyBytes += bytes;
+    this.#take(this.#limits.bodyBytes, bytes);
   }
 
   /** Bytes of the answer that wait for the client, until the response is closed. */
   takeAnswer(bytes: number): void {
-    this.#limits.unreadBytes.take(this.#holder, bytes);
-    this.#answerBytes += bytes;
+    this.#take(this.#limits.unreadBytes, bytes);
   }
 
   /** The handler has ended. */
   answered(): void {
-    this.#limits.bodyBytes.give(this.#holder, this.#bodyBytes);
-    this.#bodyBytes = 0;
+    this.#give(this.#limits.bodyBytes);
   }
 
   /** The client has the whole answer, or is gone; or a stream begins, which has limits of its own. A second call does nothing. */
   close(): void {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
-    this.answered();
-    this.#limits.unreadBytes.give(this.#holder, this.#answerBytes);
-    const { requests, arrivals } = this.#limits;
-    (this.#isTenant ? requests : arrivals).give(this.#holder);
+    this.isClosed = true;
+    this.#give(null);
+  }
+
+  #take(limit: Limit, amount: number): void {
+    limit.take(this.holder, amount);
+    this.#held.push({ limit, holder: this.holder, amount });
+  }
+
+  /** Gives back everything that is held of a limit; null: of all. */
+  #give(given: Limit | null): void {
+    for (const { limit, holder, amount } of this.#held.splice(0)) {
+      if (given === null || given === limit) limit.give(holder, amount);
+      else this.#held.push({ limit, holder, amount });
+    }
   }
 }
 
