@@ -65,9 +65,10 @@ export class Hub {
   async join(member: HubMember, names: readonly string[]): Promise<void> {
     if (this.#isClosed) throw unavailable("The gateway is closing");
     // They are counted before the first await, so that no channel that is awaited here is given up in the meantime.
-    const channels = Array.from(new Set(names), (name) => this.#use(name));
+    const channels: Channel[] = [];
     this.#joined.set(member, channels);
     try {
+      for (const name of new Set(names)) channels.push(this.#use(name));
       for (const { confirmed } of channels) await confirmed;
       // One was lost while another was confirmed, or the member has left.
       if (!this.#joined.has(member) || channels.some(({ isOver }) => isOver)) throw connectionLost();

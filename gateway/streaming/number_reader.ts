@@ -4,6 +4,9 @@ import type { StoredNumber } from "./published.ts";
 /** All channels are the tenant's. Rejects when the database does not answer. */
 export type ReadStored = (tenantId: string, channels: readonly string[]) => Promise<readonly StoredNumber[]>;
 
+/** A channel with its numbers of now: it gets others when all have left, and another member joins. */
+type Numbered = Pick<Channel, "name" | "numbers">;
+
 /**
  * Reads the last stored number of each channel. A tenant has one query at a time, and channels that begin
  * during it share the next one: thousands of streams that open again cost a few queries.
@@ -12,7 +15,7 @@ export class NumberReader {
   readonly #readStored: ReadStored;
   readonly #now: () => number;
   readonly #running = new Map<string, Promise<void>>();
-  readonly #next = new Map<string, { readonly channels: Channel[]; readonly learned: Promise<void> }>();
+  readonly #next = new Map<string, { readonly channels: Numbered[]; readonly learned: Promise<void> }>();
 
   constructor(readStored: ReadStored, now: () => number) {
     this.#readStored = readStored;
@@ -20,14 +23,13 @@ export class NumberReader {
   }
 
   /** Resolves when the channel has learned its numbers, from a query that began after the call. Rejects as `ReadStored` does. */
-  read(channel: Channel): Promise<void> {
-    const { tenantId } = channel;
+  read({ tenantId, name, numbers }: Channel): Promise<void> {
     const next = this.#next.get(tenantId);
     if (next !== undefined) {
-      next.channels.push(channel);
+      next.channels.push({ name, numbers });
       return next.learned;
     }
-    const channels = [channel];
+    const channels = [{ name, numbers }];
     const before = this.#running.get(tenantId) ?? Promise.resolve();
     const learned = before.then(() => this.#learn(tenantId, channels));
     this.#next.set(tenantId, { channels, learned });
@@ -40,10 +42,10 @@ export class NumberReader {
     return learned;
   }
 
-  async #learn(tenantId: string, channels: readonly Channel[]): Promise<void> {
+  async #learn(tenantId: string, channels: readonly Numbered[]): Promise<void> {
     this.#next.delete(tenantId);
     const names = channels.map(({ name }) => name);
     const stored = Map.groupBy(await this.#readStored(tenantId, names), ({ channel }) => channel);
-    for (const channel of channels) channel.numbers.learn(stored.get(channel.name) ?? [], this.#now());
+    for (const { name, numbers } of channels) numbers.learn(stored.get(name) ?? [], this.#now());
   }
 }

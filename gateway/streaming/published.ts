@@ -1,4 +1,4 @@
-import { and, desc, eq, inArray, or, sql, type AnyColumn, type SQL } from "drizzle-orm";
+import { and, desc, inArray, or, sql, type AnyColumn, type SQL } from "drizzle-orm";
 import { currentTenantId } from "../../drizzle/policies.ts";
 import { published } from "../../drizzle/schema.ts";
 import type { Query, TenantDatabase } from "../../drizzle/transactions.ts";
@@ -62,7 +62,7 @@ export async function storeBatch(
   const fresh = events.slice(lastN + 1 - first);
   if (fresh.length === 0) return { stored: 0, more: [] };
   const more = await onPublish(tx, fresh, name);
-  await advanceNumbering(tx, numbering, first + events.length - 1);
+  await takeNumbers(tx, numbering, fresh.length);
   return { stored: fresh.length, more: await numberAll(tx, name.tenantId, more) };
 }
 
@@ -77,13 +77,11 @@ async function numberAll(
   for (const [channel, own] of byChannel) {
     const name = parseChannelName(channel);
     if (name?.tenantId !== tenantId) throw new TypeError(`Cannot publish: ${channel} is not a channel of the tenant`);
-    const numbering = { channel, producer: gatewayProducer };
-    const lastN = await lockNumbering(tx, numbering);
+    const first = await takeNumbers(tx, { channel, producer: gatewayProducer }, own.length);
     for (const [index, { type, payload }] of own.entries()) {
-      const deliveryId = `${gatewayProducer}.${lastN + 1 + index}`;
+      const deliveryId = `${gatewayProducer}.${first + index}`;
       messages.push({ channel, message: toMessage({ ...encodeChannelEvent(name, type, payload), deliveryId }) });
     }
-    await advanceNumbering(tx, numbering, lastN + own.length);
   }
   return messages;
 }
@@ -94,25 +92,27 @@ interface Numbering {
   readonly producer: string;
 }
 
+const numberingKey = [published.tenantId, published.channel, published.producer];
+
 /** Returns the number of the last event that was stored, and lets no other transaction store one until this one ends. */
-async function lockNumbering(db: TenantDatabase, { channel, producer }: Numbering): Promise<number> {
+async function lockNumbering(db: TenantDatabase, numbering: Numbering): Promise<number> {
   const [row] = await db
     .insert(published)
-    .values({ tenantId: currentTenantId, channel, producer })
-    .onConflictDoUpdate({
-      target: [published.tenantId, published.channel, published.producer],
-      set: { channel },
-    })
+    .values({ tenantId: currentTenantId, ...numbering })
+    .onConflictDoUpdate({ target: numberingKey, set: { channel: numbering.channel } })
     .returning({ lastN: published.lastN });
   return row?.lastN ?? 0;
 }
 
-/** The events up to this one are stored. Called while the numbering is locked. */
-async function advanceNumbering(db: TenantDatabase, { channel, producer }: Numbering, lastN: number): Promise<void> {
-  await db
-    .update(published)
-    .set({ lastN, publishedAt: sql`now()` })
-    .where(and(eq(published.channel, channel), eq(published.producer, producer)));
+/** So many more events are stored. Returns the number of the first; until this transaction ends no other one stores any. */
+async function takeNumbers(db: TenantDatabase, numbering: Numbering, count: number): Promise<number> {
+  const publishedAt = sql`now()`;
+  const [row] = await db
+    .insert(published)
+    .values({ tenantId: currentTenantId, ...numbering, lastN: count, publishedAt })
+    .onConflictDoUpdate({ target: numberingKey, set: { lastN: sql`${published.lastN} + ${count}`, publishedAt } })
+    .returning({ lastN: published.lastN });
+  return (row?.lastN ?? count) - count + 1;
 }
 
 /** How far the events of a producer on a channel were stored. The ages are those of the last one, and of the last that was not sent. */

@@ -6,8 +6,8 @@ import { runTasks } from "../../features/tasks.ts";
 import { accountOf } from "../../limits.ts";
 import { problemResponse, toProblem } from "../../http/problem.ts";
 import { createLog } from "../../observability/log.ts";
-import { createStreamsObject, type StreamsObjectClass } from "./streams_object.ts";
-import type { WorkerOptions } from "./worker_options.ts";
+import { createStreamsObject } from "./streams_object.ts";
+import type { StreamsObjectClass, WorkerOptions } from "./worker_options.ts";
 import { openWorkerParts } from "./worker_parts.ts";
 
 export interface Worker<Environment> {

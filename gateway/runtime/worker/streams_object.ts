@@ -7,7 +7,7 @@ import { createLog } from "../../observability/log.ts";
 import { ChannelManager } from "../../streaming/channel_manager.ts";
 import { findEventStream, type RequestedOpening, type StreamOpener } from "../../streaming/event_stream.ts";
 import { createReadableStreamSinks } from "../../streaming/sinks/readable_stream_sink.ts";
-import type { ObjectNamespace, WorkerOptions } from "./worker_options.ts";
+import type { ObjectNamespace, StreamsObjectClass, WorkerOptions } from "./worker_options.ts";
 
 /**
  * The caller that the Worker has authenticated, and the stream that it asks for, as the object reads them. The object can be
@@ -62,11 +62,6 @@ function objectName(tenantId: string, streamName: string, shards: number): strin
   }
   return `${tenantId}:${(hash >>> 0) % shards}/${shards}`;
 }
-
-export type StreamsObjectClass<Environment> = new (
-  state: unknown,
-  environment: Environment,
-) => { fetch(request: Request): Promise<Response> };
 
 /**
  * Makes the class of the Durable Objects: each has the streams of one tenant (or one shard of it), with one subscription at the

@@ -14,6 +14,12 @@ export interface WorkerOptions extends Omit<GatewayOptions, "trustedProxyHops"> 
   readonly signIn?: SignInConfig | null;
 }
 
+/** The class of Durable Objects that hold the streams. */
+export type StreamsObjectClass<Environment> = new (
+  state: unknown,
+  environment: Environment,
+) => { fetch(request: Request): Promise<Response> };
+
 /** A Worker's variables, secrets and bindings. The variables are read by `parseWorkerConfig`. */
 export interface WorkerEnvironment {
   /** The Durable Objects that hold the streams: class `StreamsObject`. */

@@ -62,6 +62,30 @@ test("S2: what was stored when a stream opened is no hole, and what was stored a
   hub.close();
 });
 
+test("a query that began for a member that has left tells the next one nothing", async () => {
+  const answers = [Promise.withResolvers<number>(), Promise.withResolvers<number>()];
+  let asked = 0;
+  const { broker, hub } = setUp({
+    async readStored() {
+      const lastN = (await answers[asked++]?.promise) ?? 0;
+      return [{ channel: a, producer: "gateway", lastN, ageMs: 1, lostAgeMs: null }];
+    },
+  });
+  const [left, member] = [createMember(), createMember()];
+  void join(hub, [a], left);
+  await turn();
+  hub.leave(left);
+  const joined = join(hub, [a], member);
+  await turn();
+  answers[0]?.resolve(3);
+  await turn();
+  broker.newest(a).message(numbered(6));
+  answers[1]?.resolve(5);
+  await joined;
+  vi.advanceTimersByTime(4000);
+  expect(member.ends).toEqual([]);
+});
+
 test("S2: a terminal event does not hide that others are missing", async () => {
   const { broker, hub } = setUp();
   const member = createMember();
