@@ -1,4 +1,4 @@
-import { Interruption } from "../gateway/runtime/draining.ts";
+import { Interruption } from "../gateway/runtime/interruption.ts";
 import type { CommandIo, GatewayIo } from "./command_io.ts";
 import { createProcessIo, openStandardStreams } from "./process_io.ts";
 import { exitCodes, isVerdict } from "./exit_code.ts";

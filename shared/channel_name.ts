@@ -74,7 +74,7 @@ export function tenantIdFromChannel(name: unknown): string | null {
 }
 
 /** True when the name is well formed and belongs to the principal's own tenant. */
-export function canReadChannel(principal: ChannelReader | null | undefined, name: unknown): boolean {
+export function canReadChannel(principal: ChannelReader | null | undefined, name: unknown): name is string {
   const tenantId = tenantIdFromChannel(name);
   return tenantId !== null && tenantId === principal?.tenantId;
 }

@@ -2,7 +2,7 @@ import process from "node:process";
 import { UsageError } from "../../shared/usage_error.ts";
 import type { GatewayIo } from "../../command_line/command_io.ts";
 import { denoHttp } from "./deno_http.ts";
-import { Interruption } from "./draining.ts";
+import { Interruption } from "./interruption.ts";
 import { serve } from "./serve.ts";
 
 /**

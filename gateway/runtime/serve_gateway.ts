@@ -1,8 +1,12 @@
 import { AppError } from "../../shared/app_error.ts";
 import type { ProcessGateway } from "../create_gateway.ts";
 import { methodRefused, problemResponse } from "../http/problem.ts";
-import { answerGraceMs, defaultDrainMs } from "./draining.ts";
 import type { HttpRuntime, HttpServer } from "./http_runtime.ts";
+
+/** How long the closing of streams is spread. */
+const defaultDrainMs = 3000;
+/** After the last stream was closed: for its last bytes, and for requests that are still being answered. */
+const answerGraceMs = 1500;
 
 export interface ServeOptions {
   readonly http: HttpRuntime;

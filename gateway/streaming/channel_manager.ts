@@ -88,7 +88,7 @@ export async function findChannels(
     await requireAuthority(database, { ...principal, permission: "read" });
     throw new NotFound("No such resource");
   }
-  return readAs(principal, database, (db) => channelsOf(stream, principal, db));
+  return accessOf(database, { ...principal, permission: "read" }).read((db) => channelsOf(stream, principal, db));
 }
 
 /**
@@ -169,16 +169,12 @@ async function readSnapshot(
   principal: Principal,
   database: Database,
 ): Promise<StreamSnapshot> {
-  return readAs(principal, database, async (db) => {
+  return accessOf(database, { ...principal, permission: "read" }).read(async (db) => {
     const snapshot = await stream.definition.getSnapshot?.(toRequest(stream, principal, db));
     const { events = [], hasEnded = false } = snapshot ?? {};
     const frames = events.map(({ type, data }) => encodeEventFrame(encodeEvent(type, data)));
     return { chunk: encodeChunk(frames.join("") + encodeComment("snapshot complete")), hasEnded };
   });
-}
-
-function readAs<Result>(principal: Principal, database: Database, work: (db: TenantDatabase) => Promise<Result>) {
-  return accessOf(database, { ...principal, permission: "read" }).read(work);
 }
 
 function toRequest(stream: RequestedStream, principal: Principal, db: TenantDatabase): ChannelsRequest<string> {
@@ -198,23 +194,23 @@ const maxChannels = 100;
  * or the reason; `NotFound` when none exists; `Error` for a bug of the feature.
  */
 function requireReadable(principal: Principal, prefix: string, names: readonly unknown[]): readonly string[] {
-  const readable = names.filter((name): name is string => canReadChannel(principal, name));
-  const wrong = names.findIndex((name) => !canReadChannel(principal, name));
-  if (wrong !== -1) {
-    const problem = channelNameProblem(names[wrong]) ?? "it is of another tenant than the caller";
-    const cause = new FeatureError(
-      `getChannels of the feature "${prefix}" returned ${JSON.stringify(names[wrong])}: ${problem}`,
-    );
-    throw new PermissionDenied("Not permitted to read this event stream", { cause });
+  const channels = new Set<string>();
+  for (const name of names) {
+    if (!canReadChannel(principal, name)) {
+      const problem = channelNameProblem(name) ?? "it is of another tenant than the caller";
+      const cause = new FeatureError(
+        `getChannels of the feature "${prefix}" returned ${JSON.stringify(name)}: ${problem}`,
+      );
+      throw new PermissionDenied("Not permitted to read this event stream", { cause });
+    }
+    if (parseChannelName(name)?.prefix !== prefix) {
+      throw new Error(`Cannot open an event stream: channel "${name}" is not of the feature's prefix "${prefix}"`);
+    }
+    channels.add(name);
   }
-  if (readable.length === 0) throw new NotFound("No such event stream");
-  const channels = [...new Set(readable)];
-  const misnamed = channels.find((channel) => parseChannelName(channel)?.prefix !== prefix);
-  if (misnamed !== undefined) {
-    throw new Error(`Cannot open an event stream: channel "${misnamed}" is not of the feature's prefix "${prefix}"`);
+  if (channels.size === 0) throw new NotFound("No such event stream");
+  if (channels.size > maxChannels) {
+    throw new Error(`Cannot open an event stream: ${channels.size} channels: at most ${maxChannels} are allowed`);
   }
-  if (channels.length > maxChannels) {
-    throw new Error(`Cannot open an event stream: ${channels.length} channels: at most ${maxChannels} are allowed`);
-  }
-  return channels;
+  return [...channels];
 }

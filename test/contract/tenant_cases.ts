@@ -10,8 +10,7 @@ import {
   type GatewayCase,
   type GatewayUnderTest,
 } from "./harness.ts";
-import { aChange, anExplanation } from "../support/change_builders.ts";
-import { changeEvents, eventsIn } from "../support/published.ts";
+import { eventsIn } from "../support/published.ts";
 import type { Scan } from "../../shared/schemas/scan.ts";
 
 const tenantStream = "/api/v1/event-stream";
@@ -20,7 +19,7 @@ const streamOf = (scans: readonly Pick<Scan, "id">[], more = "") =>
 
 const typesOf = (text: string, id: string) =>
   eventsIn(text)
-    .filter(({ data }) => data["scan_id"] === id || data["monitor_id"] === id)
+    .filter(({ data }) => data["scan_id"] === id)
     .map(({ type }) => type);
 
 async function patch(gateway: GatewayUnderTest, { id }: Pick<Scan, "id">, json: unknown): Promise<void> {
@@ -68,31 +67,6 @@ export const tenantCases: readonly GatewayCase[] = [
       });
     },
   ),
-  gatewayCase("the tenant's stream follows its monitors: what changed, by rule, CAT and person", async (gateway) => {
-    const as = keyOf(gateway.tenant);
-    const stream = await openStream(gateway, tenantStream, as);
-    const id = crypto.randomUUID();
-    const path = `/api/v1/monitors/${id}`;
-    const monitor = { org_url: "https://acme.okta.com", interval_seconds: 10 };
-    assert.equal((await call(gateway, path, { method: "PUT", as, json: monitor })).status, 201);
-    const actor = { id: null, type: null, login: null, name: "Ada Admin" };
-    const change = aChange({
-      rule: { status: "FAIL", reason: null, severity: "high" },
-      explained_by: [anExplanation({ actor })],
-    });
-    const channel = `/api/v1/channels/monitor:${gateway.tenant.id}:${id}/events`;
-    assert.equal((await call(gateway, channel, { as, json: changeEvents(id, [change]) })).status, 202);
-    const update = { error_code: "rate_limit", error_detail: "later", status: "ended" };
-    assert.equal((await call(gateway, path, { method: "PATCH", as, json: update })).status, 200);
-    await stream.until(new RegExp(`event: monitor.end\\ndata: \\{"monitor_id":"${id}"`));
-    stream.leave();
-    // The organization names its monitor, and its pace is that of all its changes.
-    const types = typesOf(stream.text(), id).filter((type) => type !== "organization.updated");
-    assert.deepEqual(types, ["monitor.start", "finding.updated", "monitor.updated", "monitor.error", "monitor.end"]);
-    const [, data = "{}"] = /event: finding.updated\ndata: (.*)/.exec(stream.text()) ?? [];
-    const { vuln_id: rule, cat, actors } = JSON.parse(data) as Readonly<Record<string, unknown>>;
-    assert.deepEqual([rule, cat, actors], ["V-273186", "CAT I", ["Ada Admin"]]);
-  }),
   gatewayCase("S3: the tenant's stream and its snapshot show nothing of another tenant", async (gateway) => {
     const stranger = { apiKey: gateway.strangerApiKey };
     const before = await createScan(gateway);

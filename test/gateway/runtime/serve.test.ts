@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createPgDatabase } from "../../../drizzle/databases/pg.ts";
 import { runAdmin } from "../../../gateway/operator/call_admin.ts";
 import { UsageError } from "../../../shared/usage_error.ts";
-import { Interruption } from "../../../gateway/runtime/draining.ts";
+import { Interruption } from "../../../gateway/runtime/interruption.ts";
 import type { GatewayIo } from "../../../command_line/command_io.ts";
 import { nodeHttp } from "../../../gateway/runtime/node_http.ts";
 import { serve } from "../../../gateway/runtime/serve.ts";

@@ -1,7 +1,3 @@
-/** How long the closing of streams is spread. */
-export const defaultDrainMs = 3000;
-/** After the last stream was closed: for its last bytes, and for requests that are still being answered. */
-export const answerGraceMs = 1500;
 /**
  * The signals of a process: the first starts the shutdown; SIGINT, which is a person's Ctrl-C, or a second signal skips the
  * delay for load balancers.
