@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import * as v from "valibot";
-import { problemOf } from "../../shared/client/gateway_client.ts";
-import type { RestClient } from "../../shared/client/rest_client.ts";
+import { problemOf, type RestClient } from "../../shared/client/gateway_client.ts";
 import { toFindingUpdated } from "../../shared/finding_updated.ts";
 import { vulnIdOf } from "../../shared/rule_names.ts";
 import type { NewChange } from "../../shared/schemas/change.ts";

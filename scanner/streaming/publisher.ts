@@ -1,8 +1,7 @@
 import { pause } from "../../shared/abortable.ts";
 import type { MessagePublisher } from "../../shared/broker.ts";
-import { isTimeout, problemOf } from "../../shared/client/gateway_client.ts";
+import { isTimeout, problemOf, type RestClient } from "../../shared/client/gateway_client.ts";
 import { numberEvents } from "../../shared/client/numbered_events.ts";
-import type { RestClient } from "../../shared/client/rest_client.ts";
 import { maxBatchEvents, toMessage, type CheckedEvent } from "../../shared/event.ts";
 import { GatewayRefusal } from "../../shared/http_refusal.ts";
 

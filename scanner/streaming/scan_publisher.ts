@@ -1,8 +1,7 @@
 import { gzipSync } from "node:zlib";
 import type { MessagePublisher } from "../../shared/broker.ts";
 import * as v from "valibot";
-import { problemOf } from "../../shared/client/gateway_client.ts";
-import type { RestClient } from "../../shared/client/rest_client.ts";
+import { problemOf, type RestClient } from "../../shared/client/gateway_client.ts";
 import type { CheckedEvent } from "../../shared/event.ts";
 import type { CheckResult, Report, StatusCounts } from "../../shared/report.ts";
 import { countStates } from "../../shared/rule_result.ts";

@@ -1,20 +1,149 @@
+import * as v from "valibot";
+import { pause } from "../abortable.ts";
 import { networkProblem } from "../error_code.ts";
-import { GatewayRefusal } from "../http_refusal.ts";
-import { createRestClient, UnexpectedAnswer, type RestClient, type RestOptions } from "./rest_client.ts";
+import { GatewayRefusal, readRefusal } from "../http_refusal.ts";
+import { readBounded } from "../read_bounded.ts";
+import { pageOf } from "../schemas/primitives.ts";
 
-export interface GatewayOptions extends Omit<RestOptions, "fetch"> {
-  readonly apiKey: string;
-  readonly fetch?: typeof fetch;
+/** The answer is not a gateway's. */
+class UnexpectedAnswer extends Error {
+  constructor(options?: ErrorOptions) {
+    super("Cannot read the gateway's response: it has an unexpected form", options);
+    this.name = "UnexpectedAnswer";
+  }
 }
 
-/** The gateway's resources for whoever has an API key, as the command line does. */
-export function openGateway({ apiKey, fetch: send = fetch, ...options }: GatewayOptions): RestClient {
-  const withKey: typeof fetch = (input, init) => {
-    const headers = new Headers(init?.headers);
-    headers.set("authorization", `Api-Key ${apiKey}`);
-    return send(input, { ...init, headers });
+interface RestOptions {
+  /** Base of the paths. */
+  readonly url: string;
+  readonly apiKey?: string;
+  /** Adds the credential where there is no key. */
+  readonly fetch?: typeof fetch;
+  /** Bound on one call, in milliseconds. A compressed body has as much time again as it takes over a slow line. */
+  readonly timeoutMs: number;
+  /** How large an answer may be, decompressed. Default: 8 MiB; a page of a list has half a mebibyte. */
+  readonly maxAnswerBytes?: number;
+}
+
+/** Any REST resource of a gateway. Every call rejects with `GatewayRefusal`, `UnexpectedAnswer`, or as `fetch` does. */
+export type RestClient = ReturnType<typeof openGateway>;
+
+export interface SendOptions {
+  /** Sent as JSON; a text is JSON already, and bytes are JSON in gzip. */
+  readonly body?: unknown;
+  readonly signal?: AbortSignal;
+  /** The request outlives the page that sends it. */
+  readonly keepalive?: boolean;
+}
+
+interface PagesOptions {
+  readonly query?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+/** A read that a busy gateway refuses is sent again after the wait that it asks for, unless that is longer than a person waits. */
+const maxReadRetries = 3;
+const maxRetryWaitMs = 5000;
+const defaultMaxAnswerBytes = 8 * 1_048_576;
+/** More pages than any list of a gateway has: 200,000 items. */
+const maxPages = 1000;
+
+/** The gateway's resources for whoever has a credential. */
+export function openGateway({ apiKey, fetch: request = fetch, ...options }: RestOptions) {
+  const headers = {
+    accept: "application/json",
+    "content-type": "application/json",
+    ...(apiKey !== undefined && { authorization: `Api-Key ${apiKey}` }),
   };
-  return createRestClient({ ...options, fetch: withKey });
+
+  /** Resolves with the answer, which nobody has checked; null: it has no body. */
+  async function send(method: string, path: string, parts: SendOptions = {}): Promise<unknown> {
+    const { body, signal, keepalive = false } = parts;
+    const timeoutMs = options.timeoutMs + (body instanceof Uint8Array ? uploadMs(body) : 0);
+    for (let retriesLeft = method === "GET" ? maxReadRetries : 0; ; retriesLeft -= 1) {
+      const timeout = AbortSignal.timeout(timeoutMs);
+      const response = await request(new URL(path, options.url), {
+        method,
+        headers: { ...headers, ...(body instanceof Uint8Array && { "content-encoding": "gzip" }) },
+        ...(body !== undefined && { body: encodeBody(body) }),
+        keepalive,
+        redirect: "error",
+        signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+      });
+      if (response.ok) {
+        const bytes = await readBounded(response.body, options.maxAnswerBytes ?? defaultMaxAnswerBytes);
+        return response.status === 204 ? null : parseJson(new TextDecoder().decode(bytes));
+      }
+      const refusal = await readRefusal(response);
+      const { retryAfterMs } = refusal;
+      const isWorthIt = retriesLeft > 0 && isBusy(response) && retryAfterMs !== null && retryAfterMs <= maxRetryWaitMs;
+      if (!isWorthIt) throw refusal;
+      await pause(retryAfterMs, signal === undefined ? [] : [signal]);
+    }
+  }
+
+  /** Resolves with the answer as the schema has it. */
+  async function ask<Schema extends v.GenericSchema>(
+    method: string,
+    path: string,
+    schema: Schema,
+    parts?: SendOptions,
+  ): Promise<v.InferOutput<Schema>> {
+    const result = v.safeParse(schema, await send(method, path, parts));
+    if (result.success) return result.output;
+    const [issue] = result.issues;
+    throw new UnexpectedAnswer({ cause: `${issue.message} at ${v.getDotPath(issue) ?? "its top"}` });
+  }
+
+  function get<Schema extends v.GenericSchema>(path: string, schema: Schema, signal?: AbortSignal) {
+    return ask("GET", path, schema, signal && { signal });
+  }
+
+  /** The pages of a list, one after the other. Throws `RangeError` for a list that does not end. */
+  async function* pages<Page extends v.GenericSchema<unknown, { readonly next_cursor: string | null }>>(
+    path: string,
+    schema: Page,
+    { query, signal }: PagesOptions = {},
+  ): AsyncGenerator<v.InferOutput<Page>> {
+    let cursor: string | null = null;
+    for (let count = 1; count === 1 || cursor !== null; count += 1) {
+      if (count > maxPages) throw new RangeError(`The gateway's list does not end after ${maxPages} pages`);
+      const given = new URLSearchParams({ ...query, ...(cursor !== null && { cursor }) });
+      const page: v.InferOutput<Page> = await get(`${path}?${given}`, schema, signal);
+      cursor = page.next_cursor;
+      yield page;
+    }
+  }
+
+  /** Every item of a list. */
+  async function list<Item extends v.GenericSchema>(path: string, item: Item, signal: AbortSignal) {
+    const found: v.InferOutput<Item>[] = [];
+    for await (const { items } of pages(path, pageOf(item), { query: { limit: "200" }, signal })) found.push(...items);
+    return found;
+  }
+
+  return { send, ask, get, pages, list };
+}
+
+function encodeBody(body: unknown): BodyInit {
+  if (typeof body === "string") return body;
+  return body instanceof Uint8Array ? new Uint8Array(body) : JSON.stringify(body);
+}
+
+function uploadMs({ byteLength }: Uint8Array): number {
+  return Math.ceil((byteLength / 1_048_576) * 10_000);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new UnexpectedAnswer({ cause: error });
+  }
+}
+
+function isBusy({ status }: Response): boolean {
+  return status === 429 || status === 503;
 }
 
 /** In words: `fetch` says no more than "fetch failed", and names the reason only in its cause. */

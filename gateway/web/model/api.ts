@@ -1,4 +1,4 @@
-import { createRestClient, type RestClient } from "../../../shared/client/rest_client.ts";
+import { openGateway, type RestClient } from "../../../shared/client/gateway_client.ts";
 
 /** The gateway's REST resources with the session's credential. */
 export interface Api extends RestClient {
@@ -25,7 +25,7 @@ const clockToleranceMs = 3000;
 
 /** Paths are relative to the page, so that it also works behind a path of a proxy. */
 export function openRest(send: typeof fetch = (input, init) => fetch(input, init)): RestClient {
-  return createRestClient({ url: document.baseURI, fetch: send, timeoutMs, maxAnswerBytes });
+  return openGateway({ url: document.baseURI, fetch: send, timeoutMs, maxAnswerBytes });
 }
 
 export function createApi({ getAuthorization, tenantId, onRefused }: ApiOptions): Api {
