@@ -23,66 +23,45 @@ const forms = {
   sentinel: "redis+sentinel://host:26379,host:26379/name",
 } as const;
 
-type Kind = keyof typeof forms;
-
 /** Throws `InvalidSetting` that never repeats the URL: it holds the password. */
 export function parseRedisUrl(value: string): RedisAddress {
   // An URL has one host: a list of them is taken apart here.
-  const [, tls, kind = "single", credentials, hosts = "", path = ""] =
-    /^redis(s?)(?:\+(sentinel))?:\/\/(?:([^/?#]*)@)?([^@/?#]+)(?:\/([^?#]*))?(?:[?#].*)?$/.exec(
-      value.replace(/^[a-z+]+:/i, (scheme) => scheme.toLowerCase()),
-    ) ?? [];
-  if (tls === undefined || !isKind(kind)) {
-    throw new InvalidSetting(`expected a URL like ${forms.single} or ${forms.sentinel}`);
-  }
-  const access = { ...parseCredentials(kind, credentials), ...(tls === "" ? {} : { tls: {} }) };
+  const [, scheme = "", credentials = "", hosts = "", path = ""] =
+    /^([a-z+]+):\/\/(?:([^/?#]*)@)?([^@/?#]+)(?:\/([^?#]*))?(?:[?#].*)?$/i.exec(value) ?? [];
+  const [, tls, suffix] = /^redis(s?)(\+sentinel)?$/i.exec(scheme) ?? [];
+  if (tls === undefined) throw new InvalidSetting(`expected a URL like ${forms.single} or ${forms.sentinel}`);
+  const kind = suffix === undefined ? "single" : "sentinel";
+  const [, username = "", password = ""] = /^([^:]*):?(.*)$/s.exec(credentials) ?? [];
+  const access = {
+    ...(username !== "" && { username: decode(username, "a user") }),
+    ...(password !== "" && { password: decode(password, "a password") }),
+    ...(tls !== "" && { tls: {} }),
+  };
   if (kind === "single") {
     const database = /^\d+$/.test(path) ? Number(path) : null;
-    return { kind, endpoint: parseEndpoint(kind, hosts), access, database };
+    return { kind, endpoint: parseEndpoint(hosts, 6379, "a host and port"), access, database };
   }
-  if (/[?#]/.test(value)) throw invalid(kind, "no query and no fragment");
-  const endpoints = hosts.split(",").map((host) => parseEndpoint(kind, host));
-  return { kind, endpoints, name: parseName(path), access };
-}
+  if (/[?#]/.test(value)) throw invalid("no query and no fragment");
+  const endpoints = hosts.split(",").map((host) => parseEndpoint(host, 26_379, "addresses with commas between them"));
+  const name = decode(path, "a name");
+  if (name === "" || /[\s/]/.test(name)) throw invalid("the name of the primary after the addresses");
+  return { kind, endpoints, name, access };
 
-function isKind(text: string): text is Kind {
-  return text in forms;
-}
-
-function parseEndpoint(kind: Kind, text: string): RedisEndpoint {
-  const url = URL.canParse(`redis://${text}`) ? new URL(`redis://${text}`) : null;
-  if (url === null || url.hostname === "" || url.port === "0") {
-    throw invalid(kind, kind === "single" ? "a host and port" : "addresses with commas between them");
+  function parseEndpoint(text: string, defaultPort: number, expected: string): RedisEndpoint {
+    const url = URL.parse(`redis://${text}`);
+    if (url === null || url.hostname === "" || url.port === "0") throw invalid(expected);
+    return { host: url.hostname.replace(/^\[|\]$/g, ""), port: url.port === "" ? defaultPort : Number(url.port) };
   }
-  return {
-    host: url.hostname.replace(/^\[|\]$/g, ""),
-    port: url.port === "" ? (kind === "sentinel" ? 26_379 : 6379) : Number(url.port),
-  };
-}
 
-function parseCredentials(kind: Kind, text = ""): RedisAccess {
-  const colon = text.indexOf(":");
-  const [username, password] = colon === -1 ? [text, ""] : [text.slice(0, colon), text.slice(colon + 1)];
-  return {
-    ...(username === "" ? {} : { username: decode(kind, username, "a user") }),
-    ...(password === "" ? {} : { password: decode(kind, password, "a password") }),
-  };
-}
-
-function parseName(path: string): string {
-  const name = decode("sentinel", path, "a name");
-  if (name === "" || /[\s/]/.test(name)) throw invalid("sentinel", "the name of the primary after the addresses");
-  return name;
-}
-
-function decode(kind: Kind, text: string, what: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    throw invalid(kind, `${what} that is percent-encoded`);
+  function decode(text: string, what: string): string {
+    try {
+      return decodeURIComponent(text);
+    } catch {
+      throw invalid(`${what} that is percent-encoded`);
+    }
   }
-}
 
-function invalid(kind: Kind, expected: string): InvalidSetting {
-  return new InvalidSetting(`expected ${expected}, as in ${forms[kind]}`);
+  function invalid(expected: string): InvalidSetting {
+    return new InvalidSetting(`expected ${expected}, as in ${forms[kind]}`);
+  }
 }
