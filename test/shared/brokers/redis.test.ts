@@ -27,18 +27,6 @@ async function clients(): Promise<readonly string[]> {
   return list.split("\n").filter((line) => line !== "" && !line.includes("cmd=client"));
 }
 
-test("createRedisBroker keeps two database numbers apart", async () => {
-  const channel = createChannel();
-  const two = await record(open(), channel);
-  const five = await record(open({ database: 5 }), channel);
-  await open({ database: 5 }).publish(channel, eventMessage({ n: 5 }));
-  await five.untilCount(1);
-  await open().publish(channel, eventMessage({ n: 2 }));
-  await two.untilCount(1);
-  expect(two.messages).toEqual([eventMessage({ n: 2 })]);
-  expect(five.messages).toEqual([eventMessage({ n: 5 })]);
-});
-
 test("createRedisBroker uses two connections, however many channels, and resumes none", async () => {
   const broker = open();
   const channels = Array.from({ length: 50 }, createChannel);
@@ -64,18 +52,6 @@ test("createRedisBroker ends a channel as garbage for bytes that are no text, an
   await kept.untilCount(1);
   expect(lost.messages).toEqual([]);
   await eventually(async () => !String(await redis.command("PUBSUB", "CHANNELS")).includes(bad), "it was unsubscribed");
-});
-
-test("createRedisBroker hands over the longest message and ends a channel as garbage for a longer one", async () => {
-  const channel = createChannel();
-  const recording = await record(open(), channel);
-  const longest = "x".repeat(maxMessageBytes);
-  await redis.command("PUBLISH", `scanstream:2:${channel}`, longest);
-  await recording.untilCount(1);
-  expect(recording.messages[0] === longest).toBe(true);
-  await redis.command("PUBLISH", `scanstream:2:${channel}`, `${longest}x`);
-  expect(await recording.untilLost()).toBe("garbage");
-  expect(recording.messages).toHaveLength(1);
 });
 
 test("createRedisBroker gives a connection up whose message would not end, and only its channel for one that ends too late", async () => {

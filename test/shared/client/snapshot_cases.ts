@@ -45,17 +45,6 @@ export const snapshotCases: Readonly<Record<string, () => Promise<void>>> = {
     }
   },
 
-  "hands over what arrives while onSnapshot is pending after it": async () => {
-    const sent = Promise.withResolvers<void>();
-    await using server = await startScriptedServer(async (response, request) => {
-      await stream(opening, snapshotOf(scanId), complete, progress(1), end)(response, request);
-      sent.resolve();
-    });
-    const log = record(server.url, { onSnapshot: () => sent.promise.then(() => log.add("shown")) });
-    await log.finished;
-    assert.deepEqual(log.entries.slice(1, 5), [`snapshot ${scanId}`, "shown", "refetch", "live"]);
-  },
-
   "asks for a new snapshot on every open, and never hands over half of one": async () => {
     await using server = await startScriptedServer(
       cutStream(opening, snapshotOf(scanId)),

@@ -130,16 +130,6 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
     assert.match(over.state === "failed" ? over.error.message : "", /"application\/json" is not "text\/event-stream"/);
   },
 
-  "retries after a proxy's 502": async () => {
-    const html = status(502, { "content-type": "text/html" }, "<h1>Bad gateway</h1>".repeat(1000));
-    await using server = await startScriptedServer(html, html, stream(end));
-    const log = watch(server.url);
-    assert.equal((await log.finished).state, "ended");
-    const lost = log.details.find(({ state }) => state === "reconnecting");
-    assert.equal(lost?.error?.code, "unavailable");
-    assert.equal(lost.error.detail, null);
-  },
-
   "reconnects when no heartbeat comes": async () => {
     await using server = await startScriptedServer(stream(progress(1)), stream(end));
     const log = watch(server.url, { heartbeatMs: 20 });
