@@ -23,29 +23,12 @@ export interface FoundApiKey {
  */
 export async function findApiKey(database: Database, hash: string, holder = hash): Promise<FoundApiKey | null> {
   const { rows } = await readOne(database, { ...noTenant, holder }, (db) =>
-    db.execute<{
-      id: string;
-      tenant_id: string;
-      name: string;
-      scopes: string;
-      expires_at_ms: string | null;
-      is_valid: boolean;
-    }>(sql`
-      select id, tenant_id, name, array_to_json(scopes)::text as scopes,
-        floor(extract(epoch from expires_at) * 1000)::bigint as expires_at_ms, is_valid
+    db.execute<{ key: string }>(sql`
+      select json_build_object('id', id, 'tenantId', tenant_id, 'name', name, 'scopes', scopes, 'isValid', is_valid,
+        'expiresAtMs', floor(extract(epoch from expires_at) * 1000)::bigint)::text as key
       from scanstream.find_api_key(${hash})`),
   );
-  const [row] = rows;
-  if (row === undefined) return null;
-  const expiresAtMs = row.expires_at_ms === null ? null : Number(row.expires_at_ms);
-  return {
-    id: row.id,
-    tenantId: row.tenant_id,
-    name: row.name,
-    scopes: JSON.parse(row.scopes),
-    expiresAtMs,
-    isValid: row.is_valid,
-  };
+  return rows[0] === undefined ? null : JSON.parse(rows[0].key);
 }
 
 /** The tenant of the row that has been due for longest by this index, and for so long; null: none is. */

@@ -17,7 +17,7 @@ const pattern = /^scs_[0-9a-f]{8}_[0-9a-f]{64}$/;
 export async function createApiKey(): Promise<NewApiKey> {
   const prefix = `scs_${toHex(crypto.getRandomValues(new Uint8Array(4)))}`;
   const apiKey = `${prefix}_${toHex(crypto.getRandomValues(new Uint8Array(32)))}`;
-  return { apiKey, prefix, hash: await hashApiKey(apiKey) };
+  return { apiKey, prefix, hash: await sha256Hex(apiKey) };
 }
 
 /** Anything else is refused without a query. */
@@ -27,8 +27,4 @@ export function isApiKey(text: string): boolean {
 
 export function badKey(loginProblem: LoginProblem): AppError {
   return new AppError("not_authenticated", "The API key is not valid", { loginProblem });
-}
-
-export async function hashApiKey(apiKey: string): Promise<string> {
-  return sha256Hex(apiKey);
 }

@@ -1,11 +1,12 @@
 import { AppError, PermissionDenied } from "../../shared/app_error.ts";
 import type { FoundApiKey } from "../../drizzle/across_tenants.ts";
 import { createSteadyClock } from "../steady_clock.ts";
-import { badKey, hashApiKey, isApiKey } from "./api_keys.ts";
+import { badKey, isApiKey } from "./api_keys.ts";
 import { toPrincipal, type Identity, type AllowedPrincipal, type Principal } from "./principal.ts";
 import { type JwtVerifier, badToken } from "./jwt.ts";
 import { requireScope } from "./membership.ts";
 import { permissions, rolesOf, type Permission } from "./permissions.ts";
+import { sha256Hex } from "./sha256.ts";
 import { looksLikeStreamToken, streamTokenNotAllowed, type StreamTokens } from "./stream_tokens.ts";
 
 /**
@@ -31,10 +32,8 @@ export interface AuthenticatorOptions {
 const authorizationPattern = /^(bearer|api-key) +([^\s,]+) *$/i;
 
 export function createAuthenticator(options: AuthenticatorOptions) {
-  const { hashKey = hashApiKey, findApiKey } = options;
-  const foundKeys = new FoundKeys(findApiKey);
-  /** A key that was valid within a minute: its caller checks that it still is, in a transaction of the tenant. */
-  const findKnownKey: FindApiKey = (hash, request) => foundKeys.find(hash, request);
+  const { hashKey = sha256Hex, findApiKey } = options;
+  const findKnownKey = rememberKeys(findApiKey);
   return {
     /** Ordinary routes: the `Authorization` header, nothing else. */
     async authenticate(request: Request, permission: Permission): Promise<AllowedPrincipal> {
@@ -151,28 +150,22 @@ const rememberedMs = 60_000;
 const maxKeys = 10_000;
 
 /**
- * The keys that were found within a minute: their tenant, name, scopes and end never change. A key may have been revoked since, so
- * this is only for callers who check its authority in their own transaction. It saves one of two transactions when
- * thousands of streams open again.
+ * Finds keys again that were valid within a minute: their tenant, name, scopes and end never change. A key may have been revoked since,
+ * so this is only for callers who check its authority in their own transaction. It saves one of two transactions when thousands
+ * of streams open again.
  */
-class FoundKeys {
-  readonly #keys = new Map<string, { readonly found: FoundApiKey; readonly untilMs: number }>();
-  readonly #now = createSteadyClock();
-  readonly #find: FindApiKey;
-
-  constructor(find: FindApiKey) {
-    this.#find = find;
-  }
-
-  async find(hash: string, request: Request): Promise<FoundApiKey | null> {
-    const known = this.#keys.get(hash);
-    if (known !== undefined && this.#now() < known.untilMs) return known.found;
-    const found = await this.#find(hash, request);
-    this.#keys.delete(hash);
+function rememberKeys(find: FindApiKey): FindApiKey {
+  const keys = new Map<string, { readonly found: FoundApiKey; readonly untilMs: number }>();
+  const nowMs = createSteadyClock();
+  return async (hash, request) => {
+    const known = keys.get(hash);
+    if (known !== undefined && nowMs() < known.untilMs) return known.found;
+    const found = await find(hash, request);
+    keys.delete(hash);
     if (found?.isValid !== true) return found;
-    this.#keys.set(hash, { found, untilMs: this.#now() + rememberedMs });
-    const [oldest] = this.#keys.keys();
-    if (this.#keys.size > maxKeys && oldest !== undefined) this.#keys.delete(oldest);
+    keys.set(hash, { found, untilMs: nowMs() + rememberedMs });
+    const [oldest] = keys.keys();
+    if (keys.size > maxKeys && oldest !== undefined) keys.delete(oldest);
     return found;
-  }
+  };
 }
