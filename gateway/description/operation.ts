@@ -36,33 +36,28 @@ export const tenantParameter = parameter(
   v.pipe(uuid("expected a UUID"), v.description("The tenant to use, for a token that is valid for several")),
 );
 
-interface AnswerOptions {
-  readonly example?: unknown;
-  readonly headers?: readonly (keyof typeof responseHeaders)[];
-}
+type HeaderNames = readonly (keyof typeof responseHeaders)[];
 
 /* @__NO_SIDE_EFFECTS__ */
-export function headers(...names: readonly (keyof typeof responseHeaders)[]) {
+export function headers(...names: HeaderNames) {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
 /* @__NO_SIDE_EFFECTS__ */
-export function answer(contentType: string, schema: v.GenericSchema, description: string, options: AnswerOptions = {}) {
-  const { example, headers: names = [] } = options;
-  const content = { [contentType]: { schema: resolver(schema), ...(example !== undefined && { example }) } };
-  return { description, headers: headers(...names), content };
+export function answer(contentType: string, schema: v.GenericSchema, description: string, names: HeaderNames = []) {
+  return { description, headers: headers(...names), content: { [contentType]: { schema: resolver(schema) } } };
 }
 
 /* @__NO_SIDE_EFFECTS__ */
-export function json(schema: v.GenericSchema, description: string, options: AnswerOptions = {}) {
-  return answer("application/json", schema, description, options);
+export function json(schema: v.GenericSchema, description: string, names: HeaderNames = []) {
+  return answer("application/json", schema, description, names);
 }
 
 const Problem = component("Problem", problemSchema);
 
 /* @__NO_SIDE_EFFECTS__ */
-export function problem(description: string, names: AnswerOptions["headers"] = [], schema: v.GenericSchema = Problem) {
-  return answer("application/problem+json", schema, description, { headers: names });
+export function problem(description: string, names: HeaderNames = [], schema: v.GenericSchema = Problem) {
+  return answer("application/problem+json", schema, description, names);
 }
 
 /** How an operation may be refused, by status; a text of the feature's own wins. */

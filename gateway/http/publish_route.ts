@@ -80,9 +80,7 @@ const publishing: RouteOptions<v.GenericSchema, QueryParameters> = {
     isReadByHandler: true,
   },
   answers: {
-    202: json(component("PublishedEvents", publishedSchema), "Stored, or handed over", {
-      example: { stored: 2, live: true },
-    }),
+    202: json(component("PublishedEvents", publishedSchema), "Stored, or handed over"),
     404: problem("Only where events are stored: no such resource in this tenant"),
     409: problem("Only where events are stored: the resource has ended, or events before these are missing"),
   },

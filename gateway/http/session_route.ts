@@ -12,8 +12,6 @@ import { tenantHeader, toPrincipal, type Identity, type Principal } from "../aut
 import { component, json, refusals, tenantParameter } from "../description/operation.ts";
 import type { Dependencies } from "./dependencies.ts";
 
-const exampleTenant = { id: "0b0e7a52-6f0c-4f65-9a52-0d3c1c0a9b11", name: "Acme", role: "operator" };
-
 const getSession = describeRoute({
   operationId: "getSession",
   tags: ["session"],
@@ -23,17 +21,7 @@ const getSession = describeRoute({
     "`X-Tenant-Id` too; everywhere else it has to name one.",
   parameters: [tenantParameter],
   responses: {
-    200: json(component("Session", sessionSchema), "The caller", {
-      example: {
-        kind: "user",
-        id: "alice@example.com",
-        name: "Alice",
-        scopes: null,
-        expires_at: "2026-11-22T12:00:00.000Z",
-        tenant: exampleTenant,
-        tenants: [exampleTenant],
-      },
-    }),
+    200: json(component("Session", sessionSchema), "The caller"),
     ...refusals(401, 403, 503),
   },
 });

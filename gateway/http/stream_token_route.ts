@@ -31,9 +31,7 @@ export function streamTokenRoute(dependencies: Dependencies, eventStreams: Event
         "and its stream is 204.",
       body: { schema: streamTokenRequestSchema, example: { event_stream: "/api/v1/event-stream" } },
       answers: {
-        200: json(component("StreamToken", streamTokenSchema), "The token", {
-          example: { access_token: "eyJhbGciOiJIUzI1NiJ9.e30.c2lnbmF0dXJl", expires_in: 60 },
-        }),
+        200: json(component("StreamToken", streamTokenSchema), "The token"),
         404: problem("No such resource in this tenant"),
       },
     },

@@ -75,7 +75,7 @@ function describeStream({ path, getSnapshot }: EventStream["definition"], text: 
       tenantParameter,
     ],
     responses: {
-      200: answer("text/event-stream", v.string(), "The stream", { headers: ["Cache-Control"] }),
+      200: answer("text/event-stream", v.string(), "The stream", ["Cache-Control"]),
       204: { description: ended },
       ...refusals(400, 401, 403, 429, 503),
       404: problem(notFound),

@@ -81,7 +81,7 @@ function decisionRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
         "little; a scan that is registered after it and completes with a FAIL of the check ends it.",
       body: { schema: newDecisionSchema, example: newDecisionExample },
       answers: {
-        201: json(Decision, "Decided", { headers: ["Location"] }),
+        201: json(Decision, "Decided", ["Location"]),
         409: problem("The same decision exists already and is active; `detail` has its id"),
       },
     },

@@ -131,8 +131,8 @@ function defineRoutes(resource: Resource, dependencies: FeatureDependencies): vo
         "interval where the body has one. Publishes `monitor.start`.",
       body: { schema: newMonitorSchema, example: { org_url: "https://acme.okta.com", interval_seconds: 10 } },
       answers: {
-        200: json(Monitor, "Started again", { headers: ["Location"] }),
-        201: json(Monitor, "Registered", { headers: ["Location"] }),
+        200: json(Monitor, "Started again", ["Location"]),
+        201: json(Monitor, "Registered", ["Location"]),
         409: problem("The monitor has ended, or follows another org"),
       },
     },

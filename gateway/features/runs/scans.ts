@@ -36,7 +36,7 @@ const registration = {
   },
   whenEmpty: {},
 };
-const registered = json(Scan, "Registered", { headers: ["Location"] });
+const registered = json(Scan, "Registered", ["Location"]);
 const findingList = listOf(
   "findings",
   ({ createdAt, fingerprint }: FindingRow) => [createdAt, fingerprint],
@@ -149,7 +149,7 @@ function defineRoutes(resource: Resource, dependencies: FeatureDependencies): vo
       description: "Sending the same body again returns the same scan, so a client can retry.",
       body: registration,
       answers: {
-        200: json(Scan, "Registered before, with the same body", { headers: ["Location"] }),
+        200: json(Scan, "Registered before, with the same body", ["Location"]),
         201: registered,
         409: problem("Registered before, with another body"),
       },

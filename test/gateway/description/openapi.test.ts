@@ -32,9 +32,7 @@ interface Described {
 }
 
 interface Content {
-  readonly content?: Readonly<
-    Record<string, { readonly schema?: object; readonly example?: unknown; readonly examples?: object }>
-  >;
+  readonly content?: Readonly<Record<string, { readonly schema?: object; readonly example?: unknown }>>;
 }
 
 function operations(): readonly Described[] {
@@ -87,27 +85,16 @@ test("each answer with a body has a schema, and names the headers that it carrie
   }
 });
 
-test("each example is what its schema describes", () => {
-  let examples = 0;
-  for (const { path, method, requestBody, responses } of operations()) {
-    const operation = ["paths", path, method];
-    const contents = [
-      [[...operation, "requestBody"], requestBody?.content] as const,
-      ...Object.entries(responses).map(
-        ([status, { content }]) => [[...operation, "responses", status], content] as const,
-      ),
-    ];
-    for (const [place, content] of contents) {
-      for (const [type, { example, examples: several }] of Object.entries(content ?? {})) {
-        const values = Object.values(several ?? {}).map((each: { value: unknown }) => each.value);
-        for (const value of example === undefined ? values : [example, ...values]) {
-          expect(allows([...place, "content", type, "schema"], value), place.join(" ")).toBe(true);
-          examples += 1;
-        }
-      }
+test("each body has an example, which is what its schema describes", () => {
+  for (const { path, method, requestBody } of operations()) {
+    for (const [type, { example }] of Object.entries(requestBody?.content ?? {})) {
+      // A report comes from a scan.
+      if (path.endsWith("/report")) continue;
+      expect(example, `${method} ${path}`).toBeDefined();
+      const place = ["paths", path, method, "requestBody", "content", type, "schema"];
+      expect(allows(place, example), place.join(" ")).toBe(true);
     }
   }
-  expect(examples).toBeGreaterThan(10);
 });
 
 const id = "7c9e6679-7425-40de-944b-e07fc1f90ae7";
