@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { readOptionFile, type NamedFile } from "../../command_line/files.ts";
 import { builtIn, revisionName, type Benchmark, type Revision } from "../catalog/catalog.ts";
-import { UsageError } from "../../shared/usage_error.ts";
+import { refuseFile } from "../decisions/option_file.ts";
 import type { Attestation, CheckResult } from "../../shared/report.ts";
 import { toLine } from "../../shared/text.ts";
 import { personsPart, type Answer } from "./answers.ts";
@@ -38,16 +38,16 @@ export async function readChecklist(source: NamedFile | null, target: Revision):
 
 /** Reads CKLB or CKL, for the revision that is judged by; throws `UsageError` naming what is wrong with the file. */
 export function parseChecklist(content: string, { option, file }: NamedFile, target: Revision = builtIn): Checklist {
-  const fail = (problem: string) => new UsageError([`Cannot use ${option} ${JSON.stringify(file)}: ${problem}`]);
+  const fail = refuseFile({ option, file });
   const trimmed = content.trimStart();
   try {
     if (trimmed.startsWith("<")) return open(parseCkl(content), basename(file), target);
     if (trimmed.startsWith("{")) return open(parseCklb(content), basename(file), target);
   } catch (error) {
-    if (error instanceof Error && expectedErrors.has(error.name)) throw fail(error.message);
+    if (error instanceof Error && expectedErrors.has(error.name)) throw fail([error.message]);
     throw error;
   }
-  throw fail("it is not a checklist: expected CKLB (JSON) or CKL (XML)");
+  throw fail(["it is not a checklist: expected CKLB (JSON) or CKL (XML)"]);
 }
 
 const expectedErrors: ReadonlySet<string> = new Set(["SyntaxError", "TypeError", "RangeError"]);

@@ -28,10 +28,10 @@ export async function collectCommand(flags: Flags, io: CommandIo): Promise<numbe
   const scan = await scanOrg(criteria, progress);
   let areSaved = await saveArtifacts(scan, criteria);
   if (areSaved && signer !== null) {
-    const { scan: facts } = scan.document;
-    const evidence = sha256(JSON.stringify(scan.document));
-    const signed = { scan: facts, revision, report: null, evidence, toolVersion: io.toolVersion, orgPolicy };
-    const { problems } = await signFiles([target.file], signed, { signer, name: null });
+    const { document } = scan;
+    const evidence = sha256(JSON.stringify(document));
+    const facts = { scan: document.scan, revision, evidence, toolVersion: io.toolVersion, orgPolicy };
+    const { problems } = await signFiles([target.file], facts, { signer, name: null });
     writeLines(io, ...problems);
     areSaved = problems.length === 0;
   }

@@ -58,8 +58,6 @@ export async function followCommand(flags: Flags, io: CommandIo): Promise<number
     const factsAt = (nowMs: number) => ({
       scan: { org_url: connection.orgUrl, started_at, ended_at: new Date(nowMs).toISOString() },
       revision,
-      report: null,
-      evidence: null,
       toolVersion: io.toolVersion,
       orgPolicy: orgPolicy.current(),
     });

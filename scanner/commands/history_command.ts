@@ -77,9 +77,6 @@ function factsOf({ from, to, organizations }: History, io: CommandIo) {
     scan: { org_url: first, started_at: from, ended_at: to },
     otherOrgs: organizations.slice(1).map((one) => one.org_url),
     revision: builtIn,
-    report: null,
-    evidence: null,
-    orgPolicy: null,
     toolVersion: io.toolVersion,
   };
 }

@@ -57,19 +57,19 @@ export interface StatementFacts {
   readonly otherOrgs?: readonly string[];
   /** The revision of the STIG. */
   readonly revision: Revision;
-  /** Null: nothing was judged. */
-  readonly report: Pick<Report, "summary"> | null;
-  /** SHA-256 of the evidence in hex; null: it is not known. */
-  readonly evidence: string | null;
   readonly toolVersion: string;
-  readonly orgPolicy: OrgPolicy | null;
+  /** Absent: nothing was judged. */
+  readonly report?: Pick<Report, "summary">;
+  /** SHA-256 of the evidence in hex; null: it is not known. */
+  readonly evidence?: string | null;
+  readonly orgPolicy?: OrgPolicy | null;
 }
 
 export function makeStatement(
   subjects: readonly { readonly name: string; readonly content: Uint8Array | string }[],
   facts: StatementFacts,
 ): Statement {
-  const { scan, revision, report, evidence, toolVersion, orgPolicy, otherOrgs = [] } = facts;
+  const { scan, revision, report, evidence = null, toolVersion, orgPolicy = null, otherOrgs = [] } = facts;
   const sorted = subjects.toSorted((one, other) => (one.name < other.name ? -1 : 1));
   return {
     _type: "https://in-toto.io/Statement/v1",
@@ -82,7 +82,7 @@ export function makeStatement(
       scanner: { name: "scanstream", version: toolVersion },
       started_at: scan.started_at,
       ended_at: scan.ended_at,
-      summary: report === null ? null : { ...report.summary },
+      summary: report === undefined ? null : { ...report.summary },
       evidence: evidence === null ? null : { sha256: evidence },
       judging: {
         org_policy: orgPolicy === null ? null : (structuredClone(orgPolicy) as Predicate["judging"]["org_policy"]),

@@ -29,11 +29,8 @@ test("a growing file is signed at each UTC midnight and at the end, also after t
       signedAt.push(at);
       return {
         scan: { org_url: "https://acme.okta.com", started_at: at, ended_at: at },
-        report: null,
         toolVersion: "1.2.3",
         revision: builtIn,
-        evidence: null,
-        orgPolicy: null,
       };
     },
   });
