@@ -18,15 +18,13 @@ import { evidenceName } from "../runs/kept_runs.ts";
 import { settingsOfSaved } from "../settings/organizations.ts";
 import type { Flags } from "../settings/read_settings.ts";
 import { readReportTarget, writeNamedFile, writeReport, type WriteRun } from "./report_output.ts";
-import { openSource, reportOn, type Source } from "./sources.ts";
+import { openSource, parseEvidence, reportOn, sourceOf, type Source } from "./sources.ts";
 
 /** `report`: the newest run, a run, evidence or a report in a file, or a scan at the gateway, in any format. */
 export async function reportCommand(flags: Flags, io: CommandIo, source?: string): Promise<number> {
   if (flags["latest"] === true || (source !== undefined && isUuid(source))) return reportOfGateway(source, flags, io);
-  const file = source === undefined ? undefined : await fileOf(source);
-  const stored = file === undefined ? null : await readOptionFile(sourceOf(file), parseJsonObject);
-  if (stored?.["schema"] === "scanstream.report/1") return writeStored(readStored(stored), flags, io);
-  const opened = await openSource("report", flags, io, file);
+  const opened = source === undefined ? await openSource("report", flags, io) : await openNamed(source, flags, io);
+  if ("schema" in opened) return writeStored(opened, flags, io);
   if (flags["sign"] !== undefined) return writeForAssessor(opened, flags, io);
   const { report, run } = await reportOn(opened, io);
   return write(report, run);
@@ -45,17 +43,17 @@ async function writeForAssessor(source: Source, flags: Flags, io: CommandIo): Pr
   return isWritten ? write(report, { ...run, evidenceFile }) : exitCodes.usage;
 }
 
-/** Returns the evidence in a folder of a run, or the file itself. */
-async function fileOf(source: string): Promise<string> {
+/** Opens the report in a file, or the evidence in a file or in the folder of a run; it is read once, as stdin can be. */
+async function openNamed(source: string, flags: Flags, io: CommandIo): Promise<Report | Source> {
   const isFolder = await stat(source).then(
     (entry) => entry.isDirectory(),
     () => false,
   );
-  return isFolder ? join(source, evidenceName) : source;
-}
-
-function sourceOf(file: string) {
-  return { option: "the run, file or scan id", file, maxBytes: maxArtifactsBytes };
+  const named = { option: "the run, file or scan id", file: isFolder ? join(source, evidenceName) : source };
+  const text = await readOptionFile({ ...named, maxBytes: maxArtifactsBytes }, String);
+  const stored = parseJsonObject(text);
+  if (stored?.["schema"] === "scanstream.report/1") return readStored(stored);
+  return sourceOf(parseEvidence(text, named), { command: "report", flags, io });
 }
 
 async function reportOfGateway(scanId: string | undefined, flags: Flags, io: CommandIo): Promise<number> {

@@ -43,16 +43,11 @@ export interface Source {
  * Evidence of a file, else of the newest run of the organization; with `--fresh`, or where there is no run, of a scan that is made and
  * kept now. Throws `UsageError` where a setting or a file cannot be used, `IdpError` where the org lets nobody in.
  */
-export async function openSource(
-  command: CommandName,
-  flags: Flags,
-  io: CommandIo,
-  named = flags["fromArtifacts"],
-): Promise<Source> {
+export async function openSource(command: CommandName, flags: Flags, io: CommandIo): Promise<Source> {
+  const named = flags["fromArtifacts"];
   if (typeof named === "string") {
-    const evidence = await readEvidence({ option: "--from-artifacts", file: named });
-    const settings = await settingsOfSaved(command, flags, { io, orgUrl: evidence.document.scan.org_url });
-    return { settings, ...evidence, id: null };
+    const source = { option: "--from-artifacts", file: named };
+    return sourceOf(await readEvidence(source), { command, flags, io });
   }
   const given = await oneOrganization(command, flags, io);
   const settings = readSettings(given);
@@ -87,16 +82,30 @@ export async function keep(
   if (problem !== null) writeLines(io, problem);
 }
 
-async function readEvidence(source: NamedFile): Promise<Pick<Source, "document" | "text">> {
-  return readOptionFile({ ...source, maxBytes: maxArtifactsBytes }, (text) => {
-    try {
-      return { document: parseArtifacts(text), text };
-    } catch (error) {
-      if (!(error instanceof AppError)) throw error;
-      const place = `Cannot use ${source.option} ${JSON.stringify(source.file)}`;
-      throw new AppError(error.code, error.message.replace("Cannot read the evidence", place), { cause: error });
-    }
-  });
+type Evidence = Pick<Source, "document" | "text">;
+
+/** Evidence of a file, with the settings of its organization. */
+export async function sourceOf(
+  evidence: Evidence,
+  { command, flags, io }: { readonly command: CommandName; readonly flags: Flags; readonly io: CommandIo },
+): Promise<Source> {
+  const settings = await settingsOfSaved(command, flags, { io, orgUrl: evidence.document.scan.org_url });
+  return { settings, ...evidence, id: null };
+}
+
+function readEvidence(source: NamedFile): Promise<Evidence> {
+  return readOptionFile({ ...source, maxBytes: maxArtifactsBytes }, (text) => parseEvidence(text, source));
+}
+
+/** Throws `AppError` naming the file where it is no evidence. */
+export function parseEvidence(text: string, { option, file }: NamedFile): Evidence {
+  try {
+    return { document: parseArtifacts(text), text };
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    const place = `Cannot use ${option} ${JSON.stringify(file)}`;
+    throw new AppError(error.code, error.message.replace("Cannot read the evidence", place), { cause: error });
+  }
 }
 
 /** Evaluates evidence offline. Unless checks are named, one whose evidence was not collected is left out. */

@@ -36,7 +36,7 @@ export async function readComparedFile(file: string): Promise<ComparedFile> {
 }
 
 function parseComparedFile(content: string, file: string): ComparedFile {
-  const schema = /"schema"\s*:\s*"(scanstream\.[a-z]+\/\d+(?:\.\d+)?)"/.exec(content)?.[1];
+  const schema = /"schema"\s*:\s*"([a-z._]{1,60}\/\d+(?:\.\d+)?)"/.exec(content)?.[1];
   if (schema === artifactsSchema) {
     const { scan, evaluated_at: evaluatedAt, checks, artifacts } = parseArtifacts(content);
     const { org_url: orgUrl, engine, ended_at } = scan;

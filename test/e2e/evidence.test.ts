@@ -154,6 +154,7 @@ describe("diff", () => {
     await write("before.json", {});
     await write("after.json", { password_policies: obtained([lax]) });
     await write("other.json", {}, "https://other.okta.com");
+    await writeFile(join(stage.path, "foreign.json"), '{"schema":"acme.inventory/2"}');
     await run("evaluate", "--from-artifacts", "after.json", "--output", "after", "--format", "json");
   });
 
@@ -175,6 +176,7 @@ describe("diff", () => {
 
   test.each([
     ["a report with evidence", "after/scan.json", /one is evidence, the other a report; give two reports or two/],
+    ["a file of another schema", "foreign.json", /"foreign\.json": it has the schema "acme\.inventory\/2": expected a/],
     ["another organization", "other.json", /about https:\/\/\S+, the other about https:\/\/other\.okta\.com/],
   ])("refuses %s with one line", async (_, after, message) => {
     const { code, stdout, stderr } = await run("diff", "before.json", after);

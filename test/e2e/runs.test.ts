@@ -51,6 +51,9 @@ test("a kept run is read by its owner only, and serves the next commands without
   const history = JSON.parse((await run("history", "--days", "1", "--format", "json")).stdout) as History;
   expect(history.organizations.map((one) => one.org_url)).toEqual([org.url]);
   expect((await run("report", "--fresh")).code).toBe(3);
+  expect((await run("report", ".scanstream/.gitignore")).stderr).toMatch(
+    /^Cannot use the run, file or scan id ".*": it is not JSON/,
+  );
 
   const old = JSON.parse(gunzipSync(await readFile(evidence ?? "")).toString()) as { evaluated_at: string };
   const evaluated_at = new Date(Date.now() - 25 * 3_600_000).toISOString();
