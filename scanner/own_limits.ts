@@ -39,7 +39,10 @@ export function withOwnLimits(
 }
 
 function merge(byStig: Finding, byOwn: Finding | undefined, limits: Limits): Finding {
-  if (byOwn?.status === "FAIL" && byStig.status !== "FAIL") return { ...byOwn, stig_status: byStig.status };
+  // A finding that fails by both has to meet the stricter of the two.
+  const isStricter = limits.every(({ effect }) => effect === "stricter");
+  if (byOwn?.status === "FAIL" && (byStig.status !== "FAIL" || isStricter))
+    return { ...byOwn, stig_status: byStig.status };
   const isMet = byOwn?.status === "PASS" || byOwn?.automated === "PASS";
   if (byStig.status !== "FAIL" || !isMet) return byStig;
   return {

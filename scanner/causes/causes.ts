@@ -54,7 +54,7 @@ function objectOfFinding({ resource: { type, id, name } }: Finding): ChangeableO
 /** Change that closes a rule's findings, in one sentence without its end. */
 function changeOf(object: ChangeableObject, result: CheckResult, finding: Finding): string {
   if (isDeparture(finding)) return `In ${object.where}: change it to ${finding.expected}`;
-  return `${openingOf(object, result)} ${stepOf(object, result)}`;
+  return `${openingOf(object, result)} ${stepOf(object, result, finding)}`;
 }
 
 function openingOf({ type, where, isBuiltIn }: ChangeableObject, { check }: CheckResult): string {
@@ -68,18 +68,20 @@ function openingOf({ type, where, isBuiltIn }: ChangeableObject, { check }: Chec
 const zonesOfApps = "application_authentication_policy_network_zone_enforced";
 
 /** The last step in the Admin Console, by the organization's own value where it has one. */
-function stepOf({ type, isBuiltIn }: ChangeableObject, { check: name, tailoring, findings }: CheckResult): string {
+function stepOf(
+  { type, isBuiltIn }: ChangeableObject,
+  { check: name, tailoring }: CheckResult,
+  { expected }: Finding,
+): string {
   const check = catalog.find((one) => one.name === name);
-  if (tailoring !== undefined || check === undefined) {
-    return `make it ${findings.find(({ status }) => status === "FAIL")?.expected ?? "pass"}`;
-  }
+  if (tailoring !== undefined || check === undefined) return `make it ${expected}`;
   const { fix } = check.explanation;
   const [network = "", denial = ""] = fix.slice(-2);
   if (name === zonesOfApps && type === "app")
     return "assign an authentication policy whose rules have the zones of the Access Control Policy";
   // A rule that denies is as strict as can be: with a zone it would deny fewer. Without another rule nobody could sign in.
   if (name === zonesOfApps && type === "policy")
-    return `if there is only the Catch-all Rule, add one above it; ${asPart(network).replace("each rule", "each rule that allows")}; then ${asPart(denial)}`;
+    return `if there is only the Catch-all Rule, add one above it with its factors, after any change to them; ${asPart(network).replace("each rule", "each rule that allows")}; then ${asPart(denial)}`;
   if (name === zonesOfApps && type === "policy_rule")
     return asPart(isBuiltIn ? denial : network).replace(/^.* set /, "set ");
   return asPart(fix.findLast((step) => !step.startsWith("Or")) ?? "");

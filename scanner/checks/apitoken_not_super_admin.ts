@@ -104,6 +104,8 @@ function compareOwner({ owner: login, roles }: ApiTokenEntry, owner: ApiTokenOwn
   const held = [...new Set(rolesOf(owner).map(nameOf))];
   const say = (one: string, names: readonly string[]) =>
     `the owner "${one}" with ${names.length === 0 ? "no role" : `the role ${quoteAll(names)}`}`;
+  if (roles.some((label) => isSuperAdminRole({ label })))
+    return { kind: "doubtful", why: "it gives the token a Super Administrator, which the STIG refuses" };
   const said = say(login, roles);
   const isSame = owner.login.toLowerCase() === login.toLowerCase() && sameTexts(held, roles);
   return isSame ? { kind: "agrees", said } : { kind: "departs", said, found: say(owner.login, held) };

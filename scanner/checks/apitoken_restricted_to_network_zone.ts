@@ -8,7 +8,8 @@ import { judgeList, Subject, withPartialCoverage } from "./evaluating/finding_dr
 import { readText, showValue, textsIn } from "./parsing/fields.ts";
 import { resourceOf } from "./parsing/names.ts";
 import { judgeInclude, judgeNetwork, readZones, type Zones } from "./evaluating/zones.ts";
-import { compareZones, createTokenComparison, withDocument } from "../org_policy/comparison.ts";
+import { compareZones, createTokenComparison, withDocument, type Comparison } from "../org_policy/comparison.ts";
+import type { ApiTokenEntry } from "../org_policy/document.ts";
 
 const expected = "use only from known, active network zones of usage POLICY";
 const uncovered = "Verify that the zone of the token is the network of the application that calls the API";
@@ -45,7 +46,7 @@ export const apitokenRestrictedToNetworkZone = defineCheck({
       expected,
       judgeItem: (token) =>
         withDocument(withPartialCoverage(judgeToken(token, zones), uncovered), orgPolicy, () =>
-          compare(token, (entry) => compareZones({ zones_allowed: entry.zones }, tokenZoneUse(token, zones), zones)),
+          compare(token, (entry) => compareTokenZones(entry, token, zones)),
         ),
       judgeEmpty: (org) => [org.pass("no API token")],
     });
@@ -56,6 +57,11 @@ export const apitokenRestrictedToNetworkZone = defineCheck({
 function namesZones(token: JsonObject): boolean {
   const connection = readText(token, "network.connection");
   return connection.kind === "value" && connection.value === "ZONE" && textsIn(token, "network.include").length > 0;
+}
+
+function compareTokenZones({ zones: allowed }: ApiTokenEntry, token: JsonObject, zones: Zones): Comparison {
+  if (allowed.length === 0) return { kind: "doubtful", why: "it names no zone for the token, which the STIG asks for" };
+  return compareZones({ zones_allowed: allowed }, tokenZoneUse(token, zones), zones);
 }
 
 function judgeToken(token: JsonObject, zones: Zones): FindingDraft {

@@ -21,8 +21,8 @@ export const systemlogStreamingEnabled = defineCheck({
     rests_on: [
       "PASS: at least one log stream with `status` ACTIVE.",
       'DISA also accepts a SIEM that is "pulling Okta logs via an Application Programming Interface (API)". The API does not show who ' +
-        "reads the System Log, so an org without an active stream is MANUAL, never FAIL: interview the ISSM as DISA says, and attest the " +
-        "SIEM.",
+        "reads the System Log, so an org without an active stream is MANUAL: interview the ISSM as DISA says, and attest the SIEM. FAIL " +
+        "is only that the service app of the organization's document is inactive, or not there.",
       "Not covered: whether the logs arrive and are kept.",
     ],
     fix: [

@@ -33,6 +33,7 @@ const zoneLists = {
   zones_denied: v.exactOptional(v.pipe(zoneNames, v.description("Access is denied from these"))),
 };
 const zonesMessage = "expected zones_allowed or zones_denied, with at least one zone";
+const oneListMessage = "expected each zone in zones_allowed or in zones_denied, and not in both";
 
 /**
  * The schema of the organization's Access Control policy as data: what DISA's rules compare an org with, and no API shows.
@@ -62,6 +63,7 @@ export function orgPolicySchemaOf(parameters: readonly Parameter[]) {
         v.pipe(
           strict({ policy: v.pipe(name, v.description("Its name; *: every other one")), ...zoneLists }),
           v.check((entry) => hasZones(entry), zonesMessage),
+          v.check((entry) => isConsistent(entry), oneListMessage),
         ),
         ({ policy }) => policy,
         "session policies",
@@ -77,6 +79,7 @@ export function orgPolicySchemaOf(parameters: readonly Parameter[]) {
           }),
           v.check(({ app, policy }) => (app === undefined) !== (policy === undefined), "expected app or policy"),
           v.check((entry) => hasZones(entry), zonesMessage),
+          v.check((entry) => isConsistent(entry), oneListMessage),
         ),
         ({ app, policy }) => JSON.stringify([app, policy]),
         "apps and policies",
@@ -179,6 +182,10 @@ function unique<Item extends v.GenericSchema>(item: Item, keyOf: (entry: v.Infer
 
 function hasZones({ zones_allowed: allowed = [], zones_denied: denied = [] }: ZoneLists): boolean {
   return allowed.length + denied.length > 0;
+}
+
+function isConsistent({ zones_allowed: allowed = [], zones_denied: denied = [] }: ZoneLists): boolean {
+  return !allowed.some((zone) => denied.includes(zone));
 }
 
 interface ZoneLists {

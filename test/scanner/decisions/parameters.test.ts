@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { createCollection } from "../../../scanner/evidence/collect.ts";
 import { catalog } from "../../../scanner/catalog/catalog.ts";
+import { causesOf } from "../../../scanner/causes/causes.ts";
 import { findCheck } from "../../../scanner/catalog/select_checks.ts";
 import type { ParameterValues } from "../../../scanner/checks/parameter.ts";
 import { obtained } from "../../../scanner/evidence/artifacts.ts";
@@ -30,6 +31,18 @@ describe("a value of the organization's own", () => {
   ] as const)("that is %s", (_, limit, days, state, stigStatus, waived) => {
     const result = judge(days, { password_maximum_age_days: limit });
     expect([stateOf(result), result.tailoring?.stig_status, isWaived(result)]).toEqual([state, stigStatus, waived]);
+  });
+
+  test("that is stricter is what has to be met, also where something fails by the STIG", () => {
+    const policies = [60, 90].map((days, index) => ({
+      ...set(aPasswordPolicy(), "settings.password.age.maxAgeDays", days),
+      id: `00p${index}`,
+    }));
+    const artifacts = compliantArtifacts({ password_policies: obtained(policies) });
+    const result = evaluate(check, artifacts, { parameters: { password_maximum_age_days: 30 } });
+    expect(result.findings.map(({ expected }) => expected)).toEqual(Array(2).fill(expect.stringContaining("1 to 30")));
+    const changes = causesOf([result], artifacts, (text) => text).map(({ change }) => change);
+    expect(changes).toEqual(Array(2).fill(expect.stringContaining("1 to 30")));
   });
 
   test("that is looser closes nothing that fails by the STIG, even where a person attests it", () => {

@@ -106,6 +106,11 @@ testChanges([
     { [O]: "FAIL" },
   ],
   ["the document names another owner", ({ policy }) => (hrEntry(policy).owner = "x@practice.example"), { [O]: "FAIL" }],
+  [
+    "the document gives a token a Super Administrator, and no zone",
+    ({ policy }) => Object.assign(hrEntry(policy), { roles: ["Super Administrator"], zones: [] }),
+    { [T]: open, [O]: open },
+  ],
   ["the document names another role", ({ policy }) => (hrEntry(policy).roles = ["Help Desk"]), { [O]: "FAIL" }],
 
   ["Okta's blocklist is off", ({ org }) => (blocklist(org).status = "INACTIVE"), { [X]: "FAIL" }],
