@@ -26,7 +26,13 @@ export async function migrateFeatures(
   for (const { prefix, migrations } of features) {
     if (migrations === undefined) continue;
     const migrationsTable = `migrations_${prefix.replaceAll("-", "_")}`;
-    await applyMigrations({ ...migrationConfig, migrationsFolder: fileURLToPath(migrations()), migrationsTable });
+    const migrationsFolder = fileURLToPath(migrations());
+    await applyMigrations({ ...migrationConfig, migrationsFolder, migrationsTable }).catch((cause: unknown) => {
+      throw new UsageError([`the migrations of the feature "${prefix}" in ${migrationsFolder}: ${reasonOf(cause)}`], {
+        heading: "Cannot apply",
+        cause,
+      });
+    });
   }
   const states = (statement: string) => query(statement).then(({ rows }) => rows as readonly TableState[]);
   await requireTables(features, states, (state) => state.is_protected);
@@ -35,6 +41,12 @@ export async function migrateFeatures(
     await query(`revoke all on ${name} from public`);
     await query(`grant select, insert, update, delete on ${name} to scanstream_app, scanstream_admin`);
   }
+}
+
+/** Drizzle's own message is the statement; the server's is its cause. */
+function reasonOf(error: unknown): string {
+  const { message, cause } = error instanceof Error ? error : new Error(String(error));
+  return cause instanceof Error ? cause.message : message;
 }
 
 /** Rejects with `UsageError` that names every table and index which `migrateFeatures` has not made or not protected. */

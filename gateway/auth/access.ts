@@ -1,6 +1,6 @@
 import type { MiddlewareHandler } from "hono";
 import type { RouterRoute } from "hono/types";
-import type { Permission } from "./permissions.ts";
+import { permissions, type Permission } from "./permissions.ts";
 
 /** Callers that may use a route: `session` is any valid credential, `public` everybody, also with a secret that the route checks itself. */
 export type Access = Permission | "session" | "public";
@@ -27,6 +27,10 @@ export function declareAccess<Handler extends object>(
   return Object.assign(handler, { access });
 }
 
+function isAccess(access: unknown): access is Access {
+  return [...Object.keys(permissions), "session", "public"].includes(access as string);
+}
+
 /**
  * Each route with the access that the first of its handlers declares. Throws `TypeError` for a route that declares none, so that a
  * gateway with one does not start.
@@ -36,12 +40,12 @@ export function requireDeclared(routes: readonly RouterRoute[]): readonly Declar
   for (const { method, path, handler } of routes) {
     const name = `${method} ${path}`;
     if (declared.has(name)) continue;
-    if (!("access" in handler)) {
+    if (!("access" in handler && isAccess(handler.access))) {
       throw new TypeError(
         `Cannot mount ${name}: it declares no permission. Put allow("…") before its handler, or anyone for a public route`,
       );
     }
-    declared.set(name, { method, path, access: handler.access as Access });
+    declared.set(name, { method, path, access: handler.access });
   }
   return [...declared.values()];
 }

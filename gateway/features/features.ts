@@ -1,7 +1,9 @@
 import type { Hono } from "hono";
+import * as v from "valibot";
 import type { Database } from "../../drizzle/database.ts";
 import type { Due, FeatureTables } from "../../drizzle/feature_tables.ts";
 import type { Publisher } from "../../shared/send_event.ts";
+import { checkOptions, optionalFunction, someText } from "../check_options.ts";
 import type { Allowed } from "../http/allow.ts";
 import type { Log } from "../observability/log.ts";
 import type { EventStream } from "../streaming/event_stream_definition.ts";
@@ -56,8 +58,36 @@ export interface FeatureDefinition<Events> extends Omit<Feature, "eventStreams" 
   readonly routes?: (dependencies: FeatureDependencies & { readonly events: Events }) => Hono<Allowed>;
 }
 
-/** Defines a feature. Throws `TypeError` for an event stream of another prefix. */
+const optionalList = v.optional(v.array(v.unknown()));
+const featureEntries = {
+  prefix: someText,
+  tables: optionalList,
+  migrations: optionalFunction,
+  tags: optionalList,
+  isPublishedByGatewayAlone: v.optional(v.literal(true)),
+  isEndedByGatewayAlone: v.optional(v.literal(true)),
+  onPublish: optionalFunction,
+  events: optionalFunction,
+  routes: optionalFunction,
+  eventStreams: v.optional(
+    v.record(v.pipe(v.string(), v.startsWith("/")), v.looseObject({ definition: v.looseObject({}) })),
+  ),
+  tasks: v.optional(
+    v.array(
+      v.strictObject({
+        due: v.pipe(v.string(), v.endsWith("_due")),
+        afterSeconds: v.optional(v.number()),
+        firstAfterMs: v.number(),
+        everyMs: v.number(),
+        run: v.function(),
+      }),
+    ),
+  ),
+};
+
+/** Defines a feature. Throws `UsageError` for options that it does not have, and `TypeError` for an event stream of another prefix. */
 export function defineFeature<Events = undefined>(definition: FeatureDefinition<Events>): Feature {
+  checkOptions("defineFeature", featureEntries, definition);
   const { events, routes, eventStreams = {}, ...feature } = definition;
   for (const [mount, { definition: stream }] of Object.entries(eventStreams)) {
     if (stream.prefix === feature.prefix) continue;

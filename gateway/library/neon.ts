@@ -1,4 +1,5 @@
 import { createNeonDatabase, createNeonPoolDatabase } from "../../drizzle/databases/neon.ts";
+import { checkOptions, optionalText, someText } from "../check_options.ts";
 import type { WorkerDatabaseAdapter } from "../gateway_options.ts";
 
 export interface NeonOptions {
@@ -9,7 +10,9 @@ export interface NeonOptions {
 }
 
 /** Neon's serverless Postgres, over HTTP and WebSockets, on every runtime. */
-export function neon({ url, endpoint }: NeonOptions): WorkerDatabaseAdapter {
+export function neon(options: NeonOptions): WorkerDatabaseAdapter {
+  checkOptions("neon", { url: someText, endpoint: optionalText }, options);
+  const { url, endpoint } = options;
   return {
     open: () => createNeonPoolDatabase(url, { endpoint }),
     openForRequests: () => createNeonDatabase(url, { endpoint }),

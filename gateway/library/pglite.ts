@@ -1,3 +1,4 @@
+import { checkOptions, optionalText } from "../check_options.ts";
 import type { DatabaseAdapter } from "../gateway_options.ts";
 import { createLocalState, stateDirectory } from "../operator/local_state.ts";
 import { embeddedDatabase } from "../operator/embedded_database.ts";
@@ -8,6 +9,7 @@ export interface PgliteOptions {
 }
 
 /** Postgres in this process, for development, tests and small installations. One process at a time may have its folder open. */
-export function pglite({ directory = stateDirectory }: PgliteOptions = {}): DatabaseAdapter {
-  return embeddedDatabase(createLocalState(directory));
+export function pglite(options: PgliteOptions = {}): DatabaseAdapter {
+  checkOptions("pglite", { directory: optionalText }, options);
+  return embeddedDatabase(createLocalState(options.directory ?? stateDirectory));
 }

@@ -1,6 +1,7 @@
 import { createPgDatabase } from "../../drizzle/databases/pg.ts";
 import { migrate } from "../../drizzle/migrate.ts";
 import { requireFeatureTables } from "../../drizzle/migrate_features.ts";
+import { checkOptions, someText } from "../check_options.ts";
 import type { DatabaseAdapter } from "../gateway_options.ts";
 import { maxConnections } from "../limits.ts";
 import { requireMigrated } from "../operator/migrate.ts";
@@ -14,7 +15,9 @@ export interface PostgresOptions {
 }
 
 /** Any Postgres, over TCP, on Node and Deno. */
-export function postgres({ url }: PostgresOptions): DatabaseAdapter {
+export function postgres(options: PostgresOptions): DatabaseAdapter {
+  checkOptions("postgres", { url: someText }, options);
+  const { url } = options;
   return {
     migrate: (features) => migrate(url, features),
     async open({ features, signal }) {

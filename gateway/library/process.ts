@@ -1,4 +1,6 @@
+import * as v from "valibot";
 import { UsageError } from "../../shared/usage_error.ts";
+import { checkOptions, optionalNumber, optionalText, someText, wholeNumber } from "../check_options.ts";
 import { createGateway as createProcessGateway, type ProcessGateway } from "../create_gateway.ts";
 import type { Feature } from "../features/features.ts";
 import type { DatabaseAdapter, Gateway, GatewayOptions } from "../gateway_options.ts";
@@ -11,7 +13,35 @@ import { serveGateway } from "../runtime/serve_gateway.ts";
  * nothing global and listens to no signal. Rejects with `UsageError` for what is missing, and with `TypeError` for features that do
  * not fit together.
  */
-export const createGateway: (options: GatewayOptions) => Promise<Gateway> = createProcessGateway;
+export async function createGateway(options: GatewayOptions): Promise<Gateway> {
+  checkOptions("createGateway", gatewayEntries, options);
+  return createProcessGateway(options);
+}
+
+const opened = v.looseObject({ open: v.function() });
+const auth = {
+  issuer: someText,
+  audience: someText,
+  tenantClaim: optionalText,
+  url: v.optional(v.pipe(v.string(), v.url("expected the URL of a key set"))),
+  jwks: v.optional(v.looseObject({ keys: v.array(v.looseObject({})) })),
+};
+const gatewayEntries = {
+  features: v.array(v.looseObject({ prefix: someText, eventStreams: v.looseObject({}) })),
+  database: opened,
+  broker: opened,
+  auth: v.optional(
+    v.pipe(
+      v.strictObject(auth),
+      v.check(({ url, jwks }) => (url === undefined) !== (jwks === undefined), "expected url or jwks"),
+    ),
+  ),
+  streamTokenSecret: v.optional(v.pipe(v.string(), v.minLength(32, "expected 32 random bytes or more"))),
+  corsOrigins: v.optional(v.array(someText)),
+  trustedProxyHops: v.nullish(wholeNumber),
+  bounds: v.optional(v.looseObject({})),
+  log: v.optional(v.looseObject({ info: v.function() })),
+};
 
 export interface PortOptions {
   /** Default `127.0.0.1`: this machine only. */
@@ -29,12 +59,10 @@ export interface ServedGateway {
   readonly stop: () => Promise<void>;
 }
 
-export async function serveOn(
-  http: HttpRuntime,
-  gateway: Gateway,
-  { host = "127.0.0.1", port = 8787 }: PortOptions,
-): Promise<ServedGateway> {
-  if (!("serveOver" in gateway)) {
+export async function serveOn(http: HttpRuntime, gateway: Gateway, options: PortOptions): Promise<ServedGateway> {
+  checkOptions("serve", { host: optionalText, port: optionalNumber }, options);
+  const { host = "127.0.0.1", port = 8787 } = options;
+  if (!(gateway instanceof Object && "serveOver" in gateway)) {
     throw new TypeError("Cannot serve the gateway: expected what createGateway resolves with");
   }
   const opened = gateway as ProcessGateway;

@@ -2,6 +2,7 @@ import { createRedisBroker } from "../../shared/brokers/redis.ts";
 import { AppError } from "../../shared/app_error.ts";
 import type { Broker } from "../../shared/broker.ts";
 import { withTimeout } from "../../shared/with_timeout.ts";
+import { checkOptions, optionalNumber, someText } from "../check_options.ts";
 import type { BrokerAdapter } from "../gateway_options.ts";
 import { settingsError } from "../config.ts";
 
@@ -16,7 +17,9 @@ export interface RedisOptions {
 const startPingMs = 2000;
 
 /** Redis over TCP, on Node and Deno. */
-export function redis({ url, database = 2 }: RedisOptions): BrokerAdapter {
+export function redis(options: RedisOptions): BrokerAdapter {
+  checkOptions("redis", { url: someText, database: optionalNumber }, options);
+  const { url, database = 2 } = options;
   return {
     async open() {
       const broker = open({ url, database });

@@ -1,4 +1,5 @@
 import { createUpstashBroker } from "../../shared/brokers/upstash.ts";
+import { checkOptions, optionalNumber, someText } from "../check_options.ts";
 import type { WorkerBrokerAdapter } from "../gateway_options.ts";
 
 export interface UpstashOptions {
@@ -10,6 +11,8 @@ export interface UpstashOptions {
 }
 
 /** Upstash Redis over REST, on every runtime. */
-export function upstash({ url, token, database = 2 }: UpstashOptions): WorkerBrokerAdapter {
+export function upstash(options: UpstashOptions): WorkerBrokerAdapter {
+  checkOptions("upstash", { url: someText, token: someText, database: optionalNumber }, options);
+  const { url, token, database = 2 } = options;
   return { open: () => createUpstashBroker({ url, token, database }) };
 }

@@ -6,6 +6,7 @@ import type { GatewayIo } from "../../command_line/command_io.ts";
 import { DatabaseError } from "../../drizzle/database_error.ts";
 import { isMigrated } from "../../drizzle/transactions.ts";
 import { AppError } from "../../shared/app_error.ts";
+import { errorCode, networkProblem } from "../../shared/error_code.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 
 /** `scanstream migrate`: applies the migrations to `DATABASE_URL`, and returns the exit code. */
@@ -26,9 +27,7 @@ export async function migrateCommand({ env, terminal }: Pick<GatewayIo, "env" | 
 }
 
 function explain(error: unknown): unknown {
-  if (error instanceof AppError) {
-    return unreachable();
-  }
+  if (error instanceof AppError) return unreachable(error);
   if (error instanceof DatabaseError) {
     return new AppError(
       "permission_denied",
@@ -61,7 +60,7 @@ export async function requireMigrated(database: Database, options: RequireMigrat
       if (!(error instanceof AppError)) throw error;
       options.signal?.throwIfAborted();
       if (Date.now() + retryMs > deadlineMs) {
-        throw unreachable();
+        throw unreachable(error);
       }
       await pause(retryMs, []);
     }
@@ -72,6 +71,12 @@ function roleProblem(error: DatabaseError): string {
   return `DATABASE_URL: expected a role that can switch to scanstream_app: the database refuses it (SQLSTATE ${error.sqlState})`;
 }
 
-function unreachable(): UsageError {
-  return settingsError(["DATABASE_URL: the database cannot be reached: check its host, its port and the network"]);
+function unreachable({ cause }: AppError): UsageError {
+  const code = errorCode(cause) ?? "";
+  const why = networkProblem(cause) ?? "no answer";
+  if (code.startsWith("28")) return settingsError(["DATABASE_URL: the server refuses this user or password"]);
+  if (code === "3D000") return settingsError(["DATABASE_URL: the server has no database of this name"]);
+  return settingsError([
+    `DATABASE_URL: the database cannot be reached: check its host, its port and the network (${why})`,
+  ]);
 }

@@ -29,16 +29,16 @@ export const denoHttp: HttpRuntime = {
   },
 };
 
-function listen(fetch: Fetch, { host, port, variable }: ListenAddress): Deno.HttpServer<Deno.NetAddr> {
+function listen(fetch: Fetch, address: ListenAddress): Deno.HttpServer<Deno.NetAddr> {
   try {
     return Deno.serve(
       // Also called with the error of a stream that was destroyed, whose answer nobody gets.
-      { hostname: host, port, tcpBacklog: maxUnaccepted, onListen() {}, onError: refuseRequest },
+      { hostname: address.host, port: address.port, tcpBacklog: maxUnaccepted, onListen() {}, onError: refuseRequest },
       fetch,
     );
   } catch (error) {
     // A name that is not found has no code.
     const isUnknownHost = error instanceof Error && error.message.startsWith("failed to lookup");
-    throw listenProblem(isUnknownHost ? Object.assign(error, { code: "ENOTFOUND" }) : error, variable);
+    throw listenProblem(isUnknownHost ? Object.assign(error, { code: "ENOTFOUND" }) : error, address);
   }
 }

@@ -52,10 +52,10 @@ export function refuseRequest(error: unknown): Response {
 }
 
 /** The `UsageError` for an address that cannot be listened on, or the error itself. */
-export function listenProblem(error: unknown, variable: ListenAddress["variable"]): unknown {
+export function listenProblem(error: unknown, { host, port, variable }: ListenAddress): unknown {
   const because = (problem: string) => settingsError([problem], { cause: error });
   if (hasCode(error, "EADDRINUSE")) {
-    return because(`${variable}: expected a free port: another program listens on it already`);
+    return because(`${variable}: expected a free port: another program listens on ${host}:${port}`);
   }
   if (hasCode(error, "EACCES")) {
     return because(`${variable}: expected a port that this user may listen on, 1024 or higher`);

@@ -56,9 +56,10 @@ export async function listen(listener: RequestListener, address: ListenAddress):
 
 async function listenAlone(
   listener: RequestListener,
-  { host, port, variable }: ListenAddress,
+  address: ListenAddress,
   options: { readonly reusePort?: boolean; readonly backlog?: number } = {},
 ): Promise<Server> {
+  const { host, port } = address;
   const server = createServer(
     {
       headersTimeout: headersTimeoutMs,
@@ -74,7 +75,7 @@ async function listenAlone(
   server.maxConnections = maxServerConnections;
   server.on("request", watchAnswer).on("clientError", refuseClient);
   await new Promise<void>((done, fail) => {
-    server.once("error", (error) => fail(listenProblem(error, variable)));
+    server.once("error", (error) => fail(listenProblem(error, address)));
     server.listen({ host, port, backlog: maxUnaccepted, ...options }, () => done());
   });
   return server;

@@ -1,7 +1,9 @@
 import type { ParamKeys } from "hono/types";
 import type { TenantDatabase } from "../../drizzle/database.ts";
+import * as v from "valibot";
 import { makeChannelName } from "../../shared/channel_name.ts";
 import type { EventPayload, EventType } from "../../shared/event.ts";
+import { checkOptions, optionalFunction, optionalText } from "../check_options.ts";
 import type { Principal } from "../auth/principal.ts";
 
 export type DefaultPath = "/:id/event-stream";
@@ -99,10 +101,20 @@ export interface EventStream {
   readonly definition: EventStreamDefinition<string> & { readonly path: string };
 }
 
-/** Defines a feature's event stream. Throws `TypeError` for a prefix that no channel name can have. */
+const streamEntries = {
+  prefix: v.string(),
+  getChannels: v.function(),
+  getSnapshot: optionalFunction,
+  path: optionalText,
+  isFor: optionalFunction,
+  text: v.optional(v.looseObject({})),
+};
+
+/** Defines a feature's event stream. Throws `UsageError` for options that it does not have, and `TypeError` for a prefix that no channel name can have. */
 export function defineEventStream<const Path extends string = DefaultPath>(
   definition: EventStreamDefinition<Path>,
 ): EventStream {
+  checkOptions("defineEventStream", streamEntries, definition);
   makeChannelName(definition.prefix, "00000000-0000-0000-0000-000000000000", "-");
   return { definition: { path: "/:id/event-stream", ...definition } };
 }

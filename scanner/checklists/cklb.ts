@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { issueText } from "../issue_text.ts";
+import { issueText } from "../../shared/issue_text.ts";
 import type { Benchmark, StigRule } from "../catalog/catalog.ts";
 import { parseJsonText } from "../evidence/json_text.ts";
 import type { Answer } from "./answers.ts";

@@ -4,7 +4,7 @@ import type { NamedFile } from "../../command_line/files.ts";
 import type { Decisions } from "./apply_decisions.ts";
 import { endMessage, endOfExpiry, expiryMessage, toExpires } from "../../shared/decisions/expiry.ts";
 import { maxPatternLength } from "../../shared/decisions/decision_finder.ts";
-import { issueText } from "../issue_text.ts";
+import { issueText } from "../../shared/issue_text.ts";
 import { findRule, unknownRule, type RuleNames } from "../../shared/rule_names.ts";
 import { issuePath, lineFinder, parseOptionJson, refuseFile } from "./option_file.ts";
 

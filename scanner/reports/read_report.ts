@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { issueText } from "../issue_text.ts";
+import { issueText } from "../../shared/issue_text.ts";
 import type { Report } from "../../shared/report.ts";
 import { reportSchema } from "../../shared/schemas/report.ts";
 import { parseJsonText } from "../evidence/json_text.ts";

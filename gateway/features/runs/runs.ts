@@ -72,7 +72,8 @@ export interface RunFeature<Row extends RunRow, Update extends { readonly status
 export function defineRuns<Row extends RunRow, Update extends { readonly status?: string }>(
   feature: RunFeature<Row, Update>,
 ): Feature {
-  const { kind, store, shown, update, texts, silence } = feature;
+  const { kind, store, shown, update, texts } = feature;
+  const { isDue, change: changed, announce, ...times } = feature.silence;
   const { name } = kind;
   const Name = name === "scan" ? "Scan" : "Monitor";
   return defineFeature({
@@ -88,7 +89,7 @@ export function defineRuns<Row extends RunRow, Update extends { readonly status?
       return routes;
     },
     eventStreams: { [`/${name}s`]: defineStream(), ...feature.eventStreams },
-    tasks: [{ ...silence, run: findSilent }],
+    tasks: [{ ...times, run: findSilent }],
   });
 
   function defineRoutes(resource: Resource, dependencies: FeatureDependencies): void {
@@ -185,11 +186,11 @@ export function defineRuns<Row extends RunRow, Update extends { readonly status?
   async function findSilent(tenantId: string, dependencies: FeatureDependencies): Promise<boolean> {
     const { table } = kind;
     const rows = await write(dependencies.database, { tenantId }, (db) => {
-      const due = db.select({ id: table.id }).from(table).where(silence.isDue).limit(1000);
+      const due = db.select({ id: table.id }).from(table).where(isDue).limit(1000);
       const locked = due.for("update", { skipLocked: true });
-      return db.update(table).set(silence.change).where(inArray(table.id, locked)).returning();
+      return db.update(table).set(changed).where(inArray(table.id, locked)).returning();
     });
-    await announceAll(rows as readonly RunRow[] as readonly Row[], (row) => silence.announce(row, dependencies));
+    await announceAll(rows as readonly RunRow[] as readonly Row[], (row) => announce(row, dependencies));
     if (rows.length > 0) dependencies.log.info({ count: rows.length }, `${name}s without a producer`);
     return rows.length > 0;
   }

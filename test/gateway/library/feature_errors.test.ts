@@ -3,10 +3,21 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { sql } from "drizzle-orm";
 import { pgTable, uuid } from "drizzle-orm/pg-core";
+import { Hono } from "hono";
 import { afterAll, expect, test } from "vitest";
 import { createLog } from "../../../gateway/observability/log.ts";
-import { createGateway, defineEventStream, defineFeature, type Feature } from "../../../gateway/library/gateway.ts";
+import {
+  allow,
+  createGateway,
+  defineEventStream,
+  defineFeature,
+  serve,
+  type Allowed,
+  type Feature,
+} from "../../../gateway/library/gateway.ts";
 import { memory } from "../../../gateway/library/memory.ts";
+import { pglite } from "../../../gateway/library/pglite.ts";
+import { postgres } from "../../../gateway/library/postgres.ts";
 import { openTestDatabase } from "../../../gateway/library/testing.ts";
 import { makeChannelName } from "../../../shared/channel_name.ts";
 import { temporaryFolder } from "../../support/temporary_folder.ts";
@@ -98,6 +109,43 @@ test("features that do not fit together are an error that names both", async () 
   await expect(twice).rejects.toThrow('two of them have the channel prefix "healthy"');
 });
 
+const whole = { features: [healthy], database, broker: memory() };
+const issuer = { audience: "api", url: "https://issuer.example/keys" };
+const wrong: readonly (readonly [call: () => unknown, named: RegExp])[] = [
+  [() => createGateway({ ...whole, streamTokenSecrt: "x" } as never), /did you mean "streamTokenSecret"\?/],
+  [() => createGateway({ ...whole, streamTokenSecret: "short" }), /streamTokenSecret: expected 32 random bytes/],
+  [() => createGateway({ ...whole, auth: { ...issuer, isuer: "x" } } as never), /auth\.isuer: is not a known field/],
+  [() => createGateway({ ...whole, auth: issuer } as never), /auth\.issuer: is required/],
+  [() => createGateway({ ...whole, auth: { issuer: "x", audience: "api" } } as never), /auth: expected url or jwks/],
+  [() => createGateway({ ...whole, broker: memory } as never), /broker: expected Object/],
+  [() => createGateway(undefined as never), /Cannot call createGateway: the options: is required/],
+  [
+    async () => serve(await createGateway(whole), { prt: 1 } as never),
+    /Cannot call serve: prt: .* did you mean "port"/,
+  ],
+  [
+    () => pglite({ folder: "x" } as never),
+    /Cannot call pglite: folder: is not a known field: expected one of directory/,
+  ],
+  [() => postgres({} as never), /Cannot call postgres: url: is required/],
+  [() => defineFeature({ prefix: "a", eventStreams: { as: healthy } } as never), /eventStreams\.as/],
+  [() => defineFeature({ prefix: "a", table: [] } as never), /did you mean "tables"/],
+  [
+    () => defineEventStream({ prefix: "a", getChannel: () => [] } as never),
+    /getChannel: .* did you mean "getChannels"/,
+  ],
+  [() => createGateway({ ...whole, features: [withRoute("writ")] }), /GET \/api\/v1\/x: it declares no permission/],
+];
+
+function withRoute(permission: string): Feature {
+  const routes = () => new Hono<Allowed>().get("/x", allow(permission as "read"), (c) => c.body(null));
+  return defineFeature({ prefix: "x", routes });
+}
+
+test.each(wrong)("wrong options %# are an error that names the option", async (call, named) => {
+  await expect((async () => call())()).rejects.toThrow(named);
+});
+
 /** A folder of one migration, as drizzle-kit writes it. */
 async function writeMigration(folder: string, statements: string): Promise<() => URL> {
   await mkdir(join(folder, "meta"), { recursive: true });
@@ -127,6 +175,12 @@ test("a table without tenantPolicy, and what was not migrated, are one error tha
   await expect(refused).rejects.toThrow(
     'index "jobs_due" of the feature "job" is not migrated: generate its migration',
   );
+  const broken = defineFeature({
+    prefix: "job",
+    migrations: await writeMigration(temporary.path, "create tabel x ()"),
+  });
+  const folder = `Cannot apply: the migrations of the feature "job" in ${temporary.path}: syntax error at or near "tabel"`;
+  await expect(openTestDatabase({ features: [broken] })).rejects.toThrow(folder);
 });
 
 test("S3: the policy of a feature's table holds for the table's owner, too", async () => {

@@ -113,6 +113,15 @@ describe("a real database", () => {
       code: "permission_denied",
     });
 
+    for (const [part, wrong, said] of [
+      ["password", "hunter2", /DATABASE_URL: the server refuses this user or password$/],
+      ["pathname", "nowhere", /DATABASE_URL: the server has no database of this name$/],
+    ] as const) {
+      const url = new URL(bare.ownerUrl);
+      url[part] = wrong;
+      await expect(migrateCommand(createIo({ DATABASE_URL: url.href }).io)).rejects.toThrow(said);
+    }
+
     for (const url of [bare.ownerUrl, bare.appUrl]) {
       const { io, written, listening, interrupt } = createIo({ PORT: "0", DATABASE_URL: url, ...secret });
       const served = serveOnNode(io);

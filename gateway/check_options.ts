@@ -1,0 +1,23 @@
+import * as v from "valibot";
+import { issueText } from "../shared/issue_text.ts";
+import { adviceFor } from "../shared/nearest_name.ts";
+import { UsageError } from "../shared/usage_error.ts";
+
+/** Throws `UsageError` that names each option which is unknown, missing or of another type: a typo must not mean the default. */
+export function checkOptions(caller: string, entries: v.ObjectEntries, options: unknown): void {
+  const { issues } = v.safeParse(v.strictObject(entries), options);
+  if (issues === undefined) return;
+  const problems = issues.map((issue) => {
+    const path = v.getDotPath(issue);
+    const isUnknown = issue.expected === "never" && issue.path?.length === 1;
+    const advice = isUnknown ? `: ${adviceFor(String(path), Object.keys(entries))}` : "";
+    return issueText(issue, path ?? "the options") + advice;
+  });
+  throw new UsageError(problems, { heading: `Cannot call ${caller}` });
+}
+
+export const someText = v.pipe(v.string(), v.nonEmpty());
+export const optionalText = v.optional(someText);
+export const wholeNumber = v.pipe(v.number(), v.integer(), v.minValue(0));
+export const optionalNumber = v.optional(wholeNumber);
+export const optionalFunction = v.optional(v.function());
