@@ -1,4 +1,4 @@
-import { defaultHeartbeatSeconds } from "../shared/event_stream_encoding.ts";
+import { defaultHeartbeatSeconds } from "../shared/client/subscribe_options.ts";
 import { UsageError } from "../shared/usage_error.ts";
 import { parseBrokerConfig } from "../shared/brokers/broker_config.ts";
 import {

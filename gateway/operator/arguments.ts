@@ -1,7 +1,8 @@
 import * as v from "valibot";
 import { AppError } from "../../shared/app_error.ts";
 import { instant, uuid } from "../../shared/schemas/primitives.ts";
-import { defaultScopes, roleSchema, scopeSchema, line } from "../../shared/schemas/team.ts";
+import { defaultScopes, line } from "../features/team/team_schemas.ts";
+import { roleSchema, scopeSchema } from "../../shared/schemas/team.ts";
 
 /** The flags of the command line, still text. Their parsers throw `AppError("invalid")`, which names the flag. */
 export type AdminArguments = Readonly<Record<string, unknown>>;

@@ -12,7 +12,7 @@ import {
 import { isJsonObject } from "../../shared/json.ts";
 import { withTimeout } from "../../shared/with_timeout.ts";
 import { encodeEvent } from "../../shared/event.ts";
-import { encodeComment, encodeEventFrame } from "../../shared/event_stream_encoding.ts";
+import { encodeComment, encodeEventFrame } from "./event_stream_encoding.ts";
 import type { Principal } from "../auth/principal.ts";
 import { streamDigest } from "../auth/stream_tokens.ts";
 import type { EventStreams } from "../features/features.ts";

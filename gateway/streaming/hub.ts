@@ -1,7 +1,7 @@
 import { AppError } from "../../shared/app_error.ts";
 import type { LostReason, Subscriber } from "../../shared/broker.ts";
 import { fitsChannel, parseMessage } from "../../shared/event.ts";
-import { encodeEventFrame } from "../../shared/event_stream_encoding.ts";
+import { encodeEventFrame } from "./event_stream_encoding.ts";
 import type { DeliveryRate } from "../limits.ts";
 import { silentLog, type Log } from "../observability/log.ts";
 import { noCount, type Count } from "../observability/metrics.ts";

@@ -1,10 +1,5 @@
 import { AppError } from "../../shared/app_error.ts";
-import {
-  encodeComment,
-  encodeHeartbeatInterval,
-  encodeRetry,
-  encodeTerminalType,
-} from "../../shared/event_stream_encoding.ts";
+import { encodeComment, encodeHeartbeatInterval, encodeRetry, encodeTerminalType } from "./event_stream_encoding.ts";
 import { createSteadyClock } from "../steady_clock.ts";
 import { withTimeout } from "../../shared/with_timeout.ts";
 import type { Principal } from "../auth/principal.ts";

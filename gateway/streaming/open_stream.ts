@@ -1,5 +1,5 @@
 import type { AppError } from "../../shared/app_error.ts";
-import { encodeClose, encodeComment } from "../../shared/event_stream_encoding.ts";
+import { encodeClose, encodeComment } from "./event_stream_encoding.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { Limits } from "../limits.ts";
 import type { CloseReason, Count } from "../observability/metrics.ts";

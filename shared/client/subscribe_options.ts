@@ -1,4 +1,3 @@
-import { defaultHeartbeatSeconds } from "../event_stream_encoding.ts";
 import type { JsonObject } from "../json.ts";
 import type { SubscribeError } from "./subscribe_error.ts";
 
@@ -100,6 +99,9 @@ export const heartbeatsOfSilence = 2.5;
 /** 5 s of the usual 15 s: long enough not to be a server that takes connections only to drop them. */
 const heartbeatsOfGoodStream = 1 / 3;
 const nothing = (): void => undefined;
+
+/** How often a gateway writes to an idle stream unless it is configured otherwise: `EVENTSTREAM_HEARTBEAT_SECONDS`. */
+export const defaultHeartbeatSeconds = 15;
 
 const defaults = {
   heartbeatMs: defaultHeartbeatSeconds * 1000,

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { count, described, instant, strictObject, text, time, uuid, type Output } from "./primitives.ts";
+import { count, described, time, uuid, type Output } from "./primitives.ts";
 
 /** The tenant of the caller. */
 export const tenantSchema = v.object({
@@ -8,17 +8,6 @@ export const tenantSchema = v.object({
   created_at: time,
   retention_days: v.nullable(
     described(count, "RETENTION_DAYS: what ended longer ago is deleted; null: everything is kept"),
-  ),
-});
-
-const nameMessage = "expected a name that is not blank, without control characters";
-
-/** The name that people give it. */
-export const tenantNameSchema = strictObject({
-  name: v.pipe(
-    text(1, 200),
-    // Control characters would also forge lines of a terminal.
-    v.regex(/^(?=[^\u0000-\u001f\u007f]*$) *[^ ]/, nameMessage),
   ),
 });
 
@@ -34,10 +23,6 @@ export const actorKindSchema = v.picklist(["user", "api_key", "operator", "gatew
 export type Role = v.InferOutput<typeof roleSchema>;
 export type Scope = v.InferOutput<typeof scopeSchema>;
 export type ActorKind = v.InferOutput<typeof actorKindSchema>;
-
-/** A new member's role and a new key's scopes where none are named. */
-export const defaultRole: Role = "operator";
-export const defaultScopes: readonly Scope[] = ["read", "publish"];
 
 export const memberSchema = v.object({
   sub: described(v.string(), "The `sub` claim of the member's tokens"),
@@ -65,74 +50,7 @@ export const createdApiKeySchema = v.object({
   api_key: described(v.string(), "The key itself, which is not shown again"),
 });
 
-const keyName = described(v.nullable(v.string()), "Of an API key");
-
-export const auditEventSchema = v.object({
-  number: described(v.number(), "Rises in the order of writing"),
-  created_at: time,
-  actor: v.object({
-    kind: actorKindSchema,
-    id: described(
-      v.string(),
-      "The token's `sub` or the API key's id; empty for an operator's command and for the gateway itself",
-    ),
-    name: keyName,
-  }),
-  action: described(v.string(), "Such as `member.created`"),
-  target: v.object({ type: v.string(), id: v.string(), name: keyName }),
-  detail: described(
-    v.record(v.string(), v.unknown()),
-    "What it was made with, or of each field that changed `from` and `to`. Never a secret",
-  ),
-});
-
-/** The bodies that members and API keys are made and changed with. */
-
-/** Control characters would forge lines of a terminal and of a log. */
-/* @__NO_SIDE_EFFECTS__ */
-export function line(maxLength: number) {
-  const message = `expected text of 1 to ${maxLength} characters, without control characters`;
-  return v.pipe(
-    v.string(message),
-    v.minLength(1, message),
-    v.maxLength(maxLength, message),
-    v.regex(/^[^\u0000-\u001f\u007f]*$/, message),
-    v.check((value) => value.isWellFormed(), message),
-  );
-}
-
-/** The `sub` claim of a member's tokens. As a segment of a path, every client takes dots alone off the address. */
-export const subSchema = v.pipe(line(255), v.regex(/^(?!\.{1,2}$)/, "expected a subject that is not dots alone"));
-
-const role = v.picklist(roleSchema.options, `expected ${roleSchema.options.join(", ")}`);
-
-export const newMemberSchema = strictObject({
-  sub: subSchema,
-  role: described(v.exactOptional(role), "`operator` for a new member; one who is a member keeps theirs"),
-});
-
-export const memberUpdateSchema = strictObject({ role });
-
-const scopesMessage = `expected one or more of ${scopeSchema.options.join(", ")}, each once`;
-
-export const newApiKeySchema = strictObject({
-  name: line(200),
-  scopes: v.exactOptional(
-    v.pipe(
-      v.array(v.picklist(scopeSchema.options, scopesMessage), scopesMessage),
-      v.minLength(1, scopesMessage),
-      v.check((scopes) => new Set(scopes).size === scopes.length, scopesMessage),
-      v.metadata({ uniqueItems: true }),
-    ),
-    [...defaultScopes],
-  ),
-  expires_at: described(v.exactOptional(v.nullable(instant), null), "Null: it is valid until it is revoked"),
-});
-
 export type Tenant = Output<typeof tenantSchema>;
 export type Member = Output<typeof memberSchema>;
 export type ApiKey = Output<typeof apiKeySchema>;
 export type CreatedApiKey = Output<typeof createdApiKeySchema>;
-export type AuditEvent = Output<typeof auditEventSchema>;
-export type NewMember = Output<typeof newMemberSchema>;
-export type NewApiKey = Output<typeof newApiKeySchema>;

@@ -1,6 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { encodeEvent, EventError, maxPayloadBytes, parseMessage, toMessage } from "../../shared/event.ts";
-import { encodeClose, encodeComment, encodeEventFrame, encodeRetry } from "../../shared/event_stream_encoding.ts";
+import {
+  encodeClose,
+  encodeComment,
+  encodeEventFrame,
+  encodeRetry,
+} from "../../gateway/streaming/event_stream_encoding.ts";
 import type { Publisher } from "../../shared/send_event.ts";
 import { recordEvents } from "../../gateway/library/record_events.ts";
 

@@ -2,7 +2,7 @@ import { and, desc, eq, getTableColumns, gte, lt, type SQL, sql } from "drizzle-
 import type { AnyPgColumn } from "drizzle-orm/pg-core";
 import { auditEvents } from "../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
-import { auditEventSchema, type AuditEvent } from "../../../shared/schemas/team.ts";
+import { auditEventSchema, type AuditEvent } from "./team_schemas.ts";
 import { toFields } from "../stored_fields.ts";
 import { afterCursor, type PageRequest } from "../../http/paging.ts";
 

@@ -4,7 +4,8 @@ import { audit, columnsOf } from "../../../drizzle/audit.ts";
 import { lockTenant, requireRoom } from "../../../drizzle/limits.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
-import { defaultRole, type Member, type Role, type NewMember } from "../../../shared/schemas/team.ts";
+import type { Member, Role } from "../../../shared/schemas/team.ts";
+import { defaultRole, type NewMember } from "./team_schemas.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { afterCursor, type PageRequest } from "../../http/paging.ts";
 

@@ -1,15 +1,7 @@
 import { Hono } from "hono";
 import * as v from "valibot";
-import {
-  apiKeySchema,
-  auditEventSchema,
-  createdApiKeySchema,
-  memberSchema,
-  memberUpdateSchema,
-  newApiKeySchema,
-  newMemberSchema,
-  subSchema,
-} from "../../../shared/schemas/team.ts";
+import { apiKeySchema, createdApiKeySchema, memberSchema } from "../../../shared/schemas/team.ts";
+import { auditEventSchema, memberUpdateSchema, newApiKeySchema, newMemberSchema, subSchema } from "./team_schemas.ts";
 import { component, json, problem } from "../../description/operation.ts";
 import type { Allowed } from "../../http/allow.ts";
 import { defineFeature, type FeatureDependencies } from "../features.ts";

@@ -1,7 +1,8 @@
 import { Hono } from "hono";
 import * as v from "valibot";
 import { overviewSchema, seenSchema } from "./overview_schema.ts";
-import { tenantNameSchema, tenantSchema } from "../../../shared/schemas/team.ts";
+import { tenantSchema } from "../../../shared/schemas/team.ts";
+import { tenantNameSchema } from "../team/team_schemas.ts";
 import { answer, component, json, problem } from "../../description/operation.ts";
 import type { Allowed } from "../../http/allow.ts";
 import { accountOf } from "../../limits.ts";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
-import type { AuditEvent } from "../../../../shared/schemas/team.ts";
+import type { AuditEvent } from "../../../../gateway/features/team/team_schemas.ts";
 import { openTestGateway } from "../../../support/test_gateway.ts";
 
 /** Each managing write leaves one event, by whom it was made. On PostgreSQL, as the application's role. */

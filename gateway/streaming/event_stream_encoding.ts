@@ -1,5 +1,6 @@
-import { parseChannelName } from "./channel_name.ts";
-import { terminalTypeOf, type EncodedEvent } from "./event.ts";
+import { defaultHeartbeatSeconds } from "../../shared/client/subscribe_options.ts";
+import { parseChannelName } from "../../shared/channel_name.ts";
+import { terminalTypeOf, type EncodedEvent } from "../../shared/event.ts";
 
 /** The server-sent-events format (https://html.spec.whatwg.org/multipage/server-sent-events.html): text, to be sent as UTF-8. */
 export function encodeEventFrame(event: EncodedEvent): string {
@@ -33,9 +34,6 @@ export function encodeRetry(retryMs: number): string {
 export function encodeClose(reason: string, retryMs: number | null): string {
   return `${retryMs === null ? "" : encodeRetry(retryMs)}${encodeComment(`close ${reason}`)} `;
 }
-
-/** How often a gateway writes to an idle stream unless it is configured otherwise: `EVENTSTREAM_HEARTBEAT_SECONDS`. */
-export const defaultHeartbeatSeconds = 15;
 
 /** Comment that a gateway with a longer interval writes after `: open`, so that clients wait longer for its heartbeats; otherwise nothing. */
 export function encodeHeartbeatInterval(heartbeatSeconds: number): string {
