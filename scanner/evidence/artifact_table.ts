@@ -43,6 +43,8 @@ export interface ObjectPart extends IdpRequest {
   readonly unnamed?: string;
 }
 
+/** The content of a page that is not customized is null. */
+const pageFields = ["pageContent", "widgetVersion", "widgetCustomizations"];
 const noOwner = { unnamed: "The owner has no usable id, so no roles" };
 
 export const objectParts = {
@@ -63,9 +65,14 @@ export const objectParts = {
   signInPage: {
     path: "/api/v1/brands/{id}/pages/sign-in/customized",
     scope: "brands.read",
+    fields: pageFields,
     unnamed: "The brand has no usable id, so its sign-in page",
   },
-  defaultSignInPage: { path: "/api/v1/brands/{id}/pages/sign-in/default", scope: "brands.read" },
+  defaultSignInPage: {
+    path: "/api/v1/brands/{id}/pages/sign-in/default",
+    scope: "brands.read",
+    fields: pageFields,
+  },
   brandDomains: get("/api/v1/brands/{id}/domains", "brands.read", "id domain validationStatus"),
   idpKey: { path: "/api/v1/idps/credentials/keys/{id}", scope: "idps.read" },
 } as const satisfies Readonly<Record<string, ObjectPart>>;
@@ -159,7 +166,11 @@ export const artifactTable: Table = {
   ),
   user_lifecycle_policies: policiesOf("USER_LIFECYCLE"),
   admin_console_settings: {
-    request: { path: "/api/v1/first-party-app-settings/admin-console", scope: "apps.read" },
+    request: {
+      path: "/api/v1/first-party-app-settings/admin-console",
+      scope: "apps.read",
+      fields: ["sessionIdleTimeoutMinutes", "sessionMaxLifetimeMinutes"],
+    },
     // The log has no separate type for them: they belong to the app.
     events: appEvents,
     objects: (value) => [topLevel([{ ...consoleSettings, value }])],

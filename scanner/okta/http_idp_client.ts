@@ -46,7 +46,7 @@ export class HttpIdpClient implements IdpClient, PageReader {
     if (page.state === "missing") return page;
     const { value } = page;
     if (!isJsonObject(value)) return notUnderstood(request.path, "is not a JSON object");
-    const problem = whyNoEvidence(value);
+    const problem = whyNoEvidence(value, request);
     return problem === null ? { state: "obtained", value } : notUnderstood(request.path, problem);
   }
 
@@ -147,7 +147,8 @@ function isIdentified(entry: unknown): entry is JsonObject {
 }
 
 /** Why an object says nothing about any setting; null where it may. */
-function whyNoEvidence(value: JsonObject): string | null {
+function whyNoEvidence(value: JsonObject, { fields = Object.keys(value) }: IdpRequest): string | null {
   if (typeof value["errorCode"] === "string") return `is the error ${toLine(value["errorCode"], 40)}`;
-  return Object.keys(value).length === 0 ? "is an object without any field" : null;
+  if (fields.length === 0) return "is an object without any field";
+  return fields.some((field) => field in value) ? null : `is an object without ${fields.join(" or ")}`;
 }

@@ -8,6 +8,8 @@ export interface IdpRequest {
   readonly path: string;
   /** `policies.read`: without a grant of it nothing is sent. */
   readonly scope: string;
+  /** Fields of an object: an answer that has none of them is another object, such as a proxy's error. */
+  readonly fields?: readonly string[];
   /** Reduces each entry of a list, as its page arrives: a whole list of large entries need not fit in memory. */
   readonly keep?: (entry: JsonObject) => JsonObject;
   /** Called with each kept entry of a list, before the next page is asked for. */

@@ -103,13 +103,14 @@ test("a refused call names the scope of the provider's challenge, and ours where
   expect(await refusedFor(`Bearer scope="<script>", ${error}`)).toContain("scope okta.policies.read is");
 });
 
-test.each([
+test.each<[string, object, string, fields?: readonly string[]]>([
   ["an error with a status of 200", { errorCode: "E0000006", errorSummary: "no" }, "is the error E0000006"],
   ["an object without any field", {}, "without any field"],
-])("%s says nothing about a setting", async (_, body, words) => {
+  ["an object of a proxy", { error: "upstream timed out" }, "without minutes or days", ["minutes", "days"]],
+])("%s says nothing about a setting", async (_, body, words, fields) => {
   const { idp, client } = await setUp();
   idp.on("GET", path, { body });
-  const reading = await client.getObject(request);
+  const reading = await client.getObject({ ...request, ...(fields && { fields }) });
   expect(reading).toMatchObject({ state: "missing", reason: "unreadable" });
   expect(reading.state === "missing" && reading.detail).toContain(words);
 });
