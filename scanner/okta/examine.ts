@@ -8,7 +8,7 @@ import { HttpIdpClient } from "./http_idp_client.ts";
 import type { ReceivedResponse } from "./http_transport.ts";
 import type { IdpRequest } from "./idp_client.ts";
 import { attempt, idpError, IdpError, type IdpErrorCode } from "./idp_error.ts";
-import { objectIn } from "./json_answer.ts";
+import { objectIn, parseBody } from "./json_answer.ts";
 import { Login } from "./login.ts";
 import { NetworkError, unreachableError } from "./network_error.ts";
 import type { Missing } from "./refusals.ts";
@@ -252,12 +252,15 @@ const wellKnownPath = "/.well-known/okta-organization";
 /** The first contact. Throws `IdpError` when it cannot be an organization, or cannot be reached. */
 export async function readOrganization(contact: FirstContact): Promise<Organization> {
   const response = await fetchWellKnown(contact);
-  const { id, pipeline } = response.status === 200 ? objectIn(response.body) : {};
+  const { status, body } = response;
+  const { id, pipeline } = status === 200 ? objectIn(body) : {};
   const isOkta = typeof id === "string" || typeof pipeline === "string";
+  // Anything else comes from a proxy or a firewall.
+  const isOther = !isOkta && (status === 404 || (status === 200 && parseBody(body).kind === "json"));
   return {
     engine: pipeline === "idx" ? "identity" : pipeline === "v1" ? "classic" : "unknown",
     id: typeof id === "string" && id !== "" && id.length <= 100 ? id : null,
-    scopePrefix: contact.scopePrefix ?? (isOkta ? "okta" : "idp"),
+    scopePrefix: contact.scopePrefix ?? (isOther ? "idp" : "okta"),
     moment: providerMoment(response.headers, response.receivedAtMs),
   };
 }

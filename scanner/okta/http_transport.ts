@@ -60,6 +60,8 @@ export function createHttpTransport({
   fetch: request = fetch,
 }: HttpTransportOptions) {
   const connect = { timeout: timeoutMs };
+  /** Null while no request has gone through a proxy. */
+  let proxyHost: string | null = null;
   // No separate timeouts below the one on the whole request, so that there is one error for all of them.
   const dispatcher = new EnvHttpProxyAgent({
     httpProxy: "",
@@ -70,7 +72,7 @@ export function createHttpTransport({
     connect,
     requestTls: connect,
     proxyTls: connect,
-    clientFactory: openProxy,
+    clientFactory: (address, pool) => openProxy(address, pool, () => (proxyHost = address.host)),
   });
   return { send, close: () => dispatcher.destroy() };
 
@@ -91,23 +93,28 @@ export function createHttpTransport({
       return { status: response.status, headers: cleanHeaders(response.headers), body };
     } catch (error) {
       signal.throwIfAborted();
-      if (timeout.aborted) throw new NetworkError("timeout", `no complete answer within ${timeoutMs / 1000} s`);
-      throw toNetworkError(error, proxy.httpsProxy);
+      throw (
+        timeout.aborted
+          ? new NetworkError("timeout", `no complete answer within ${timeoutMs / 1000} s`)
+          : toNetworkError(error, proxy.httpsProxy)
+      ).through(proxyHost);
     }
   }
 }
 
 /** The pool of connections to the proxy: what fails there names the proxy, not the organization behind it. */
-function openProxy(proxy: URL, options: { readonly connect?: buildConnector.connector }): Pool {
+function openProxy(proxy: URL, options: { readonly connect?: buildConnector.connector }, onConnect: () => void): Pool {
   const { connect } = options;
   if (connect === undefined) return new Pool(proxy.origin, options);
   return new Pool(proxy.origin, {
-    connect: (request, callback) =>
+    connect(request, callback) {
+      onConnect();
       connect(request, (...result) => {
         const [error] = result;
         if (error === null) callback(...result);
         else callback(toProxyError(error, proxy.host), null);
-      }),
+      });
+    },
   });
 }
 

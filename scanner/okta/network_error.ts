@@ -29,6 +29,12 @@ export class NetworkError extends Error {
     this.isOfProxy = isOfProxy;
   }
 
+  /** The same, of a connection that led through this proxy: what failed may be either. */
+  through(proxyHost: string | null): NetworkError {
+    if (proxyHost === null || this.isOfProxy) return this;
+    return new NetworkError(this.kind, `${this.message} (through the proxy ${proxyHost} of HTTPS_PROXY)`);
+  }
+
   /** True when a retry may succeed. */
   get isTransient(): boolean {
     return ["refused", "network", "reset", "timeout"].includes(this.kind);
@@ -52,9 +58,13 @@ const kinds: Readonly<Record<string, readonly [NetworkErrorKind, string]>> = {
   EPIPE: ["reset", "the connection was reset"],
   UND_ERR_SOCKET: ["reset", "the connection was closed in the middle"],
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: ["reset", "the answer was cut off"],
+  Z_DATA_ERROR: ["reset", "the answer cannot be decompressed"],
+  UND_ERR_HEADERS_OVERFLOW: ["too_large", "the head of the answer is larger than 16 KiB"],
   UND_ERR_ABORTED: proxyRefusal,
   UND_ERR_INVALID_ARG: proxyRefusal,
   UND_ERR_PRX_TLS: ["proxy", "cannot be reached: the TLS connection failed"],
+  ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: ["tls_failed", "it does not offer TLS 1.2 or 1.3"],
+  ERR_SSL_UNSUPPORTED_PROTOCOL: ["tls_failed", "it does not offer TLS 1.2 or 1.3"],
   DEPTH_ZERO_SELF_SIGNED_CERT: ["tls_untrusted", "its certificate is self-signed"],
   SELF_SIGNED_CERT_IN_CHAIN: unknownAuthority,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: unknownAuthority,

@@ -34,6 +34,10 @@ test.each([
 test.each<[string, Reply, "okta" | "idp" | null, string]>([
   ["the organization answers", { body: { id: "00o1", pipeline: "idx" } }, null, "okta"],
   ["it does not know the address", { status: 404 }, null, "idp"],
+  ["it answers another object", { body: { issuer: "x" } }, null, "idp"],
+  ["a firewall answers", { status: 403, body: "<html>" }, null, "okta"],
+  ["a proxy answers a page", { body: "<html>" }, null, "okta"],
+  ["the answer is cut off", { body: '{"id":"00o1","pipel' }, null, "okta"],
   ["it answers, but idp is configured", { body: { id: "00o1", pipeline: "idx" } }, "idp", "idp"],
   ["it does not, but okta is configured", { status: 404 }, "okta", "okta"],
 ])("scopes begin as they should when %s", async (_, reply, scopePrefix, prefix) => {

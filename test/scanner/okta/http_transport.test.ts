@@ -1,3 +1,4 @@
+import type { Duplex } from "node:stream";
 import { createServer as createTcpServer, connect as connectTcp, type Server } from "node:net";
 import { createServer } from "node:http";
 import { gzipSync } from "node:zlib";
@@ -156,6 +157,21 @@ test("an error names a proxy that refuses, but not its password", async () => {
   expect(loginError.message).toContain(`the proxy ${address.host} of HTTPS_PROXY refused the connection with 407`);
   expect(loginError).toMatchObject({ code: "unreachable", remedy: expect.stringContaining("HTTPS_PROXY") as string });
   expect(`${loginError.message}${loginError.remedy}${String(error.stack)}`).not.toContain("hunter2");
+});
+
+test.each<[string, (socket: Duplex) => void]>([
+  ["closes the connection", (socket) => socket.end()],
+  ["is silent", () => undefined],
+  ["leads to a web page", (socket) => socket.end("HTTP/1.1 200 OK\r\n\r\n<html>")],
+])("an error names the proxy that it led through where that %s", async (_, answer) => {
+  const leading = createServer();
+  leading.on("connect", (_request, socket) => {
+    onTestFinished(() => void socket.destroy());
+    answer(socket);
+  });
+  const httpsProxy = await listening(leading);
+  const error = await failure("https://acme.okta.test", { timeoutMs: 300, proxy: { httpsProxy, noProxy: "" } });
+  expect(error.message).toContain(`(through the proxy ${new URL(httpsProxy).host} of HTTPS_PROXY)`);
 });
 
 function get(path: string): HttpRequest {
