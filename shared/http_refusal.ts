@@ -28,6 +28,11 @@ export async function readRefusal(response: Response): Promise<GatewayRefusal> {
   );
 }
 
+/** True where the same request may be taken later. 408 and 425 come from a proxy, also for a connection that was idle. */
+export function isTemporary(status: number): boolean {
+  return [408, 425, 429].includes(status) || status >= 500;
+}
+
 const maxRefusalBytes = 65_536;
 
 /** Reads the body of a refusal. Never rejects; empty where it cannot be read, or is far too long. */

@@ -126,7 +126,8 @@ export async function runAttempt(attempt: Attempt): Promise<RawEvent | null | Su
           endsLeft = Number(count);
         }
         // A gateway says it where it is longer than the default.
-        else if (word) silenceMs = Math.max(silenceMs, Number(value) * 1000 * heartbeatsOfSilence) || silenceMs;
+        else if (word)
+          silenceMs = Math.min(Math.max(silenceMs, Number(value) * 1000 * heartbeatsOfSilence) || silenceMs, maxWaitMs);
         if (snapshot === null || comment.trim() !== "snapshot complete") return;
         snapshotRead.resolve(snapshot);
         snapshot = null;

@@ -1,4 +1,4 @@
-import { readRefusal } from "../http_refusal.ts";
+import { isTemporary, readRefusal } from "../http_refusal.ts";
 import { streamError, type SubscribeError, type SubscribeErrorCode } from "./subscribe_error.ts";
 import { maxWaitMs, type SubscribeSettings } from "./subscribe_options.ts";
 
@@ -54,8 +54,7 @@ function toCode(status: number): SubscribeErrorCode {
   if (status === 401) return "not_authenticated";
   if (status === 403) return "permission_denied";
   if (status === 404) return "not_found";
-  // 408 and 425 invite a retry.
-  return [408, 425, 429].includes(status) || status >= 500 ? "unavailable" : "refused";
+  return isTemporary(status) ? "unavailable" : "refused";
 }
 
 /** An unread body would keep its connection busy. */

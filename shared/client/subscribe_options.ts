@@ -134,7 +134,7 @@ export function parseOptions<Events extends object>(
     if (!(Number.isFinite(value) && value > 0)) {
       throw new RangeError(`Cannot subscribe: ${name} ${value} is not a number above 0`);
     }
-    Object.assign(quantities, { [name]: value });
+    Object.assign(quantities, { [name]: name.endsWith("Ms") ? Math.min(value, maxWaitMs) : value });
   }
   const plainUrl = parseUrl(url);
   return {

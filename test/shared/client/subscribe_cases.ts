@@ -140,11 +140,12 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
 
   "waits as long for a byte as the stream tells": async () => {
     await using server = await startScriptedServer(async (response, request) => {
-      await stream(": open\n: heartbeat-seconds 60\n")(response, request);
+      await stream(": open\n: heartbeat-seconds 999999999\n")(response, request);
       // The passing of time is what is tested: twice the silence that the option allows.
       setTimeout(() => response.write(end), 2000);
     });
-    const log = watch(server.url, { heartbeatMs: 400 });
+    // Longer than a timer takes.
+    const log = watch(server.url, { heartbeatMs: 400, connectTimeoutMs: 1e12, refetchTimeoutMs: 1e12 });
     await log.finished;
     assert.deepEqual(log.entries, ["connecting", "live", "scan.end", "ended"]);
   },
