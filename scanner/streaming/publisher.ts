@@ -3,7 +3,7 @@ import type { MessagePublisher } from "../../shared/broker.ts";
 import { isTimeout, problemOf, type RestClient } from "../../shared/client/gateway_client.ts";
 import { numberEvents } from "../../shared/client/numbered_events.ts";
 import { maxBatchEvents, toMessage, type CheckedEvent } from "../../shared/event.ts";
-import { GatewayRefusal } from "../../shared/http_refusal.ts";
+import { GatewayRefusal, isTemporary } from "../../shared/http_refusal.ts";
 
 /** Events on their way to the gateway, oldest first: a list and a cursor. */
 export interface EventQueue<Item> {
@@ -49,6 +49,8 @@ export interface Publisher {
 const retryDelaysMs = [250, 1000, 2000, 4000, 4000, 4000, 4000, 15_000] as const;
 /** Nobody waits longer for the end. */
 const longestEndingDelayMs = 4000;
+/** A gateway of another release, or a proxy, may refuse each of ten thousand. */
+const maxRefusalWarnings = 5;
 /** After a refusal, which a person must mend: a key, a proxy. */
 const refusedPauseMs = 60_000;
 /** After so many failures in a row a batch is dropped that goes to a broker: nobody stores it, so the end waits for none. */
@@ -79,6 +81,7 @@ export function createPublisher<Item>(resource: PublishedResource<Item>, warn: (
   let isUpdateDue = false;
   let isEndAccepted = false;
   let hasWarnedOfOutage = false;
+  let refusedCount = 0;
   let giveUp: ReturnType<typeof setTimeout> | null = null;
   let awake = Promise.withResolvers<void>();
   const heartbeat = setInterval(requestUpdate, resource.heartbeatMs);
@@ -163,7 +166,9 @@ export function createPublisher<Item>(resource: PublishedResource<Item>, warn: (
     try {
       await sendNumbered(items, (item, refusal) => {
         settled.push(item);
-        if (refusal !== null) warn(`${resource.nameOf(item)} was not stored at the gateway: ${problemOf(refusal)}`);
+        if (refusal === null || ++refusedCount > maxRefusalWarnings) return;
+        const rest = refusedCount === maxRefusalWarnings ? "; what else is not stored is not named" : "";
+        warn(`${resource.nameOf(item)} was not stored at the gateway: ${problemOf(refusal)}${rest}`);
       });
     } finally {
       queue.settle(settled);
@@ -224,9 +229,9 @@ export function createPublisher<Item>(resource: PublishedResource<Item>, warn: (
   }
 }
 
-/** 4xx but 429: a retry would be refused as well. */
+/** A retry would be refused as well. */
 function isPermanent(error: unknown): boolean {
-  return error instanceof GatewayRefusal && error.httpStatus < 500 && error.httpStatus !== 429;
+  return error instanceof GatewayRefusal && !isTemporary(error.httpStatus);
 }
 
 export function hasEnded(error: unknown): boolean {

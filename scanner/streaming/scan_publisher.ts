@@ -46,8 +46,8 @@ export interface ScanPublisherOptions {
   readonly scanId: string;
   readonly scan: Required<NewScan>;
   /**
-   * Called with one line for a person: once at the first retry, once when the gateway was given up, and for each finding
-   * that it refused.
+   * Called with one line for a person: once at the first retry, once when the gateway was given up, and for the first
+   * findings that it refused.
    */
   readonly warn: (message: string) => void;
   readonly onRegistered?: (scan: RegisteredScan) => void;
@@ -97,7 +97,8 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
       },
       heartbeatMs: options.heartbeatMs ?? 2000,
       toEvent: (event) => event,
-      nameOf: ({ payload }) => `A finding of ${vulnIdOf(String(payload["check"]))}`,
+      nameOf: ({ type, payload }) =>
+        type === "finding.created" ? `A finding of ${vulnIdOf(String(payload["check"]))}` : `The event ${type}`,
       async register(signal) {
         scan = await gateway.ask("PUT", path, registeredSchema, { body: options.scan, signal });
         options.onRegistered?.(scan);

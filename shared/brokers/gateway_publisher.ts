@@ -1,6 +1,6 @@
 import type { AppError } from "../app_error.ts";
 import { numberEvents } from "../client/numbered_events.ts";
-import { GatewayRefusal, readRefusal } from "../http_refusal.ts";
+import { GatewayRefusal, isTemporary, readRefusal } from "../http_refusal.ts";
 import { createPublisher, type Publisher } from "../send_event.ts";
 import { createSendQueue, maxWaitingChars, type QueuedMessage, type SendQueue } from "./send_queue.ts";
 import { parseServiceUrl, requireCredential } from "./service_url.ts";
@@ -107,11 +107,14 @@ export function createGatewayPublisher(options: GatewayBrokerOptions): GatewayPu
       return unavailable(`${failed} ${what}`, { cause: error, secrets });
     }
     const { httpStatus: status, detail, retryAfterMs } = error;
-    const isTemporary = status >= 500 || status === 429;
     return unavailable(`${failed} ${meaningOf(status)}`, {
       cause: new Error(detail ?? `HTTP ${status}`),
       secrets,
-      ...(retryAfterMs ? { retryAfterSeconds: retryAfterMs / 1000 } : isTemporary ? {} : { retryAfterSeconds: 30 }),
+      ...(retryAfterMs
+        ? { retryAfterSeconds: retryAfterMs / 1000 }
+        : isTemporary(status)
+          ? {}
+          : { retryAfterSeconds: 30 }),
     });
   }
 }

@@ -361,7 +361,7 @@ test("a scan that is ended because it will be deleted stops, too", async () => {
   await scan.end("cancelled", oneResult);
 });
 
-test.each([429, 502, 503])(
+test.each([408, 429, 502, 503])(
   "a gateway that answers every other request with %i gets everything once",
   async (status) => {
     let requests = 0;
@@ -381,6 +381,22 @@ test.each([429, 502, 503])(
     expect(scan.warnings).toEqual([]);
   },
 );
+
+test("a proxy that lets no event through is named a few times, however many events there are", async () => {
+  const filtered: typeof fetch = async (input, init) =>
+    init?.method === "POST" ? new Response("<html>", { status: 413 }) : fetch(input, init);
+  const { apiKey } = gateway.acme;
+  const scan = startScan({
+    gateway: openGateway({ url: gateway.url, apiKey, timeoutMs: 1000, fetch: filtered }),
+  });
+  const results = threeChecks(5);
+  evaluate(scan, results);
+  await scan.end("completed", results);
+  expect(scan.warnings).toHaveLength(5);
+  expect(scan.warnings[0]).toMatch(/^The event scan\.start was not stored .* 413/);
+  expect(scan.warnings[4]).toMatch(/^A finding of one .*; what else is not stored is not named$/);
+  expect(await storedScan(scan.scanId)).toMatchObject({ status: "completed" });
+});
 
 test("a 404 that is not the gateway's stops no scan", async () => {
   const redirected: typeof fetch = (input, init) => {

@@ -94,6 +94,13 @@ test("createGatewayPublisher sends a refused batch in parts, so that one event c
   ]);
 });
 
+test("createGatewayPublisher asks a busy gateway once for a batch", async () => {
+  let requests = 0;
+  const publish = open({ fetch: answering(() => ((requests += 1), 429)).fetch });
+  for (const attempt of [1, 2, 3].map((n) => publish(n))) await unavailability(attempt, []);
+  expect(requests).toBe(1);
+});
+
 /** A publisher whose next request is lost, or whose next answer is, and the numbers on its scan's stream. */
 async function startFaulty() {
   const { channel: to, event_stream: path } = await createScan(gateway, gateway.acme);
