@@ -10,7 +10,6 @@ import { isUnexpected, methodRefused, problemResponse } from "./http/problem.ts"
 import { publishRoute } from "./http/publish_route.ts";
 import { requestLog, routeOf, type RequestVariables } from "./http/request_log.ts";
 import { sessionRoute } from "./http/session_route.ts";
-import { signInRoutes } from "./http/sign_in_routes.ts";
 import { statusRoutes } from "./http/status_routes.ts";
 import { streamTokenRoute } from "./http/stream_token_route.ts";
 import { eventStreamRoute } from "./streaming/event_stream.ts";
@@ -83,7 +82,6 @@ export function createApp(dependencies: Dependencies, features: readonly Feature
   const tags = [...platformTags, ...features.flatMap(({ tags: own = [] }) => own)];
   const openApi = dependencies.createOpenApi(app as unknown as Hono, tags);
   app.get("/openapi.json", anyone, async () => Response.json(await openApi()));
-  app.route("/", signInRoutes(dependencies));
   app.route("/api/v1/session", sessionRoute(dependencies));
   app.route("/api/v1", publishRoute(dependencies, features));
   for (const { routes } of features) if (routes !== undefined) app.route("/api/v1", routes(dependencies));

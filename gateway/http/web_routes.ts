@@ -1,13 +1,14 @@
 import { Hono, type MiddlewareHandler } from "hono";
 import { etag } from "hono/etag";
 import { serveStatic } from "hono/serve-static";
+import { NotFound, PermissionDenied } from "../../shared/app_error.ts";
+import { isLoopback } from "../../shared/loopback.ts";
+import type { IssuerEndpoints, SignInOffer } from "./session_schema.ts";
 import { anyone } from "../auth/access.ts";
-import type { IssuerEndpoints } from "./session_schema.ts";
-import { NotFound } from "../../shared/app_error.ts";
 import type { PageDependencies } from "./dependencies.ts";
 
-/** The live page and its files, in the smallest coding that the client accepts. */
-export function webRoutes({ webAssets, signIn }: PageDependencies): Hono {
+/** The live page and its files, in the smallest coding that the client accepts, and how people sign in there. */
+export function webRoutes({ webAssets, signIn, demoSession }: PageDependencies): Hono {
   const routes = new Hono();
   // Made of the bytes that are sent, so that each encoding has its own.
   const tagged = etag();
@@ -21,6 +22,22 @@ export function webRoutes({ webAssets, signIn }: PageDependencies): Hono {
   };
   const assets = files({ rewriteRequestPath: (path) => path.slice(1) }, async () => immutable);
   routes.get("/assets/:file", anyone, tagged, compressedBefore, assets);
+  // `npm start` signs the page in by itself. Only for the page of this gateway on this machine: without a CORS header no other
+  // origin can read the answer, and a name that an attacker's DNS points at loopback is refused by its `Host`.
+  routes.get("/demo/session", anyone, async (c) => {
+    if (demoSession === null) throw new NotFound("This gateway is not the demo");
+    const { hostname } = new URL(c.req.url);
+    if (!isLoopback(hostname)) throw new PermissionDenied("The demo answers only on this machine");
+    return c.json(await demoSession());
+  });
+
+  routes.get("/sign-in", anyone, async (c) => {
+    const is_demo = demoSession !== null;
+    if (signIn === null) return c.json({ is_demo, provider: null } satisfies SignInOffer);
+    const { issuer, clientId, scopes, audience, tenantClaim } = signIn;
+    const provider = { issuer, client_id: clientId, scopes, audience, tenant_claim: tenantClaim };
+    return c.json({ is_demo, provider: { ...provider, endpoints: await signIn.endpoints() } } satisfies SignInOffer);
+  });
   return routes;
 
   function page(options: { readonly isCallback: boolean }): MiddlewareHandler {

@@ -16,7 +16,7 @@ import { endGraceMs, TenantStreams, type RecheckOptions } from "./tenant_streams
 
 export interface LocalStreamsOptions
   extends
-    Omit<HubOptions, "deliveries">,
+    Omit<HubOptions, "deliveries" | "now">,
     Pick<RecheckOptions, "authority" | "recheckChannels">,
     Partial<Pick<RecheckOptions, "random">> {
   readonly bounds: StreamBounds;
@@ -34,8 +34,7 @@ export type LocalStreams = ReturnType<typeof createLocalStreams>;
 export function createLocalStreams(options: LocalStreamsOptions) {
   const { bounds, count = noCount, random = Math.random, closeGraceMs = 2000 } = options;
   const { limits = new Limits(bounds), createSink = createReadableStreamSinks() } = options;
-  const wallNow = options.now ?? Date.now;
-  const now = createSteadyClock(wallNow);
+  const now = createSteadyClock();
   const hub = new Hub({ ...options, deliveries: limits.deliveries, count, now });
   const heartbeatMs = bounds.heartbeatSeconds * 1000;
   const recheckMs = bounds.recheckSeconds * 1000;
@@ -133,7 +132,7 @@ export function createLocalStreams(options: LocalStreamsOptions) {
   function endOf(principal: Principal): StreamEnd {
     const nowMs = now();
     // The issuer means the time of day.
-    const leftMs = (principal.expiresAtMs ?? Infinity) - wallNow();
+    const leftMs = (principal.expiresAtMs ?? Infinity) - Date.now();
     const lifetimeMs = bounds.maxLifetimeSeconds * 1000 * (0.8 + 0.2 * random());
     if (leftMs <= 0) throw new AppError("not_authenticated", "The token has expired");
     if (leftMs <= lifetimeMs) return { atMs: nowMs + leftMs, reason: "expired" };

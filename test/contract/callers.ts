@@ -25,15 +25,8 @@ export interface Caller {
 /** A tenant, and everybody who may knock at its door. */
 export interface Cast {
   readonly tenant: TestTenant;
-  /** A key with every scope. */
-  readonly owner: string;
-  /** A person's token. */
-  readonly admin: string;
   readonly callers: readonly Caller[];
 }
-
-/** Name of the tenant. */
-export const walkName = "Walk";
 
 const casts = new WeakMap<GatewayUnderTest, Promise<Cast>>();
 
@@ -52,7 +45,7 @@ const scopeSets: readonly (readonly Scope[])[] = scopeSchema.options.reduce<read
 
 async function createCast(gateway: GatewayUnderTest): Promise<Cast> {
   const control = gateway.control;
-  const tenant = await control.createTenant(walkName);
+  const tenant = await control.createTenant("Walk");
   const owner = keyOf(tenant);
   // A person, because no key makes members or keys.
   await control.addUser(tenant.id, "first@walk.test", "admin");
@@ -100,7 +93,7 @@ async function createCast(gateway: GatewayUnderTest): Promise<Cast> {
   const expired = await createKey(scopeSchema.options, new Date(Date.now() + 1500).toISOString());
   await eventually(async () => (await statusOf(expired.as)) === 401, "the key has expired");
   callers.push({ name: "a key that has expired", as: expired.as, expected: notAuthenticated });
-  return { tenant, owner, admin, callers };
+  return { tenant, callers };
 }
 
 function notAuthenticated(): 401 {
