@@ -89,7 +89,7 @@ const featureEntries = {
 export function defineFeature<Events = undefined>(definition: FeatureDefinition<Events>): Feature {
   checkOptions("defineFeature", featureEntries, definition);
   const { events, routes, eventStreams = {}, ...feature } = definition;
-  for (const [mount, { definition: stream }] of Object.entries(eventStreams)) {
+  for (const [mount, stream] of Object.entries(eventStreams)) {
     if (stream.prefix === feature.prefix) continue;
     throw new TypeError(
       `Cannot define the feature "${feature.prefix}": the event stream at "${mount}" has the prefix "${stream.prefix}"`,

@@ -58,11 +58,11 @@ export async function openTestDatabase({ features }: TestDatabaseOptions): Promi
         apiKeyId,
         revoke: async () => void (await run("api-key.revoke", { id: apiKeyId })),
         write: (work) => write(database, { tenantId }, work),
-        getChannels({ definition }, { params, query = {}, userId = "ada" }) {
+        getChannels(stream, { params, query = {}, userId = "ada" }) {
           const principal: Principal = { kind: "user", tenantId, id: userId, expiresAtMs: null, onlyStream: null };
           const queryAll = (parameter: string) => [query[parameter] ?? []].flat();
           return read(database, { tenantId }, async (db) =>
-            definition.getChannels({ principal, params, db, query, queryAll }),
+            stream.getChannels({ principal, params, db, query, queryAll }),
           );
         },
       };

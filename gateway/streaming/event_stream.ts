@@ -24,7 +24,7 @@ interface EventStreamEnvironment {
 }
 
 /** Makes the route that answers `GET` with the event stream. */
-export function eventStreamRoute({ definition }: EventStream): Hono<EventStreamEnvironment> {
+export function eventStreamRoute(definition: EventStream): Hono<EventStreamEnvironment> {
   const route = new Hono<EventStreamEnvironment>();
   const handler: MiddlewareHandler<EventStreamEnvironment> = async (c, next) => {
     const url = new URL(c.req.url);
@@ -61,7 +61,7 @@ const snapshotParameter: StreamParameter = {
   schema: { type: "string", enum: ["1"] },
 };
 
-function describeStream({ path, getSnapshot }: EventStream["definition"], text: StreamText): MiddlewareHandler {
+function describeStream({ path, getSnapshot }: EventStream, text: StreamText): MiddlewareHandler {
   const { what, ended, notFound, parameters = [], ...texts } = text;
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name = ""]) => name);
   return describeRoute({
@@ -85,7 +85,7 @@ function describeStream({ path, getSnapshot }: EventStream["definition"], text: 
 
 /** The event stream that a path and a query name. */
 export interface RequestedStream {
-  readonly definition: EventStream["definition"];
+  readonly definition: EventStream;
   readonly params: Readonly<Record<string, string>>;
   /**
    * Path and query without what is no part of the stream: `access_token` and `snapshot`. The same for every order of the query's
@@ -99,7 +99,7 @@ export interface RequestedStream {
 /** The stream that a URL would open; null when it opens none. */
 export function findEventStream(streams: EventStreams, url: URL): RequestedStream | null {
   const named = nameOf(url);
-  for (const [mount, { definition }] of streams) {
+  for (const [mount, definition] of streams) {
     if (definition.isFor?.(named.query) === false) continue;
     const pattern = `/api/v1${mount === "/" ? "" : mount}${definition.path}`.replaceAll(/:(\w+)/g, "(?<$1>[^/]+)");
     const match = new RegExp(`^${pattern}$`).exec(url.pathname);

@@ -97,8 +97,8 @@ export class FeatureError extends Error {
 }
 
 /** One of a feature's `eventStreams`. */
-export interface EventStream {
-  readonly definition: EventStreamDefinition<string> & { readonly path: string };
+export interface EventStream extends EventStreamDefinition<string> {
+  readonly path: string;
 }
 
 const streamEntries = {
@@ -116,5 +116,5 @@ export function defineEventStream<const Path extends string = DefaultPath>(
 ): EventStream {
   checkOptions("defineEventStream", streamEntries, definition);
   makeChannelName(definition.prefix, "00000000-0000-0000-0000-000000000000", "-");
-  return { definition: { path: "/:id/event-stream", ...definition } };
+  return { path: "/:id/event-stream", ...definition };
 }
