@@ -3,10 +3,7 @@ import { spawnSync } from "node:child_process";
 /** `npm run test:nightly`: what takes too long for `npm test`. Each runs whatever came of the others; exit code 1 when any failed. */
 const programs: readonly (readonly [environment: Readonly<Record<string, string>>, command: string])[] = [
   [{}, "npx vitest run --project nightly"],
-  [
-    { NIGHTLY: "1", FUZZ_SEED: "random" },
-    "npx vitest run test/faults test/shared/history test/gateway/features/keeping/history",
-  ],
+  [{ NIGHTLY: "1", FUZZ_SEED: "random" }, "npx vitest run test/shared/history test/gateway/features/keeping/history"],
   [{ FUZZ_ORGS: "10000" }, "npx vitest run test/fuzz/orgs.test.ts"],
   [{}, "node bench/soak/main.ts --minutes 5"],
 ];

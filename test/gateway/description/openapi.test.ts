@@ -212,15 +212,3 @@ test("answers are what is described, with the headers that are", async () => {
     expect(allows(place, await response.json()), `${method} ${path} ${status}`).toBe(true);
   }
 });
-
-test("each operation describes how it refuses a token for several tenants, and too many requests", async () => {
-  const several = await gateway.sign({ tenant_id: [gateway.acme.id, gateway.globex.id], sub: "member@acme.test" });
-  for (const { method, path, responses } of operations()) {
-    if (!path.startsWith("/api/v1/")) continue;
-    const url = path.replace("{channel}", scan.channel).replaceAll(/\{\w+\}/g, id);
-    const init = { method: method.toUpperCase(), as: `Bearer ${several}` };
-    const { status } = await gateway.request(url, method === "get" ? init : { ...init, json: {} });
-    expect(Object.keys(responses), `${method} ${path}`).toContain(String(status));
-    if (path !== "/api/v1/session") expect(Object.keys(responses), `${method} ${path}`).toContain("429");
-  }
-});
