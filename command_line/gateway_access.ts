@@ -2,13 +2,13 @@ import { createEnvironmentReader, type Environment, type EnvironmentReader } fro
 import { UsageError } from "../shared/usage_error.ts";
 
 export interface GatewayAccess {
-  readonly gatewayUrl: string;
+  readonly url: string;
   readonly apiKey: string;
 }
 
 /** Null when no gateway is named, or when something is wrong, which the reader then knows. */
 export function readGatewayAccess(reader: EnvironmentReader): GatewayAccess | null {
-  const gatewayUrl = reader.url("SCANSTREAM_URL", ["https:", "http:"], "https://scanstream.example.com");
+  const url = reader.url("SCANSTREAM_URL", ["https:", "http:"], "https://scanstream.example.com");
   const apiKey = reader.pattern("SCANSTREAM_API_KEY", /^[\x21-\x7e]+$/, "an API key, as admin api-key create shows it");
   const isNamed = reader.text("SCANSTREAM_URL") !== null;
   const hasKey = reader.text("SCANSTREAM_API_KEY") !== null;
@@ -20,7 +20,7 @@ export function readGatewayAccess(reader: EnvironmentReader): GatewayAccess | nu
   if (hasKey && !isNamed) {
     reader.report("SCANSTREAM_URL is not set: SCANSTREAM_API_KEY also needs the address of its gateway");
   }
-  return gatewayUrl === null || apiKey === null ? null : { gatewayUrl, apiKey };
+  return url === null || apiKey === null ? null : { url, apiKey };
 }
 
 /** The access of a command that does nothing without one. Throws `UsageError` with these problems and those of the variables. */

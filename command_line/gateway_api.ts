@@ -42,12 +42,12 @@ export interface GatewayWork {
 /** Runs one command's calls. A failure is one line, `Cannot read the report: …`, and an exit code. */
 export async function withGateway<Result>(
   what: string,
-  { access: { gatewayUrl: url, apiKey }, io, refused = exitCodes.usage, ...bounds }: GatewayWork,
+  { access, io, refused = exitCodes.usage, ...bounds }: GatewayWork,
   work: (gateway: RestClient, signal: AbortSignal) => Promise<Result>,
 ): Promise<Result | number> {
   const signal = AbortSignal.any([io.interrupted, io.stdoutFailed]);
   try {
-    return await work(openGateway({ url, apiKey, timeoutMs: callTimeoutMs, ...bounds }), signal);
+    return await work(openGateway({ ...access, timeoutMs: callTimeoutMs, ...bounds }), signal);
   } catch (error) {
     if (error instanceof UsageError) throw error;
     if (io.interrupted.aborted) return exitCodes.interrupted;

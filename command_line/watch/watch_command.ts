@@ -32,7 +32,7 @@ export async function watchCommand(scanId: string | undefined, flags: WatchFlags
     io.stdout(`${text}\n`);
   };
   const follow = async (path: string, what: string): Promise<Followed> => {
-    const subscription = subscribe<Record<string, Resource>>(new URL(`/api/v1/${path}`, access.gatewayUrl), {
+    const subscription = subscribe<Record<string, Resource>>(new URL(`/api/v1/${path}`, access.url), {
       apiKey: access.apiKey,
       signal: AbortSignal.any([io.interrupted, io.stdoutFailed]),
       onEvent: ({ type, data }) => write(type, data),

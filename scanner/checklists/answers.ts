@@ -29,19 +29,22 @@ export interface ResultEngine {
 /** Begins each line of the comments that the scanner wrote, so that the next run replaces it. */
 const ownLine = "scanstream: ";
 
-/** A rule of a checklist that nobody worked in; null: this scan did not examine it. */
-export function freshAnswer(result: AutomatedAnswer | null, engine: ResultEngine): MergedAnswer {
-  const empty: Answer = { status: "not_reviewed", details: "", comments: "" };
-  if (result !== null) return mergeAnswer(empty, result, engine);
-  return { ...empty, comments: `${ownLine}Not selected in this scan.`, differing: null };
-}
+export const noAnswer: Answer = { status: "not_reviewed", details: "", comments: "" };
 
 /**
  * A rule that a person may have answered, with the result of this scan. Where the scan has no verdict, the person's answer
  * stays as it is; where it has one, the status is the scan's and the person's words stay next to it. Earlier results of the
- * scanner are replaced, so the same run again changes nothing.
+ * scanner are replaced, so the same run again changes nothing. Without a `given` answer nobody worked in the checklist; without a result
+ * this scan did not examine the rule.
  */
-export function mergeAnswer(before: Answer, result: AutomatedAnswer | null, engine: ResultEngine): MergedAnswer {
+export function mergeAnswer(
+  given: Answer | undefined,
+  result: AutomatedAnswer | null,
+  engine: ResultEngine,
+): MergedAnswer {
+  const before = given ?? noAnswer;
+  if (given === undefined && result === null)
+    return { ...noAnswer, comments: `${ownLine}Not selected in this scan.`, differing: null };
   const { text, earlier, answered, isAnswered } = personsPart(before);
   // Without a verdict, what a person answered or began to answer gets no words of the scanner, unless it had some before.
   if (result === null || (!result.hasVerdict && earlier === null && isAnswered)) return { ...before, differing: null };

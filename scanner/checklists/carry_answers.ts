@@ -1,6 +1,6 @@
 import { revisionName, type Revision } from "../catalog/catalog.ts";
 import { isSameText } from "../revisions/revision.ts";
-import { personsPart, type Answer } from "./answers.ts";
+import { noAnswer, personsPart, type Answer } from "./answers.ts";
 import { benchmarkFields, disaFields, textOf, withAnswer, type CklbChecklist, type CklbStig } from "./cklb.ts";
 import { statusLabels } from "./status.ts";
 
@@ -13,8 +13,6 @@ interface OldChecklist {
   readonly revision: string;
   readonly answers: ReadonlyMap<string, Answer>;
 }
-
-const noAnswer: Answer = { status: "not_reviewed", details: "", comments: "" };
 
 /** The checklist with the rules of another revision, and each answer at the rule that it was given to. */
 export function carryAnswers({ document, stig, revision: from, answers }: OldChecklist, target: Revision) {

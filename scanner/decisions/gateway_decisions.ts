@@ -10,7 +10,7 @@ import { maxDecisions } from "./decision_file.ts";
 import { isWaiverInForce, type Decisions } from "./apply_decisions.ts";
 
 /** Time for one page: a gateway that takes longer counts as unavailable. */
-const callTimeoutMs = 15_000;
+const timeoutMs = 15_000;
 
 const { entries } = decisionSchema;
 /** Only what is used: a gateway of another release may answer other fields differently. */
@@ -83,7 +83,7 @@ export async function fetchDecisions(
   orgUrl: string,
   signal: AbortSignal,
 ): Promise<readonly FetchedDecision[]> {
-  const gateway = openGateway({ url: access.gatewayUrl, apiKey: access.apiKey, timeoutMs: callTimeoutMs });
+  const gateway = openGateway({ ...access, timeoutMs });
   const all: FetchedDecision[] = [];
   const query = { active: "true", org_url: orgUrl, limit: "200" };
   try {

@@ -27,7 +27,7 @@ export async function readGatewayHistory(
   { org, period, rules }: HistoryQuery,
   signal: AbortSignal,
 ): Promise<History> {
-  const gateway = openGateway({ url: access.gatewayUrl, apiKey: access.apiKey, timeoutMs, maxAnswerBytes });
+  const gateway = openGateway({ ...access, timeoutMs, maxAnswerBytes });
   const known = await gateway.list("/api/v1/organizations", organizationSchema, signal);
   const chosen = org === null ? known : chooseOrganizations(org, known);
   const times = { from: new Date(period.from).toISOString(), to: new Date(period.to).toISOString() };

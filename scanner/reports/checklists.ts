@@ -2,7 +2,7 @@ import type { Report } from "../../shared/report.ts";
 import { stateOf } from "../../shared/rule_result.ts";
 import { shorten } from "../../shared/text.ts";
 import type { Benchmark, StigRule } from "../catalog/catalog.ts";
-import { freshAnswer, mergeAnswer, type AutomatedAnswer } from "../checklists/answers.ts";
+import { mergeAnswer, type AutomatedAnswer } from "../checklists/answers.ts";
 import type { Checklist } from "../checklists/checklist.ts";
 import { writeCkl } from "../checklists/ckl.ts";
 import {
@@ -152,9 +152,7 @@ export function answersOf(
   const answers = new Map(
     benchmarkRules(report, revision).map((outcome) => {
       const vulnId = outcome.rule.vuln_id;
-      const before = checklist?.answers.get(vulnId);
-      const result = automatedAnswer(outcome);
-      return [vulnId, before === undefined ? freshAnswer(result, engine) : mergeAnswer(before, result, engine)];
+      return [vulnId, mergeAnswer(checklist?.answers.get(vulnId), automatedAnswer(outcome), engine)];
     }),
   );
   const differences = [...answers].flatMap(([vulnId, { differing: answered, status }]) =>

@@ -97,23 +97,9 @@ interface Found {
 /** One place that may have settings. */
 type Layer = (name: SettingName) => Found | null;
 
-function read(given: Given, { isConnecting }: { readonly isConnecting: boolean }) {
-  const { command, env, file = [], organization = null, isOneOfSeveral = false } = given;
-  const isListed = organization !== null;
-  const problems: Problem[] = [];
-  /** The source of each setting that was given. */
-  const sources = new Map<SettingName, string>();
-  const report = (name: SettingName, text: string) => void problems.push({ name, text });
-  const attempt = <Value>(name: SettingName, source: string, parse: () => Value): Value | null => {
-    try {
-      return parse();
-    } catch (error) {
-      if (!(error instanceof InvalidSetting)) throw error;
-      report(name, `${source}${/^(is|has|holds|names|") ?/.test(error.message) ? "" : ":"} ${error.message}`);
-      return null;
-    }
-  };
-
+/** The layers that may have settings, in the order in which they win. `report` receives variables that contradict each other. */
+function layersIn(given: Given, report: (name: SettingName, text: string) => void) {
+  const { env, file = [], organization = null } = given;
   const flags: Layer = (name) => {
     const row = rowOf(name);
     const raw = row.flag === null ? undefined : given.flags[attributeOf(row)];
@@ -140,7 +126,29 @@ function read(given: Given, { isConnecting }: { readonly isConnecting: boolean }
     return raw === undefined ? null : { raw, source: `${place}: ${member}` };
   });
   const layersOf = ({ isIdentity = false }: Setting<unknown>) =>
-    isIdentity && isListed ? [flags, ...ofFile, variables] : [flags, variables, ...ofFile];
+    isIdentity && organization !== null ? [flags, ...ofFile, variables] : [flags, variables, ...ofFile];
+
+  return { flags, variables, ofFile, layersOf };
+}
+
+function read(given: Given, { isConnecting }: { readonly isConnecting: boolean }) {
+  const { command, env, file = [], organization = null, isOneOfSeveral = false } = given;
+  const isListed = organization !== null;
+  const problems: Problem[] = [];
+  /** The source of each setting that was given. */
+  const sources = new Map<SettingName, string>();
+  const report = (name: SettingName, text: string) => void problems.push({ name, text });
+  const attempt = <Value>(name: SettingName, source: string, parse: () => Value): Value | null => {
+    try {
+      return parse();
+    } catch (error) {
+      if (!(error instanceof InvalidSetting)) throw error;
+      report(name, `${source}${/^(is|has|holds|names|") ?/.test(error.message) ? "" : ":"} ${error.message}`);
+      return null;
+    }
+  };
+
+  const { flags, variables, ofFile, layersOf } = layersIn(given, report);
 
   /** Name of a setting that nobody gave. */
   const ungiven = (name: SettingName): string => {

@@ -38,7 +38,7 @@ interface Messages {
 
 /** Registers the scan in the background and publishes it from then on; the scan never waits for it. */
 export function startPublishing(config: StreamConfig, scan: Required<NewScan>, log: Messages): ScanPublisher {
-  const { gatewayUrl: url, apiKey, broker } = config;
+  const { url, apiKey, broker } = config;
   return createScanPublisher({
     gateway: openGateway({ url, apiKey, timeoutMs: callTimeoutMs }),
     ...(broker.kind !== "memory" && { broker: lazyBroker(broker) }),
@@ -52,7 +52,7 @@ export function startPublishing(config: StreamConfig, scan: Required<NewScan>, l
 /** Opens the publisher of a follower; null: it is not streamed. */
 export function monitorOpener(config: StreamConfig | null, log: Messages): FollowParts["openMonitor"] {
   if (config === null) return null;
-  const { gatewayUrl: url, apiKey } = config;
+  const { url, apiKey } = config;
   const gateway = openGateway({ url, apiKey, timeoutMs: callTimeoutMs });
   return (followed) =>
     createMonitorPublisher(

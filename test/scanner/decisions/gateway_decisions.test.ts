@@ -26,8 +26,8 @@ async function decide(json: object): Promise<void> {
   expect(response.status, await response.clone().text()).toBe(201);
 }
 
-async function add(files: Decisions = noFiles, gatewayUrl = gateway.url) {
-  const access = { gatewayUrl, apiKey: gateway.acme.apiKey };
+async function add(files: Decisions = noFiles, url = gateway.url) {
+  const access = { url, apiKey: gateway.acme.apiKey };
   const fetched = await fetchDecisions(access, orgUrl, new AbortController().signal);
   return mergeDecisions(files, fetched, { rules: stigRuleNames, nowMs: Date.now() });
 }
