@@ -110,7 +110,7 @@ export function isOfDecision({ from, to }: Move): boolean {
 }
 
 /** The schema's. */
-const maxExplanations = 20;
+export const maxExplanations = 20;
 /** As the gateway takes it. */
 const maxTextLength = 2048;
 
@@ -141,8 +141,6 @@ export function toLine(move: Move, { id, org_url, monitor_id, ...facts }: LineFa
     actual: shorten(actual, maxTextLength),
     to_pass: toPass === null ? null : shorten(toPass, maxTextLength),
     ...facts,
-    explained_by: facts.explained_by.slice(0, maxExplanations),
-    also: facts.also.slice(0, maxExplanations),
   };
 }
 

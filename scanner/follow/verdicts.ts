@@ -7,6 +7,7 @@ import {
   compareFindings,
   isNewFailure,
   isOfDecision,
+  maxExplanations,
   objectOf,
   ruleVerdict,
   toExplanation,
@@ -86,16 +87,18 @@ export class Verdicts {
       if (moves.length === 0) continue;
       const rule = { ...ruleVerdict(known), severity: stigRule.severity };
       const touching = isNew ? [] : events.filter((event) => event.artifacts.some((one) => needs.includes(one)));
-      const isAbout = touching.length === 0 ? null : relateObjects(before, now, needs);
+      const aboutWhich = touching.length === 0 ? null : relateObjects(before, now, needs);
       const facts = { org_url: orgUrl, monitor_id: monitorId, rule, seen_at: seenAt };
       for (const move of moves) {
         const resource = (move.to ?? move.from)?.resource;
-        const isNamed = ({ event }: Relevant) => resource !== undefined && isAbout?.(event, resource) === true;
-        const named = isOfOrg(move) ? touching.filter(isNamed) : [];
+        const isAbout = resource === undefined || !isOfOrg(move) ? undefined : aboutWhich?.(resource);
+        const named = new Set(isAbout === undefined ? [] : touching.filter(({ event }) => isAbout(event)));
         const unexplained = isOfDecision(move) ? "decision" : touching.length > 0 ? "log" : otherCause;
-        const cause = isNew ? "start" : named.length > 0 ? "log" : unexplained;
-        const also = isNew || cause === "decision" ? [] : events.filter((event) => !named.includes(event)).map(textOf);
-        const explained_by = named.map(({ event }) => toExplanation(event, withAddresses));
+        const cause = isNew ? "start" : named.size > 0 ? "log" : unexplained;
+        const others = isNew || cause === "decision" ? [] : events.filter((event) => !named.has(event));
+        const also = others.slice(0, maxExplanations).map(textOf);
+        const explaining = [...named].slice(0, maxExplanations);
+        const explained_by = explaining.map(({ event }) => toExplanation(event, withAddresses));
         lines.push(toLine(move, { ...facts, id: newId(), cause, explained_by, also }));
       }
       this.#hasFailed ||= !isNew && moves.some((move) => isNewFailure(move, failOn, stigRule.severity));

@@ -7,16 +7,14 @@ import { actedOn, type LogEvent } from "./log_event.ts";
 
 /**
  * Tells whether an event is about what a finding's evidence names: its object, or the policy, rules, zones, groups and apps of that object,
- * before or after the change. Only then does the event name who changed the finding.
+ * before or after the change. Only then does the event name who changed the finding. The objects are looked for once in each finding,
+ * because one act may move thousands of findings, and explain itself with hundreds of events.
  */
-export type IsAbout = (event: LogEvent, resource: FindingResource) => boolean;
-
-/** Relations of the objects in two states of the evidence, of which a check reads some artifacts. */
 export function relateObjects(
   before: CollectedArtifacts,
   after: CollectedArtifacts,
   needs: readonly ArtifactName[],
-): IsAbout {
+): (resource: FindingResource) => (event: LogEvent) => boolean {
   const [old, now] = [before, after].map((artifacts) =>
     objectLists(Object.fromEntries(needs.map((name) => [name, artifacts[name]]))),
   ) as [readonly ObjectList[], readonly ObjectList[]];
@@ -25,12 +23,12 @@ export function relateObjects(
   const byParent = Map.groupBy(objects, ({ parent }) => parent?.id ?? null);
   let changed: ReadonlySet<string> | null = null;
 
-  return (event, resource) => {
+  return (resource) => {
     // A finding about the whole organization names no object: the ones that changed decide about it.
     const ids = resource.type === "org" ? (changed ??= changedIds(old, now)) : idsOf(resource);
-    return actedOn(event).some(
-      ({ id, name }) => ids.has(id) || (resource.id === consoleSettings.id && name === consoleSettings.name),
-    );
+    const isConsole = resource.id === consoleSettings.id;
+    return (event) =>
+      actedOn(event).some(({ id, name }) => ids.has(id) || (isConsole && name === consoleSettings.name));
   };
 
   function idsOf(resource: FindingResource): ReadonlySet<string> {

@@ -141,9 +141,4 @@ describe("changeTexts", () => {
     expect(JSON.parse(text)).toEqual(written);
     expect(text).not.toContain("192.0.2.1");
   });
-
-  it("names twenty events at the most", () => {
-    const events = Array.from({ length: 30 }, (_, index) => event(`${index}@x.example`));
-    expect(line("log", events).explained_by).toHaveLength(20);
-  });
 });

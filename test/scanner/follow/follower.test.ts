@@ -205,6 +205,27 @@ describe("a follower", () => {
     },
   );
 
+  // The time is that of hours of work, were the objects of each finding looked for at each event.
+  it("names twenty events at the most where hundreds explain thousands of findings", { timeout: 30_000 }, async () => {
+    const { org, follower } = await startFollower({}, { profile: { name: "large", appCount: 3000 } });
+    const target = (type: string, id: unknown) => ({
+      ...{ id: String(id), type, alternateId: null, displayName: "x", detailEntry: null },
+    });
+    const zones = org.contents().zones.map(({ id }) => target("NetworkZone", id));
+    const rules = org.contents().policies.flatMap((one) => one.rules.map(({ id }) => target("PolicyRule", id)));
+    for (let count = 0; count < 600; count += 1) {
+      const [type, targets] = count % 2 === 0 ? ["zone.update", zones] : ["policy.rule.update", rules];
+      org.writeEvents([
+        { eventType: type, displayMessage: "", targets: [targets[count % targets.length] ?? []].flat() },
+      ]);
+    }
+    org.change("zone-widened");
+    const { lines } = await follower.after();
+    expect(lines.length).toBeGreaterThan(2000);
+    expect(Math.max(...lines.map(({ explained_by: events }) => events.length))).toBe(20);
+    expect(Math.max(...lines.map(({ also }) => also.length))).toBe(20);
+  });
+
   it("an event that is about no object of the finding names nobody, and is listed", async () => {
     const { org, follower } = await startFollower();
     org.setFaults([{ name: "missing-events" }]);
