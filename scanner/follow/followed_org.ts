@@ -17,7 +17,7 @@ import type { JsonObject } from "../../shared/json.ts";
 import type { FollowParts, FollowPlan } from "./follow_plan.ts";
 import type { SavedAnswer } from "./follow_state.ts";
 import type { LogEvent } from "./log_event.ts";
-import { isAppList, touchedBy, type KnownAnswers } from "./touched.ts";
+import { isAppList, touchedBy } from "./touched.ts";
 import type { Relevant } from "./verdicts.ts";
 
 /** Page size of the provider's list of apps. */
@@ -27,7 +27,7 @@ const appsPerPage = 200;
  * The org as it was read last: the connection, and each answer in memory. Collectors that run again ask only for what was
  * forgotten, so a change of one policy costs the requests of that policy.
  */
-export class FollowedOrg implements IdpClient, PageReader, KnownAnswers {
+export class FollowedOrg implements IdpClient, PageReader {
   readonly #plan: FollowPlan;
   readonly #parts: FollowParts;
   readonly #answers: Map<string, SavedAnswer>;
@@ -75,17 +75,13 @@ export class FollowedOrg implements IdpClient, PageReader, KnownAnswers {
     return this.#ask(request, () => this.#client().getList(request));
   }
 
-  paths(): readonly string[] {
-    return [...this.#answers.keys()];
-  }
-
-  holds(path: string, id: string): boolean {
-    return this.#listAt(path).some((entry) => entry["id"] === id);
-  }
-
   /** Makes invalid what the events touch: the next `collect` reads it again. */
   async invalidate(events: readonly LogEvent[]): Promise<readonly Relevant[]> {
-    const touched = touchedBy(events, this);
+    const known = this.#paths().map((path) => {
+      const ids = this.#listAt(path).map((entry) => entry["id"]);
+      return { path, ids: ids.filter((id) => typeof id === "string") };
+    });
+    const touched = touchedBy(events, known);
     this.#forget(touched.flatMap(({ paths }) => paths));
     const apps = new Set(touched.flatMap((found) => found.apps));
     if (apps.size > 0) await this.#refreshApps(apps);
@@ -108,7 +104,7 @@ export class FollowedOrg implements IdpClient, PageReader, KnownAnswers {
 
   /** Reads everything again, and keeps nothing else. */
   async collectAll(): Promise<void> {
-    this.#forget(this.paths());
+    this.#forget(this.#paths());
     await this.collect();
     for (const { path, isForgotten } of this.#answers.values()) if (isForgotten) this.#answers.delete(path);
   }
@@ -119,6 +115,10 @@ export class FollowedOrg implements IdpClient, PageReader, KnownAnswers {
 
   toSave(): readonly SavedAnswer[] {
     return [...this.#answers.values()];
+  }
+
+  #paths(): readonly string[] {
+    return [...this.#answers.keys()];
   }
 
   #client(): Connection["client"] {
@@ -159,7 +159,7 @@ export class FollowedOrg implements IdpClient, PageReader, KnownAnswers {
 
   /** Reads these apps one by one, or the whole lists where that takes fewer requests. */
   async #refreshApps(ids: ReadonlySet<string>): Promise<void> {
-    const lists = this.paths().filter(isAppList);
+    const lists = this.#paths().filter(isAppList);
     const pages = lists.reduce((sum, path) => sum + Math.max(1, Math.ceil(this.#listAt(path).length / appsPerPage)), 0);
     const isWhole = (path: string) => {
       const answer = this.#answers.get(path);

@@ -1,12 +1,12 @@
 import { artifactTable, listIdentity, type ArtifactRow } from "../evidence/artifact_table.ts";
 import type { ArtifactName } from "../evidence/artifacts.ts";
-import { actedOn, hasHappened, isApp, type LogEvent } from "./log_event.ts";
+import { actedOn, hasHappened, isApp, type LogEvent, type LogTarget } from "./log_event.ts";
 
-/** Names in the answers so far: enough to find the ones that a change touches. */
-export interface KnownAnswers {
-  paths(): readonly string[];
-  /** True when the list at that path has an entry with this id. */
-  holds(path: string, id: string): boolean;
+/** An answer in memory, by what is enough to find the ones that a change touches. */
+export interface KnownAnswer {
+  readonly path: string;
+  /** Ids of its entries, where it is a list. */
+  readonly ids: readonly string[];
 }
 
 /** Evidence that an event makes doubtful. Verdicts never come from an event, only from what is then read again. */
@@ -49,55 +49,80 @@ const traffic: readonly string[] = [
  */
 export function touchedBy(
   events: readonly LogEvent[],
-  known: KnownAnswers,
+  known: readonly KnownAnswer[],
 ): readonly (Touched & { readonly event: LogEvent })[] {
   const changing = events.filter((event) => hasHappened(event) && !beginsWith(event.type, traffic));
+  if (changing.length === 0) return [];
   const created = changing.filter(({ type }) => type.endsWith(".create")).flatMap(({ targets }) => targets);
-  const newIds = new Set(created.map(({ id }) => id));
+  const index = { ...indexOf(known), newIds: new Set(created.map(({ id }) => id)) };
   return changing.flatMap((event) => {
-    const touched = touchedByOne(event, { known, newIds });
+    const touched = touchedByOne(event, index);
     return touched === null ? [] : [{ event, ...touched }];
   });
 }
 
-function touchedByOne(
-  event: LogEvent,
-  { known, newIds }: { readonly known: KnownAnswers; readonly newIds: ReadonlySet<string> },
-): Touched | null {
-  const touched = rows.filter(([, { events }]) => beginsWith(event.type, events));
-  const ofTargets = rows.filter(([, { eventsOfTargets = [] }]) => beginsWith(event.type, eventsOfTargets));
-  const apps = event.targets.filter(isApp).map(({ id }) => id);
-  const ids = event.targets.filter((target) => !isApp(target)).map(({ id }) => id);
-  const lists = touched.flatMap(([, { request }]) =>
-    known.paths().filter((path) => request !== null && listIdentity(path) === listIdentity(request.path)),
-  );
-  const parts = partsOf(touched, known);
-  const areKnown = ids.some((id) => [...lists, ...parts].some((path) => isAbout(path, id, known)));
+interface KnownArtifact {
+  readonly name: ArtifactName;
+  readonly row: ArtifactRow<unknown>;
+  /** Paths of the answers to its first request. */
+  readonly lists: ReadonlySet<string>;
+  /** Paths of the answers about its objects. */
+  readonly parts: ReadonlySet<string>;
+}
+
+/** The answers by what asks for them. It is made once for all events of a poll, of which there may be thousands. */
+interface AnswerIndex {
+  readonly artifacts: readonly KnownArtifact[];
+  /** The paths of the answers about an object, and of the lists that have it as an entry, by its id. */
+  readonly about: ReadonlyMap<string, ReadonlySet<string>>;
+  readonly newIds: ReadonlySet<string>;
+}
+
+function indexOf(known: readonly KnownAnswer[]): Omit<AnswerIndex, "newIds"> {
+  const paths = known.map(({ path }) => path);
+  const artifacts = rows.map(([name, row]) => {
+    const list = row.request === null ? null : listIdentity(row.request.path);
+    const beginnings = (row.parts ?? []).map(({ path }) => path.slice(0, path.indexOf("{id}")));
+    const lists = new Set(paths.filter((path) => listIdentity(path) === list));
+    return { name, row, lists, parts: new Set(paths.filter((path) => beginsWith(path, beginnings))) };
+  });
+  const about = new Map<string, Set<string>>();
+  for (const { path, ids } of known) {
+    for (const id of [...path.split("/"), ...ids.map(encodeURIComponent)]) {
+      const paths = about.get(id) ?? new Set();
+      about.set(id, paths.add(path));
+    }
+  }
+  return { artifacts, about };
+}
+
+function touchedByOne(event: LogEvent, { artifacts, about, newIds }: AnswerIndex): Touched | null {
+  const touched = artifacts.filter(({ row }) => beginsWith(event.type, row.events));
+  const ofTargets = artifacts.filter(({ row }) => beginsWith(event.type, row.eventsOfTargets ?? []));
+  const apps = event.targets.filter(isApp);
+  const others = event.targets.filter((target) => !isApp(target));
+  const pathsAbout = (targets: readonly LogTarget[]) =>
+    targets.flatMap(({ id }) => [...(about.get(encodeURIComponent(id)) ?? [])]);
+  const partsOf = (found: readonly KnownArtifact[]) => found.flatMap(({ parts }) => [...parts]);
+  const among = (paths: readonly string[], found: readonly KnownArtifact[]) =>
+    paths.filter((path) => found.some(({ parts }) => parts.has(path)));
+  const lists = touched.flatMap((artifact) => [...artifact.lists]);
+  const paths = pathsAbout(others);
+  const parts = among(paths, touched);
   // A new object changes no answer about another one.
-  const isAny = !areKnown && !ids.some((id) => newIds.has(id));
-  const paths = [
+  const isKnown = parts.length > 0 || paths.some((path) => lists.includes(path));
+  const isAny = !isKnown && !others.some(({ id }) => newIds.has(id));
+  const targets = actedOn(event);
+  const all = [
     ...(apps.length === 0 ? lists : lists.filter((path) => !isAppList(path))),
-    ...parts.filter((path) => isAny || ids.some((id) => isAbout(path, id, known))),
-    ...partsOf(ofTargets, known).filter((path) => {
-      const targets = actedOn(event);
-      return targets.length === 0 || targets.some(({ id }) => isAbout(path, id, known));
-    }),
+    ...(isAny ? partsOf(touched) : parts),
+    ...(targets.length === 0 ? partsOf(ofTargets) : among(pathsAbout(targets), ofTargets)),
   ];
-  const single = lists.some(isAppList) ? apps : [];
-  if (paths.length === 0 && single.length === 0) return null;
-  const own = [...touched, ...ofTargets].map(([name]) => name);
+  const single = lists.some(isAppList) ? apps.map(({ id }) => id) : [];
+  if (all.length === 0 && single.length === 0) return null;
+  const own = [...touched, ...ofTargets].map(({ name }) => name);
   const sharing = rows.filter(([, { partsOf: other }]) => other !== undefined && own.includes(other));
-  return { artifacts: [...own, ...sharing.map(([name]) => name)], paths: [...new Set(paths)], apps: single };
-}
-
-function partsOf(of: readonly Row[], known: KnownAnswers): readonly string[] {
-  const beginnings = of.flatMap(([, { parts = [] }]) => parts.map(({ path }) => path.slice(0, path.indexOf("{id}"))));
-  return known.paths().filter((path) => beginsWith(path, beginnings));
-}
-
-/** True for an answer about an object, and for a list that has it as an entry. */
-function isAbout(path: string, id: string, known: KnownAnswers): boolean {
-  return path.split("/").includes(encodeURIComponent(id)) || known.holds(path, id);
+  return { artifacts: [...own, ...sharing.map(([name]) => name)], paths: [...new Set(all)], apps: single };
 }
 
 export function isAppList(path: string): boolean {
