@@ -64,19 +64,12 @@ describe("a follower", () => {
 
   it("reads one app of many again, and nothing for the membership of somebody who owns no token", async () => {
     const { org, follower } = await startFollower({}, { profile: { name: "large", appCount: 450 } });
-    const target = (id: string, type: string) => ({
-      id,
-      type,
-      alternateId: null,
-      displayName: null,
-      detailEntry: null,
-    });
-    const write = (eventType: string, ...targets: readonly ReturnType<typeof target>[]) =>
+    const write = (eventType: string, ...targets: readonly ReturnType<typeof targetOf>[]) =>
       org.writeEvents([{ eventType, displayMessage: "", targets }]);
     const [app] = follower.lines.flatMap(({ resource }) => (resource.id.startsWith("0oa") ? [resource.id] : []));
-    write("group.user_membership.add", target("00unobody", "User"), target("00gnone", "UserGroup"));
-    write("policy.evaluate_sign_on", target("00p1", "PolicyEntity"));
-    write("application.lifecycle.update", target(app ?? "", "AppInstance"));
+    write("group.user_membership.add", targetOf("00unobody", "User"), targetOf("00gnone", "UserGroup"));
+    write("policy.evaluate_sign_on", targetOf("00p1", "PolicyEntity"));
+    write("application.lifecycle.update", targetOf(app ?? "", "AppInstance"));
     const { requests } = await follower.after();
     const settings = "/api/v1/first-party-app-settings/admin-console";
     expect(requests.filter((path) => !path.startsWith("/api/v1/logs") && path !== settings)).toEqual([
@@ -208,11 +201,8 @@ describe("a follower", () => {
   // The time is that of hours of work, were the objects of each finding looked for at each event.
   it("names twenty events at the most where hundreds explain thousands of findings", { timeout: 30_000 }, async () => {
     const { org, follower } = await startFollower({}, { profile: { name: "large", appCount: 3000 } });
-    const target = (type: string, id: unknown) => ({
-      ...{ id: String(id), type, alternateId: null, displayName: "x", detailEntry: null },
-    });
-    const zones = org.contents().zones.map(({ id }) => target("NetworkZone", id));
-    const rules = org.contents().policies.flatMap((one) => one.rules.map(({ id }) => target("PolicyRule", id)));
+    const zones = org.contents().zones.map(({ id }) => targetOf(id, "NetworkZone"));
+    const rules = org.contents().policies.flatMap((one) => one.rules.map(({ id }) => targetOf(id, "PolicyRule")));
     for (let count = 0; count < 600; count += 1) {
       const [type, targets] = count % 2 === 0 ? ["zone.update", zones] : ["policy.rule.update", rules];
       org.writeEvents([
@@ -231,9 +221,10 @@ describe("a follower", () => {
     org.setFaults([{ name: "missing-events" }]);
     org.change("fips-off");
     org.setFaults([]);
-    const target = { id: "aut1", type: "Authenticator", alternateId: null, displayName: "Phone", detailEntry: null };
     const eventType = "security.authenticator.lifecycle.update";
-    org.writeEvents([{ eventType, displayMessage: "Update an authenticator", targets: [target] }]);
+    org.writeEvents([
+      { eventType, displayMessage: "Update an authenticator", targets: [targetOf("aut1", "Authenticator", "Phone")] },
+    ]);
     expect((await follower.after()).lines).toMatchObject([
       { check: fips, explained_by: [], also: [`${eventType} Phone`] },
     ]);
@@ -454,3 +445,7 @@ describe("a follower", () => {
     expect(follower.said).toHaveLength(2);
   });
 });
+
+function targetOf(id: unknown, type: string, displayName: string | null = null) {
+  return { id: String(id), type, alternateId: null, displayName, detailEntry: null };
+}
