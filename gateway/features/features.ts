@@ -70,7 +70,7 @@ const featureEntries = {
   events: optionalFunction,
   routes: optionalFunction,
   eventStreams: v.optional(
-    v.record(v.pipe(v.string(), v.startsWith("/")), v.looseObject({ definition: v.looseObject({}) })),
+    v.record(v.pipe(v.string(), v.startsWith("/")), v.looseObject({ prefix: v.string(), path: v.string() })),
   ),
   tasks: v.optional(
     v.array(

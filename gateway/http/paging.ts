@@ -1,8 +1,8 @@
 import { sql, type SQL } from "drizzle-orm";
 import type { PgColumn } from "drizzle-orm/pg-core";
+import { base64url } from "jose";
 import * as v from "valibot";
 import { AppError } from "../../shared/app_error.ts";
-import { fromBase64, toBase64 } from "./base64.ts";
 import { isUuid } from "../../shared/channel_name.ts";
 import type { Parameter } from "../description/operation.ts";
 
@@ -118,8 +118,7 @@ export function toPage<Row>(rows: readonly Row[], limit: number, list: List<Row>
 }
 
 export function toCursor({ name }: Pick<CursorKind, "name">, { createdAt, key }: Position): string {
-  const text = JSON.stringify([name, createdAt.getTime(), key]);
-  return toBase64(new TextEncoder().encode(text)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+  return base64url.encode(JSON.stringify([name, createdAt.getTime(), key]));
 }
 
 /** The last moment that both JavaScript and Postgres write with a year of four digits. */
@@ -133,8 +132,8 @@ function decodeCursor(cursor: string, { name, isKey }: CursorKind): Position | n
     v.pipe(v.string(), v.check(isKey)),
   ]);
   try {
-    const bytes = fromBase64(cursor.replaceAll("-", "+").replaceAll("_", "/"));
-    const [, createdAtMs, key] = v.parse(schema, JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)));
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(base64url.decode(cursor));
+    const [, createdAtMs, key] = v.parse(schema, JSON.parse(text));
     return { createdAt: new Date(createdAtMs), key };
   } catch {
     return null;
