@@ -120,7 +120,7 @@ export function withChecklistAnswers(results: readonly CheckResult[], checklist:
     const isCarried = carried !== null && (review || carried.kept.includes(id));
     const marked = isCarried ? { ...result, carried: { from: carried.from, review } } : result;
     const answer = answers.get(id);
-    const isOpen = result.status === "MANUAL" && result.attestation === null;
+    const isOpen = result.status === "MANUAL" && (result.attestation?.source ?? "checklist") === "checklist";
     if (answer === undefined || !isOpen) return marked;
     const { status, text, comments } = personsPart(answer);
     if (status === "not_reviewed") return marked;

@@ -2,7 +2,7 @@ import type { Report } from "../../shared/report.ts";
 import { stateOf } from "../../shared/rule_result.ts";
 import { shorten } from "../../shared/text.ts";
 import type { Benchmark, StigRule } from "../catalog/catalog.ts";
-import { mergeAnswer, type AutomatedAnswer } from "../checklists/answers.ts";
+import { mergeAnswer, personsPart, type AutomatedAnswer } from "../checklists/answers.ts";
 import type { Checklist } from "../checklists/checklist.ts";
 import { writeCkl } from "../checklists/ckl.ts";
 import {
@@ -152,7 +152,9 @@ export function answersOf(
   const answers = new Map(
     benchmarkRules(report, revision).map((outcome) => {
       const vulnId = outcome.rule.vuln_id;
-      return [vulnId, mergeAnswer(checklist?.answers.get(vulnId), automatedAnswer(outcome), engine)];
+      const before = checklist?.answers.get(vulnId);
+      const isGiven = before !== undefined && personsPart(before).answered !== null;
+      return [vulnId, mergeAnswer(before, automatedAnswer(outcome, isGiven), engine)];
     }),
   );
   const differences = [...answers].flatMap(([vulnId, { differing: answered, status }]) =>
@@ -161,10 +163,10 @@ export function answersOf(
   return { answers, differences };
 }
 
-/** Null: this scan did not examine the rule. The answer that the checklist itself gave is not the scan's. */
-function automatedAnswer({ check, details, comments }: RuleOutcome): AutomatedAnswer | null {
+/** Null: this scan did not examine the rule. An answer that a person gave in the checklist is not the scan's. */
+function automatedAnswer({ check, details, comments }: RuleOutcome, isGiven: boolean): AutomatedAnswer | null {
   if (check === null) return null;
-  const attestation = check.attestation?.source === "checklist" ? null : check.attestation;
+  const attestation = isGiven && check.attestation?.source === "checklist" ? null : check.attestation;
   const state = stateOf({ ...check, attestation });
   return {
     status: statusOfState[state],

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { parseChecklist } from "../../../scanner/checklists/checklist.ts";
+import { parseChecklist, withChecklistAnswers } from "../../../scanner/checklists/checklist.ts";
 import { splitDetails } from "../../../scanner/checklists/answers.ts";
 import { answersOf } from "../../../scanner/reports/checklists.ts";
 import { builtIn, catalog } from "../../../scanner/catalog/catalog.ts";
@@ -215,3 +215,20 @@ function twice(text: string): unknown {
   const checklist = JSON.parse(text) as Cklb;
   return { ...checklist, stigs: [...checklist.stigs, ...checklist.stigs] };
 }
+
+test.each(["cklb", "ckl"] as const)(
+  "answers of a checklist stay in the %s of a stored report, until others take their place",
+  (format) => {
+    const open = (file: string) => parseChecklist(read(file), { option, file });
+    const [first, next] = [open("by_hand.cklb"), open("stig_manager.cklb")];
+    const stored = aReport(withChecklistAnswers(report.checks, first));
+    const resultsOf = (text: string) =>
+      Object.fromEntries([...reviewsOf(format, text)].map(([id, { result }]) => [id, result]));
+    expect(resultsOf(renderAs(format, stored))).toEqual(resultsOf(renderAs(format, stored, { checklist: first })));
+    const again = withChecklistAnswers(stored.checks, next);
+    for (const { attestation, vuln_id: id } of again) {
+      const answer = next.answers.get(id)?.status ?? "not_reviewed";
+      if (attestation !== null && answer !== "not_reviewed") expect(attestation.by).toBe("stig_manager.cklb");
+    }
+  },
+);
