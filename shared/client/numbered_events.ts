@@ -3,6 +3,8 @@ import { GatewayRefusal } from "../http_refusal.ts";
 
 /** Below the 1 MiB that the gateway takes at once. */
 const maxBatchBytes = 1_000_000;
+/** For so long an event with the same content counts as the lost one; later it is another. */
+const repeatsMs = 60_000;
 const encoder = /* @__PURE__ */ new TextEncoder();
 
 /**
@@ -30,9 +32,11 @@ export function numberEvents<Item>(
   let lost: readonly string[] = [];
   /** Messages that the gateway took when they were sent again, and that their callers do not know of. */
   let found: string[] = [];
+  let foundAtMs = 0;
 
   return async (items, tell) => {
     if (lost.length > 0) await sendLost();
+    if (Date.now() - foundAtMs > repeatsMs) found = [];
     const unsent = items.filter((item) => {
       const place = found.indexOf(toMessage(item));
       if (place === -1) return true;
@@ -48,6 +52,7 @@ export function numberEvents<Item>(
     try {
       await sendBatch(messages);
       found = [...messages];
+      foundAtMs = Date.now();
     } catch (error) {
       // Refused, so none of it was taken: what its callers send again is new.
       if (lost.length > 0) throw error;

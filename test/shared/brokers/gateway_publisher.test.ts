@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { createGatewayPublisher, type GatewayBrokerOptions } from "../../../shared/brokers/gateway_publisher.ts";
 import { unavailability } from "../../broker_contract/broker_harness.ts";
 import { startScriptedServer, status } from "../../support/scripted_server.ts";
@@ -165,6 +165,20 @@ test("a lost event that is not sent again is published before the next one", asy
   await fail("request", 3);
   await send(4);
   expect(await received(4)).toEqual([1, 2, 3, 4]);
+});
+
+test("an event like the lost one is another event a minute later", async () => {
+  onTestFinished(() => void vi.useRealTimers());
+  vi.useFakeTimers({ toFake: ["Date"] });
+  let code = 503;
+  const { fetch, taken } = answering(() => code);
+  const publish = open({ fetch });
+  await unavailability(publish(1), []);
+  code = 202;
+  await publish(2);
+  vi.setSystemTime(Date.now() + 61_000);
+  for (const n of [1, 2]) await publish(n);
+  expect(taken().flatMap(({ events }) => events.map(({ data }) => data.n))).toEqual([1, 2, 1, 2]);
 });
 
 test("a lost batch that the gateway then refuses holds no other event back", async () => {
