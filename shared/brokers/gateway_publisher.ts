@@ -28,7 +28,7 @@ const maxChannels = 1000;
  * A publisher for producers outside the gateway, with an API key and no broker credentials:
  * `const { sendEvent } = createGatewayPublisher({ url, apiKey })`.
  *
- * `sendEvent` that rejects after a timeout or a broken connection may have been taken all the same. Send the same event again: it
+ * `sendEvent` that rejects after a timeout or a broken connection may have been taken all the same. Send the same event again within a minute: it
  * is stored once. Otherwise it goes out before the next event of its channel.
  */
 export function createGatewayPublisher(options: GatewayBrokerOptions): GatewayPublisher {
