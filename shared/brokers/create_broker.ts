@@ -36,45 +36,38 @@ export function createBroker(driver: BrokerDriver): Broker {
     async subscribe(channel, handlers, signal) {
       signal.throwIfAborted();
       requireOpen("subscribe");
-      let state = "opening" as "opening" | "lost" | "open" | "over";
+      // Aborts when the subscription is over.
       const ending = new AbortController();
+      let isOpen = false;
       const end = () => lose("ended");
       enders.add(end);
       signal.addEventListener("abort", release, { once: true });
+      const guarded: SubscriptionHandlers = {
+        onMessage(message) {
+          // The signal decides, not the listener on it: nothing is handed over from the moment of the abort.
+          if (!ending.signal.aborted && !signal.aborted) handlers.onMessage(message);
+        },
+        onLost: lose,
+      };
       try {
-        const confirmed = driver.openChannel(
-          channel,
-          {
-            onMessage(message) {
-              // The signal decides, not the listener on it: nothing is handed over from the moment of the abort.
-              if (state !== "over" && !signal.aborted) handlers.onMessage(message);
-            },
-            onLost: lose,
-          },
-          ending.signal,
-        );
-        await abortable(confirmed, signal);
+        await abortable(driver.openChannel(channel, guarded, ending.signal), signal);
         signal.throwIfAborted();
-        if (state === "lost") throw unavailable("Cannot subscribe: the broker was lost", { secrets: [] });
-        state = "open";
+        // A confirmation that had come before the loss does not count.
+        if (ending.signal.aborted) throw unavailable("Cannot subscribe: the broker was lost", { secrets: [] });
+        isOpen = true;
       } catch (error) {
         release();
         throw error;
       }
 
+      /** While it is opening, the confirmation gives the reason. */
       function lose(reason: LostReason): void {
-        if (state === "open") {
-          release();
-          if (!signal.aborted) handlers.onLost(reason);
-        } else if (state === "opening") {
-          // The confirmation gives the reason; one that had come before the loss does not count.
-          state = "lost";
-          ending.abort();
-        }
+        if (ending.signal.aborted) return;
+        release();
+        if (isOpen && !signal.aborted) handlers.onLost(reason);
       }
 
       function release(): void {
-        state = "over";
         enders.delete(end);
         signal.removeEventListener("abort", release);
         ending.abort();

@@ -3,7 +3,7 @@ import { InvalidSetting } from "../environment_reader.ts";
 import { requireDatabase, toChannelKey } from "./channel_key.ts";
 import { createBroker } from "./create_broker.ts";
 import { openRedisConnection, type NatMap } from "./redis_connection.ts";
-import { openSubscriberConnection, type SubscriberSettings } from "./redis_subscriber.ts";
+import { openSubscriberConnection } from "./redis_subscriber.ts";
 import { parseRedisUrl, type RedisAddress } from "./redis_url.ts";
 import { tooManyWaiting } from "./unavailable.ts";
 
@@ -32,9 +32,10 @@ const maxPendingChars = 16_000_000;
  * arrive later; its subscriptions are lost, and the next call opens a new one.
  */
 export function createRedisBroker(options: RedisBrokerOptions): Broker {
-  requireDatabase(options.database);
-  const { database } = options;
-  const settings = toSettings(options);
+  const { database, timeoutMs = 5000, pingEveryMs = 5000, pingTimeoutMs = 10_000, natMap = {} } = options;
+  requireDatabase(database);
+  const address = parseAddress(options.url);
+  const settings = { address, natMap, database, timeoutMs, pingEveryMs, pingTimeoutMs };
   const commands = openedWhenNeeded((onClosed) => openRedisConnection(settings, onClosed));
   const subscriber = openedWhenNeeded((onClosed) => openSubscriberConnection(settings, onClosed));
   let pendingChars = 0;
@@ -75,14 +76,6 @@ function openedWhenNeeded<Connection extends { drop(): void }>(open: (onClosed: 
     },
     drop: () => current?.drop(),
   };
-}
-
-function toSettings(options: RedisBrokerOptions): SubscriberSettings {
-  const { database, timeoutMs = 5000, pingEveryMs = 5000, pingTimeoutMs = 10_000, natMap = {} } = options;
-  const address = parseAddress(options.url);
-  const target =
-    address.kind === "sentinel" ? { sentinels: address.endpoints, name: address.name, natMap } : address.endpoint;
-  return { access: address.access, target, database, timeoutMs, pingEveryMs, pingTimeoutMs };
 }
 
 function parseAddress(url: string): RedisAddress {

@@ -3,7 +3,7 @@ import type { AppError } from "../app_error.ts";
 import type { LostReason } from "../broker.ts";
 import { resetSocket } from "../reset_socket.ts";
 import { withTimeout } from "../with_timeout.ts";
-import type { RedisAccess, RedisEndpoint } from "./redis_url.ts";
+import type { RedisAddress, RedisEndpoint } from "./redis_url.ts";
 import { unavailable } from "./unavailable.ts";
 
 /** One TCP connection to Redis that is never repaired. */
@@ -17,28 +17,24 @@ export interface RedisConnection {
   drop(reason?: LostReason): void;
 }
 
-/** Address of a server, or sentinels that name the primary of the moment. */
-export type RedisTarget =
-  | RedisEndpoint
-  | { readonly sentinels: readonly RedisEndpoint[]; readonly name: string; readonly natMap: NatMap };
-
 /** Addresses, as `host:port`, that sentinels announce and that are reached at another one from here. */
 export type NatMap = Readonly<Record<string, RedisEndpoint>>;
 
-export interface RedisConnectionSettings {
-  readonly target: RedisTarget;
-  readonly access: RedisAccess;
+export interface RedisSettings {
+  readonly address: RedisAddress;
+  readonly natMap: NatMap;
   readonly database: number;
   /** Bound on the connect, and on the answer to one command. */
   readonly timeoutMs: number;
+  /** For the connection of subscriptions: idle for so long it is sent a PING, whose answer may take as long as the other. */
+  readonly pingEveryMs: number;
+  readonly pingTimeoutMs: number;
 }
 
 /** Connects at once. `onClosed` is called exactly once, also when it never became ready. */
-export function openRedisConnection(
-  settings: RedisConnectionSettings,
-  onClosed: (reason: LostReason) => void,
-): RedisConnection {
-  const { access, database, timeoutMs } = settings;
+export function openRedisConnection(settings: RedisSettings, onClosed: (reason: LostReason) => void): RedisConnection {
+  const { database, timeoutMs } = settings;
+  const { access, kind } = settings.address;
   const secrets = [access.password ?? ""];
   const redis = new Redis({
     ...toClientOptions(settings),
@@ -92,7 +88,7 @@ export function openRedisConnection(
   async function connect(): Promise<Redis> {
     try {
       await withCommandTimeout(redis.connect());
-      if ("sentinels" in settings.target) await requirePrimary();
+      if (kind === "sentinel") await requirePrimary();
     } catch (error) {
       drop("cut");
       throw fault ?? error;
@@ -129,7 +125,7 @@ export function openRedisConnection(
     if (isClosed) return;
     isClosed = true;
     // Ends the client's connections to the sentinels.
-    if ("sentinels" in settings.target) redis.disconnect();
+    if (kind === "sentinel") redis.disconnect();
     onClosed(reason);
   }
 
@@ -155,14 +151,15 @@ const refusals: readonly (readonly [RegExp, string])[] = [
 
 class CommandTimeout extends Error {}
 
-function toClientOptions({ target, access, timeoutMs }: RedisConnectionSettings): RedisOptions {
-  if (!("sentinels" in target)) return { ...target, connectTimeout: timeoutMs };
+function toClientOptions({ address, natMap, timeoutMs }: RedisSettings): RedisOptions {
+  if (address.kind === "single") return { ...address.endpoint, connectTimeout: timeoutMs };
+  const { access, endpoints, name } = address;
   // Each sentinel that does not answer takes its part of the time, and one part is left for the primary.
-  const connectTimeout = timeoutMs / (target.sentinels.length + 1);
+  const connectTimeout = timeoutMs / (endpoints.length + 1);
   return {
-    sentinels: [...target.sentinels],
-    name: target.name,
-    natMap: { ...target.natMap },
+    sentinels: [...endpoints],
+    name,
+    natMap: { ...natMap },
     // With a user's name, sentinels without a password accept any; with a password alone they refuse it.
     ...(access.password === undefined
       ? {}

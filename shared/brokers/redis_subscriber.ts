@@ -1,14 +1,9 @@
 import type { Redis } from "ioredis";
 import type { SubscriptionHandlers } from "../broker.ts";
 import { maxMessageBytes, pingMessage } from "./message.ts";
-import { openRedisConnection, type RedisConnectionSettings } from "./redis_connection.ts";
+import { openRedisConnection, type RedisSettings } from "./redis_connection.ts";
 import type { OpenChannel } from "./create_broker.ts";
 import { startWatchdog, type Watchdog } from "./watchdog.ts";
-
-export interface SubscriberSettings extends RedisConnectionSettings {
-  readonly pingEveryMs: number;
-  readonly pingTimeoutMs: number;
-}
 
 /**
  * Received without the end of a message or answer: over this, the server sends more than is kept in memory. As much as Redis
@@ -23,7 +18,7 @@ export interface SubscriberConnection {
 }
 
 /** All subscriptions of the process at one server, on one connection; they are lost together. */
-export function openSubscriberConnection(settings: SubscriberSettings, onClosed: () => void): SubscriberConnection {
+export function openSubscriberConnection(settings: RedisSettings, onClosed: () => void): SubscriberConnection {
   const listeners = new Map<string, Set<SubscriptionHandlers>>();
   // The byte order mark is part of a message, and what is no UTF-8 must not become a message that looks like one.
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

@@ -6,7 +6,7 @@ export interface RedisEndpoint {
 }
 
 /** How a connection is opened at any server of the address. */
-export interface RedisAccess {
+interface RedisAccess {
   readonly username?: string;
   readonly password?: string;
   readonly tls?: Record<string, never>;
