@@ -4,8 +4,8 @@ import { requireMessage } from "./message.ts";
 import { brokerClosed, unavailable } from "./unavailable.ts";
 
 /**
- * Subscribes to one channel of the broker. Resolves when the broker has confirmed it; rejects with `AppError("unavailable")`, also when
- * the signal aborts first. The signal ends the subscription at the broker; no handler is called after it, or after `onLost`.
+ * Subscribes to one channel of the broker. Resolves when the broker has confirmed it; rejects with `AppError("unavailable")`. `onLost` ends
+ * the signal, and the signal ends the subscription at the broker. What the handlers are called with after that is dropped.
  */
 export type OpenChannel = (channel: string, handlers: SubscriptionHandlers, signal: AbortSignal) => Promise<void>;
 

@@ -162,12 +162,14 @@ function openSubscription(
   key: string,
   { handlers, signal }: { readonly handlers: SubscriptionHandlers; readonly signal: AbortSignal },
 ): Promise<void> {
-  const own = new AbortController();
   const confirmation = Promise.withResolvers<void>();
   const deadline = setTimeout(() => finish("silent"), timeoutMs);
   /** Null until it is confirmed. */
   let watchdog: Watchdog | null = null;
-  signal.addEventListener("abort", () => release(), { once: true });
+  signal.addEventListener("abort", () => {
+    clearTimeout(deadline);
+    watchdog?.stop();
+  });
   // Never rejects: `finish` handles every end of it.
   void run();
   return confirmation.promise;
@@ -179,7 +181,8 @@ function openSubscription(
         headers: { authorization: `Bearer ${token}`, accept: "text/event-stream", "cache-control": "no-cache" },
         // A redirect is a wrong URL; followed, it would carry the token elsewhere.
         redirect: "manual",
-        signal: own.signal,
+        // Aborting the request is what ends the subscription at the broker.
+        signal,
       });
       if (!isEventStream(response)) throw new Error(`HTTP ${response.status}: ${await readRefusalText(response)}`);
       const reason = await read(response.body);
@@ -234,21 +237,10 @@ function openSubscription(
     return true;
   }
 
-  /** `cause` is undefined where the stream has gone silent. */
+  /** `cause` is undefined where the stream has gone silent. Without effect when it is over. */
   function finish(reason: LostReason, cause?: unknown): void {
-    if (own.signal.aborted) return;
-    const wasOpen = watchdog !== null;
-    release(cause);
-    if (wasOpen) handlers.onLost(reason);
-  }
-
-  /** Idempotent. Aborting the request is what ends the subscription at the broker. */
-  function release(cause?: unknown): void {
-    clearTimeout(deadline);
-    watchdog?.stop();
-    own.abort();
-    // Without effect once it was confirmed.
     confirmation.reject(toFailure(cause));
+    handlers.onLost(reason);
   }
 }
 
