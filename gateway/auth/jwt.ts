@@ -26,15 +26,7 @@ export interface JwtVerifier {
 }
 
 /** Finds the public key that a token names, in the form that jose takes. */
-export type KeySource = (header: JWSHeaderParameters, token: FlattenedJWSInput) => Promise<CryptoKey>;
-
-export interface JwtVerifierOptions {
-  readonly keys: KeySource;
-  readonly issuer: string;
-  readonly audience: string;
-  readonly tenantClaim: string;
-  readonly nowMs: () => number;
-}
+type KeySource = (header: JWSHeaderParameters, token: FlattenedJWSInput) => Promise<CryptoKey>;
 
 /**
  * Asymmetric signatures only: with HS256 in the list a public key would be a signing secret, and `none` is no signature.
@@ -65,41 +57,31 @@ export function tokenProblem(error: unknown): LoginProblem {
   return isUnsigned ? "signature" : "malformed";
 }
 
-export function createJwtVerifier(options: JwtVerifierOptions): JwtVerifier {
+/** Accepts the JWTs of the issuer. Rejects with `UsageError` for keys that cannot be imported. */
+export async function createIssuerVerifier(options: IssuerOptions, nowMs = Date.now): Promise<JwtVerifier> {
+  const { issuer, audience, tenantClaim = "tenant_id" } = options;
+  const keys = "jwks" in options ? await createInlineKeys(options.jwks) : createRemoteKeys(options.url, nowMs);
   return {
     async verify(token) {
-      const payload = await verifySignature(token, options.keys, {
+      const payload = await verifySignature(token, keys, {
         algorithms,
-        issuer: options.issuer,
-        audience: options.audience,
+        issuer,
+        audience,
         clockTolerance: clockToleranceSeconds,
         requiredClaims: ["exp", "sub"],
-        currentDate: new Date(options.nowMs()),
+        currentDate: new Date(nowMs()),
       });
-      return toIdentity(payload, options.tenantClaim);
+      return toIdentity(payload, tenantClaim);
     },
   };
 }
 
-/** Accepts the JWTs of the issuer. Rejects with `UsageError` for keys that cannot be imported. */
-export async function createIssuerVerifier(options: IssuerOptions): Promise<JwtVerifier> {
-  const { issuer, audience, tenantClaim = "tenant_id" } = options;
-  const nowMs = Date.now;
-  const keys = "jwks" in options ? await createInlineKeys(options.jwks) : createRemoteKeys({ url: options.url, nowMs });
-  return createJwtVerifier({ keys, issuer, audience, tenantClaim, nowMs });
-}
-
 /** Keys given inline. Rejects with `UsageError` when no key can be used, so that it is found at start. */
-export async function createInlineKeys(jwks: Jwks): Promise<KeySource> {
+async function createInlineKeys(jwks: Jwks): Promise<KeySource> {
   const usable = await Promise.all(jwks.keys.map(isUsable));
   if (!usable.includes(true))
     throw settingsError(["AUTH_JWKS: expected a key that can be imported, but no key can be"]);
   return createLocalJWKSet({ keys: [...jwks.keys] });
-}
-
-export interface RemoteKeysOptions {
-  readonly url: string;
-  readonly nowMs: () => number;
 }
 
 /** After this age the keys are fetched again, so that one taken out of service stops counting. */
@@ -115,7 +97,7 @@ const maxKeySetBytes = 1_048_576;
  * Keys fetched from the issuer, stale if it fails: an outage leaves the known keys in use. Without any it is `unavailable`
  * (503), as is a key id that is unknown while the issuer does not answer: neither means that the token is bad.
  */
-export function createRemoteKeys({ url, nowMs: clock }: RemoteKeysOptions): KeySource {
+function createRemoteKeys(url: string, clock: () => number): KeySource {
   const nowMs = createSteadyClock(clock);
   const keys = createRemoteJWKSet(new URL(url), {
     timeoutDuration: fetchTimeoutMs,

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import { base64url, exportSPKI, generateKeyPair, SignJWT, type CryptoKey } from "jose";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { createInlineKeys, createJwtVerifier, createRemoteKeys, type JwtVerifier } from "../../../gateway/auth/jwt.ts";
+import { createIssuerVerifier, type JwtVerifier } from "../../../gateway/auth/jwt.ts";
 import { listen } from "../../support/listen.ts";
 import { audience, createIssuerKey, issuer, type IssuerKey } from "../../support/operator.ts";
 
@@ -18,9 +18,9 @@ beforeAll(async () => {
   verifier = await verifierOf([key]);
 });
 
-async function verifierOf(issuerKeys: readonly IssuerKey[], tenantClaim = "tenant_id"): Promise<JwtVerifier> {
-  const keys = await createInlineKeys({ keys: issuerKeys.map(({ publicJwk }) => ({ ...publicJwk })) });
-  return createJwtVerifier({ keys, issuer, audience, tenantClaim, nowMs: () => nowMs });
+function verifierOf(issuerKeys: readonly IssuerKey[], tenantClaim?: string): Promise<JwtVerifier> {
+  const jwks = { keys: issuerKeys.map(({ publicJwk }) => ({ ...publicJwk })) };
+  return createIssuerVerifier({ jwks, issuer, audience, ...(tenantClaim && { tenantClaim }) }, () => nowMs);
 }
 
 function sign(
@@ -145,13 +145,7 @@ describe("remote keys", () => {
     });
     const { url, close } = await listen(server);
     onTestFinished(close);
-    return createJwtVerifier({
-      keys: createRemoteKeys({ url: `${url}/jwks`, nowMs: () => clockMs }),
-      issuer,
-      audience,
-      tenantClaim: "tenant_id",
-      nowMs: () => clockMs,
-    });
+    return createIssuerVerifier({ url: `${url}/jwks`, issuer, audience }, () => clockMs);
   }
 
   function serve(...keys: readonly IssuerKey[]): void {
