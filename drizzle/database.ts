@@ -26,8 +26,8 @@ export interface TransactionSettings {
   readonly role: "scanstream_app" | "scanstream_admin" | null;
   /** Empty: none. */
   readonly tenantId: string;
-  /** `read`: every statement sees the state at the beginning, and none may write. */
-  readonly access: "read" | "write";
+  /** `read`: every statement sees the state at the beginning, and none may write. `one`: `work` builds one query, and does not execute it. */
+  readonly access: "read" | "write" | "one";
   /** The actor, `<kind>:<id>`, for the audit trail. Default: the gateway itself. */
   readonly actor?: string;
   /** SQL that fails when the caller lacks the authority; then no other statement runs. */
@@ -43,10 +43,11 @@ export interface TransactionSettings {
  * `work` throws; nothing is stored then.
  */
 export interface Database {
-  /** Runs `work` in one transaction. Two round trips more than the queries of `work` over Neon, one more over TCP. */
-  transact<Result>(settings: TransactionSettings, work: (db: TenantDatabase) => Promise<Result>): Promise<Result>;
-  /** Runs one query as a transaction: one round trip over TCP, one request over Neon's HTTP. */
-  transactOne<Result>(settings: TransactionSettings, query: (db: TenantDatabase) => Query<Result>): Promise<Result>;
+  /**
+   * Runs `work` in one transaction. Two round trips more than the queries of `work` over Neon, one more over TCP; one query alone is one
+   * round trip over TCP, and one request over Neon's HTTP.
+   */
+  transact<Result>(settings: TransactionSettings, work: (db: TenantDatabase) => PromiseLike<Result>): Promise<Result>;
   /** Releases every connection. Idempotent. */
   close(): Promise<void>;
 }

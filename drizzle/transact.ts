@@ -59,9 +59,7 @@ export function createPooledDatabase(
   let closed: Promise<void> | null = null;
 
   return {
-    transact: async (settings, work) => transact(await connect(), work, { settings, statementTimeoutMs, isOne: false }),
-    transactOne: async (settings, query) =>
-      transact(await connect(), async (db) => query(db), { settings, statementTimeoutMs, isOne: true }),
+    transact: async (settings, work) => transact(await connect(), work, { settings, statementTimeoutMs }),
     close() {
       closed ??= pool.end();
       return closed;
@@ -81,21 +79,20 @@ export function createPooledDatabase(
 interface TransactOptions {
   readonly settings: TransactionSettings;
   readonly statementTimeoutMs: number;
-  /** `work` has one query, and COMMIT is sent right behind it. */
-  readonly isOne: boolean;
 }
 
 /**
  * Runs `work` as one transaction of this connection, and gives the connection back. `begin` is sent together with the first
- * query: when it fails, the server refuses that query too, and the error of `begin` is the one that is thrown.
+ * query: when it fails, the server refuses that query too, and the error of `begin` is the one that is thrown. COMMIT is sent right
+ * behind a query that is the only one.
  *
  * It replaces Drizzle's `transaction`, which waits for `begin`, keeps a client that does not answer, and takes a COMMIT that
  * the server turned into a ROLLBACK for a success.
  */
 async function transact<Result>(
   connection: Connection,
-  work: (db: TenantDatabase) => Promise<Result>,
-  { settings, statementTimeoutMs, isOne }: TransactOptions,
+  work: (db: TenantDatabase) => PromiseLike<Result>,
+  { settings, statementTimeoutMs }: TransactOptions,
 ): Promise<Result> {
   const begin = [beginStatement(settings), ...settingStatements(settings, statementTimeoutMs)].join("; ");
   const deadlineMs = statementTimeoutMs + answerGraceMs;
@@ -123,7 +120,7 @@ async function transact<Result>(
     const db = connection.drizzle((...query) => {
       if (!isOpen) throw new DatabaseError("Cannot query: the transaction has ended", "25000");
       const answer = answered(connection.send(...query));
-      if (isOne) void end();
+      if (settings.access === "one") void end();
       return answer;
     });
     try {

@@ -33,7 +33,7 @@ export async function readOne<Result>(
   caller: Caller,
   query: (db: TenantDatabase) => Query<Result>,
 ): Promise<Result> {
-  return database.transactOne(settingsOf(caller, "write"), query);
+  return database.transact(settingsOf(caller, "one"), query);
 }
 
 /** Runs `work` in a transaction that sees one state, whatever is committed meanwhile. It cannot write. */
@@ -82,16 +82,16 @@ export async function isMigrated(database: Database): Promise<boolean> {
 
 /** Resolves when the database answers now; rejects with `AppError("unavailable")`. */
 export async function ping(database: Database): Promise<void> {
-  await database.transactOne(withoutRole, (db) => db.execute(sql`select 1`));
+  await database.transact(withoutRole, (db) => db.execute(sql`select 1`));
 }
 
-const withoutRole: TransactionSettings = { role: null, tenantId: "", access: "read" };
+const withoutRole: TransactionSettings = { role: null, tenantId: "", access: "one" };
 const roleDenied = "42501";
 /** No such role (22023), table (42P01) or schema (3F000), or a role that only another database's migration granted. */
 const notThere: ReadonlySet<string> = new Set(["22023", "42P01", "3F000", roleDenied]);
 
 async function hasTables(database: Database): Promise<boolean> {
-  const { rows } = await database.transactOne(withoutRole, (db) =>
+  const { rows } = await database.transact(withoutRole, (db) =>
     db.execute<{ name: string | null }>(sql`select to_regclass('scanstream.migrations')::text as name`),
   );
   return typeof rows[0]?.name === "string";

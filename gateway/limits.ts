@@ -1,4 +1,4 @@
-import type { Database, TransactionSettings } from "../drizzle/database.ts";
+import type { Database } from "../drizzle/database.ts";
 import { databaseUnavailable } from "../drizzle/database_error.ts";
 import { AppError } from "../shared/app_error.ts";
 import { maxWaitMs, nextTurn, Turns } from "./turns.ts";
@@ -104,12 +104,13 @@ export class Limits {
 
   /** The database, with a few transactions of each tenant at a time. */
   limitDatabase(database: Database): Database {
-    const inTurn = <Result>({ holder, tenantId }: TransactionSettings, run: () => Promise<Result>) =>
-      holder === undefined ? this.#transactions.run(tenantId, run) : this.#lookups.run(holder, run);
     return {
-      // oxlint-disable-next-line no-restricted-properties -- hands on what drizzle/transactions.ts calls
-      transact: (settings, work) => inTurn(settings, () => database.transact(settings, work)),
-      transactOne: (settings, query) => inTurn(settings, () => database.transactOne(settings, query)),
+      transact: (settings, work) => {
+        const { holder, tenantId } = settings;
+        // oxlint-disable-next-line no-restricted-properties -- hands on what drizzle/transactions.ts calls
+        const run = () => database.transact(settings, work);
+        return holder === undefined ? this.#transactions.run(tenantId, run) : this.#lookups.run(holder, run);
+      },
       close: () => database.close(),
     };
   }

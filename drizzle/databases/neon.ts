@@ -9,7 +9,6 @@ import {
   type DatabaseOptions,
   defaultConnectTimeoutMs,
   defaultStatementTimeoutMs,
-  type Query,
   type TenantDatabase,
   type TransactionSettings,
 } from "../database.ts";
@@ -71,7 +70,11 @@ function createDatabase(config: Config, pool: ConnectionPool): Database {
     return pool.end();
   };
   const pooled = createPooledDatabase({ connect: () => pool.connect(), end }, config);
-  return { ...pooled, transactOne: (settings, query) => sendOne(config, settings, query) };
+  return {
+    ...pooled,
+    transact: (settings, work) =>
+      settings.access === "one" ? sendOne(config, settings, work) : pooled.transact(settings, work),
+  };
 }
 
 function connectionOf(client: Pick<Client, "query">, release: Connection["release"]): Connection {
@@ -108,7 +111,7 @@ function configure(url: string, { endpoint, ...options }: NeonOptions): Config {
 async function sendOne<Result>(
   config: Config,
   settings: TransactionSettings,
-  query: (db: TenantDatabase) => Query<Result>,
+  query: (db: TenantDatabase) => PromiseLike<Result>,
 ): Promise<Result> {
   const { url, client, statementTimeoutMs } = config;
   requireOpen(config);

@@ -1,7 +1,6 @@
 import type { PGlite, PGliteOptions } from "@electric-sql/pglite";
 import type { drizzle } from "drizzle-orm/pglite";
 import packageJson from "../../package.json" with { type: "json" };
-import { AppError } from "../../shared/app_error.ts";
 import { hasCode } from "../../shared/error_code.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import type { Database, DatabaseOptions } from "../database.ts";
@@ -19,14 +18,12 @@ export interface PgliteOptions {
 /**
  * The embedded default: Postgres in this process, migrated at open. It has one connection, so transactions run one after
  * another. Only one process may have a directory open. Rejects with `UsageError` where the package is not
- * installed, and with `AppError("unavailable")` where the database cannot be opened.
+ * installed, and with `Error` that says why the database cannot be opened.
  */
 export async function openPgliteDatabase(options: PgliteOptions): Promise<Database> {
   const modules = await loadPglite();
   const pglite = await openPglite(modules, options).catch((cause: unknown) => {
-    if (cause instanceof UsageError) throw cause;
-    const place = options.directory === null ? "" : ` in ${options.directory}`;
-    throw new AppError("unavailable", `The embedded database${place} cannot be opened: ${problemOf(cause)}`, { cause });
+    throw cause instanceof Error ? cause : new Error(problemOf(cause), { cause });
   });
   return createPgliteDatabase(pglite, modules.drizzle, { onClosed: () => pglite.close() });
 }
@@ -123,7 +120,6 @@ async function openPglite({ PGlite, drizzle, migrate }: Modules, options: Pglite
 
 /** The file system of WebAssembly throws objects that are no errors: numbers of WASI, of which a full disk is 51. */
 function problemOf(cause: unknown): string {
-  if (cause instanceof Error) return cause.message;
   const { errno } = (cause ?? {}) as { readonly errno?: unknown };
   return errno === 51 ? "no space left on device" : `the file system refused it (errno ${String(errno)})`;
 }

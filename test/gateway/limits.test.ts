@@ -78,7 +78,6 @@ function createSlowDatabase() {
   };
   const database: Database = {
     transact: ({ tenantId: id, holder }) => run(holder ?? id),
-    transactOne: ({ tenantId: id, holder }) => run(holder ?? id),
     close: async () => {},
   };
   const limited = new Limits(ofStreams).limitDatabase(database);

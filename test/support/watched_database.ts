@@ -21,14 +21,12 @@ export const watchedQueries: Logger = {
 };
 
 export function watchDatabase(database: Database, around: AroundTransaction): Database {
-  const watched = <Result>(settings: TransactionSettings, transact: () => Promise<Result>) => {
-    const queries: SentQuery[] = [];
-    return around(() => current.run(queries, transact), { queries, settings });
-  };
   return {
     close: () => database.close(),
-    transact: (settings, work) => watched(settings, () => database.transact(settings, work)),
-    transactOne: (settings, query) => watched(settings, () => database.transactOne(settings, query)),
+    transact(settings, work) {
+      const queries: SentQuery[] = [];
+      return around(() => current.run(queries, () => database.transact(settings, work)), { queries, settings });
+    },
   };
 }
 
