@@ -7,8 +7,7 @@ import { announceAll } from "./announce.ts";
 import { deleteSome } from "./delete_in_batches.ts";
 import { announceOrganization } from "./organizations/announce_updates.ts";
 import type { Task } from "./features.ts";
-import { announceDeleted } from "./runs/announce_runs.ts";
-import { monitorKind, runChannel, scanKind, type AnyRunKind } from "./runs/run.ts";
+import { announceDeleted, monitorKind, runChannel, scanKind, type AnyRunKind } from "./runs/run.ts";
 
 /** How long what is old is kept. */
 export type Keeping = Pick<GatewayConfig, "retentionDays" | "historyDays">;

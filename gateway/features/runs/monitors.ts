@@ -23,9 +23,8 @@ import type { FeatureDependencies } from "../features.ts";
 import { announceOrganization } from "../organizations/announce_updates.ts";
 import { observePoll } from "../organizations/observe.ts";
 import { toValues } from "../stored_fields.ts";
-import { monitorEvents } from "./announce_runs.ts";
 import { selectChanges, selectPresentFindings, storeChanges, toChange, type ChangeRow } from "./changes.ts";
-import { monitorKind, runChannel, toMonitor, toMonitorUpdated, type MonitorRow } from "./run.ts";
+import { monitorEvents, monitorKind, runChannel, toMonitor, toMonitorUpdated, type MonitorRow } from "./run.ts";
 import { defineRuns } from "./runs.ts";
 import { findCountProblem, monitorStore, type Reported } from "./store.ts";
 

@@ -8,8 +8,11 @@ import {
   type Monitor,
   type MonitorEvents,
 } from "../../../shared/schemas/monitor.ts";
-import { scanSchema, type Scan } from "../../../shared/schemas/scan.ts";
+import { scanEvents } from "../../../shared/scan_events.ts";
+import { scanEventSchemas, scanSchema, type Scan } from "../../../shared/schemas/scan.ts";
 import type { ScanResource } from "../../../shared/schemas/tenant_events.ts";
+import type { Publisher } from "../../../shared/send_event.ts";
+import { alsoToTenant, announcing, tenantChannel, type AnnounceOptions } from "../announce.ts";
 import { toFields } from "../stored_fields.ts";
 
 /** A run looks at one organization. A scan ends by itself; a monitor goes on until somebody ends it. Both are stored alike. */
@@ -88,3 +91,42 @@ export function presentStatus(row: MonitorLife, nowMs: number): Monitor["status"
   const isSilent = row.staleAt !== null || nowMs - row.updatedAt.getTime() >= longestSilenceMs(row.intervalSeconds);
   return row.status === "running" && isSilent ? "stale" : row.status;
 }
+
+/** Called by the code that ended the scan, and by nothing else. Never rejects. */
+export function announceScanEnd(row: ScanRow, options: AnnounceOptions): Promise<void> {
+  const { publishScanEnd } = scanEvents(alsoToTenant(announcing(options)));
+  const end = toFields(scanEventSchemas["scan.end"], { table: scans, row }, { scan_id: row.id });
+  return publishScanEnd(runChannel(scanKind, row), end);
+}
+
+/** Publishes on the tenant's stream that a run was deleted. Called after that: a later snapshot no longer has it. Never rejects. */
+export function announceDeleted(
+  { name }: AnyRunKind,
+  { id, tenantId }: RunId,
+  options: AnnounceOptions,
+): Promise<void> {
+  const publisher = announcing(options);
+  return name === "scan"
+    ? tenantEvents(publisher).publishScanDeleted(tenantChannel(tenantId), { scan_id: id })
+    : monitorEvents(publisher).publishMonitorEnd(tenantChannel(tenantId), { monitor_id: id, reason: "deleted" });
+}
+
+/** The events that the gateway publishes of a monitor, each after it was stored. */
+export const monitorEvents = ({ sendEvent }: Publisher) => ({
+  publishMonitorStart: (channel: string, payload: MonitorEvents["monitor.start"]) =>
+    sendEvent(channel, "monitor.start", payload),
+  publishMonitorUpdated: (channel: string, payload: MonitorEvents["monitor.updated"]) =>
+    sendEvent(channel, "monitor.updated", payload),
+  publishMonitorError: (channel: string, payload: MonitorEvents["monitor.error"]) =>
+    sendEvent(channel, "monitor.error", payload),
+  publishMonitorEnd: (channel: string, payload: MonitorEvents["monitor.end"]) =>
+    sendEvent(channel, "monitor.end", payload),
+});
+
+/** The events of a whole tenant, each after it was stored. The ends of scans and the events of monitors are their features' own. */
+export const tenantEvents = ({ sendEvent }: Publisher) => ({
+  publishScanCreated: (channel: string, payload: ScanResource) => sendEvent(channel, "scan.created", payload),
+  publishScanUpdated: (channel: string, payload: ScanResource) => sendEvent(channel, "scan.updated", payload),
+  publishScanDeleted: (channel: string, payload: { readonly scan_id: string }) =>
+    sendEvent(channel, "scan.deleted", payload),
+});

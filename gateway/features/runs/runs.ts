@@ -19,8 +19,7 @@ import type { OnPublish } from "../../streaming/published.ts";
 import { afterResponse, announceAll } from "../announce.ts";
 import { defineFeature, type Feature, type FeatureDependencies, type Task } from "../features.ts";
 import { announceOrganization } from "../organizations/announce_updates.ts";
-import { announceDeleted } from "./announce_runs.ts";
-import { runChannel, type AnyRunKind, type RunKind, type RunRow } from "./run.ts";
+import { announceDeleted, runChannel, type AnyRunKind, type RunKind, type RunRow } from "./run.ts";
 import type { Change, Reported, RunStore } from "./store.ts";
 
 interface Silence<Row extends RunRow> extends Omit<Task, "run"> {

@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import { audit } from "../../../drizzle/audit.ts";
 import { scans as table } from "../../../drizzle/schema.ts";
-import type { TenantDatabase } from "../../../drizzle/transactions.ts";
+import { readOne, type TenantDatabase } from "../../../drizzle/transactions.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import { isUuid } from "../../../shared/channel_name.ts";
 import { storedFindingSchema } from "../../../shared/schemas/finding.ts";
@@ -11,16 +11,15 @@ import { component, json, problem } from "../../description/operation.ts";
 import { listOf } from "../../http/paging.ts";
 import type { Resource } from "../../http/resource.ts";
 import { defineEventStream, type ChannelsRequest } from "../../streaming/event_stream_definition.ts";
-import { afterResponse, announcing, tenantChannel } from "../announce.ts";
+import { afterResponse, announcePaced, announcing, tenantChannel } from "../announce.ts";
 import { endContradicted } from "../decisions/decision_store.ts";
 import type { FeatureDependencies } from "../features.ts";
 import { announceOrganization } from "../organizations/announce_updates.ts";
 import { observeScan } from "../organizations/observe.ts";
 import { toValues } from "../stored_fields.ts";
-import { announceScanEnd, announceScanUpdated, tenantEvents } from "./announce_runs.ts";
 import { selectFindings, storeFindings, toFinding, type FindingRow } from "./findings.ts";
 import { defineReportRoutes } from "./reports.ts";
-import { scanKind, toScan, toScanResource, type ScanRow } from "./run.ts";
+import { announceScanEnd, scanKind, tenantEvents, toScan, toScanResource, type ScanRow } from "./run.ts";
 import { defineRuns, getChannels, getSnapshot } from "./runs.ts";
 import { scanStore } from "./store.ts";
 
@@ -191,6 +190,19 @@ function defineRoutes(resource: Resource, dependencies: FeatureDependencies): vo
   );
 
   defineReportRoutes(resource);
+}
+
+/** As it is stored then. Never rejects. */
+export function announceScanUpdated(
+  { id, tenantId }: Pick<ScanRow, "id" | "tenantId">,
+  dependencies: FeatureDependencies,
+): Promise<void> {
+  return announcePaced(dependencies, id, async () => {
+    const [row] = await readOne(dependencies.database, { tenantId }, (db) => scanStore.byId(db, id));
+    // Its end is published by the code that ended it.
+    if (row?.endedAt !== null) return;
+    await tenantEvents(dependencies).publishScanUpdated(tenantChannel(tenantId), toScanResource(row));
+  });
 }
 
 /**
