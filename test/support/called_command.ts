@@ -10,7 +10,7 @@ let home = "";
 /** As `runCommand`, in this process: for tests about exit code, output and files, which need no process and its start. */
 export async function callCommand(
   args: readonly string[],
-  { cwd, env = {} }: Omit<RunOptions, "shell">,
+  { cwd, env = {}, nowMs = Date.now }: Omit<RunOptions, "shell"> & { readonly nowMs?: () => number },
 ): Promise<Outcome> {
   let stdout = "";
   let stderr = "";
@@ -27,7 +27,7 @@ export async function callCommand(
     interrupted: never,
     skipDelay: never,
     toolVersion: packageJson.version,
-    now: () => new Date(),
+    now: () => new Date(nowMs()),
   };
   let code = 0;
   const program = createProgram(async (command) => void (code = await command(io)), {
