@@ -1,5 +1,5 @@
-import { sql, type SQL } from "drizzle-orm";
-import type { PgColumn } from "drizzle-orm/pg-core";
+import { and, desc, sql, type SQL } from "drizzle-orm";
+import type { PgColumn, PgSelect } from "drizzle-orm/pg-core";
 import { base64url } from "jose";
 import * as v from "valibot";
 import { AppError } from "../../shared/app_error.ts";
@@ -84,6 +84,18 @@ export function parsePageRequest(url: string, list: CursorKind): PageRequest {
   const after = cursor === undefined || otherCursors.length > 0 ? null : decodeCursor(cursor, list);
   if (cursor === undefined || after !== null) return { limit: Number(limit), after };
   throw new AppError("malformed", "The query's cursor is not valid: expected the next_cursor of a page of this list");
+}
+
+/** A page of a query in the order of time and key, the newest first, and one row beyond it. */
+export function newestFirst<Select extends PgSelect>(
+  query: Select,
+  page: PageRequest,
+  { by, where }: { readonly by: readonly [createdAt: PgColumn, key: PgColumn]; readonly where?: SQL | undefined },
+) {
+  return query
+    .where(and(afterCursor(page, by), where))
+    .orderBy(...by.map((column) => desc(column)))
+    .limit(page.limit + 1);
 }
 
 /** The items of a page, for the WHERE of a list in the order of time and key: by default the newest first. */

@@ -1,4 +1,4 @@
-import { and, asc, eq, isNull, sql } from "drizzle-orm";
+import { and, asc, desc, eq, isNull, sql } from "drizzle-orm";
 import type { Database } from "../../drizzle/database.ts";
 import { DatabaseError } from "../../drizzle/database_error.ts";
 import { audit, auditRows } from "../../drizzle/audit.ts";
@@ -7,7 +7,7 @@ import { everyTenant, write, type Caller, type TenantDatabase } from "../../driz
 import { AppError, NotFound } from "../../shared/app_error.ts";
 import { deleteInBatches } from "../features/delete_in_batches.ts";
 import { insertApiKey, revocation, shownApiKey, toApiKey, type ApiKeyRow } from "../features/team/api_key_store.ts";
-import { newestFirst, selectShownEvents, toAuditEvent } from "../features/team/audit_store.ts";
+import { selectShownEvents, toAuditEvent } from "../features/team/audit_store.ts";
 import { deleteMember, putMember, shownMember, toMember, type TeamActor } from "../features/team/member_store.ts";
 import { deleteTenantStep, renameTenant } from "../features/tenant/tenant_store.ts";
 import {
@@ -160,7 +160,8 @@ const operations = {
     const limit = parseLimit(args);
     return inTenant(async (db, { tenantId }) => {
       const events = selectShownEvents(db).where(eq(auditEvents.tenantId, tenantId));
-      return (await events.orderBy(...newestFirst).limit(limit)).map(toAuditEvent);
+      const newest = events.orderBy(desc(auditEvents.createdAt), desc(auditEvents.number));
+      return (await newest.limit(limit)).map(toAuditEvent);
     });
   },
 

@@ -1,4 +1,4 @@
-import { and, desc, eq, gte, isNull, lte, ne, or, type SQL, sql } from "drizzle-orm";
+import { and, eq, gte, isNull, lte, ne, or, type SQL, sql } from "drizzle-orm";
 import type { PgUpdateSetSource } from "drizzle-orm/pg-core";
 import { decisions, findings } from "../../../drizzle/schema.ts";
 import { audit, auditRows, byGateway, columnsOf } from "../../../drizzle/audit.ts";
@@ -14,7 +14,7 @@ import {
 } from "../../../shared/schemas/decision.ts";
 import { originOf } from "../../../shared/schemas/web_address.ts";
 import type { Principal } from "../../auth/principal.ts";
-import { afterCursor, type PageRequest } from "../../http/paging.ts";
+import { newestFirst, type PageRequest } from "../../http/paging.ts";
 import type { ScanRow } from "../runs/run.ts";
 import { toFields } from "../stored_fields.ts";
 
@@ -37,20 +37,13 @@ export function selectDecisions(
   page: PageRequest,
   { isActive, kind, check, orgUrl }: DecisionFilter,
 ) {
-  return db
-    .select()
-    .from(decisions)
-    .where(
-      and(
-        afterCursor(page, [decisions.createdAt, decisions.id]),
-        isActive === null ? undefined : isActive ? holds : sql`not (${holds})`,
-        kind === null ? undefined : eq(decisions.kind, kind),
-        check === null ? undefined : eq(decisions.check, check),
-        orgUrl === null ? undefined : or(isNull(decisions.orgUrl), eq(decisions.orgUrl, originOf(orgUrl))),
-      ),
-    )
-    .orderBy(desc(decisions.createdAt), desc(decisions.id))
-    .limit(page.limit + 1);
+  const where = and(
+    isActive === null ? undefined : isActive ? holds : sql`not (${holds})`,
+    kind === null ? undefined : eq(decisions.kind, kind),
+    check === null ? undefined : eq(decisions.check, check),
+    orgUrl === null ? undefined : or(isNull(decisions.orgUrl), eq(decisions.orgUrl, originOf(orgUrl))),
+  );
+  return newestFirst(db.select().from(decisions).$dynamic(), page, { by: [decisions.createdAt, decisions.id], where });
 }
 
 /**

@@ -6,7 +6,7 @@ import type { Query, TenantDatabase } from "../../../drizzle/transactions.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import type { FieldProblem } from "../../http/problem_schema.ts";
 import type { Access } from "../../auth/membership.ts";
-import { afterCursor, type PageRequest } from "../../http/paging.ts";
+import { newestFirst, type PageRequest } from "../../http/paging.ts";
 import { InvalidBody } from "../../http/problem.ts";
 import { deleteNumbering } from "../../streaming/published.ts";
 import { deleteInBatches, deleteSome } from "../delete_in_batches.ts";
@@ -60,16 +60,7 @@ function createRunStore<Row extends RunRow>(kind: RunKind<Row>) {
 
   /** Newest first, one row beyond the limit. */
   function selectPage(db: TenantDatabase, page: PageRequest): Query<readonly Row[]> {
-    const order = [desc(createdAt), desc(id)];
-    const condition = afterCursor(page, [createdAt, id]);
-    return typed(
-      db
-        .select()
-        .from(table)
-        .where(condition)
-        .orderBy(...order)
-        .limit(page.limit + 1),
-    );
+    return typed(newestFirst(db.select().from(table).$dynamic(), page, { by: [createdAt, id] }));
   }
 
   /** Null: there is one with this id. An id is the tenant's own, whether or not another tenant has the same one. */

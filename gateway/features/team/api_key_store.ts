@@ -1,4 +1,4 @@
-import { desc, eq, getTableColumns, sql } from "drizzle-orm";
+import { eq, getTableColumns, sql } from "drizzle-orm";
 import { apiKeys } from "../../../drizzle/schema.ts";
 import { audit, type AuditLine } from "../../../drizzle/audit.ts";
 import { requireRoom } from "../../../drizzle/limits.ts";
@@ -10,7 +10,7 @@ import { createApiKey } from "../../auth/api_keys.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { toFields } from "../stored_fields.ts";
 import type { TeamActor } from "./member_store.ts";
-import { afterCursor, type PageRequest } from "../../http/paging.ts";
+import { newestFirst, type PageRequest } from "../../http/paging.ts";
 
 /** The API keys of the transaction's tenant. */
 
@@ -26,12 +26,7 @@ export function toApiKey(row: ApiKeyRow): ApiKey {
 
 /** Newest first, one row beyond the limit; revoked ones too. */
 export function selectApiKeys(db: TenantDatabase, page: PageRequest) {
-  return db
-    .select(shownApiKey)
-    .from(apiKeys)
-    .where(afterCursor(page, [apiKeys.createdAt, apiKeys.id]))
-    .orderBy(desc(apiKeys.createdAt), desc(apiKeys.id))
-    .limit(page.limit + 1);
+  return newestFirst(db.select(shownApiKey).from(apiKeys).$dynamic(), page, { by: [apiKeys.createdAt, apiKeys.id] });
 }
 
 export async function insertApiKey(

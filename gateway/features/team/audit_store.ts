@@ -1,10 +1,10 @@
-import { and, desc, eq, getTableColumns, gte, lt, type SQL, sql } from "drizzle-orm";
+import { and, eq, getTableColumns, gte, lt, type SQL, sql } from "drizzle-orm";
 import type { AnyPgColumn } from "drizzle-orm/pg-core";
 import { auditEvents } from "../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { auditEventSchema, type AuditEvent } from "./team_schemas.ts";
 import { toFields } from "../stored_fields.ts";
-import { afterCursor, type PageRequest } from "../../http/paging.ts";
+import { newestFirst, type PageRequest } from "../../http/paging.ts";
 
 /** The audit trail of the transaction's tenant. `audit` writes it; nothing changes or deletes it. */
 
@@ -47,26 +47,20 @@ function keyName(kind: AnyPgColumn, id: AnyPgColumn): SQL<string | null> {
     select api_keys.name from api_keys where api_keys.id = ${id}::uuid and api_keys.tenant_id = ${auditEvents.tenantId}) end`;
 }
 
-/** Numbers decide between events of the same time. */
-export const newestFirst = [desc(auditEvents.createdAt), desc(auditEvents.number)];
-
 /** Newest first, one row beyond the limit. By time: what is asked of a time is found by it, however much came after. */
 export function selectAuditEvents(
   db: TenantDatabase,
   { page, filter }: { readonly page: PageRequest; readonly filter: AuditFilter },
 ) {
   const { action, actor, target, from, to } = filter;
-  return selectShownEvents(db)
-    .where(
-      and(
-        afterCursor(page, [auditEvents.createdAt, auditEvents.number]),
-        action === null ? undefined : eq(auditEvents.action, action),
-        actor === null ? undefined : eq(auditEvents.actorId, actor),
-        target === null ? undefined : eq(auditEvents.targetId, target),
-        from === null ? undefined : gte(auditEvents.createdAt, from),
-        to === null ? undefined : lt(auditEvents.createdAt, to),
-      ),
-    )
-    .orderBy(...newestFirst)
-    .limit(page.limit + 1);
+  const where = and(
+    action === null ? undefined : eq(auditEvents.action, action),
+    actor === null ? undefined : eq(auditEvents.actorId, actor),
+    target === null ? undefined : eq(auditEvents.targetId, target),
+    from === null ? undefined : gte(auditEvents.createdAt, from),
+    to === null ? undefined : lt(auditEvents.createdAt, to),
+  );
+  // Numbers decide between events of the same time.
+  const by = [auditEvents.createdAt, auditEvents.number] as const;
+  return newestFirst(selectShownEvents(db).$dynamic(), page, { by, where });
 }

@@ -1,4 +1,4 @@
-import { and, desc, eq, type SQL, sql } from "drizzle-orm";
+import { and, eq, type SQL, sql } from "drizzle-orm";
 import { memberships } from "../../../drizzle/schema.ts";
 import { audit, columnsOf } from "../../../drizzle/audit.ts";
 import { lockTenant, requireRoom } from "../../../drizzle/limits.ts";
@@ -7,7 +7,7 @@ import { AppError, NotFound } from "../../../shared/app_error.ts";
 import type { Member, Role } from "../../../shared/schemas/team.ts";
 import { defaultRole, type NewMember } from "./team_schemas.ts";
 import type { Principal } from "../../auth/principal.ts";
-import { afterCursor, type PageRequest } from "../../http/paging.ts";
+import { newestFirst, type PageRequest } from "../../http/paging.ts";
 
 /** The members of the transaction's tenant. */
 
@@ -21,12 +21,8 @@ export function toMember({ userId, role, createdAt }: MemberRow): Member {
 
 /** Newest first, one row beyond the limit. */
 export function selectMembers(db: TenantDatabase, page: PageRequest) {
-  return db
-    .select(shownMember)
-    .from(memberships)
-    .where(afterCursor(page, [memberships.createdAt, memberships.userId]))
-    .orderBy(desc(memberships.createdAt), desc(memberships.userId))
-    .limit(page.limit + 1);
+  const by = [memberships.createdAt, memberships.userId] as const;
+  return newestFirst(db.select(shownMember).from(memberships).$dynamic(), page, { by });
 }
 
 /** A caller; or the operator, who may leave a tenant without an admin, and with more members and keys than others may add. */
