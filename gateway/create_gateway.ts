@@ -13,7 +13,7 @@ import { parseConfig, settingsError, type SignInConfig } from "./config.ts";
 import { eventStreamsOf } from "./features/features.ts";
 import { repeatTasks, runTasks } from "./features/tasks.ts";
 import type { Gateway, GatewayOptions } from "./gateway_options.ts";
-import type { Dependencies, PageDependencies } from "./http/dependencies.ts";
+import type { Dependencies } from "./http/dependencies.ts";
 import { accountOf, Limits } from "./limits.ts";
 import { createLog } from "./observability/log.ts";
 import { createPrometheusMetrics } from "./observability/prometheus.ts";
@@ -23,7 +23,7 @@ import { ChannelManager } from "./streaming/channel_manager.ts";
 import { createReadableStreamSinks } from "./streaming/sinks/readable_stream_sink.ts";
 
 /** More than a gateway of one's own needs. */
-export interface ProductOptions extends Partial<Pick<PageDependencies, "demoSession" | "webAssets">> {
+export interface ProductOptions extends Partial<Pick<Dependencies, "demoSession" | "webAssets">> {
   readonly signIn?: SignInConfig | null;
   /** `/metrics` is on `METRICS_PORT`, not on the gateway's port. */
   readonly hasMetricsPort?: boolean;

@@ -10,15 +10,6 @@ import type { StreamOpener } from "../streaming/event_stream.ts";
 import type { SignIn } from "../auth/sign_in.ts";
 import type { StreamTokens } from "../auth/stream_tokens.ts";
 
-/** Parts for the routes of machines, which ask whether the gateway is well. */
-export interface StatusDependencies {
-  readonly readiness: Readiness;
-  /** Null: `/metrics` is not served here, because it has a separate port or the runtime has none. */
-  readonly metricsText: MetricsText | null;
-  /** The address at the other end of the connection; null when the runtime does not say. `env` is what `fetch` was given. */
-  readonly peerAddress: (env: unknown) => string | null;
-}
-
 /** The user that the live page of the demo is signed in as. */
 export interface DemoSession {
   /** A JWT that is valid for minutes; the page requests another. */
@@ -27,17 +18,8 @@ export interface DemoSession {
   readonly tenant_name: string;
 }
 
-/** Parts for the live page, and how people sign in there. */
-export interface PageDependencies {
-  /** Null: this gateway is not the demo. */
-  readonly demoSession: (() => Promise<DemoSession>) | null;
-  readonly webAssets: WebAssets;
-  /** Null: no issuer is configured that people can sign in at from the page. */
-  readonly signIn: SignIn | null;
-}
-
 /** Everything the gateway needs from its runtime. `create_gateway.ts` and `worker_parts.ts` make it for `createApp`. */
-export interface Dependencies extends FeatureDependencies, StatusDependencies, PageDependencies {
+export interface Dependencies extends FeatureDependencies {
   readonly authenticator: Authenticator;
   readonly limits: Limits;
   /** Takes the events that arrive over HTTP. */
@@ -47,8 +29,18 @@ export interface Dependencies extends FeatureDependencies, StatusDependencies, P
   /** Makes the OpenAPI document when it is first requested, or finds it where it was deployed. */
   readonly createOpenApi: (app: Hono, tags: readonly Tag[]) => () => Promise<unknown>;
   readonly corsOrigins: readonly string[];
+  readonly readiness: Readiness;
   readonly metrics: Metrics;
-  /** The address that a request came from; an IPv6 /64 is one. `env` is what `fetch` was given. */
+  /** Null: `/metrics` is not served here, because it has a separate port or the runtime has none. */
+  readonly metricsText: MetricsText | null;
+  readonly webAssets: WebAssets;
+  /** Null: no issuer is configured that people can sign in at from the page. */
+  readonly signIn: SignIn | null;
+  /** Null: this gateway is not the demo. */
+  readonly demoSession: (() => Promise<DemoSession>) | null;
+  /** The address at the other end of the connection; null when the runtime does not say. `env` is what `fetch` was given. */
+  readonly peerAddress: (env: unknown) => string | null;
+  /** The address that a request came from; an IPv6 /64 is one. */
   readonly addressOf: (request: Request, env: unknown) => string;
   /** Calls `release` once the client has the whole answer, or is gone. Null: the runtime does not tell. */
   readonly onClosed: ((env: unknown, release: () => void) => void) | null;

@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import { describeRoute } from "hono-openapi";
 import * as v from "valibot";
 import { openTo } from "../auth/access.ts";
-import type { StatusDependencies } from "./dependencies.ts";
+import type { Dependencies } from "./dependencies.ts";
 import { toProblem } from "./problem.ts";
 import { AppError, PermissionDenied } from "../../shared/app_error.ts";
 import { answer, component, json, problem } from "../description/operation.ts";
@@ -46,7 +46,7 @@ const getMetrics = describeRoute({
 });
 
 /** Answers load balancers and Prometheus. */
-export function statusRoutes({ readiness, metricsText, peerAddress }: StatusDependencies): Hono {
+export function statusRoutes({ readiness, metricsText, peerAddress }: Dependencies): Hono {
   const routes = new Hono();
 
   routes.get("/healthz", openTo("public"), getHealth, (c) => c.json({ status: "ok" }));

@@ -5,10 +5,10 @@ import { NotFound, PermissionDenied } from "../../shared/app_error.ts";
 import { isLoopback } from "../../shared/loopback.ts";
 import type { IssuerEndpoints, SignInOffer } from "./session_schema.ts";
 import { anyone } from "../auth/access.ts";
-import type { PageDependencies } from "./dependencies.ts";
+import type { Dependencies } from "./dependencies.ts";
 
 /** The live page and its files, in the smallest coding that the client accepts, and how people sign in there. */
-export function webRoutes({ webAssets, signIn, demoSession }: PageDependencies): Hono {
+export function webRoutes({ webAssets, signIn, demoSession }: Dependencies): Hono {
   const routes = new Hono();
   // Made of the bytes that are sent, so that each encoding has its own.
   const tagged = etag();

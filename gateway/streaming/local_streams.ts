@@ -51,17 +51,7 @@ export function createLocalStreams(options: LocalStreamsOptions) {
   const empty = Promise.withResolvers<void>();
 
   return {
-    /** Rejects as a `StreamOpener` does. */
-    async open(request: StreamRequest): Promise<Response> {
-      try {
-        return await open(request);
-      } catch (error) {
-        if (error instanceof AppError && (error.code === "too_many" || error.code === "unavailable")) {
-          count("streams_refused", error.code);
-        }
-        throw error;
-      }
-    },
+    open,
 
     /** `streams` are the places taken: streams that are open, being opened, or sending their last bytes. */
     stats: () => ({ ...hub.stats(), streams: limits.streams.total }),
@@ -76,11 +66,13 @@ export function createLocalStreams(options: LocalStreamsOptions) {
     },
   };
 
+  /** Rejects as a `StreamOpener` does. */
   async function open(request: StreamRequest): Promise<Response> {
-    requireNotDraining();
-    const end = endOf(request.principal);
-    const stream = new OpenStream(request, context);
+    let stream: OpenStream | null = null;
     try {
+      requireNotDraining();
+      const end = endOf(request.principal);
+      stream = new OpenStream(request, context);
       // Before the first await: a client that leaves in the meantime releases its slot at once.
       const sink = createSink(request, stream);
       // Events that come from now on wait.
@@ -93,8 +85,10 @@ export function createLocalStreams(options: LocalStreamsOptions) {
       if (snapshot?.hasEnded === true) stream.endBy(now() + endGraceMs, "ended");
       return response;
     } catch (error) {
-      if (stream.isOver) return clientLeft();
-      stream.onClosed();
+      if (stream?.isOver === true) return clientLeft();
+      stream?.onClosed();
+      const code = error instanceof AppError ? error.code : null;
+      if (code === "too_many" || code === "unavailable") count("streams_refused", code);
       throw error;
     }
   }
