@@ -13,7 +13,7 @@ const { worker, StreamsObject } = createWorker((environment: WorkerEnvironment) 
   return {
     features: scanstreamFeatures(config),
     database: neon({ url: config.databaseUrl, endpoint: config.databaseHttpUrl ?? undefined }),
-    broker: upstash({ ...broker, database: broker.databaseNumber }),
+    broker: upstash({ url: broker.url, token: broker.token, database: broker.databaseNumber }),
     ...(auth.kind !== "local" && { auth }),
     bounds,
     corsOrigins,
