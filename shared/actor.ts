@@ -1,9 +1,4 @@
-/** Somebody who made a change, as far as the log of the org names them. */
-export interface NamedActor {
-  readonly id: string | null;
-  readonly login: string | null;
-  readonly name: string | null;
-}
+import type { HistoryActor } from "./schemas/history.ts";
 
 /** Bounds of what is kept of a name and a login, in UTF-16 units: both together fit into the list of an event. */
 export const maxActorName = 60;
@@ -11,12 +6,12 @@ export const maxActorLogin = 97;
 export const maxActorText = maxActorName + maxActorLogin + " ()".length;
 
 /** The name, else the login, else the id; null where the log has none of them. */
-export function actorName(actor: NamedActor | null): string | null {
+export function actorName(actor: HistoryActor | null): string | null {
   return actor?.name ?? actor?.login ?? actor?.id ?? null;
 }
 
 /** `Alex Admin (alex@acme.com)`: the name with the login, because two people may have one name; null where there is neither nor an id. */
-export function actorText(actor: NamedActor | null): string | null {
+export function actorText(actor: HistoryActor | null): string | null {
   const name = actorName(actor);
   return actor?.login && actor.login !== name ? `${name} (${actor.login})` : name;
 }

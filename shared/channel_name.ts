@@ -53,10 +53,8 @@ export function makeChannelName(prefix: string, tenantId: string, resourceId: st
 
 /** The parts of a well-formed name; `null` for anything else, regardless of its type. */
 export function parseChannelName(name: unknown): ChannelName | null {
-  if (typeof name !== "string") return null;
-  const [prefix, tenantId, resourceId, ...rest] = name.split(":", 4);
-  if (prefix === undefined || tenantId === undefined || resourceId === undefined || rest.length > 0) return null;
-  if (!prefixPattern.test(prefix) || !uuidPattern.test(tenantId) || !resourceIdPattern.test(resourceId)) return null;
+  if (typeof name !== "string" || channelNameProblem(name) !== null) return null;
+  const [prefix = "", tenantId = "", resourceId = ""] = name.split(":");
   return { prefix, tenantId, resourceId };
 }
 

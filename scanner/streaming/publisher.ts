@@ -45,7 +45,7 @@ export interface Publisher {
   sendLast(request: () => Promise<unknown>, timeoutMs: number): Promise<void>;
 }
 
-/** After 1, 2, … failures in a row; from the last on it is an outage. */
+/** The backoff after 1, 2, … failures in a row; the last is that of an outage. */
 const retryDelaysMs = [250, 1000, 2000, 4000, 4000, 4000, 4000, 15_000] as const;
 /** Nobody waits longer for the end. */
 const longestEndingDelayMs = 4000;

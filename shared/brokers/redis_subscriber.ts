@@ -74,12 +74,8 @@ export function openSubscriberConnection(settings: RedisSettings, onClosed: () =
   function receive(key: string, bytes: Uint8Array): void {
     const message = bytes.byteLength <= maxMessageBytes ? decode(bytes) : null;
     for (const listener of Array.from(listeners.get(key) ?? [])) {
-      if (message === null) {
-        unsubscribe(key, listener);
-        listener.onLost("garbage");
-      } else if (message !== pingMessage) {
-        listener.onMessage(message);
-      }
+      if (message === null) listener.onLost("garbage");
+      else if (message !== pingMessage) listener.onMessage(message);
     }
   }
 

@@ -1,9 +1,9 @@
 import { maxBatchEvents, withDeliveryId } from "../event.ts";
 import { GatewayRefusal } from "../http_refusal.ts";
 
-/** Below the 1 MiB that the gateway takes at once. */
+/** Bytes of a batch, below the 1 MiB that the gateway takes at once. */
 const maxBatchBytes = 1_000_000;
-/** For so long an event with the same content counts as the lost one; later it is another. */
+/** An event with the content of a lost one counts as that one for so long; later it is another. */
 const repeatsMs = 60_000;
 const encoder = /* @__PURE__ */ new TextEncoder();
 

@@ -10,35 +10,28 @@ interface ConnectOptions {
 
 /** The open stream's bytes, or `null` for 204: the resource has already ended. Rejects with `SubscribeError`. */
 export async function openConnection(
-  settings: SubscribeSettings,
-  options: ConnectOptions,
+  { url, fetch, apiKey }: SubscribeSettings,
+  { token, signal }: ConnectOptions,
 ): Promise<ReadableStream<Uint8Array> | null> {
-  const { url } = settings;
-  const response = await send(settings, options);
-  if (response.status === 204) {
-    await discard(response);
-    return null;
-  }
-  if (response.status !== 200) throw await toRefusal(url, response);
-  const contentType = response.headers.get("content-type") ?? "none";
-  if (response.body === null || !/^text\/event-stream\s*(;|$)/i.test(contentType)) {
-    await discard(response);
-    const what = `content type ${JSON.stringify(contentType.slice(0, 80))} is not "text/event-stream"`;
-    throw streamError(url, "not_a_stream", what, { status: 200 });
-  }
-  return response.body;
-}
-
-async function send({ url, fetch, apiKey }: SubscribeSettings, { token, signal }: ConnectOptions): Promise<Response> {
   const headers = new Headers({ accept: "text/event-stream" });
   if (apiKey !== undefined) headers.set("authorization", `Api-Key ${apiKey}`);
   else if (token !== undefined) headers.set("authorization", `Bearer ${token}`);
+  let response: Response;
   try {
-    return await fetch(url, { headers, cache: "no-store", signal });
-  } catch (error) {
+    response = await fetch(url, { headers, cache: "no-store", signal });
+  } catch (cause) {
     if (signal.aborted) throw signal.reason;
-    throw streamError(url, "unreachable", "the server cannot be reached", { cause: error });
+    throw streamError(url, "unreachable", "the server cannot be reached", { cause });
   }
+  const { status, body } = response;
+  const contentType = response.headers.get("content-type") ?? "none";
+  if (status === 200 && body !== null && /^text\/event-stream\s*(;|$)/i.test(contentType)) return body;
+  if (status !== 200 && status !== 204) throw await toRefusal(url, response);
+  // An unread body would keep its connection busy.
+  await body?.cancel().catch(() => undefined);
+  if (status === 204) return null;
+  const what = `content type ${JSON.stringify(contentType.slice(0, 80))} is not "text/event-stream"`;
+  throw streamError(url, "not_a_stream", what, { status });
 }
 
 async function toRefusal(url: string, response: Response): Promise<SubscribeError> {
@@ -55,9 +48,4 @@ function toCode(status: number): SubscribeErrorCode {
   if (status === 403) return "permission_denied";
   if (status === 404) return "not_found";
   return isTemporary(status) ? "unavailable" : "refused";
-}
-
-/** An unread body would keep its connection busy. */
-async function discard(response: Response): Promise<void> {
-  await response.body?.cancel().catch(() => undefined);
 }
