@@ -37,15 +37,19 @@ export function numberEvents<Item>(
   return async (items, tell) => {
     if (lost.length > 0) await sendLost();
     if (Date.now() - foundAtMs > repeatsMs) found = [];
-    const unsent = items.filter((item) => {
-      const place = found.indexOf(toMessage(item));
-      if (place === -1) return true;
-      found.splice(place, 1);
-      tell(item, null);
-      return false;
-    });
+    const unsent: Item[] = [];
+    for (const item of items) {
+      if (found.length > 0 && isFound(toMessage(item))) tell(item, null);
+      else unsent.push(item);
+    }
     await sendAll(unsent, tell);
   };
+
+  function isFound(message: string): boolean {
+    const place = found.indexOf(message);
+    if (place !== -1) found.splice(place, 1);
+    return place !== -1;
+  }
 
   async function sendLost(): Promise<void> {
     const messages = lost;
