@@ -25,7 +25,7 @@ export function examineOrgPolicy(policy: OrgPolicy, at: string, artifacts: Colle
       ...covered.filter(({ said }) => said !== null).map(({ rules, said }) => `${rules.join(", ")}: ${said}`),
       ...covered
         .filter(({ said, isAlternative }) => said === null && isAlternative !== true)
-        .map(({ rules }) => `${rules.join(", ")}: not covered, stays MANUAL`),
+        .map(({ rules }) => `${rules.join(", ")}: not covered, the STIG alone decides`),
       ...absent,
     ],
     isFine: standing === "in_force" && absent.length === 0,

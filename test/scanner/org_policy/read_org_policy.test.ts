@@ -84,7 +84,7 @@ test("check says what is covered, when it ends, and what the org does not have",
   const days = ["2026-10-31", "2026-11-28", "2027-11-02"];
   expect(days.map((day) => at(day).isFine)).toEqual([false, true, false]);
   expect(at("2026-11-28").lines).toContain("V-279689, V-279690: 1 API token");
-  expect(at("2026-11-28").lines).toContain("V-279693: not covered, stays MANUAL");
+  expect(at("2026-11-28").lines).toContain("V-279693: not covered, the STIG alone decides");
   expect(at("2026-11-28").lines.join()).not.toContain("V-273202");
   const pulled = parse({ siem: { method: "System Log API", client_id: "0oaSiem" } });
   expect(examineOrgPolicy(pulled, "2026-11-28T12:00:00.000Z", null).lines).toContain(
