@@ -39,6 +39,11 @@ interface Messages {
 /** Registers the scan in the background and publishes it from then on; the scan never waits for it. */
 export function startPublishing(config: StreamConfig, scan: Required<NewScan>, log: Messages): ScanPublisher {
   const { url, apiKey, broker } = config;
+  if (broker.kind !== "memory") {
+    log.warn(
+      "The gateway stores no findings of this scan, and counts none: events go straight to the broker of REDIS_URL or UPSTASH_REDIS_REST_URL. Unset it to store them",
+    );
+  }
   return createScanPublisher({
     gateway: openGateway({ url, apiKey, timeoutMs: callTimeoutMs }),
     ...(broker.kind !== "memory" && { broker: lazyBroker(broker) }),

@@ -222,6 +222,7 @@ test("an interrupted scan whose gateway is gone: exit 130 and the report all the
 
 test("a broker that breaks while a scan publishes straight to it, and comes back: the end arrives, and nothing is stored", async () => {
   const { running, id } = await startScan({ REDIS_URL: `redis://127.0.0.1:${brokerNetwork?.port}` });
+  await running.until("stderr", /stores no findings of this scan/);
   expect(brokerNetwork?.openCount).toBeGreaterThan(0);
   const { events } = await follow(id);
   brokerNetwork?.refuse();
