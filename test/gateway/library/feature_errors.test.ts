@@ -8,6 +8,7 @@ import { afterAll, expect, test } from "vitest";
 import { createLog } from "../../../gateway/observability/log.ts";
 import {
   allow,
+  anyone,
   createGateway,
   defineEventStream,
   defineFeature,
@@ -134,13 +135,17 @@ const wrong: readonly (readonly [call: () => unknown, named: RegExp])[] = [
     () => defineEventStream({ prefix: "a", getChannel: () => [] } as never),
     /getChannel: .* did you mean "getChannels"/,
   ],
-  [() => createGateway({ ...whole, features: [withRoute("writ")] }), /GET \/api\/v1\/x: it declares no permission/],
+  ...[
+    new Hono<Allowed>().get("/x", allow("writ" as "read"), (c) => c.body(null)),
+    new Hono<Allowed>().get("/x", (c) => c.text("secret")),
+    new Hono<Allowed>().all("/x", (c) => c.text("secret")),
+    // A handler before the declaration is reached without it.
+    new Hono<Allowed>().get("/x", (c) => c.text("secret"), anyone),
+  ].map((routes): (typeof wrong)[number] => [
+    () => createGateway({ ...whole, features: [defineFeature({ prefix: "x", routes: () => routes })] }),
+    /(?:GET|ALL) \/api\/v1\/x: it declares no permission/,
+  ]),
 ];
-
-function withRoute(permission: string): Feature {
-  const routes = () => new Hono<Allowed>().get("/x", allow(permission as "read"), (c) => c.body(null));
-  return defineFeature({ prefix: "x", routes });
-}
 
 test.each(wrong)("wrong options %# are an error that names the option", async (call, named) => {
   await expect((async () => call())()).rejects.toThrow(named);
