@@ -12,7 +12,7 @@ export function clientAddress(headers: Headers, peer: string | null, trustedProx
 }
 
 /** A host has a whole /64 of IPv6 addresses to choose from: they count as one. */
-export function networkOf(address: string): string {
+function networkOf(address: string): string {
   const ipv4 = /^(?:::ffff:)?(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (ipv4 !== undefined || !address.includes(":")) return ipv4 ?? address;
   const [left = "", right] = address.toLowerCase().split("::");
