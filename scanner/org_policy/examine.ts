@@ -75,6 +75,9 @@ const sections: readonly Section[] = [
 
 const sources = { okta: "Okta", directory: "a directory", both: "Okta and a directory" } as const;
 
+/** Absent names of a kind that are compared with those of the org, of which there may be ten thousand. */
+const maxAdvised = 10;
+
 /** A name that the org does not have decides nothing. Lists that were not read in whole are left out. */
 function absentNames(policy: OrgPolicy, artifacts: CollectedArtifacts): readonly string[] {
   const { session_policies: sessions = [], apps = [], api_tokens: tokens = [] } = policy;
@@ -95,8 +98,8 @@ function absentNames(policy: OrgPolicy, artifacts: CollectedArtifacts): readonly
     const has = new Set([...known, "*"]);
     return [...new Set(names)]
       .filter((name) => !has.has(name))
-      .map((name) => {
-        const nearest = nearestName(name, known);
+      .map((name, index) => {
+        const nearest = index < maxAdvised ? nearestName(name, known) : null;
         const advice = nearest === null ? "" : `: did you mean ${JSON.stringify(nearest)}?`;
         return `The org has no ${kind} ${JSON.stringify(name)}${advice}`;
       });

@@ -72,6 +72,16 @@ test("100,000 apps are read, and no more", () => {
   );
 });
 
+// The time is that of minutes of work, were each absent name compared with each of the org.
+test("check names thousands of absent apps, and advises on the first", { timeout: 30_000 }, () => {
+  const names = (word: string) => Array.from({ length: 2000 }, (_, index) => `${word} ${index} of the directory`);
+  const policy = parse({ apps: names("The portal").map((app) => ({ app, ...office })) });
+  const apps = obtained(names("Our portal").map((label, index) => ({ id: `0oa${index}`, label })));
+  const { lines } = examineOrgPolicy(policy, "2026-11-28T12:00:00.000Z", { apps });
+  const absent = lines.filter((line) => line.startsWith("The org has no app"));
+  expect([absent.length, absent.filter((line) => line.includes("did you mean")).length]).toEqual([2000, 10]);
+});
+
 test("check says what is covered, when it ends, and what the org does not have", () => {
   const policy = parse({
     session_policies: [{ policy: "Default Policy", zones_allowed: ["Ofice"] }],
