@@ -9,7 +9,7 @@ import { accessOf, inOrder, isBuiltIn, isSure } from "../checks/parsing/rule_ord
 import { isDeparture } from "../org_policy/document.ts";
 import { availableValue, entriesOf, type CollectedArtifacts } from "../evidence/artifacts.ts";
 import type { ByHand } from "./plan_fixes.ts";
-import { appsOfPolicy, decidingRule, idOf } from "./planned_change.ts";
+import { appsByPolicy, decidingRule, idOf } from "./planned_change.ts";
 
 /** The steps in the Admin Console for failing findings of one check, each naming the object to change. */
 export function manualSteps(
@@ -69,19 +69,27 @@ function appZoneSteps(failed: readonly ByHand[], artifacts: CollectedArtifacts):
     const id = app === undefined ? null : accessPolicyId(app);
     return typeof id === "string" ? id : null;
   });
+  const appsOf = appsByPolicy(artifacts);
   const steps = [...byPolicy].flatMap(([policyId, items]) =>
     policyId === null
       ? items.map(({ finding }) => `Give the app "${finding.resource.name}" an authentication policy with such zones`)
-      : policySteps(policyId, items, artifacts),
+      : policySteps(items, { policyId, apps: appsOf(policyId), artifacts }),
   );
   return [defineZones, ...steps];
 }
 
 const accessPath = "actions.appSignOn.access";
 
+interface BoundPolicy {
+  readonly policyId: string;
+  /** Names of its apps. */
+  readonly apps: readonly string[];
+  readonly artifacts: CollectedArtifacts;
+}
+
 /** The last rule comes first, so that nobody outside the zones comes to a rule that asks less of them. */
-function policySteps(policyId: string, items: readonly ByHand[], artifacts: CollectedArtifacts): readonly string[] {
-  const apps = `Open Security > Authentication Policies and the policy of ${listTexts(appsOfPolicy(artifacts, policyId))}`;
+function policySteps(items: readonly ByHand[], { policyId, apps: names, artifacts }: BoundPolicy): readonly string[] {
+  const apps = `Open Security > Authentication Policies and the policy of ${listTexts(names)}`;
   const departures = items.filter(({ finding }) => isDeparture(finding)).map(({ finding }) => finding.expected);
   if (departures.length > 0) return [apps, ...[...new Set(departures)].map((said) => `Change its rules to ${said}`)];
   const { app_policy_rules: byId, network_zones, built_in_groups } = artifacts;

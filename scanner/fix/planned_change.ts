@@ -120,18 +120,18 @@ export function foundObject(list: Evidence<JsonList> | undefined, { resource }: 
   return entriesOf(list).find((object) => idOf(object) === resource.id);
 }
 
-/** The active apps of an authentication policy by name, as far as this run saw them. */
-export function appsOfPolicy(
-  { apps, admin_console_app, dashboard_app }: CollectedArtifacts,
-  policyId: string,
-): readonly string[] {
+/** The names of the active apps of each authentication policy, as far as this run saw them. */
+export function appsByPolicy(artifacts: CollectedArtifacts): (policyId: string) => readonly string[] {
+  const { apps, admin_console_app, dashboard_app } = artifacts;
   const builtIn = [admin_console_app, dashboard_app].map((one) =>
     one === undefined ? null : availableValue(one)?.app,
   );
-  const bound = [...entriesOf(apps), ...builtIn.filter((app) => app !== null && app !== undefined)].filter(
-    (app) => accessPolicyId(app) === policyId && activityOf(app) !== "inactive",
+  const all = [...entriesOf(apps), ...builtIn.filter((app) => app !== null && app !== undefined)];
+  const byPolicy = Map.groupBy(
+    all.filter((app) => activityOf(app) !== "inactive"),
+    accessPolicyId,
   );
-  return sortTexts([...new Set(bound.map((app) => `"${nameOf(app)}"`))]);
+  return (policyId) => sortTexts([...new Set(byPolicy.get(policyId)?.map((app) => `"${nameOf(app)}"`))]);
 }
 
 /** The id of an object of the provider; null where it has none that a request could name. */

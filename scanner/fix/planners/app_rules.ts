@@ -7,7 +7,7 @@ import { listTexts, nameOf } from "../../checks/parsing/names.ts";
 import { areAllAppsSeen } from "../../checks/parsing/whole_list.ts";
 import { availableValue, entriesOf, type BuiltInApp, type JsonList } from "../../evidence/artifacts.ts";
 import {
-  appsOfPolicy,
+  appsByPolicy,
   below,
   decidingRule,
   importChange,
@@ -77,7 +77,7 @@ export const appRules: Planner = {
     if (rule === null) return "no single rule of its authentication policy decides";
     const problem = problemOf(rule);
     if (problem !== null) return problem;
-    const apps = appsOfPolicy(org.artifacts, policyId);
+    const apps = appsByPolicy(org.artifacts)(policyId);
     return importChange(kind, rule, {
       title: `Rule "${nameOf(rule)}" of the authentication policy of ${listTexts(apps)}`,
       importId: `${policyId}/${String(rule["id"])}`,

@@ -1,13 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { catalog } from "../../../scanner/catalog/catalog.ts";
+import { findCheck } from "../../../scanner/catalog/select_checks.ts";
 import { evaluateCheck } from "../../../scanner/evaluate.ts";
 import { obtained, type CollectedArtifacts } from "../../../scanner/evidence/artifacts.ts";
 import { renderMain, renderVariables } from "../../../scanner/fix/fix_files.ts";
+import { manualSteps } from "../../../scanner/fix/manual_steps.ts";
 import { terraformChecks } from "../../../scanner/fix/plan_fixes.ts";
 import { renderPlanPage } from "../../../scanner/fix/plan_page.ts";
 import { addressOf } from "../../../scanner/fix/terraform.ts";
 import type { JsonObject } from "../../../shared/json.ts";
-import { context } from "../../support/artifact_builders.ts";
+import { anApp, compliantArtifacts, context } from "../../support/artifact_builders.ts";
 import { problemsOf } from "./terraform_schema.ts";
 import { changed, denying, editEach, failing, failingWith, find, planFor, planOf, typical } from "./planned_orgs.ts";
 
@@ -28,6 +30,27 @@ describe("planFixes", () => {
     const plan = planOf(await artifacts);
     expect(plan.resources.length).toBeGreaterThan(8);
     expect(problemsOf(plan)).toEqual([]);
+  });
+
+  // The time is that of minutes of work, were all apps looked through for each policy.
+  test("the steps for 3,000 authentication policies name the apps of each", { timeout: 20_000 }, async () => {
+    const policies = Array.from({ length: 3000 }, (_, index) => `rst${index}`);
+    const rule = { id: "rul1", name: "Catch-all Rule", system: true, actions: { appSignOn: { access: "ALLOW" } } };
+    const appOf = (policy: string, name: string) =>
+      anApp({
+        id: `0oa${name}`,
+        label: `App ${name}`,
+        _links: { accessPolicy: { href: `https://x/policies/${policy}` } },
+      });
+    const artifacts = compliantArtifacts({
+      apps: obtained(policies.flatMap((id) => ["a", "b", "c", "d"].map((letter) => appOf(id, `${id}${letter}`)))),
+      app_policy_rules: obtained(Object.fromEntries(policies.map((id) => [id, obtained([rule])]))),
+    });
+    const check = findCheck("application_authentication_policy_network_zone_enforced");
+    const { byHand } = planFor(check.name, artifacts);
+    expect(byHand).toHaveLength(12_000);
+    const steps = manualSteps(check, byHand, artifacts);
+    expect(steps.find((step) => step.includes("rst2999a"))).toContain('"App rst2999a", "App rst2999b"');
   });
 
   test("the same evidence gives the same plan, and another order the same names", async () => {
