@@ -46,8 +46,10 @@ export function mergeAnswer(
   if (given === undefined && result === null)
     return { ...noAnswer, comments: `${ownLine}Not selected in this scan.`, differing: null };
   const { text, earlier, answered, isAnswered } = personsPart(before);
+  if (result === null) return { ...before, differing: null };
   // Without a verdict, what a person answered or began to answer gets no words of the scanner, unless it had some before.
-  if (result === null || (!result.hasVerdict && earlier === null && isAnswered)) return { ...before, differing: null };
+  const isLeft = answered !== null || (isAnswered && result.status === "not_reviewed");
+  if (!result.hasVerdict && earlier === null && isLeft) return { ...before, differing: null };
   const isKept = !result.hasVerdict && answered !== null;
   const status = isKept ? answered : result.status;
   const statuses = `Status: ${statusLabels[status]}.${answered === null ? "" : ` A person answered ${statusLabels[answered]}.`}`;

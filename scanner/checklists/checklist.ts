@@ -120,7 +120,8 @@ export function withChecklistAnswers(results: readonly CheckResult[], checklist:
     const isCarried = carried !== null && (review || carried.kept.includes(id));
     const marked = isCarried ? { ...result, carried: { from: carried.from, review } } : result;
     const answer = answers.get(id);
-    const isOpen = result.status === "MANUAL" && (result.attestation?.source ?? "checklist") === "checklist";
+    const isAttested = result.attestation !== null && result.attestation.source !== "checklist";
+    const isOpen = result.status === "MANUAL" && !isAttested;
     if (answer === undefined || !isOpen) return marked;
     const { status, text, comments } = personsPart(answer);
     if (status === "not_reviewed") return marked;

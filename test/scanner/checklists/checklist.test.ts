@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parseChecklist, withChecklistAnswers } from "../../../scanner/checklists/checklist.ts";
-import { splitDetails } from "../../../scanner/checklists/answers.ts";
+import { splitDetails, type Answer } from "../../../scanner/checklists/answers.ts";
 import { answersOf } from "../../../scanner/reports/checklists.ts";
 import { builtIn, catalog } from "../../../scanner/catalog/catalog.ts";
 import type { Report } from "../../../shared/report.ts";
@@ -232,3 +232,24 @@ test.each(["cklb", "ckl"] as const)(
     }
   },
 );
+
+test("an attestation of the decisions is not answered again, and words alone answer nothing", () => {
+  const words = { status: "not_reviewed", details: "Ask Ben", comments: "" } as const;
+  const answers = new Map<string, Answer>([
+    ["V-273187", { ...words, status: "open" }],
+    ["V-273188", words],
+  ]);
+  const checks = reportOf({ "V-273187": "MANUAL", "V-273188": "MANUAL" }).checks.map((check) => {
+    const attestation = { status: "PASS", reason: "seen", by: "Ada", expires: null } as const;
+    if (check.vuln_id === "V-273187") return { ...check, attestation };
+    return check.vuln_id === "V-273188" ? { ...check, reason: "not_applicable" as const } : check;
+  });
+  const checklist = { ...parseChecklist(read("by_hand.cklb"), { option, file: "old.cklb" }), answers };
+  const answered = withChecklistAnswers(checks, checklist);
+  expect(answered.map(({ attestation }) => attestation?.status)).toEqual(checks.map((one) => one.attestation?.status));
+  const merged = answersOf(aReport(answered), { toolVersion: "1", revision: builtIn, checklist }).answers;
+  expect(merged.get("V-273188")).toMatchObject({
+    status: "not_applicable",
+    details: expect.stringMatching(/^Ask Ben\n/),
+  });
+});
