@@ -33,6 +33,20 @@ test("wrong variables are one 500 that names them, in the response and in the lo
   expect(lines).toHaveLength(1);
 });
 
+test("with all variables it starts without reaching anything", async () => {
+  const environment = {
+    ...bindings,
+    DATABASE_URL: "postgres://app:hunter2@db.neon.test/main",
+    UPSTASH_REDIS_REST_URL: "https://db.upstash.test",
+    UPSTASH_REDIS_REST_TOKEN: "token",
+    STREAM_TOKEN_SECRET: "0123456789abcdef0123456789abcdef",
+  };
+  vi.spyOn(console, "info").mockImplementation(() => {});
+  vi.spyOn(console, "debug").mockImplementation(() => {});
+  const response = await worker.fetch(new Request("https://gateway.test/healthz"), environment);
+  expect(response.status).toBe(200);
+});
+
 test("an object refuses a request that the Worker did not hand over", async () => {
   watchErrors();
   const object = new StreamsObject({}, bindings);
