@@ -22,11 +22,11 @@ const readProblems: Readonly<Record<string, string>> = {
   EPERM: "permission denied",
 };
 
-/** Why a connection failed, in words for a person; null when the error has no code. */
+/** Why a connection failed, in words for a person; null when the error has no code, and is none of Node's that have none. */
 export function networkProblem(error: unknown): string | null {
   const code = errorCode(error);
-  if (code === null) return null;
-  return networkProblems.find(([pattern]) => pattern.test(code))?.[1] ?? "the connection failed";
+  const problem = networkProblems.find(([pattern]) => pattern.test(code ?? String(error)))?.[1];
+  return problem ?? (code === null ? null : "the connection failed");
 }
 
 const networkProblems: readonly (readonly [RegExp, string])[] = [
@@ -34,6 +34,7 @@ const networkProblems: readonly (readonly [RegExp, string])[] = [
   [/RESET|EPIPE|SOCKET/, "the connection was closed"],
   [/NOTFOUND|EAI_AGAIN/, "the host name does not resolve"],
   [/CERT|SIGNATURE/, "the certificate is not trusted (NODE_EXTRA_CA_CERTS), expired, or for another name"],
-  [/^HPE_/, "the response is not HTTP, or its head is too large"],
+  [/^HPE_|HEADERS_OVERFLOW|^HTTPParserError/, "the response is not HTTP, or its head is too large"],
+  [/unexpected redirect/, "it redirects, which is not followed"],
   [/SSL|TLS|EPROTO/, "the TLS connection failed: is this an https:// port?"],
 ];

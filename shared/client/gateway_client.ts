@@ -158,7 +158,7 @@ export function problemOf(error: unknown): string {
       : `${httpStatus} ${detail}${httpStatus === 401 ? "; check SCANSTREAM_API_KEY" : ""}`;
   }
   const problem = networkProblem(error.cause);
-  if (problem === null && error.message !== "fetch failed") return error.message;
+  if (problem === null && !/^(fetch failed|terminated)$/.test(error.message)) return error.message;
   return `${problem ?? "the connection failed"}; check SCANSTREAM_URL, and that the gateway runs`;
 }
 

@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { expect, onTestFinished, test } from "vitest";
 import * as v from "valibot";
-import { openGateway } from "../../../shared/client/gateway_client.ts";
+import { openGateway, problemOf } from "../../../shared/client/gateway_client.ts";
 import { startScriptedServer, type Answer } from "../../support/scripted_server.ts";
 
 /** Answers of a hostile gateway, or of a program in its place. */
@@ -32,6 +32,20 @@ test("a refusal without end is the refusal", async () => {
     write();
   });
   await expect(answering).rejects.toMatchObject({ name: "GatewayRefusal", httpStatus: 403 });
+});
+
+test.each<[string, Answer]>([
+  ["it redirects, which is not followed", (response) => void response.writeHead(301, { location: "/x" }).end()],
+  ["the response is not HTTP, or its head is too large", ({ socket }) => void socket?.end("SSH-2.0-OpenSSH\r\n")],
+  ["the response is not HTTP", (response) => void response.writeHead(200, { "x-long": "x".repeat(20_000) }).end("{}")],
+  [
+    "the response is not HTTP",
+    ({ socket }) => void socket?.end("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n"),
+  ],
+])("an answer %# is explained: %s", async (words, answer) => {
+  const problem = await callTo(answer).then(String, problemOf);
+  expect(problem).toContain(words);
+  expect(problem).toContain("check SCANSTREAM_URL");
 });
 
 /** How often a call is sent to a gateway that refuses each with `status` and `retryAfter`, but for its third answer. */
