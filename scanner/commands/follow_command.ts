@@ -103,7 +103,9 @@ export async function followCommand(flags: Flags, io: CommandIo): Promise<number
         trace: createTrace(settings, say),
       },
     );
-    // Interrupting is how it is meant to end.
+    // Interrupting is how it is meant to end, unless it has something to reach.
+    const isUnfinished = end === "interrupted" && (settings.once || settings.untilClean);
+    if (isUnfinished && io.interrupted.aborted) return exitCodes.interrupted;
     const ended = end === "failed" ? exitCodes.findings : exitCodes.ok;
     return store.isSaved() ? ended : exitCodes.usage;
   } finally {

@@ -102,6 +102,14 @@ function linesOf(ndjson: string): readonly Line[] {
     .map((line) => JSON.parse(line) as Line);
 }
 
+test("interrupted before it is clean, it exits with 130", async () => {
+  const { org, start } = await setUp();
+  org.change("fips-off", "dana@practice.example");
+  const running = start("--until-clean");
+  await running.until("stdout", /First results/);
+  expect((await running.stop()).code).toBe(130);
+});
+
 test("exits with 2 beside another follower and for a place that is no directory, and with 3 without a login", async () => {
   const { org, path, run, start } = await setUp();
   expect((await run("--once", "--state", "kept")).code).toBe(0);
