@@ -24,7 +24,7 @@ import { settingsOfOne } from "../settings/organizations.ts";
 import type { ConnectedSettings, Flags } from "../settings/read_settings.ts";
 import { readRules, type Rules } from "./criteria.ts";
 import { createTrace } from "./progress.ts";
-import { appendFileSync, statSync } from "node:fs";
+import { appendFileSync, closeSync, openSync, readSync, statSync } from "node:fs";
 import { dayMs, startOfDay } from "../../shared/history/rule_history.ts";
 import type { WatchLine } from "../../shared/schemas/history.ts";
 import type { ChangeLine } from "../follow/changes.ts";
@@ -155,6 +155,7 @@ export function openChangeFile({ path, signer, factsAt, nowMs, say }: ChangeFile
   const explain = (error: unknown) => explainWriteError(`--output ${JSON.stringify(path)}`, error);
   let isEmpty: boolean;
   let isBroken = false;
+  let mayBeCut = true;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let signed = Promise.resolve();
   try {
@@ -181,8 +182,10 @@ export function openChangeFile({ path, signer, factsAt, nowMs, say }: ChangeFile
   /** A disk that is full must not end the watch: said once, until it can be written again. */
   function append(lines: readonly (ChangeLine | WatchLine)[]): void {
     try {
-      appendFileSync(path, lines.map((line) => `${toPrintableJson(line)}\n`).join(""));
-      isBroken = false;
+      const start = mayBeCut && isLastLineCut(path) ? "\n" : "";
+      mayBeCut = true;
+      appendFileSync(path, start + lines.map((line) => `${toPrintableJson(line)}\n`).join(""));
+      isBroken = mayBeCut = false;
       isEmpty &&= lines.length === 0;
     } catch (error) {
       if (!isBroken) say(explain(error));
@@ -209,5 +212,19 @@ export function openChangeFile({ path, signer, factsAt, nowMs, say }: ChangeFile
         say(`${path} cannot be signed: ${error instanceof Error ? error.message : "unknown"}`);
       }
     });
+  }
+}
+
+/** True where a full disk, or the end of an earlier process, has cut the last line. */
+function isLastLineCut(path: string): boolean {
+  const { size } = statSync(path);
+  if (size === 0) return false;
+  const file = openSync(path, "r");
+  try {
+    const last = Buffer.alloc(1);
+    readSync(file, last, 0, 1, size - 1);
+    return last.toString("latin1") !== "\n";
+  } finally {
+    closeSync(file);
   }
 }

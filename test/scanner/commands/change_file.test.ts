@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
@@ -9,6 +9,26 @@ import { sha256 } from "../../../scanner/digest.ts";
 import { readSigner } from "../../../scanner/signing/keys.ts";
 import type { Statement } from "../../../scanner/signing/statement.ts";
 import { writeKeyPair } from "../../support/key_pair.ts";
+
+function factsAt(nowMs: number) {
+  const at = new Date(nowMs).toISOString();
+  const scan = { org_url: "https://acme.okta.com", started_at: at, ended_at: at };
+  return { scan, toolVersion: "1.2.3", revision: builtIn };
+}
+
+test("a line that a full disk has cut is followed by whole lines", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "scanstream-changes-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const path = join(folder, "changes.ndjson");
+  await writeFile(path, '{"schema":"scanstr');
+  const file = openChangeFile({ path, signer: null, nowMs: Date.now, say: expect.fail, factsAt });
+  const line = { schema: "scanstream.watch/1", org_url: "https://acme.okta.com", from: "a", to: "b" } as const;
+  file.append([line]);
+  file.append([line]);
+  await file.close();
+  const [, ...lines] = (await readFile(path, "utf8")).split("\n");
+  expect(lines).toEqual([JSON.stringify(line), JSON.stringify(line), ""]);
+});
 
 test("a growing file is signed at each UTC midnight and at the end, also after the clock was set back", async () => {
   const folder = await mkdtemp(join(tmpdir(), "scanstream-changes-"));
@@ -24,14 +44,10 @@ test("a growing file is signed at each UTC midnight and at the end, also after t
     signer,
     nowMs: Date.now,
     say: (text) => problems.push(text),
-    factsAt: (nowMs) => {
-      const at = new Date(nowMs).toISOString();
-      signedAt.push(at);
-      return {
-        scan: { org_url: "https://acme.okta.com", started_at: at, ended_at: at },
-        toolVersion: "1.2.3",
-        revision: builtIn,
-      };
+    factsAt(nowMs) {
+      const facts = factsAt(nowMs);
+      signedAt.push(facts.scan.ended_at);
+      return facts;
     },
   });
   const line = { schema: "scanstream.watch/1", org_url: "https://acme.okta.com", from: "a", to: "b" } as const;
