@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
 import { explainWriteError, makeDirectory, requireWritable } from "../../command_line/files.ts";
@@ -22,6 +22,7 @@ import { readSigner, type Signer } from "../signing/keys.ts";
 import { monitorOpener, readStreamConfig } from "../streaming/start_publishing.ts";
 import { settingsOfOne } from "../settings/organizations.ts";
 import type { ConnectedSettings, Flags } from "../settings/read_settings.ts";
+import { hostName } from "../setup/key_pair.ts";
 import { readRules, type Rules } from "./criteria.ts";
 import { createTrace } from "./progress.ts";
 import { appendFileSync, closeSync, openSync, readSync, statSync } from "node:fs";
@@ -35,7 +36,7 @@ import type { StatementFacts } from "../signing/statement.ts";
 export async function followCommand(flags: Flags, io: CommandIo): Promise<number> {
   const settings = await settingsOfOne("follow", flags, io);
   const { connection, intervalMs, reconcileMs, lineFormat: format, lineFile } = settings;
-  const directory = settings.state?.file ?? ".scanstream/follow";
+  const directory = settings.state?.file ?? join(".scanstream/follow", hostName(connection.orgUrl));
   const { revision, checks, names } = await readRules(settings, connection.orgUrl, io);
   if (lineFile === null && settings.sign?.option === "--sign")
     throw new UsageError(["--sign needs --output FILE: lines on stdout cannot be signed"]);

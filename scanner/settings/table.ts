@@ -252,7 +252,7 @@ export const table = {
   ...section(
     { commands: ["follow"] },
     {
-      state: path("--state <dir>", "saved state (default: .scanstream/follow)"),
+      state: path("--state <dir>", "saved state (default: .scanstream/follow/HOST)"),
       intervalMs: number("--interval <seconds>", "time between two polls of the System Log", {
         unit: "seconds",
         range: [2, 3600],

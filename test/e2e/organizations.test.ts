@@ -125,6 +125,8 @@ test("evaluate, fix and follow obey the file as scan does, offline by the organi
     stdout.includes("authenticator_password_minimum_length_15"),
     stdout.includes("authenticator_password_maximum_age_60d"),
   ]).toEqual([false, true]);
+  // Each follower has its state in a folder of its own.
+  expect((await callCommand(["follow", "--once", "--org", "globex", "-q"], { cwd })).code).toBe(0);
 });
 
 describe("several organizations", () => {
