@@ -15,7 +15,7 @@ import { changeTexts } from "../follow/change_text.ts";
 import { follow } from "../follow/follower.ts";
 import type { DecisionsPort } from "../follow/follow_plan.ts";
 import { createFollowStore } from "../follow/follow_state.ts";
-import { followOrgPolicy } from "../org_policy/followed_org_policy.ts";
+import { followOrgPolicy } from "../org_policy/read_org_policy.ts";
 import { systemClock } from "../okta/clock.ts";
 import { connect } from "../okta/connection.ts";
 import { readSigner, type Signer } from "../signing/keys.ts";

@@ -1,5 +1,5 @@
 import type { CatalogCheck } from "../catalog/catalog.ts";
-import type { FollowedOrgPolicy } from "../org_policy/followed_org_policy.ts";
+import type { FollowedOrgPolicy } from "../org_policy/read_org_policy.ts";
 import type { FailOn } from "../decisions/fail_on.ts";
 import type { WatchLine } from "../../shared/schemas/history.ts";
 import type { CheckResult } from "../../shared/report.ts";

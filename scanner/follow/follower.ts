@@ -1,4 +1,4 @@
-import { DecidingOrgPolicy } from "../org_policy/followed_org_policy.ts";
+import { DecidingOrgPolicy } from "../org_policy/read_org_policy.ts";
 import type { MonitorPublisher } from "../streaming/monitor_publisher.ts";
 import type { FollowState } from "./follow_state.ts";
 import type { FollowEnd, FollowParts, FollowPlan } from "./follow_plan.ts";

@@ -11,10 +11,9 @@ import { attempt, idpError, IdpError, type IdpErrorCode } from "./idp_error.ts";
 import { objectIn, parseBody } from "./json_answer.ts";
 import { Login } from "./login.ts";
 import { NetworkError, unreachableError } from "./network_error.ts";
-import type { Missing } from "./refusals.ts";
 import type { RequestSender } from "./request_sender.ts";
 import { toShownPath } from "./safe_text.ts";
-import { redirectTarget } from "./token_errors.ts";
+import { redirectTarget, type Missing } from "./refusals.ts";
 
 /** Steps of an examination, in their order. `configuration` and `private_key` need no request. */
 export const steps = [

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
+import type { Role } from "../../shared/report.ts";
 import { toLine } from "../../shared/text.ts";
 import { entriesOf } from "../evidence/artifacts.ts";
 import type { IdpClient, IdpRequest, ListPage, PageReader, Reading } from "./idp_client.ts";
@@ -6,7 +7,6 @@ import { parseBody } from "./json_answer.ts";
 import type { Login } from "./login.ts";
 import { nextPage, PageChain } from "./next_page.ts";
 import { brokenChain, notJson, notRequested, notUnderstood, toMissing, unanswered, type Missing } from "./refusals.ts";
-import { RoleEvidence } from "./role_evidence.ts";
 
 export interface HttpIdpClientOptions {
   readonly orgUrl: string;
@@ -151,4 +151,37 @@ function whyNoEvidence(value: JsonObject, { fields = Object.keys(value) }: IdpRe
   if (typeof value["errorCode"] === "string") return `is the error ${toLine(value["errorCode"], 40)}`;
   if (fields.length === 0) return "is an object without any field";
   return fields.some((field) => field in value) ? null : `is an object without ${fields.join(" or ")}`;
+}
+
+const firstPartyApps = new Set<unknown>(["saasure", "okta_enduser"]);
+
+/**
+ * Infers the role of the run from responses that were needed anyway. The provider keeps its first-party apps and
+ * their settings from every role below Super Administrator, so seeing one proves that role, and being refused or shown
+ * an empty list proves a lower one. That lower role is called `read_only_admin` because it is what the run could see;
+ * without such a response the role stays `unknown`.
+ */
+class RoleEvidence {
+  #hasRead = false;
+  #sawFirstParty = false;
+  #wasKeptOut = false;
+
+  note(path: string, status: number, errorCode: string | null): void {
+    if (status === 200) this.#hasRead = true;
+    if (!path.startsWith("/api/v1/first-party-app-settings/")) return;
+    if (status === 200) this.#sawFirstParty = true;
+    if (status === 403 && errorCode === "E0000006") this.#wasKeptOut = true;
+  }
+
+  /** A list of all apps, or of exactly a first-party one: every organization has those, so a whole list that lacks them hides them. */
+  noteList(path: string, entries: readonly JsonObject[], isWhole: boolean): void {
+    if (!/^\/api\/v1\/apps(\?|$)/.test(path)) return;
+    if (entries.some((app) => firstPartyApps.has(app["name"]))) this.#sawFirstParty = true;
+    else if (isWhole) this.#wasKeptOut = true;
+  }
+
+  role(): Role {
+    if (this.#sawFirstParty) return "super_admin";
+    return this.#wasKeptOut && this.#hasRead ? "read_only_admin" : "unknown";
+  }
 }

@@ -7,7 +7,7 @@ import { idpError, IdpError } from "./idp_error.ts";
 import { objectIn, parseBody } from "./json_answer.ts";
 import { NetworkError, unreachableError } from "./network_error.ts";
 import type { RequestSender } from "./request_sender.ts";
-import { clockRefusal, oauthError, tokenRefusal } from "./token_errors.ts";
+import { clockRefusal, oauthError, tokenRefusal } from "./refusals.ts";
 
 interface AccessToken {
   readonly value: string;
