@@ -204,7 +204,10 @@ test("an interrupted scan: exit 130, the report of what was evaluated, and its f
   const report = reportOf(outcome, 0);
   expect(report.scan).toMatchObject({ id, status: "cancelled" });
   expect(report.checks).toHaveLength(catalog.length);
-  const evaluated = report.checks.filter(({ detail }) => !detail.includes("interrupted"));
+  const evaluated = report.checks.filter(({ reason }) => reason !== "interrupted");
+  expect(report.checks.filter(({ reason }) => reason === "provider_error")).toEqual([]);
+  // The findings of those that were evaluated would exit with 1.
+  expect(outcome.stderr).toContain(`Exit 130: the scan was interrupted after ${evaluated.length} of ${catalog.length}`);
   expect(evaluated.length).toBeGreaterThanOrEqual(3);
   expect(evaluated.length).toBeLessThan(catalog.length);
   expect((await events).at(-1)).toMatchObject({ type: "scan.end", data: { scan_id: id, status: "cancelled" } });
