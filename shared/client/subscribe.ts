@@ -25,7 +25,7 @@ export interface Subscription<Events extends object> {
   /** Resolves when it is over, regardless of the reason; never rejects. */
   readonly finished: Promise<SubscriptionEnd<Events>>;
   close(): void;
-  /** Cuts a pause short, for example when the browser is online again. */
+  /** Cuts a pause short, as a page does that is shown or online again where the server did not ask for the pause. */
   retryNow(): void;
 }
 
@@ -68,6 +68,11 @@ export function subscribe<Events extends object>(
   if (options.signal?.aborted === true) close();
   else options.signal?.addEventListener("abort", close, { once: true, signal });
   let retrying = new AbortController();
+  let isPauseAsked = false;
+  if ("document" in globalThis) {
+    const wake = () => isPauseAsked || retrying.abort();
+    for (const type of ["online", "pageshow", "visibilitychange"]) addEventListener(type, wake, { signal });
+  }
   const progress: Progress = {
     openedAtMs: Infinity,
     wasOpen: false,
@@ -141,6 +146,7 @@ export function subscribe<Events extends object>(
       failureCount += 1;
       void report("reconnecting", outcome, retryInMs);
       retrying = new AbortController();
+      isPauseAsked = outcome.retryAfterMs !== null;
       await pause(retryInMs, [signal, retrying.signal]);
       void report("reconnecting", outcome);
     }

@@ -64,6 +64,35 @@ export const pauseCases: Readonly<Record<string, () => Promise<void>>> = {
     log.subscription.retryNow();
     assert.equal((await log.finished).state, "ended");
   },
+
+  "does not wait in a page that is online again, unless the server asked for it": async () => {
+    const page = new EventTarget();
+    const { addEventListener } = globalThis;
+    Object.assign(globalThis, { document: page, addEventListener: page.addEventListener.bind(page) });
+    try {
+      const asked = problem(503, "Away", { "retry-after": "600" });
+      await using server = await startScriptedServer(status(503), asked, stream(end));
+      const woken = Promise.withResolvers<void>();
+      const log = watch(server.url, {
+        backoffMs: [600_000, 600_000],
+        random: () => 0.5,
+        onStateChange(_, { retryInMs }) {
+          if (retryInMs === 0) return;
+          setTimeout(() => {
+            page.dispatchEvent(new Event("online"));
+            if (server.requests.length === 2) woken.resolve();
+          });
+        },
+      });
+      await woken.promise;
+      assert.equal(log.details.at(-1)?.retryInMs, 900_000);
+      log.subscription.retryNow();
+      assert.equal((await log.finished).state, "ended");
+    } finally {
+      Object.assign(globalThis, { addEventListener });
+      Reflect.deleteProperty(globalThis, "document");
+    }
+  },
 };
 
 /** The bounds of the pauses of a subscription that ends, in milliseconds. */
