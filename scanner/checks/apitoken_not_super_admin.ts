@@ -37,7 +37,7 @@ export const apitokenNotSuperAdmin = defineCheck({
         "org without tokens is PASS.",
       'Left to a person: whether "the account has been specifically created for that token", and its role is "correctly scoped as ' +
         "required and documented\". No API shows that, and what a custom role permits is not examined. The finding names the owner's " +
-        "login and roles, and the client.",
+        "login and roles, and the client. An owner of several tokens is left to a person with a document, too.",
     ],
     fix: [
       "Open Security > API > Tokens in the Admin Console",
@@ -56,13 +56,16 @@ export const apitokenNotSuperAdmin = defineCheck({
   evaluate({ api_tokens: tokens, api_token_owners: owners }, { orgPolicy }) {
     const known = availableValue(owners) ?? {};
     const compare = createTokenComparison(orgPolicy, entriesOf(tokens));
+    const byOwner = Map.groupBy(entriesOf(tokens), ({ userId }) => userId);
     // One owner may have many tokens.
     const judgeOnce = memoize((id: string) => (Object.hasOwn(known, id) ? judgeOwner(id, known[id]) : null));
     return judgeList(tokens, {
       expected,
       judgeItem: (token) =>
         withDocument(judgeToken(token, owners, judgeOnce), orgPolicy, () =>
-          compare(token, (entry) => compareOwner(entry, known[String(token["userId"])])),
+          compare(token, (entry) =>
+            compareOwner(entry, known[String(token["userId"])], byOwner.get(token["userId"])?.length ?? 1),
+          ),
         ),
       judgeEmpty: (org) => [org.pass("no API token")],
     });
@@ -99,7 +102,11 @@ function judgeOwner(id: string, owner: ApiTokenOwner | undefined): FindingDraft 
 }
 
 /** Compares the login and the roles, direct and through groups. */
-function compareOwner({ owner: login, roles }: ApiTokenEntry, owner: ApiTokenOwner | undefined): Comparison {
+function compareOwner(
+  { owner: login, roles }: ApiTokenEntry,
+  owner: ApiTokenOwner | undefined,
+  tokensOfOwner: number,
+): Comparison {
   if (owner === undefined || owner.login === null) return { kind: "doubtful", why: "the owner's login was not read" };
   const held = [...new Set(rolesOf(owner).map(nameOf))];
   const say = (one: string, names: readonly string[]) =>
@@ -108,7 +115,9 @@ function compareOwner({ owner: login, roles }: ApiTokenEntry, owner: ApiTokenOwn
     return { kind: "doubtful", why: "it gives the token a Super Administrator, which the STIG refuses" };
   const said = say(login, roles);
   const isSame = owner.login.toLowerCase() === login.toLowerCase() && sameTexts(held, roles);
-  return isSame ? { kind: "agrees", said } : { kind: "departs", said, found: say(owner.login, held) };
+  if (!isSame) return { kind: "departs", said, found: say(owner.login, held) };
+  if (tokensOfOwner === 1) return { kind: "agrees", said };
+  return { kind: "doubtful", why: `the owner has ${tokensOfOwner} tokens, and no account that was made for this one` };
 }
 
 /** The first missing evidence that could hold the role. */

@@ -105,6 +105,15 @@ testChanges([
     ),
     { [O]: "FAIL" },
   ],
+  [
+    "one account owns two tokens, as the document says",
+    ({ org, policy }) => {
+      const first = token(org, "SIEM export");
+      org.api_tokens.value.push({ ...first, id: "00TSecond", name: "SIEM export 2" });
+      policy.api_tokens.push({ ...named(policy.api_tokens, "SIEM export"), token: "SIEM export 2" });
+    },
+    { [O]: open },
+  ],
   ["the document names another owner", ({ policy }) => (hrEntry(policy).owner = "x@practice.example"), { [O]: "FAIL" }],
   [
     "the document gives a token a Super Administrator, and no zone",
