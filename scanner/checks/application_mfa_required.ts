@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../shared/json.ts";
 import { builtInAppChecks } from "./evaluating/built_in_app.ts";
-import type { VerificationVerdict } from "./evaluating/verification_method.ts";
+import type { FindingDraft } from "./check.ts";
+import type { Subject } from "./evaluating/finding_drafts.ts";
 import type { ChainPath, ChainStep, FactorKind } from "./parsing/authentication_chains.ts";
 import { readWord } from "./parsing/fields.ts";
 
@@ -38,27 +39,21 @@ export const mfaRequiredChecks = builtInAppChecks({
   }),
 });
 
-function assurance(method: JsonObject): VerificationVerdict {
+function assurance(subject: Subject, method: JsonObject): FindingDraft {
   const factorMode = readWord(method, "factorMode", ["1FA", "2FA"]);
-  if (factorMode.kind === "absent") return { verdict: "fail", actual: "factor mode not set" };
-  if (factorMode.kind === "unreadable") return { verdict: "unreadable", actual: `the factor mode ${factorMode.found}` };
-  return { verdict: factorMode.value === "2FA" ? "pass" : "fail", actual: factorMode.value };
+  if (factorMode.kind === "absent") return subject.fail("factor mode not set");
+  if (factorMode.kind === "unreadable") return subject.unreadable(`the factor mode ${factorMode.found}`);
+  return factorMode.value === "2FA" ? subject.pass(factorMode.value) : subject.fail(factorMode.value);
 }
 
-function judgePath(path: ChainPath, words: string): VerificationVerdict {
-  const factors = factorsOf(path);
-  if (factors === "one") return { verdict: "fail", actual: `the one-factor chain ${words}` };
-  const verdicts = { two: "pass", unknown: "unreadable", unclear: "review" } as const;
-  return { verdict: verdicts[factors], actual: `the chain ${words}` };
+/** A user takes the same kind in every step where every step offers it; a step that is both kinds is two factors. */
+function judgePath(subject: Subject, path: ChainPath, words: string): FindingDraft {
+  const offers = (...factors: readonly ChainStep[number]["factor"][]) =>
+    kinds.some((kind) => path.every((step) => step.some(({ factor }) => factor === kind || factors.includes(factor))));
+  const chain = `the chain ${words}`;
+  if (offers()) return subject.fail(`the one-factor chain ${words}`);
+  if (offers("unclear")) return subject.manual("needs_review", chain);
+  return offers("unclear", null) ? subject.unreadable(chain) : subject.pass(chain);
 }
 
 const kinds: readonly FactorKind[] = ["knowledge", "possession"];
-
-/** A user takes the same kind in every step where every step offers it; a step that is both kinds is two factors. */
-function factorsOf(path: ChainPath): "one" | "two" | "unknown" | "unclear" {
-  const offers = (...factors: readonly ChainStep[number]["factor"][]) =>
-    path.every((step) => step.some((method) => factors.includes(method.factor)));
-  if (kinds.some((kind) => offers(kind))) return "one";
-  if (kinds.some((kind) => offers(kind, "unclear"))) return "unclear";
-  return kinds.some((kind) => offers(kind, "unclear", null)) ? "unknown" : "two";
-}

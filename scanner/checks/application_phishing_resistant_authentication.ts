@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import { builtInAppChecks } from "./evaluating/built_in_app.ts";
-import type { VerificationVerdict } from "./evaluating/verification_method.ts";
+import type { FindingDraft } from "./check.ts";
+import { worstOf, type Subject } from "./evaluating/finding_drafts.ts";
 import type { ChainPath, ChainStep } from "./parsing/authentication_chains.ts";
 import { readBoolean, readList, readWord, showValue } from "./parsing/fields.ts";
 import { sortBy } from "./parsing/names.ts";
@@ -36,43 +37,38 @@ export const phishingResistantChecks = builtInAppChecks({
 });
 
 /** The constraints are alternatives: one that does not demand it is the way in for a phished factor. */
-function assurance(method: JsonObject): VerificationVerdict {
+function assurance(subject: Subject, method: JsonObject): FindingDraft {
   const constraints = readList(method, "constraints");
-  if (constraints.kind === "unreadable")
-    return { verdict: "unreadable", actual: `the constraints ${constraints.found}` };
-  if (constraints.kind === "absent" || constraints.value.length === 0) {
-    return { verdict: "fail", actual: "no factor constraints" };
-  }
-  const verdicts = sortBy(constraints.value.map(judgeConstraint), ({ actual }) => actual);
-  const worst =
-    verdicts.find(({ verdict }) => verdict === "fail") ?? verdicts.find(({ verdict }) => verdict !== "pass");
-  return worst ?? { verdict: "pass", actual: "phishing resistant REQUIRED" };
+  if (constraints.kind === "unreadable") return subject.unreadable(`the constraints ${constraints.found}`);
+  const listed = constraints.kind === "value" ? constraints.value : [];
+  const drafts = sortBy(
+    listed.map((constraint) => judgeConstraint(subject, constraint)),
+    ({ actual }) => actual,
+  );
+  return worstOf(drafts) ?? subject.fail("no factor constraints");
 }
 
-function judgeConstraint(constraint: unknown): VerificationVerdict {
-  if (!isJsonObject(constraint)) return { verdict: "unreadable", actual: `the constraint ${showValue(constraint)}` };
+function judgeConstraint(subject: Subject, constraint: unknown): FindingDraft {
+  if (!isJsonObject(constraint)) return subject.unreadable(`the constraint ${showValue(constraint)}`);
   const demand = readWord(constraint, "possession.phishingResistant", ["REQUIRED", "OPTIONAL"]);
-  if (demand.kind === "absent") return { verdict: "fail", actual: "a constraint with phishing resistant not set" };
-  if (demand.kind === "unreadable") return { verdict: "unreadable", actual: `the constraint value ${demand.found}` };
+  if (demand.kind === "absent") return subject.fail("a constraint with phishing resistant not set");
+  if (demand.kind === "unreadable") return subject.unreadable(`the constraint value ${demand.found}`);
   const actual = `phishing resistant ${demand.value}`;
-  if (demand.value !== "REQUIRED") return { verdict: "fail", actual };
+  if (demand.value !== "REQUIRED") return subject.fail(actual);
   const required = readBoolean(constraint, "possession.required");
-  if (required.kind === "unreadable")
-    return { verdict: "unreadable", actual: `the possession required ${required.found}` };
+  if (required.kind === "unreadable") return subject.unreadable(`the possession required ${required.found}`);
   // Then it may hold only for those who use a possession factor at all.
   const isOptional = required.kind === "value" && !required.value;
-  return isOptional
-    ? { verdict: "review", actual: `${actual} with possession not required` }
-    : { verdict: "pass", actual };
+  return isOptional ? subject.manual("needs_review", `${actual} with possession not required`) : subject.pass(actual);
 }
 
 /** One step that cannot be taken without a resistant method makes the whole path resistant. */
-function judgePath(path: ChainPath, words: string): VerificationVerdict {
+function judgePath(subject: Subject, path: ChainPath, words: string): FindingDraft {
   const steps = path.map(resistanceOf);
   const actual = `the chain ${words}`;
-  if (steps.includes("resistant")) return { verdict: "pass", actual };
-  if (!steps.includes("unknown") && !steps.includes("depends")) return { verdict: "fail", actual };
-  return { verdict: steps.includes("unknown") ? "unreadable" : "review", actual };
+  if (steps.includes("resistant")) return subject.pass(actual);
+  if (steps.includes("unknown")) return subject.unreadable(actual);
+  return steps.includes("depends") ? subject.manual("needs_review", actual) : subject.fail(actual);
 }
 
 /** A user may choose the weakest method of a step. */

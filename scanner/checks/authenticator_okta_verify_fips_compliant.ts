@@ -3,8 +3,8 @@ import type { JsonList } from "../evidence/artifacts.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
 import { authenticatorsThatAre, judgeAuthenticators } from "./evaluating/authenticators.ts";
-import { withCause, type Subject } from "./evaluating/finding_drafts.ts";
-import { readObject, readWord, type Field } from "./parsing/fields.ts";
+import { notSet, withCause, worstOf, type Subject } from "./evaluating/finding_drafts.ts";
+import { readObject, readWord } from "./parsing/fields.ts";
 import { sortBy, nameOf } from "./parsing/names.ts";
 
 const keys = ["okta_verify", "okta_verify_totp", "okta_verify_push", "okta_verify_fastpass"];
@@ -39,7 +39,7 @@ export const authenticatorOktaVerifyFipsCompliant = defineCheck({
       judgeActive: (subject, authenticator) =>
         authenticator["key"] !== "okta_verify" && !hasSetting(authenticator)
           ? judgeBySiblings(subject, active.filter(hasSetting))
-          : subject.judgeField(fipsOf(authenticator), { isCompliant, show }),
+          : judgeFips(subject, authenticator),
     });
   },
 });
@@ -48,28 +48,20 @@ export const authenticatorOktaVerifyFipsCompliant = defineCheck({
 function judgeBySiblings(subject: Subject, siblings: JsonList): FindingDraft {
   const drafts = siblings.map((sibling) => {
     const which = `no separate setting, and "${nameOf(sibling)}" with`;
-    const fips = fipsOf(sibling);
-    const draft =
-      fips.kind === "absent"
-        ? subject.fail(`${which} FIPS compliance not set`)
-        : subject.judgeField(fips, { isCompliant, show: (word) => `${which} ${show(word)}` });
-    return withCause(draft, "authenticator", sibling);
+    const draft = judgeFips(subject, sibling, `${which} `);
+    const isUnset = draft.status === "FAIL" && draft.actual === notSet;
+    return withCause(isUnset ? subject.fail(`${which} FIPS compliance not set`) : draft, "authenticator", sibling);
   });
-  return (
-    drafts.find(({ status }) => status === "FAIL") ??
-    drafts.find(({ status }) => status === "MANUAL") ??
-    drafts[0] ??
-    subject.unreadable("no FIPS setting here or in another part of Okta Verify")
-  );
+  return worstOf(drafts) ?? subject.unreadable("no FIPS setting here or in another part of Okta Verify");
 }
 
 function hasSetting(authenticator: JsonObject): boolean {
   return readObject(authenticator, "settings.compliance").kind !== "absent";
 }
 
-function fipsOf(authenticator: JsonObject): Field<"REQUIRED" | "OPTIONAL"> {
-  return readWord(authenticator, "settings.compliance.fips", ["REQUIRED", "OPTIONAL"]);
+function judgeFips(subject: Subject, authenticator: JsonObject, before = ""): FindingDraft {
+  return subject.judgeField(readWord(authenticator, "settings.compliance.fips", ["REQUIRED", "OPTIONAL"]), {
+    isCompliant: (fips) => fips === "REQUIRED",
+    show: (fips) => `${before}FIPS compliance ${fips}`,
+  });
 }
-
-const isCompliant = (fips: string): boolean => fips === "REQUIRED";
-const show = (fips: string): string => `FIPS compliance ${fips}`;

@@ -120,9 +120,10 @@ function judgeAutomations(
   );
   const compliant = automations.filter(({ problems }) => problems.length === 0);
   const forAll = compliant.filter(({ isForEveryone }) => isForEveryone);
-  if (forAll.length > 0) return forAll.map(({ resource, actual }) => new Subject(resource, expected).pass(actual));
-  if (compliant.length > 0)
-    return compliant.map(({ resource, actual }) => new Subject(resource, expected).pass(actual, uncovered));
+  const passing = forAll.length > 0 ? forAll : compliant;
+  const left = forAll.length > 0 ? undefined : uncovered;
+  if (passing.length > 0)
+    return passing.map(({ resource, actual }) => new Subject(resource, expected).pass(actual, left));
   // Among rules that are missing there may be a compliant automation.
   const missing = sortBy(policies.value, ({ policy }) => showValue(policy["id"]))
     .map(({ rules }) => rules)
@@ -134,20 +135,6 @@ function judgeAutomations(
   const [closest] = automations.toSorted((one, other) => one.problems.length - other.problems.length);
   if (closest === undefined) return [org.fail("no automation")];
   return [new Subject(closest.resource, expected).fail(closest.problems.join(", "))];
-}
-
-/** An automation is a policy with one of its rules; a policy without rules lacks the action. The console shows the policy. */
-function automationsOf({ policy, rules }: PolicyWithRules, criteria: AutomationCriteria): readonly Automation[] {
-  if (rules?.state !== "obtained") return [];
-  const resource = resourceOf("automation", policy);
-  const read = readAutomation(policy, criteria);
-  if (rules.value.length === 0) return [read(null, resource)];
-  return rules.value.map((rule) => {
-    if (rules.value.length === 1) return read(rule, resource);
-    const action = resourceOf("action", rule);
-    const [id, name] = [`${resource.id}/${action.id}`, `${resource.name} / ${action.name}`];
-    return read(rule, { ...resource, id, name });
-  });
 }
 
 /** A USER_LIFECYCLE policy (condition and groups) with one of its rules (the action). */
@@ -171,61 +158,59 @@ interface AutomationCriteria {
   readonly groupNames: ReadonlyMap<string, string>;
 }
 
-interface Piece {
-  readonly kind: "fine" | "lacking" | "unreadable";
-  readonly text: string;
-}
+type Piece = readonly [kind: "fine" | "lacking" | "unreadable", text: string];
 
-/** Reads the automations of one policy; its own part is read once, however many rules it has. Null: it has none. */
-function readAutomation(
-  policy: JsonObject,
-  { maxDays, everyone, groupNames }: AutomationCriteria,
-): (rule: JsonObject | null, resource: FindingResource) => Automation {
+/** A policy without rules lacks the action. The console shows the policy. Its own pieces are read once for all its rules. */
+function automationsOf({ policy, rules }: PolicyWithRules, criteria: AutomationCriteria): readonly Automation[] {
+  if (rules?.state !== "obtained") return [];
   const ofPolicy = [
     activityPiece("the automation", policy),
-    inactivityPiece(policy, maxDays),
-    groupsPiece(policy, groupNames),
+    inactivityPiece(policy, criteria.maxDays),
+    groupsPiece(policy, criteria.groupNames),
   ];
-  const isForAll = isForEveryone(policy, everyone);
-  return (rule, resource) => {
-    const ofRule = rule === null ? [lacking("no action")] : [activityPiece("its action", rule), targetPiece(rule)];
+  const isForAll = isForEveryone(policy, criteria.everyone);
+  const whole = resourceOf("automation", policy);
+  const automation = (ofRule: readonly Piece[], resource: FindingResource): Automation => {
     const pieces = [...ofPolicy, ...ofRule];
-    const textsOf = (isFine: boolean) =>
-      pieces.filter(({ kind }) => (kind === "fine") === isFine).map(({ text }) => text);
+    const fine = pieces.filter(([kind]) => kind === "fine");
     return {
       resource,
       isForEveryone: isForAll,
-      problems: textsOf(false),
-      isLacking: pieces.some(({ kind }) => kind === "lacking"),
-      actual: textsOf(true).join(", "),
+      problems: pieces.filter(([kind]) => kind !== "fine").map(([, text]) => text),
+      isLacking: pieces.some(([kind]) => kind === "lacking"),
+      actual: fine.map(([, text]) => text).join(", "),
     };
   };
+  if (rules.value.length === 0) return [automation([["lacking", "no action"]], whole)];
+  return rules.value.map((rule) => {
+    const pieces = [activityPiece("its action", rule), targetPiece(rule)];
+    if (rules.value.length === 1) return automation(pieces, whole);
+    const { id, name } = resourceOf("action", rule);
+    return automation(pieces, { ...whole, id: `${whole.id}/${id}`, name: `${whole.name} / ${name}` });
+  });
 }
 
 function activityPiece(what: string, object: JsonObject): Piece {
   const activity = explicitActivityOf(object);
-  if (activity === "active") return fine(`${what} is active`);
-  return activity === "unknown" ? unclear(`${unknownActivity(object)} of ${what}`) : lacking(`${what} is not active`);
+  if (activity === "active") return ["fine", `${what} is active`];
+  if (activity === "inactive") return ["lacking", `${what} is not active`];
+  return ["unreadable", `${unknownActivity(object)} of ${what}`];
 }
 
-const hoursPerUnit: ReadonlyMap<string, number> = new Map([
-  ["HOUR", 1],
-  ["DAY", 24],
-  ["WEEK", 168],
-]);
+const hoursPerUnit: ReadonlyMap<string, number> = new Map(Object.entries({ HOUR: 1, DAY: 24, WEEK: 168 }));
 
 function inactivityPiece(policy: JsonObject, maxDays: number): Piece {
   const path = "conditions.people.users.inactivity";
   const number = readNumber(policy, `${path}.number`);
   const unit = readText(policy, `${path}.unit`);
-  if (number.kind === "unreadable") return unclear(`the inactivity ${number.found}`);
-  if (unit.kind === "unreadable") return unclear(`the inactivity unit ${unit.found}`);
-  if (number.kind === "absent") return lacking("no inactivity condition");
-  if (unit.kind === "absent") return lacking("no unit of the inactivity condition");
+  if (number.kind === "unreadable") return ["unreadable", `the inactivity ${number.found}`];
+  if (unit.kind === "unreadable") return ["unreadable", `the inactivity unit ${unit.found}`];
+  if (number.kind === "absent") return ["lacking", "no inactivity condition"];
+  if (unit.kind === "absent") return ["lacking", "no unit of the inactivity condition"];
   const hours = hoursPerUnit.get(unit.value.toUpperCase().replace(/S$/, ""));
-  if (hours === undefined) return unclear(`the inactivity unit ${showValue(unit.value)}`);
-  const text = `inactivity of ${number.value} ${unit.value.toLowerCase()}`;
-  return number.value > 0 && number.value * hours <= maxDays * 24 ? fine(text) : lacking(text);
+  if (hours === undefined) return ["unreadable", `the inactivity unit ${showValue(unit.value)}`];
+  const isMet = number.value > 0 && number.value * hours <= maxDays * 24;
+  return [isMet ? "fine" : "lacking", `inactivity of ${number.value} ${unit.value.toLowerCase()}`];
 }
 
 function isForEveryone(policy: JsonObject, everyone: AutomationCriteria["everyone"]): boolean {
@@ -238,41 +223,22 @@ function isForEveryone(policy: JsonObject, everyone: AutomationCriteria["everyon
 
 function groupsPiece(policy: JsonObject, names: AutomationCriteria["groupNames"]): Piece {
   const groups = readTexts(policy, "conditions.people.groups.include");
-  if (groups.kind === "unreadable") return unclear(`the groups ${groups.found}`);
-  if (groups.kind === "absent" || groups.value.length === 0) return lacking("no groups");
+  if (groups.kind === "unreadable") return ["unreadable", `the groups ${groups.found}`];
+  if (groups.kind === "absent" || groups.value.length === 0) return ["lacking", "no groups"];
   const texts = groups.value.map((id) => (names.has(id) ? `"${names.get(id) ?? ""}"` : id));
-  return fine(`for the ${texts.length === 1 ? "group" : "groups"} ${listTexts(texts)}`);
+  return ["fine", `for the ${texts.length === 1 ? "group" : "groups"} ${listTexts(texts)}`];
 }
 
-const disablingStatuses = new Set(["SUSPENDED", "DEACTIVATED", "DEPROVISIONED"]);
+const disablingStatuses = "SUSPENDED DEACTIVATED DEPROVISIONED".split(" ");
 // The other user states: known, and not compliant.
-const otherStatuses = new Set([
-  "ACTIVE",
-  "STAGED",
-  "PROVISIONED",
-  "RECOVERY",
-  "LOCKED_OUT",
-  "PASSWORD_EXPIRED",
-  "UNSUSPENDED",
-]);
+const otherStatuses = "ACTIVE STAGED PROVISIONED RECOVERY LOCKED_OUT PASSWORD_EXPIRED UNSUSPENDED".split(" ");
 
 function targetPiece(rule: JsonObject): Piece {
   const target = readText(rule, "actions.updateUserLifecycle.targetStatus");
-  if (target.kind === "unreadable") return unclear(`the target status ${target.found}`);
-  if (target.kind === "absent") return lacking("no change of the user's status");
+  if (target.kind === "unreadable") return ["unreadable", `the target status ${target.found}`];
+  if (target.kind === "absent") return ["lacking", "no change of the user's status"];
   const word = target.value.toUpperCase();
-  if (disablingStatuses.has(word)) return fine(`then ${word}`);
-  return otherStatuses.has(word) ? lacking(`then ${word}`) : unclear(`the target status ${showValue(target.value)}`);
-}
-
-function fine(text: string): Piece {
-  return { kind: "fine", text };
-}
-
-function lacking(text: string): Piece {
-  return { kind: "lacking", text };
-}
-
-function unclear(text: string): Piece {
-  return { kind: "unreadable", text };
+  if (disablingStatuses.includes(word)) return ["fine", `then ${word}`];
+  if (otherStatuses.includes(word)) return ["lacking", `then ${word}`];
+  return ["unreadable", `the target status ${showValue(target.value)}`];
 }

@@ -90,6 +90,12 @@ export function withOneEnough(drafts: readonly FindingDraft[]): readonly Finding
   return drafts.map((draft) => (draft.status === "MANUAL" ? { ...draft, isAdvisory: true } : draft));
 }
 
+/** The first that FAILs, else the first for a person, else the first; undefined where there is none. */
+export function worstOf(drafts: readonly FindingDraft[]): FindingDraft | undefined {
+  const first = (wanted: FindingDraft["status"]) => drafts.find(({ status }) => status === wanted);
+  return first("FAIL") ?? first("MANUAL") ?? drafts[0];
+}
+
 export interface ListCriteria<Item> {
   /** Expectation for findings about the org, which name no item. */
   readonly expected: string;
