@@ -62,7 +62,7 @@ function cannotKeep(directory: string, cause: unknown): UsageError {
   const reason = code === null ? "" : ` (${code})`;
   return settingsError(
     [
-      `DATABASE_URL, STREAM_TOKEN_SECRET, AUTH_JWKS_URL: expected all three, or a folder ${directory} that can be written${reason}`,
+      `DATABASE_URL, STREAM_TOKEN_SECRET, AUTH_JWKS_URL or AUTH_JWKS: expected all three, or a folder ${directory} that can be written${reason}`,
     ],
     { cause },
   );
