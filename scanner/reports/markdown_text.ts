@@ -7,8 +7,8 @@ const maxWordLength = 40;
 const plainWord = /^["(]{0,2}[\p{L}\p{M}\p{Nd}]+(?:[-'’]\p{L}[\p{L}\p{M}\p{Nd}]*)*[")]{0,2}[,;.:]?[")]{0,2}[,;.:]?$/u;
 /** A word that may be a commit's id. */
 const hexWord = /^["(]*[0-9a-f]{7,}[^0-9a-z]*$/i;
-/** The same punctuation around words that are not plain. */
-const punctuated = /^(["(]{0,2})(.+?)([")]{0,2}[,;.:]?[")]{0,2}[,;.:]?)$/su;
+/** The same punctuation around words that are not plain; what closes in them, as in `IA-2(1)`, is theirs. */
+const punctuated = /^(["(]{0,2})(.+?(?:\([^()]*\))*)([")]{0,2}[,;.:]?[")]{0,2}[,;.:]?)$/su;
 
 /**
  * Text of others as one line of Markdown in which nothing becomes markup, a link, a mention or a reference, on any site:

@@ -105,9 +105,9 @@ test.each(references)("%j in Markdown becomes no markup, no link, no reference, 
 });
 
 test("prose stays prose, and what is unusual in it stands as code, as it is", () => {
-  const detail = `Policy "Default Policy": expected a session of 1 to 15 minutes, found x@y.example (built-in) in rule "A | B".`;
+  const detail = `Policy "Default Policy": expected a session of 1 to 15 minutes, found x@y.example (built-in) in rule "A | B" (IA-2(1)).`;
   const markdown = renderAs("markdown", aReport([aCheckResult({ findings: [aFinding({ detail })] })]));
   expect(markdown).toContain(
-    `- FAIL: Policy "Default Policy": expected a session of 1 to 15 minutes, found \`x@y.example\` (built-in) in rule "A \`|\` B".\n`,
+    `- FAIL: Policy "Default Policy": expected a session of 1 to 15 minutes, found \`x@y.example\` (built-in) in rule "A \`|\` B" (\`IA-2(1)\`).\n`,
   );
 });
