@@ -33,7 +33,7 @@ export function renderPage({ state, app, serviceApp, log }: Org, { actor, nonce,
 <body>
 <header>
 <h1>${escaped(contents.name)}</h1>
-<p>A local identity provider to practise on. What you press changes this org, and its System Log says that it was you.</p>
+<p>A local identity provider to practice on. What you press changes this org, and its System Log says that it was you.</p>
 </header>
 <main>
 <form method="post" action="/practice/change">
