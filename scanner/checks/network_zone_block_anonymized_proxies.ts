@@ -63,7 +63,7 @@ export const networkZoneBlockAnonymizedProxies = defineCheck({
   evaluate({ network_zones: zones }, { orgPolicy }) {
     const draft = judgeZones(zones);
     // A person compares blocklists by address with the CSSP's list, unless the organization's document has it.
-    const isByAddress = draft.status === "MANUAL" && draft.reason === "needs_review";
+    const isByAddress = draft.status === "FAIL" || (draft.status === "MANUAL" && draft.reason === "needs_review");
     const isListed = typeof orgPolicy?.anonymizers === "object";
     const open = isByAddress && isListed ? new Subject(null, expected).pass(draft.actual, uncovered) : draft;
     const compared = withDocument(open, orgPolicy, ({ anonymizers }) =>

@@ -19,7 +19,11 @@ export function manualSteps(
 ): readonly string[] {
   if (name === sessionZones) return sessionZoneSteps(failed, artifacts);
   if (name === appZones) return appZoneSteps(failed, artifacts);
-  const [last = ""] = explanation.fix.slice(-1);
+  const [first = "", ...others] = explanation.fix;
+  const last = others.at(-1) ?? first;
+  // The last step is another way, for what only a document asks for.
+  if (last.startsWith("Or, ") && failed.every(({ finding }) => isDeparture(finding)))
+    return [first, ...failed.map(({ finding }) => `${last.replace("Or, w", "W")}: ${finding.actual}`)];
   const changes = failed.map(
     ({ finding: { to_pass, resource } }) =>
       to_pass ?? `${last} (${resource.type.replaceAll("_", " ")} "${resource.name}")`,

@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import { manualSteps } from "../../../scanner/fix/manual_steps.ts";
+import { planFixes } from "../../../scanner/fix/plan_fixes.ts";
 import {
   addZone,
   app,
@@ -197,3 +199,13 @@ testChanges([
   ]),
   ["Okta masters accounts beside a directory", (one) => useDirectory(one, "both", 10), { "V-273189": "FAIL" }],
 ]);
+
+test.each(["ACTIVE", "INACTIVE"])("ranges of the document are added by hand, with Okta's list %s", (status) => {
+  const one = fresh();
+  blocklist(one.org).status = status;
+  one.policy.anonymizers = cssp;
+  const { byHand, resources } = planFixes(judge(one), one.org);
+  expect([resources, byHand.map(({ check }) => check.rule.vuln_id)]).toEqual([[], [X]]);
+  const steps = byHand.flatMap((item) => manualSteps(item.check, [item], one.org));
+  expect(steps.at(-1)).toMatch(/edit "IP Block list", add its ranges .*: none there for 203\.0\.113\.0\/24$/);
+});
