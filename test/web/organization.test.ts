@@ -186,19 +186,21 @@ test("a running scan shows the check and its findings, and a cancelled one chang
 
 test("a monitor and a scan of one untouched organization do not differ, and a part that passes is no plain pass", async () => {
   const tenant = await demoTenant();
-  const [auto, plain] = [
+  const [auto, unread, plain] = [
     { check: "idp_smart_card_dod_approved_ca", status: "MANUAL", reason: "partly_automated" },
+    // Nothing of it was evaluated: the directory enforces it.
+    { check: "authenticator_password_complexity_uppercase", status: "MANUAL", reason: "partly_automated" },
     { check: "signon_global_session_idle_timeout_15min", status: "FAIL", reason: null },
   ] as const;
-  const scan = await tenant.producer.register({ org_url: orgUrl, checks_total: 2 });
-  const findings = [auto, plain].map((one) =>
+  const scan = await tenant.producer.register({ org_url: orgUrl, checks_total: 3 });
+  const findings = [auto, unread, plain].map((one) =>
     buildFinding({ ...one, fingerprint: one.check, ...(one === auto ? { automated: "PASS" } : {}) }),
   );
   await scan.store(findings);
-  await scan.end("completed", { pass: 0, fail: 1, manual: 1 });
+  await scan.end("completed", { pass: 0, fail: 1, manual: 2 });
   const monitor = await tenant.producer.follow({ org_url: orgUrl });
   await monitor.store(
-    [auto, plain].map(({ check, status, reason }) =>
+    [auto, unread, plain].map(({ check, status, reason }) =>
       aChange({ check, fingerprint: check, ...first, to: { status, reason } }),
     ),
   );

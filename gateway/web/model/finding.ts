@@ -30,7 +30,8 @@ export function toFinding(change: Change, scanned: StoredFinding | undefined): F
     expected: expected === "" ? (scanned?.expected ?? "") : expected,
     actual: change.actual,
     detail: isSame ? scanned.detail : before,
-    automated: to.reason === "partly_automated" ? "PASS" : null,
+    // A monitor does not say whether anything was evaluated: only a scan with the same result does.
+    automated: isSame && scanned.reason === to.reason ? scanned.automated : null,
     cause: isSame ? scanned.cause : null,
     ...mapNotes((name) => (isSame ? scanned[name] : null)),
     to_pass: to_pass ?? scanned?.to_pass ?? null,
