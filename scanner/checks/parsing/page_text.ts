@@ -47,22 +47,19 @@ export function readPage(html: string): PageWords {
   const { text, comments } = splitTemplate(html);
   const adapter = boundedAdapter();
   const { childNodes } = parse(text, { treeAdapter: adapter });
-  const surroundings = surroundingsOf(childNodes, adapter);
-  const read = (isLoose: boolean): Page => {
-    const page: Page = { ...surroundings, isLoose, adapter: boundedAdapter(), texts: [], doubts: [], doubt: null };
-    readNodes(childNodes, page, 0);
-    return page;
-  };
-  const possible = read(true);
+  const page: Page = { ...surroundingsOf(childNodes, adapter), adapter: boundedAdapter(), parts: [] };
+  readNodes(childNodes, page, { doubt: null, scripts: 0 });
   const commented = parseFragment(comments, { treeAdapter: adapter }).childNodes;
-  const doubt = beginDoubt(possible, "a comment of the template");
-  readNodes(commented, possible, 0);
-  if (doubt !== null) endDoubt(possible, doubt);
+  readNodes(commented, page, { doubt: { reason: "a comment of the template", isInert: true }, scripts: 0 });
+  const wordsIn = (parts: readonly Part[]) => wordsOf(parts.map(({ text: one }) => one).join(""));
+  const doubtful = Map.groupBy(page.parts, ({ doubt }) => doubt);
   return {
-    shown: wordsOf(read(false).texts.join("")),
-    possible: wordsOf(possible.texts.join("")),
-    doubts: possible.doubts,
-    unread: surroundings.unread,
+    shown: wordsIn(doubtful.get(null) ?? []),
+    possible: wordsIn(page.parts),
+    doubts: [...doubtful].flatMap(([doubt, parts]) =>
+      doubt === null ? [] : { reason: doubt.reason, words: wordsIn(parts) },
+    ),
+    unread: page.unread,
   };
 }
 
@@ -88,20 +85,23 @@ interface Surroundings {
 }
 
 interface Page extends Surroundings {
-  /** True if text that may be hidden is read, too. */
-  readonly isLoose: boolean;
   readonly adapter: typeof defaultTreeAdapter;
   /** Texts that were read so far. */
-  readonly texts: string[];
-  readonly doubts: Doubt[];
-  /** The doubtful part of the page that is being read, if any. */
-  doubt: DoubtfulPart | null;
+  readonly parts: Part[];
 }
 
-interface DoubtfulPart {
-  readonly reason: string;
-  /** Its first text. */
-  readonly start: number;
+interface Part {
+  readonly text: string;
+  /** Null: it is shown. */
+  readonly doubt: Reading["doubt"];
+}
+
+/** The place of the nodes that are read. */
+interface Reading {
+  /** The outermost obstacle that may keep them from being seen; `isInert`: scripts among them do not run. Null: none. */
+  readonly doubt: { readonly reason: string; readonly isInert: boolean } | null;
+  /** How many scripts wrote the nodes. */
+  readonly scripts: number;
 }
 
 type Node = DefaultTreeAdapterTypes.ChildNode;
@@ -163,30 +163,32 @@ const hidingCode =
   /\.(?:remove|hide|fadeOut|slideUp|detach|empty|replaceWith|replaceChildren|toggle)\s*\(|\.(?:style|classList|className|innerHTML|outerHTML|innerText|textContent)\b|\.hidden\b(?!\s*=\s*(?:false|!1))|["'](?:none|hidden)["']/;
 const maxSelectorLength = 200;
 
-/** Reads nodes with a stack of its own: a page may be nested deeper than calls can be. `scripts`: how many scripts wrote the nodes. */
-function readNodes(nodes: readonly Node[], page: Page, scripts: number): void {
-  const stack: (Node | DoubtfulPart | string)[] = [];
-  pushReversed(stack, nodes);
-  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
-    if (typeof node === "string") page.texts.push(node);
-    else if ("reason" in node) endDoubt(page, node);
-    else if (defaultTreeAdapter.isTextNode(node)) page.texts.push(node.value);
+/** Reads nodes with a stack of its own: a page may be nested deeper than calls can be. */
+function readNodes(nodes: readonly Node[], page: Page, { doubt: outer, scripts }: Reading): void {
+  const stack = nodes.toReversed().map((node): [Node | string, Reading["doubt"]] => [node, outer]);
+  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
+    const [node, doubt] = next;
+    if (typeof node === "string") page.parts.push({ text: node, doubt });
+    else if (defaultTreeAdapter.isTextNode(node)) page.parts.push({ text: node.value, doubt });
     else if (defaultTreeAdapter.isElementNode(node)) {
       const obstacle = obstacleOf(node, page);
       // Elements that start a new line part words; `<b>U</b>SG` is one word.
       const gap = inlineElements.has(node.tagName) ? "" : " ";
-      page.texts.push(gap);
-      if (node.tagName === "script") readScript(node, page, scripts);
-      stack.push(gap);
+      page.parts.push({ text: gap, doubt });
+      if (node.tagName === "script") readScript(node, page, { doubt, scripts });
+      stack.push([gap, doubt]);
       // A script shows its text wherever the script stands.
-      if (obstacle?.kind === "hidden" || (obstacle !== null && !page.isLoose)) pushReversed(stack, scriptsIn(node));
-      if (obstacle?.kind === "hidden") continue;
-      const doubt = obstacle === null ? null : beginDoubt(page, obstacle.reason);
-      if (doubt !== null) stack.push(doubt);
-      if (obstacle === null || page.isLoose) pushReversed(stack, childrenOf(node));
-      else if (obstacle === closedDetails) pushReversed(stack, node.childNodes.filter(isSummary).slice(0, 1));
+      const inside = obstacle?.kind === "hidden" ? scriptsIn(node) : childrenOf(node);
+      const summary = obstacle === closedDetails ? inside.find(isSummary) : undefined;
+      const doubtInside = obstacle?.kind === "doubtful" ? doubtOf(node, obstacle.reason, doubt) : doubt;
+      for (const child of inside.toReversed()) stack.push([child, child === summary ? doubt : doubtInside]);
     }
   }
+}
+
+function doubtOf({ tagName }: Element, reason: string, outer: Reading["doubt"]): Reading["doubt"] {
+  const isInert = tagName === "template";
+  return outer === null || isInert ? { reason: outer?.reason ?? reason, isInert } : outer;
 }
 
 /** Scripts of a template do not run; parse5 keeps them apart from the children. */
@@ -196,26 +198,9 @@ function scriptsIn(element: Element): readonly Element[] {
   for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
     if (!defaultTreeAdapter.isElementNode(node)) continue;
     if (node.tagName === "script" && node !== element) found.push(node);
-    pushReversed(stack, node.childNodes);
+    for (const child of node.childNodes.toReversed()) stack.push(child);
   }
   return found;
-}
-
-function pushReversed<Item>(stack: Item[], items: readonly Item[]): void {
-  for (const item of items.toReversed()) stack.push(item);
-}
-
-/** Null inside of a part that is doubtful already. */
-function beginDoubt(page: Page, reason: string): DoubtfulPart | null {
-  if (page.doubt !== null) return null;
-  page.doubt = { reason, start: page.texts.length };
-  return page.doubt;
-}
-
-function endDoubt(page: Page, { reason, start }: DoubtfulPart): void {
-  const words = wordsOf(page.texts.slice(start).join(""));
-  if (words.trim() !== "") page.doubts.push({ reason, words });
-  page.doubt = null;
 }
 
 const closedDetails: Hiding = { kind: "doubtful", reason: "details that are closed" };
@@ -272,7 +257,7 @@ function isNamed(element: Element, { code, named }: Page): boolean {
   });
 }
 
-function readScript(script: Element, page: Page, scripts: number): void {
+function readScript(script: Element, page: Page, { doubt, scripts }: Reading): void {
   // The content of a script element with `src` does not run.
   if (scripts >= maxDepth || attributeOf(script, "src") !== undefined) return;
   const source = sourceOf(script);
@@ -281,12 +266,12 @@ function readScript(script: Element, page: Page, scripts: number): void {
     ? (page.scripts.get(script) ?? textsOfScript(source))
     : [{ text: source, isShown: false }];
   for (const { text, isShown } of texts) {
-    if (!isShown && !page.isLoose) continue;
-    const doubt = isShown ? null : beginDoubt(page, "a script that is not seen to show it");
-    page.texts.push(" ");
-    if (!/[<&]/.test(text)) page.texts.push(text);
-    else readNodes(parseFragment(text, { treeAdapter: page.adapter }).childNodes, page, scripts + 1);
-    if (doubt !== null) endDoubt(page, doubt);
+    const inDoubt = doubt ?? { reason: "a script that is not seen to show it", isInert: false };
+    const reading = { doubt: isShown && doubt?.isInert !== true ? null : inDoubt, scripts: scripts + 1 };
+    const nodes = /[<&]/.test(text) ? parseFragment(text, { treeAdapter: page.adapter }).childNodes : null;
+    page.parts.push({ text: ` ${nodes === null ? text : ""}`, doubt: reading.doubt });
+    if (nodes !== null) readNodes(nodes, page, reading);
+    page.parts.push({ text: " ", doubt: reading.doubt });
   }
 }
 
