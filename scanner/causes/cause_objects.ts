@@ -21,18 +21,9 @@ export interface ChangeableObject {
   readonly isBuiltIn: boolean;
 }
 
-const appArtifacts: readonly ArtifactName[] = ["apps", "app_policy_rules", "admin_console_app", "dashboard_app"];
-
-/**
- * Every object in the evidence that can be a cause, also where a list broke off. Objects without a usable id are left out,
- * and apps and their policies where nobody asks for them: an org may have tens of thousands.
- */
-export function changeableObjects(
-  artifacts: CollectedArtifacts,
-  { withApps }: { readonly withApps: boolean },
-): readonly ChangeableObject[] {
-  const names = (Object.keys(artifacts) as ArtifactName[]).filter((name) => withApps || !appArtifacts.includes(name));
-  const lists = objectLists(Object.fromEntries(names.map((name) => [name, artifacts[name]])));
+/** Every object in the evidence that can be a cause, also where a list broke off. Objects without a usable id are left out. */
+export function changeableObjects(artifacts: CollectedArtifacts): readonly ChangeableObject[] {
+  const lists = objectLists(artifacts);
   const objects = lists.flatMap((list) => list.objects);
   const apps = new Map(objects.filter(({ type }) => type === "app").map((app) => [app.id, app]));
   const policies = new Map([

@@ -13,13 +13,9 @@ export function causesOf(
   artifacts: CollectedArtifacts,
   digest: (text: string) => string,
 ): readonly Cause[] {
-  const failures = failuresOf(results);
-  const { causes } = rankCauses(failures);
+  const { causes } = rankCauses(failuresOf(results));
   if (causes.length === 0) return [];
-  const withApps = failures.some(({ finding }) => finding.resource.type === "app");
-  const objects = new Map(
-    changeableObjects(artifacts, { withApps }).map((object) => [causeId(object, digest), object]),
-  );
+  const objects = new Map(changeableObjects(artifacts).map((object) => [causeId(object, digest), object]));
   return causes.flatMap(({ id, findings, checks, closes }) => {
     const [first] = findings;
     if (first === undefined) return [];

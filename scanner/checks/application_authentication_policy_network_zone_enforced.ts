@@ -7,6 +7,7 @@ import {
   missing,
   type Evidence,
   type JsonList,
+  type MissingEvidence,
   type RulesById,
 } from "../evidence/artifacts.ts";
 import { defineCheck, type CheckContext, type FindingDraft } from "./check.ts";
@@ -61,22 +62,20 @@ export const applicationAuthenticationPolicyNetworkZoneEnforced = defineCheck({
     ],
     left_to_person: uncovered,
   },
-  evaluate({ apps, app_policy_rules: rules, network_zones: zones, access_policies: policies }, context) {
+  evaluate({ apps, app_policy_rules: rules, network_zones: zones, access_policies: listed }, context) {
     const seen = describeApps(apps);
-    const evidence: PolicyEvidence = { rules, zones: readZones(zones), policies: entriesOf(policies) };
-    const judgeOnce = createPolicyEvaluator(evidence);
-    const compare = createComparison(evidence, entriesOf(apps), context.orgPolicy);
+    const policies = readPolicies(rules, { zones: readZones(zones), listed: entriesOf(listed) });
+    // Thousands of apps may share one policy.
+    const judgeOnce = memoize((policyId: string) => judgePolicy(policyId, policies));
+    const compare = createComparison(policies, entriesOf(apps), context.orgPolicy);
     const hidden = seen.part === null ? null : `Only ${seen.part} were evaluated`;
     return judgeList(apps, {
       expected,
       judgeItem(app) {
         const subject = new Subject(resourceOf("app", app), expected, seen.note);
         const draft = withPartialCoverage(judgeApp(subject, app, { judgeOnce, context }), uncovered);
-        if (draft === null) return null;
-        return withPartialCoverage(
-          withDocument(draft, context.orgPolicy, () => compare(app)),
-          hidden,
-        );
+        const closed = draft === null ? null : withDocument(draft, context.orgPolicy, () => compare(app));
+        return withPartialCoverage(closed, hidden);
       },
       judgeEmpty() {
         const org = new Subject(null, expected, seen.note);
@@ -137,43 +136,41 @@ function judgeApp(subject: Subject, app: JsonObject, { judgeOnce, context }: App
   return withNote(withNote(own, note), subject.about.note);
 }
 
-interface PolicyEvidence {
-  readonly rules: Evidence<RulesById>;
+interface Policies {
   readonly zones: Zones;
   /** The policies of apps, as far as they are known. */
-  readonly policies: JsonList;
+  readonly listed: JsonList;
+  readonly nameOfId: (policyId: string) => string | undefined;
+  /** A policy's own evidence, no matter what is missing of others; null where it was not requested. */
+  readonly rulesOf: (policyId: string) => Evidence<JsonList> | null;
+  /** Why rules of some policies are missing; null where all were obtained. */
+  readonly missing: MissingEvidence | null;
 }
 
-/** The verdict on a policy, no matter what app is bound to it: thousands of apps may share one. */
-function createPolicyEvaluator({ rules: all, zones, policies }: PolicyEvidence): AppContext["judgeOnce"] {
+function readPolicies(all: Evidence<RulesById>, known: Pick<Policies, "zones" | "listed">): Policies {
+  const byId = new Map(Object.entries(availableValue(all) ?? {}));
+  const names = new Map(known.listed.map((policy) => [policy["id"], nameOf(policy)]));
+  const unread = all.state === "missing" ? missing<never>(all.reason, all.detail) : null;
+  return { ...known, nameOfId: (id) => names.get(id), rulesOf: (id) => byId.get(id) ?? unread, missing: unread };
+}
+
+/** The verdict on a policy, no matter what app is bound to it. */
+function judgePolicy(policyId: string, policies: Policies): FindingDraft {
   const subject = new Subject(null, expected);
-  const names = new Map(policies.map((policy) => [policy["id"], nameOf(policy)]));
-  return memoize((policyId) => {
-    const rules = rulesOf(policyId, all);
-    const verdict =
-      rules === null
-        ? subject.manual("provider_error", "no answer about its policy's rules")
-        : judgeRules(subject, rules, zones);
-    // A policy's own rules can prove a FAIL, but no PASS, if other evidence is missing.
-    if (verdict.status === "PASS" && all.state === "missing") return subject.missing(all);
-    const draft = { ...verdict, actual: `${verdict.actual}, in the policy "${names.get(policyId) ?? policyId}"` };
-    return draft.status === "FAIL" ? { cause: { type: "policy", id: policyId }, ...draft } : draft;
-  });
+  const rules = policies.rulesOf(policyId);
+  const verdict =
+    rules === null
+      ? subject.manual("provider_error", "no answer about its policy's rules")
+      : judgeRules(subject, rules, policies.zones);
+  // A policy's own rules can prove a FAIL, but no PASS, if other evidence is missing.
+  if (verdict.status === "PASS" && policies.missing !== null) return subject.missing(policies.missing);
+  const draft = { ...verdict, actual: `${verdict.actual}, in the policy "${policies.nameOfId(policyId) ?? policyId}"` };
+  return draft.status === "FAIL" ? { cause: { type: "policy", id: policyId }, ...draft } : draft;
 }
 
-/** A policy's own evidence, no matter what is missing of others; null where it was not requested. */
-function rulesOf(policyId: string, all: Evidence<RulesById>): Evidence<JsonList> | null {
-  const byId = availableValue(all) ?? {};
-  const rules = Object.hasOwn(byId, policyId) ? byId[policyId] : undefined;
-  if (rules !== undefined || all.state === "obtained") return rules ?? null;
-  return missing(all.reason, all.detail);
-}
-
-/**
- * Compares the zones of an app's rules with the document's. Thousands of apps may share one policy, and one entry.
- */
+/** Compares the zones of an app's rules with the document's. Thousands of apps may share one policy, and one entry. */
 function createComparison(
-  { rules, zones, policies }: PolicyEvidence,
+  { rulesOf, zones, listed, nameOfId }: Policies,
   apps: JsonList,
   orgPolicy: OrgPolicy | undefined,
 ): (app: JsonObject) => Comparison {
@@ -181,14 +178,9 @@ function createComparison(
   const byLabel = new Map(orgPolicy.apps.map((entry) => [entry.app, entry]));
   const byPolicy = new Map(orgPolicy.apps.map((entry) => [entry.policy, entry]));
   const labels = Map.groupBy(apps, nameOf);
-  const names = Map.groupBy(policies, nameOf);
-  const nameById = new Map(policies.map((policy) => [policy["id"], nameOf(policy)]));
-  const usesOf = memoize((policyId: string) =>
-    policyZoneUse(entriesOf(rulesOf(policyId, rules)), { accessPath, zones, everyone: null }),
-  );
-  const comparisonOf = memoize((entry: AppEntry) =>
-    memoize((policyId: string) => compareZones(entry, usesOf(policyId), zones)),
-  );
+  const names = Map.groupBy(listed, nameOf);
+  const usesOf = memoize((id: string) => policyZoneUse(entriesOf(rulesOf(id)), { accessPath, zones, everyone: null }));
+  const comparisonOf = memoize((entry: AppEntry) => memoize((id: string) => compareZones(entry, usesOf(id), zones)));
   return (app) => {
     const policyId = accessPolicyId(app);
     if (typeof policyId !== "string") return notCovered;
@@ -197,9 +189,9 @@ function createComparison(
     const ofApp = byLabel.get(label);
     if (ofApp !== undefined)
       return compareSole(labels.get(label), `apps with the label "${label}"`, () => compare(ofApp));
-    const name = nameById.get(policyId);
-    const ofPolicy = name === undefined ? undefined : byPolicy.get(name);
-    if (name !== undefined && ofPolicy !== undefined)
+    const name = nameOfId(policyId) ?? "";
+    const ofPolicy = byPolicy.get(name);
+    if (ofPolicy !== undefined)
       return compareSole(names.get(name), `policies of apps with the name "${name}"`, () => compare(ofPolicy));
     const ofOthers = byLabel.get("*");
     return ofOthers === undefined ? notCovered : compare(ofOthers);
@@ -243,13 +235,17 @@ const accessPath = "actions.appSignOn.access";
 /** Null where the rule complies. */
 function judgeRule(subject: Subject, rule: JsonObject, zones: Zones): FindingDraft | null {
   const name = `rule "${nameOf(rule)}"`;
-  const isCatchAll = isBuiltIn(rule);
   if (activityOf(rule) === "unknown") return subject.unreadable(`${unknownActivity(rule)} of ${name}`);
-  if (isCatchAll !== null) return isCatchAll ? judgeCatchAll(subject, rule) : judgeCustomRule(subject, rule, zones);
-  const asCustom = judgeCustomRule(subject, rule, zones);
+  const [isCatchAll, access] = [isBuiltIn(rule), accessOf(rule, accessPath)];
+  if (isCatchAll === true) return judgeCatchAll(subject, rule);
+  // A rule that denies lets nobody in, so it needs no zone.
+  const network = judgeNetwork(subject, networkConditionOf(rule, zones), ` in ${name}`);
+  const isOpen = access === "ALLOW" && network.status !== "PASS";
+  const asCustom = access === "unknown" ? subject.unreadable(`the access of ${name}`) : isOpen ? network : null;
+  if (isCatchAll === false) return asCustom;
   // A FAIL in either role is one.
-  if (asCustom?.status === "FAIL" && judgeCatchAll(subject, rule)?.status === "FAIL") return asCustom;
-  return subject.unreadable(`${name} that may be the catch-all`);
+  const isFailing = asCustom?.status === "FAIL" && judgeCatchAll(subject, rule)?.status === "FAIL";
+  return isFailing ? asCustom : subject.unreadable(`${name} that may be the catch-all`);
 }
 
 function judgeCatchAll(subject: Subject, rule: JsonObject): FindingDraft | null {
@@ -258,13 +254,4 @@ function judgeCatchAll(subject: Subject, rule: JsonObject): FindingDraft | null 
   if (access.kind === "unreadable") return subject.unreadable(`the access ${access.found} of ${name}`);
   if (access.kind === "value" && access.value === "DENY") return null;
   return subject.fail(`access ${access.kind === "value" ? access.value : "not set"} in the catch-all ${name}`);
-}
-
-/** A rule that denies lets nobody in, so it needs no zone. */
-function judgeCustomRule(subject: Subject, rule: JsonObject, zones: Zones): FindingDraft | null {
-  const access = accessOf(rule, accessPath);
-  if (access === "DENY") return null;
-  if (access === "unknown") return subject.unreadable(`the access of rule "${nameOf(rule)}"`);
-  const draft = judgeNetwork(subject, networkConditionOf(rule, zones), ` in rule "${nameOf(rule)}"`);
-  return draft.status === "PASS" ? null : draft;
 }
