@@ -3,7 +3,7 @@ import type { OrgPolicy } from "../org_policy/document.ts";
 import type { CollectedArtifacts, Evidence, JsonList } from "../evidence/artifacts.ts";
 import { defineCheck, type Check, type FindingDraft } from "./check.ts";
 import { judgeList, Subject, withPartialCoverage } from "./evaluating/finding_drafts.ts";
-import { expectationOf, judgeSetting, settingOf, type FieldRule } from "./evaluating/setting.ts";
+import { expectationOf, judgeSetting, settingOf, type ExplainedSetting, type FieldRule } from "./evaluating/setting.ts";
 import { least, most, type ParameterValues } from "./parameter.ts";
 import {
   directoryEvidenceFor,
@@ -135,18 +135,11 @@ export const passwordChecks: readonly Check[] = [
   lockoutThreshold,
 ];
 
-type PasswordSetting = FieldRule & {
-  readonly name: string;
-  /** The finding on a directory's policy, where Okta does not enforce the setting; without it Okta's setting decides there too. */
-  readonly ofDirectory?: (subject: Subject, directory: string) => FindingDraft;
-  readonly examines: string;
-  readonly why: string;
-  readonly disa: string;
-  /** The condition of a PASS, and further sentences about it. */
-  readonly passes: string;
-  readonly more?: readonly string[];
-  readonly console: string;
-};
+type PasswordSetting = FieldRule &
+  ExplainedSetting & {
+    /** The finding on a directory's policy, where Okta does not enforce the setting; without it Okta's setting decides there too. */
+    readonly ofDirectory?: (subject: Subject, directory: string) => FindingDraft;
+  };
 
 /** `path` is below `settings.password`. */
 function passwordCheck({ path, ...given }: PasswordSetting): Check {

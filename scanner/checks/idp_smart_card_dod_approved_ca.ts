@@ -188,24 +188,14 @@ function startsWithWord(part: string, wanted: string): boolean {
 
 /** `CN=a\, b, OU=c` and the lines that a certificate is printed in; both without regard to case and spaces. */
 function partsOf(name: string): readonly string[] {
-  const parts: string[] = [];
-  let part = "";
-  let isEscaped = false;
-  let isQuoted = false;
   // `/C=US/OU=DoD` is how OpenSSL used to print a name; elsewhere a slash is a letter like any other.
-  const separators = name.startsWith("/") ? /[/\n]/ : /[,;+\n]/;
-  for (const letter of name) {
-    if (isEscaped || letter === "\\") isEscaped = !isEscaped;
-    else if (letter === '"') isQuoted = !isQuoted;
-    else if (!isQuoted && separators.test(letter)) {
-      parts.push(part);
-      part = "";
-      continue;
-    }
-    part += letter;
-  }
-  return [...parts, part].map(normalize).filter((text) => text !== "");
+  const parts = name.match(name.startsWith("/") ? partBySlash : partByComma) ?? [];
+  return parts.map(normalize).filter((text) => text !== "");
 }
+
+// Up to a separator that is neither escaped nor quoted.
+const partByComma = /(?:\\[^]?|"(?:\\[^]?|[^"\\])*"?|[^,;+\n"\\])+/g;
+const partBySlash = /(?:\\[^]?|"(?:\\[^]?|[^"\\])*"?|[^/\n"\\])+/g;
 
 function normalize(part: string): string {
   return part.trim().replaceAll(/\s+/g, " ").replace(/ ?= ?/, "=").toLowerCase();

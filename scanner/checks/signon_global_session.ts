@@ -1,9 +1,9 @@
 import { decide, everyoneGroup, rulesForEverybody } from "./deciding_fields.ts";
 import type { JsonObject } from "../../shared/json.ts";
-import { defineCheck, type Check, type Explanation, type FindingDraft, type DecidingFields } from "./check.ts";
+import { defineCheck, type Check, type FindingDraft } from "./check.ts";
 import { notSet, type Subject } from "./evaluating/finding_drafts.ts";
 import { showMinutes, showValue } from "./parsing/fields.ts";
-import { expectationOf, judgeSetting, settingOf, type FieldRule } from "./evaluating/setting.ts";
+import { expectationOf, judgeSetting, settingOf, type ExplainedSetting, type FieldRule } from "./evaluating/setting.ts";
 import { most } from "./parameter.ts";
 import { isBuiltIn } from "./parsing/rule_order.ts";
 import { groupsOfSessionRules, judgeSessionPolicies } from "./evaluating/session_policies.ts";
@@ -11,28 +11,19 @@ import { nameOf } from "./parsing/names.ts";
 
 const atPriorityOne = 'an active rule at priority 1, not the built-in "Default Rule",';
 
-const fixSteps = [
-  "Open Security > Global Session Policy in the Admin Console",
-  "Open each active policy, the Default Policy first",
-  'Add a rule, or edit the one at priority 1 (it must not be the built-in "Default Rule")',
-];
-
 const idleTimeout = sessionCheck({
   name: "signon_global_session_idle_timeout_15min",
   limit: most("global_session_idle_minutes", "minutes", 15, { max: 43_200 }),
   expected: (minutes) => `${atPriorityOne} with a maximum idle time of 1 to ${minutes} minutes`,
   path: "maxSessionIdleMinutes",
   show: showMinutes,
-  explanation: {
-    examines: "How long a global session may be idle before Okta ends it, in the deciding rule of every active policy.",
-    why:
-      "An unattended browser with a live session opens every app behind it. A custom policy applies to its users " +
-      "regardless of the Default Policy, so every active policy is evaluated.",
-    disa: 'If "Maximum Okta global session idle time" is not set to 15 minutes, this is a finding.',
-    rests_on: ofDecidingRule("`maxSessionIdleMinutes` is 1 to 15; 0 means that an idle session never ends"),
-    fix: [...fixSteps, 'Set "Maximum Okta global session idle time" to 15 minutes and save'],
-    deciding_fields: decidingFields("maxSessionIdleMinutes"),
-  },
+  examines: "How long a global session may be idle before Okta ends it, in the deciding rule of every active policy.",
+  why:
+    "An unattended browser with a live session opens every app behind it. A custom policy applies to its users " +
+    "regardless of the Default Policy, so every active policy is evaluated.",
+  disa: 'If "Maximum Okta global session idle time" is not set to 15 minutes, this is a finding.',
+  passes: "`maxSessionIdleMinutes` is 1 to 15; 0 means that an idle session never ends",
+  console: 'Set "Maximum Okta global session idle time" to 15 minutes and save',
 });
 
 const lifetime = sessionCheck({
@@ -42,17 +33,12 @@ const lifetime = sessionCheck({
     `${atPriorityOne} with a maximum session lifetime of 1 to ${minutes} minutes${minutes === 1080 ? " (18 hours)" : ""}`,
   path: "maxSessionLifetimeMinutes",
   show: showMinutes,
-  explanation: {
-    examines: "How long a global session may last in total, in the deciding rule of every active policy.",
-    why: "A session without an end never asks for a password again, so a stolen session stays usable.",
-    disa: 'Verify "Maximum Okta global session lifetime" is set to 18 hours.',
-    rests_on: [
-      ...ofDecidingRule("`maxSessionLifetimeMinutes` is 1 to 1080; 0, Okta's default, means no limit"),
-      "Not covered: sessions that applications keep for themselves.",
-    ],
-    fix: [...fixSteps, 'Set "Maximum Okta global session lifetime" to 18 hours and save'],
-    deciding_fields: decidingFields("maxSessionLifetimeMinutes"),
-  },
+  examines: "How long a global session may last in total, in the deciding rule of every active policy.",
+  why: "A session without an end never asks for a password again, so a stolen session stays usable.",
+  disa: 'Verify "Maximum Okta global session lifetime" is set to 18 hours.',
+  passes: "`maxSessionLifetimeMinutes` is 1 to 1080; 0, Okta's default, means no limit",
+  more: ["Not covered: sessions that applications keep for themselves."],
+  console: 'Set "Maximum Okta global session lifetime" to 18 hours and save',
 });
 
 const cookies = sessionCheck({
@@ -61,45 +47,54 @@ const cookies = sessionCheck({
   expected: () => `${atPriorityOne} whose session cookies do not persist`,
   path: "usePersistentCookie",
   show: (isPersistent) => (isPersistent ? "persistent session cookies" : "no persistent session cookies"),
-  explanation: {
-    examines: "Whether the session cookie outlives the browser, in the deciding rule of every active policy.",
-    why: "A persistent cookie leaves a session on the disk of a shared or lost machine after the browser is closed.",
-    disa: 'Verify "Okta global session cookies persist across browser sessions" is set to "Disabled".',
-    rests_on: [
-      ...ofDecidingRule("`usePersistentCookie` is exactly false"),
-      "Not covered: cookies of applications, and browsers that restore sessions.",
-    ],
-    fix: [...fixSteps, 'Set "Okta global session cookies persist across browser sessions" to Disabled and save'],
-    deciding_fields: decidingFields("usePersistentCookie"),
-  },
+  examines: "Whether the session cookie outlives the browser, in the deciding rule of every active policy.",
+  why: "A persistent cookie leaves a session on the disk of a shared or lost machine after the browser is closed.",
+  disa: 'Verify "Okta global session cookies persist across browser sessions" is set to "Disabled".',
+  passes: "`usePersistentCookie` is exactly false",
+  more: ["Not covered: cookies of applications, and browsers that restore sessions."],
+  console: 'Set "Okta global session cookies persist across browser sessions" to Disabled and save',
 });
-
-/** Sentences about the rule that decides, which the three settings share. */
-function ofDecidingRule(condition: string): readonly string[] {
-  return [
-    `PASS: in every active policy the active rule at priority 1 is not the built-in one, and its ${condition}. Later rules count by ` +
-      "value: the Default Rule may come last if it complies.",
-    "A rule that denies gives no session, so the first rule that allows decides. An inactive rule at priority 1 is MANUAL " +
-      "(`needs_review`) where the next rule complies.",
-    "A custom policy without active rules, which Okta does not consider, is left out and named. The Default Policy needs one: a list " +
-      "without it is a part, and MANUAL (`missing_role`).",
-    "Left to a person: a later, laxer rule makes the result MANUAL (`partly_automated`) and is named. Verify that nobody reaches it.",
-  ];
-}
 
 export const globalSessionChecks: readonly Check[] = [idleTimeout, lifetime, cookies];
 
-type SessionSetting = FieldRule & { readonly name: string; readonly explanation: Explanation };
+type SessionSetting = FieldRule & ExplainedSetting;
 
 /** `path` is below `actions.signon.session`. */
-function sessionCheck({ path, ...more }: SessionSetting): Check {
-  const setting: SessionSetting = { ...more, path: `actions.signon.session.${path}` };
-  const { name, explanation } = setting;
+function sessionCheck({ path, ...given }: SessionSetting): Check {
+  const setting: SessionSetting = { ...given, path: `actions.signon.session.${path}` };
+  const { name, examines, why, disa, passes, more = [], console: lastStep } = setting;
   return defineCheck({
     name,
     artifacts: ["global_session_policies"],
     ...settingOf(setting),
-    explanation,
+    explanation: {
+      examines,
+      why,
+      disa,
+      rests_on: [
+        `PASS: in every active policy the active rule at priority 1 is not the built-in one, and its ${passes}. Later rules count by ` +
+          "value: the Default Rule may come last if it complies.",
+        "A rule that denies gives no session, so the first rule that allows decides. An inactive rule at priority 1 is MANUAL " +
+          "(`needs_review`) where the next rule complies.",
+        "A custom policy without active rules, which Okta does not consider, is left out and named. The Default Policy needs one: a list " +
+          "without it is a part, and MANUAL (`missing_role`).",
+        "Left to a person: a later, laxer rule makes the result MANUAL (`partly_automated`) and is named. Verify that nobody reaches it.",
+        ...more,
+      ],
+      fix: [
+        "Open Security > Global Session Policy in the Admin Console",
+        "Open each active policy, the Default Policy first",
+        'Add a rule, or edit the one at priority 1 (it must not be the built-in "Default Rule")',
+        lastStep,
+      ],
+      deciding_fields: [
+        decide("global_session_policies", ["status", "system"]),
+        decide("policyRules", ["status", "priority", "system", "name", "actions.signon.access"]),
+        rulesForEverybody,
+        everyoneGroup,
+        decide("policyRules", [setting.path]),
+      ],
+    },
     conditionalArtifacts: groupsOfSessionRules,
     evaluate: (artifacts, { parameters: values }) =>
       judgeSessionPolicies(artifacts, {
@@ -123,14 +118,4 @@ function judgeNotBuiltIn(subject: Subject, rule: JsonObject, draft: FindingDraft
   if (isDefault === null && draft?.status !== "FAIL")
     return subject.unreadable(`a rule "${nameOf(rule)}" that may be built in`);
   return draft;
-}
-
-function decidingFields(setting: string): readonly DecidingFields[] {
-  return [
-    decide("global_session_policies", ["status", "system"]),
-    decide("policyRules", ["status", "priority", "system", "name", "actions.signon.access"]),
-    rulesForEverybody,
-    everyoneGroup,
-    decide("policyRules", [`actions.signon.session.${setting}`]),
-  ];
 }

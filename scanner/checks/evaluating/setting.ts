@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../shared/json.ts";
-import type { Check, FindingDraft, Setting } from "../check.ts";
+import type { Check, Explanation, FindingDraft, Setting } from "../check.ts";
 import { limitOf, meets, type NumberParameter, type ParameterValues } from "../parameter.ts";
 import { readBoolean, readNumber } from "../parsing/fields.ts";
 import type { Subject } from "./finding_drafts.ts";
@@ -22,6 +22,16 @@ interface FlagRule {
   readonly limit?: never;
   readonly show: (value: boolean) => string;
   readonly expected: () => string;
+}
+
+/** A check of one setting, with the texts that are its own. */
+export interface ExplainedSetting extends Pick<Explanation, "examines" | "why" | "disa"> {
+  readonly name: string;
+  /** The condition of a PASS, and further sentences about it. */
+  readonly passes: string;
+  readonly more?: readonly string[];
+  /** The last step in the console. */
+  readonly console: string;
 }
 
 /** The expectation by the limit that is in force. */
