@@ -1,4 +1,5 @@
 import type { CheckResult } from "../../shared/report.ts";
+import { openFindings } from "../../shared/rule_result.ts";
 import { catalog } from "../catalog/catalog.ts";
 import type { ParameterValues } from "../checks/parameter.ts";
 import type { CollectedArtifacts } from "../evidence/artifacts.ts";
@@ -70,6 +71,7 @@ export function planFixes(
   const planned: Planned[] = [];
   for (const failed of open) {
     const change =
+      failed.attested ??
       planners[placeOf(failed)]?.plan(failed, { artifacts, parameters }) ??
       withoutTerraform[failed.check.name] ??
       "the provider has no resource";
@@ -94,12 +96,16 @@ export function planFixes(
 }
 
 function failedFindings(results: readonly CheckResult[]): readonly Failed[] {
-  return results.flatMap(({ check: name, findings, attestation }) => {
+  return results.flatMap((result) => {
+    const { check: name, findings, attestation } = result;
     const check = catalog.find((one) => one.name === name);
+    if (check === undefined) return [];
     // Without an active log stream the result is MANUAL; it stays to fix until a person attests another way.
-    const isOpen = name === "systemlog_streaming_enabled" && attestation === null;
-    const failed = findings.filter(({ status, reason }) => status === "FAIL" || (isOpen && reason === "needs_review"));
-    return check === undefined ? [] : failed.map((finding) => ({ check, finding }));
+    const isOpen = name === "systemlog_streaming_enabled" && (attestation?.status ?? "FAIL") === "FAIL";
+    const failed = findings.filter((one) => one.status === "FAIL" || (isOpen && one.reason === "needs_review"));
+    if (failed.length > 0 || attestation?.status !== "FAIL") return failed.map((finding) => ({ check, finding }));
+    const attested = `a person attested the failure: ${attestation.reason}`;
+    return openFindings(result).map((finding) => ({ check, finding, attested }));
   });
 }
 

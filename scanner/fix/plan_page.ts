@@ -175,7 +175,9 @@ function manualSection(results: readonly CheckResult[], { fixed }: FixPlan): rea
   const planned = new Set(fixed.map(({ finding }) => finding));
   const lines = results.flatMap((result) => {
     const first = result.findings.find((finding) => finding.status === "MANUAL" && !planned.has(finding));
-    return first === undefined ? [] : [`- ${result.vuln_id} ${levelOf(result)}: ${markdownText(first.detail)}`];
+    return first === undefined || result.attestation !== null
+      ? []
+      : [`- ${result.vuln_id} ${levelOf(result)}: ${markdownText(first.detail)}`];
   });
   return lines.length === 0 ? [] : [`## Manual review, so not in the plan\n\n${lines.join("\n")}`];
 }

@@ -22,6 +22,8 @@ import { identifier, type TerraformResource, type Value, type Variable } from ".
 export interface Failed {
   readonly check: CatalogCheck;
   readonly finding: Finding;
+  /** Set where only a person found the failure: no evidence shows what to change. */
+  readonly attested?: string;
 }
 
 /** The org as a planner sees it. */

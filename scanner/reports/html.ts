@@ -165,7 +165,10 @@ function ruleSection(check: CheckResult, { report, revision }: Judged): Html {
       others.length === 0
         ? ""
         : html`<details>
-            <summary>${others.length} of ${countOf(check.findings.length, "finding")} are not open</summary>
+            <summary>
+              ${others.length} of ${countOf(check.findings.length, "finding")} ${others.length === 1 ? "is" : "are"} not
+              open
+            </summary>
             ${findingGroups(others)}
           </details>`
     }

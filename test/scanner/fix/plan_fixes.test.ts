@@ -5,7 +5,7 @@ import { evaluateCheck } from "../../../scanner/evaluate.ts";
 import { obtained, type CollectedArtifacts } from "../../../scanner/evidence/artifacts.ts";
 import { renderMain, renderVariables } from "../../../scanner/fix/fix_files.ts";
 import { manualSteps } from "../../../scanner/fix/manual_steps.ts";
-import { terraformChecks } from "../../../scanner/fix/plan_fixes.ts";
+import { planFixes, terraformChecks } from "../../../scanner/fix/plan_fixes.ts";
 import { renderPlanPage } from "../../../scanner/fix/plan_page.ts";
 import { addressOf } from "../../../scanner/fix/terraform.ts";
 import type { JsonObject } from "../../../shared/json.ts";
@@ -30,6 +30,22 @@ describe("planFixes", () => {
     const plan = planOf(await artifacts);
     expect(plan.resources.length).toBeGreaterThan(8);
     expect(problemsOf(plan)).toEqual([]);
+  });
+
+  test("what only a person found to fail is left to a person, but for the log stream that is missing", () => {
+    const attested = (name: string, artifacts: CollectedArtifacts) => {
+      const result = evaluateCheck(findCheck(name), artifacts, context);
+      const attestation = { status: "FAIL", reason: "Ben looked", by: "Ada", expires: null } as const;
+      const plan = planFixes([{ ...result, attestation }], artifacts);
+      expect(renderPlanPage({ plan, results: [{ ...result, attestation }], origin, artifacts })).not.toMatch(
+        /nothing to fix|Manual review/,
+      );
+      return plan;
+    };
+    const logs = attested("systemlog_streaming_enabled", compliantArtifacts({ log_streams: obtained([]) }));
+    expect([logs.fixed.length, logs.byHand]).toEqual([1, []]);
+    const { byHand, resources } = attested("apitoken_restricted_to_network_zone", compliantArtifacts());
+    expect([resources, byHand[0]?.why]).toEqual([[], "a person attested the failure: Ben looked"]);
   });
 
   // The time is that of minutes of work, were all apps looked through for each policy.
