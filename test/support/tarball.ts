@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { cp, mkdir } from "node:fs/promises";
+import { cp, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import packageJson from "../../package.json" with { type: "json" };
@@ -12,6 +12,9 @@ const root = join(import.meta.dirname, "../..");
 export async function packTarball(folder: string): Promise<string> {
   await mkdir(folder, { recursive: true });
   await cp(builtPackage, join(folder, "dist"), { recursive: true });
+  // As a checkout in which the Worker was built, too.
+  await mkdir(join(folder, "dist/worker"));
+  await writeFile(join(folder, "dist/worker/index.js"), "");
   const copied = packageJson.files
     .filter((file) => file !== "dist" && !file.startsWith("!"))
     .map((file) => file.replace(/\/\*.*$/, ""));

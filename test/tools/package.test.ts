@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { cp, readFile } from "node:fs/promises";
+import { cp, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -25,8 +25,10 @@ test("installed tarball says its version, scans, evaluates offline and exports s
   expect(stdout).toBe(`${packageJson.name} ${packageJson.version} works on Node ${process.versions.node}\n`);
 });
 
-test("tarball contains the licenses of the packages in its bundle", async () => {
-  const text = await readFile(join(installed, "node_modules/scanstream/dist/THIRD_PARTY_LICENSES.txt"), "utf8");
+test("tarball contains the licenses of the packages in its bundle, and no Worker", async () => {
+  const dist = join(installed, "node_modules/scanstream/dist");
+  expect(await readdir(dist)).not.toContain("worker");
+  const text = await readFile(join(dist, "THIRD_PARTY_LICENSES.txt"), "utf8");
   for (const name of ["commander", "undici", "preact", "hono"]) expect(text).toMatch(new RegExp(`^${name} \\d`, "m"));
 });
 
