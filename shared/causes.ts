@@ -1,6 +1,6 @@
 import { countOf } from "./outcome_text.ts";
 import type { CheckResult, Finding, Severity } from "./report.ts";
-import { stateOf, worstStatus } from "./rule_result.ts";
+import { decidingFindings, stateOf } from "./rule_result.ts";
 
 /** The changes that close failing findings: one order, one numbering and one wording for every screen, page and file. */
 
@@ -27,11 +27,7 @@ export function failuresOf(results: readonly CheckResult[]): readonly ReportFail
     .filter((result) => stateOf(result) === "fail")
     .flatMap((result) => {
       const { check, vuln_id, severity, findings } = result;
-      const counted = findings.filter(({ advisory }) => !advisory);
-      // A failure that only a person found is about all that the scan left open.
-      const worst = worstStatus(counted.map(({ status }) => status));
-      const deciding = counted.filter(({ status }) => status === worst);
-      return deciding.map((finding) => {
+      return decidingFindings(findings).map((finding) => {
         const { waived, cause } = finding;
         return { check, vuln_id, severity, waived, cause, result, finding };
       });

@@ -91,15 +91,22 @@ export function summarizeChecks(checks: readonly CheckResult[]): Report["summary
   };
 }
 
+/** The findings that decide a rule: those of its worst status, and where it does not apply, all. */
+export function decidingFindings<Own extends Pick<Finding, "status" | "advisory">>(
+  findings: readonly Own[],
+): readonly Own[] {
+  const counted = findings.filter(({ advisory }) => !advisory);
+  const worst = worstStatus(counted.map(({ status }) => status));
+  return counted.length === 0 ? findings : counted.filter(({ status }) => status === worst);
+}
+
 /** The findings that make a rule fail; where only a person found a failure, the first that the scan left open stands for it. */
 export function failuresOf<Own extends Pick<Finding, "status" | "advisory" | "waived">>({
   status,
   attestation,
   findings,
 }: Verdict & { readonly findings: readonly Own[] }): readonly Own[] {
-  const counted = findings.filter(({ advisory }) => !advisory);
-  const worst = worstStatus(counted.map((finding) => finding.status));
-  const deciding = counted.length === 0 ? findings : counted.filter((finding) => finding.status === worst);
+  const deciding = decidingFindings(findings);
   if (status === "FAIL") return deciding;
   if (attestation?.status !== "FAIL") return [];
   return deciding.toSorted((one, other) => Number(one.waived) - Number(other.waived)).slice(0, 1);

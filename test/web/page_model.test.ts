@@ -255,6 +255,13 @@ test.each([
   expect(changes[0]?.change).toBe("Require two factors.");
 });
 
+test.each([true, false])("the plan counts a failure that only a person found; watched: %j", (isWatched) => {
+  const attested = decided(aDecision({ kind: "attestation", check: "idle", status: "FAIL", resource: null }));
+  const findings = [aFinding({ cause: "rul1" }), aFinding({ ...open, check: "idle", severity: "medium" })];
+  const { headline } = toPlan(rulesOf(findings, attested), attested, isWatched);
+  expect(headline).toBe("1 change closes 1 of the 2 rules that fail; for the other, see its fix");
+});
+
 test("an address keeps what is shown of an organization", () => {
   const view = { state: "waived", text: "console", rule: "mfa", asOf: "2026-11-01" } as const;
   const address = toAddress("#/organizations/1?old=1", view);

@@ -1,4 +1,5 @@
 import { causesHeadline, closesText, joinChanges, rankCauses } from "../../../shared/causes.ts";
+import { decidingFindings } from "../../../shared/rule_result.ts";
 import { shortFix, vulnIdOf } from "./check_catalog.ts";
 import type { RuleRow } from "./rules.ts";
 import type { DecisionIndex } from "./decisions/decision_index.ts";
@@ -27,14 +28,12 @@ export function toPlan(
   { waiverOf }: Pick<DecisionIndex, "waiverOf">,
   isWatched: boolean,
 ): Plan {
-  const failing = rules.flatMap(({ findings }) =>
-    findings.filter(({ status, advisory }) => status === "FAIL" && !advisory),
-  );
+  const failing = rules.flatMap(({ state, findings }) => (state === "fail" ? decidingFindings(findings) : []));
   const ranked = rankCauses(
     failing.map((finding) => ({
       ...finding,
       // A failure that is newer than every scan is a change of its own; a scan's are numbered as in its report.
-      cause: finding.cause ?? (isWatched ? finding.check : null),
+      cause: finding.cause ?? (isWatched && finding.status === "FAIL" ? finding.check : null),
       vuln_id: vulnIdOf(finding.check),
       waived: waiverOf(finding) !== null,
     })),
