@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../shared/json.ts";
 import type { FindingDraft } from "../check.ts";
 import { worstOf, type Subject } from "./finding_drafts.ts";
-import { readList, readObject, readText } from "../parsing/fields.ts";
+import { readObject, readText } from "../parsing/fields.ts";
 import { describePath, readChains, type ChainPath } from "../parsing/authentication_chains.ts";
 import { nameOf, sortBy } from "../parsing/names.ts";
 
@@ -32,15 +32,11 @@ function judgeMethod(subject: Subject, rule: JsonObject, criteria: VerificationC
   const word = type.kind === "value" ? type.value : "ASSURANCE";
   if (word === "ASSURANCE") return criteria.assurance(subject, method.value);
   if (word !== "AUTH_METHOD_CHAIN") return subject.manual("needs_review", `the verification method ${word}`);
-  const paths = readChains(method.value);
-  if (paths.kind === "value" && paths.value.length > 0) return judgePaths(subject, paths.value, criteria);
-  if (paths.kind !== "unreadable") return subject.fail("no authentication chain");
+  const { paths, unread } = readChains(method.value);
+  if (paths.length === 0 && unread === null) return subject.fail("no authentication chain");
   // Chains are alternatives, so the FAIL of one stands no matter what the others are.
-  const chains = readList(method.value, "chains");
-  const read = chains.kind === "value" ? chains.value.map((chain) => readChains({ chains: [chain] })) : [];
-  const readable = read.flatMap((one) => (one.kind === "value" ? one.value : []));
-  const draft = judgePaths(subject, readable, criteria);
-  return draft.status === "FAIL" ? draft : subject.unreadable(`the chains ${paths.found}`);
+  const draft = judgePaths(subject, paths, criteria);
+  return draft.status === "FAIL" || unread === null ? draft : subject.unreadable(`the chains ${unread}`);
 }
 
 /** Paths are alternatives, so the worst one counts. */

@@ -276,23 +276,19 @@ export function readGateways(zone: JsonObject): Entries {
 function readConditions(zone: JsonObject): Entries {
   const proxyType = readText(zone, "proxyType");
   if (proxyType.kind === "unreadable") return { count: 0, unread: `the proxy type ${proxyType.found}`, ranges: [] };
-  const fields = ["asns", "locations", "ipServiceCategories"];
-  const [include, exclude] = ["include", "exclude"].map((list) =>
-    fields.map((field) => readZoneList(zone, `${field}.${list}`)),
-  ) as [ZoneList[], ZoneList[]];
+  const listsOf = (name: "include" | "exclude") =>
+    ["asns", "locations", "ipServiceCategories"].map((field) => readZoneList(zone, `${field}.${name}`));
+  const [include, exclude] = [listsOf("include"), listsOf("exclude")];
   const unread = [...include, ...exclude].find((list) => list.kind === "unreadable");
-  if (unread?.kind === "unreadable") return { count: 0, unread: `the entries ${unread.found}`, ranges: [] };
-  const countOf = (lists: readonly ZoneList[]) =>
-    lists.reduce((sum, list) => sum + (list.kind === "value" ? list.value.length : 0), 0);
+  if (unread !== undefined) return { count: 0, unread: `the entries ${unread.found}`, ranges: [] };
+  const countOf = (lists: typeof include) => lists.flatMap((list) => (list.kind === "value" ? list.value : [])).length;
   const included = countOf(include) + (proxyType.kind === "value" && proxyType.value !== "" ? 1 : 0);
   const excluded = countOf(exclude);
   return { count: included + excluded, ranges: [], isAllBut: included === 0 && excluded > 0 };
 }
 
-type ZoneList = Field<readonly unknown[]>;
-
 /** Reads `asns.include`: a list in a legacy dynamic zone, an object of two lists in an enhanced one. */
-export function readZoneList(zone: JsonObject, path: string): ZoneList {
+export function readZoneList(zone: JsonObject, path: string): Field<readonly unknown[]> {
   const [parent = "", child] = path.split(".");
   const whole = zone[parent];
   return Array.isArray(whole) ? { kind: "value", value: child === "include" ? whole : [] } : readList(zone, path);

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
 import { shorten } from "../../../shared/text.ts";
-import { readList, readText, readWord, showValue, type Field } from "./fields.ts";
+import { readList, readText, readWord, showValue } from "./fields.ts";
 import { sortTexts } from "./names.ts";
 
 export type FactorKind = "knowledge" | "possession";
@@ -30,35 +30,29 @@ export function describePath(path: ChainPath): string {
 
 const maxNameLength = 80;
 
-/** Every path through the chains; a chain that branches gives several. */
-export function readChains(verificationMethod: JsonObject): Field<readonly ChainPath[]> {
+/** Every path through the chains that can be read, a chain that branches gives several; `unread`: the first that cannot, or null. */
+export function readChains(verificationMethod: JsonObject) {
   const chains = readList(verificationMethod, "chains");
-  if (chains.kind !== "value") return chains;
-  const paths: ChainPath[] = [];
-  for (const chain of chains.value) {
-    const problem = walk(chain, [], paths);
-    if (problem !== null) return { kind: "unreadable", found: problem };
-  }
-  return { kind: "value", value: paths };
+  const read = chains.kind === "value" ? chains.value.map((chain) => pathsFrom(chain, [])) : [];
+  return {
+    paths: read.flatMap((one) => (typeof one === "string" ? [] : one)),
+    unread: chains.kind === "unreadable" ? chains.found : (read.find((one) => typeof one === "string") ?? null),
+  };
 }
 
-/** Adds the paths that start with `before`; returns what is unreadable, or null. */
-function walk(link: unknown, before: ChainPath, paths: ChainPath[]): string | null {
+/** The paths that start with `before`, or what is unreadable. */
+function pathsFrom(link: unknown, before: ChainPath): readonly ChainPath[] | string {
   if (!isJsonObject(link)) return showValue(link);
   const methods = readList(link, "authenticationMethods");
   if (methods.kind !== "value" || methods.value.length === 0) return `a step without methods, ${showValue(link)}`;
   const path = [...before, methods.value.map(readMethod)];
   const next = readList(link, "next");
   if (next.kind === "unreadable") return `the next step ${next.found}`;
-  if (next.kind === "absent" || next.value.length === 0) {
-    paths.push(path);
-    return null;
-  }
-  for (const following of next.value) {
-    const problem = walk(following, path, paths);
-    if (problem !== null) return problem;
-  }
-  return null;
+  if (next.kind === "absent" || next.value.length === 0) return [path];
+  const following = next.value.map((one) => pathsFrom(one, path));
+  return (
+    following.find((one) => typeof one === "string") ?? following.flatMap((one) => (typeof one === "string" ? [] : one))
+  );
 }
 
 function readMethod(value: unknown): ChainMethod {
