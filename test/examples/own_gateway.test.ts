@@ -97,6 +97,7 @@ test.each(["Node", "Deno"] as const)(
         return value();
       })
       .toBe("3");
+    expect((await post("/jobs/none/end")).status).toBe(404);
     expect((await post(`/jobs/${job.id}/end`)).status).toBe(200);
     await page.getByText("succeeded").waitFor();
     await close();
