@@ -2,7 +2,7 @@ import type { ArtifactName, CollectedArtifacts, MissingReason } from "../evidenc
 import { artifactsReadBy } from "../evidence/artifacts_read_by.ts";
 import { evaluateTraced, toContext } from "../run_scan.ts";
 import type { CheckResult, Engine, StatusCounts } from "../../shared/report.ts";
-import { countStates } from "../../shared/rule_result.ts";
+import { countStates, failuresOf } from "../../shared/rule_result.ts";
 import {
   compareFindings,
   isNewFailure,
@@ -116,11 +116,7 @@ export class Verdicts {
   }
 
   isClean(): boolean {
-    return [...this.#results.values()].every(
-      ({ attestation, findings }) =>
-        attestation?.status !== "FAIL" &&
-        !findings.some(({ status, advisory, waived }) => status === "FAIL" && !advisory && !waived),
-    );
+    return [...this.#results.values()].every((result) => failuresOf(result).every(({ waived }) => waived));
   }
 
   findings(): readonly KnownFinding[] {
