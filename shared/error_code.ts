@@ -36,5 +36,5 @@ const networkProblems: readonly (readonly [RegExp, string])[] = [
   [/CERT|SIGNATURE/, "the certificate is not trusted (NODE_EXTRA_CA_CERTS), expired, or for another name"],
   [/^HPE_|HEADERS_OVERFLOW|^HTTPParserError/, "the response is not HTTP, or its head is too large"],
   [/unexpected redirect/, "it redirects, which is not followed"],
-  [/SSL|TLS|EPROTO/, "the TLS connection failed: is this an https:// port?"],
+  [/SSL|TLS|EPROTO/, "the TLS connection failed: does this port speak TLS?"],
 ];
