@@ -1,5 +1,5 @@
 import type { Attestation, CheckResult, Finding, ManualReason, Severity } from "../../shared/report.ts";
-import { stateOf, worstVerdict } from "../../shared/rule_result.ts";
+import { failuresOf, stateOf, worstVerdict } from "../../shared/rule_result.ts";
 import type { ChangeLineInput, Explanation as StoredExplanation } from "../../shared/schemas/change.ts";
 import { shorten } from "../../shared/text.ts";
 import type { CatalogCheck } from "../catalog/catalog.ts";
@@ -65,9 +65,10 @@ export function compareFindings(
   const old = new Map(before.map((finding) => [finding.fingerprint, finding]));
   const moves: Move[] = [];
   const known: KnownFinding[] = [];
+  const failing = new Set(failuresOf(result));
   for (const finding of result.findings) {
     const from = old.get(finding.fingerprint) ?? null;
-    const to = toKnown(result, finding);
+    const to = toKnown(result, finding, failing.has(finding));
     known.push(to);
     old.delete(finding.fingerprint);
     if (from === null || !isSameVerdict(from, to) || !isSameDecision(from, to))
@@ -186,9 +187,11 @@ export function objectOf({ targets }: LogEvent): NonNullable<Explanation["object
   return found === undefined ? null : { type: found.type ?? "", name: found.name ?? "" };
 }
 
-function toKnown({ check, attestation }: CheckResult, finding: Finding): KnownFinding {
+function toKnown({ check, attestation }: CheckResult, finding: Finding, isFailing: boolean): KnownFinding {
   const { fingerprint, resource, status, reason, advisory, waived } = finding;
-  const attested = stateOf(finding) === "manual" ? (attestation?.status ?? null) : null;
+  // A person may have found a failure where the scan found none.
+  const isOpen = stateOf(finding) === "manual" || (isFailing && status !== "FAIL");
+  const attested = isOpen ? (attestation?.status ?? null) : null;
   return { check, fingerprint, resource, status, reason, advisory, waived, attested };
 }
 

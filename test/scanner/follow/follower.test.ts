@@ -412,6 +412,20 @@ describe("a follower", () => {
     expect(follower.calls.at(-1)).toBe("ended A new finding matches --fail-on");
   });
 
+  it("ends with a failure that only a person found, where the scan found none", async () => {
+    const { start } = await setUpOrg();
+    const attestation = { status: "FAIL", reason: "Off since noon", by: "Ada", expires: null } as const;
+    let isFound = false;
+    const attest = (result: CheckResult) => (isFound && result.check === fips ? { ...result, attestation } : result);
+    const decisions = { refresh: async () => isFound, apply: (all: readonly CheckResult[]) => all.map(attest) };
+    const follower = start({ failOn: parseFailOn("fail"), decisions });
+    await follower.settled();
+    isFound = true;
+    const { lines } = await follower.after();
+    expect(lines.map(({ check, cause, to }) => [check, cause, to?.status])).toEqual([[fips, "decision", "PASS"]]);
+    expect(await follower.finished).toBe("failed");
+  });
+
   it("ends as soon as nothing fails that nobody waived", async () => {
     const { org, start } = await setUpOrg();
     org.change("fips-off");
