@@ -12,51 +12,23 @@ export interface RecordedOrg {
   readonly answers: Map<string, Answer>;
 }
 
-/** The file: each distinct body once, and answers as the status, the number of the body, and the headers. */
-interface RecordedFile {
-  readonly orgs: readonly {
-    readonly name: string;
-    readonly clientId: string;
-    readonly answers: Readonly<Record<string, readonly [number, number, Answer["headers"]]>>;
-  }[];
-  readonly bodies: readonly string[];
-}
+type WrittenOrg = Omit<RecordedOrg, "answers"> & { readonly answers: readonly (readonly [string, Answer])[] };
 
 const file = join(import.meta.dirname, "recorded_orgs.json.br");
 
 export function loadRecordedOrgs(): readonly RecordedOrg[] {
-  const { orgs, bodies } = JSON.parse(brotliDecompressSync(readFileSync(file)).toString()) as RecordedFile;
-  return orgs.map(({ name, clientId, answers }) => ({
-    name,
-    clientId,
-    answers: new Map(
-      Object.entries(answers).map(([path, [status, body, headers]]) => [
-        path,
-        { status, headers, body: bodies[body] ?? "" },
-      ]),
-    ),
-  }));
+  const orgs = JSON.parse(brotliDecompressSync(readFileSync(file)).toString()) as readonly WrittenOrg[];
+  return orgs.map((org) => ({ ...org, answers: new Map(org.answers) }));
 }
 
+/** In a window of 16 MiB an answer that several organizations have takes no room twice. */
 export function saveRecordedOrgs(orgs: readonly RecordedOrg[]): void {
-  const numbers = new Map<string, number>();
-  const numberOf = (body: string) => {
-    if (!numbers.has(body)) numbers.set(body, numbers.size);
-    return numbers.get(body) ?? 0;
-  };
-  const written: RecordedFile["orgs"] = orgs.map(({ name, clientId, answers }) => {
-    const sorted = [...answers].toSorted(([one], [other]) => (one < other ? -1 : 1));
-    return {
-      name,
-      clientId,
-      answers: Object.fromEntries(
-        sorted.map(([path, { status, headers, body }]) => [path, [status, numberOf(body), headers] as const]),
-      ),
-    };
+  const written = orgs.map((org): WrittenOrg => {
+    const sorted = [...org.answers].toSorted(([one], [other]) => (one < other ? -1 : 1));
+    return { ...org, answers: sorted };
   });
-  const text = JSON.stringify({ orgs: written, bodies: [...numbers.keys()] } satisfies RecordedFile);
   const params = { [constants.BROTLI_PARAM_LGWIN]: 24, [constants.BROTLI_PARAM_QUALITY]: 10 };
-  writeFileSync(file, brotliCompressSync(text, { params }));
+  writeFileSync(file, brotliCompressSync(JSON.stringify(written), { params }));
 }
 
 /** Throws where nothing was recorded: a scan that asks for something else needs a new recording. */
