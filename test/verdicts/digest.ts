@@ -18,10 +18,9 @@ export interface Digest {
   readonly generated: { readonly checks: string; readonly orgs: Readonly<Record<string, string>> };
 }
 
-/** Receives all rows of a case. */
-export type OnRows = (name: string, rows: readonly string[]) => void;
-
-export async function computeDigest(onRows: OnRows): Promise<Digest> {
+/** `rows`: all that the hashes stand for, each after the name of its case. */
+export async function computeDigest(): Promise<{ readonly digest: Digest; readonly rows: readonly string[] }> {
+  const all: string[] = [];
   const recorded: Record<string, Record<string, readonly string[]>> = {};
   const faulty: Record<string, Record<string, string>> = {};
   const generated: Record<string, string> = {};
@@ -47,18 +46,15 @@ export async function computeDigest(onRows: OnRows): Promise<Digest> {
       .map((own) => summaryOf(own).charAt(0) + hashOf(own, 3))
       .join(" ");
   }
-  return { recorded, faults: faulty, generated: { checks, orgs: generated } };
+  return { digest: { recorded, faults: faulty, generated: { checks, orgs: generated } }, rows: all };
 
   function note(title: string, conclusion: Conclusion): Record<string, readonly string[]> {
     if ("notScanned" in conclusion) {
-      onRows(title, [`not scanned: ${conclusion.notScanned}`]);
+      all.push(`${title}: not scanned: ${conclusion.notScanned}`);
       return { "not scanned": [JSON.stringify(["", conclusion.notScanned])] };
     }
     const rows = Object.fromEntries(conclusion.results.map((result) => [result.check, rowsOf(result)]));
-    onRows(
-      title,
-      Object.entries(rows).flatMap(([check, own]) => own.map((row) => `${check} ${row}`)),
-    );
+    for (const [check, own] of Object.entries(rows)) all.push(...own.map((row) => `${title}: ${check} ${row}`));
     return rows;
   }
 }

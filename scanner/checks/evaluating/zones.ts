@@ -3,7 +3,7 @@ import { firstRequestText } from "../deciding_fields.ts";
 import type { Subject } from "./finding_drafts.ts";
 import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
 import { entriesOf, missing, type Evidence, type JsonList, type MissingEvidence } from "../../evidence/artifacts.ts";
-import { explicitActivityOf } from "../parsing/activity.ts";
+import { explicitActivityOf, unknownActivity } from "../parsing/activity.ts";
 import { extentOf, readAddressRange, type AddressRange } from "../parsing/address_ranges.ts";
 import { readList, readText, readTexts, readWord, showValue, textsIn, type Field } from "../parsing/fields.ts";
 import { isUsableId, listTexts, sortTexts, nameOf } from "../parsing/names.ts";
@@ -87,12 +87,6 @@ function firstUnclear(read: readonly ReadZone[]): ReadZone | undefined {
   return byKind.find((zone) => zone !== undefined);
 }
 
-/** The zones that are in both lists, by any name. */
-function zonesInBoth(one: readonly string[], other: readonly string[], zones: Zones): readonly string[] {
-  const named = new Set(other.map((id) => zones.find(id) ?? id));
-  return one.filter((id) => named.has(zones.find(id) ?? id));
-}
-
 /** The zones by name, each with its addresses, for a person who compares them with a document. */
 function describeZones(ids: readonly string[], zones: Zones): string {
   const texts = listTexts(ids.flatMap((id) => zonesOf(id, zones)?.map(describeZone) ?? id));
@@ -156,7 +150,9 @@ export function judgeInclude(object: JsonObject, path: string, zones: Zones): Zo
   if (include.kind !== "unreadable" && ids.length === 0) return null;
   const verdict = judgeIncludedZones(ids, include.kind === "unreadable" ? include.found : null, zones);
   if (verdict.kind === "wrong") return verdict;
-  const [both] = zonesInBoth(ids, textsIn(object, `${path}.exclude`), zones);
+  // By any name of the zone.
+  const excluded = new Set(textsIn(object, `${path}.exclude`).map((id) => zones.find(id) ?? id));
+  const both = ids.find((id) => excluded.has(zones.find(id) ?? id));
   if (both !== undefined)
     return { kind: "review", actual: `${describeZones([both], zones)} both included and excluded` };
   const exclude = readTexts(object, `${path}.exclude`);
@@ -214,25 +210,19 @@ function readAllZones(zones: Zones): ReadZone {
 
 function readZone(zone: JsonObject, zones: Zones): ReadZone {
   const name = `zone "${nameOf(zone)}"`;
-  const wrong = (actual: string): ReadZone => ({ kind: "wrong", actual, ranges: [] });
-  const unreadable = (found: string, ranges: readonly AddressRange[] = []): ReadZone => ({
-    kind: "unreadable",
-    actual: `${found} of ${name}`,
-    ranges,
-  });
+  const without = (kind: "wrong" | "unreadable", actual: string): ReadZone => ({ kind, actual, ranges: [] });
   const activity = explicitActivityOf(zone);
   const usage = readWord(zone, "usage", ["POLICY", "BLOCKLIST"]);
-  if (activity === "inactive") return wrong(`the inactive ${name}`);
-  if (usage.kind === "value" && usage.value === "BLOCKLIST") return wrong(`the blocklist ${name}`);
-  if (activity === "unknown") return unreadable(`the status ${showValue(zone["status"])}`);
-  if (usage.kind === "unreadable") return unreadable(`the usage ${usage.found}`);
-  if (usage.kind === "absent") return wrong(`${name} with its usage not set`);
+  if (activity === "inactive") return without("wrong", `the inactive ${name}`);
+  if (usage.kind === "value" && usage.value === "BLOCKLIST") return without("wrong", `the blocklist ${name}`);
+  if (activity === "unknown") return without("unreadable", `${unknownActivity(zone)} of ${name}`);
+  if (usage.kind === "unreadable") return without("unreadable", `the usage ${usage.found} of ${name}`);
+  if (usage.kind === "absent") return without("wrong", `${name} with its usage not set`);
   const { count, unread, ...entries } = readEntries(zone);
-  if (unread !== undefined) return unreadable(unread, entries.ranges);
+  if (unread !== undefined) return { ...entries, kind: "unreadable", actual: `${unread} of ${name}` };
   if (zones.missing !== null) return notObtained(zones.missing, entries.ranges);
-  return count === 0
-    ? { kind: "review", actual: `${name} without any entry`, ...entries }
-    : { kind: "zoned", actual: name, ...entries };
+  const kind = count === 0 ? "review" : "zoned";
+  return { kind, actual: count === 0 ? `${name} without any entry` : name, ...entries };
 }
 
 function notObtained(evidence: MissingEvidence, ranges: readonly AddressRange[] = []): ReadZone {
