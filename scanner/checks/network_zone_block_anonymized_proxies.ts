@@ -2,7 +2,7 @@ import { decide } from "./deciding_fields.ts";
 import { entriesOf, type Evidence, type JsonList } from "../evidence/artifacts.ts";
 import { notCovered, withDocument, type Comparison } from "../org_policy/comparison.ts";
 import type { OrgPolicy } from "../org_policy/document.ts";
-import { coverageOf, readAddressRange } from "./parsing/address_ranges.ts";
+import { coverageOf, readAddressRange, type AddressRange } from "./parsing/address_ranges.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
 import { explicitActivityOf, unknownActivity } from "./parsing/activity.ts";
@@ -85,10 +85,8 @@ function compareAnonymizers(approved: OrgPolicy["anonymizers"], zones: JsonList)
   );
   const blocked = blocklists.flatMap((zone) => readGateways(zone).ranges);
   const isBlocked = coverageOf(blocked);
-  const open = ranges.filter((text) => {
-    const range = readAddressRange(text);
-    return range === null || !isBlocked(range);
-  });
+  const isOpen = (range: AddressRange | null) => range === null || !isBlocked(range);
+  const open = ranges.filter((text) => isOpen(readAddressRange(text)));
   if (open.length > 0) return { kind: "departs", said, found: `none there for ${listTexts(open)}` };
   return { kind: "agrees", said, found: `all of them in ${listTexts(blocklists.map(describeZone))}` };
 }
@@ -151,8 +149,8 @@ export function judgeZone(zone: JsonObject): ZoneVerdict | null {
   if (word !== "IP") return unread(`the type ${showValue(zone["type"])}`);
   const lists = [readList(zone, "gateways"), readList(zone, "proxies")];
   const unreadList = lists.find((entries) => entries.kind === "unreadable");
-  if (unreadList?.kind === "unreadable") return unread(`the addresses ${unreadList.found}`);
-  const count = lists.reduce((sum, entries) => sum + (entries.kind === "value" ? entries.value.length : 0), 0);
+  if (unreadList !== undefined) return unread(`the addresses ${unreadList.found}`);
+  const count = lists.flatMap((entries) => (entries.kind === "value" ? entries.value : [])).length;
   return count === 0 ? null : { kind: "review", actual: `${count} static entries in zone ${describeZone(zone)}` };
 }
 
@@ -162,14 +160,8 @@ function judgeEnhanced(zone: JsonObject, name: string, unread: (found: string) =
   const include = readTexts(zone, "ipServiceCategories.include");
   if (include.kind === "unreadable") return unread(`the categories ${include.found}`);
   if (include.kind === "absent" || include.value.length === 0) return null;
-  const paths = [
-    "ipServiceCategories.exclude",
-    "asns.include",
-    "asns.exclude",
-    "locations.include",
-    "locations.exclude",
-  ];
-  const narrowing = paths.map((path) => ({ path, entries: readZoneList(zone, path) }));
+  const lists = "ipServiceCategories.exclude asns.include asns.exclude locations.include locations.exclude";
+  const narrowing = lists.split(" ").map((path) => ({ path, entries: readZoneList(zone, path) }));
   const unreadList = narrowing.find(({ entries }) => entries.kind === "unreadable");
   if (unreadList !== undefined) return unread(`the ${unreadList.path}`);
   const narrowed = narrowing.filter(({ entries }) => entries.kind === "value" && entries.value.length > 0);
