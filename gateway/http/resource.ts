@@ -92,13 +92,13 @@ export function defineResource(routes: Hono<Allowed>, resource: ResourceOptions)
   return { on, list };
 
   /**
-   * `route` is method and path below `/api/v1`: `GET /scans/:id`. What the handler returns is answered as JSON with the first status of the
-   * answers, nothing with 204.
+   * `route` is method and path below `/api/v1`: `GET /scans/:id`. What the handler returns (a text is JSON already) is answered with the
+   * first status of the answers, nothing with 204.
    */
   function on<const Schema extends v.GenericSchema, const Parameters extends QueryParameters = QueryParameters>(
     route: string,
     options: RouteOptions<Schema, Parameters>,
-    handle: (call: Call<v.InferOutput<Schema>, QueryValues<Parameters>>) => Promise<Response | object | void>,
+    handle: (call: Call<v.InferOutput<Schema>, QueryValues<Parameters>>) => Promise<Response | object | string | void>,
   ): void {
     const [method = "", path = ""] = route.split(" ");
     const { body, query, page = null, answers } = options;
@@ -120,7 +120,11 @@ export function defineResource(routes: Hono<Allowed>, resource: ResourceOptions)
         body: body === undefined || body.isReadByHandler === true ? undefined : await readBody(c.req.raw, body),
       });
       if (answer instanceof Response) return answer;
-      return answer === undefined ? c.body(null, 204) : c.json(answer, status as 200);
+      if (answer === undefined) return c.body(null, 204);
+      const text = typeof answer === "string" ? answer : JSON.stringify(answer);
+      // What was stored is not refused any more; its answers are small.
+      if (method === "GET") accountOf(c.req.raw).takeAnswer(text.length);
+      return c.body(text, status as 200, { "content-type": "application/json" });
     });
   }
 
@@ -132,11 +136,9 @@ export function defineResource(routes: Hono<Allowed>, resource: ResourceOptions)
   ): void {
     const page = component(pageName, pageOf(item));
     const answers = { 200: json(page, answer) };
-    on(route, { ...options, page: rows, answers }, async (call) => {
-      const text = toPage(await select(call), call.page.limit, ofResource(rows, call.id));
-      accountOf(call.c.req.raw).takeAnswer(text.length);
-      return call.c.body(text, 200, { "content-type": "application/json" });
-    });
+    on(route, { ...options, page: rows, answers }, async (call) =>
+      toPage(await select(call), call.page.limit, ofResource(rows, call.id)),
+    );
   }
 }
 
