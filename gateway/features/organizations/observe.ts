@@ -8,6 +8,7 @@ import {
   type Observation,
   type Results,
 } from "../../../shared/history/observation.ts";
+import { AppError } from "../../../shared/app_error.ts";
 import { toCheckName } from "../../../shared/rule_names.ts";
 import { worstVerdict } from "../../../shared/rule_result.ts";
 import type { NewChange } from "../../../shared/schemas/change.ts";
@@ -36,12 +37,29 @@ export async function registerOrganization(
   return (added ?? (await select())[0])?.id ?? null;
 }
 
+/** As JSON: each moment of a monitor is stored with all of them. Those of the STIG's rules have about 10,000 characters. */
+const maxResultsLength = 65_536;
+/** Of all checks of one scan together: with so many they are too long. */
+const maxVerdicts = 5000;
+
+/** Throws `AppError("conflict")`. */
+function requireRoomFor(results: Results): void {
+  if (JSON.stringify(results).length <= maxResultsLength) return;
+  throw new AppError(
+    "conflict",
+    `The results of one scan or monitor are limited to ${maxResultsLength} characters: its findings are of too many checks`,
+  );
+}
+
 type EndedScan = Pick<
   typeof scans.$inferSelect,
   "id" | "tenantId" | "orgUrl" | "status" | "createdAt" | "startedAt" | "endedAt"
 >;
 
-/** Only a completed scan is an observation: another one may lack findings that it would have made. */
+/**
+ * Only a completed scan is an observation: another one may lack findings that it would have made. Rejects with `AppError("conflict")` for
+ * results that are too many.
+ */
 export async function observeScan(db: TenantDatabase, scan: EndedScan): Promise<void> {
   const { id, tenantId, orgUrl, status, createdAt, startedAt, endedAt: knownTo } = scan;
   if (status !== "completed" || knownTo === null) return;
@@ -51,6 +69,7 @@ export async function observeScan(db: TenantDatabase, scan: EndedScan): Promise<
   const knownFrom = began < knownTo ? began : knownTo;
   const times = { began: knownFrom, knownFrom, knownTo, movedAt: knownFrom };
   const results = await resultsOf(db, id);
+  requireRoomFor(results);
   await db.insert(observations).values({ tenantId, organizationId, runId: id, kind: "scan", ...times, results });
 }
 
@@ -60,7 +79,8 @@ async function resultsOf(db: TenantDatabase, scanId: string): Promise<Results> {
   const rows = await db
     .selectDistinct({ check, status, reason, severity, advisory })
     .from(findings)
-    .where(eq(findings.scanId, scanId));
+    .where(eq(findings.scanId, scanId))
+    .limit(maxVerdicts);
   return Object.fromEntries(
     [...Map.groupBy(rows, (row) => row.check)].map(([name, own]) => {
       const counted = own.some((row) => !row.advisory) ? own.filter((row) => !row.advisory) : own;
@@ -72,7 +92,7 @@ async function resultsOf(db: TenantDatabase, scanId: string): Promise<Results> {
 
 type Monitor = Pick<typeof monitors.$inferSelect, "id" | "tenantId" | "orgUrl" | "intervalSeconds">;
 
-/** Changes of a monitor that were just stored. They may be late, and their clock may be wrong. */
+/** Changes of a monitor that were just stored. They may be late, and their clock may be wrong. Rejects as `observeScan` does. */
 export async function observeChanges(
   db: TenantDatabase,
   monitor: Monitor,
@@ -134,6 +154,8 @@ async function addMoments(
     if (Object.keys(moved).length > 0) movedAt = at;
     known = observe(known, { at, moved, longestMs });
   }
+  // The last one has the results of all checks that were ever seen.
+  requireRoomFor(known.at(-1)?.results ?? {});
   const written = known.filter((one) => !recent.includes(one));
   const organizationId = written.length === 0 ? null : await registerOrganization(db, tenantId, orgUrl);
   if (organizationId === null) return;

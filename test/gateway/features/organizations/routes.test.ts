@@ -5,8 +5,9 @@ import type {
   OrganizationExposure,
   OrganizationHistory,
 } from "../../../../shared/schemas/organization.ts";
-import { changeOf } from "../../../support/change_builders.ts";
+import { aChange, changeOf } from "../../../support/change_builders.ts";
 import { createMonitorClient } from "../../../support/monitor_client.ts";
+import { buildFinding, createProducer } from "../../../support/producers.ts";
 import { readStream, openTestGateway } from "../../../support/test_gateway.ts";
 import { eventsIn, findingEvents } from "../../../support/published.ts";
 
@@ -230,4 +231,18 @@ test("the tenant's stream says what an organization is now, at most once a secon
   const again = await organizationOf(`https://${host}`);
   expect(again.id).not.toBe(id);
   expect((await historyOf(again.id)).organizations[0]?.rules[0]?.exposures).toHaveLength(1);
+});
+
+test("results of too many checks are refused: each moment of a monitor would be stored with all of them", async () => {
+  const producer = createProducer(gateway.url, gateway.globex.apiKey);
+  const checks = Array.from({ length: 400 }, (_, n) => `check_${n}_${"x".repeat(150)}`);
+  const refusal = "limited to 65536 characters";
+  const monitor = await producer.follow();
+  await expect(monitor.store(checks.map((check, n) => aChange({ check, fingerprint: `${n}` })))).rejects.toThrow(
+    refusal,
+  );
+  const scan = await producer.register({ org_url: "https://acme.okta.com" });
+  await scan.store(checks.map((check) => buildFinding({ check })));
+  await expect(scan.end("completed", {})).rejects.toThrow(refusal);
+  await scan.end("failed", {});
 });
