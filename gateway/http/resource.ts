@@ -122,7 +122,7 @@ export function defineResource(routes: Hono<Allowed>, resource: ResourceOptions)
       if (answer instanceof Response) return answer;
       if (answer === undefined) return c.body(null, 204);
       const text = typeof answer === "string" ? answer : JSON.stringify(answer);
-      // What was stored is not refused any more; its answers are small.
+      // A change that was stored is not refused any more; its answer is small.
       if (method === "GET") accountOf(c.req.raw).takeAnswer(text.length);
       return c.body(text, status as 200, { "content-type": "application/json" });
     });

@@ -16,8 +16,12 @@ const maxMonitors = 1000;
 const maxScans = 50;
 const maxDecisions = 200;
 const changesOfMonitor = 20;
+const maxChanges = 500;
 const maxExposed = 20;
 const maxFailing = 500;
+/** In characters of JSON: each of these rows may have tens of thousands. */
+const maxChangesLength = 1_048_576;
+const maxFailingLength = 65_536;
 
 /** Reads what the first view of the page shows, in the transaction's tenant. */
 export async function readOverview(
@@ -79,9 +83,21 @@ async function selectNewestChanges(db: TenantDatabase): Promise<Overview["change
     .from(monitors)
     .innerJoinLateral(own, sql`true`)
     .where(ne(monitors.status, "ended"))
-    .orderBy(desc(own.seenAt));
+    .orderBy(desc(own.seenAt))
+    .limit(maxChanges);
   // The first state is one line for each finding, and no change.
-  return rows.flatMap((row) => (row.cause === "start" ? [] : [{ monitor_id: row.monitorId, ...toChange(row) }]));
+  const moves = rows.filter((row) => row.cause !== "start");
+  return upTo(
+    maxChangesLength,
+    moves.map((row) => ({ monitor_id: row.monitorId, ...toChange(row) })),
+  );
+}
+
+/** The first items whose JSON has no more characters together. */
+function upTo<Item>(maxLength: number, items: readonly Item[]): Item[] {
+  let length = 0;
+  const end = items.findIndex((item) => (length += JSON.stringify(item).length) > maxLength);
+  return items.slice(0, end === -1 ? items.length : end);
 }
 
 /** The present verdicts of a monitor are newer than those of the last scan. */
@@ -102,7 +118,7 @@ async function readFailingCat1(
     for (const [check, { actor = null }] of results) {
       const own = findings.filter((finding) => finding.check === check);
       const named = own.map(({ resource_id, resource_name }) => ({ resource_id, resource_name }));
-      failing.push({ organization_id: id, check, actor, findings: named });
+      failing.push({ organization_id: id, check, actor, findings: upTo(maxFailingLength, named) });
     }
     if (new Set(failing.map(({ organization_id }) => organization_id)).size >= maxExposed) break;
   }

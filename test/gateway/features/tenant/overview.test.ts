@@ -3,6 +3,7 @@ import { parse } from "valibot";
 import { overviewSchema, type Overview } from "../../../../gateway/features/tenant/overview_schema.ts";
 import { aChange } from "../../../support/change_builders.ts";
 import { buildFinding, createProducer } from "../../../support/producers.ts";
+import { changeEvents } from "../../../support/published.ts";
 import type { TestTenant } from "../../../support/operator.ts";
 import { openTestGateway } from "../../../support/test_gateway.ts";
 
@@ -63,4 +64,23 @@ test("what a member has seen is kept for that member in that tenant, and a key k
   const key = `Api-Key ${gateway.acme.apiKey}`;
   expect(await putSeen(key)).toEqual({ seen_at: null });
   expect((await readOverview(key)).seen_at).toBeNull();
+});
+
+test("it is no larger than a page shows, however much was published", async () => {
+  const long = "x".repeat(20_000);
+  const { id } = await createProducer(gateway.url, gateway.globex.apiKey).follow({ org_url: orgUrl });
+  const { events } = changeEvents(
+    id,
+    Array.from({ length: 20 }, (_, n) => aChange({ fingerprint: `${n}` })),
+  );
+  const as = `Api-Key ${gateway.globex.apiKey}`;
+  const path = `/api/v1/channels/monitor:${gateway.globex.id}:${id}/events`;
+  for (const { data, ...event } of events) {
+    const json = { ...event, data: { ...data, expected: long, actual: long, to_pass: long } };
+    expect((await gateway.request(path, { as, json })).status).toBe(202);
+  }
+  const { changes } = await readOverview(as);
+  expect(changes.length).toBeGreaterThan(10);
+  expect(JSON.stringify(changes).length).toBeLessThan(1_100_000);
+  expect(changes[0]?.fingerprint).toBe("19");
 });
