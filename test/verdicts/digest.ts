@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import type { CheckResult } from "../../shared/report.ts";
-import { faultsOf, generateOrgs } from "./cases.ts";
+import { faultsOf } from "./faults.ts";
+import { generateOrgs } from "./generated_orgs.ts";
 import { answerOf, loadRecordedOrgs } from "./recorded_orgs.ts";
 import { scanAnswers, type Conclusion } from "./scan_answers.ts";
 

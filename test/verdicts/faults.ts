@@ -1,11 +1,14 @@
+import { hash } from "node:crypto";
 import { faultyAnswers, truncated, withNullEntry } from "../../practice_org/api/faults.ts";
 import { routes } from "../../practice_org/api/routes.ts";
 import { findRoute } from "../../practice_org/http/route_table.ts";
 import type { PracticeResponse } from "../../practice_org/http/messages.ts";
-import { json, orgUrl, type Answer } from "./answers.ts";
+import { createRandom } from "../support/random.ts";
+import { json, orgUrl, tokenPath, type Answer } from "./answers.ts";
+import type { RecordedOrg } from "./recorded_orgs.ts";
 
 /** Faults of an answer, as the practice org and so Okta sends them. */
-export const faultNames = [
+const faultNames = [
   "forbidden",
   "insufficient-scope",
   "invalid-token",
@@ -76,12 +79,12 @@ export function isHit({ at }: Fault, request: string): boolean {
 }
 
 /** The path without its place in a list of pages. */
-export function withoutCursor(request: string): string {
+function withoutCursor(request: string): string {
   return request.replace(/([?&])after=[^&]*&?/, "$1").replace(/[?&]$/, "");
 }
 
 /** The path with `*` for each id, and the type of policies: what one endpoint answers. */
-export function familyOf(request: string): string {
+function familyOf(request: string): string {
   const [path = "", query = ""] = request.split("?");
   const type = new URLSearchParams(query).get("type");
   const family = path.replace(
@@ -89,4 +92,18 @@ export function familyOf(request: string): string {
     "/$1/*",
   );
   return type === null ? family : `${family}?type=${type}`;
+}
+
+/** These meet each fault on every family of paths, the token endpoint's too; each other one meets each fault on one path, drawn. */
+const thorough = ["compliant/super", "typical/super", "edge/super"];
+
+export function faultsOf({ name, answers }: RecordedOrg): readonly Fault[] {
+  const paths = [...answers.keys()].toSorted();
+  const random = createRandom(Number.parseInt(hash("sha256", name).slice(0, 8), 16));
+  const drawn = [...new Set(paths.map(withoutCursor))].filter((path) => path.startsWith("/api/v1/"));
+  const families = thorough.includes(name) ? [...new Set([...paths, tokenPath].map(familyOf))] : [];
+  return faultNames.flatMap((fault) => [
+    ...families.map((at) => ({ name: fault, at })),
+    { name: fault, at: drawn[Math.floor(random() * drawn.length)] ?? "" },
+  ]);
 }

@@ -22,6 +22,7 @@ import {
   set,
 } from "../support/artifact_builders.ts";
 import { paths } from "../support/compliant_org.ts";
+import { createRandom } from "../support/random.ts";
 import { mutate } from "./mutate_json.ts";
 import { recordedObjects, type RecordedKind } from "../support/recorded_objects.ts";
 import { json, orgUrl, type Answering } from "./answers.ts";
@@ -59,6 +60,12 @@ export function answering(org: OrgAnswers, pageSize = Number.POSITIVE_INFINITY):
     const until = from + pageSize;
     return json(200, answer.slice(from, until), until < answer.length ? next(until) : {});
   };
+}
+
+/** 2,000 organizations, the same ones in every run. */
+export function* generateOrgs(): Generator<Answering> {
+  const generate = createOrgGenerator(createRandom(20_261_121));
+  for (let number = 0; number < 2000; number++) yield answering(generate());
 }
 
 /**

@@ -3,7 +3,7 @@ import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_p
 import { parseProfile } from "../../practice_org/contents/profile.ts";
 import type { Fetch } from "../../scanner/okta/http_transport.ts";
 import { keptHeaders, orgUrl, startMs, tokenPath, type Answer } from "./answers.ts";
-import { faultsOf } from "./cases.ts";
+import { faultsOf } from "./faults.ts";
 import { scanAnswers, scanBy } from "./scan_answers.ts";
 import { saveRecordedOrgs, type RecordedOrg } from "./recorded_orgs.ts";
 
