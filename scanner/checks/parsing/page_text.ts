@@ -266,7 +266,7 @@ function readScript(script: Element, page: Page, { doubt, scripts }: Reading): v
     ? (page.scripts.get(script) ?? textsOfScript(source))
     : [{ text: source, isShown: false }];
   for (const { text, isShown } of texts) {
-    const inDoubt = doubt ?? { reason: "a script that is not seen to show it", isInert: false };
+    const inDoubt = { reason: doubt?.reason ?? "a script that is not seen to show it", isInert: true };
     const reading = { doubt: isShown && doubt?.isInert !== true ? null : inDoubt, scripts: scripts + 1 };
     const nodes = /[<&]/.test(text) ? parseFragment(text, { treeAdapter: page.adapter }).childNodes : null;
     page.parts.push({ text: ` ${nodes === null ? text : ""}`, doubt: reading.doubt });

@@ -49,6 +49,7 @@ test.each([
   `<script>config.i18n = { en: { "primaryauth.title": TEXT } };</script>`,
   `<script>alert("hello"), x = TEXT</script>`,
   `<script>el.innerHTML = "hello"; TEXT</script>`,
+  `<script>x = "<script>alert('BANNER')<\\/script>"</script>`,
   `<script type="application/json">BANNER</script>`,
   `<script nomodule>alert("BANNER")</script>`,
   `<script>{{!-- alert("BANNER") --}}</script>`,
