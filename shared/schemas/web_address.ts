@@ -16,7 +16,8 @@ export const webAddress = v.pipe(
 
 /** A page may show it as a link, so nothing but a web address gets in. */
 function isWebAddress(value: string): boolean {
-  if (!isStorable(value) || !URL.canParse(value)) return false;
+  // `URL` passes over blanks and line ends, which forge lines where the address is written.
+  if (/[\s\p{Cc}]/u.test(value) || !isStorable(value) || !URL.canParse(value)) return false;
   const { protocol, username, password } = new URL(value);
   return (protocol === "https:" || protocol === "http:") && username === "" && password === "";
 }

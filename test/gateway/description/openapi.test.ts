@@ -112,6 +112,8 @@ const bodies: readonly (readonly [method: string, path: string, values: readonly
       { org_url: "javascript:alert(1)" },
       { org_url: "https://user:secret@acme.okta.com" },
       { org_url: `https://acme.okta.com/${nul}` },
+      { org_url: "https://acme.okta.com/\n" },
+      { org_url: " https://acme.okta.com" },
       { org_url: `https://acme.okta.com/${"x".repeat(2048)}` },
       { client_id: nul },
       { client_id: "x".repeat(201) },
