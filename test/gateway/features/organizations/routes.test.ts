@@ -236,7 +236,7 @@ test("the tenant's stream says what an organization is now, at most once a secon
 test("results of too many checks are refused: each moment of a monitor would be stored with all of them", async () => {
   const producer = createProducer(gateway.url, gateway.globex.apiKey);
   const checks = Array.from({ length: 400 }, (_, n) => `check_${n}_${"x".repeat(150)}`);
-  const refusal = "limited to 65536 characters";
+  const refusal = "limited to 32768 characters";
   const monitor = await producer.follow();
   await expect(monitor.store(checks.map((check, n) => aChange({ check, fingerprint: `${n}` })))).rejects.toThrow(
     refusal,
