@@ -25,7 +25,7 @@ export interface Subscription<Events extends object> {
   /** Resolves when it is over, regardless of the reason; never rejects. */
   readonly finished: Promise<SubscriptionEnd<Events>>;
   close(): void;
-  /** Cuts a pause short, as a page does that is shown or online again where the server did not ask for the pause. */
+  /** Cuts a pause short. A page that is online again does so itself, unless the server asked for the pause. */
   retryNow(): void;
 }
 
@@ -68,10 +68,11 @@ export function subscribe<Events extends object>(
   if (options.signal?.aborted === true) close();
   else options.signal?.addEventListener("abort", close, { once: true, signal });
   let retrying = new AbortController();
-  let isPauseAsked = false;
+  /** While a pause runs that the server did not ask for. */
+  let mayWake = false;
   if ("document" in globalThis) {
-    const wake = () => isPauseAsked || retrying.abort();
-    for (const type of ["online", "pageshow", "visibilitychange"]) addEventListener(type, wake, { signal });
+    const wake = () => mayWake && retrying.abort();
+    for (const type of ["online", "pageshow"]) addEventListener(type, wake, { signal });
   }
   const progress: Progress = {
     openedAtMs: Infinity,
@@ -146,8 +147,9 @@ export function subscribe<Events extends object>(
       failureCount += 1;
       void report("reconnecting", outcome, retryInMs);
       retrying = new AbortController();
-      isPauseAsked = outcome.retryAfterMs !== null;
+      mayWake = outcome.retryAfterMs === null;
       await pause(retryInMs, [signal, retrying.signal]);
+      mayWake = false;
       void report("reconnecting", outcome);
     }
     return { state: "closed" };

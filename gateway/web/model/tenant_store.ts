@@ -140,6 +140,7 @@ export function createTenantStore(api: Api, { overview, onChange, onRefused }: T
         change({ seenAtMs, connection: noConnection });
       }, hiddenForMs);
     } else if (subscription === null) follow();
+    else subscription.retryNow();
   }
 
   document.addEventListener("visibilitychange", onVisibility, { signal });
