@@ -173,7 +173,8 @@ async function fill(tenant: WebTenant, other: WebTenant) {
   };
   const scanned = async (org: string, { producer }: WebTenant = tenant) => {
     const scan = await producer.register({
-      org_url: `https://${org}.okta.com/?${markup}`,
+      // Slashes part attributes as blanks do, which an address does not have.
+      org_url: `https://${org}.okta.com/?${markup.replaceAll(" ", "/")}`,
       client_id: hostileText(200),
       benchmark: hostileText(200),
       checks_total: 3,
