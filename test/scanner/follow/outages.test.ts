@@ -1,0 +1,174 @@
+import type { OrgPolicy } from "../../../scanner/org_policy/document.ts";
+import { aDocument } from "../../support/org_policy_builder.ts";
+import { randomUUID } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import type { JsonObject } from "../../../shared/json.ts";
+import { setUpOrg, startFollower } from "./followed_org.ts";
+
+const fips = "authenticator_okta_verify_fips_compliant";
+
+describe("a follower, where the log or the organization fails", () => {
+  it("finds by reconciliation what the log does not say, and marks it as unexplained", async () => {
+    const { org, follower } = await startFollower({ reconcileMs: 10_000 });
+    org.setFaults([{ name: "missing-events" }]);
+    org.change("fips-off");
+    expect((await follower.after()).lines).toEqual([]);
+    const { lines } = await follower.after(10_000);
+    expect(lines).toMatchObject([{ check: fips, cause: "reconciliation", explained_by: [] }]);
+  });
+
+  it.each([
+    "duplicate-events",
+    "doubled-log-page",
+    "unknown-event-type",
+    "repeated-cursor",
+    "next-link-elsewhere",
+  ] as const)("sees a change once, explained, with the fault %s", async (name) => {
+    const { org, follower } = await startFollower();
+    org.setFaults([{ name, path: "/api/v1/logs" }]);
+    org.change("mfa-off");
+    const lines = [
+      ...(await follower.after()).lines,
+      ...(await follower.after()).lines,
+      ...(await follower.after()).lines,
+    ];
+    expect(new Set(lines.map(({ fingerprint }) => fingerprint)).size).toBe(lines.length);
+    expect(lines.length).toBeGreaterThan(0);
+    for (const line of lines) expect(line).toMatchObject({ cause: "log", to: { status: "FAIL" } });
+    expect(lines.every(({ explained_by }) => explained_by.length > 0)).toBe(true);
+  });
+
+  it("an entry that is nested 300 levels deep does not stop the log", async () => {
+    const { org, follower } = await startFollower();
+    const detailEntry = JSON.parse(`${'{"a":'.repeat(300)}1${"}".repeat(300)}`) as JsonObject;
+    const target = { id: "nzo1", type: "NetworkZone", alternateId: null, displayName: null, detailEntry };
+    org.writeEvents([{ eventType: "zone.update", displayMessage: "Update a zone", targets: [target] }]);
+    org.change("fips-off");
+    const { lines } = await follower.after();
+    expect(lines).toMatchObject([{ check: fips, cause: "log", explained_by: [{}] }]);
+    expect(follower.looks.at(-1)).toMatchObject({ log_status: "reading", error_code: null });
+  });
+
+  it("says when another version of the organization's document changes results, also one from before a restart", async () => {
+    const { start } = await setUpOrg();
+    let policy: OrgPolicy | null = null;
+    const orgPolicy = { current: () => policy, async refresh() {} };
+    const follower = start({ orgPolicy });
+    await follower.settled();
+    const zone = { policy: "*", zones_denied: ["Office network"] };
+    policy = { ...aDocument, approved_on: "2020-01-01", expires: "2099-01-01", session_policies: [zone] };
+    const { lines } = await follower.after();
+    expect(lines.length).toBeGreaterThan(0);
+    for (const line of lines) expect(line).toMatchObject({ cause: "org_policy", explained_by: [] });
+    expect(follower.said.join("\n")).toContain('"AC policy for Okta, v3"');
+    await follower.stop();
+    policy = null;
+    const next = start({ orgPolicy });
+    await next.settled();
+    expect(next.lines.length).toBe(lines.length);
+    for (const line of next.lines) expect(line).toMatchObject({ cause: "org_policy" });
+    await next.stop();
+  });
+
+  it("scans everything where the cursor is lost, and says from when to when nothing is known", async () => {
+    const { org, follower } = await startFollower();
+    org.change("fips-off");
+    org.setFaults([{ name: "log-cursor-lost", path: "/api/v1/logs", times: 1 }]);
+    const { lines } = await follower.after();
+    expect(lines).toMatchObject([{ check: fips, cause: "reconciliation", explained_by: [] }]);
+    expect(follower.said.join("\n")).toMatch(/from \S+Z to \S+Z/);
+    expect(follower.looks.map(({ error_code: code }) => code)).toContain("log_gap");
+    expect(follower.looks.at(-1)?.error_code).toBeNull();
+  });
+
+  it("goes on by full scans where the log is forbidden, and says when it is back", async () => {
+    const { org, follower } = await startFollower(
+      { reconcileMs: 10_000 },
+      { faults: [{ name: "forbidden", path: "/api/v1/logs" }] },
+    );
+    expect(follower.said).toHaveLength(1);
+    expect(follower.looks.at(-1)).toMatchObject({ log_status: "unreadable", error_code: "log_forbidden" });
+    org.change("fips-off");
+    const idle = await follower.after();
+    expect(idle.lines).toEqual([]);
+    expect(idle.requests.filter((path) => !path.startsWith("/api/v1/logs"))).toEqual([]);
+    expect((await follower.after(10_000)).lines).toMatchObject([{ check: fips, cause: "reconciliation" }]);
+    org.setFaults([]);
+    await follower.after(10_000);
+    await follower.after();
+    expect(follower.looks.at(-1)?.log_status).toBe("reading");
+    expect(follower.said.join("\n")).toMatch(/can be read again/);
+  });
+
+  it.each([
+    ["another id", () => randomUUID()],
+    ["its own id, after a deletion", (id: string) => id],
+  ])("hands a new monitor with %s every verdict, and goes on under that id after a restart", async (_case, idAfter) => {
+    const { start } = await setUpOrg();
+    const first = start();
+    await first.settled();
+    const count = first.lines.length;
+    await first.stop();
+    const registeredAs = idAfter(first.calls[0]?.replace("started ", "") ?? "");
+    const second = start({ registeredAs });
+    await second.settled();
+    await second.stop();
+    expect(second.calls).toContain(`changed ${count}`);
+    expect(second.lines).toEqual([]);
+    const third = start();
+    await third.settled();
+    await third.stop();
+    expect(third.calls[0]).toBe(`started ${registeredAs}`);
+    expect(third.calls.filter((call) => call.startsWith("changed"))).toEqual([]);
+  });
+
+  it("makes each known resource MANUAL while its list cannot be collected, and tries again within a minute", async () => {
+    const { org, follower } = await startFollower();
+    const known = new Set(
+      follower.lines
+        .filter(({ check }) => check === "apitoken_restricted_to_network_zone")
+        .map((line) => line.fingerprint),
+    );
+    expect(known.size).toBeGreaterThan(0);
+    org.setFaults([{ name: "forbidden", path: "/api/v1/api-tokens" }]);
+    org.change("api-token-opened");
+    const { lines } = await follower.after();
+    for (const fingerprint of known) {
+      expect(lines.find((line) => line.fingerprint === fingerprint)?.to).toEqual({
+        status: "MANUAL",
+        reason: "missing_role",
+      });
+    }
+    org.setFaults([]);
+    const later = (await follower.after(59_000)).lines;
+    expect(later.filter(({ fingerprint, to }) => known.has(fingerprint) && to === null)).toEqual([]);
+    expect(
+      later.some(
+        ({ to, cause, explained_by: events }) => to?.status === "FAIL" && cause === "log" && events.length > 0,
+      ),
+    ).toBe(true);
+  });
+
+  it.each([-86_400_000, 86_400_000])("goes on where the clock jumps by %d ms", async (jumpMs) => {
+    const { org, time, follower } = await startFollower();
+    time.jump(jumpMs);
+    await follower.settled();
+    org.change("fips-off");
+    const seen = [...follower.lines, ...(await follower.after()).lines, ...(await follower.after()).lines];
+    expect(seen.filter(({ cause }) => cause !== "start").map(({ check }) => check)).toContain(fips);
+  });
+
+  it("stays on its cursor while the log has an outage, and then explains what happened meanwhile", async () => {
+    const { org, follower } = await startFollower();
+    org.setFaults([{ name: "html", path: "/api/v1/logs" }]);
+    org.change("fips-off", "sam@practice.example");
+    expect((await follower.after()).lines).toEqual([]);
+    expect(follower.looks.at(-1)).toMatchObject({ log_status: "unreadable", error_code: "log_unreadable" });
+    expect((await follower.after()).lines).toEqual([]);
+    expect(follower.said).toHaveLength(1);
+    org.setFaults([]);
+    const { lines } = await follower.after();
+    expect(lines).toMatchObject([{ check: fips, explained_by: [{ actor: { login: "sam@practice.example" } }] }]);
+    expect(follower.said).toHaveLength(2);
+  });
+});
