@@ -1,4 +1,5 @@
-import { runAdmin } from "../../gateway/operator/call_admin.ts";
+import { createPgDatabase } from "../../drizzle/databases/pg.ts";
+import { executeAdmin } from "../../gateway/operator/operations.ts";
 import { startNeonProxy, type NeonProxy } from "./neon_proxy.ts";
 import { createTestDatabase, type PostgresServer, type TestDatabase, suitePostgres } from "./postgres.ts";
 import { startRedis, type RedisServer } from "./redis.ts";
@@ -58,10 +59,10 @@ export async function startEdgeBackends(): Promise<EdgeBackends> {
     DATABASE_URL: databaseUrl.href,
     REDIS_URL: `redis://127.0.0.1:${redisNetwork.port}`,
   };
-  const operator = createOperator(
-    (operation, args) => runAdmin({ DATABASE_URL: database.ownerUrl }, operation, args),
-    issuerKey,
-  );
+  // Patient, because every case creates tenants while others keep the machine busy.
+  const timeoutMs = 30_000;
+  const owner = createPgDatabase(database.ownerUrl, { connectTimeoutMs: timeoutMs, statementTimeoutMs: timeoutMs });
+  const operator = createOperator((operation, args) => executeAdmin({ database: owner }, operation, args), issuerKey);
 
   return {
     ...operator,
@@ -81,6 +82,7 @@ export async function startEdgeBackends(): Promise<EdgeBackends> {
     },
     async close() {
       for (const proxy of [neonNetwork, neon, databaseNetwork]) await proxy.close();
+      await owner.close();
       await database.drop();
       for (const proxy of [bridgeNetwork, redisNetwork, bridge]) await proxy.close();
       await redis.stop();
