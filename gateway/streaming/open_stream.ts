@@ -37,7 +37,7 @@ export interface FirstChunks {
   readonly snapshot: Chunk | null;
 }
 
-/** A client that reads no buffered bytes for so many heartbeats is closed. */
+/** Heartbeats after which a client is closed that has read no buffered bytes. */
 const maxStalledHeartbeats = 4;
 const heartbeatChunk = encodeChunk(encodeComment("heartbeat"));
 

@@ -53,7 +53,7 @@ const longestEndingDelayMs = 4000;
 const maxRefusalWarnings = 5;
 /** After a refusal, which a person must mend: a key, a proxy. */
 const refusedPauseMs = 60_000;
-/** After so many failures in a row a batch is dropped that goes to a broker: nobody stores it, so the end waits for none. */
+/** Failures in a row after which a batch to a broker is dropped: nobody stores it, so the end waits for none. */
 const maxBrokerFailures = 6;
 /** Failures in a row after which a gateway that never responded is given up at the end. */
 const maxRegistrationFailures = 3;

@@ -3,7 +3,7 @@ import { GatewayRefusal } from "../http_refusal.ts";
 
 /** Bytes of a batch, below the 1 MiB that the gateway takes at once. */
 const maxBatchBytes = 1_000_000;
-/** An event with the content of a lost one counts as that one for so long; later it is another. */
+/** Within this time an event with the content of a lost one counts as that one; later it is another. */
 const repeatsMs = 60_000;
 const encoder = /* @__PURE__ */ new TextEncoder();
 

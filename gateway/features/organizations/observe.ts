@@ -39,7 +39,7 @@ export async function registerOrganization(
 
 /** As JSON: each moment of a monitor is stored with all of them. Those of the STIG's rules have about 10,000 characters. */
 const maxResultsLength = 32_768;
-/** Rows of one scan, of all its checks: with so many the results are too long. */
+/** Rows of one scan, of all its checks, with which the results are too long. */
 const maxVerdicts = 5000;
 
 /** Throws `AppError("conflict")`. */
