@@ -13,7 +13,7 @@ export interface Terminal {
 const statusColors = { PASS: "green", FAIL: "red", MANUAL: "yellow", "N/A": "gray" } as const;
 const maxPrintableLength = 10_000;
 
-/** The text in the colour of the status, where there is colour. */
+/** The text in the color of the status, where there are colors. */
 export function paintStatus(
   text: string,
   status: keyof typeof statusColors,

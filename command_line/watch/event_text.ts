@@ -76,7 +76,7 @@ function valueText(value: unknown): string {
   return printable(shorten(text, maxValueLength));
 }
 
-/** A verdict in its colour. */
+/** A verdict in its color. */
 function statusText(status: unknown, color: boolean): string {
   const text = valueText(status).padEnd(6);
   return status === "PASS" || status === "FAIL" || status === "MANUAL" || status === "N/A"

@@ -1,5 +1,6 @@
 import { pause } from "../../../shared/abortable.ts";
 import { subscribe, type Subscription } from "../../../shared/client/subscribe.ts";
+import type { Change } from "../../../shared/schemas/change.ts";
 import type { Decision } from "../../../shared/schemas/decision.ts";
 import { overviewSchema, type Overview } from "../../features/tenant/overview_schema.ts";
 import { scanSchema } from "../../../shared/schemas/scan.ts";
@@ -24,8 +25,8 @@ type Listener = (event: TenantEvent | null) => void;
 export interface Tenant extends TenantState {
   readonly connection: Connection;
   readonly retryNow: () => void;
-  /** Takes what there is now as seen. */
-  readonly markSeen: () => void;
+  /** Takes what there is now as seen, and these changes: the gateway's clock may be ahead of what its last answer told. */
+  readonly markSeen: (shown: readonly Change[]) => void;
   readonly put: (decision: Decision) => void;
   /** Reads a scan that is not listed. Rejects as `Api` does. */
   readonly findScan: (id: string, signal: AbortSignal) => Promise<void>;
@@ -62,8 +63,9 @@ export function createTenantStore(api: Api, { overview, onChange, onRefused }: T
       if (current.connection.state === "failed") follow();
       else subscription?.retryNow();
     },
-    markSeen() {
-      change({ seenAtMs: api.nowMs() });
+    markSeen(shown) {
+      const storedMs = shown.map(({ created_at }) => Date.parse(created_at));
+      change({ seenAtMs: Math.max(api.nowMs(), ...storedMs) });
       storeSeen();
     },
     put: (decision) => change(withDecision(current, decision)),

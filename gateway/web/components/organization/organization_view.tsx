@@ -136,7 +136,7 @@ export function OrganizationView(props: OrganizationViewProps) {
                 </>
               )}
             </h2>
-            <Button look="small" label="Seen" onClick={tenant.markSeen} />
+            <Button look="small" label="Seen" onClick={() => tenant.markSeen(changes)} />
           </header>
           <Folded
             items={news}
