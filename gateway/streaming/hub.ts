@@ -58,9 +58,9 @@ export class Hub {
   }
 
   /**
-   * Resolves once the broker has confirmed every channel, from when on the member receives every event, and once it is known how far
-   * their events were stored: whatever is stored later and does not arrive ends the member. Rejects with `AppError("unavailable")`,
-   * and when the database does not answer; then the member has left.
+   * Resolves when the broker has confirmed every channel and the stored numbers were read. After that the member receives every event,
+   * and a stored event that does not arrive ends it. Rejects with `AppError("unavailable")`, and when the database does not answer;
+   * then the member has left.
    */
   async join(member: HubMember, names: readonly string[]): Promise<void> {
     if (this.#isClosed) throw unavailable("The gateway is closing");
@@ -166,7 +166,7 @@ export class Hub {
       this.#lose(channel);
       return;
     }
-    // No publisher of ours sends it; whoever did must not end the streams of another resource.
+    // Only a program with its own access to the broker sends this. It must not end another resource's streams.
     if (!fitsChannel(channel, event)) return this.#options.count("broker_messages_dropped", null);
     const { numbers } = channel;
     if (event.deliveryId !== undefined && numbers.isRepeated(event.deliveryId, this.#options.now())) return;

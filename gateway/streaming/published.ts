@@ -104,7 +104,7 @@ async function lockNumbering(db: TenantDatabase, numbering: Numbering): Promise<
   return row?.lastN ?? 0;
 }
 
-/** So many more events are stored. Returns the number of the first; until this transaction ends no other one stores any. */
+/** Reserves numbers for events that are stored, and returns the first. Until this transaction ends no other one reserves any. */
 async function takeNumbers(db: TenantDatabase, numbering: Numbering, count: number): Promise<number> {
   const publishedAt = sql`now()`;
   const [row] = await db

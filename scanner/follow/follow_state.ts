@@ -50,7 +50,7 @@ export function createFollowStore(directory: string): FollowStore {
     }
     if (state.orgUrl === orgUrl) return state;
     throw new UsageError([
-      `--state ${JSON.stringify(directory)} has the state of ${state.orgUrl}, not of ${orgUrl}: give each org a directory of its own, or leave --state out`,
+      `--state ${JSON.stringify(directory)} has the state of ${state.orgUrl}, not of ${orgUrl}: give each org another directory, or leave --state out`,
     ]);
   }
 

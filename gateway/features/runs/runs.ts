@@ -196,7 +196,7 @@ export function defineRuns<Row extends RunRow, Update extends { readonly status?
 }
 
 /**
- * The channels of the requested runs: of those that have not ended, or of all of them when all have. Rejects with `NotFound` for a
+ * The channels of the requested runs that have not ended, or of all requested runs when all have ended. Rejects with `NotFound` for a
  * run that is not visible in the tenant.
  */
 export async function getChannels(

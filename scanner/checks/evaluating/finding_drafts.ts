@@ -90,7 +90,7 @@ export function withOneEnough(drafts: readonly FindingDraft[]): readonly Finding
   return drafts.map((draft) => (draft.status === "MANUAL" ? { ...draft, isAdvisory: true } : draft));
 }
 
-/** The first that FAILs, else the first for a person, else the first; undefined where there is none. */
+/** The first FAIL. Without one, the first MANUAL; without that, the first of all. Undefined for an empty list. */
 export function worstOf(drafts: readonly FindingDraft[]): FindingDraft | undefined {
   const first = (wanted: FindingDraft["status"]) => drafts.find(({ status }) => status === wanted);
   return first("FAIL") ?? first("MANUAL") ?? drafts[0];

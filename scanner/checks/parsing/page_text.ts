@@ -163,7 +163,7 @@ const hidingCode =
   /\.(?:remove|hide|fadeOut|slideUp|detach|empty|replaceWith|replaceChildren|toggle)\s*\(|\.(?:style|classList|className|innerHTML|outerHTML|innerText|textContent)\b|\.hidden\b(?!\s*=\s*(?:false|!1))|["'](?:none|hidden)["']/;
 const maxSelectorLength = 200;
 
-/** Reads nodes with a stack of its own: a page may be nested deeper than calls can be. */
+/** Reads nodes with a list instead of recursion: a page may be nested deeper than the engine's stack. */
 function readNodes(nodes: readonly Node[], page: Page, { doubt: outer, scripts }: Reading): void {
   const stack = nodes.toReversed().map((node): [Node | string, Reading["doubt"]] => [node, outer]);
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
