@@ -273,6 +273,6 @@ async function fetchWellKnown({ orgUrl, sender, scopePrefix }: FirstContact): Pr
   if (status >= 300 && status < 400) throw idpError("redirect", `${message} redirects${redirectTarget(response)}`);
   // An outage says nothing about the prefix, and a wrong one would look like missing scopes.
   if (scopePrefix === null && (status >= 500 || status === 429))
-    throw idpError("outage", `${message} answered ${status}`);
+    throw idpError(status === 429 ? "rate_limit" : "outage", `${message} answered ${status}`);
   return response;
 }

@@ -105,10 +105,7 @@ const problems = {
   role: ["no_role", remedies.role],
   no_token: ["provider_error", "Set IDP_ORG_URL to the organization's address, such as https://acme.okta.com"],
   too_large: ["provider_error", "Check IDP_ORG_URL: an identity provider does not answer like this"],
-  rate_limit: [
-    "provider_error",
-    "The organization's rate limit for token requests is used up: try again in some minutes",
-  ],
+  rate_limit: ["provider_error", "The organization's rate limit is used up: try again in some minutes"],
   outage: ["provider_error", "The organization has its own problem: look at its status page and try again"],
   unexpected: [
     "provider_error",
