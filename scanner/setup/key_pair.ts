@@ -1,5 +1,5 @@
 import { createHash, createPublicKey, generateKeyPairSync } from "node:crypto";
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { explainWriteError, makeDirectory } from "../../command_line/files.ts";
 import { hasCode, readProblem } from "../../shared/error_code.ts";
@@ -27,6 +27,8 @@ export async function loadSetupKey(orgUrl: string) {
     await makeDirectory(keyFolder, 0o700);
     await writeFile(file, pem, { mode: 0o600, flag: "wx" });
   } catch (error) {
+    // The next run would take a part of a key for the key.
+    if (!hasCode(error, "EEXIST")) await rm(file, { force: true });
     throw new UsageError([explainWriteError(`the key ${JSON.stringify(file)}`, error)]);
   }
   return { file, ...parseKey(pem, file), isNew: true };
