@@ -31,8 +31,8 @@ export async function collectCommand(flags: Flags, io: CommandIo): Promise<numbe
     const { document } = scan;
     const evidence = sha256(JSON.stringify(document));
     const facts = { scan: document.scan, revision, evidence, toolVersion: io.toolVersion, orgPolicy };
-    const { problems } = await signFiles([target.file], facts, { signer, name: null });
-    writeLines(io, ...problems);
+    const { files, problems } = await signFiles([target.file], facts, { signer, name: null });
+    writeLines(io, ...(settings.quiet ? [] : files.map((path) => `Wrote ${path}`)), ...problems);
     areSaved = problems.length === 0;
   }
   const place = target.file === standardStream ? "stdout" : target.file;
