@@ -12,6 +12,7 @@ import { explainOrg } from "../explain/explain_org.ts";
 import { explanationMarkdown, explanationText } from "../explain/explain_text.ts";
 import { markdownText } from "../reports/markdown_text.ts";
 import { readRevision } from "../revisions/read_stig_file.ts";
+import { ownValues } from "../org_policy/document.ts";
 import { listRuns } from "../runs/kept_runs.ts";
 import { oneOrganization, settingsOfSaved, severalNames } from "../settings/organizations.ts";
 import { readSettings, type Flags, type Settings } from "../settings/read_settings.ts";
@@ -58,7 +59,8 @@ async function explainOfOrg(
   const source = await openSource("explain", flags, io);
   const rules = await readRules(source.settings, source.document.scan.org_url, io);
   const { results, document } = evaluateSource(source, { ...rules, checks: [check], isNamed: true }, io);
-  const explained = results.map((result) => explainOrg(check, result, document));
+  const values = ownValues(rules.orgPolicy, document.evaluated_at);
+  const explained = results.map((result) => explainOrg(check, result, { document, values }));
   const { explainFormat } = source.settings;
   const head = `${check.rule.vuln_id} ${check.rule.title} (${revisionName(revision.benchmark)})`;
   const width = Math.max(io.terminal.columns || 80, 60);

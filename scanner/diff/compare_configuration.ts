@@ -3,6 +3,7 @@ import { shorten } from "../../shared/text.ts";
 import type { CatalogCheck } from "../catalog/catalog.ts";
 import type { ArtifactName, CollectedArtifacts } from "../evidence/artifacts.ts";
 import { artifactsReadBy } from "../evidence/artifacts_read_by.ts";
+import type { OwnValues } from "../org_policy/document.ts";
 import { objectLists, type ObjectList, type OrgObject } from "../evidence/org_objects.ts";
 import { sortBy } from "../checks/parsing/names.ts";
 import { compareObjects, pairUp } from "./compare_values.ts";
@@ -11,7 +12,7 @@ import { compareObjects, pairUp } from "./compare_values.ts";
 export function compareConfiguration(
   before: CollectedArtifacts,
   after: CollectedArtifacts,
-  checks: readonly CatalogCheck[],
+  { checks, values }: { readonly checks: readonly CatalogCheck[]; readonly values: OwnValues },
 ): { readonly objects: readonly ObjectChange[]; readonly evidence: Diff["evidence"] } {
   const { pairs } = pairUp(objectLists(before), objectLists(after), {
     idOf: ({ artifact, parent }) => (parent === null ? artifact : `${artifact}/${parent.id}`),
@@ -19,7 +20,7 @@ export function compareConfiguration(
   });
   const needs = checks.map((check) => ({
     name: check.name,
-    artifacts: new Set([...artifactsReadBy(check, before), ...artifactsReadBy(check, after)]),
+    artifacts: new Set([before, after].flatMap((artifacts) => artifactsReadBy(check, artifacts, values))),
   }));
   const examining = (artifacts: readonly ArtifactName[]) =>
     needs.filter((need) => artifacts.some((name) => need.artifacts.has(name))).map(({ name }) => name);

@@ -3,7 +3,7 @@ import { UsageError } from "../../shared/usage_error.ts";
 import { readOptionFile } from "../../command_line/files.ts";
 import { builtIn, catalog } from "../catalog/catalog.ts";
 import { evaluateCheck } from "../evaluate.ts";
-import type { OrgPolicy } from "../org_policy/document.ts";
+import { ownValues, type OrgPolicy } from "../org_policy/document.ts";
 import type { CollectedArtifacts } from "../evidence/artifacts.ts";
 import { artifactsSchema, parseArtifacts } from "../evidence/artifacts_document.ts";
 import { maxReportBytes, parseReport } from "../reports/read_report.ts";
@@ -70,7 +70,10 @@ export function compareFiles(before: ComparedFile, after: ComparedFile, orgPolic
   const { objects = null, evidence = [] } =
     before.artifacts === null || after.artifacts === null
       ? {}
-      : compareConfiguration(before.artifacts, after.artifacts, catalog);
+      : compareConfiguration(before.artifacts, after.artifacts, {
+          checks: catalog,
+          values: ownValues(orgPolicy, after.about.ended_at),
+        });
   return {
     schema: "scanstream.diff/1",
     kind: objects === null ? "reports" : "artifacts",

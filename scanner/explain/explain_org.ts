@@ -17,6 +17,7 @@ import { artifactsReadBy } from "../evidence/artifacts_read_by.ts";
 import type { ArtifactsDocument } from "../evidence/artifacts_document.ts";
 import { consoleSettings } from "../evidence/listed_objects.ts";
 import { objectLists, type ObjectList, type OrgObject } from "../evidence/org_objects.ts";
+import type { OwnValues } from "../org_policy/document.ts";
 import { sha256 } from "../digest.ts";
 
 /** Explanation of one rule of the STIG by an org's evidence. */
@@ -32,7 +33,11 @@ const maxFindings = 20;
 const maxValueLength = 300;
 
 /** One check's objects in the order in which Okta evaluates them, and what decides. */
-export function explainOrg(check: CatalogCheck, result: CheckResult, document: ArtifactsDocument) {
+export function explainOrg(
+  check: CatalogCheck,
+  result: CheckResult,
+  { document, values = {} }: { readonly document: ArtifactsDocument; readonly values?: OwnValues },
+) {
   const { artifacts, scan } = document;
   const causes = causesOf([result], artifacts, sha256);
   const lists = objectLists(artifacts);
@@ -53,7 +58,7 @@ export function explainOrg(check: CatalogCheck, result: CheckResult, document: A
     /** Findings that are not listed. */
     more: findings.slice(maxFindings).flat().length,
     /** Artifacts that were read for it, in the order of the check's needs. */
-    read: artifactsReadBy(check, artifacts).map((artifact) => readOf(artifact, document)),
+    read: artifactsReadBy(check, artifacts, values).map((artifact) => readOf(artifact, document)),
   };
 }
 

@@ -67,7 +67,7 @@ test("explain shows Okta's order, who falls through, the value that decides, and
   const name = "signon_global_session_idle_timeout_15min";
   const [check, result] = [catalog.find((one) => one.name === name), results.find((one) => one.check === name)];
   if (check === undefined || result === undefined) throw new TypeError("expected the check and its result");
-  const explained = explainOrg(check, result, document);
+  const explained = explainOrg(check, result, { document });
   const text = explanationText(explained, 200);
   const [travelers] = text.split("\n\n").filter((part) => part.includes('"Travelers"'));
   expect(travelers?.split("\n").slice(3)).toEqual([
@@ -93,7 +93,7 @@ test("explain shows Okta's order, who falls through, the value that decides, and
   // A file of an earlier version knows when its scan ended.
   const { read: _read, ...older } = document.artifacts.global_session_policies ?? { read: null };
   const old = { ...document, artifacts: { ...document.artifacts, global_session_policies: older as never } };
-  expect(explainOrg(check, result, old).read[0]?.at).toBe(document.scan.ended_at);
+  expect(explainOrg(check, result, { document: old }).read[0]?.at).toBe(document.scan.ended_at);
 });
 
 test("explain shows the factors of the rule that decides about an app", async () => {
@@ -101,7 +101,7 @@ test("explain shows the factors of the rule that decides about an app", async ()
   const result = results.find(({ check }) => check === "application_admin_console_phishing_resistant_authentication");
   const check = catalog.find(({ name }) => name === result?.check);
   if (check === undefined || result === undefined) throw new TypeError("expected the check and its result");
-  const rules = explainOrg(check, result, document).findings.flatMap((finding) => finding.rules);
+  const rules = explainOrg(check, result, { document }).findings.flatMap((finding) => finding.rules);
   expect(rules.find(({ decides }) => decides)?.values.map(({ field }) => field)).toContain(
     "actions.appSignOn.verificationMethod.constraints",
   );

@@ -15,7 +15,7 @@ import {
 } from "../../support/artifact_builders.ts";
 
 function compare(before: CollectedArtifacts, after: CollectedArtifacts) {
-  return compareConfiguration(before, after, catalog);
+  return compareConfiguration(before, after, { checks: catalog, values: {} });
 }
 
 const passwordPolicies = (...policies: ReturnType<typeof aPasswordPolicy>[]) =>
