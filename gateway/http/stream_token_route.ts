@@ -3,7 +3,7 @@ import type * as v from "valibot";
 import { streamTokenRequestSchema, streamTokenSchema } from "./session_schema.ts";
 import { streamTokenSeconds } from "../auth/stream_tokens.ts";
 import type { EventStreams } from "../features/features.ts";
-import { findEventStream, type RequestedStream } from "../streaming/event_stream.ts";
+import { findEventStream, isSnapshotRequested, type RequestedStream } from "../streaming/event_stream.ts";
 import { findChannels } from "../streaming/channel_manager.ts";
 import { component, json, problem } from "../description/operation.ts";
 import type { Allowed } from "./allow.ts";
@@ -54,7 +54,10 @@ function toRequestedStream(
   // Two slashes, or a slash and a backslash, begin a host.
   const url = /^\/(?![/\\])/.test(named) && URL.canParse(named, base) ? new URL(named, base) : null;
   const stream = url?.origin === base ? findEventStream(eventStreams, url) : null;
-  if (stream !== null) return stream;
+  if (url !== null && stream !== null) {
+    isSnapshotRequested(url);
+    return stream;
+  }
   const detail = `is ${JSON.stringify(named.slice(0, 200))}: expected the path of an event stream of this gateway`;
   throw new InvalidBody([{ pointer: "/event_stream", detail }]);
 }

@@ -120,7 +120,7 @@ function nameOf(url: URL): Pick<RequestedStream, "name" | "query"> {
 }
 
 /** True when the stream is to begin with a snapshot. Throws `AppError("malformed")` for any value but `1`. */
-function isSnapshotRequested({ searchParams }: URL): boolean {
+export function isSnapshotRequested({ searchParams }: URL): boolean {
   const values = searchParams.getAll("snapshot");
   if (values.length === 0) return false;
   if (values.every((value) => value === "1")) return true;

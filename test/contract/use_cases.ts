@@ -101,6 +101,7 @@ const requests: readonly (readonly [path: string, options: CallOptions, ...Answe
   [tokens, { ...member, json: { scan_id: nowhere } }, 404, "scan"],
   [tokens, { ...member, json: { scan_id: "{scan}", event_stream: tenantStream } }, 422, "event_stream", "scan_id"],
   [tokens, { ...member, json: { event_stream: `/api/v1/scans/${nowhere}/event-stream` } }, 404, "No such scan"],
+  [tokens, { ...member, json: { event_stream: `${tenantStream}?snapshot=2` } }, 400, "snapshot"],
   ...[
     `https://gateway.example${tenantStream}`,
     `//x${tenantStream}`,
