@@ -18,7 +18,7 @@ const readProblems: Readonly<Record<string, string>> = {
   EACCES: "permission denied",
   EISDIR: "it is a directory; expected a file",
   ENOENT: "no such file",
-  ENOTDIR: "no such file",
+  ENOTDIR: "a file stands where a folder is expected",
   EPERM: "permission denied",
 };
 

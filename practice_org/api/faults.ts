@@ -67,17 +67,13 @@ const form = /^([a-z-]+)(?:\*([0-9]+))?(?::(.*))?$/;
 export function parseFault(text: string): Fault {
   const [, name = "", times, path] = form.exec(text) ?? [];
   if (!isFaultName(name)) {
-    throw new RangeError(
-      `Cannot use fault "${text}": expected NAME or NAME:PATH, NAME one of ${Object.keys(faultNames).join(", ")}`,
-    );
+    throw new RangeError(`"${text}": expected NAME or NAME:PATH, NAME one of ${Object.keys(faultNames).join(", ")}`);
   }
   if (path !== undefined && !/^\/[^\s]*$/.test(path)) {
-    throw new RangeError(
-      `Cannot use fault "${text}": expected a path that begins with /, such as ${name}:/api/v1/zones`,
-    );
+    throw new RangeError(`"${text}": expected a path that begins with /, such as ${name}:/api/v1/zones`);
   }
   if (times !== undefined && !(Number(times) >= 1 && Number(times) <= 1_000_000)) {
-    throw new RangeError(`Cannot use fault "${text}": expected a number of times from 1 to 1000000`);
+    throw new RangeError(`"${text}": expected a number of times from 1 to 1000000`);
   }
   return {
     name,

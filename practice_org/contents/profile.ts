@@ -38,14 +38,12 @@ export function parseProfile(text: string): Profile {
   if (isRecorded(text)) return { name: text };
   const [name, count, ...rest] = text.split(":");
   if (name !== "large") {
-    throw new RangeError(
-      `Cannot use profile "${text}": expected one of ${[...Object.keys(recordings), "large:N"].join(", ")}`,
-    );
+    throw new RangeError(`"${text}": expected one of ${[...Object.keys(recordings), "large:N"].join(", ")}`);
   }
   const appCount = rest.length === 0 && /^[0-9]{1,6}$/.test(count ?? "") ? Number(count) : Number.NaN;
   if (!(appCount >= smallestLargeOrg && appCount <= mostApps)) {
     throw new RangeError(
-      `Cannot use profile "${text}": expected large:N with a whole number N from ${smallestLargeOrg} ` +
+      `"${text}": expected large:N with a whole number N from ${smallestLargeOrg} ` +
         `(the provider's own apps and the service application) to ${mostApps}, such as large:10000`,
     );
   }

@@ -34,7 +34,11 @@ export type CklbRule = CklbStig["rules"][number];
 
 /** Throws an error whose message is one sentence without the file's name. */
 export function parseCklb(content: string): CklbChecklist {
-  return parseShape(shape, parseJsonText(content, { repeatedKeys: "refuse", texts: "as_written" }), "");
+  return parseShape(
+    shape,
+    parseJsonText(content, { repeatedKeys: "refuse", texts: "as_written" }),
+    "it is not a valid CKLB: ",
+  );
 }
 
 /** The answers of one STIG by V-id; throws like `parseCklb`. */

@@ -44,16 +44,24 @@ export function checklistLines(report: Report, checklist: Checklist, revision: R
   ];
 }
 
-/** The commands that a reader of the first screen needs next. After an offline run (`from`) they stay offline. */
-export function nextLines(report: Report, from: string | null): readonly string[] {
-  const all =
-    from === null
-      ? "Every rule and finding: scanstream report, or scanstream report -f html -o report"
-      : "Every rule and finding: add --verbose, or --format html --output report";
-  // Stdin cannot be read again.
-  if (from === standardStream) return [all];
-  const source = from === null ? "" : ` --from-artifacts ${from}`;
-  if (unreadRules(report).length > 0) return [all, ...(from === null ? ["Next: scanstream doctor"] : [])];
+export interface NextSource {
+  /** Evidence that was evaluated offline; null: the org was scanned. */
+  readonly from: string | null;
+  /** Set where other commands find this run. */
+  readonly isKept: boolean;
+  /** Options that choose the same organization again. */
+  readonly again: string;
+}
+
+/** The commands that a reader of the first screen needs next. After an offline run they stay offline. */
+export function nextLines(report: Report, { from, isKept, again }: NextSource): readonly string[] {
+  const all = isKept
+    ? `Every rule and finding: scanstream report${again}, or scanstream report${again} -f html -o report`
+    : "Every rule and finding: add --verbose, or --format html --output report";
+  if (unreadRules(report).length > 0) return [all, ...(from === null ? [`Next: scanstream doctor${again}`] : [])];
+  // Stdin cannot be read again, and other commands would answer about another run than one that is not kept.
+  if (from === null ? !isKept : from === standardStream) return [all];
+  const source = from === null ? again : `${again} --from-artifacts ${from}`;
   const [worst] = report.checks
     .filter((check) => openFindings(check).some(({ waived }) => !waived))
     .toSorted(worstFirst);

@@ -2,7 +2,7 @@ import { vulnIdOf } from "../../shared/rule_names.ts";
 import type { CheckResult } from "../../shared/report.ts";
 import { stateOf } from "../../shared/rule_result.ts";
 import { stateLabels } from "../reports/result_text.ts";
-import { outcomeText } from "../../shared/outcome_text.ts";
+import { countOf, outcomeText } from "../../shared/outcome_text.ts";
 import type { ScanCounts } from "../streaming/scan_publisher.ts";
 import { shorten } from "../../shared/text.ts";
 import type { CommandIo } from "../../command_line/command_io.ts";
@@ -40,7 +40,7 @@ export function createProgress(terminal: Terminal, form: ProgressForm, now: () =
       counts = { ...counts, checks_total: checks.length };
       startedAtMs = now();
       isBarShown = form === "bar";
-      if (form === "lines" || form === "totals") terminal.write(`Scanning: ${checks.length} checks\n`);
+      if (form === "lines" || form === "totals") terminal.write(`Scanning: ${countOf(checks.length, "check")}\n`);
       draw();
     },
     checkEvaluated(result: CheckResult, newest: ScanCounts): void {

@@ -11,6 +11,7 @@ import type { Report } from "../../shared/report.ts";
 import { summarizeChecks } from "../../shared/rule_result.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { readChecklist, withChecklistAnswers } from "../checklists/checklist.ts";
+import { refuseFile } from "../decisions/option_file.ts";
 import { maxArtifactsBytes } from "../evidence/artifacts_document.ts";
 import { maxReportBytes, toReport } from "../reports/read_report.ts";
 import { readRevision } from "../revisions/read_stig_file.ts";
@@ -18,10 +19,12 @@ import { evidenceName } from "../runs/kept_runs.ts";
 import { settingsOfSaved } from "../settings/organizations.ts";
 import type { Flags } from "../settings/read_settings.ts";
 import { readReportTarget, writeNamedFile, writeReport, type WriteRun } from "./report_output.ts";
-import { openSource, parseEvidence, reportOn, sourceOf, type Source } from "./sources.ts";
+import { openSource, parseEvidence, refuseFresh, reportOn, sourceOf, type Source } from "./sources.ts";
 
 /** `report`: the newest run, a run, evidence or a report in a file, or a scan at the gateway, in any format. */
 export async function reportCommand(flags: Flags, io: CommandIo, source?: string): Promise<number> {
+  if (source !== undefined) refuseFresh(flags, `${JSON.stringify(source)} names a run`);
+  if (flags["latest"] === true) refuseFresh(flags, "--latest names a scan at the gateway");
   if (flags["latest"] === true || (source !== undefined && isUuid(source))) return reportOfGateway(source, flags, io);
   const opened = source === undefined ? await openSource("report", flags, io) : await openNamed(source, flags, io);
   if ("schema" in opened) return writeStored(opened, flags, io);
@@ -53,6 +56,8 @@ async function openNamed(source: string, flags: Flags, io: CommandIo): Promise<R
   const text = await readOptionFile({ ...named, maxBytes: maxArtifactsBytes }, String);
   const stored = parseJsonObject(text);
   if (stored?.["schema"] === "scanstream.report/1") return readStored(stored);
+  if (stored !== null && !String(stored["schema"]).startsWith("scanstream.artifacts/"))
+    throw refuseFile(named)(["expected evidence (--save-artifacts), or a report (--format json)"]);
   return sourceOf(parseEvidence(text, named), { command: "report", flags, io });
 }
 

@@ -21,7 +21,7 @@ import type { FinishedScan } from "../run_scan.ts";
 import type { Settings } from "../settings/read_settings.ts";
 import { readSigner, type Signer } from "../signing/keys.ts";
 import { signFiles } from "../signing/sign_files.ts";
-import { checklistLines, nextLines, overdueLines, writtenLines } from "./closing_lines.ts";
+import { checklistLines, nextLines, overdueLines, writtenLines, type NextSource } from "./closing_lines.ts";
 import type { Criteria } from "./criteria.ts";
 
 /** How and where a report is written. */
@@ -148,12 +148,16 @@ export async function writeReport(report: Report, run: WriteRun, isBrief = false
 
 /**
  * Writes the reports and decides how the run ends; `gateLine` is the verdict of the gates, in one line. `areSaved`: false where the
- * evidence could not be written, which was said; `from`: the evidence that was evaluated offline.
+ * evidence could not be written, which was said; `from`: the evidence that was evaluated offline; `isKept`: other commands find this run.
  */
 export async function finishScan(
   report: Report,
   run: WriteRun,
-  { areSaved = true, from = null }: { readonly areSaved?: boolean; readonly from?: string | null },
+  {
+    areSaved = true,
+    from = null,
+    isKept = false,
+  }: Partial<Omit<NextSource, "again">> & { readonly areSaved?: boolean },
 ): Promise<{ readonly files: readonly string[]; readonly gateLine: string; readonly outcome: Outcome }> {
   const { settings, io, target } = run;
   const { formats, outputDir } = target;
@@ -179,7 +183,8 @@ export async function finishScan(
   // A run that fails or could not read everything says so, however quiet it is.
   if (!isQuiet && !isSummaryShown) writeLines(io, summaryLine(report));
   if (!isQuiet || outcome !== "ok" || gate.unread > 0) writeLines(io, gateLine);
-  if (!isQuiet && isBrief && isSummaryShown && formats[0]?.name === "table") writeLines(io, ...nextLines(report, from));
+  if (!isQuiet && isBrief && isSummaryShown && formats[0]?.name === "table")
+    writeLines(io, ...nextLines(report, { from, isKept, again: settings.again }));
   return { files, gateLine, outcome };
 }
 

@@ -102,10 +102,11 @@ async function prepareScan(settings: ConnectedSettings, io: CommandIo, progress:
     const { id, tenant_id: tenantId } = stream?.registered() ?? { id: randomUUID(), tenant_id: null };
     const evidence = sha256(JSON.stringify(scan.document));
     const report = toReport(scan, criteria, { evidence, id, tenantId });
-    if (scan.status === "completed" && !isNarrowed(settings)) await keep({ document: scan.document, report }, criteria);
+    const isWhole = scan.status === "completed" && !isNarrowed(settings);
+    const isKept = isWhole && (await keep({ document: scan.document, report }, criteria));
     const saved = areSaved ? evidenceFile?.file : undefined;
     const finished = { ...criteria, target, evidenceFile: saved };
-    const { outcome, files, gateLine } = await finishScan(report, finished, { areSaved });
+    const { outcome, files, gateLine } = await finishScan(report, finished, { areSaved, isKept });
     await stream?.storeReport(report);
     const { pass, fail, manual, not_applicable } = report.summary;
     const row = {

@@ -63,8 +63,7 @@ export async function setupCommand(flags: Flags, io: CommandIo): Promise<number>
       say("Scan at any time: scanstream scan");
       return exitCodes.ok;
     }
-    await scanCommand({ config: file, ...(name === null ? {} : { org: name }) }, io);
-    return io.interrupted.aborted ? exitCodes.interrupted : exitCodes.ok;
+    return await scanCommand({ config: flags["config"], ...(name === null ? {} : { org: name }) }, io);
   } catch (error) {
     if (!io.interrupted.aborted && !(error instanceof NoAnswer)) throw error;
     say("Interrupted. Run scanstream setup again to continue.");

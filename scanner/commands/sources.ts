@@ -8,6 +8,7 @@ import { parseJsonObject } from "../../shared/json.ts";
 import type { CheckResult, Report } from "../../shared/report.ts";
 import { countStates } from "../../shared/rule_result.ts";
 import { withChecklistAnswers } from "../checklists/checklist.ts";
+import { UsageError } from "../../shared/usage_error.ts";
 import { applyAttestations } from "../decisions/apply_decisions.ts";
 import { sha256 } from "../digest.ts";
 import { maxReportBytes } from "../reports/read_report.ts";
@@ -46,6 +47,7 @@ export interface Source {
 export async function openSource(command: CommandName, flags: Flags, io: CommandIo): Promise<Source> {
   const named = flags["fromArtifacts"];
   if (typeof named === "string") {
+    refuseFresh(flags, "--from-artifacts names evidence");
     const source = { option: "--from-artifacts", file: named };
     return sourceOf(await readEvidence(source), { command, flags, io });
   }
@@ -57,6 +59,11 @@ export async function openSource(command: CommandName, flags: Flags, io: Command
   const report = { option: "the run", file: newest.report, maxBytes: maxReportBytes };
   const stored = await readOptionFile(report, parseJsonObject);
   return { settings, ...evidence, id: v.is(reportWithId, stored) ? stored.scan.id : null };
+}
+
+/** Throws `UsageError` where `--fresh` asks for a scan although something else to use is named. */
+export function refuseFresh({ fresh }: Flags, named: string): void {
+  if (fresh === true) throw new UsageError([`--fresh scans the organization, and ${named}: expected one of them`]);
 }
 
 const reportWithId = v.object({ scan: v.object({ id: v.string() }) });
@@ -73,13 +80,15 @@ async function scanNow(settings: ConnectedSettings, io: CommandIo): Promise<Sour
   return { settings, document: scan.document, text, id: report.scan.id };
 }
 
-/** Keeps a run as the settings say. That it cannot be kept fails nothing. */
+/** Keeps a run as the settings say, and returns true when it is kept. That it cannot be kept fails nothing. */
 export async function keep(
   run: { readonly document: ArtifactsDocument; readonly report: Report },
   { settings, io }: Criteria,
-): Promise<void> {
-  const problem = settings.isKept ? await keepRun(run, settings.keep) : null;
+): Promise<boolean> {
+  if (!settings.isKept || settings.keep === 0) return false;
+  const problem = await keepRun(run, settings.keep);
   if (problem !== null) writeLines(io, problem);
+  return problem === null;
 }
 
 type Evidence = Pick<Source, "document" | "text">;

@@ -18,6 +18,7 @@ import type { ArtifactsDocument } from "../evidence/artifacts_document.ts";
 import { consoleSettings } from "../evidence/listed_objects.ts";
 import { objectLists, type ObjectList, type OrgObject } from "../evidence/org_objects.ts";
 import type { OwnValues } from "../org_policy/document.ts";
+import { findingMarks, noteOf } from "../reports/result_text.ts";
 import { sha256 } from "../digest.ts";
 
 /** Explanation of one rule of the STIG by an org's evidence. */
@@ -92,6 +93,8 @@ export function explainFinding(finding: Finding, { check, artifacts, lists, caus
     resource,
     expected,
     actual,
+    /** Lines about the rest: what is left to a person, and which decisions of people count. */
+    notes: [noteOf(finding), ...findingMarks(finding)].filter(Boolean),
     /** The rules that Okta evaluates, in its order; empty where no rules decide. */
     rules: inOrder(rules ?? []).map((rule) => {
       const conditions = [...restrictionsOf(rule, everyone).keys()];

@@ -41,11 +41,12 @@ export function explanationMarkdown(explained: OrgExplanation): string {
 }
 
 function findingLines(finding: ExplainedFinding): readonly string[] {
-  const { also, expected, actual, rules, values, change } = finding;
+  const { also, expected, actual, notes, rules, values, change } = finding;
   return [
     ...(also.length === 0 ? [] : [`and the same for ${countOf(also.length, "other")}: ${listTexts(also)}`]),
     `expected ${expected}`,
     `found ${actual}`,
+    ...notes,
     ...(rules.length === 0 ? [] : ["Okta evaluates these rules in this order:", ...ruleLines(finding)]),
     ...values.map(valueText),
     ...(change === null ? [] : [`To pass: ${change}`]),

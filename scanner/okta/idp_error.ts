@@ -41,15 +41,18 @@ export class IdpError extends Error {
 
 const { credentials } = places;
 const schemeAndPort =
-  "Check the scheme and port of IDP_ORG_URL, and whether a proxy or firewall answers in the organization's place";
+  "Check the scheme and port of the organization's address, and whether a proxy or firewall answers in the organization's place";
 
 /** Everything that can be wrong at the first contact, at the login and at the probe, with its remedy. */
 const problems = {
   network: [
     "unreachable",
-    "Check IDP_ORG_URL, the network and firewalls; behind a proxy set HTTPS_PROXY; --timeout allows more time",
+    "Check the organization's address, the network and firewalls; behind a proxy set HTTPS_PROXY",
   ],
-  dns: ["unreachable", "Check the spelling of IDP_ORG_URL, and this machine's DNS; behind a proxy set HTTPS_PROXY"],
+  dns: [
+    "unreachable",
+    "Check the spelling of the organization's address, and this machine's DNS; behind a proxy set HTTPS_PROXY",
+  ],
   proxy: [
     "unreachable",
     "Check HTTPS_PROXY (address, user and password) and whether the proxy allows the organization's host; NO_PROXY lists hosts that need none",
@@ -63,22 +66,25 @@ const problems = {
     "tls_failed",
     "Check this machine's date; if it is right, the organization's certificate must be renewed",
   ],
-  tls_name: ["tls_failed", "Check IDP_ORG_URL: the host name must be one that the organization's certificate names"],
+  tls_name: [
+    "tls_failed",
+    "Check the organization's address: the host name must be one that the organization's certificate names",
+  ],
   tls_failed: ["tls_failed", schemeAndPort],
   not_http: ["tls_failed", schemeAndPort],
-  org_url: ["wrong_org", "Set IDP_ORG_URL to the organization's address, such as https://acme.okta.com"],
-  redirect: ["wrong_org", "Set IDP_ORG_URL to the organization's own address; redirects are never followed"],
+  org_url: ["wrong_org", "Use the organization's address, such as https://acme.okta.com"],
+  redirect: ["wrong_org", "Use the organization's own address; redirects are never followed"],
   audience: [
     "wrong_org",
-    "Set IDP_ORG_URL to the organization's own address, as the token endpoint knows it: no custom domain, and not the -admin address",
+    "Use the organization's own address, as the token endpoint knows it: no custom domain, and not the -admin address",
   ],
   client: [
     "wrong_client",
-    `Check IDP_CLIENT_ID, that its application is active, and that ${credentials} → Client authentication is "Public key / Private key"`,
+    `Check the client id, that its application is active, and that ${credentials} → Client authentication is "Public key / Private key"`,
   ],
   client_type: [
     "wrong_client",
-    "IDP_CLIENT_ID must be that of an application of type API Services. Create it in Applications → Create App Integration → API Services",
+    "The client id must be that of an application of type API Services. Create it in Applications → Create App Integration → API Services",
   ],
   inactive_key: [
     "bad_key",
@@ -95,7 +101,7 @@ const problems = {
   ],
   zone: [
     "access_denied",
-    "The organization refuses this machine's network address: allow it in Security → Networks, in the network zone of the application's client credentials, or run from a permitted network; and check IDP_ORG_URL",
+    "The organization refuses this machine's network address: allow it in Security → Networks, in the network zone of the application's client credentials, or run from a permitted network; and check the organization's address",
   ],
   forbidden: [
     "access_denied",
@@ -103,8 +109,8 @@ const problems = {
   ],
   scopes: ["no_scope", remedies.scopes],
   role: ["no_role", remedies.role],
-  no_token: ["provider_error", "Set IDP_ORG_URL to the organization's address, such as https://acme.okta.com"],
-  too_large: ["provider_error", "Check IDP_ORG_URL: an identity provider does not answer like this"],
+  no_token: ["provider_error", "Use the organization's address, such as https://acme.okta.com"],
+  too_large: ["provider_error", "Check the organization's address: an identity provider does not answer like this"],
   rate_limit: ["provider_error", "The organization's rate limit is used up: try again in some minutes"],
   outage: ["provider_error", "The organization has its own problem: look at its status page and try again"],
   unexpected: [

@@ -105,7 +105,7 @@ function explain(response: HttpResponse): string {
   if (status === 429) return "its rate limit stayed used up; scan again later, or with a lower --concurrency";
   if (status >= 500) return "the provider has its own problem; scan again later";
   if (status >= 300 && status < 400)
-    return `a redirect${redirectTarget(response)} is never followed; check IDP_ORG_URL`;
+    return `a redirect${redirectTarget(response)} is never followed; check the organization's address`;
   if (status === 401) return "it did not take the access token, not even a new one";
   if (status === 403 && parseBody(response.body).kind === "html") {
     return "something between here and the provider refuses; check network zones, proxies and firewalls";

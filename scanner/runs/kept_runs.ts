@@ -31,7 +31,6 @@ export async function keepRun(
   { document, report }: { readonly document: ArtifactsDocument; readonly report: Report },
   keep: number,
 ): Promise<string | null> {
-  if (keep === 0) return null;
   const place = join(runsFolder, hostName(report.scan.org_url));
   const name = report.scan.started_at.replaceAll(":", "-");
   const part = join(place, `.${name}`);

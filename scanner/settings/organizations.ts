@@ -82,8 +82,8 @@ async function chosen(given: Given): Promise<readonly Given[]> {
     throw new UsageError([`--org: ${where}; name a file that lists organizations with --config FILE`]);
   }
   const organizations = select(config.organizations, config.file, given);
-  const isOneOfSeveral = organizations.length > 1;
-  return organizations.map((organization) => ({ ...withFile(given, config, organization), isOneOfSeveral }));
+  const several = { isOneOfSeveral: organizations.length > 1, isNamed: config.organizations.length > 1 };
+  return organizations.map((organization) => ({ ...withFile(given, config, organization), ...several }));
 }
 
 function select(

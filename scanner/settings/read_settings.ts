@@ -30,6 +30,8 @@ export interface Given {
   readonly organization?: string | null;
   /** Set where the run is over several: those of one flag share its folder. */
   readonly isOneOfSeveral?: boolean;
+  /** Set where a command on one organization has to name this one, because the file lists others too. */
+  readonly isNamed?: boolean;
 }
 
 /** The settings of a command. Those that it does not take have their defaults. */
@@ -38,6 +40,8 @@ export interface Settings extends Values {
   readonly nameOf: (name: SettingName) => string;
   /** The organization of the list. */
   readonly organization: string | null;
+  /** The options with which another command works on the same organization: ` --config FILE --org NAME`, mostly none. */
+  readonly again: string;
 }
 
 export type ConnectedSettings = Settings & { readonly connection: ConnectionSettings };
@@ -132,7 +136,7 @@ function layersIn(given: Given, report: (name: SettingName, text: string) => voi
 }
 
 function read(given: Given, { isConnecting }: { readonly isConnecting: boolean }) {
-  const { command, env, file = [], organization = null, isOneOfSeveral = false } = given;
+  const { command, env, file = [], organization = null, isOneOfSeveral = false, isNamed = false } = given;
   const isListed = organization !== null;
   const problems: Problem[] = [];
   /** The source of each setting that was given. */
@@ -191,8 +195,9 @@ function read(given: Given, { isConnecting }: { readonly isConnecting: boolean }
     });
   };
 
+  const again = `${values.config === null ? "" : ` --config ${values.config.file}`}${isNamed ? ` --org ${organization}` : ""}`;
   return {
-    settings: { ...values, nameOf: (name: SettingName) => sources.get(name) ?? ungiven(name), organization },
+    settings: { ...values, nameOf: (name: SettingName) => sources.get(name) ?? ungiven(name), organization, again },
 
     finish: () => {
       if (problems.length > 0) throw new SettingsError(problems);

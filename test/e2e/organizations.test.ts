@@ -79,6 +79,9 @@ describe("a command that works on one organization", () => {
       stderr: "To see what decides in your org, add --org with one of acme, globex\n",
     });
     expect(text.stdout).not.toContain("In http");
+    const { stderr } = await callCommand(["scan", "--org", "acme"], { cwd });
+    const [, next = ""] = /Next: scanstream (.*), then scanstream fix --org acme -o fixes\n/.exec(stderr) ?? [];
+    expect((await callCommand(next.split(" "), { cwd })).stdout).toContain(`In ${acme.org.url}: FAIL`);
   });
 
   test("refuses to guess where a variable names another than the file", async () => {

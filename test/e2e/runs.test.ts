@@ -45,6 +45,9 @@ test("a kept run is read by its owner only, and serves the next commands without
   const ofFolder = await run("report", join(place, time), "-f", "json");
   expect((JSON.parse(ofFolder.stdout) as Report).checks).toEqual(checks);
   expect((JSON.parse((await run("report", report ?? "", "-f", "json")).stdout) as Report).scan.id).toBe(scan.id);
+  const refused = { code: 2, stderr: expect.stringMatching(/^--fresh scans the organization, and .*names/) };
+  expect(await run("report", report ?? "", "--fresh")).toMatchObject(refused);
+  expect(await run("fix", "-o", "x", "--fresh", "--from-artifacts", evidence ?? "")).toMatchObject(refused);
   const explained = await run("explain", "V-273195");
   expect(explained).toMatchObject({ code: 0, stdout: expect.stringMatching(/^In http.*: FAIL/) });
   expect((await run("fix", "-o", "fixes", "-q")).code).toBe(0);
@@ -74,7 +77,10 @@ test("the newest runs stay, and a run is compared with the one before", async ()
   const kept = await readdir(place);
   expect((await run("scan", "-q", "--no-keep")).code).toBe(1);
   expect((await run("scan", "-q", "--keep", "0")).code).toBe(1);
-  expect((await run("scan", "-q", "--check", "V-273195")).code).toBe(1);
+  const narrowed = await run("scan", "--check", "V-273195");
+  expect([narrowed.code, narrowed.stderr]).toEqual([1, expect.stringContaining("Scanning: 1 check\n")]);
+  // Other commands would answer about the last run that was kept.
+  expect(narrowed.stderr).not.toMatch(/scanstream (?:report|explain|fix)/);
   expect(await readdir(place)).toEqual(kept);
   expect((await run(...gate)).code).toBe(0);
   const later = await readdir(place);

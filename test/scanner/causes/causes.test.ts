@@ -96,6 +96,15 @@ test("explain shows Okta's order, who falls through, the value that decides, and
   expect(explainOrg(check, result, { document: old }).read[0]?.at).toBe(document.scan.ended_at);
 });
 
+test("explain names what a finding leaves to a person", async () => {
+  const { results, document } = await typical;
+  const name = "authenticator_password_lockout_threshold_3";
+  const [check, result] = [catalog.find((one) => one.name === name), results.find((one) => one.check === name)];
+  if (check === undefined || result === undefined) throw new TypeError("expected the check and its result");
+  const text = explanationText(explainOrg(check, result, { document }), 200);
+  expect(text).toMatch(/found 3 attempts\n {2}Verify that the directory locks the accounts/);
+});
+
 test("explain shows the factors of the rule that decides about an app", async () => {
   const { results, document } = await typical;
   const result = results.find(({ check }) => check === "application_admin_console_phishing_resistant_authentication");

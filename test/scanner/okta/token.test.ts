@@ -219,19 +219,19 @@ const denied = oauthError(403, "access_denied", "Access from this network is den
 test.each<[string, Reply, string, string]>([
   ["an invalid signature", refused("The client_assertion signature is invalid."), "bad_key", "Public Keys"],
   ["an invalid kid", refused("The client_assertion JWT kid is invalid."), "bad_key", "not an active key"],
-  ["an unknown client", refused("Invalid value for 'client_id' parameter."), "wrong_client", "IDP_CLIENT_ID"],
-  ["a wrong audience", refused(audience), "wrong_org", "IDP_ORG_URL"],
+  ["an unknown client", refused("Invalid value for 'client_id' parameter."), "wrong_client", "client id"],
+  ["a wrong audience", refused(audience), "wrong_org", "organization's"],
   ["a network zone", denied, "access_denied", "Security → Networks"],
-  ["a web page", html, "wrong_org", "IDP_ORG_URL"],
-  ["a redirect", elsewhere, "wrong_org", "IDP_ORG_URL"],
+  ["a web page", html, "wrong_org", "organization's"],
+  ["a redirect", elsewhere, "wrong_org", "organization's"],
   ["500", { status: 500, body: "<html>oops</html>" }, "provider_error", "status page"],
   ["429", outOfRequests, "provider_error", "rate limit"],
-  ["a token that is none", { body: { token_type: "Bearer" } }, "provider_error", "IDP_ORG_URL"],
+  ["a token that is none", { body: { token_type: "Bearer" } }, "provider_error", "organization's"],
   [
     "a token that would break a header",
     { body: { token_type: "Bearer", access_token: "a\r\nx: y" } },
     "provider_error",
-    "IDP_ORG_URL",
+    "organization's",
   ],
 ])("a login that ends with %s has its own code and remedy", async (_, reply, code, remedy) => {
   const { login } = await setUpClient({ token: () => reply });
