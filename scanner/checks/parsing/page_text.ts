@@ -47,7 +47,7 @@ export function readPage(html: string): PageWords {
   const { text, comments } = splitTemplate(html);
   const treeAdapter = boundedAdapter();
   const { childNodes } = parse(text, { treeAdapter });
-  const page: Page = { treeAdapter, parts: [], hidden: new Map(), unread: new Set() };
+  const page: Page = { treeAdapter, parts: [], hidden: new Map(), scriptWords: new Set(), unread: new Set() };
   surveyNodes(childNodes, page, 0);
   const reading: Page = { ...page, treeAdapter: boundedAdapter() };
   readNodes(childNodes, reading, { obstacle: null, scripts: 0 });
@@ -82,6 +82,8 @@ interface Page {
   readonly parts: Part[];
   /** Tags, `#id` and `.class` of elements that a style sheet or a script may hide, each with the reason; `*` for all of them. */
   readonly hidden: Map<string, string>;
+  /** Words of all scripts: ids and classes of the elements that they may show. */
+  readonly scriptWords: Set<string>;
   readonly unread: Set<UnreadPart>;
 }
 
@@ -136,6 +138,7 @@ function surveyNodes(nodes: readonly Node[], page: Page, depth: number): void {
 function surveyScript(script: Element, page: Page, depth: number): void {
   const source = sourceOf(script);
   const texts = textsOfScript(source).map(({ text }) => text);
+  for (const [word] of source.matchAll(/[\w-]+/g)) page.scriptWords.add(word);
   if (isRun(script) && hidingCode.test(source)) {
     const words = texts
       .filter(({ length }) => length <= maxSelectorLength)
@@ -193,9 +196,9 @@ function obstacleOf(element: Element, page: Page): Obstacle | null {
   if (tagName === "template") return { kind: "inert", reason: "an element that only a script may show" };
   const style = hidingOf(attributes.get("style") ?? "");
   if (attributes.has("hidden") || style?.kind === "hidden")
-    return names.length === 0
-      ? { kind: "hidden", reason: tagName }
-      : doubtful("a hidden element, which a script may show by its id or class");
+    return names.some((name) => page.scriptWords.has(name.slice(1)))
+      ? doubtful("a hidden element that a script names")
+      : { kind: "hidden", reason: tagName };
   if (style !== null) return style;
   const isDrawn = !element.namespaceURI.endsWith("xhtml");
   if (isDrawn || doubtfulElements.has(tagName)) return doubtful(`the element ${tagName}`);

@@ -28,13 +28,22 @@ export function textsOfScript(source: string): readonly ScriptText[] {
   const assigned = new Map<string, Run[]>();
   let run: Run | null = null;
   let before: readonly Token[] = [];
+  /** Texts of the templates whose inserted code is being read. */
+  const open: number[] = [];
   let count = 0;
   for (const token of jsTokens(source)) {
     if (/^(?:WhiteSpace|LineTerminatorSequence|\w+Comment)$/.test(token.type)) continue;
     count += 1;
     if (count > maxTokens) throw new RangeError(`a script of more than ${maxTokens} tokens`);
     const isLiteral = literals.test(token.type);
-    if (isLiteral) addText(textOf(token));
+    const template = open.at(-1);
+    const isRest = /^Template(?:Middle|Tail)$/.test(token.type);
+    if (isRest && template !== undefined) texts[template] += textOf(token);
+    else if (isLiteral) addText(textOf(token));
+    if (token.type === "TemplateTail") open.pop();
+    if (token.type === "TemplateHead") open.push(texts.length - 1);
+    // A template is one operand, whatever code stands in it.
+    if (template !== undefined) continue;
     if (run === null || !continues(run, token)) run = runAfter(token);
     else if (isLiteral) run.texts.push(texts.length - 1);
     else if (token.type === "IdentifierName") run.names.push(token.value);
@@ -61,9 +70,9 @@ export function textsOfScript(source: string): readonly ScriptText[] {
   /** Operands and operators take turns. */
   function continues({ isCall }: Run, { type, value }: Token): boolean {
     const last = before.at(-1);
-    const wasOperand = last !== undefined && isOperand(last);
+    const wasOperand = last !== undefined && isOperand(last.type);
     if (type === "Punctuator") return wasOperand && (value === "+" || (isCall && value === ","));
-    return !wasOperand && (type === "IdentifierName" || whole.test(type));
+    return !wasOperand && isOperand(type);
   }
 
   /** The run that begins after a token; null where none does. */
@@ -86,10 +95,8 @@ export function textsOfScript(source: string): readonly ScriptText[] {
 }
 
 const literals = /^(?:StringLiteral|NoSubstitutionTemplate|Template(?:Head|Middle|Tail))$/;
-/** Literals whose text is all that they say. */
-const whole = /^(?:StringLiteral|NoSubstitutionTemplate)$/;
 
-function isOperand({ type }: Token): boolean {
+function isOperand(type: Token["type"]): boolean {
   return type === "IdentifierName" || literals.test(type);
 }
 

@@ -20,6 +20,7 @@ test.each([
   `<dialog open>BANNER</dialog>`,
   `<script nonce="x">x = ESCAPED;\ndocument.body.append(banner, b, x);</script>`,
   "<script>el.innerHTML += `<p>LINES</p>`</script>",
+  '<script>el.innerHTML = `<div class="${shade("dark") + `x${1}`}">LINES</div>` + end;</script>',
   `<script>el.innerHTML = one; var two = TEXT; var one = "<p>" + two</script>`,
   // Code counts even if it never runs.
   `<script>go(function () { show(); return; function show() { alert(TEXT) } })</script>`,
@@ -31,7 +32,7 @@ test.each([
 
 test.each([
   `<div style="display: /* at first */ NONE !important">BANNER</div>`,
-  `<section hidden>BANNER</section>`,
+  `<div hidden id="notice" class="dod">BANNER</div><script>render("#other")</script>`,
   `<script>x = "<!-- BANNER -->"</script>`,
 ])("%s shows no banner: FAIL", (page) => {
   expect(judge(withBanner(page)).findings).toMatchObject([{ status: "FAIL", actual: "no banner" }]);
@@ -44,7 +45,7 @@ test.each([
   `<script>config.i18n = { en: { "primaryauth.title": TEXT } };</script>`,
   `<script>alert("hello"), x = TEXT</script>`,
   `<script>el.innerHTML = lines.join(TEXT)</script>`,
-  '<script>el.innerHTML = `<div class="${cls}">LINES</div>`</script>',
+  "<script>el.innerHTML = `${TEXT}`</script>",
   `<script>el.innerHTML = "hello"; TEXT</script>`,
   `<script>x = "<script>alert('BANNER')<\\/script>"</script>`,
   `<script type="application/json">BANNER</script>`,
