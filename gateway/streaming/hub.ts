@@ -208,7 +208,7 @@ export class Hub {
     const chunk = encodeChunk(frames.length === 1 ? (frames[0] ?? "") : frames.join(""));
     for (const member of members) this.#deliver(member, chunk, nowMs);
     this.#options.count("events_delivered", null, frames.length * members.size);
-    this.#options.count("event_bytes_delivered", null, chunk.byteLength * members.size);
+    this.#options.count("event_bytes_delivered", null, chunk.bytes.byteLength * members.size);
   }
 
   #deliver(member: HubMember, chunk: Chunk, nowMs: number): void {

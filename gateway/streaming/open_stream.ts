@@ -112,7 +112,7 @@ export class OpenStream implements HubMember, SinkOwner {
     this.#context.onOpen(this);
     this.#context.count("streams_opened", null);
     if (snapshot !== null) {
-      this.#snapshotBytes = snapshot.byteLength;
+      this.#snapshotBytes = snapshot.bytes.byteLength;
       this.deliver(snapshot, nowMs);
     }
     const waiting = this.#waiting;
@@ -188,7 +188,7 @@ export class OpenStream implements HubMember, SinkOwner {
   #wait(chunk: Chunk): void {
     if (this.#failure !== null) return;
     this.#waiting.push(chunk);
-    this.#waitingBytes += chunk.byteLength;
+    this.#waitingBytes += chunk.bytes.byteLength;
     if (this.#waitingBytes > this.#context.maxBufferBytes) {
       this.#refuse(unavailable("More events arrived than are buffered while the snapshot was read"));
     }
@@ -220,7 +220,7 @@ export class OpenStream implements HubMember, SinkOwner {
 
   #wrote(chunk: Chunk, nowMs: number): void {
     this.#lastWriteMs = nowMs;
-    this.#writtenBytes += chunk.byteLength;
+    this.#writtenBytes += chunk.bytes.byteLength;
   }
 
   /**

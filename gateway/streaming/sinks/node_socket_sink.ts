@@ -102,12 +102,11 @@ class NodeSocketSink implements Sink {
     // Not through the response: with ten thousand streams each extra object touched costs a cache miss.
     const socket = this.#socket;
     if (socket !== null) {
-      const isBuffered = socket.writableLength > 0;
-      if (socket.write(nodeBuffer(isBuffered ? chunk.detachedCopy : chunk))) return 0;
+      if (socket.write(nodeBuffer(chunk))) return 0;
       return socket.writableLength;
     }
     if (this.#early !== null) this.#early.push(chunk);
-    else if (!this.#outgoing.destroyed) this.#outgoing.write(chunk.detachedCopy.bytes);
+    else if (!this.#outgoing.destroyed) this.#outgoing.write(chunk.bytes);
     return this.bufferedBytes();
   }
 
@@ -139,9 +138,8 @@ let lastBuffer = Buffer.alloc(0);
 
 function nodeBuffer(chunk: Chunk): Buffer {
   if (chunk !== lastChunk) {
-    const { buffer, byteOffset, byteLength } = chunk.chunked;
     lastChunk = chunk;
-    lastBuffer = Buffer.from(buffer, byteOffset, byteLength);
+    lastBuffer = Buffer.from(chunk.chunked.buffer);
   }
   return lastBuffer;
 }

@@ -78,7 +78,7 @@ class ReadableStreamSink implements Sink {
     const controller = this.#controller;
     if (controller === null) return 0;
     try {
-      controller.enqueue((this.bufferedBytes() > 0 ? chunk.detachedCopy : chunk).bytes);
+      controller.enqueue(chunk.bytes);
       return this.bufferedBytes();
     } catch {
       // Closed or errored by the runtime: the client left.

@@ -166,7 +166,7 @@ test("slow reading is noticed although the sink counts the framing of buffered c
   const sink = await open();
   const framingBytes = 6;
   sink.buffered = 1000;
-  sink.write = (chunk) => (sink.buffered += chunk.byteLength + framingBytes);
+  sink.write = (chunk) => (sink.buffered += chunk.bytes.byteLength + framingBytes);
   for (let second = 1; second <= 300; second += 1) {
     await createPublisher(broker).sendEvent(channel, "job.delta", { n: second });
     await vi.advanceTimersByTimeAsync(1000);
