@@ -57,7 +57,7 @@ function organizationRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
   const organizationList = listOf(
     "organizations",
     ({ stored }: OrganizationRow) => [stored.createdAt, stored.id],
-    (row) => toOrganization(row, nowMs()),
+    toOrganization,
     { isKey: isUuid },
   );
 
@@ -84,8 +84,7 @@ function organizationRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       summary: "Read an organization",
       answers: { 200: json(Organization, "The organization now") },
     },
-    async ({ id, readOne }) =>
-      toOrganization(requireOrganization(await readOne((db) => organizationById(db, id))), nowMs()),
+    async ({ id, readOne }) => toOrganization(requireOrganization(await readOne((db) => organizationById(db, id)))),
   );
 
   resource.on(

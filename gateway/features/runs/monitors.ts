@@ -45,7 +45,7 @@ export const monitors = defineRuns({
   kind: monitorKind,
   store: monitorStore,
   shown: Monitor,
-  toSnapshot: (row, nowMs) => ({ type: "monitor.snapshot", data: toMonitor(row, nowMs) }),
+  toSnapshot: (row) => ({ type: "monitor.snapshot", data: toMonitor(row) }),
   texts: {
     tag: "The current results of an org, and their changes",
     deletion: {
@@ -67,7 +67,8 @@ export const monitors = defineRuns({
   update: {
     summary: "Report that the producer is alive, what it counts, or the end",
     description:
-      "A running monitor without a report for three intervals, at least 60 s, is `stale`. Publishes " +
+      "A running monitor without a report for three intervals, at least 60 s, becomes `stale` within 15 s, on Workers " +
+      "within a minute. Publishes " +
       "`monitor.updated`; with an `error_code` that is new, or a gap, `monitor.error`; with the status `ended` " +
       "`monitor.end`. A stopped monitor goes on with the next PUT.",
     counts: "`checks_total`",
@@ -77,7 +78,6 @@ export const monitors = defineRuns({
       ...toValues(table, update),
       // The detail belongs to the code.
       ...(update.error_code === null && { errorDetail: null }),
-      staleAt: null,
     }),
     async onStored(db, { row }, update) {
       if (row.lastLookAt !== null && update.last_look_at !== undefined)
@@ -94,20 +94,19 @@ export const monitors = defineRuns({
         row.endedAt && publishMonitorEnd(channel, { monitor_id: row.id, reason: "ended" }),
       ]);
       // The counts of the organization come with the changes that explain them.
-      const isOther = row.endedAt !== null || before.status !== row.status || before.staleAt !== null;
+      const isOther = row.endedAt !== null || before.status !== row.status;
       if (isOther) afterResponse(c, announceOrganization(dependencies, row));
     },
   },
-  // Published once, until it reports again.
   silence: {
     due: "monitors_silent_due",
     firstAfterMs: 60_000,
     everyMs: 15_000,
-    isDue: sql`${table.status} = 'running' and ${table.staleAt} is null and ${table.staleFrom} <= now()`,
-    change: { staleAt: sql`now()` },
+    isDue: sql`${table.status} = 'running' and ${table.staleFrom} <= now()`,
+    change: { status: "stale" },
     async announce(row, dependencies) {
       const { publishMonitorUpdated } = toBoth(dependencies);
-      await publishMonitorUpdated(runChannel(monitorKind, row), { ...toMonitorUpdated(row), status: "stale" });
+      await publishMonitorUpdated(runChannel(monitorKind, row), toMonitorUpdated(row));
       await announceOrganization(dependencies, row);
     },
   },
@@ -141,7 +140,7 @@ function defineRoutes(resource: Resource, dependencies: FeatureDependencies): vo
       await toBoth(dependencies).publishMonitorStart(runChannel(monitorKind, row), start);
       afterResponse(c, announceOrganization(dependencies, row));
       const location = `/api/v1/monitors/${row.id}`;
-      return c.json(toMonitor(row, dependencies.nowMs()), isNew ? 201 : 200, { location });
+      return c.json(toMonitor(row), isNew ? 201 : 200, { location });
     },
   );
 
@@ -203,7 +202,6 @@ export async function putMonitor(
     errorDetail: null,
     updatedAt: sql`now()`,
     startedAt: sql`now()`,
-    staleAt: null,
   });
   return { row, isNew: false };
 }

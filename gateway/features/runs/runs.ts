@@ -41,7 +41,7 @@ export interface RunFeature<Row extends RunRow, Update extends { readonly status
     readonly deletion: { readonly summary: string; readonly description: string };
     readonly stream: string;
   };
-  readonly toSnapshot: (row: Row, nowMs: number) => SnapshotEvent;
+  readonly toSnapshot: (row: Row) => SnapshotEvent;
   /** Publishes that a run has ended which is deleted. */
   readonly announceEnd: (row: Row, dependencies: FeatureDependencies) => Promise<void>;
   readonly update: {
@@ -93,7 +93,7 @@ export function defineRuns<Row extends RunRow, Update extends { readonly status?
 
   function defineRoutes(resource: Resource, dependencies: FeatureDependencies): void {
     const theRun = json(shown, `The ${name} now`);
-    const toResource = (row: Row) => kind.toResource(row, dependencies.nowMs());
+    const { toResource } = kind;
 
     resource.list(
       `GET /${name}s`,
@@ -227,9 +227,8 @@ export async function getSnapshot<Row extends RunRow>(
     .from(table)
     .where(isOneOf(table.id, ids))
     .orderBy(...order);
-  const nowMs = Date.now();
   return {
-    events: (rows as readonly RunRow[] as readonly Row[]).map((row) => toSnapshot(row, nowMs)),
+    events: (rows as readonly RunRow[] as readonly Row[]).map(toSnapshot),
     hasEnded: rows.every((row) => row.endedAt !== null),
   };
 }

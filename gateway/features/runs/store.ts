@@ -100,8 +100,12 @@ function createRunStore<Row extends RunRow>(kind: RunKind<Row>) {
     const problem = findCountProblem({ ...before, ...change });
     if (problem !== null) throw new InvalidBody([problem]);
     const isEnd = change.status !== undefined && !["running", "stopped"].includes(change.status);
-    const end = isEnd ? { endedAt: sql`now()` } : {};
-    return { before, row: await updateOpen(db, runId, { ...change, ...end, updatedAt: sql`now()` }) };
+    const moved = {
+      ...(before.status === "stale" && { status: "running" }),
+      ...change,
+      ...(isEnd && { endedAt: sql`now()` }),
+    };
+    return { before, row: await updateOpen(db, runId, { ...moved, updatedAt: sql`now()` }) };
   }
 
   /**

@@ -14,7 +14,6 @@ async function getSnapshot({ db, principal }: Pick<ChannelsRequest, "db" | "prin
     monitorStore.selectPage(db, { limit: maxSnapshots - 1, after: null }),
     selectOrganizationRows(db, { limit: maxSnapshots }),
   ]);
-  const nowMs = Date.now();
   return {
     events: [
       {
@@ -27,10 +26,10 @@ async function getSnapshot({ db, principal }: Pick<ChannelsRequest, "db" | "prin
         },
       },
       ...scanRows.map((row) => ({ type: "scan.snapshot" as const, data: toScanResource(row) })),
-      ...monitorRows.map((row) => ({ type: "monitor.snapshot" as const, data: toMonitor(row, nowMs) })),
+      ...monitorRows.map((row) => ({ type: "monitor.snapshot" as const, data: toMonitor(row) })),
       ...organizationRows.map((row) => ({
         type: "organization.snapshot" as const,
-        data: toOrganizationResource(row, nowMs),
+        data: toOrganizationResource(row),
       })),
     ],
   };
