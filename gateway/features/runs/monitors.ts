@@ -26,7 +26,7 @@ import { toValues } from "../stored_fields.ts";
 import { selectChanges, selectPresentFindings, storeChanges, toChange, type ChangeRow } from "./changes.ts";
 import { monitorEvents, monitorKind, runChannel, toMonitor, toMonitorUpdated, type MonitorRow } from "./run.ts";
 import { defineRuns } from "./runs.ts";
-import { findCountProblem, monitorStore, type Reported } from "./store.ts";
+import { monitorStore, type Reported } from "./store.ts";
 
 const maxFilterLength = 200;
 const Monitor = component("Monitor", monitorSchema);
@@ -71,7 +71,6 @@ export const monitors = defineRuns({
       "within a minute. Publishes " +
       "`monitor.updated`; with an `error_code` that is new, or a gap, `monitor.error`; with the status `ended` " +
       "`monitor.end`. A stopped monitor goes on with the next PUT.",
-    counts: "`checks_total`",
     schema: monitorUpdateSchema,
     example: { status: "running", log_status: "reading", last_look_at: "2026-11-22T14:03:12.000Z", lag_seconds: 1.4 },
     toChange: (update) => ({
@@ -194,8 +193,6 @@ export async function putMonitor(
   const row = await monitorStore.updateOpen(db, id, {
     status: "running",
     ...given,
-    // Counts that no longer fit the total would refuse every later report that leaves them out.
-    ...(findCountProblem({ ...before, ...given }) && { pass: 0, fail: 0, manual: 0, notApplicable: 0 }),
     // The last process's, of which this one knows nothing yet.
     logStatus: "unknown",
     errorCode: null,

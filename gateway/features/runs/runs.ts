@@ -47,8 +47,6 @@ export interface RunFeature<Row extends RunRow, Update extends { readonly status
   readonly update: {
     readonly summary: string;
     readonly description: string;
-    /** The number that limits the counts. */
-    readonly counts: string;
     readonly schema: v.GenericSchema<unknown, Update>;
     readonly example: object;
     readonly toChange: (update: Update) => Change;
@@ -119,9 +117,7 @@ export function defineRuns<Row extends RunRow, Update extends { readonly status?
         allow: "publish",
         operationId: `update${Name}`,
         summary: update.summary,
-        description:
-          `${update.description} \`pass\`, \`fail\`, \`manual\` and \`not_applicable\` are together no more than ` +
-          `${update.counts} unless it is 0, which means: not known. What is left out is judged by what is stored.`,
+        description: update.description,
         body: { schema: update.schema, example: update.example },
         answers: { 200: theRun, 409: problem(`The ${name} has ended`) },
       },
