@@ -117,7 +117,7 @@ export function publishRoute(dependencies: Dependencies, features: readonly Publ
     if (isPublishedByGatewayAlone) {
       throw new PermissionDenied(`Only the gateway publishes on channels that begin with ${name.prefix}:`);
     }
-    const bodies = parseEventBody(await readJson(c.req.raw, { maxBytes: maxBodyBytes }));
+    const bodies = eventsOf(await readJson(c.req.raw, { maxBytes: maxBodyBytes }));
     const closed = bodies.find(({ type }) => closedTypes.has(type));
     if (closed !== undefined) throw new PermissionDenied(`Only the gateway publishes ${String(closed.type)}`);
     // All are checked before the first is stored or published: a batch is taken as a whole or not at all.
@@ -126,7 +126,10 @@ export function publishRoute(dependencies: Dependencies, features: readonly Publ
       await handOver(messages, publishTimeoutMs);
       return c.json({ stored: 0, live: true }, 202);
     }
-    const events = bodies.map(({ type, data }) => requireEvent(type, data));
+    const events = bodies.map(({ type, data, pointer }) => ({
+      ...requireEvent(type, data),
+      pointer: `${pointer}/data`,
+    }));
     const batch = { channel, name, ...requireNumbers(bodies), events };
     const { stored, more } = await write((tx) => storeBatch(tx, onPublish, batch));
     messages.push(...more);
@@ -158,6 +161,8 @@ export function publishRoute(dependencies: Dependencies, features: readonly Publ
 
 /** Not checked yet. */
 interface BodyEvent {
+  /** Where it stands in the body: empty for one event alone. */
+  readonly pointer: string;
   readonly type?: unknown;
   readonly data?: unknown;
   readonly delivery_id?: unknown;
@@ -166,26 +171,28 @@ interface BodyEvent {
 const refused = (pointer: string, detail: string) => new InvalidBody([{ pointer, detail }]);
 
 /** One event, or `{"events": […]}`. */
-function parseEventBody(body: unknown): readonly BodyEvent[] {
+function eventsOf(body: unknown): readonly BodyEvent[] {
   if (!isJsonObject(body)) throw refused("", "expected a JSON object with type and data, or with events");
   const { events } = body;
-  if (events === undefined) return [body];
+  if (events === undefined) return [{ ...body, pointer: "" }];
   const other = ["type", "data", "delivery_id"].find((name) => name in body);
   if (other !== undefined) throw refused(`/${other}`, "expected an event, or events, and not both");
   if (!Array.isArray(events) || events.length === 0 || events.length > maxBatchEvents) {
     throw refused("/events", batchSizeMessage);
   }
-  const wrong = events.findIndex((event) => !isJsonObject(event));
-  if (wrong !== -1) throw refused(`/events/${wrong}`, "expected a JSON object with type and data");
-  return events;
+  return events.map((event: unknown, index) => {
+    const pointer = `/events/${index}`;
+    if (isJsonObject(event)) return { ...event, pointer };
+    throw refused(pointer, "expected a JSON object with type and data");
+  });
 }
 
-function toMessageOf(name: ChannelName, { type, data, delivery_id: deliveryId }: BodyEvent): string {
+function toMessageOf(name: ChannelName, { type, data, delivery_id: deliveryId, pointer }: BodyEvent): string {
   const event = encodeChannelEvent(name, type, data);
   if (deliveryId === undefined) return toMessage(event);
   const id = requireDeliveryId(deliveryId);
   if (!id.startsWith(`${gatewayProducer}.`)) return toMessage({ ...event, deliveryId: id });
-  throw refused("/delivery_id", `expected another producer than ${gatewayProducer}`);
+  throw refused(`${pointer}/delivery_id`, `expected another producer than ${gatewayProducer}`);
 }
 
 /** Throws `InvalidBody` unless the events, whose ids are checked, are numbered one after the other by one producer. */
@@ -197,7 +204,7 @@ function requireNumbers(events: readonly BodyEvent[]): Pick<Batch, "producer" | 
   if (wrong === -1 && first > 0) return { producer, first };
   const expected = wrong > 0 ? `${producer}.${first + wrong}` : "<producer>.<n> with n from 1 on";
   throw refused(
-    events.length === 1 ? "/delivery_id" : `/events/${Math.max(wrong, 0)}/delivery_id`,
+    `${events[Math.max(wrong, 0)]?.pointer}/delivery_id`,
     `expected ${expected}: events of this channel are stored, each once by its delivery_id`,
   );
 }

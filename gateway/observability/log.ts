@@ -44,7 +44,6 @@ const secretPatterns: readonly (readonly [RegExp, string])[] = [
   // A query parameter, also where an error message quotes a whole URL.
   [/(access_token=)[^&\s"'\\#]+/gi, "$1[hidden]"],
   [/\b((?:bearer|api-key)\s+)[^\s"',\\]+/gi, "$1[hidden]"],
-  [/\bwhsec_[\w+/=]+/g, "whsec_[hidden]"],
   [/\bscs_([0-9a-f]{8})_[0-9a-f]+/g, "scs_$1_[hidden]"],
   // A JWT, or a part of one, wherever it stands.
   [/\beyJ[\w.-]+/g, "[hidden]"],

@@ -17,9 +17,15 @@ export const gatewayProducer = "gateway";
  */
 export type OnPublish = (
   tx: TenantDatabase,
-  events: readonly CheckedEvent[],
+  events: readonly PublishedEvent[],
   channel: ChannelName,
 ) => Promise<readonly ChannelEvent[]>;
+
+/** An event of a batch. */
+export interface PublishedEvent extends CheckedEvent {
+  /** Where its data stands in the request's body, for `InvalidBody`: `/events/3/data`. */
+  readonly pointer: string;
+}
 
 /** An event and the channel that it is published on. */
 export interface ChannelEvent extends CheckedEvent {
@@ -39,7 +45,7 @@ export interface Batch {
   readonly producer: string;
   /** The number of the first event. */
   readonly first: number;
-  readonly events: readonly CheckedEvent[];
+  readonly events: readonly PublishedEvent[];
 }
 
 /**

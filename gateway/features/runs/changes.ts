@@ -3,7 +3,6 @@ import { changes, monitors } from "../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { NotFound } from "../../../shared/app_error.ts";
 import { isUuid, type ChannelName } from "../../../shared/channel_name.ts";
-import type { CheckedEvent } from "../../../shared/event.ts";
 import { toChange as toNewChange } from "../../../shared/finding_updated.ts";
 import { toCheckName } from "../../../shared/rule_names.ts";
 import { changeSchema, type Change } from "../../../shared/schemas/change.ts";
@@ -11,7 +10,7 @@ import { monitorEventSchemas, type FindingUpdated } from "../../../shared/schema
 import { parseBody } from "../../http/body.ts";
 import type { PageRequest } from "../../http/paging.ts";
 import { InvalidBody } from "../../http/problem.ts";
-import type { ChannelEvent } from "../../streaming/published.ts";
+import type { ChannelEvent, PublishedEvent } from "../../streaming/published.ts";
 import { organizationUpdated } from "../organizations/announce_updates.ts";
 import { observeChanges } from "../organizations/observe.ts";
 import { insertRows, toFields } from "../stored_fields.ts";
@@ -26,12 +25,12 @@ export type ChangeRow = typeof changes.$inferSelect;
  */
 export async function storeChanges(
   db: TenantDatabase,
-  events: readonly CheckedEvent[],
+  events: readonly PublishedEvent[],
   { resourceId: monitorId, tenantId }: ChannelName,
 ): Promise<readonly ChannelEvent[]> {
   if (!isUuid(monitorId)) throw new NotFound("No such monitor");
   const changed = events.filter(({ type }) => type === "finding.updated");
-  const given = changed.map(({ payload }) => requireUpdate(payload, monitorId));
+  const given = changed.map((event) => requireUpdate(event, monitorId));
   const updates = [...new Map(given.map((update) => [update.id, update])).values()];
   // The first state is not a move.
   const lastMove = updates.findLast(({ cause }) => cause !== "start");
@@ -52,21 +51,23 @@ export async function storeChanges(
   return [...moved.map((event) => ({ ...event, channel: tenantChannel(tenantId) })), ...organization];
 }
 
-function requireUpdate(payload: unknown, monitorId: string): FindingUpdated {
-  const update = parseBody(monitorEventSchemas["finding.updated"], payload, "/data");
+function requireUpdate({ payload, pointer }: PublishedEvent, monitorId: string): FindingUpdated {
+  const update = parseBody(monitorEventSchemas["finding.updated"], payload, pointer);
   if (update.monitor_id !== monitorId) {
     throw new InvalidBody([
-      { pointer: "/data/monitor_id", detail: `expected ${monitorId}, the monitor of the channel` },
+      { pointer: `${pointer}/monitor_id`, detail: `expected ${monitorId}, the monitor of the channel` },
     ]);
   }
   for (const list of ["event_types", "event_objects", "actors"] as const) {
     const [given, expected] = [update[list].length, update.event_ids.length];
     if (given === expected) continue;
     const detail = `has ${given} entries: expected ${expected}, one for each of event_ids`;
-    throw new InvalidBody([{ pointer: `/data/${list}`, detail }]);
+    throw new InvalidBody([{ pointer: `${pointer}/${list}`, detail }]);
   }
   if (update.from !== null || update.to !== null) return update;
-  throw new InvalidBody([{ pointer: "/data/to", detail: "is null as from is: expected a status before or after" }]);
+  throw new InvalidBody([
+    { pointer: `${pointer}/to`, detail: "is null as from is: expected a status before or after" },
+  ]);
 }
 
 function toRow(tenantId: string, update: FindingUpdated): object {

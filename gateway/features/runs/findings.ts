@@ -3,7 +3,6 @@ import { findings } from "../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { NotFound } from "../../../shared/app_error.ts";
 import { isUuid, type ChannelName } from "../../../shared/channel_name.ts";
-import type { CheckedEvent } from "../../../shared/event.ts";
 import { toCheckName } from "../../../shared/rule_names.ts";
 import { storedFindingSchema, type StoredFinding } from "../../../shared/schemas/finding.ts";
 import { mapNotes, notesOf } from "../../../shared/schemas/finding_notes.ts";
@@ -11,6 +10,7 @@ import { scanEventSchemas, type FindingCreated } from "../../../shared/schemas/s
 import { parseBody } from "../../http/body.ts";
 import { afterCursor, maxPageLength, type PageRequest } from "../../http/paging.ts";
 import { InvalidBody } from "../../http/problem.ts";
+import type { PublishedEvent } from "../../streaming/published.ts";
 import { emptyRow, replaceRows, toFields } from "../stored_fields.ts";
 import { scanStore } from "./store.ts";
 
@@ -26,13 +26,11 @@ const sizeBefore = sql<number>`coalesce(sum(${findings.size}) over (
  */
 export async function storeFindings(
   db: TenantDatabase,
-  events: readonly CheckedEvent[],
+  events: readonly PublishedEvent[],
   { resourceId: scanId, tenantId }: ChannelName,
 ): Promise<readonly []> {
   if (!isUuid(scanId)) throw new NotFound("No such scan");
-  const given = events.flatMap(({ type, payload }) =>
-    type === "finding.created" ? [requireFinding(payload, scanId)] : [],
-  );
+  const given = events.flatMap((event) => (event.type === "finding.created" ? [requireFinding(event, scanId)] : []));
   await scanStore.updateOpen(db, scanId, { updatedAt: sql`now()` });
   // A statement may not write the same row twice, and the last one counts.
   const rows = new Map(given.map((finding) => [finding.fingerprint, toRow(tenantId, finding)]));
@@ -40,10 +38,10 @@ export async function storeFindings(
   return [];
 }
 
-function requireFinding(payload: unknown, scanId: string): FindingCreated {
-  const finding = parseBody(scanEventSchemas["finding.created"], payload, "/data");
+function requireFinding({ payload, pointer }: PublishedEvent, scanId: string): FindingCreated {
+  const finding = parseBody(scanEventSchemas["finding.created"], payload, pointer);
   if (finding.scan_id === scanId) return finding;
-  throw new InvalidBody([{ pointer: "/data/scan_id", detail: `expected ${scanId}, the scan of the channel` }]);
+  throw new InvalidBody([{ pointer: `${pointer}/scan_id`, detail: `expected ${scanId}, the scan of the channel` }]);
 }
 
 function toRow(tenantId: string, finding: FindingCreated): object {

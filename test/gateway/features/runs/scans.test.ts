@@ -146,16 +146,16 @@ describe("findings", () => {
   });
 
   test.each([
-    [{ fingerprint: "" }, "/data/fingerprint"],
-    [{ fingerprint: "a".repeat(201) }, "/data/fingerprint"],
-    [{ check: undefined }, "/data/check"],
-    [{ status: "pass" }, "/data/status"],
-    [{ reason: "because" }, "/data/reason"],
-    [{ detail: "a\0" }, "/data/detail"],
-    [{ scan_id: randomUUID() }, "/data/scan_id"],
+    [{ fingerprint: "" }, "/events/1/data/fingerprint"],
+    [{ fingerprint: "a".repeat(201) }, "/events/1/data/fingerprint"],
+    [{ check: undefined }, "/events/1/data/check"],
+    [{ status: "pass" }, "/events/1/data/status"],
+    [{ reason: "because" }, "/events/1/data/reason"],
+    [{ detail: "a\0" }, "/events/1/data/detail"],
+    [{ scan_id: randomUUID() }, "/events/1/data/scan_id"],
   ])("refuses %j, and stores nothing of the batch", async (change, pointer) => {
     const scan = await newScan();
-    const problem = await problemOf(await store(scan, [finding(change), finding({ fingerprint: "good" })]));
+    const problem = await problemOf(await store(scan, [finding({ fingerprint: "good" }), finding(change)]));
     expect(problem).toMatchObject({ status: 422, code: "invalid", errors: [{ pointer }] });
     expect((await listPage(`/scans/${scan.id}/findings`)).items).toEqual([]);
   });
