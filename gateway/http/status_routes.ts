@@ -5,6 +5,7 @@ import { openTo } from "../auth/access.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { toProblem } from "./problem.ts";
 import { AppError, PermissionDenied } from "../../shared/app_error.ts";
+import { isLoopback } from "../../shared/loopback.ts";
 import { answer, component, json, problem } from "../description/operation.ts";
 import { problemSchema } from "./problem_schema.ts";
 
@@ -67,9 +68,9 @@ export function statusRoutes({ readiness, metricsText, peerAddress }: Dependenci
 
   if (metricsText !== null) {
     routes.get("/metrics", openTo("public"), getMetrics, async (c) => {
-      if (!isLocal(peerAddress(c.env), c.req.raw.headers)) {
+      if (!isLocal(peerAddress(c.env), c.req.raw)) {
         throw new PermissionDenied(
-          "Metrics are available only from this machine. Set METRICS_PORT to serve them to others",
+          "Metrics are available only on this machine, at localhost. Set METRICS_PORT to serve them to others",
         );
       }
       const { body, contentType } = await metricsText.read();
@@ -81,10 +82,11 @@ export function statusRoutes({ readiness, metricsText, peerAddress }: Dependenci
 }
 
 /**
- * From this machine, and not forwarded by a proxy. A proxy that adds no header (nginx by default) is not
- * recognized: a deployment behind one needs METRICS_PORT.
+ * From this machine, by its loopback name, and not forwarded by a proxy. A name that an attacker's DNS points at loopback is no such name.
+ * A proxy that changes `Host` and adds no header (nginx by default) is not recognized: a deployment behind one needs METRICS_PORT.
  */
-function isLocal(address: string | null, headers: Headers): boolean {
+function isLocal(address: string | null, { url, headers }: Request): boolean {
   if (address === null || !/^(?:127\.|::1$|::ffff:127\.)/.test(address)) return false;
+  if (!isLoopback(new URL(url).hostname)) return false;
   return !["forwarded", "x-forwarded-for", "x-real-ip", "via"].some((name) => headers.has(name));
 }

@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { get, type IncomingMessage } from "node:http";
 import { afterAll, afterEach, expect, test } from "vitest";
 import { AppError } from "../../../shared/app_error.ts";
 import type { Broker } from "../../../shared/broker.ts";
@@ -105,13 +107,19 @@ test("metrics count what happened, by route template", async () => {
   for (const secret of [scan.id, gateway.acme.id, gateway.acme.apiKey]) expect(metrics).not.toContain(secret);
 });
 
-test("metrics are for this machine: a proxy's request is refused", async () => {
+test("metrics are for this machine: a proxy's request is refused, and one for another host", async () => {
   gateway = await startTestGateway({}, { database: shared.database });
   expect((await gateway.request("/metrics")).status).toBe(200);
   for (const header of ["x-forwarded-for", "forwarded", "x-real-ip", "via"]) {
     const response = await gateway.request("/metrics", { headers: { [header]: "127.0.0.1" } });
     expect(await problemOf(response)).toMatchObject({ status: 403 });
   }
+  // `fetch` sends no other host than the address's.
+  const [rebound] = (await once(get(`${gateway.url}/metrics`, { headers: { host: "rebound.test" } }), "response")) as [
+    IncomingMessage,
+  ];
+  rebound.resume();
+  expect(rebound.statusCode).toBe(403);
 });
 
 test("with a port of their own, metrics are only there", async () => {
