@@ -161,7 +161,7 @@ export function publishRoute(dependencies: Dependencies, features: readonly Publ
 
 /** Not checked yet. */
 interface BodyEvent {
-  /** Where it stands in the body: empty for one event alone. */
+  /** Place in the body: empty for one event alone. */
   readonly pointer: string;
   readonly type?: unknown;
   readonly data?: unknown;

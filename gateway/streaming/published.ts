@@ -23,7 +23,7 @@ export type OnPublish = (
 
 /** An event of a batch. */
 export interface PublishedEvent extends CheckedEvent {
-  /** Where its data stands in the request's body, for `InvalidBody`: `/events/3/data`. */
+  /** Place of its data in the request's body, for `InvalidBody`: `/events/3/data`. */
   readonly pointer: string;
 }
 
