@@ -75,6 +75,8 @@ export function createLocalStreams(options: LocalStreamsOptions) {
       stream = new OpenStream(request, context);
       // Before the first await: a client that leaves in the meantime releases its slot at once.
       const sink = createSink(request, stream);
+      // The client left while it was authorized: the hub would keep what nobody takes off again.
+      if (stream.isOver) return clientLeft();
       // Events that come from now on wait.
       await hub.join(stream, request.channels);
       const snapshot = request.readSnapshot === undefined || stream.isOver ? null : await request.readSnapshot();

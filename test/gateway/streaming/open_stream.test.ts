@@ -83,6 +83,12 @@ function setUp(options: Partial<LocalStreamsOptions> & { readonly sink?: (owner:
 
 const nothing = { channels: 0, members: 0, subscriptions: 0, streams: 0 };
 
+test("S5: a client that left before there was a sink holds nothing, and subscribes to nothing", async () => {
+  const { streams, open } = setUp({ sink: (owner) => (owner.onClosed(), createSink(owner)) });
+  await open();
+  expect(streams.stats()).toEqual(nothing);
+});
+
 // A Durable Object stays in memory, and is billed, for as long as it has a timer.
 test("no timer is left when the last stream is closed", async () => {
   const timers = watchTimers();
