@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../shared/json.ts";
 import { catalog } from "../../scanner/catalog/catalog.ts";
 import { createCollection } from "../../scanner/evidence/collect.ts";
@@ -13,17 +13,13 @@ import {
   context,
   set,
 } from "../support/artifact_builders.ts";
+import { cleanUp } from "../support/clean_up.ts";
 import { compliantOrg, paths } from "../support/compliant_org.ts";
 import { requireSameFromFile, requireSoundResults, scanOrg } from "./hostile_org.ts";
 import { mapIdpClient } from "../support/map_idp_client.ts";
 import { apiError, createScriptedIdp, issueToken, tokenPath, type ScriptedIdp } from "../support/scripted_idp.ts";
 
 /** Single odd answers in an org in which all else is compliant: what they cost, and what they must not. */
-
-const owned: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const stop of owned.splice(0).toReversed()) await stop();
-});
 
 async function startCompliantOrg(answers: Readonly<Record<string, unknown>> = {}): Promise<ScriptedIdp> {
   const idp = await createScriptedIdp({
@@ -32,7 +28,7 @@ async function startCompliantOrg(answers: Readonly<Record<string, unknown>> = {}
       return answer === undefined ? apiError(404, "E0000007") : { body: JSON.stringify(answer) };
     },
   });
-  owned.push(() => idp.stop());
+  cleanUp(() => idp.stop());
   return idp;
 }
 

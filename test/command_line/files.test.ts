@@ -5,25 +5,25 @@ import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { requireWritable, writeWhole } from "../../command_line/files.ts";
-import { temporaryFolder } from "../support/temporary_folder.ts";
+import { ownFolder } from "../support/clean_up.ts";
 
 test("writeWhole keeps a file that others may not read as it is", async () => {
-  await using folder = await temporaryFolder();
-  const path = join(folder.path, "artifacts.json");
+  const folder = await ownFolder();
+  const path = join(folder, "artifacts.json");
   await writeFile(path, "old");
   await chmod(path, 0o600);
   expect(await writeWhole({ option: "--save-artifacts", file: path }, "new")).toBeNull();
   expect(await readFile(path, "utf8")).toBe("new");
   expect((await stat(path)).mode & 0o777).toBe(0o600);
-  expect(await readdir(folder.path)).toEqual(["artifacts.json"]);
+  expect(await readdir(folder)).toEqual(["artifacts.json"]);
 });
 
 test.each([
   ["to a file", "old"],
   ["to nothing yet", null],
 ])("writeWhole writes through a link %s", async (_, content) => {
-  await using folder = await temporaryFolder();
-  const [target, path] = [join(folder.path, "target"), join(folder.path, "link")];
+  const folder = await ownFolder();
+  const [target, path] = [join(folder, "target"), join(folder, "link")];
   if (content !== null) await writeFile(target, content);
   await symlink(target, path);
   await requireWritable({ file: { option: "--save-artifacts", file: path } });
@@ -33,12 +33,12 @@ test.each([
 });
 
 test("requireWritable names every place that cannot be written, and leaves what is there", async () => {
-  await using folder = await temporaryFolder();
-  const directory = join(folder.path, "reports");
+  const folder = await ownFolder();
+  const directory = join(folder, "reports");
   await mkdir(join(directory, "scan.json"), { recursive: true });
   await writeFile(join(directory, "scan.csv"), "old");
   const fileNames = ["scan.json", "scan.csv", "scan.txt"];
-  const file = { option: "--save-artifacts", file: join(folder.path, "none/a.json") };
+  const file = { option: "--save-artifacts", file: join(folder, "none/a.json") };
   const place = { option: "--output", file: directory };
   await expect(requireWritable({ directory: place, fileNames, file })).rejects.toThrow(
     /^Cannot write --output ".*scan\.json": it is a directory.*\nCannot write --save-artifacts ".*": the directory does not exist$/,

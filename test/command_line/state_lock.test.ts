@@ -1,18 +1,13 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { lockStateDirectory } from "../../command_line/state_lock.ts";
+import { ownFolder } from "../support/clean_up.ts";
 
 const program = join(import.meta.dirname, "state_lock_child.ts");
-let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "scanstream-"));
-});
-afterEach(() => rm(folder, { recursive: true, force: true }));
+const folder = await ownFolder();
 
 async function startContender() {
   const child = spawn(process.execPath, [program, folder], { stdio: ["pipe", "pipe", "inherit"] });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { catalog } from "../../scanner/catalog/catalog.ts";
 import { obtained } from "../../scanner/evidence/artifacts.ts";
 import { artifactsDocument } from "../../scanner/evidence/artifacts_document.ts";
@@ -15,18 +15,14 @@ import type { Diff } from "../../scanner/diff/diff_schema.ts";
 import { aPasswordPolicy, compliantArtifacts, set } from "../support/artifact_builders.ts";
 import { aScan } from "../support/report_builders.ts";
 import { importToStigManager } from "../support/checklist_reports.ts";
-import { openOrgStage, type OrgStage } from "../support/org_stage.ts";
+import { openOrgStage } from "../support/org_stage.ts";
 import { documentText } from "../support/documented_commands.ts";
 import { v1r1, zipOf } from "../support/stig_files.ts";
 
 /** Evidence of one org: signed, verified, by another revision of the STIG, with a checklist, in every format, and compared. */
 
-let stage: OrgStage;
-beforeAll(async () => {
-  stage = await openOrgStage();
-  await stage.run("collect", "--save-artifacts", "evidence.json", "--quiet");
-});
-afterAll(() => stage[Symbol.asyncDispose]());
+const stage = await openOrgStage();
+beforeAll(() => stage.run("collect", "--save-artifacts", "evidence.json", "--quiet"));
 
 const run = (...args: readonly string[]) => stage.run(...args);
 const read = (name: string) => readFile(join(stage.path, name), "utf8");

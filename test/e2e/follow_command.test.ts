@@ -1,26 +1,22 @@
-import { callCommand } from "../support/called_command.ts";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, test, onTestFinished } from "vitest";
-import { createPracticeOrg } from "../../practice_org/create_practice_org.ts";
-import { startCommand, temporaryFolder } from "../support/command_line.ts";
+import { expect, test } from "vitest";
+import { cleanUp } from "../support/clean_up.ts";
+import { startCommand } from "../support/command_line.ts";
+import { openOrgStage } from "../support/org_stage.ts";
 import { startTcpProxy } from "../support/tcp_proxy.ts";
 import { startTestGateway } from "../support/test_gateway.ts";
 
 /** The command `follow` as a process: its output, its signals, its exit codes, and what a kill leaves. */
 async function setUp() {
-  const folder = await temporaryFolder();
-  onTestFinished(() => folder[Symbol.asyncDispose]());
-  const org = await createPracticeOrg({ profile: { name: "compliant" }, role: "super" });
-  onTestFinished(() => org.stop());
-  const env = { IDP_ORG_URL: org.url, IDP_CLIENT_ID: org.clientId, IDP_PRIVATE_KEY: org.privateKeyPem };
-  const options = { cwd: folder.path, env };
+  const { org, path, env, run } = await openOrgStage({ profile: { name: "compliant" } });
+  const follow = ["follow", "--interval", "2"];
   return {
     org,
-    path: folder.path,
+    path,
     env,
-    start: (...args: readonly string[]) => startCommand(["follow", "--interval", "2", ...args], options),
-    run: (...args: readonly string[]) => callCommand(["follow", "--interval", "2", ...args], options),
+    start: (...args: readonly string[]) => startCommand([...follow, ...args], { cwd: path, env }),
+    run: (...args: readonly string[]) => run(...follow, ...args),
   };
 }
 
@@ -43,9 +39,9 @@ test("writes a line for a change while it runs, and ends with 0 on SIGTERM and S
 test("loses no change where the gateway is down and the process is killed with -9: the next one stores them", async () => {
   const { org, path, env } = await setUp();
   const gateway = await startTestGateway();
-  onTestFinished(() => gateway.stop());
+  cleanUp(() => gateway.stop());
   const network = await startTcpProxy({ host: "127.0.0.1", port: Number(new URL(gateway.url).port) });
-  onTestFinished(() => network.close());
+  cleanUp(() => network.close());
   const options = {
     cwd: path,
     env: { ...env, SCANSTREAM_URL: `http://127.0.0.1:${network.port}`, SCANSTREAM_API_KEY: gateway.acme.apiKey },

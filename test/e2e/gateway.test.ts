@@ -1,24 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { callCommand } from "../support/called_command.ts";
-import { startCommand, temporaryFolder, type Outcome } from "../support/command_line.ts";
+import { ownFolder } from "../support/clean_up.ts";
+import { startCommand, type Outcome } from "../support/command_line.ts";
 import { freePort } from "../support/free_port.ts";
 import { reportUpload } from "../support/report_builders.ts";
-import { createProducer, type Producer } from "../support/producers.ts";
-import { createScan, startTestGateway, type TestGateway } from "../support/test_gateway.ts";
+import { createProducer } from "../support/producers.ts";
+import { createScan, openTestGateway } from "../support/test_gateway.ts";
 import { problem, startScriptedServer, status, type Answer } from "../support/scripted_server.ts";
 
 /** `watch` and `report` of what a gateway keeps, hostile events and answers, and a gateway that cannot be used. */
 
-let gateway: TestGateway;
-let producer: Producer;
-let options: { readonly cwd: string; readonly env: TestGateway["env"] };
-const folder = await temporaryFolder();
-beforeAll(async () => {
-  gateway = await startTestGateway();
-  producer = createProducer(gateway.url, gateway.acme.apiKey);
-  options = { cwd: folder.path, env: gateway.env };
-});
-afterAll(() => Promise.all([gateway.stop(), folder[Symbol.asyncDispose]()]));
+const gateway = await openTestGateway();
+const producer = createProducer(gateway.url, gateway.acme.apiKey);
+const options = { cwd: await ownFolder(), env: gateway.env };
 
 function run(...args: readonly string[]): Promise<Outcome> {
   return callCommand(args, options);

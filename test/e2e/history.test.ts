@@ -1,39 +1,20 @@
-import { callCommand } from "../support/called_command.ts";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_practice_org.ts";
+import { expect, test } from "vitest";
 import type { Exposure, History, RuleHistory } from "../../shared/schemas/history.ts";
-import { startCommand, temporaryFolder } from "../support/command_line.ts";
+import { callCommand } from "../support/called_command.ts";
+import { startCommand } from "../support/command_line.ts";
 import { writeKeyPair } from "../support/key_pair.ts";
-import { startTestGateway, type TestGateway } from "../support/test_gateway.ts";
+import { openOrgStage } from "../support/org_stage.ts";
+import { openTestGateway } from "../support/test_gateway.ts";
 
 /** History of a gateway, and of the files that a follower and a scan wrote. */
 
 const fips = "authenticator_okta_verify_fips_compliant";
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-let org: PracticeOrg;
-let gateway: TestGateway;
-let env: Readonly<Record<string, string>>;
+const { org, path, env: ofOrg } = await openOrgStage({ profile: { name: "compliant" } });
+const env = { ...ofOrg, ...(await openTestGateway()).env };
 
-beforeAll(async () => {
-  [folder, org, gateway] = await Promise.all([
-    temporaryFolder(),
-    createPracticeOrg({ profile: { name: "compliant" }, role: "super" }),
-    startTestGateway(),
-  ]);
-  env = {
-    IDP_ORG_URL: org.url,
-    IDP_CLIENT_ID: org.clientId,
-    IDP_PRIVATE_KEY: org.privateKeyPem,
-    SCANSTREAM_URL: gateway.url,
-    SCANSTREAM_API_KEY: gateway.acme.apiKey,
-  };
-});
-
-afterAll(() => Promise.all([org.stop(), gateway.stop(), folder[Symbol.asyncDispose]()]));
-
-const run = (...args: readonly string[]) => callCommand(args, { cwd: folder.path, env });
+const run = (...args: readonly string[]) => callCommand(args, { cwd: path, env });
 
 async function historyOf(...args: readonly string[]): Promise<RuleHistory> {
   const { stdout, stderr } = await run("history", "--rule", "V-273205", "--format", "json", "--days", "2", ...args);
@@ -54,9 +35,9 @@ function exposureOf({ opened, closed, actor, cause }: Exposure) {
 }
 
 test("a gateway and the files of follow and scan tell one history; the file and the history are signed", async () => {
-  await writeKeyPair(join(folder.path, "key"));
+  await writeKeyPair(join(path, "key"));
   const follow = ["follow", "--interval", "2", "--output", "saved/changes.ndjson", "--sign", "key"];
-  const follower = startCommand(follow, { cwd: folder.path, env });
+  const follower = startCommand(follow, { cwd: path, env });
   await follower.until("stdout", /First results: \d+ findings/);
   org.change("fips-off", "dana@practice.example");
   await follower.until("stdout", /PASS → FAIL {2}V-273205/);
@@ -65,7 +46,7 @@ test("a gateway and the files of follow and scan tell one history; the file and 
   expect(await follower.stop("SIGTERM")).toMatchObject({ code: 0 });
   expect((await run("scan", "--format", "json", "--output", "saved/scan", "--fail-on", "never")).code).toBe(0);
 
-  const lines = (await readFile(join(folder.path, "saved/changes.ndjson"), "utf8")).trim().split("\n");
+  const lines = (await readFile(join(path, "saved/changes.ndjson"), "utf8")).trim().split("\n");
   const watched = lines.map((line) => JSON.parse(line) as Record<string, string>).at(-1);
   expect(watched).toEqual({
     schema: "scanstream.watch/1",
@@ -94,6 +75,6 @@ test("a gateway and the files of follow and scan tell one history; the file and 
     code: 0,
     stdout: expect.stringMatching(/history.json: a history of http:/) as string,
   });
-  await writeFile(join(folder.path, "history/history.json"), "{}");
+  await writeFile(join(path, "history/history.json"), "{}");
   expect(await run("verify", "history", "--key", "key.pub")).toMatchObject({ code: 1 });
 });

@@ -1,33 +1,22 @@
 import { callCommand } from "../support/called_command.ts";
 import { aDocument } from "../support/org_policy_builder.ts";
-import { mkdtemp, readdir, readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import configSchema from "../../shared/config.schema.json" with { type: "json" };
 import type { Report } from "../../shared/report.ts";
 import summarySchema from "../../shared/summary.schema.json" with { type: "json" };
 import type { Summary } from "../../scanner/commands/summary.ts";
-import { startCommand, temporaryFolder } from "../support/command_line.ts";
+import { ownFolder } from "../support/clean_up.ts";
+import { startCommand } from "../support/command_line.ts";
 import { startCommandOrg, type CommandOrg } from "../support/org_stage.ts";
 
 /** `scan` with `scanstream.config.json`: its options, and several organizations in one run. */
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-let acme: CommandOrg;
-let globex: CommandOrg;
-beforeAll(async () => {
-  folder = await temporaryFolder();
-  [acme, globex] = await Promise.all([
-    startCommandOrg(folder.path),
-    startCommandOrg(folder.path, { profile: { name: "compliant" } }),
-  ]);
-});
-afterAll(async () => {
-  await Promise.all([acme, globex].map((org) => org[Symbol.asyncDispose]()));
-  await folder[Symbol.asyncDispose]();
-});
+const acme = await startCommandOrg();
+const globex = await startCommandOrg({ profile: { name: "compliant" } });
 
 const ajv = new Ajv2020({ allErrors: true });
 addFormats.default(ajv);
@@ -43,7 +32,7 @@ function entry(name: string, { env }: CommandOrg, more: object = {}): Readonly<R
 /** A working directory with the file. */
 async function inFolder(config: object): Promise<string> {
   expect(isConfig(config), JSON.stringify(isConfig.errors)).toBe(true);
-  const cwd = await mkdtemp(join(folder.path, "work-"));
+  const cwd = await ownFolder();
   await writeFile(join(cwd, "scanstream.config.json"), JSON.stringify(config, null, 2));
   return cwd;
 }
@@ -213,7 +202,7 @@ describe("several organizations", () => {
   });
 
   test("Ctrl-C: those under way end as cancelled with their reports, the others are not run", async () => {
-    await using slow = await startCommandOrg(folder.path, { latencyMs: 400 });
+    const slow = await startCommandOrg({ latencyMs: 400 });
     const cwd = await inFolder({
       defaults: { output: "reports", format: "json", concurrency: 1 },
       parallel: 1,

@@ -1,27 +1,19 @@
-import { mkdtemp, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Report } from "../../shared/report.ts";
 import type { Diff } from "../../scanner/diff/diff_schema.ts";
 import type { History } from "../../shared/schemas/history.ts";
 import { callCommand } from "../support/called_command.ts";
-import { startCommandOrg } from "../support/org_stage.ts";
-import { temporaryFolder } from "../support/temporary_folder.ts";
+import { ownFolder } from "../support/clean_up.ts";
+import { openOrgStage } from "../support/org_stage.ts";
 
 /** Runs that a scan keeps, and the commands that use them without being told a folder. */
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-beforeAll(async () => {
-  folder = await temporaryFolder();
-});
-afterAll(() => folder[Symbol.asyncDispose]());
-
 async function workplace() {
-  const { org, env } = await startCommandOrg(folder.path);
-  const cwd = await mkdtemp(join(folder.path, "work-"));
-  const place = join(cwd, ".scanstream/runs", new URL(org.url).host.replace(":", "_"));
-  return { org, cwd, place, run: (...args: readonly string[]) => callCommand(args, { cwd, env }) };
+  const { org, path: cwd, run } = await openOrgStage();
+  return { org, cwd, place: join(cwd, ".scanstream/runs", new URL(org.url).host.replace(":", "_")), run };
 }
 
 test("a kept run is read by its owner only, and serves the next commands without the org", async () => {
@@ -101,7 +93,7 @@ test("without a run a command scans once and keeps it; without an org it says wh
   await org.stop();
   // The only organization that has runs needs no name.
   expect((await callCommand(["report"], { cwd })).stdout).toContain("V-273209");
-  const empty = await mkdtemp(join(folder.path, "empty-"));
+  const empty = await ownFolder();
   expect(await callCommand(["report"], { cwd: empty })).toMatchObject({
     code: 2,
     stderr: expect.stringContaining("IDP_ORG_URL is not set"),

@@ -1,8 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { countRules, toRules } from "../../gateway/web/model/rules.ts";
-import { createPracticeOrg } from "../../practice_org/create_practice_org.ts";
 import { stateLabels } from "../../scanner/reports/result_text.ts";
 import type { Report, StatusCounts } from "../../shared/report.ts";
 import { countStates, ruleStates, stateOf, type RuleState } from "../../shared/rule_result.ts";
@@ -12,44 +11,37 @@ import { callCommand } from "../support/called_command.ts";
 import { draftOrgPolicy } from "../../scanner/org_policy/draft.ts";
 import { aDocument } from "../support/org_policy_builder.ts";
 import { scanPracticeOrg } from "../support/scan_practice_org.ts";
-import { temporaryFolder } from "../support/temporary_folder.ts";
+import { ownFolder } from "../support/clean_up.ts";
+import { startOrg } from "../practice_org/start_org.ts";
 
 /** One run says one thing: each consumer is counted by what it shows, and compared with the others. */
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+const folder = await ownFolder();
 
-beforeAll(async () => {
-  folder = await temporaryFolder();
-  for (const [profile, role] of [
-    ["typical", "super"],
-    ["typical", "read-only"],
-    ["compliant", "super"],
-  ] as const) {
-    const org = await createPracticeOrg({ profile: { name: profile }, role });
-    try {
-      const { document } = await scanPracticeOrg(org);
-      await write(`${profile}-${role}.json`, document);
-      if (profile !== "compliant") continue;
-      const signed = { ...aDocument, org_url: org.url, api_tokens: undefined, okta_subdomain: undefined };
-      const limits = { password_maximum_age_days: 90, password_history: 24, global_session_idle_minutes: 30 };
-      await write("own_limits.json", { ...signed, limits });
-      await write("org_policy.json", { ...draftOrgPolicy(document, aDocument.approved_on), ...signed });
-    } finally {
-      await org.stop();
-    }
-  }
-  const until = { by: "A. Person", expires: "2099-01-01" };
-  await write("waivers.json", [{ check: "V-273195", reason: "accepted", ...until }]);
-  await write("attestations.json", [
-    { check: "V-279692", status: "PASS", reason: "compared", ...until },
-    { check: "V-273187", status: "NOT_APPLICABLE", reason: "no console", ...until },
-    { check: "V-279690", status: "FAIL", reason: "a shared account", ...until },
-  ]);
-  await evaluate("typical-read-only", ["--format", "json,cklb", "--output", "before"]);
-  const cklb = await read("before/scan.cklb");
-  await writeFile(join(folder.path, "edited.cklb"), cklb.replaceAll('"not_reviewed"', '"not_a_finding"'));
-});
-afterAll(() => folder[Symbol.asyncDispose]());
+for (const [profile, role] of [
+  ["typical", "super"],
+  ["typical", "read-only"],
+  ["compliant", "super"],
+] as const) {
+  const org = await startOrg({ profile: { name: profile }, role });
+  const { document } = await scanPracticeOrg(org);
+  await write(`${profile}-${role}.json`, document);
+  if (profile !== "compliant") continue;
+  const signed = { ...aDocument, org_url: org.url, api_tokens: undefined, okta_subdomain: undefined };
+  const limits = { password_maximum_age_days: 90, password_history: 24, global_session_idle_minutes: 30 };
+  await write("own_limits.json", { ...signed, limits });
+  await write("org_policy.json", { ...draftOrgPolicy(document, aDocument.approved_on), ...signed });
+}
+const until = { by: "A. Person", expires: "2099-01-01" };
+await write("waivers.json", [{ check: "V-273195", reason: "accepted", ...until }]);
+await write("attestations.json", [
+  { check: "V-279692", status: "PASS", reason: "compared", ...until },
+  { check: "V-273187", status: "NOT_APPLICABLE", reason: "no console", ...until },
+  { check: "V-279690", status: "FAIL", reason: "a shared account", ...until },
+]);
+await evaluate("typical-read-only", ["--format", "json,cklb", "--output", "before"]);
+const cklb = await read("before/scan.cklb");
+await writeFile(join(folder, "edited.cklb"), cklb.replaceAll('"not_reviewed"', '"not_a_finding"'));
 
 test.each<[what: string, evidence: string, options: readonly string[]]>([
   ["an organization", "typical-super", []],
@@ -204,13 +196,13 @@ function sum(counts: StatusCounts): number {
 }
 
 function evaluate(evidence: string, options: readonly string[]) {
-  return callCommand(["evaluate", "--from-artifacts", `${evidence}.json`, ...options], { cwd: folder.path });
+  return callCommand(["evaluate", "--from-artifacts", `${evidence}.json`, ...options], { cwd: folder });
 }
 
 function write(name: string, value: unknown): Promise<void> {
-  return writeFile(join(folder.path, name), JSON.stringify(value));
+  return writeFile(join(folder, name), JSON.stringify(value));
 }
 
 function read(name: string): Promise<string> {
-  return readFile(join(folder.path, name), "utf8");
+  return readFile(join(folder, name), "utf8");
 }

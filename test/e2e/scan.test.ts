@@ -4,28 +4,19 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { catalog } from "../../scanner/catalog/catalog.ts";
 import type { Report } from "../../shared/report.ts";
 import reportSchema from "../../shared/report.schema.json" with { type: "json" };
-import { startCommandOrg, type CommandOrg } from "../support/org_stage.ts";
-import { runCommand, temporaryFolder } from "../support/command_line.ts";
+import { ownFolder } from "../support/clean_up.ts";
+import { openOrgStage, startCommandOrg, type CommandOrg } from "../support/org_stage.ts";
+import { runCommand } from "../support/command_line.ts";
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-let readOnly: CommandOrg;
-
-beforeAll(async () => {
-  folder = await temporaryFolder();
-  readOnly = await startCommandOrg(folder.path, { role: "read-only" });
-});
-
-afterAll(async () => {
-  await readOnly[Symbol.asyncDispose]();
-  await folder[Symbol.asyncDispose]();
-});
+const readOnly = await openOrgStage({ role: "read-only" });
+const cwd = readOnly.path;
 
 function scan(env: CommandOrg["env"], ...args: readonly string[]) {
-  return callCommand(["scan", ...args], { cwd: folder.path, env });
+  return callCommand(["scan", ...args], { cwd, env });
 }
 
 const ajv = new Ajv2020({ allErrors: true });
@@ -54,23 +45,23 @@ describe("scan", () => {
     ["never", 0],
   ])("--fail-on %s exits with %i on an org that fails", async (failOn, expected) => {
     const args = ["--check", "authenticator_password_minimum_length_15", "--fail-on", failOn, "--quiet"];
-    const { code, stderr } = await scan(readOnly.env, ...args, "--format", "json", "--output", folder.path);
+    const { code, stderr } = await scan(readOnly.env, ...args, "--format", "json", "--output", cwd);
     expect(code).toBe(expected);
     // However quiet, a run that fails says why in one line.
     expect(stderr).toMatch(expected === 1 ? /^Exit 1: 1 finding failed.* \(--fail-on .*\): V-273195/ : /^$/);
   });
 
   test("writes the same verdicts again from saved artifacts, offline", async () => {
-    const file = join(folder.path, "artifacts.json");
+    const file = join(cwd, "artifacts.json");
     const online = await scan(readOnly.env, "--format", "json", "--quiet", "--save-artifacts", file);
-    const offline = await callCommand(["evaluate", "--from-artifacts", file, "--format", "json"], { cwd: folder.path });
+    const offline = await callCommand(["evaluate", "--from-artifacts", file, "--format", "json"], { cwd });
     expect(offline.code).toBe(1);
     expect(parseReport(offline.stdout).checks).toEqual(parseReport(online.stdout).checks);
     expect(await readFile(file, "utf8")).not.toMatch(/PRIVATE KEY|Bearer|DPoP/);
   });
 
   test("without an admin role exits with 3, evaluates nothing and says so as JSON", async () => {
-    await using org = await startCommandOrg(folder.path, { role: "none" });
+    const org = await startCommandOrg({ role: "none" });
     const { code, stdout, stderr } = await scan(org.env, "--format", "json");
     expect(code).toBe(3);
     expect(JSON.parse(stdout)).toMatchObject({
@@ -85,7 +76,7 @@ describe("scan", () => {
 
 test("collect writes the evidence to stdout and evaluate reads it from stdin, where both are given -", async () => {
   const { stdout } = await runCommand(["collect", "--quiet", "--save-artifacts", "-"], {
-    cwd: folder.path,
+    cwd,
     env: readOnly.env,
     shell: `"$@" | "$1" "$2" evaluate --from-artifacts - --format json`,
   });
@@ -104,7 +95,7 @@ describe("usage and configuration exit with 2", () => {
     [["collect"], /--save-artifacts/],
     [["explain", "no_such_check"], /Unknown rule "no_such_check"/],
   ])("%j", async (args, message) => {
-    const { code, stdout, stderr } = await callCommand(args, { cwd: folder.path, env: readOnly.env });
+    const { code, stdout, stderr } = await callCommand(args, { cwd, env: readOnly.env });
     expect(stderr).toMatch(message);
     expect(stdout).toBe("");
     expect(code).toBe(2);
@@ -127,19 +118,19 @@ const guard = `
 `;
 
 test("scan connects to its organization and to nothing else", async () => {
-  await using own = await temporaryFolder();
-  await writeFile(join(own.path, "guard.mjs"), guard);
+  const own = await ownFolder();
+  await writeFile(join(own, "guard.mjs"), guard);
   const { host: ALLOWED } = new URL(readOnly.org.url);
   const env = { ...readOnly.env, ALLOWED, NODE_OPTIONS: "--import=./guard.mjs" };
   const args = ["scan", "--format", "all", "--output", "report", "--fail-on", "never"];
-  const { code, stderr } = await runCommand(args, { cwd: own.path, env });
+  const { code, stderr } = await runCommand(args, { cwd: own, env });
   expect(code, stderr).toBe(0);
-  const connections = (await readFile(join(own.path, "connections.txt"), "utf8")).trim().split("\n");
+  const connections = (await readFile(join(own, "connections.txt"), "utf8")).trim().split("\n");
   expect([...new Set(connections)]).toEqual([ALLOWED]);
 });
 
 test("no line of --verbose holds a key, an assertion, a token, a proof, a cursor or a search text", async () => {
-  await using large = await startCommandOrg(folder.path, { profile: { name: "large", appCount: 450 } });
+  const large = await startCommandOrg({ profile: { name: "large", appCount: 450 } });
   const { code, stderr } = await scan(large.env, "--verbose", "--fail-on", "never");
   expect(code).toBe(0);
   const requests = stderr.split("\n").filter((line) => line.startsWith("request "));

@@ -1,22 +1,16 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { catalog } from "../../scanner/catalog/catalog.ts";
 import type { Report } from "../../shared/report.ts";
 import { countStates } from "../../shared/rule_result.ts";
 import { callCommand } from "../support/called_command.ts";
 import { runCommand, startCommand, type Outcome } from "../support/command_line.ts";
 import { freePort } from "../support/free_port.ts";
-import { openOrgStage, startCommandOrg, type OrgStage } from "../support/org_stage.ts";
-import { readStream, startTestGateway, type TestGateway } from "../support/test_gateway.ts";
+import { openOrgStage, startCommandOrg } from "../support/org_stage.ts";
+import { openTestGateway, readStream } from "../support/test_gateway.ts";
 
 /** A scan with a gateway: what cannot be written, a scan that fails, and decisions that the gateway keeps. */
 
-let stage: OrgStage;
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  [stage, gateway] = await Promise.all([openOrgStage(), startTestGateway()]);
-});
-afterAll(() => Promise.all([stage[Symbol.asyncDispose](), gateway.stop()]));
+const [stage, gateway] = await Promise.all([openOrgStage(), openTestGateway()]);
 
 const request = (path: string) => gateway.request(`/api/v1/scans/${path}`, { as: `Api-Key ${gateway.acme.apiKey}` });
 
@@ -33,7 +27,7 @@ function expectNoBug({ stderr }: Outcome): void {
 const oneCheck = ["--check", "authenticator_password_minimum_length_15"];
 
 test("artifacts on a full disk: exit 2 and one line; the report, the stored scan and its end are there", async () => {
-  await using slow = await startCommandOrg(stage.path, { latencyMs: 50 });
+  const slow = await startCommandOrg({ latencyMs: 50 });
   const running = startCommand(["scan", "--format", "json", "--concurrency", "1", "--save-artifacts", "/dev/full"], {
     cwd: stage.path,
     env: { ...gateway.env, ...slow.env },
@@ -67,7 +61,7 @@ test.each([
 });
 
 test("an internal error of a scan: exit 4, and its followers receive the end", async () => {
-  await using slow = await startCommandOrg(stage.path, { latencyMs: 150 });
+  const slow = await startCommandOrg({ latencyMs: 150 });
   const bug = "process.on('SIGUSR2',()=>{throw(new(Error)('boom'))})";
   const running = startCommand(["scan", "--format", "json", "--concurrency", "1"], {
     cwd: stage.path,

@@ -1,10 +1,11 @@
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_practice_org.ts";
+import { beforeAll, describe, expect, test } from "vitest";
 import { defaultScopes as requiredScopes } from "../../scanner/settings/values.ts";
 import { launchChromium } from "../support/chromium.ts";
-import { builtPackage, runCommand, startBinary, temporaryFolder } from "../support/command_line.ts";
+import { cleanUp, ownFolder } from "../support/clean_up.ts";
+import { startOrg } from "../practice_org/start_org.ts";
+import { builtPackage, runCommand, startBinary } from "../support/command_line.ts";
 
 const program = `${process.execPath} ${join(builtPackage, "scanstream.js")}`;
 
@@ -14,10 +15,10 @@ function onTerminal(args: string, cwd: string) {
 }
 
 test("setup, from the first click in the console to the first verdict", async () => {
-  await using folder = await temporaryFolder();
+  const folder = await ownFolder();
   const browser = await launchChromium();
-  onTestFinished(() => browser.close());
-  const org = await createPracticeOrg({ profile: { name: "typical" }, role: "read-only", isFresh: true });
+  cleanUp(() => browser.close());
+  const org = await startOrg({ role: "read-only", isFresh: true });
   // A click, or something that is pasted or typed.
   let actions = 0;
   const page = await browser.newPage();
@@ -26,7 +27,7 @@ test("setup, from the first click in the console to the first verdict", async ()
     actions += 1;
     await page.getByRole("button", { name, exact: true }).click();
   };
-  const setup = onTerminal(`setup --org-url ${org.url}`, folder.path);
+  const setup = onTerminal(`setup --org-url ${org.url}`, folder);
   const type = (text: string) => {
     actions += 1;
     setup.process.stdin?.write(`${text}\n`);
@@ -56,41 +57,38 @@ test("setup, from the first click in the console to the first verdict", async ()
   expect(actions).toBeLessThanOrEqual(6 + requiredScopes.length);
   for (const line of setup.output.stdout.split(/\r?\n/))
     if (/^[✓○✗]|^ {2}\d\. |^Step/.test(line)) expect(line.length, line).toBeLessThanOrEqual(80);
-  const key = join(folder.path, ".scanstream/keys", `127.0.0.1_${org.port}.pem`);
+  const key = join(folder, ".scanstream/keys", `127.0.0.1_${org.port}.pem`);
   expect((await stat(key)).mode & 0o777).toBe(0o600);
-  expect((await stat(join(folder.path, ".scanstream/keys"))).mode & 0o777).toBe(0o700);
-  expect(await readFile(join(folder.path, ".scanstream/.gitignore"), "utf8")).toBe("*\n");
-  const config = await readFile(join(folder.path, "scanstream.config.json"), "utf8");
+  expect((await stat(join(folder, ".scanstream/keys"))).mode & 0o777).toBe(0o700);
+  expect(await readFile(join(folder, ".scanstream/.gitignore"), "utf8")).toBe("*\n");
+  const config = await readFile(join(folder, "scanstream.config.json"), "utf8");
   expect(config).not.toMatch(/PRIVATE KEY|"d"/);
   expect(setup.output.stdout).not.toMatch(/PRIVATE KEY|"d":/);
   // Nothing was ever sent but reads and token requests.
   expect(org.requests.filter(({ method, path }) => method !== "GET" && !/^\/(?:oauth2|practice)\//.test(path))).toEqual(
     [],
   );
-  const { code, stdout } = await runCommand(["doctor"], { cwd: folder.path });
+  const { code, stdout } = await runCommand(["doctor"], { cwd: folder });
   expect([code, stdout]).toEqual([0, expect.stringContaining("ok      role")]);
-  await org.stop();
 }, 180_000);
 
-describe("what is not right is named", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  let org: PracticeOrg;
+describe("what is not right is named", async () => {
+  const folder = await ownFolder();
+  const org = await startOrg({ role: "read-only", isFresh: true, isWritable: true });
 
   const setup = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
-    runCommand(["setup", "--yes", ...args], { cwd: folder.path, env });
+    runCommand(["setup", "--yes", ...args], { cwd: folder, env });
   const toOrg = (clientId = org.clientId) => ["--org-url", org.url, "--client-id", clientId];
 
   beforeAll(async () => {
-    folder = await temporaryFolder();
-    org = await createPracticeOrg({ profile: { name: "typical" }, role: "read-only", isFresh: true, isWritable: true });
     const first = await setup(["--org-url", org.url]);
     expect(first).toMatchObject({ code: 2, stderr: expect.stringContaining("○ No Client ID yet") });
     expect(first.stdout.trim().split("\n")).toHaveLength(1);
     expect(JSON.parse(first.stdout)).toMatchObject({ kty: "EC", crv: "P-256", use: "sig", alg: "ES256" });
     // Names only: `practice-org change` finds the org and the key of this folder.
-    await writeFile(join(folder.path, "pub.jwk"), first.stdout);
+    await writeFile(join(folder, "pub.jwk"), first.stdout);
     const change = (...names: readonly string[]) =>
-      runCommand(["practice-org", "change", "--url", org.url, ...names], { cwd: folder.path });
+      runCommand(["practice-org", "change", "--url", org.url, ...names], { cwd: folder });
     expect((await change("app-created")).stdout).toBe(`${org.clientId}\n`);
     const scopes = [...requiredScopes, "logs.read", "orgs.read"].map((scope) => `scope-granted:${scope}`);
     expect((await change("key-saved")).code).toBe(0);
@@ -101,10 +99,6 @@ describe("what is not right is named", () => {
       stderr: expect.stringContaining("✓ Role: READ_ONLY_ADMIN"),
     });
   }, 60_000);
-  afterAll(async () => {
-    await org.stop();
-    await folder[Symbol.asyncDispose]();
-  });
 
   test.each([
     ["key-inactive", "key-active", 2, /○ The app \S+ does not accept the key\. .*see that the key is Active/],
@@ -144,8 +138,8 @@ describe("what is not right is named", () => {
 
   test("Ctrl-C in the middle is 130, and the next run goes on where it stopped", async () => {
     org.change("role-removed");
-    await using own = await temporaryFolder();
-    const first = onTerminal(`setup --org-url ${org.url}`, own.path);
+    const own = await ownFolder();
+    const first = onTerminal(`setup --org-url ${org.url}`, own);
     const [jwk = ""] = await first.until("stdout", /\{"kty":"EC"[^\r\n]*\}/);
     await first.until("stdout", /Client ID: $/);
     first.process.stdin?.write(`${org.clientId}\n`);
@@ -154,7 +148,7 @@ describe("what is not right is named", () => {
     const { code, stdout } = await first.finished;
     expect([code, stdout.replaceAll(/\r?\n/g, " ")]).toEqual([130, expect.stringContaining("to continue.")]);
     org.change("key-saved", undefined, jwk);
-    const second = onTerminal(`setup --org-url ${org.url}`, own.path);
+    const second = onTerminal(`setup --org-url ${org.url}`, own);
     await second.until("stdout", /✓ Public key: saved/);
     expect(second.output.stdout).toContain("Using the key");
     expect(second.output.stdout).not.toContain("Client ID: ");

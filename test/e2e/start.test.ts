@@ -3,24 +3,20 @@ import { cp, mkdir, readFile, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { EventSourceParserStream } from "eventsource-parser/stream";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { catalog } from "../../scanner/catalog/catalog.ts";
-import { builtPackage, startProgram, temporaryFolder } from "../support/command_line.ts";
+import { ownFolder } from "../support/clean_up.ts";
+import { builtPackage, startProgram } from "../support/command_line.ts";
 
 const root = join(import.meta.dirname, "../..");
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-let cwd: string;
-beforeAll(async () => {
-  folder = await temporaryFolder();
-  // As a person may call it.
-  cwd = join(folder.path, "it's my folder");
-  await mkdir(cwd);
-  await cp(builtPackage, join(folder.path, "dist"), { recursive: true });
-  // As in a checkout, where the embedded database is installed.
-  await cp(join(root, "package.json"), join(folder.path, "package.json"));
-  await symlink(join(root, "node_modules"), join(folder.path, "node_modules"));
-});
-afterAll(() => folder[Symbol.asyncDispose]());
+const folder = await ownFolder();
+// As a person may call it.
+const cwd = join(folder, "it's my folder");
+await mkdir(cwd);
+await cp(builtPackage, join(folder, "dist"), { recursive: true });
+// As in a checkout, where the embedded database is installed.
+await cp(join(root, "package.json"), join(folder, "package.json"));
+await symlink(join(root, "node_modules"), join(folder, "node_modules"));
 
 function start(program: string) {
   return startProgram(program, [], { cwd, env: { PORT: "0" } });
@@ -34,7 +30,7 @@ async function getJson(url: string, accessToken?: string): Promise<Record<string
 }
 
 test("npm start streams one scan to its page's session, ends it, and continues unbuilt on the kept state", async () => {
-  const first = start(join(folder.path, "dist/start.js"));
+  const first = start(join(folder, "dist/start.js"));
   const [, url = ""] = await first.until("stdout", /Live page\s+(http:\/\/127\.0\.0\.1:\d+)\//);
   expect((await fetch(url)).headers.get("content-type")).toContain("text/html");
   const session = await getJson(`${url}/demo/session`);

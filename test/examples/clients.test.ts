@@ -5,49 +5,38 @@ import { cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import type { Page } from "playwright-core";
+import { expect, onTestFinished, test } from "vitest";
 import { denoProgram } from "../support/runtime_programs.ts";
 import { launchChromium } from "../support/chromium.ts";
 import { listen } from "../support/listen.ts";
 import { changeOf } from "../support/change_builders.ts";
-import { temporaryFolder } from "../support/temporary_folder.ts";
-import { buildFinding, createProducer, type Producer } from "../support/producers.ts";
+import { cleanUp, ownFolder } from "../support/clean_up.ts";
+import { buildFinding, createProducer } from "../support/producers.ts";
 import { startWranglerDev, workerConfig } from "../support/server_process.ts";
 import { installTarball, packTarball } from "../support/tarball.ts";
-import type { TestTenant } from "../support/operator.ts";
-import { startTestGateway, type TestGateway } from "../support/test_gateway.ts";
+import { openTestGateway } from "../support/test_gateway.ts";
 
 /** `examples/clients/`, each over a real gateway and with the package as it is published. */
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, "../..");
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-let gateway: TestGateway;
-let browser: Browser;
-let tenant: TestTenant;
-let producer: Producer;
-let environment: Record<string, string>;
-const path = (name: string) => join(folder.path, "clients", name);
-
-beforeAll(async () => {
-  folder = await temporaryFolder();
-  [gateway, browser] = await Promise.all([startTestGateway(), launchChromium()]);
-  const tarball = await packTarball(join(folder.path, "package"));
-  await installTarball(tarball, join(folder.path, "clients"));
-  await cp(join(root, "examples/clients"), join(folder.path, "clients"), { recursive: true });
-  await writeFile(path("package.json"), JSON.stringify({ type: "module" }));
-  await writeFile(path("deno.json"), JSON.stringify({ nodeModulesDir: "manual" }));
-  tenant = await gateway.createTenant("Acme");
-  producer = createProducer(gateway.url, tenant.apiKey);
-  environment = { PATH: process.env["PATH"] ?? "", SCANSTREAM_URL: gateway.url, SCANSTREAM_API_KEY: tenant.apiKey };
-});
-afterAll(async () => {
-  await browser.close();
-  await gateway.stop();
-  await folder[Symbol.asyncDispose]();
-});
+const folder = join(await ownFolder(), "clients");
+const path = (name: string) => join(folder, name);
+const [gateway, browser] = await Promise.all([openTestGateway(), launchChromium()]);
+cleanUp(() => browser.close());
+await installTarball(await packTarball(path("../package")), folder);
+await cp(join(root, "examples/clients"), folder, { recursive: true });
+await writeFile(path("package.json"), JSON.stringify({ type: "module" }));
+await writeFile(path("deno.json"), JSON.stringify({ nodeModulesDir: "manual" }));
+const tenant = await gateway.createTenant("Acme");
+const producer = createProducer(gateway.url, tenant.apiKey);
+const environment = {
+  PATH: process.env["PATH"] ?? "",
+  SCANSTREAM_URL: gateway.url,
+  SCANSTREAM_API_KEY: tenant.apiKey,
+};
 
 const register = () => producer.register({ org_url: "https://acme.okta.com", checks_total: 3 });
 const counts = { pass: 0, fail: 1, manual: 0 };
@@ -72,7 +61,7 @@ test("Deno checks, and follows several scans on one connection until the last ha
   const isOpen = await untilOpen();
   const scans = [await register(), await register()];
   const args = ["run", "--check", "--no-lock", "--allow-net", "--allow-env", path("deno.ts")];
-  const env = { ...environment, NO_COLOR: "1", HOME: process.env["HOME"] ?? folder.path };
+  const env = { ...environment, NO_COLOR: "1", HOME: process.env["HOME"] ?? folder };
   const client = run(denoProgram(), [...args, ...scans.map(({ id }) => id)], { cwd: path("."), env });
   await isOpen();
   for (const scan of scans) await scan.end("completed", counts);

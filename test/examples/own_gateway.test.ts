@@ -2,15 +2,15 @@ import { execFile } from "node:child_process";
 import { cp, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
 import { createGatewayPublisher, makeChannelName } from "../../shared/events.ts";
 import { launchChromium } from "../support/chromium.ts";
+import { ownFolder } from "../support/clean_up.ts";
 import { startEdgeBackends } from "../support/edge_backends.ts";
 import { denoProgram } from "../support/runtime_programs.ts";
 import { startServer, startWranglerDev, workerConfig } from "../support/server_process.ts";
 import { installTarball, packTarball } from "../support/tarball.ts";
-import { temporaryFolder } from "../support/temporary_folder.ts";
 import { readStream } from "../support/test_gateway.ts";
 
 /** `examples/own_gateway/`, with the package as it is published. */
@@ -18,18 +18,12 @@ import { readStream } from "../support/test_gateway.ts";
 const run = promisify(execFile);
 const root = join(import.meta.dirname, "../..");
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-let own: string;
-beforeAll(async () => {
-  folder = await temporaryFolder();
-  own = join(folder.path, "own");
-  await installTarball(await packTarball(join(folder.path, "package")), own);
-  await link(own, [...peers, "@types/node"]);
-  await cp(join(root, "examples/own_gateway"), own, { recursive: true });
-});
-afterAll(() => folder[Symbol.asyncDispose]());
-
 const peers = Object.keys(packageJson.peerDependencies);
+const folder = await ownFolder();
+const own = join(folder, "own");
+await installTarball(await packTarball(join(folder, "package")), own);
+await link(own, [...peers, "@types/node"]);
+await cp(join(root, "examples/own_gateway"), own, { recursive: true });
 
 async function link(target: string, names: readonly string[]): Promise<void> {
   for (const name of names) {
@@ -57,7 +51,7 @@ test("a missing peer dependency is one error that names it", async () => {
     ["gateway/upstash", "@upstash/redis"],
     ["gateway/neon", "@neondatabase/serverless"],
   ] as const) {
-    const cwd = join(folder.path, "without", peer);
+    const cwd = join(folder, "without", peer);
     await cp(join(own, "node_modules/scanstream"), join(cwd, "node_modules/scanstream"), { recursive: true });
     await link(
       cwd,
@@ -76,7 +70,7 @@ const processes = {
 test.each(["Node", "Deno"] as const)(
   "on %s a page follows a job to its end, with nothing else installed",
   async (runtime) => {
-    const cwd = join(folder.path, runtime);
+    const cwd = join(folder, runtime);
     await cp(own, cwd, { recursive: true });
     const server = await startServer(processes[runtime], { cwd, env: { NO_COLOR: "1", PORT: "0" } });
     const [, apiKey = ""] = await server.until("stdout", /shown this once: (\S+)/);

@@ -5,7 +5,8 @@ import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_p
 import type { Report } from "../../shared/report.ts";
 import { countStates } from "../../shared/rule_result.ts";
 import { callCommand } from "../support/called_command.ts";
-import { startCommand, temporaryFolder, type Outcome, type Running } from "../support/command_line.ts";
+import { ownFolder } from "../support/clean_up.ts";
+import { startCommand, type Outcome, type Running } from "../support/command_line.ts";
 import { freePort } from "../support/free_port.ts";
 import { startRedis, type RedisServer } from "../support/redis.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp_proxy.ts";
@@ -15,7 +16,7 @@ import { startTcpProxy, type TcpProxy } from "../support/tcp_proxy.ts";
  * exit code of a scan are those of one without followers.
  */
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+const folder = await ownFolder();
 let org: PracticeOrg;
 let redis: RedisServer;
 /** Between the scanner and the gateway, between the scanner and Redis, and between the gateway and Redis. */
@@ -26,7 +27,6 @@ let apiKey: string;
 let calm: { readonly outcome: Outcome; readonly report: Report };
 
 beforeAll(async () => {
-  folder = await temporaryFolder();
   [redis, org, port] = await Promise.all([
     startRedis(),
     createPracticeOrg({ profile: { name: "typical" }, role: "super", latencyMs: 40 }),
@@ -38,7 +38,7 @@ beforeAll(async () => {
   const { id = "" } = await admin("tenant", "create", "--name", "Acme");
   apiKey = (await admin("api-key", "create", "--tenant", id, "--name", "ci"))["api_key"] ?? "";
   await startServe();
-  const outcome = await startCommand([...scanArguments, "--no-stream"], { cwd: folder.path, env: envOf(org) }).finished;
+  const outcome = await startCommand([...scanArguments, "--no-stream"], { cwd: folder, env: envOf(org) }).finished;
   calm = { outcome, report: JSON.parse(outcome.stdout) as Report };
   expect(outcome.code).toBe(1);
 });
@@ -47,7 +47,6 @@ afterAll(async () => {
   await org.stop();
   for (const network of [gatewayNetwork, brokerNetwork, gatewayBrokerNetwork]) await network?.close();
   await redis.stop();
-  await folder[Symbol.asyncDispose]();
 });
 
 const scanArguments = ["scan", "--format", "json", "--concurrency", "1"];
@@ -58,12 +57,12 @@ function envOf({ url, clientId, privateKeyPem }: PracticeOrg): Readonly<Record<s
 
 async function startServe(): Promise<void> {
   const env = { PORT: String(port), REDIS_URL: `redis://127.0.0.1:${gatewayBrokerNetwork?.port}` };
-  serve = startCommand(["serve"], { cwd: folder.path, env });
+  serve = startCommand(["serve"], { cwd: folder, env });
   await serve.until("stdout", /http:\/\/127\.0\.0\.1:\d+/);
 }
 
 async function admin(...args: readonly string[]): Promise<Record<string, string>> {
-  const { stdout } = await callCommand(["admin", ...args, "--format", "json"], { cwd: folder.path });
+  const { stdout } = await callCommand(["admin", ...args, "--format", "json"], { cwd: folder });
   return JSON.parse(stdout) as Record<string, string>;
 }
 
@@ -76,7 +75,7 @@ interface RunningScan {
 async function startScan(environment: Readonly<Record<string, string>> = {}): Promise<RunningScan> {
   const gateway = { SCANSTREAM_URL: `http://127.0.0.1:${gatewayNetwork?.port}`, SCANSTREAM_API_KEY: apiKey };
   const running = startCommand(scanArguments, {
-    cwd: folder.path,
+    cwd: folder,
     env: { ...envOf(org), ...gateway, ...environment },
   });
   const [, id = ""] = await running.until("stderr", /Streaming as scan ([0-9a-f-]{36})/);
@@ -242,7 +241,7 @@ test("a broker that breaks while a scan publishes straight to it, and comes back
 
 test("an identity provider that becomes unavailable in the middle of a scan: no verdict on what was not read", async () => {
   const fleeting = await createPracticeOrg({ profile: { name: "typical" }, role: "super", latencyMs: 40 });
-  const scan = startCommand([...scanArguments, "--no-stream"], { cwd: folder.path, env: envOf(fleeting) });
+  const scan = startCommand([...scanArguments, "--no-stream"], { cwd: folder, env: envOf(fleeting) });
   // Logged in, and well within the reading.
   await expect.poll(() => fleeting.requests.length, { interval: 20 }).toBeGreaterThanOrEqual(15);
   await fleeting.stop();

@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { array, assert, asyncProperty, constantFrom, dictionary, json, jsonValue, oneof } from "fast-check";
 import { anyText } from "../support/any_text.ts";
 import { cleanProviderText } from "../../scanner/okta/provider_text.ts";
@@ -6,20 +6,16 @@ import { connect } from "../../scanner/okta/connection.ts";
 import { IdpError } from "../../scanner/okta/idp_error.ts";
 import { RequestSender } from "../../scanner/okta/request_sender.ts";
 import { isLine } from "../../shared/text.ts";
+import { cleanUp } from "../support/clean_up.ts";
 import { hostileString, textsOf } from "../support/hostile_text.ts";
 import { createFakeClock } from "../support/fake_clock.ts";
 import { configFor, openClient } from "../support/idp_connection.ts";
 import { createScriptedIdp, tokenPath } from "../support/scripted_idp.ts";
 import { fuzzed, mutated } from "./fuzzed.ts";
 
-const owned: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const stop of owned.splice(0).toReversed()) await stop();
-});
-
 test("whatever bytes an organization answers, a read is evidence only when they are the JSON that was asked for", async () => {
   const idp = await createScriptedIdp();
-  owned.push(() => idp.stop());
+  cleanUp(() => idp.stop());
   const example = JSON.stringify([{ id: "a", profile: { name: "x" } }, { id: "b" }]);
   const entries = array(
     dictionary(hostileString, oneof(hostileString, array(hostileString)), { noNullPrototype: true }),
@@ -30,7 +26,7 @@ test("whatever bytes an organization answers, a read is evidence only when they 
   let read = 0;
   const clock = createFakeClock(Date.now());
   const sender = new RequestSender(config, { signal: new AbortController().signal, clock });
-  owned.push(() => sender.close());
+  cleanUp(() => sender.close());
   const { client, login } = await openClient(config, { sender, clock });
   await login.current();
   await assert(
@@ -60,7 +56,7 @@ test("whatever bytes an organization answers, a read is evidence only when they 
 
 test("whatever an organization says before and at login, it is a connection or an error for a person, in lines", async () => {
   const idp = await createScriptedIdp({ otherwise: { body: [] } });
-  owned.push(() => idp.stop());
+  cleanUp(() => idp.stop());
   const fields = constantFrom(
     "id",
     "pipeline",

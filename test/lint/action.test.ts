@@ -1,10 +1,10 @@
 import { execFile } from "node:child_process";
-import { mkdtempDisposable, readFile, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_practice_org.ts";
+import { describe, expect, test } from "vitest";
+import { startOrg } from "../practice_org/start_org.ts";
+import { ownFolder } from "../support/clean_up.ts";
 
 const root = join(import.meta.dirname, "../..");
 
@@ -15,17 +15,9 @@ async function stepScript(name: string): Promise<string> {
   return (/^ {6}run: \|\n((?: {8}.*\n|\n)+)/m.exec(step)?.[1] ?? "").replaceAll(/^ {8}/gm, "");
 }
 
-describe("scan step of action.yml", () => {
-  let org: PracticeOrg;
-  let folder: Awaited<ReturnType<typeof mkdtempDisposable>>;
-  beforeAll(async () => {
-    folder = await mkdtempDisposable(join(tmpdir(), "scanstream-"));
-    org = await createPracticeOrg({ profile: { name: "typical" }, role: "read-only" });
-  });
-  afterAll(async () => {
-    await org.stop();
-    await folder[Symbol.asyncDispose]();
-  });
+describe("scan step of action.yml", async () => {
+  const org = await startOrg({ role: "read-only" });
+  const folder = await ownFolder();
 
   /** An input that is not given is an empty variable. */
   const inputs = {
@@ -44,13 +36,13 @@ describe("scan step of action.yml", () => {
       IDP_CLIENT_ID: org.clientId,
       IDP_PRIVATE_KEY: org.privateKeyPem,
       GITHUB_ACTION_PATH: root,
-      GITHUB_OUTPUT: join(folder.path, "outputs"),
+      GITHUB_OUTPUT: join(folder, "outputs"),
       ...Object.fromEntries(
         Object.entries({ ...empty, ...inputs, ...given }).map(([name, value]) => [`INPUT_${name}`, value]),
       ),
     };
     const shell = ["--noprofile", "--norc", "-eo", "pipefail", "-c", await stepScript("Scan")];
-    return promisify(execFile)("bash", shell, { cwd: folder.path, env }).then(
+    return promisify(execFile)("bash", shell, { cwd: folder, env }).then(
       () => 0,
       (error: { readonly code: number }) => error.code,
     );
@@ -58,22 +50,22 @@ describe("scan step of action.yml", () => {
 
   test("writes the report into the caller's folder, and outputs its path and the counts", async () => {
     expect(await scan({})).toBe(1);
-    expect(JSON.parse(await readFile(join(folder.path, "report/scan.json"), "utf8"))).toHaveProperty("checks");
-    expect(await readFile(join(folder.path, "outputs"), "utf8")).toMatch(
+    expect(JSON.parse(await readFile(join(folder, "report/scan.json"), "utf8"))).toHaveProperty("checks");
+    expect(await readFile(join(folder, "outputs"), "utf8")).toMatch(
       /^report=report\/scan\.json\nfailed=[1-9]\d*\npassed=\d+\nmanual=\d+\nnot-applicable=\d+\n$/,
     );
   });
 
   test("refuses an output with a line break, and writes no output of the step", async () => {
-    await writeFile(join(folder.path, "outputs"), "");
+    await writeFile(join(folder, "outputs"), "");
     expect(await scan({ OUTPUT: "report\nfailed=0" })).toBe(2);
-    expect(await readFile(join(folder.path, "outputs"), "utf8")).toBe("");
+    expect(await readFile(join(folder, "outputs"), "utf8")).toBe("");
   });
 
   test("passes every input on, and runs none as a command", async () => {
-    await writeFile(join(folder.path, "waivers.json"), "[]");
+    await writeFile(join(folder, "waivers.json"), "[]");
     const given = { BASELINE: "report/scan.json", FAIL_ON_NEW: "true", DECISIONS: "waivers.json" };
     expect(await scan({ OUTPUT: "out; touch $(echo owned) `touch owned`", ...given })).toBe(0);
-    await expect(readFile(join(folder.path, "owned"))).rejects.toThrow("ENOENT");
+    await expect(readFile(join(folder, "owned"))).rejects.toThrow("ENOENT");
   });
 });

@@ -1,17 +1,13 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { changeCommand } from "../../practice_org/change_command.ts";
 import { changes } from "../../practice_org/changes/admin_console.ts";
 import { practiceOrgCommand } from "../../practice_org/practice_org_command.ts";
-import { temporaryFolder } from "../support/temporary_folder.ts";
+import { ownFolder } from "../support/clean_up.ts";
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-beforeAll(async () => {
-  folder = await temporaryFolder();
-});
-afterAll(() => folder[Symbol.asyncDispose]());
+const folder = await ownFolder();
 
 function recordingIo() {
   const output = { stdout: "", stderr: "" };
@@ -27,7 +23,7 @@ function recordingIo() {
 const flagsOf = (state: string) => ({ port: "0", profile: "typical", role: "super", latency: "0", state });
 
 test("practice-org keeps its key for its owner, prints what a scan needs, and takes changes until it is interrupted", async () => {
-  const state = join(folder.path, "it's mine");
+  const state = join(folder, "it's mine");
   const { io, output, interrupt } = recordingIo();
   const running = practiceOrgCommand({ ...flagsOf(state), drift: "0.05" }, io);
   await expect.poll(() => output.stderr).toMatch(/^Admin page http:\/\/127\.0\.0\.1:\d+\/$/m);
@@ -55,12 +51,12 @@ test("change list names every change; an unknown change, another address and a w
   for (const { name, label } of changes) expect(output.stdout).toMatch(new RegExp(`^  ${name} +${label}$`, "m"));
   await expect(changeCommand(["explode"], {}, io)).rejects.toThrow(/Unknown change "explode"/);
   await expect(changeCommand(["mfa-off"], { url: "https://acme.okta.com" }, io)).rejects.toThrow("is no practice org");
-  const wrong = { ...flagsOf(folder.path), profile: "large:x", role: "admin", fault: ["meteor"], drift: "0" };
+  const wrong = { ...flagsOf(folder), profile: "large:x", role: "admin", fault: ["meteor"], drift: "0" };
   await expect(practiceOrgCommand(wrong, io)).rejects.toThrow(/large:N/);
 });
 
 test("--fault help names every fault", async () => {
   const { io, output } = recordingIo();
-  expect(await practiceOrgCommand({ ...flagsOf(folder.path), fault: ["help"] }, io)).toBe(0);
+  expect(await practiceOrgCommand({ ...flagsOf(folder), fault: ["help"] }, io)).toBe(0);
   expect(output.stdout).toMatch(/^forbidden +403 E0000006/m);
 });

@@ -9,7 +9,7 @@ interface Shape {
 
 export type Shapes = ReadonlyMap<string, Shape>;
 
-interface Sample {
+export interface Sample {
   readonly kind: string;
   readonly value: unknown;
 }
@@ -58,7 +58,8 @@ function kindOf(path: string, item: Record<string, unknown>): string | null {
       return `log stream ${type}`;
     case "groups":
     case "users":
-      return below.endsWith("/roles") ? "role assignment" : collection.replace(/s$/, "");
+      if (below.endsWith("/roles")) return "role assignment";
+      return below.endsWith("/groups") ? "group" : collection.replace(/s$/, "");
     case "idps":
       return below === "" ? `idp ${type}` : null;
     case ".well-known":
@@ -91,18 +92,18 @@ export async function recordedShapes(directory: string): Promise<Shapes> {
       request: { path: string };
       response: { status: number; body: unknown };
     };
-    if (response.status === 200) samples.push(...samplesOf(request.path, response.body));
-    else if (request.path.startsWith("/api/v1/")) samples.push({ kind: "error", value: response.body });
+    samples.push(...samplesOf(request.path, response.status, response.body));
   }
   for (const file of await jsonFiles(join(directory, "..", "openapi_examples"))) {
     const path = `/${(file.split("/").at(-2) ?? "").replaceAll("__", "/")}`;
     const isWanted = /smartcardidp|examplesettings|retrieveallzones/i.test(file);
-    if (isWanted) samples.push(...samplesOf(path, JSON.parse(await readFile(file, "utf8"))));
+    if (isWanted) samples.push(...samplesOf(path, 200, JSON.parse(await readFile(file, "utf8"))));
   }
   return shapesOf(samples);
 }
 
-export function samplesOf(path: string, body: unknown): readonly Sample[] {
+export function samplesOf(path: string, status: number, body: unknown): readonly Sample[] {
+  if (status !== 200) return path.startsWith("/api/v1/") ? [{ kind: "error", value: body }] : [];
   const items = (Array.isArray(body) ? body : [body]) as Record<string, unknown>[];
   return items.flatMap((value) => {
     const kind = kindOf(path, value);

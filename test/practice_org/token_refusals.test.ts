@@ -1,18 +1,12 @@
 import { generateKeyPair } from "jose";
-import { beforeAll, expect, test } from "vitest";
-import type { PracticeOrg } from "../../practice_org/create_practice_org.ts";
-import { createRawClient, signedIn, type ProofParts, type RawClient, type TokenParts } from "./raw_client.ts";
+import { expect, test } from "vitest";
+import { createRawClient, signedIn, type ProofParts, type TokenParts } from "./raw_client.ts";
 import { startOrg } from "./start_org.ts";
 
 const now = Math.floor(Date.now() / 1000);
 const other = await generateKeyPair("RS256");
-let org: PracticeOrg;
-let client: RawClient;
-
-beforeAll(async () => {
-  org = await startOrg();
-  client = await createRawClient(org);
-});
+const org = await startOrg();
+const client = await createRawClient(org);
 
 test.each<[what: string, parts: TokenParts, status: number, error: string, description: RegExp]>([
   ["audience", { assertion: { claims: { aud: "http://127.0.0.1" } } }, 401, "invalid_client", /^The audience claim/],

@@ -2,22 +2,17 @@ import { execFile } from "node:child_process";
 import { cp, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
-import { temporaryFolder } from "../support/temporary_folder.ts";
+import { ownFolder } from "../support/clean_up.ts";
 import { installTarball, packTarball } from "../support/tarball.ts";
 
 /** Tarball of `npm pack`, installed into an empty folder. */
 
 const run = promisify(execFile);
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-let installed: string;
-beforeAll(async () => {
-  folder = await temporaryFolder();
-  installed = join(folder.path, "installed");
-  await installTarball(await packTarball(join(folder.path, "package")), installed);
-});
-afterAll(() => folder[Symbol.asyncDispose]());
+const folder = await ownFolder();
+const installed = join(folder, "installed");
+await installTarball(await packTarball(join(folder, "package")), installed);
 
 test("installed tarball says its version, scans, evaluates offline and exports subscribe", async () => {
   await cp(join(import.meta.dirname, "try_package.mjs"), join(installed, "try_package.mjs"));

@@ -4,7 +4,8 @@ import type { Locator, Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { aChange, anExplanation } from "../support/change_builders.ts";
 import { startCommandOrg } from "../support/org_stage.ts";
-import { runCommand, temporaryFolder } from "../support/command_line.ts";
+import { ownFolder } from "../support/clean_up.ts";
+import { runCommand } from "../support/command_line.ts";
 import { buildFinding } from "../support/producers.ts";
 import { member } from "../support/operator.ts";
 import { tabTo } from "./accessible.ts";
@@ -98,11 +99,11 @@ test("how long a rule has been passing, and the file to hand over: two clicks", 
 
 test("a waiver with reason and end takes four clicks, and holds in every format of the next scan, which exits with 0", async () => {
   const tenant = await demoTenant();
-  await using folder = await temporaryFolder();
-  await using org = await startCommandOrg(folder.path);
+  const folder = await ownFolder();
+  const org = await startCommandOrg();
   const env = { ...org.env, SCANSTREAM_URL: gateway.url, SCANSTREAM_API_KEY: tenant.apiKey };
   const scan = (...args: readonly string[]) =>
-    runCommand(["scan", "--check", idle, "--quiet", ...args], { cwd: folder.path, env });
+    runCommand(["scan", "--check", idle, "--quiet", ...args], { cwd: folder, env });
   expect((await scan()).code).toBe(1);
 
   await using watched = await openPage(browser, gateway.url);
@@ -135,7 +136,7 @@ test("a waiver with reason and end takes four clicks, and holds in every format 
   const again = await scan("--decisions-from-gateway", "--format", "all", "--output", "reports");
   expect(again.stderr).toBe("");
   expect(again.code).toBe(0);
-  const reports = join(folder.path, "reports");
+  const reports = join(folder, "reports");
   // A plan of action lists what no waiver covers.
   const files = (await readdir(reports)).filter((name) => !name.includes("poam"));
   expect(files.length).toBeGreaterThan(10);

@@ -1,5 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
@@ -8,6 +7,7 @@ import { openChangeFile } from "../../../scanner/commands/follow_command.ts";
 import { sha256 } from "../../../scanner/digest.ts";
 import { readSigner } from "../../../scanner/signing/keys.ts";
 import type { Statement } from "../../../scanner/signing/statement.ts";
+import { ownFolder } from "../../support/clean_up.ts";
 import { writeKeyPair } from "../../support/key_pair.ts";
 
 function factsAt(nowMs: number) {
@@ -17,8 +17,7 @@ function factsAt(nowMs: number) {
 }
 
 test("a line that a full disk has cut is followed by whole lines", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "scanstream-changes-"));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = await ownFolder();
   const path = join(folder, "changes.ndjson");
   await writeFile(path, '{"schema":"scanstr');
   const file = openChangeFile({ path, signer: null, nowMs: Date.now, say: expect.fail, factsAt });
@@ -31,8 +30,7 @@ test("a line that a full disk has cut is followed by whole lines", async () => {
 });
 
 test("a growing file is signed at each UTC midnight and at the end, also after the clock was set back", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "scanstream-changes-"));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = await ownFolder();
   await writeKeyPair(join(folder, "key"));
   const signer = await readSigner({ option: "--sign", file: join(folder, "key") }, null);
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"], now: Date.parse("2026-11-25T23:59:50Z") });

@@ -1,15 +1,13 @@
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { diagnose, type DoctorResult } from "../../../scanner/commands/doctor.ts";
 import { steps, type Step } from "../../../scanner/okta/examine.ts";
 import { parseFault } from "../../../practice_org/api/faults.ts";
 import { parseProfile } from "../../../practice_org/contents/profile.ts";
-import {
-  createPracticeOrg,
-  type PracticeOrg,
-  type PracticeOrgOptions,
-} from "../../../practice_org/create_practice_org.ts";
+import type { PracticeOrg, PracticeOrgOptions } from "../../../practice_org/create_practice_org.ts";
 import { defaultScopes } from "../../../scanner/settings/values.ts";
 import { scanPracticeOrg } from "../../support/scan_practice_org.ts";
+import { startOrg } from "../../practice_org/start_org.ts";
+import { cleanUp } from "../../support/clean_up.ts";
 import { createFakeClock } from "../../support/fake_clock.ts";
 import {
   createScriptedIdp,
@@ -20,14 +18,8 @@ import {
   type ScriptedIdp,
 } from "../../support/scripted_idp.ts";
 
-const owned: (() => Promise<unknown>)[] = [];
-
-afterEach(async () => {
-  for (const stop of owned.splice(0).toReversed()) await stop();
-});
-
 test("a doctor finds nothing wrong with a read-only service application but what its role cannot see", async () => {
-  const results = await examinePractice({ role: "read-only" });
+  const results = await examineOrg(await startOrg({ role: "read-only" }));
   expect(results.map(({ step, state }) => [step, state])).toEqual(
     steps.map((step) => [step, step === "rules" ? "warn" : "ok"]),
   );
@@ -40,17 +32,15 @@ test("a doctor finds nothing wrong with a read-only service application but what
 });
 
 test("a doctor names the scopes that are not granted", async () => {
-  const scopes = resultOf(
-    await examinePractice({ role: "read-only", grantedScopes: ["policies.read", "apps.read"] }),
-    "scopes",
-  );
+  const org = await startOrg({ role: "read-only", grantedScopes: ["policies.read", "apps.read"] });
+  const scopes = resultOf(await examineOrg(org), "scopes");
   expect(scopes).toMatchObject({ state: "warn", detail: expect.stringContaining("2 of 11") as string });
   expect(scopes.detail).toContain("okta.logStreams.read");
   expect(scopes.remedy).toContain("Okta API Scopes");
 });
 
 test("doctor reports an accepted client when no scope is granted", async () => {
-  const results = await examinePractice({ role: "read-only", grantedScopes: [] });
+  const results = await examineOrg(await startOrg({ role: "read-only", grantedScopes: [] }));
   expect(states(results)).toMatchObject({
     token: "ok",
     dpop: "skipped",
@@ -70,7 +60,7 @@ test.each<[string, Reply, Step, string]>([
   ["refused proofs", oauthError(400, "invalid_dpop_proof", "The DPoP proof JWT header is missing."), "dpop", "DPoP"],
 ])("a doctor that meets %s fails there and skips what needs it", async (_, reply, step, remedy) => {
   const idp = await createScriptedIdp();
-  owned.push(() => idp.stop());
+  cleanUp(() => idp.stop());
   idp.on("POST", tokenPath, reply);
   const results = await examineIdp(idp);
   expect(resultOf(results, step)).toMatchObject({ state: "fail", remedy: expect.stringContaining(remedy) as string });
@@ -102,7 +92,7 @@ test("a doctor names every configuration problem and goes no further", async () 
 test("a doctor warns when a rate limit is nearly used up", async () => {
   const clock = createFakeClock();
   const idp = await createScriptedIdp({ nowMs: () => clock.nowMs() });
-  owned.push(() => idp.stop());
+  cleanUp(() => idp.stop());
   idp.on("GET", "/api/v1/policies", { body: [], headers: rateHeaders(100, 9, 30, clock.nowMs()) });
   const scopes = { IDP_SCOPES: "policies.read" };
   expect(resultOf(await examineIdp(idp, scopes), "rate_limits")).toMatchObject({
@@ -131,7 +121,7 @@ test.each<[profile: string, Omit<PracticeOrgOptions, "profile">, opened: readonl
   ],
   ["classic", { role: "super" }, ["V-273190", "V-273191", "V-273193", "V-273194", "V-273204", "V-273205", "V-279693"]],
 ])("the doctor of %s with %j names the rules that a scan then leaves open", async (profile, options, opened) => {
-  const org = await practiceOrg({ profile: parseProfile(profile), ...options });
+  const org = await startOrg({ profile: parseProfile(profile), ...options });
   const { limits = [] } = resultOf(await examineOrg(org), "rules");
   const foretold = limits.filter(({ outcome }) => outcome === "manual").flatMap(({ rules }) => rules);
   // A rule that comes after V1R2 may be left open as well.
@@ -145,7 +135,7 @@ test.each<[profile: string, Omit<PracticeOrgOptions, "profile">, opened: readonl
 
 test("a doctor without the built-in groups names the rules that may be for Everyone", async () => {
   const grantedScopes = defaultScopes.filter((scope) => scope !== "groups.read");
-  const org = await practiceOrg({ profile: { name: "compliant" }, role: "super", grantedScopes });
+  const org = await startOrg({ profile: { name: "compliant" }, grantedScopes });
   const { state, limits = [] } = resultOf(await examineOrg(org), "rules");
   expect(state).toBe("ok");
   expect(limits.find(({ why }) => why.includes("okta.groups.read"))).toMatchObject({
@@ -156,7 +146,7 @@ test("a doctor without the built-in groups names the rules that may be for Every
 
 test("a doctor says what this organization answers this role, with few requests", async () => {
   const faults = [parseFault("forbidden:/api/v1/logStreams")];
-  const org = await practiceOrg({ profile: { name: "typical" }, role: "read-only", faults });
+  const org = await startOrg({ role: "read-only", faults });
   const hidden = resultOf(await examineOrg(org), "role");
   expect(org.requests.filter(({ path }) => path.startsWith("/api/v1")).length).toBeLessThan(31);
   expect(hidden).toMatchObject({ state: "warn", remedy: null });
@@ -165,19 +155,8 @@ test("a doctor says what this organization answers this role, with few requests"
     expect.stringContaining("may read GET /api/v1/users/{id}/roles"),
     expect.stringMatching(/Not readable: .*logStreams.*403 E0000006/),
   ]);
-  const seeing = await practiceOrg({ profile: { name: "typical" }, role: "super" });
-  expect(resultOf(await examineOrg(seeing), "role").facts?.[0]).toContain("every app");
+  expect(resultOf(await examineOrg(await startOrg()), "role").facts?.[0]).toContain("every app");
 });
-
-async function practiceOrg(options: PracticeOrgOptions): Promise<PracticeOrg> {
-  const org = await createPracticeOrg(options);
-  owned.push(() => org.stop());
-  return org;
-}
-
-async function examinePractice(options: Omit<PracticeOrgOptions, "profile">): Promise<readonly DoctorResult[]> {
-  return examineOrg(await practiceOrg({ profile: { name: "typical" }, ...options }));
-}
 
 function examineOrg({ url, clientId, privateKeyPem }: PracticeOrg): Promise<readonly DoctorResult[]> {
   return examine({ IDP_ORG_URL: url, IDP_CLIENT_ID: clientId, IDP_PRIVATE_KEY: privateKeyPem });

@@ -5,15 +5,14 @@ import { followDecisions } from "../../../scanner/decisions/followed_decisions.t
 import type { FetchedDecision } from "../../../scanner/decisions/gateway_decisions.ts";
 import { stigRuleNames } from "../../../shared/rule_names.ts";
 import { aCheckResult } from "../../support/report_builders.ts";
-import { temporaryFolder } from "../../support/temporary_folder.ts";
+import { ownFolder } from "../../support/clean_up.ts";
 
 const check = "signon_global_session_idle_timeout_15min";
 const waiver = { check, reason: "accepted", by: "A. Person", expires: "2026-11-21" };
 const noon = Date.parse("2026-11-21T12:00:00Z");
 
 async function follow(text: string, fetch: (() => Promise<readonly FetchedDecision[]>) | null = null) {
-  const folder = await temporaryFolder();
-  const file = join(folder.path, "waivers.json");
+  const file = join(await ownFolder(), "waivers.json");
   await writeFile(file, text);
   const said: string[] = [];
   const decisions = await followDecisions({
@@ -29,12 +28,11 @@ async function follow(text: string, fetch: (() => Promise<readonly FetchedDecisi
     write: (changed: string) => writeFile(file, changed),
     remove: () => rm(file),
     isWaived: (nowMs = noon) => decisions.apply([aCheckResult()], nowMs)[0]?.findings[0]?.waived,
-    [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
   };
 }
 
 test("a waiver lapses by the clock, without a change of its file", async () => {
-  await using followed = await follow(JSON.stringify([waiver]));
+  const followed = await follow(JSON.stringify([waiver]));
   const { decisions, isWaived } = followed;
   const midnight = Date.parse("2026-11-22T00:00:00Z");
   expect([await decisions.refresh(midnight - 1), isWaived(midnight - 1)]).toEqual([false, true]);
@@ -43,7 +41,7 @@ test("a waiver lapses by the clock, without a change of its file", async () => {
 });
 
 test("a file is read again when it changes; a broken or deleted one is said once, and the old decisions stay", async () => {
-  await using followed = await follow(JSON.stringify([waiver]));
+  const followed = await follow(JSON.stringify([waiver]));
   const { decisions, isWaived, said, write, remove } = followed;
   await write('[{ "check": ');
   expect([await decisions.refresh(noon), await decisions.refresh(noon), isWaived()]).toEqual([false, false, true]);
@@ -59,7 +57,7 @@ test("the gateway is asked once a minute; while it cannot answer, its decisions 
   const fetched = { ...waiver, kind: "waiver", resource: null, status: null, org_url: null } as const;
   const answers: (readonly FetchedDecision[] | Error)[] = [[fetched], new Error("503"), new Error("503"), []];
   let asked = 0;
-  await using followed = await follow("[]", async () => {
+  const followed = await follow("[]", async () => {
     const answer = answers[asked++] ?? [];
     if (answer instanceof Error) throw answer;
     return answer;

@@ -1,11 +1,10 @@
 import { isHolding } from "../../../shared/rule_result.ts";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { renderMain, renderVariables } from "../../../scanner/fix/fix_files.ts";
 import { planFixes, terraformChecks } from "../../../scanner/fix/plan_fixes.ts";
 import type { FinishedScan } from "../../../scanner/run_scan.ts";
-import type { PracticeOrg } from "../../../practice_org/create_practice_org.ts";
 import { failingOrg } from "../../support/failing_org.ts";
 import { createRandom } from "../../support/random.ts";
 import { scanPracticeOrg } from "../../support/scan_practice_org.ts";
@@ -31,13 +30,8 @@ const orgUrl = "http://127.0.0.1";
 const collectedAt = "2026-01-01T00:00:00.000Z";
 const folder = join(import.meta.dirname, "../../fixtures/terraform");
 
-let org: PracticeOrg;
-let before: FinishedScan;
-
-beforeAll(async () => {
-  org = await startOrg({ profile: failingOrg, isWritable: true, rateLimit: { perWindow: 10_000 } });
-  before = await scanPracticeOrg(org);
-});
+const org = await startOrg({ profile: failingOrg, isWritable: true, rateLimit: { perWindow: 10_000 } });
+const before = await scanPracticeOrg(org);
 
 function statuses({ results }: FinishedScan) {
   const fixable = results.filter(({ check }) => terraformChecks.has(check));

@@ -1,9 +1,5 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { onTestFinished } from "vitest";
 import { parseFailOn } from "../../../scanner/decisions/fail_on.ts";
-import { createPracticeOrg, type PracticeOrgOptions } from "../../../practice_org/create_practice_org.ts";
+import type { PracticeOrgOptions } from "../../../practice_org/create_practice_org.ts";
 import { selectChecks } from "../../../scanner/catalog/select_checks.ts";
 import { defaultScopes } from "../../../scanner/settings/values.ts";
 import type { ChangeLine } from "../../../scanner/follow/changes.ts";
@@ -13,6 +9,8 @@ import { createFollowStore } from "../../../scanner/follow/follow_state.ts";
 import type { Clock } from "../../../scanner/okta/clock.ts";
 import { connect } from "../../../scanner/okta/connection.ts";
 import type { MonitorUpdate } from "../../../shared/schemas/monitor.ts";
+import { startOrg } from "../../practice_org/start_org.ts";
+import { cleanUp, ownFolder } from "../../support/clean_up.ts";
 import { configFor } from "../../support/idp_connection.ts";
 
 /** A clock that stands still while the follower works, and shows when it waits. */
@@ -57,7 +55,7 @@ function createSteppedClock() {
 export async function startFollower(options: FollowerOptions = {}, orgOptions: Partial<PracticeOrgOptions> = {}) {
   const set = await setUpOrg(orgOptions);
   const follower = set.start(options);
-  onTestFinished(() => follower.stop().then(() => undefined));
+  cleanUp(() => follower.stop());
   await follower.settled();
   return { ...set, follower };
 }
@@ -68,15 +66,9 @@ type FollowerOptions = Partial<FollowPlan & Pick<FollowParts, "decisions">> & {
 };
 
 export async function setUpOrg(options: Partial<PracticeOrgOptions> = {}) {
-  const org = await createPracticeOrg({
-    profile: { name: "compliant" },
-    role: "super",
-    rateLimit: { perWindow: 100_000, buckets: { logs: 100_000 } },
-    ...options,
-  });
-  onTestFinished(() => org.stop());
-  const directory = await mkdtemp(join(tmpdir(), "follow-"));
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const rateLimit = { perWindow: 100_000, buckets: { logs: 100_000 } };
+  const org = await startOrg({ profile: { name: "compliant" }, rateLimit, ...options });
+  const directory = await ownFolder();
   const time = createSteppedClock();
   return { org, directory, time, start };
 

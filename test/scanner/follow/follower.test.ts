@@ -7,7 +7,7 @@ import type { CheckResult } from "../../../shared/report.ts";
 import { followDecisions } from "../../../scanner/decisions/followed_decisions.ts";
 import { parseFailOn } from "../../../scanner/decisions/fail_on.ts";
 import { stigRuleNames } from "../../../shared/rule_names.ts";
-import { temporaryFolder } from "../../support/temporary_folder.ts";
+import { ownFolder } from "../../support/clean_up.ts";
 import { setUpOrg, startFollower } from "./followed_org.ts";
 
 const fips = "authenticator_okta_verify_fips_compliant";
@@ -79,8 +79,7 @@ describe("a follower", () => {
     const { org, start, time } = await setUpOrg();
     org.change("fips-off");
     const expires = new Date(time.clock.nowMs() + 60_000).toISOString();
-    await using folder = await temporaryFolder();
-    const file = join(folder.path, "decisions.json");
+    const file = join(await ownFolder(), "decisions.json");
     await writeFile(file, JSON.stringify([{ check: fips, reason: "accepted", by: "A. Person", expires }]));
     const given = { file: { option: "--decisions", file }, fetch: null, rules: stigRuleNames };
     const options = { ...given, say: () => undefined, nowMs: time.clock.nowMs() };

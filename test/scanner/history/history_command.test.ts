@@ -1,28 +1,22 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { historyOf } from "../../../scanner/history/history_input.ts";
 import { textWidth } from "../../../command_line/terminal.ts";
 import type { Report } from "../../../shared/report.ts";
 import type { History } from "../../../shared/schemas/history.ts";
 import { callCommand } from "../../support/called_command.ts";
+import { ownFolder } from "../../support/clean_up.ts";
 import { aChange, anExplanation } from "../../support/change_builders.ts";
 import { aCheckResult, aFinding, aReport } from "../../support/report_builders.ts";
 
-let folder: string;
 const now = Date.parse("2026-11-25T12:00:00.000Z");
 const orgUrl = "https://acme.okta.com";
 const idle = "signon_global_session_idle_timeout_15min";
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "scanstream-history-"));
-});
-afterAll(() => rm(folder, { recursive: true }));
-
 /** A folder with these files; a value that is no text is written as JSON, an array as a line each. */
 async function files(contents: Readonly<Record<string, unknown>>): Promise<string> {
-  const place = await mkdtemp(join(folder, "in-"));
+  const place = await ownFolder();
   for (const [name, content] of Object.entries(contents)) {
     await mkdir(dirname(join(place, name)), { recursive: true });
     const lines = Array.isArray(content)
@@ -35,7 +29,7 @@ async function files(contents: Readonly<Record<string, unknown>>): Promise<strin
 
 async function run(flags: Readonly<Record<string, string>>, ...org: readonly string[]) {
   const options = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, value]);
-  return callCommand(["history", ...org, ...options], { cwd: folder, nowMs: () => now });
+  return callCommand(["history", ...org, ...options], { cwd: await ownFolder(), nowMs: () => now });
 }
 
 function scan(

@@ -3,7 +3,7 @@ import { firstRequests } from "../../../scanner/evidence/artifact_table.ts";
 import type { ConnectionSettings } from "../../../scanner/okta/connection_settings.ts";
 import { connect, type Connection, type ConnectOptions } from "../../../scanner/okta/connection.ts";
 import { IdpError, toErrorReport } from "../../../scanner/okta/idp_error.ts";
-import { createPracticeOrg } from "../../../practice_org/create_practice_org.ts";
+import { startOrg } from "../../practice_org/start_org.ts";
 import { createFakeClock } from "../../support/fake_clock.ts";
 import { configFor, setUpIdp } from "../../support/idp_connection.ts";
 import { scanPracticeOrg } from "../../support/scan_practice_org.ts";
@@ -138,13 +138,7 @@ test.each<[string, Reply, string]>([
 test("the probe costs no request of its own", async () => {
   const clock = createFakeClock(1_800_000_000_000);
   const grantedScopes = ["policies.read", "apps.read"];
-  const org = await createPracticeOrg({
-    profile: { name: "typical" },
-    role: "super",
-    grantedScopes,
-    clock: clock.nowMs,
-  });
-  onTestFinished(() => org.stop());
+  const org = await startOrg({ grantedScopes, clock: clock.nowMs });
   await scanPracticeOrg(org, { clock });
   const paths = org.requests.map(({ path }) => path).filter((path) => path.startsWith("/api/"));
   expect(paths.toSorted()).toEqual([...new Set(paths)].toSorted());

@@ -1,7 +1,6 @@
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { catalog } from "../../../scanner/catalog/catalog.ts";
 import { evaluateCheck } from "../../../scanner/evaluate.ts";
-import type { ArtifactsDocument } from "../../../scanner/evidence/artifacts_document.ts";
 import { draftOrgPolicy } from "../../../scanner/org_policy/draft.ts";
 import { parseOrgPolicy } from "../../../scanner/org_policy/read_org_policy.ts";
 import { toContext } from "../../../scanner/run_scan.ts";
@@ -19,18 +18,12 @@ export interface Case {
   readonly policy: Json;
 }
 
-let scanned: ArtifactsDocument;
-let document: Json;
-
-beforeAll(async () => {
-  const org = await startOrg({ profile: { name: "compliant" }, role: "super" });
-  scanned = (await scanPracticeOrg(org)).document;
-  document = draft(scanned.artifacts);
-  document.approved_by = "Jane Roe";
-  document.reference = "AC policy for Okta, v3";
-  for (const token of document.api_tokens) token.purpose = "practice";
-  document.okta_subdomain.prevented_by = "a rule that denies";
-});
+const { document: scanned } = await scanPracticeOrg(await startOrg({ profile: { name: "compliant" } }));
+const document: Json = draft(scanned.artifacts);
+document.approved_by = "Jane Roe";
+document.reference = "AC policy for Okta, v3";
+for (const token of document.api_tokens) token.purpose = "practice";
+document.okta_subdomain.prevented_by = "a rule that denies";
 
 export function draft(artifacts: Json): Json {
   return draftOrgPolicy({ ...scanned, artifacts }, "2026-11-01");

@@ -7,11 +7,11 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { contextualizeEvaluation, convertFile, hdfWrapControl } from "inspecjs";
 import { parse as parseTestResults } from "test-results-parser";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { catalog } from "../../../scanner/catalog/catalog.ts";
 import { reportFormats } from "../../../scanner/reports/formats.ts";
 import type { Report } from "../../../shared/report.ts";
-import { temporaryFolder } from "../../support/temporary_folder.ts";
+import { ownFolder } from "../../support/clean_up.ts";
 import { importToStigManager } from "../../support/checklist_reports.ts";
 import { requireProgram } from "../../support/machine_tools.ts";
 import { aCheckResult, aFinding, aReport, everyVerdict, renderAs } from "../../support/report_builders.ts";
@@ -19,18 +19,14 @@ import { aCheckResult, aFinding, aReport, everyVerdict, renderAs } from "../../s
 const schemas = join(import.meta.dirname, "../../fixtures/schemas");
 const report = aReport(everyVerdict());
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-beforeAll(async () => {
-  folder = await temporaryFolder();
-});
-afterAll(() => folder[Symbol.asyncDispose]());
+const folder = await ownFolder();
 
 function render(name: string, of = report): string {
   return renderAs(name, of);
 }
 
 async function file(name: string): Promise<string> {
-  const path = join(folder.path, `scan.${name}`);
+  const path = join(folder, `scan.${name}`);
   await writeFile(path, render(name));
   return path;
 }
@@ -199,7 +195,7 @@ test.each(reportFormats.map(({ name }) => name))(
       expect(rendered.isWellFormed(), what).toBe(true);
       expect(rendered.includes("\u0000"), what).toBe(false);
       if (name === "ckl" || name === "xccdf" || name === "junit") {
-        const file = join(folder.path, `${name} of ${what}.xml`);
+        const file = join(folder, `${name} of ${what}.xml`);
         await writeFile(file, rendered);
         xmlFiles.push(file);
       }

@@ -1,9 +1,8 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { assert, constantFrom, property } from "fast-check";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { reportWriters } from "../../../command_line/report_page.ts";
-import { createPracticeOrg } from "../../../practice_org/create_practice_org.ts";
 import { builtIn, catalog } from "../../../scanner/catalog/catalog.ts";
 import { explainCheck } from "../../../scanner/commands/explain_command.ts";
 import { readOrgPolicy } from "../../../scanner/org_policy/read_org_policy.ts";
@@ -12,23 +11,16 @@ import { evaluateCheck } from "../../../scanner/evaluate.ts";
 import { readRevision } from "../../../scanner/revisions/read_stig_file.ts";
 import { readXccdf } from "../../../scanner/revisions/read_xccdf.ts";
 import { normalized, toRevision } from "../../../scanner/revisions/revision.ts";
-import { toContext, type FinishedScan } from "../../../scanner/run_scan.ts";
+import { toContext } from "../../../scanner/run_scan.ts";
 import { callCommand } from "../../support/called_command.ts";
-import { temporaryFolder } from "../../support/temporary_folder.ts";
+import { ownFolder } from "../../support/clean_up.ts";
+import { startOrg } from "../../practice_org/start_org.ts";
 import { scanPracticeOrg } from "../../support/scan_practice_org.ts";
 import { aReport } from "../../support/report_builders.ts";
 import { v1r1, v1r1File, zipOf } from "../../support/stig_files.ts";
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-let secure: FinishedScan;
-
-beforeAll(async () => {
-  folder = await temporaryFolder();
-  const org = await createPracticeOrg({ profile: { name: "compliant" }, role: "super" });
-  secure = await scanPracticeOrg(org);
-  await org.stop();
-});
-afterAll(() => folder[Symbol.asyncDispose]());
+const folder = await ownFolder();
+const secure = await scanPracticeOrg(await startOrg({ profile: { name: "compliant" } }));
 
 const revisionOf = (xccdf: string) => toRevision(readXccdf(xccdf));
 
@@ -99,7 +91,7 @@ describe("a text that a check was not written for", () => {
   });
 
   test("takes the limit of its rule away", async () => {
-    const file = join(folder.path, "org_policy.json");
+    const file = join(folder, "org_policy.json");
     const limits = { global_session_idle_minutes: 10 };
     await writeFile(file, JSON.stringify({ ...aDocument, limits }));
     const source = { option: "--org-policy", file };
@@ -149,7 +141,7 @@ describe("--benchmark FILE", () => {
       /"V-273186" is incomplete/,
     ],
   ])("refuses %s in one line", async (_, content, problem) => {
-    const file = join(folder.path, "hostile");
+    const file = join(folder, "hostile");
     await writeFile(file, content);
     const refused = readRevision({ option: "--benchmark", file });
     await expect(refused).rejects.toThrow(problem);
@@ -157,7 +149,7 @@ describe("--benchmark FILE", () => {
   });
 
   test("reads the XCCDF, also out of a zip with other STIGs in it; without a file it is the built-in revision", async () => {
-    const zip = join(folder.path, "stig.zip");
+    const zip = join(folder, "stig.zip");
     await writeFile(zip, zipOf({ [name]: v1r1, "other-xccdf.xml": other, "readme.txt": "x" }));
     expect(await readRevision({ option: "--benchmark", file: zip })).toEqual(
       await readRevision({ option: "--benchmark", file: v1r1File }),
@@ -171,7 +163,7 @@ describe("--benchmark FILE", () => {
 });
 
 test("the job summary of GitHub names the chosen revision, and the page writes no file of a report by another one", async () => {
-  const cwd = folder.path;
+  const cwd = folder;
   await writeFile(join(cwd, "evidence.json"), JSON.stringify(secure.document));
   const args = ["--from-artifacts", "evidence.json", "--benchmark", v1r1File, "--format", "json", "--output", "."];
   const env = { GITHUB_STEP_SUMMARY: join(cwd, "job.md") };
@@ -184,7 +176,7 @@ test("the job summary of GitHub names the chosen revision, and the page writes n
 });
 
 test("report refuses a stored report with an impossible time, and says which", async () => {
-  const cwd = folder.path;
+  const cwd = folder;
   const { scan } = aReport();
   await writeFile(
     join(cwd, "stored.json"),
@@ -197,7 +189,7 @@ test("report refuses a stored report with an impossible time, and says which", a
 });
 
 test("report refuses decisions for a stored report, which they would not change", async () => {
-  const cwd = folder.path;
+  const cwd = folder;
   await writeFile(join(cwd, "stored.json"), JSON.stringify(aReport()));
   expect(await callCommand(["report", "stored.json", "-d", "x.json", "-c", "V-273186"], { cwd })).toMatchObject({
     code: 2,

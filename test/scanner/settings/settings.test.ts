@@ -1,14 +1,14 @@
 import { generateKeyPairSync } from "node:crypto";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Environment } from "../../../command_line/command_io.ts";
 import { parseFailOn } from "../../../scanner/decisions/fail_on.ts";
 import { readConnectedSettings, readSettings, type Flags } from "../../../scanner/settings/read_settings.ts";
 import type { CommandName } from "../../../scanner/settings/setting.ts";
 import { defaultScopes } from "../../../scanner/settings/values.ts";
 import { UsageError } from "../../../shared/usage_error.ts";
+import { ownFolder } from "../../support/clean_up.ts";
 
 const newKey = (namedCurve = "P-256") =>
   generateKeyPairSync("ec", { namedCurve }).privateKey.export({ type: "pkcs8", format: "pem" }).toString();
@@ -18,16 +18,10 @@ function connectionOf(flags: Flags, env: Environment) {
   return readConnectedSettings({ command: "scan", flags, env }).connection;
 }
 
-let directory: string;
-
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), "scanstream-config-"));
-  await writeFile(join(directory, "key.pem"), newKey("P-384"));
-  await writeFile(join(directory, "note.txt"), "hunter2-hunter2");
-  await mkdir(join(directory, "folder"));
-});
-
-afterAll(() => rm(directory, { recursive: true }));
+const directory = await ownFolder();
+await writeFile(join(directory, "key.pem"), newKey("P-384"));
+await writeFile(join(directory, "note.txt"), "hunter2-hunter2");
+await mkdir(join(directory, "folder"));
 
 test("an error names everything that is wrong, in one message and without a value", () => {
   const env = {

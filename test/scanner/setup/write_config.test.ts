@@ -1,14 +1,8 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { clientIdInConfig, writeSetupConfig } from "../../../scanner/setup/write_config.ts";
-import { temporaryFolder } from "../../support/temporary_folder.ts";
-
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-beforeAll(async () => {
-  folder = await temporaryFolder();
-});
-afterAll(() => folder[Symbol.asyncDispose]());
+import { ownFolder } from "../../support/clean_up.ts";
 
 const entry = (org_url: string) => ({
   org_url,
@@ -18,7 +12,7 @@ const entry = (org_url: string) => ({
 });
 
 async function written(before: string | null, orgUrl = "https://acme.okta.com") {
-  const file = join(folder.path, `${Math.random()}.json`);
+  const file = join(await ownFolder(), "scanstream.config.json");
   if (before !== null) await writeFile(file, before);
   const name = await writeSetupConfig(file, entry(orgUrl));
   return { name, text: await readFile(file, "utf8"), clientId: await clientIdInConfig(file, orgUrl) };

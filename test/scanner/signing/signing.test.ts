@@ -1,11 +1,10 @@
 import { generateKeyPairSync } from "node:crypto";
 import { mkdtemp, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { signStatement } from "../../../scanner/signing/envelope.ts";
-import { readSigner, readVerifier, type Signer, type Verifier } from "../../../scanner/signing/keys.ts";
+import { readSigner, readVerifier, type Signer } from "../../../scanner/signing/keys.ts";
 import { makeStatement, type Statement } from "../../../scanner/signing/statement.ts";
 import { verifyPath } from "../../../scanner/signing/verify.ts";
 import { causesOf } from "../../../scanner/causes/causes.ts";
@@ -14,37 +13,26 @@ import { builtIn } from "../../../scanner/catalog/catalog.ts";
 import record from "../../fixtures/signed/accepted.json" with { type: "json" };
 import predicateSchema from "../../../shared/predicate.schema.json" with { type: "json" };
 import type { Report } from "../../../shared/report.ts";
-import { summarizeChecks } from "../../../shared/rule_result.ts";
+import { ownFolder } from "../../support/clean_up.ts";
 import { writeKeyPair } from "../../support/key_pair.ts";
 import { startOrg } from "../../practice_org/start_org.ts";
+import { aReport } from "../../support/report_builders.ts";
 import { scanPracticeOrg } from "../../support/scan_practice_org.ts";
 
-let folder: string;
-let evidence: string;
-let report: Report;
-let keys: { readonly signer: Signer; readonly other: Signer; readonly verifier: Verifier };
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "scanstream-signing-"));
-  const { results, document, status } = await scanPracticeOrg(await startOrg({ profile: { name: "typical" } }));
-  evidence = JSON.stringify(document);
-  report = {
-    schema: "scanstream.report/1",
-    benchmark: builtIn.benchmark.id,
-    scan: { id: "7b0a6f0e-6f3c-4a0c-9a46-3f4c0d7a1b11", tenant_id: null, ...document.scan, status },
-    summary: summarizeChecks(results),
-    checks: results,
-    baseline: null,
-    causes: causesOf(results, document.artifacts, sha256),
-  };
-  keys = {
-    signer: await newKey("one"),
-    other: await newKey("other"),
-    verifier: await readVerifier({ option: "--key", file: path("one.pub") }),
-  };
-});
-
-afterAll(() => rm(folder, { recursive: true }));
+const folder = await ownFolder();
+const { results, document, status } = await scanPracticeOrg(await startOrg());
+const evidence = JSON.stringify(document);
+const report: Report = {
+  ...aReport(results),
+  benchmark: builtIn.benchmark.id,
+  scan: { ...aReport().scan, ...document.scan, status },
+  causes: causesOf(results, document.artifacts, sha256),
+};
+const keys = {
+  signer: await newKey("one"),
+  other: await newKey("other"),
+  verifier: await readVerifier({ option: "--key", file: path("one.pub") }),
+};
 
 function path(name: string): string {
   return join(folder, name);
