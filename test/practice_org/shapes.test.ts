@@ -50,7 +50,7 @@ const kinds = [
 
 /** Fields that the official reference has, and no recording happens to show. */
 const documented = [
-  // Of a brand, with `expand=domains`.
+  // Domains of a brand, with `expand=domains`.
   /^_embedded\b/,
   /^_links\.activate\b/,
   // Password policies have it; the sign-on policies were recorded in 2020.
