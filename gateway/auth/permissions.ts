@@ -32,7 +32,8 @@ export const permissions = {
   manage: {
     roles: ["admin"],
     scopes: ["admin"],
-    description: "the tenant itself, its export and its audit trail; list and remove members and API keys",
+    description:
+      "the tenant itself, its export and its audit trail; delete organizations; list and remove members and API keys",
   },
   appoint: {
     roles: ["admin"],
