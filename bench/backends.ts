@@ -42,9 +42,9 @@ function scanIdOf(scan: number): string {
 
 export async function startBackends(): Promise<Backends> {
   const backends = await startEdgeBackends();
-  const { database, postgres, redis } = backends;
+  const { database, redis } = backends;
   const { id: tenantId, sub, apiKey } = await backends.createTenant("Bench");
-  await asAdmin(new URL(`/${database.name}`, postgres.adminUrl).href, async (admin) => {
+  await asAdmin(new URL(`/${database.name}`, database.adminUrl).href, async (admin) => {
     await admin.query(
       `insert into scans (id, tenant_id, status, updated_at)
        select ('5ca00000-0000-4000-8000-' || lpad(n::text, 12, '0'))::uuid, $1, 'running', now() + interval '1 day'

@@ -3,7 +3,7 @@ import type { Database } from "../../drizzle/database.ts";
 import { type NeonProxy, startNeonProxy } from "../support/neon_proxy.ts";
 import { watchedQueries } from "../support/watched_database.ts";
 import { openTestPglite } from "../support/pglite.ts";
-import { createTestDatabase, suitePostgres } from "../support/postgres.ts";
+import { createTestDatabase } from "../support/postgres.ts";
 
 /** A migrated database of a suite's own, reached as its owner over one driver. */
 export interface OpenDatabase {
@@ -29,8 +29,7 @@ export interface OpenPostgresDatabase extends OpenDatabase {
 export async function openOnPostgres(
   connect: (ownerUrl: string) => Database | Promise<Database>,
 ): Promise<OpenPostgresDatabase> {
-  const server = await suitePostgres();
-  const testDatabase = await createTestDatabase(server.adminUrl);
+  const testDatabase = await createTestDatabase();
   const database = await connect(testDatabase.ownerUrl);
   return {
     database,
@@ -38,7 +37,6 @@ export async function openOnPostgres(
     async close() {
       await database.close();
       await testDatabase.drop();
-      await server.stop();
     },
   };
 }
@@ -49,9 +47,8 @@ export interface OpenNeonDatabase extends OpenDatabase {
 
 /** Neon before real PostgreSQL, through a proxy of the suite's own. */
 export async function openOnNeon(connect: (ownerUrl: string, endpoint: string) => Database): Promise<OpenNeonDatabase> {
-  const server = await suitePostgres();
-  const testDatabase = await createTestDatabase(server.adminUrl);
-  const proxy = await startNeonProxy({ host: "127.0.0.1", port: Number(new URL(server.adminUrl).port) });
+  const testDatabase = await createTestDatabase();
+  const proxy = await startNeonProxy({ host: "127.0.0.1", port: Number(new URL(testDatabase.adminUrl).port) });
   const database = connect(testDatabase.ownerUrl, proxy.sqlEndpoint);
   return {
     database,
@@ -60,7 +57,6 @@ export async function openOnNeon(connect: (ownerUrl: string, endpoint: string) =
       await database.close();
       await proxy.close();
       await testDatabase.drop();
-      await server.stop();
     },
   };
 }

@@ -6,13 +6,7 @@ import type { Database, DatabaseOptions } from "../../drizzle/database.ts";
 import { scans } from "../../drizzle/schema.ts";
 import { findApiKey } from "../../drizzle/across_tenants.ts";
 import { ping, write } from "../../drizzle/transactions.ts";
-import {
-  asAdmin,
-  createTestDatabase,
-  type PostgresServer,
-  type TestDatabase,
-  suitePostgres,
-} from "../support/postgres.ts";
+import { asAdmin, createTestDatabase, type TestDatabase } from "../support/postgres.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp_proxy.ts";
 import { randomHash, type SeededTenant, seedTenant } from "./seed.ts";
 
@@ -34,16 +28,14 @@ const wellAgainMs = 60_000;
 /** Whatever is wrong with the database: `unavailable`, never a hang, never rows; and well again afterwards. */
 export function describeOutages(driver: string, { connect, startFront }: BreakableDriver): void {
   describe(`outages over ${driver}`, () => {
-    let server: PostgresServer;
     let testDatabase: TestDatabase;
     let front: Front | null = null;
     let proxy: TcpProxy;
     let acme: SeededTenant;
 
     beforeAll(async () => {
-      server = await suitePostgres();
-      testDatabase = await createTestDatabase(server.adminUrl);
-      const postgresPort = Number(new URL(server.adminUrl).port);
+      testDatabase = await createTestDatabase();
+      const postgresPort = Number(new URL(testDatabase.adminUrl).port);
       front = (await startFront?.(postgresPort)) ?? null;
       proxy = await startTcpProxy({ host: "127.0.0.1", port: front?.port ?? postgresPort });
       const database = connect(proxiedUrl().href, {});
@@ -54,7 +46,6 @@ export function describeOutages(driver: string, { connect, startFront }: Breakab
       await proxy?.close();
       await front?.close();
       await testDatabase?.drop();
-      await server?.stop();
     });
 
     function proxiedUrl(): URL {
@@ -91,7 +82,7 @@ export function describeOutages(driver: string, { connect, startFront }: Breakab
       const running = expectUnavailable(() =>
         write(database, { tenantId: acme.id }, (db) => db.execute(sql`select pg_sleep(15)`)),
       );
-      await untilRunning(server, testDatabase, "pg_sleep(15)");
+      await untilRunning(testDatabase, "pg_sleep(15)");
       proxy.cut();
       await running;
       await expectWell(database);
@@ -107,7 +98,7 @@ export function describeOutages(driver: string, { connect, startFront }: Breakab
         await expectUnavailable(() => ping(wrongPassword)),
         await expectUnavailable(() => ping(wrongDatabase)),
       ];
-      await asAdmin(server.adminUrl, async (admin) => {
+      await asAdmin(testDatabase.adminUrl, async (admin) => {
         await admin.query(`alter database ${testDatabase.name} connection limit 0`);
         await admin.query("select pg_terminate_backend(pid) from pg_stat_activity where datname = $1", [
           testDatabase.name,
@@ -115,7 +106,8 @@ export function describeOutages(driver: string, { connect, startFront }: Breakab
       });
       const full = open();
       errors.push(await expectUnavailable(() => ping(full)));
-      await asAdmin(server.adminUrl, (admin) => admin.query(`alter database ${testDatabase.name} connection limit -1`));
+      const { adminUrl, name } = testDatabase;
+      await asAdmin(adminUrl, (admin) => admin.query(`alter database ${name} connection limit -1`));
       await expectWellSoon(() => expectWell(full));
       const { password } = new URL(testDatabase.ownerUrl);
       for (const error of errors) {
@@ -151,16 +143,10 @@ async function expectWellSoon(work: () => Promise<void>): Promise<void> {
   }
 }
 
-async function countRunning(server: PostgresServer, { name }: TestDatabase, statement: string): Promise<number> {
-  return await asAdmin(server.adminUrl, async (admin) => {
-    const { rows } = await admin.query<{ count: number }>(
-      "select count(*)::int from pg_stat_activity where datname = $1 and state = 'active' and query like '%' || $2 || '%'",
-      [name, statement],
-    );
-    return rows[0]?.count ?? 0;
+async function untilRunning({ adminUrl, name }: TestDatabase, statement: string): Promise<void> {
+  const running =
+    "select from pg_stat_activity where datname = $1 and state = 'active' and query like '%' || $2 || '%'";
+  await asAdmin(adminUrl, async (admin) => {
+    while ((await admin.query(running, [name, statement])).rowCount === 0);
   });
-}
-
-async function untilRunning(server: PostgresServer, testDatabase: TestDatabase, statement: string): Promise<void> {
-  while ((await countRunning(server, testDatabase, statement)) === 0);
 }

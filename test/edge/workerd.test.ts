@@ -49,7 +49,7 @@ test("there are no metrics that anybody could read, and none are described", asy
 test("the cron trigger expires scans whose producer is gone", async () => {
   const scan = await createScan(worker);
   // The server's superuser, whom no policy holds back.
-  const url = new URL(`/${worker.backends.database.name}`, worker.backends.postgres.adminUrl).href;
+  const url = new URL(`/${worker.backends.database.name}`, worker.backends.database.adminUrl).href;
   await asAdmin(url, async (admin) => {
     await admin.query("update scans set updated_at = now() - interval '20 minutes' where id = $1", [scan.id]);
   });

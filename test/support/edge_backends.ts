@@ -1,7 +1,7 @@
 import { createPgDatabase } from "../../drizzle/databases/pg.ts";
 import { executeAdmin } from "../../gateway/operator/operations.ts";
 import { startNeonProxy, type NeonProxy } from "./neon_proxy.ts";
-import { createTestDatabase, type PostgresServer, type TestDatabase, suitePostgres } from "./postgres.ts";
+import { createTestDatabase, type TestDatabase } from "./postgres.ts";
 import { startRedis, type RedisServer } from "./redis.ts";
 import { createIssuerKey, createOperator, issuerEnvironment, type TestOperator } from "./operator.ts";
 import { startTcpProxy, type TcpProxy } from "./tcp_proxy.ts";
@@ -15,7 +15,6 @@ export interface EdgeBackends extends TestOperator {
   readonly bridgeNetwork: TcpProxy;
   /** Between the gateway and Redis, for those that speak TCP. */
   readonly redisNetwork: TcpProxy;
-  readonly postgres: PostgresServer;
   readonly database: TestDatabase;
   /** Between the gateway and PostgreSQL. */
   readonly databaseNetwork: TcpProxy;
@@ -30,12 +29,11 @@ export interface EdgeBackends extends TestOperator {
 }
 
 export async function startEdgeBackends(): Promise<EdgeBackends> {
-  const postgres = await suitePostgres();
   const redis = await startRedis();
   const bridge = await startUpstashBridge({ redisUrl: redis.url });
   const bridgeNetwork = await startTcpProxy(bridge);
   const redisNetwork = await startTcpProxy(redis);
-  const database = await createTestDatabase(postgres.adminUrl);
+  const database = await createTestDatabase();
   const databaseUrl = new URL(database.appUrl);
   const server = { host: databaseUrl.hostname, port: Number(databaseUrl.port) };
   const databaseNetwork = await startTcpProxy(server);
@@ -70,7 +68,6 @@ export async function startEdgeBackends(): Promise<EdgeBackends> {
     bridge,
     bridgeNetwork,
     redisNetwork,
-    postgres,
     database,
     databaseNetwork,
     neon,
@@ -86,7 +83,6 @@ export async function startEdgeBackends(): Promise<EdgeBackends> {
       await database.drop();
       for (const proxy of [bridgeNetwork, redisNetwork, bridge]) await proxy.close();
       await redis.stop();
-      await postgres.stop();
     },
   };
 }

@@ -15,13 +15,15 @@ import { requestSharedService } from "./shared_services.ts";
 
 /** A real PostgreSQL of our own on loopback: started once for a run, removed with everything in it when stopped. */
 export interface PostgresServer {
-  /** The superuser's URL, database `postgres`. All that `createTestDatabase` needs. */
+  /** The superuser's URL, database `postgres`. */
   readonly adminUrl: string;
   stop(): Promise<void>;
 }
 
 export interface TestDatabase {
   readonly name: string;
+  /** Names the server and its superuser, as `PostgresServer` does. */
+  readonly adminUrl: string;
   /** Owns the database and its tables; is no superuser and has no BYPASSRLS, as on Neon, but may create roles. */
   readonly ownerUrl: string;
   /** Logs in as a member of the application role, owns nothing: what a careful deployment gives to `serve`. */
@@ -60,17 +62,14 @@ export async function startPostgres(content: "prepared" | "bare" = "prepared"): 
   }
 }
 
-/** The run's PostgreSQL, which ends with the run. A program outside of vitest gets its own. */
-export async function suitePostgres(): Promise<PostgresServer> {
-  const adminUrl = await requestSharedService("postgres");
-  return adminUrl === null ? startPostgres() : { adminUrl, async stop() {} };
-}
-
-/** A database of one's own, ready in well under a second: a copy of a migrated one, or an empty one. */
-export async function createTestDatabase(
-  adminUrl: string,
-  content: "migrated" | "empty" = "migrated",
-): Promise<TestDatabase> {
+/**
+ * A database of one's own, ready in well under a second: a copy of a migrated one, or an empty one. Its server is the run's; a program
+ * outside of vitest gets one that ends when the database is dropped.
+ */
+export async function createTestDatabase(content: "migrated" | "empty" = "migrated"): Promise<TestDatabase> {
+  const shared = await requestSharedService("postgres");
+  const { adminUrl, stop: stopServer } =
+    shared === null ? await startPostgres() : { adminUrl: shared, async stop() {} };
   const name = `test_${randomBytes(6).toString("hex")}`;
   const port = Number(new URL(adminUrl).port);
   const template = content === "migrated" ? templateName : "template1";
@@ -79,10 +78,13 @@ export async function createTestDatabase(
   });
   return {
     name,
+    adminUrl,
     ownerUrl: urlOf(ownerName, port, name),
     appUrl: urlOf(appLoginName, port, name),
-    drop: () =>
-      asAdmin(adminUrl, async (admin) => void (await admin.query(`drop database if exists ${name} with (force)`))),
+    async drop() {
+      await asAdmin(adminUrl, (admin) => admin.query(`drop database if exists ${name} with (force)`));
+      await stopServer();
+    },
   };
 }
 

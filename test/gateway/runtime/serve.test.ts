@@ -7,15 +7,14 @@ import type { GatewayIo } from "../../../command_line/command_io.ts";
 import { nodeHttp } from "../../../gateway/runtime/node_http.ts";
 import { serve } from "../../../gateway/runtime/serve.ts";
 import { migrateCommand, requireMigrated } from "../../../gateway/operator/migrate.ts";
-import { createTestDatabase, suitePostgres } from "../../support/postgres.ts";
+import { createTestDatabase } from "../../support/postgres.ts";
 import { startRedis } from "../../support/redis.ts";
 import { temporaryFolder } from "../../support/temporary_folder.ts";
 
 const serveOnNode = (io: GatewayIo) => serve(io, nodeHttp);
 
 const secret = { STREAM_TOKEN_SECRET: "0123456789abcdef0123456789abcdef" };
-const { adminUrl } = await suitePostgres();
-const bare = await createTestDatabase(adminUrl, "empty");
+const bare = await createTestDatabase("empty");
 // `serve` keeps its state in the working directory.
 const folder = await temporaryFolder();
 const previousFolder = process.cwd();

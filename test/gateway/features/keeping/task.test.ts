@@ -4,30 +4,14 @@ import { pathToFileURL } from "node:url";
 import { generateDrizzleJson, generateMigration } from "drizzle-kit/api";
 import { and, isNull, lte, sql } from "drizzle-orm";
 import { index, pgTable, text, timestamp, uuid } from "drizzle-orm/pg-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { createGateway, defineFeature, migrate, tenantPolicy, write } from "../../../../gateway/library/gateway.ts";
 import { memory } from "../../../../gateway/library/memory.ts";
 import { postgres } from "../../../../gateway/library/postgres.ts";
 import { createPgDatabase } from "../../../../drizzle/databases/pg.ts";
 import { noTenant } from "../../../../drizzle/transactions.ts";
-import {
-  createTestDatabase,
-  suitePostgres,
-  type PostgresServer,
-  type TestDatabase,
-} from "../../../support/postgres.ts";
+import { createTestDatabase } from "../../../support/postgres.ts";
 import { temporaryFolder } from "../../../support/temporary_folder.ts";
-
-let server: PostgresServer;
-let own: TestDatabase;
-beforeAll(async () => {
-  server = await suitePostgres();
-  own = await createTestDatabase(server.adminUrl);
-});
-afterAll(async () => {
-  await own.drop();
-  await server.stop();
-});
 
 const columns = {
   id: uuid("id").primaryKey().defaultRandom(),
@@ -42,6 +26,7 @@ const drafts = pgTable("drafts", columns, ({ tenantId, expiresAt, keptBy }) => [
 ]);
 
 test("a task of anybody's feature finds, as the application's role, each tenant with a row that is due, and no other", async () => {
+  const own = await createTestDatabase();
   await using folder = await temporaryFolder();
   const statements = await generateMigration(generateDrizzleJson({}), generateDrizzleJson({ drafts }));
   const entries = [{ idx: 0, version: "7", when: 1, tag: "0000_initial", breakpoints: true }];
@@ -95,4 +80,5 @@ test("a task of anybody's feature finds, as the application's role, each tenant 
   await expect(asked).rejects.toMatchObject({ sqlState: "42704" });
   await database.close();
   await gateway.close();
+  await own.drop();
 });
