@@ -81,6 +81,7 @@ describe("parseMessage", () => {
     "[]",
     "{}",
     "garbage",
+    `{"type":"scan.explode","data":{}}`,
     `{"type":"scan.progress","data":{"a":{"b":1}}}`,
     `{"type":"scan.progress\\nid: 1","data":{}}`,
     `{"type":"scan.end","data":{}}`,

@@ -11,7 +11,6 @@ import { createReadableStreamSinks } from "../../gateway/streaming/sinks/readabl
 import type { CreateSink } from "../../gateway/streaming/sinks/sink.ts";
 import { createMemoryBroker } from "../../shared/brokers/memory.ts";
 import { makeChannelName } from "../../shared/channel_name.ts";
-import type { Subscriber } from "../../shared/broker.ts";
 import { listen } from "./listen.ts";
 
 export const tenantId = "11111111-1111-4111-8111-111111111111";
@@ -102,17 +101,4 @@ export function sendRequest(port: number, path: string, agent: Agent | false = f
   });
   request.on("error", () => undefined);
   return client;
-}
-
-/** A memory broker that confirms only after `confirm` was called. */
-export function createSlowBroker() {
-  const broker = createMemoryBroker();
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const subscriber: Subscriber = {
-    async subscribe(channel, handlers, signal) {
-      await promise;
-      await broker.subscribe(channel, handlers, signal);
-    },
-  };
-  return { broker, subscriber, confirm: resolve };
 }

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { createPublisher } from "../../../shared/send_event.ts";
-import { channel, createSlowBroker, sinks, startStreamServer } from "../../support/stream_server.ts";
+import { channel, sinks, startStreamServer } from "../../support/stream_server.ts";
 import { createScriptedSubscriber } from "../../support/scripted_subscriber.ts";
 
 const head = "retry: 2000\n: open\n: terminal job.end 1\n";
@@ -17,17 +16,17 @@ afterEach(() => {
 // When things happen is proven in open_stream.test.ts and recheck.test.ts, with fake clocks.
 describe.each(Object.entries(sinks))("streams over the %s", (_name, createSink) => {
   test("S1: no byte is sent before the broker has confirmed, and every event published after `open` arrives", async () => {
-    const { broker, subscriber, confirm } = createSlowBroker();
+    const subscriber = createScriptedSubscriber({ confirms: "by script" });
     await using server = await startStreamServer({ createSink, subscriber });
     const client = server.send();
     await expect.poll(() => server.streams.stats()).toMatchObject({ streams: 1, subscriptions: 1, members: 0 });
-    await createPublisher(broker).sendEvent(channel, "job.delta", { n: 0 });
+    subscriber.publish(channel, "job.delta", { n: 0 });
     // A round trip later.
     expect((await fetch(`http://127.0.0.1:${server.port}/none`)).status).toBe(404);
     expect(client.response).toBeNull();
-    confirm();
+    subscriber.newest(channel).confirm();
     await expect.poll(() => client.text).toBe(head);
-    await createPublisher(broker).sendEvent(channel, "job.delta", { n: 1 });
+    subscriber.publish(channel, "job.delta", { n: 1 });
     await expect.poll(() => client.text).toBe(head + delta(1));
     expect(client.response).toMatchObject({
       headers: {
@@ -39,14 +38,14 @@ describe.each(Object.entries(sinks))("streams over the %s", (_name, createSink) 
   });
 
   test("S5: a client that disconnects while the broker confirms releases its slot at once and is never opened", async () => {
-    const { subscriber, confirm } = createSlowBroker();
+    const subscriber = createScriptedSubscriber({ confirms: "by script" });
     const count = vi.fn();
     await using server = await startStreamServer({ createSink, subscriber, count });
     const { request } = server.send();
     await expect.poll(() => server.streams.stats().streams).toBe(1);
     request.destroy();
     await expect.poll(() => server.streams.stats().streams).toBe(0);
-    confirm();
+    subscriber.newest(channel).confirm();
     await expect.poll(() => server.streams.stats()).toEqual(nothing);
     expect(count).not.toHaveBeenCalled();
   });
@@ -59,13 +58,13 @@ describe.each(Object.entries(sinks))("streams over the %s", (_name, createSink) 
 });
 
 test("S6: a burst cannot pass the limit while the broker confirms", async () => {
-  const { subscriber, confirm } = createSlowBroker();
+  const subscriber = createScriptedSubscriber({ confirms: "by script" });
   await using server = await startStreamServer({ subscriber, bounds: { maxStreamsPerTenant: 5 } });
   const clients = Array.from({ length: 20 }, () => server.send());
   const answered = (status: number) => clients.filter(({ response }) => response?.statusCode === status).length;
   await expect.poll(() => answered(429)).toBe(15);
   expect(server.streams.stats().streams).toBe(5);
-  confirm();
+  subscriber.newest(channel).confirm();
   await expect.poll(() => answered(200)).toBe(5);
 });
 

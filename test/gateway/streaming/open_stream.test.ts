@@ -4,6 +4,7 @@ import { createPublisher } from "../../../shared/send_event.ts";
 import type { Chunk } from "../../../gateway/streaming/encoded_chunk.ts";
 import { createLocalStreams, type LocalStreamsOptions } from "../../../gateway/streaming/local_streams.ts";
 import type { Sink, SinkOwner } from "../../../gateway/streaming/sinks/sink.ts";
+import { createRandom } from "../../support/random.ts";
 import { createScriptedSubscriber } from "../../support/scripted_subscriber.ts";
 import { bounds, channel, createAuthority, user } from "../../support/stream_server.ts";
 
@@ -236,7 +237,7 @@ test("S7: a drain never extends a stream's life", async () => {
 });
 
 test("S7: a drain spreads the closes over its time", async () => {
-  const { streams, open, closed } = setUp({ random: createRandom() });
+  const { streams, open, closed } = setUp({ random: createRandom(1) });
   for (let n = 0; n < 40; n += 1) await open();
   void streams.drain({ overMs: 4000 });
   for (let second = 1; second <= 4; second += 1) {
@@ -273,9 +274,3 @@ test("S4: the recheck of a stream that waited for the broker counts from the che
   await vi.advanceTimersByTimeAsync(bounds.recheckSeconds * 600 - 14_000);
   expect(closed).toEqual(["revoked"]);
 });
-
-/** Evenly distributed and deterministic. */
-function createRandom(): () => number {
-  let n = 0;
-  return () => (n = (n + 0.618_033_988_749_895) % 1);
-}

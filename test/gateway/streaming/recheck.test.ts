@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { AuthorityCheck, AuthoritySubject } from "../../../gateway/auth/membership.ts";
 import type { OpenStream } from "../../../gateway/streaming/open_stream.ts";
 import { TenantStreams, type RecheckOptions } from "../../../gateway/streaming/tenant_streams.ts";
+import { createRandom } from "../../support/random.ts";
 
 beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }));
 afterEach(() => void vi.useRealTimers());
@@ -84,7 +85,7 @@ test("a stream that is opened during a query is in the next one in time", async 
 test("streams stay while the database is down, and are closed, spread, after two to four intervals", async () => {
   const startedMs = Date.now();
   const ids = Array.from({ length: 30 }, (_, n) => String(n));
-  const { streams, failed } = setUp(() => Promise.reject(new Error("down")), ids, { random: createRandom() });
+  const { streams, failed } = setUp(() => Promise.reject(new Error("down")), ids, { random: createRandom(1) });
   await vi.advanceTimersByTimeAsync(2 * recheckMs - 1);
   expect(streams.every(({ closed }) => closed.length === 0)).toBe(true);
   expect(failed()).toBeGreaterThan(2);
@@ -123,9 +124,3 @@ test("the openings of a tenant's subjects are repeated one after the other, all 
   expect(asked).toEqual(["ada", "grace", "joan"]);
   expect(Math.max(...most)).toBe(1);
 });
-
-/** Evenly distributed and deterministic. */
-function createRandom(): () => number {
-  let n = 0;
-  return () => (n = (n + 0.618_033_988_749_895) % 1);
-}

@@ -3,15 +3,15 @@ import type { HubMember } from "../../../gateway/streaming/channel.ts";
 import type { Chunk } from "../../../gateway/streaming/encoded_chunk.ts";
 import { Hub, type HubOptions } from "../../../gateway/streaming/hub.ts";
 import { createScriptedSubscriber } from "../../support/scripted_subscriber.ts";
+import { otherTenantId as uuid, tenantId } from "../../support/stream_server.ts";
 
 /** A hub over a scripted broker, with members that record what they receive. */
 
-export const tenantId = "11111111-1111-4111-8111-111111111111";
 export const aId = "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa";
 export const bId = "bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbbb";
 export const a = `job:${tenantId}:${aId}`;
 export const b = `job:${tenantId}:${bId}`;
-export const uuid = "22222222-2222-4222-8222-222222222222";
+export { tenantId, uuid };
 export const lingerMs = 20;
 const decoder = new TextDecoder();
 
