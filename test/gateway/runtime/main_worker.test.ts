@@ -1,5 +1,6 @@
 import { expect, test, vi } from "vitest";
 import worker, { StreamsObject } from "../../../gateway/runtime/main_worker.ts";
+import { parseWorkerConfig } from "../../../gateway/runtime/worker/worker_config.ts";
 import { problemOf } from "../../support/test_gateway.ts";
 
 /** Nothing of a Worker is reached before its variables were checked. */
@@ -33,17 +34,24 @@ test("wrong variables are one 500 that names them, in the response and in the lo
   expect(lines).toHaveLength(1);
 });
 
+const whole = {
+  DATABASE_URL: "postgres://app:hunter2@db.neon.test/main",
+  UPSTASH_REDIS_REST_URL: "https://db.upstash.test",
+  UPSTASH_REDIS_REST_TOKEN: "token",
+  STREAM_TOKEN_SECRET: "0123456789abcdef0123456789abcdef",
+};
+
+test("DATABASE_HTTP_URL may be plain http:// only for loopback", () => {
+  for (const url of ["https://proxy.test/sql", "http://127.0.0.1:4444/sql", "http://localhost/sql", "http://[::1]/sql"])
+    expect(parseWorkerConfig({ ...whole, DATABASE_HTTP_URL: url }).databaseHttpUrl).toBe(url);
+  for (const url of ["http://proxy.test/sql", "http://127.0.0.1.evil.test/sql", "ftp://127.0.0.1/", "proxy"])
+    expect(() => parseWorkerConfig({ ...whole, DATABASE_HTTP_URL: url })).toThrow(/DATABASE_HTTP_URL: expected/);
+});
+
 test("with all variables it starts without reaching anything", async () => {
-  const environment = {
-    ...bindings,
-    DATABASE_URL: "postgres://app:hunter2@db.neon.test/main",
-    UPSTASH_REDIS_REST_URL: "https://db.upstash.test",
-    UPSTASH_REDIS_REST_TOKEN: "token",
-    STREAM_TOKEN_SECRET: "0123456789abcdef0123456789abcdef",
-  };
   vi.spyOn(console, "info").mockImplementation(() => {});
   vi.spyOn(console, "debug").mockImplementation(() => {});
-  const response = await worker.fetch(new Request("https://gateway.test/healthz"), environment);
+  const response = await worker.fetch(new Request("https://gateway.test/healthz"), { ...bindings, ...whole });
   expect(response.status).toBe(200);
 });
 
