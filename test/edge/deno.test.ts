@@ -11,7 +11,7 @@ import {
   send,
 } from "../contract/harness.ts";
 import { startDenoGateway } from "../support/server_process.ts";
-import { describeGateway, smallBounds, startEdgeGateway } from "./edge_gateway.ts";
+import { describeGateway, smallBounds, startEdgeGateway, testLeaving } from "./edge_gateway.ts";
 
 const gateway = await startEdgeGateway("Deno");
 afterAll(() => gateway.close());
@@ -56,21 +56,7 @@ test("S6: a reader that reads nothing is closed, its place is free once it has l
   expect((await small.stop()).code).toBe(0);
 });
 
-test("S7: after SIGTERM it says that it is not ready for DRAIN_DELAY_SECONDS, and serves on; a second one ends that", async () => {
-  const leaving = await startOther({ DRAIN_DELAY_SECONDS: "600" });
-  const there = { ...gateway, url: leaving.url };
-  void leaving.stop();
-  const status = async () => (await fetch(`${leaving.url}/readyz`, { headers: { connection: "close" } })).status;
-  await expect.poll(status).toBe(503);
-  const scan = await createScan(there);
-  const stream = await openStream(there, scan.event_stream, keyOf(there.tenant));
-  await stream.until(": open");
-  expect(await status()).toBe(503);
-  const stopped = leaving.stop();
-  expect(await stream.untilEnd()).toMatch(/retry: \d{4}\n: close drain\n $/);
-  expect((await stopped).code).toBe(0);
-  await expect(fetch(`${leaving.url}/healthz`)).rejects.toThrow();
-});
+testLeaving(() => gateway, startDenoGateway);
 
 test("a wrong variable ends it with 2 and its name, never its value", async () => {
   const wrong: readonly (readonly [environment: Readonly<Record<string, string>>, problem: RegExp])[] = [

@@ -1,6 +1,6 @@
-import { describe, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { toChannelKey } from "../../shared/brokers/channel_key.ts";
-import type { GatewayCase, GatewayUnderTest } from "../contract/harness.ts";
+import { call, createScan, keyOf, openStream, type GatewayCase, type GatewayUnderTest } from "../contract/harness.ts";
 import { startEdgeBackends, type EdgeBackends } from "../support/edge_backends.ts";
 import { startDenoGateway, startNodeGateway, startWranglerDev, type ServerProcess } from "../support/server_process.ts";
 import type { TcpProxy } from "../support/tcp_proxy.ts";
@@ -75,5 +75,30 @@ function startOn(runtime: Runtime, backends: EdgeBackends, bounds: Variables): P
 export function describeGateway(name: string, cases: readonly GatewayCase[], gatewayOf: () => GatewayUnderTest): void {
   describe(name, () => {
     for (const one of cases) test.concurrent(one.name, () => one.run(gatewayOf()));
+  });
+}
+
+/** Tests how a second gateway over the same servers stops. */
+export function testLeaving(
+  gatewayOf: () => EdgeGateway,
+  start: (environment: Variables) => Promise<ServerProcess>,
+): void {
+  test("S7: after SIGTERM it says that it is not ready for DRAIN_DELAY_SECONDS, and serves on; a second one ends that", async () => {
+    const { backends, tenant } = gatewayOf();
+    const leaving = await start({ ...backends.processEnvironment, ...smallBounds, DRAIN_DELAY_SECONDS: "600" });
+    const there = { ...gatewayOf(), url: leaving.url };
+    const open = async () => openStream(there, (await createScan(there)).event_stream, keyOf(tenant));
+    const ready = () => call(leaving, "/readyz", { headers: { connection: "close" } });
+    const early = await open();
+    void leaving.stop();
+    await expect.poll(async () => (await ready()).status).toBe(503);
+    expect(await (await ready()).json()).toMatchObject({ checks: { database: "ok", broker: "ok", draining: true } });
+    expect((await call(leaving, "/healthz")).status).toBe(200);
+    const late = await open();
+    expect((await ready()).status).toBe(503);
+    const stopped = leaving.stop();
+    for (const stream of [early, late]) expect(await stream.untilEnd()).toMatch(/retry: \d{4}\n: close drain\n $/);
+    expect((await stopped).code).toBe(0);
+    await expect(call(leaving, "/healthz")).rejects.toThrow();
   });
 }

@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from "vitest";
 import { nodeContract } from "../contract/contract.ts";
-import { describeGateway, startEdgeGateway } from "./edge_gateway.ts";
+import { startNodeGateway } from "../support/server_process.ts";
+import { describeGateway, startEdgeGateway, testLeaving } from "./edge_gateway.ts";
 
 const gateway = await startEdgeGateway("Node");
 afterAll(() => gateway.close());
@@ -12,3 +13,5 @@ test("S9: no secret reached the log", () => {
   expect(output).toContain("event-stream");
   for (const secret of gateway.backends.secrets) expect(output).not.toContain(secret);
 });
+
+testLeaving(() => gateway, startNodeGateway);
