@@ -19,7 +19,7 @@ const system = [
   "test/lint/action.test.ts",
   "test/scanner/reports/{html_print,outside_readers}.test.ts",
   "test/scanner/streaming/*.test.ts",
-  "test/shared/brokers/{contract,deno,redis,redis_sentinels,upstash}.test.ts",
+  "test/shared/brokers/{contract,deno,redis,upstash}.test.ts",
   "test/examples/*.test.ts",
   "test/shared/client/subscribe.test.ts",
   "test/tools/package.test.ts",

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { roleSchema, scopeSchema, type Role, type Scope } from "../../shared/schemas/team.ts";
-import { call, eventually, keyOf, type GatewayUnderTest } from "./harness.ts";
+import { call, createKey, eventually, keyOf, type GatewayUnderTest } from "./harness.ts";
 import type { TestTenant } from "../support/operator.ts";
 
 /** A route that takes credentials, with what it asks of them. */
@@ -51,16 +51,12 @@ async function createCast(gateway: GatewayUnderTest): Promise<Cast> {
   await control.addUser(tenant.id, "first@walk.test", "admin");
   const admin = `Bearer ${await control.sign({ tenant_id: tenant.id, sub: "first@walk.test" }, 3600)}`;
 
-  async function post(path: string, json: object, as = owner): Promise<Readonly<Record<string, unknown>>> {
-    const response = await call(gateway, path, { as, json });
-    const text = await response.text();
-    assert.equal(response.status, 201, text);
-    return JSON.parse(text) as Readonly<Record<string, unknown>>;
+  async function addMember(sub: string, role: Role): Promise<void> {
+    const response = await call(gateway, "/api/v1/members", { as: admin, json: { sub, role } });
+    assert.equal(response.status, 201, await response.text());
   }
-  async function createKey(scopes: readonly Scope[], expiresAt: string | null = null) {
-    const key = await post("/api/v1/api-keys", { name: scopes.join(" "), scopes, expires_at: expiresAt }, admin);
-    return { as: `Api-Key ${String(key["api_key"])}`, id: String(key["id"]) };
-  }
+  const keyWith = (scopes: readonly Scope[], expiresAt: string | null = null) =>
+    createKey(gateway, admin, { name: scopes.join(" "), scopes, expires_at: expiresAt });
   const signed = async (sub: string, lifetimeSeconds = 600) =>
     `Bearer ${await control.sign({ tenant_id: tenant.id, sub }, lifetimeSeconds)}`;
   const statusOf = async (as: string) => (await call(gateway, "/api/v1/session", { as })).status;
@@ -74,23 +70,23 @@ async function createCast(gateway: GatewayUnderTest): Promise<Cast> {
   ];
   for (const role of roleSchema.options) {
     const sub = `${role}@walk.test`;
-    await post("/api/v1/members", { sub, role }, admin);
+    await addMember(sub, role);
     callers.push({ name: `a member who is ${role}`, as: await signed(sub), sub, expected: memberMay(role) });
   }
-  await post("/api/v1/members", { sub: "former@walk.test", role: "admin" }, admin);
+  await addMember("former@walk.test", "admin");
   const removed = await call(gateway, "/api/v1/members/former%40walk.test", { method: "DELETE", as: owner });
   assert.equal(removed.status, 204, await removed.text());
   callers.push({ name: "an admin who was removed", as: await signed("former@walk.test"), expected: notPermitted });
 
   for (const scopes of scopeSets) {
-    const { as } = await createKey(scopes);
+    const { as } = await keyWith(scopes);
     callers.push({ name: `a key with ${scopes.join(" and ")}`, as, expected: keyMay(scopes) });
   }
-  const revoked = await createKey(scopeSchema.options);
+  const revoked = await keyWith(scopeSchema.options);
   const ended = await call(gateway, `/api/v1/api-keys/${revoked.id}`, { method: "DELETE", as: owner });
   assert.equal(ended.status, 204, await ended.text());
   callers.push({ name: "a key that was revoked", as: revoked.as, expected: notAuthenticated });
-  const expired = await createKey(scopeSchema.options, new Date(Date.now() + 1500).toISOString());
+  const expired = await keyWith(scopeSchema.options, new Date(Date.now() + 1500).toISOString());
   await eventually(async () => (await statusOf(expired.as)) === 401, "the key has expired");
   callers.push({ name: "a key that has expired", as: expired.as, expected: notAuthenticated });
   return { tenant, callers };

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import {
   call,
+  createKey,
   createScan,
   gatewayCase,
   keyOf,
@@ -11,30 +12,10 @@ import {
 } from "./harness.ts";
 import type { TestTenant } from "../support/operator.ts";
 
-interface NewKey {
-  readonly id: string;
-  readonly as: string;
-}
-
-async function createKey(gateway: GatewayUnderTest, tenant: TestTenant, more: object = {}): Promise<NewKey> {
-  const { control } = gateway;
-  await control.addUser(tenant.id, "maker", "admin");
-  const as = `Bearer ${await control.sign({ tenant_id: tenant.id, sub: "maker" })}`;
-  const json = { name: "ends", ...more };
-  const response = await call(gateway, "/api/v1/api-keys", { as, json });
-  const text = await response.text();
-  assert.equal(response.status, 201, text);
-  const { id, api_key: apiKey } = JSON.parse(text) as { readonly id: string; readonly api_key: string };
-  return { id, as: `Api-Key ${apiKey}` };
-}
-
-async function change(
-  gateway: GatewayUnderTest,
-  as: string,
-  { method, path, json }: { readonly method: string; readonly path: string; readonly json?: unknown },
-): Promise<void> {
-  const response = await call(gateway, path, { method, as, ...(json === undefined ? {} : { json }) });
-  assert.ok(response.ok, `${method} ${path}: ${response.status} ${await response.text()}`);
+/** The token of an admin of the tenant. */
+async function signAdmin({ control }: GatewayUnderTest, tenant: TestTenant): Promise<string> {
+  await control.addUser(tenant.id, "root", "admin");
+  return `Bearer ${await control.sign({ tenant_id: tenant.id, sub: "root" })}`;
 }
 
 /** Streams whose authority ends while they are open. */
@@ -45,7 +26,8 @@ export const endedAuthorityCases: readonly GatewayCase[] = [
       const tenant = await gateway.control.createTenant("Expiry");
       const scan = await createScan(gateway, tenant);
       const expiresAtMs = Date.now() + 10_000;
-      const key = await createKey(gateway, tenant, { expires_at: new Date(expiresAtMs).toISOString() });
+      const json = { name: "ends", expires_at: new Date(expiresAtMs).toISOString() };
+      const key = await createKey(gateway, await signAdmin(gateway, tenant), json);
       const asked = await call(gateway, "/api/v1/stream-tokens", { as: key.as, json: { scan_id: scan.id } });
       const { access_token: token } = (await asked.json()) as { readonly access_token: string };
       const streams = [
@@ -65,9 +47,10 @@ export const endedAuthorityCases: readonly GatewayCase[] = [
       const control = gateway.control;
       const tenant = await control.createTenant("Taken");
       const scan = await createScan(gateway, tenant);
-      const key = await createKey(gateway, tenant);
+      const root = await signAdmin(gateway, tenant);
+      const key = await createKey(gateway, root, { name: "ends" });
       const sub = "removed@taken.test";
-      for (const each of [sub, "other", "root"]) await control.addUser(tenant.id, each, "admin");
+      for (const each of [sub, "other"]) await control.addUser(tenant.id, each, "admin");
       const open = (as: string) => openStream(gateway, scan.event_stream, as);
       const signed = async (of: string) => `Bearer ${await control.sign({ tenant_id: tenant.id, sub: of })}`;
       const [byKey, byRemoved, byDemoted] = [
@@ -76,14 +59,17 @@ export const endedAuthorityCases: readonly GatewayCase[] = [
         await open(await signed("other")),
       ];
       const path = `/api/v1/members/${encodeURIComponent(sub)}`;
-      await change(gateway, keyOf(tenant), { method: "DELETE", path: `/api/v1/api-keys/${key.id}` });
-      const root = await signed("root");
-      await change(gateway, root, { method: "PATCH", path, json: { role: "viewer" } });
-      await change(gateway, root, { method: "DELETE", path });
+      const change = async (method: string, path: string, json?: unknown, as = root) => {
+        const response = await call(gateway, path, { method, as, json });
+        assert.ok(response.ok, `${method} ${path}: ${response.status} ${await response.text()}`);
+      };
+      await change("DELETE", `/api/v1/api-keys/${key.id}`, undefined, keyOf(tenant));
+      await change("PATCH", path, { role: "viewer" });
+      await change("DELETE", path);
       assert.match(await byKey.untilEnd(), /: close revoked\n $/);
       assert.match(await byRemoved.untilEnd(), /: close revoked\n $/);
-      await change(gateway, root, { method: "POST", path: "/api/v1/members", json: { sub, role: "admin" } });
-      await change(gateway, root, { method: "PATCH", path: "/api/v1/members/other", json: { role: "viewer" } });
+      await change("POST", "/api/v1/members", { sub, role: "admin" });
+      await change("PATCH", "/api/v1/members/other", { role: "viewer" });
       byDemoted.take();
       // Two rounds of rechecks.
       await byDemoted.until(/: heartbeat\n(?:[^]*: heartbeat\n){3}/);

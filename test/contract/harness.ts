@@ -49,6 +49,19 @@ export function gatewayCase(name: string, run: GatewayCase["run"]): GatewayCase 
 
 export const keyOf = ({ apiKey }: Pick<TestTenant, "apiKey">): string => `Api-Key ${apiKey}`;
 
+/** Makes a key for its caller, who is a person: no key makes keys. */
+export async function createKey(
+  gateway: Pick<GatewayUnderTest, "url">,
+  as: string,
+  json: object,
+): Promise<{ readonly id: string; readonly as: string }> {
+  const response = await call(gateway, "/api/v1/api-keys", { as, json });
+  const text = await response.text();
+  assert.equal(response.status, 201, text);
+  const { id, api_key: apiKey } = JSON.parse(text) as { readonly id: string; readonly api_key: string };
+  return { id, as: keyOf({ apiKey }) };
+}
+
 /** Tries again, as a client does, where the gateway is overloaded and says when to come back. */
 export async function createScan(
   gateway: Pick<GatewayUnderTest, "url"> & { readonly tenant?: Pick<TestTenant, "apiKey"> },

@@ -8,23 +8,21 @@ import type { EventStream } from "../../gateway/streaming/event_stream_definitio
 import { ChannelManager } from "../../gateway/streaming/channel_manager.ts";
 import type { Principal } from "../../gateway/auth/principal.ts";
 import { problemResponse } from "../../gateway/http/problem.ts";
-import { bounds, otherTenantId, tenantId } from "./stream_server.ts";
+import { bounds, tenantId, user } from "./stream_server.ts";
 
-/** Members of the tenant. */
-export const ada: Principal = { kind: "user", tenantId, id: "ada", expiresAtMs: null, onlyStream: null };
-/** A member of the other tenant. */
-export const linus: Principal = { ...ada, tenantId: otherTenantId, id: "linus" };
+/** The member of the tenant. */
+export const ada = user;
 export const stranger: Principal = { ...ada, id: "stranger" };
 
-/** Postgres in memory with two tenants and their members. */
+/** Postgres in memory with a tenant and its member. */
 export async function openTestDatabase(): Promise<Database> {
   const database = await openTestPglite();
   // As the owner: no role is taken on.
   await runSql(
     database,
-    `insert into tenants (id, name) values ('${tenantId}', 'Acme'), ('${otherTenantId}', 'Globex')`,
-    `insert into users (sub) values ('ada'), ('grace'), ('linus')`,
-    `insert into memberships (tenant_id, user_id) values ('${tenantId}', 'ada'), ('${tenantId}', 'grace'), ('${otherTenantId}', 'linus')`,
+    `insert into tenants (id, name) values ('${tenantId}', 'Acme')`,
+    `insert into users (sub) values ('ada')`,
+    `insert into memberships (tenant_id, user_id) values ('${tenantId}', 'ada')`,
   );
   return database;
 }

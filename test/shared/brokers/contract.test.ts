@@ -12,7 +12,7 @@ afterAll(() => redis.stop());
 
 const everyCase = { ...brokerContract, ...networkContract };
 
-// `redis_sentinels.test.ts` has sentinels.
+// `redis.test.ts` has sentinels.
 describe.each<[name: string, openHarness: OpenHarness, cases: typeof brokerContract]>([
   ["memory", openMemoryHarness, brokerContract],
   ["redis", () => redisHarness(redis)(), everyCase],

@@ -6,9 +6,10 @@ import type { Broker } from "../../../shared/broker.ts";
 import { maxMessageBytes } from "../../../shared/brokers/message.ts";
 import { createRedisBroker, type RedisBrokerOptions } from "../../../shared/brokers/redis.ts";
 import { createChannel } from "../../broker_contract/broker_adapters.ts";
-import { eventMessage, record, unavailability } from "../../broker_contract/broker_harness.ts";
+import { eventMessage, record, unavailability, type Recording } from "../../broker_contract/broker_harness.ts";
 import { listen } from "../../support/listen.ts";
 import { startRedis } from "../../support/redis.ts";
+import { startRedisSentinels } from "../../support/redis_sentinels.ts";
 import { createSelfSigned } from "../../support/self_signed.ts";
 import { startTcpProxy } from "../../support/tcp_proxy.ts";
 
@@ -139,6 +140,35 @@ test("createRedisBroker speaks TLS to rediss:// and checks the certificate", asy
   onTestFinished(() => setDefaultCACertificates(trusted));
   setDefaultCACertificates([...trusted, certificate.cert]);
   await open({ url }).ping();
+});
+
+test("createRedisBroker leaves a primary that sentinels have replaced, follows the one that they name, and no replica", async () => {
+  const own = await startRedisSentinels();
+  onTestFinished(() => own.stop());
+  const { primary, replica } = own;
+  const natMap = { [`${primary.host}:${primary.port}`]: { host: replica.host, port: replica.port } };
+  const misled = open({ url: own.url, natMap });
+  const error = await unavailability(misled.publish(createChannel(), eventMessage({ n: 1 })), []);
+  expect(String(error.cause)).toContain("expected the primary");
+
+  const channel = createChannel();
+  const broker = open({ url: own.url, pingTimeoutMs: 60_000 });
+  const first = await record(broker, channel);
+  // Nothing says so but the sentinels.
+  primary.freeze();
+  expect(await first.untilLost()).toBe("ended");
+  let again: Recording | null = null;
+  await eventually(async () => {
+    again ??= await record(broker, channel).catch(() => null);
+    return again !== null;
+  }, "subscribed again");
+  const published = () =>
+    broker.publish(channel, eventMessage({ n: 1 })).then(
+      () => true,
+      () => false,
+    );
+  await eventually(published, "published again");
+  expect(await replica.command("PUBSUB", "NUMSUB", `scanstream:2:${channel}`)).toEqual([expect.any(String), 1]);
 });
 
 async function start(server: Server): Promise<string> {
