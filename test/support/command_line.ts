@@ -3,12 +3,11 @@ import { once } from "node:events";
 import { join, resolve } from "node:path";
 import { builtPackage } from "./built_package.ts";
 import { requestSharedService } from "./shared_services.ts";
-import { temporaryFolder } from "./temporary_folder.ts";
 
 const root = join(import.meta.dirname, "../..");
 /** Folder in which Node keeps compiled code from one command to the next: a fifth of a command's CPU time. */
 const compileCache = join(builtPackage, "../compiled");
-export { builtPackage, temporaryFolder };
+export { builtPackage };
 
 // A system test that imports this module runs the built package.
 await requestSharedService("package");
