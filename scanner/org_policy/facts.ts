@@ -3,7 +3,7 @@ import { zoneNames, type Zones } from "../checks/evaluating/zones.ts";
 import { readText, textsIn } from "../checks/parsing/fields.ts";
 import { nameOf, quoteAll } from "../checks/parsing/names.ts";
 import { restrictionsOf, type Limit } from "../checks/parsing/rule_conditions.ts";
-import { accessOf, areTied, inOrder, isSure, mayApply, type AccessPath } from "../checks/parsing/rule_order.ts";
+import { accessOf, isSure, stagesOf, type AccessPath } from "../checks/parsing/rule_order.ts";
 import { entriesOf, type ApiTokenOwner, type JsonList } from "../evidence/artifacts.ts";
 
 /** Reads from an org what its document speaks of, to compare the two and to draft one. */
@@ -41,16 +41,14 @@ interface NamedZones {
  */
 export function policyZoneUse(rules: JsonList, { accessPath, zones, everyone }: RuleReading): ZoneUse | null {
   const isDenial = (rule: JsonObject) => accessOf(rule, accessPath) === "DENY";
-  const ordered = inOrder(rules.filter(mayApply));
-  const isUnclear = (rule: JsonObject, index: number) =>
-    [ordered[index - 1], ordered[index + 1]].some((other) => areTied(rule, other) && isDenial(rule));
-  if (ordered.some(isUnclear)) return null;
+  const stages = stagesOf(rules);
+  if (stages.some((stage) => stage.length > 1 && stage.some(isDenial))) return null;
   const letIn: NamedZones[] = [];
   const denied: string[] = [];
   let open: string | null = null;
   /** A DENY for all other zones leaves these to the rules after it. */
   let remaining: readonly string[] = [];
-  for (const rule of ordered) {
+  for (const rule of stages.flat()) {
     const restrictions = restrictionsOf(rule, everyone);
     const network = readNetwork(rule, restrictions, zones);
     if (network === null || !isSure(rule) || accessOf(rule, accessPath) === "unknown") return null;

@@ -13,32 +13,35 @@ export function accessOf(rule: JsonObject, path: AccessPath): "ALLOW" | "DENY" |
   return access.kind === "value" ? access.value : "ALLOW";
 }
 
-/** True for a rule that may be active, and whose place can be read. */
-export function mayApply(rule: JsonObject): boolean {
-  return activityOf(rule) !== "inactive" && hasReadablePriority(rule);
+/** The rules that may be active, in the order in which they apply; those of one stage tie, and a built-in rule loses a tie. */
+export function stagesOf(rules: JsonList): readonly JsonList[] {
+  const active = rules.filter((rule) => activityOf(rule) !== "inactive" && hasReadablePriority(rule));
+  const stages = new Map<string, JsonObject[]>();
+  for (const { rule, priority, isLast } of place(active)) {
+    const key = `${priority} ${isLast}`;
+    const stage = stages.get(key);
+    if (stage === undefined) stages.set(key, [rule]);
+    else stage.push(rule);
+  }
+  return [...stages.values()];
 }
 
-/** True where nobody can tell which of two neighbors comes first: they have one priority, of which a built-in rule comes last. */
-export function areTied(rule: JsonObject, next: JsonObject | undefined): boolean {
-  if (next === undefined || priorityOf(rule) !== priorityOf(next)) return false;
-  return (isBuiltIn(rule) === true) === (isBuiltIn(next) === true);
-}
-
-/** Rules in the order in which they apply, those without a readable priority last. Each is read once: a policy may have a hundred thousand. */
+/** All rules as Okta lists them: in the order in which they apply, unreadable rules last. */
 export function inOrder(rules: JsonList): JsonList {
-  const placed = sortBy(rules, (rule) => `${nameOf(rule)} ${showValue(rule["id"])}`).map((rule) => ({
-    rule,
-    priority: priorityOf(rule),
-    isLast: isBuiltIn(rule) === true,
-  }));
-  const isBefore = (one: number, other: number) => (one < other ? -1 : 1);
-  return placed
+  return place(rules).map(({ rule }) => rule);
+}
+
+/** Each rule is read once: a policy may have a hundred thousand. */
+function place(rules: JsonList) {
+  return sortBy(rules, orderText)
+    .map((rule) => ({ rule, priority: priorityOf(rule), isLast: isBuiltIn(rule) === true }))
     .toSorted((one, other) =>
       one.priority === other.priority
         ? Number(one.isLast) - Number(other.isLast)
-        : isBefore(one.priority, other.priority),
-    )
-    .map(({ rule }) => rule);
+        : one.priority < other.priority
+          ? -1
+          : 1,
+    );
 }
 
 /** Null where it is unknown: `system` is neither true nor false, and the name is no built-in one. */
@@ -61,6 +64,10 @@ export function hasReadablePriority(rule: JsonObject): boolean {
 
 export function describeUnreadable(rule: JsonObject): string {
   return hasReadablePriority(rule) ? unknownActivity(rule) : `the priority ${showValue(rule["priority"])}`;
+}
+
+export function orderText(rule: JsonObject): string {
+  return `${nameOf(rule)} ${showValue(rule["id"])}`;
 }
 
 /** Missing priorities come last. */

@@ -124,7 +124,8 @@ describe("the rules of an app", () => {
     ["a DENY for everybody, then a lax one", [office, deny({ priority: 1, conditions: null }), lastRule()], "PASS"],
     ["a lax one of unknown status", [office, aLaxRule({ status: "PAUSED" })], "partly", /"Lax".* cannot be read/],
     ["a DENY for some, then a lax one", [deny({ conditions: inZone }), lastRule()], "FAIL"],
-    ["one of unknown status first", [strict({ status: "PAUSED" }), strict({ id: "b" })], "MANUAL"],
+    ["one of unknown status, as strict as the next", [strict({ status: "PAUSED" }), strict({ id: "b" })], "PASS"],
+    ["only ones of unknown status", [strict({ status: "PAUSED" })], "MANUAL"],
     ["no active one", [strict({ status: "INACTIVE" })], "FAIL"],
     ["two of one priority that disagree", [strict({}), aLaxRule({ priority: 0 })], "MANUAL"],
   ])("%s", (...row) => expectRow(mfa, row));
