@@ -115,6 +115,8 @@ CREATE TABLE "monitors" (
 	"log_status" text DEFAULT 'unknown' NOT NULL,
 	"error_code" text,
 	"error_detail" text,
+	"gap_from" timestamp (3) with time zone,
+	"gap_to" timestamp (3) with time zone,
 	"last_look_at" timestamp (3) with time zone,
 	"lag_seconds" double precision,
 	"last_change_at" timestamp (3) with time zone,
@@ -123,6 +125,7 @@ CREATE TABLE "monitors" (
 	"updated_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
 	"started_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
 	"stale_from" timestamp (3) with time zone GENERATED ALWAYS AS ((updated_at at time zone 'UTC' + make_interval(secs => greatest(3 * interval_seconds, 60))) at time zone 'UTC') STORED,
+	"stale_at" timestamp (3) with time zone,
 	"ended_at" timestamp (3) with time zone,
 	CONSTRAINT "monitors_tenant_id_id" UNIQUE("tenant_id","id"),
 	CONSTRAINT "monitors_ended_at" CHECK (("monitors"."ended_at" is not null) = ("monitors"."status" = 'ended')),
@@ -342,7 +345,7 @@ CREATE INDEX "monitors_of_tenant" ON "monitors" USING btree ("tenant_id","create
 --> statement-breakpoint
 CREATE INDEX "monitors_of_organization" ON "monitors" USING btree ("tenant_id","origin");
 --> statement-breakpoint
-CREATE INDEX "monitors_silent_due" ON "monitors" USING btree ("stale_from") WHERE "monitors"."status" = 'running';
+CREATE INDEX "monitors_silent_due" ON "monitors" USING btree ("stale_from") WHERE "monitors"."status" = 'running' and "monitors"."stale_at" is null;
 --> statement-breakpoint
 CREATE INDEX "monitors_ended_due" ON "monitors" USING btree ("ended_at") WHERE "monitors"."ended_at" is not null;
 --> statement-breakpoint

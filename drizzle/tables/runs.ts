@@ -18,7 +18,7 @@ import {
 import type { ManualReason, Severity, Status } from "../../shared/report.ts";
 import type { ChangeCause, NewChange } from "../../shared/schemas/change.ts";
 import type { FindingNotes } from "../../shared/schemas/finding_notes.ts";
-import type { LogStatus, MonitorStatus } from "../../shared/schemas/monitor.ts";
+import type { LogStatus, StoredMonitorStatus } from "../../shared/schemas/monitor.ts";
 import type { ScanStatus } from "../../shared/schemas/scan.ts";
 import { tenantPolicies } from "../policies.ts";
 import { bytes, instant } from "./columns.ts";
@@ -89,21 +89,26 @@ export const monitors = pgTable(
     orgUrl: text("org_url").notNull(),
     /** The organization's address: the origin of `orgUrl`, in lower case. */
     origin: text("origin").notNull(),
-    status: text("status").$type<MonitorStatus>().notNull().default("running"),
+    status: text("status").$type<StoredMonitorStatus>().notNull().default("running"),
     intervalSeconds: integer("interval_seconds").notNull(),
     logStatus: text("log_status").$type<LogStatus>().notNull().default("unknown"),
     errorCode: text("error_code"),
     errorDetail: text("error_detail"),
+    /** The last time that was not read of the log. */
+    gapFrom: instant("gap_from"),
+    gapTo: instant("gap_to"),
     lastLookAt: instant("last_look_at"),
     lagSeconds: doublePrecision("lag_seconds"),
     lastChangeAt: instant("last_change_at"),
     /** How many numbers were given to changes; the next one gets the one after it. */
     lastChangeNumber: bigint("last_change_number", { mode: "number" }).notNull().default(0),
     startedAt: instant("started_at").notNull().defaultNow(),
-    /** From then on a running monitor is stale, unless its next heartbeat comes before. */
+    /** From then on a running monitor is stale, unless its next heartbeat comes before: `isStale` of the gateway has it too. */
     staleFrom: instant("stale_from").generatedAlwaysAs(
       sql`(updated_at at time zone 'UTC' + make_interval(secs => greatest(3 * interval_seconds, 60))) at time zone 'UTC'`,
     ),
+    /** Set when it was published that it is stale; null again with the next heartbeat. */
+    staleAt: instant("stale_at"),
   },
   (table) => [
     // Changes refer to it, so that none can belong to another tenant's monitor.
@@ -112,7 +117,7 @@ export const monitors = pgTable(
     index("monitors_of_organization").on(table.tenantId, table.origin),
     index("monitors_silent_due")
       .on(table.staleFrom)
-      .where(sql`${table.status} = 'running'`),
+      .where(sql`${table.status} = 'running' and ${table.staleAt} is null`),
     index("monitors_ended_due")
       .on(table.endedAt)
       .where(sql`${table.endedAt} is not null`),

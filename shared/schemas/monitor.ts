@@ -16,7 +16,7 @@ import {
 import { registrationEntries, runEntries, statusCountsEntries } from "./scan.ts";
 import { webAddress } from "./web_address.ts";
 
-const reportedStatusSchema = v.picklist(["running", "stopped", "ended"], "expected running, stopped or ended");
+const storedStatusSchema = v.picklist(["running", "stopped", "ended"], "expected running, stopped or ended");
 const logStatusSchema = described(
   v.picklist(["reading", "unreadable", "unknown"], "expected reading, unreadable or unknown"),
   "`unreadable`: the verdicts rest on full scans alone",
@@ -40,7 +40,7 @@ export const newMonitorSchema = strictObject({
 /** The gap is published with `monitor.error`; the monitor does not show it. */
 export const monitorUpdateSchema = strictObject({
   ...exactOptionalEntries({
-    status: reportedStatusSchema,
+    status: storedStatusSchema,
     checks_total: count,
     ...statusCountsEntries,
     log_status: logStatusSchema,
@@ -58,7 +58,7 @@ export function longestSilenceMs(intervalSeconds: number): number {
   return Math.max(3 * intervalSeconds, 60) * 1000;
 }
 
-/** `stale`: the gateway has noticed that it runs and that its last report is older than `longestSilenceMs`. */
+/** `stale`: it runs, and its last report is older than `longestSilenceMs`. */
 const monitorStatusSchema = v.picklist(["running", "stale", "stopped", "ended"]);
 
 /** A monitor as the API shows it: the verdicts of one org, kept up to date. */
@@ -143,6 +143,7 @@ export const monitorEventSchemas = {
   "monitor.end": v.object({ monitor_id, reason: v.picklist(["ended", "deleted"]) }),
 };
 
+export type StoredMonitorStatus = Output<typeof storedStatusSchema>;
 export type LogStatus = Output<typeof logStatusSchema>;
 export type NewMonitor = Output<typeof newMonitorSchema>;
 export type MonitorUpdate = Output<typeof monitorUpdateSchema>;

@@ -33,7 +33,7 @@ export async function announceOrganization(
     const [row] = await readOne(dependencies.database, { tenantId }, (db) => selectOfAddress(db, orgUrl));
     if (row === undefined) return;
     const { publishOrganizationUpdated } = organizationEvents(dependencies);
-    await publishOrganizationUpdated(tenantChannel(tenantId), toOrganizationResource(row));
+    await publishOrganizationUpdated(tenantChannel(tenantId), toOrganizationResource(row, dependencies.nowMs()));
   });
 }
 
@@ -47,7 +47,7 @@ export async function organizationUpdated(
   return rows.map((row) => ({
     channel,
     type: "organization.updated",
-    payload: toOrganizationResource(row),
+    payload: toOrganizationResource(row, Date.now()),
   }));
 }
 

@@ -2,6 +2,7 @@ import { isUnreadable, type RuleResult, type RunObservation } from "../../../sha
 import { countStates } from "../../../shared/rule_result.ts";
 import { stigRuleNames } from "../../../shared/rule_names.ts";
 import type { Organization, OrganizationResource } from "../../../shared/schemas/organization.ts";
+import { presentStatus } from "../runs/run.ts";
 import type { OrganizationRow } from "./organization_store.ts";
 
 export interface SeenRun extends RunObservation {
@@ -11,13 +12,14 @@ export interface SeenRun extends RunObservation {
 }
 
 /** As the events of its tenant carry it: flat, its id also under the name that events have for it. */
-export function toOrganizationResource(row: OrganizationRow): OrganizationResource {
-  return { organization_id: row.stored.id, ...toOrganization(row) };
+export function toOrganizationResource(row: OrganizationRow, nowMs: number): OrganizationResource {
+  return { organization_id: row.stored.id, ...toOrganization(row, nowMs) };
 }
 
-export function toOrganization({ stored, monitor, seen }: OrganizationRow): Organization {
+export function toOrganization({ stored, monitor, seen }: OrganizationRow, nowMs: number): Organization {
   const runs: readonly SeenRun[] = JSON.parse(seen);
-  const results = presentResults({ monitor, seen });
+  const monitorStatus = monitor === null ? null : presentStatus(monitor, nowMs);
+  const results = presentResults({ monitor, seen }, nowMs);
   const known = [...results.values()];
   const lastScan = runs.find(({ kind }) => kind === "scan");
   const openOf = (severity: RuleResult["severity"]) =>
@@ -35,16 +37,16 @@ export function toOrganization({ stored, monitor, seen }: OrganizationRow): Orga
     last_scan_id: lastScan?.isKept === true ? lastScan.runId : null,
     last_scan_at: lastScan === undefined ? null : new Date(lastScan.to).toISOString(),
     monitor_id: monitor?.id ?? null,
-    monitor_status: monitor?.status ?? null,
+    monitor_status: monitorStatus,
   };
 }
 
 /** The end of the timeline of each rule, by its check: the result that a run knew until the latest time. */
-export function presentResults({
-  monitor,
-  seen,
-}: Pick<OrganizationRow, "monitor" | "seen">): ReadonlyMap<string, RuleResult> {
-  const liveId = monitor?.status === "running" ? monitor.id : null;
+export function presentResults(
+  { monitor, seen }: Pick<OrganizationRow, "monitor" | "seen">,
+  nowMs: number,
+): ReadonlyMap<string, RuleResult> {
+  const liveId = monitor !== null && presentStatus(monitor, nowMs) === "running" ? monitor.id : null;
   // A monitor that runs knows the present, and a scan no more than the time until its end.
   const runs = (JSON.parse(seen) as readonly SeenRun[]).map((run) =>
     run.runId === liveId ? { ...run, to: Infinity } : run,

@@ -34,10 +34,10 @@ export function selectOrganizationRows(
   db: TenantDatabase,
   { condition, limit }: { readonly condition?: SQL | undefined; readonly limit: number },
 ) {
-  const { id, status, createdAt } = monitors;
+  const { id, status, staleAt, createdAt, updatedAt, intervalSeconds } = monitors;
   // Among several the one that runs, and of those the newest: a heartbeat does not change which one it is.
   const monitor = db
-    .select({ id, status })
+    .select({ id, status, staleAt, updatedAt, intervalSeconds })
     .from(monitors)
     .where(and(eq(monitors.tenantId, organizations.tenantId), eq(monitors.origin, organizations.orgUrl)))
     .orderBy(desc(sql`${status} = 'running'`), desc(createdAt), desc(id))

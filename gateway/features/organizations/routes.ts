@@ -57,7 +57,7 @@ function organizationRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
   const organizationList = listOf(
     "organizations",
     ({ stored }: OrganizationRow) => [stored.createdAt, stored.id],
-    toOrganization,
+    (row) => toOrganization(row, nowMs()),
     { isKey: isUuid },
   );
 
@@ -84,7 +84,8 @@ function organizationRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       summary: "Read an organization",
       answers: { 200: json(Organization, "The organization now") },
     },
-    async ({ id, readOne }) => toOrganization(requireOrganization(await readOne((db) => organizationById(db, id)))),
+    async ({ id, readOne }) =>
+      toOrganization(requireOrganization(await readOne((db) => organizationById(db, id))), nowMs()),
   );
 
   resource.on(

@@ -26,7 +26,7 @@ import { toValues } from "../stored_fields.ts";
 import { selectChanges, selectPresentFindings, storeChanges, toChange, type ChangeRow } from "./changes.ts";
 import { monitorEvents, monitorKind, runChannel, toMonitor, toMonitorUpdated, type MonitorRow } from "./run.ts";
 import { defineRuns } from "./runs.ts";
-import { monitorStore, type Reported } from "./store.ts";
+import { findCountProblem, monitorStore, type Reported } from "./store.ts";
 
 const maxFilterLength = 200;
 const Monitor = component("Monitor", monitorSchema);
@@ -45,7 +45,7 @@ export const monitors = defineRuns({
   kind: monitorKind,
   store: monitorStore,
   shown: Monitor,
-  toSnapshot: (row) => ({ type: "monitor.snapshot", data: toMonitor(row) }),
+  toSnapshot: (row, nowMs) => ({ type: "monitor.snapshot", data: toMonitor(row, nowMs) }),
   texts: {
     tag: "The current results of an org, and their changes",
     deletion: {
@@ -67,16 +67,17 @@ export const monitors = defineRuns({
   update: {
     summary: "Report that the producer is alive, what it counts, or the end",
     description:
-      "A running monitor without a report for three intervals, at least 60 s, becomes `stale` within 15 s, on Workers " +
-      "within a minute. Publishes " +
+      "A running monitor without a report for three intervals, at least 60 s, is `stale`. Publishes " +
       "`monitor.updated`; with an `error_code` that is new, or a gap, `monitor.error`; with the status `ended` " +
       "`monitor.end`. A stopped monitor goes on with the next PUT.",
+    counts: "`checks_total`",
     schema: monitorUpdateSchema,
     example: { status: "running", log_status: "reading", last_look_at: "2026-11-22T14:03:12.000Z", lag_seconds: 1.4 },
     toChange: (update) => ({
       ...toValues(table, update),
       // The detail belongs to the code.
       ...(update.error_code === null && { errorDetail: null }),
+      staleAt: null,
     }),
     async onStored(db, { row }, update) {
       if (row.lastLookAt !== null && update.last_look_at !== undefined)
@@ -93,19 +94,20 @@ export const monitors = defineRuns({
         row.endedAt && publishMonitorEnd(channel, { monitor_id: row.id, reason: "ended" }),
       ]);
       // The counts of the organization come with the changes that explain them.
-      const isOther = row.endedAt !== null || before.status !== row.status;
+      const isOther = row.endedAt !== null || before.status !== row.status || before.staleAt !== null;
       if (isOther) afterResponse(c, announceOrganization(dependencies, row));
     },
   },
+  // Published once, until it reports again.
   silence: {
     due: "monitors_silent_due",
     firstAfterMs: 60_000,
     everyMs: 15_000,
-    isDue: sql`${table.status} = 'running' and ${table.staleFrom} <= now()`,
-    change: { status: "stale" },
+    isDue: sql`${table.status} = 'running' and ${table.staleAt} is null and ${table.staleFrom} <= now()`,
+    change: { staleAt: sql`now()` },
     async announce(row, dependencies) {
       const { publishMonitorUpdated } = toBoth(dependencies);
-      await publishMonitorUpdated(runChannel(monitorKind, row), toMonitorUpdated(row));
+      await publishMonitorUpdated(runChannel(monitorKind, row), { ...toMonitorUpdated(row), status: "stale" });
       await announceOrganization(dependencies, row);
     },
   },
@@ -139,7 +141,7 @@ function defineRoutes(resource: Resource, dependencies: FeatureDependencies): vo
       await toBoth(dependencies).publishMonitorStart(runChannel(monitorKind, row), start);
       afterResponse(c, announceOrganization(dependencies, row));
       const location = `/api/v1/monitors/${row.id}`;
-      return c.json(toMonitor(row), isNew ? 201 : 200, { location });
+      return c.json(toMonitor(row, dependencies.nowMs()), isNew ? 201 : 200, { location });
     },
   );
 
@@ -193,12 +195,15 @@ export async function putMonitor(
   const row = await monitorStore.updateOpen(db, id, {
     status: "running",
     ...given,
+    // Counts that no longer fit the total would refuse every later report that leaves them out.
+    ...(findCountProblem({ ...before, ...given }) && { pass: 0, fail: 0, manual: 0, notApplicable: 0 }),
     // The last process's, of which this one knows nothing yet.
     logStatus: "unknown",
     errorCode: null,
     errorDetail: null,
     updatedAt: sql`now()`,
     startedAt: sql`now()`,
+    staleAt: null,
   });
   return { row, isNew: false };
 }

@@ -2,6 +2,7 @@ import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
 import { changes, findings, monitors, scans } from "../../../drizzle/schema.ts";
 import { makeChannelName } from "../../../shared/channel_name.ts";
 import {
+  longestSilenceMs,
   monitorEventSchemas,
   monitorSchema,
   type Monitor,
@@ -30,7 +31,7 @@ export interface RunKind<Row extends RunRow> {
   /** The status of one that is deleted before it has ended. */
   readonly deletedStatus: ScanRow["status"];
   /** As the API shows it. */
-  readonly toResource: (row: Row) => object;
+  readonly toResource: (row: Row, nowMs: number) => object;
 }
 
 export type AnyRunKind = Omit<RunKind<RunRow>, "toResource">;
@@ -73,14 +74,22 @@ export function toScanResource(row: ScanRow): ScanResource {
   return { scan_id: row.id, ...toScan(row) };
 }
 
-export function toMonitor(row: MonitorRow): Monitor {
-  const more = { ...shared(monitorKind, row), monitor_id: row.id };
+export function toMonitor(row: MonitorRow, nowMs: number): Monitor {
+  const more = { ...shared(monitorKind, row), monitor_id: row.id, status: presentStatus(row, nowMs) };
   return toFields(monitorSchema, { table: monitors, row }, more);
 }
 
-/** The payload of `monitor.updated`. */
+/** The payload of `monitor.updated`, after the producer's report. */
 export function toMonitorUpdated(row: MonitorRow): MonitorEvents["monitor.updated"] {
   return toFields(monitorEventSchemas["monitor.updated"], { table: monitors, row }, { monitor_id: row.id });
+}
+
+export type MonitorLife = Pick<MonitorRow, "status" | "staleAt" | "updatedAt" | "intervalSeconds">;
+
+/** As the column `stale_from` has it: what was published as stale is read as stale. */
+export function presentStatus(row: MonitorLife, nowMs: number): Monitor["status"] {
+  const isSilent = row.staleAt !== null || nowMs - row.updatedAt.getTime() >= longestSilenceMs(row.intervalSeconds);
+  return row.status === "running" && isSilent ? "stale" : row.status;
 }
 
 /** Called by the code that ended the scan, and by nothing else. Never rejects. */

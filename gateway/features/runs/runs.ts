@@ -41,12 +41,14 @@ export interface RunFeature<Row extends RunRow, Update extends { readonly status
     readonly deletion: { readonly summary: string; readonly description: string };
     readonly stream: string;
   };
-  readonly toSnapshot: (row: Row) => SnapshotEvent;
+  readonly toSnapshot: (row: Row, nowMs: number) => SnapshotEvent;
   /** Publishes that a run has ended which is deleted. */
   readonly announceEnd: (row: Row, dependencies: FeatureDependencies) => Promise<void>;
   readonly update: {
     readonly summary: string;
     readonly description: string;
+    /** The number that limits the counts. */
+    readonly counts: string;
     readonly schema: v.GenericSchema<unknown, Update>;
     readonly example: object;
     readonly toChange: (update: Update) => Change;
@@ -91,7 +93,7 @@ export function defineRuns<Row extends RunRow, Update extends { readonly status?
 
   function defineRoutes(resource: Resource, dependencies: FeatureDependencies): void {
     const theRun = json(shown, `The ${name} now`);
-    const { toResource } = kind;
+    const toResource = (row: Row) => kind.toResource(row, dependencies.nowMs());
 
     resource.list(
       `GET /${name}s`,
@@ -117,7 +119,9 @@ export function defineRuns<Row extends RunRow, Update extends { readonly status?
         allow: "publish",
         operationId: `update${Name}`,
         summary: update.summary,
-        description: update.description,
+        description:
+          `${update.description} \`pass\`, \`fail\`, \`manual\` and \`not_applicable\` are together no more than ` +
+          `${update.counts} unless it is 0, which means: not known. What is left out is judged by what is stored.`,
         body: { schema: update.schema, example: update.example },
         answers: { 200: theRun, 409: problem(`The ${name} has ended`) },
       },
@@ -223,8 +227,9 @@ export async function getSnapshot<Row extends RunRow>(
     .from(table)
     .where(isOneOf(table.id, ids))
     .orderBy(...order);
+  const nowMs = Date.now();
   return {
-    events: (rows as readonly RunRow[] as readonly Row[]).map(toSnapshot),
+    events: (rows as readonly RunRow[] as readonly Row[]).map((row) => toSnapshot(row, nowMs)),
     hasEnded: rows.every((row) => row.endedAt !== null),
   };
 }

@@ -85,6 +85,7 @@ export const scans = defineRuns({
     description:
       "Also the producer's heartbeat: after 15 minutes without one the scan is `expired`. The answer says in " +
       "`cancel_requested` whether to stop. With a status that ends the scan, the gateway publishes `scan.end`.",
+    counts: "`checks_done`, and that no more than `checks_total`",
     schema: scanUpdateSchema,
     example: { status: "running", checks_done: 12, pass: 9, fail: 2, manual: 1, not_applicable: 0 },
     toChange: (update) => ({

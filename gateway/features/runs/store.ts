@@ -4,12 +4,14 @@ import { requireRoom } from "../../../drizzle/limits.ts";
 import { scans } from "../../../drizzle/schema.ts";
 import type { Query, TenantDatabase } from "../../../drizzle/transactions.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
+import type { FieldProblem } from "../../http/problem_schema.ts";
 import type { Access } from "../../auth/membership.ts";
 import { newestFirst, type PageRequest } from "../../http/paging.ts";
+import { InvalidBody } from "../../http/problem.ts";
 import { deleteNumbering } from "../../streaming/published.ts";
 import { deleteInBatches, deleteSome } from "../delete_in_batches.ts";
 import { registerOrganization } from "../organizations/observe.ts";
-import { monitorKind, runChannel, scanKind, type RunKind, type RunRow, type ScanRow } from "./run.ts";
+import { monitorKind, runChannel, scanKind, type MonitorRow, type RunKind, type RunRow, type ScanRow } from "./run.ts";
 
 export const scanStore = createRunStore(scanKind);
 export const monitorStore = createRunStore(monitorKind);
@@ -92,16 +94,14 @@ function createRunStore<Row extends RunRow>(kind: RunKind<Row>) {
     return row ?? lockOpen(db, runId);
   }
 
-  /** The producer's report, and its heartbeat. Rejects as `lockOpen`. */
+  /** The producer's report, and its heartbeat. Rejects as `lockOpen`, and with `InvalidBody` for counts that cannot be. */
   async function report(db: TenantDatabase, runId: string, change: Change): Promise<Reported<Row>> {
     const before = await lockOpen(db, runId);
+    const problem = findCountProblem({ ...before, ...change });
+    if (problem !== null) throw new InvalidBody([problem]);
     const isEnd = change.status !== undefined && !["running", "stopped"].includes(change.status);
-    const moved = {
-      ...(before.status === "stale" && { status: "running" }),
-      ...change,
-      ...(isEnd && { endedAt: sql`now()` }),
-    };
-    return { before, row: await updateOpen(db, runId, { ...moved, updatedAt: sql`now()` }) };
+    const end = isEnd ? { endedAt: sql`now()` } : {};
+    return { before, row: await updateOpen(db, runId, { ...change, ...end, updatedAt: sql`now()` }) };
   }
 
   /**
@@ -135,4 +135,21 @@ export interface Change {
 export interface Reported<Row extends RunRow> {
   readonly row: Row;
   readonly before: Row;
+}
+
+type Counts = Pick<MonitorRow, "checksTotal" | "pass" | "fail" | "manual" | "notApplicable"> & {
+  readonly checksDone?: number | undefined;
+};
+
+/** Null: the counts may be. A scan counts the rules that it has done, a monitor all of them; a total of 0 is not known yet. */
+export function findCountProblem(counts: Counts): FieldProblem | null {
+  const { checksDone, checksTotal, pass, fail, manual, notApplicable } = counts;
+  if (checksDone !== undefined && checksTotal !== 0 && checksDone > checksTotal)
+    return { pointer: "/checks_done", detail: `is ${checksDone}, more than checks_total (${checksTotal})` };
+  const [name, most] =
+    checksDone === undefined ? ["checks_total", checksTotal || Infinity] : ["checks_done", checksDone];
+  const sum = pass + fail + manual + notApplicable;
+  if (sum <= most) return null;
+  const detail = `is not consistent: pass, fail, manual and not_applicable add up to ${sum}, more than ${name} (${most})`;
+  return { pointer: "", detail };
 }

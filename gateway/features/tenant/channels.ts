@@ -14,6 +14,7 @@ async function getSnapshot({ db, principal }: Pick<ChannelsRequest, "db" | "prin
     monitorStore.selectPage(db, { limit: maxSnapshots - 1, after: null }),
     selectOrganizationRows(db, { limit: maxSnapshots }),
   ]);
+  const nowMs = Date.now();
   return {
     events: [
       {
@@ -26,10 +27,10 @@ async function getSnapshot({ db, principal }: Pick<ChannelsRequest, "db" | "prin
         },
       },
       ...scanRows.map((row) => ({ type: "scan.snapshot" as const, data: toScanResource(row) })),
-      ...monitorRows.map((row) => ({ type: "monitor.snapshot" as const, data: toMonitor(row) })),
+      ...monitorRows.map((row) => ({ type: "monitor.snapshot" as const, data: toMonitor(row, nowMs) })),
       ...organizationRows.map((row) => ({
         type: "organization.snapshot" as const,
-        data: toOrganizationResource(row),
+        data: toOrganizationResource(row, nowMs),
       })),
     ],
   };

@@ -40,12 +40,12 @@ export async function readOverview(
   const decisionRows = await selectDecisions(db, newest(maxDecisions - 1), holding);
   return {
     seen_at: seenAt?.toISOString() ?? null,
-    organizations: organizations.map(toOrganization),
-    monitors: monitorRows.map(toMonitor),
+    organizations: organizations.map((row) => toOrganization(row, nowMs)),
+    monitors: monitorRows.map((row) => toMonitor(row, nowMs)),
     scans: [...scanRows.values()].map(toScan),
     decisions: decisionRows.map((row) => toDecision(row, nowMs)),
     changes: await selectNewestChanges(db),
-    cat1: await readFailingCat1(db, organizations),
+    cat1: await readFailingCat1(db, organizations, nowMs),
   };
 }
 
@@ -101,15 +101,19 @@ function upTo<Item>(maxLength: number, items: readonly Item[]): Item[] {
 }
 
 /** The present verdicts of a monitor are newer than those of the last scan. */
-async function readFailingCat1(db: TenantDatabase, rows: readonly OrganizationRow[]): Promise<Overview["cat1"]> {
+async function readFailingCat1(
+  db: TenantDatabase,
+  rows: readonly OrganizationRow[],
+  nowMs: number,
+): Promise<Overview["cat1"]> {
   const failing: Overview["cat1"][number][] = [];
   for (const row of rows) {
-    const results = [...presentResults(row)].filter(
+    const results = [...presentResults(row, nowMs)].filter(
       ([, { status, severity }]) => status === "FAIL" && severity === "high",
     );
     if (results.length === 0) continue;
     const { id } = row.stored;
-    const { last_scan_id: lastScanId } = toOrganization(row);
+    const { last_scan_id: lastScanId } = toOrganization(row, nowMs);
     const findings = await (row.monitor === null ? selectScanned(db, lastScanId) : selectWatched(db, row.monitor.id));
     for (const [check, { actor = null }] of results) {
       const own = findings.filter((finding) => finding.check === check);

@@ -45,6 +45,16 @@ describe("PUT /monitors/{id}", () => {
     ]);
   });
 
+  test("a restart with a smaller total drops counts that no longer fit, and keeps those that do", async () => {
+    const { put, patch, read } = await startMonitor();
+    await patch({ checks_total: 29, pass: 5, fail: 2, manual: 1 });
+    await put({ ...newMonitor, checks_total: 8 });
+    expect(await read()).toMatchObject({ checks_total: 8, pass: 5, fail: 2, manual: 1 });
+    await put({ ...newMonitor, checks_total: 7 });
+    expect(await read()).toMatchObject({ checks_total: 7, pass: 0, fail: 0, manual: 0 });
+    expect((await patch({ lag_seconds: 1 })).status).toBe(200);
+  });
+
   test.each([
     {},
     { ...newMonitor, org_url: "ftp://acme.okta.com" },
@@ -79,6 +89,15 @@ describe("PATCH /monitors/{id}", () => {
       { monitor_id: id, code: "rate_limited", detail: "" },
       { monitor_id: id, code: "rate_limited", detail: "Lost", ...gap },
     ]);
+  });
+
+  test("counts together are no more than the total, by what is stored where they are left out; a total of 0 is not known", async () => {
+    const { patch } = await startMonitor();
+    expect((await patch({ pass: 3, fail: 2 })).status).toBe(200);
+    expect(await problemOf(await patch({ checks_total: 4 }))).toMatchObject({ status: 422 });
+    expect((await patch({ checks_total: 5 })).status).toBe(200);
+    expect(await problemOf(await patch({ not_applicable: 1 }))).toMatchObject({ status: 422 });
+    expect((await patch({ not_applicable: 1, fail: 1 })).status).toBe(200);
   });
 
   test.each([

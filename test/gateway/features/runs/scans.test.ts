@@ -69,6 +69,7 @@ describe("PATCH /scans/{id}", () => {
     [{ status: null }, "/status"],
     [{ checks_done: -1 }, "/checks_done"],
     [{ manual: 2_147_483_648 }, "/manual"],
+    [{ checks_done: 11 }, "/checks_done"],
     [{ cancel_requested: true }, "/cancel_requested"],
     [[], ""],
   ])("refuses %j and changes nothing", async (body, pointer) => {
@@ -77,6 +78,26 @@ describe("PATCH /scans/{id}", () => {
     expect(problem).toMatchObject({ status: 422, code: "invalid" });
     expect(problem.errors?.[0]?.pointer).toBe(pointer);
     expect(await read(scan)).toEqual(scan);
+  });
+
+  test.each([
+    [{ checks_done: 5, checks_total: 0, pass: 5 }, 200],
+    [{ checks_done: 5, pass: 2, fail: 2, manual: 1 }, 200],
+    [{ checks_done: 5, pass: 2, fail: 2, manual: 2 }, 422],
+    [{ checks_done: 5, pass: 2, fail: 1, manual: 1, not_applicable: 1 }, 200],
+    [{ checks_done: 5, pass: 2, fail: 1, manual: 1, not_applicable: 2 }, 422],
+    [{ checks_done: 5, pass: 99 }, 422],
+    [{ pass: 3 }, 200],
+    [{ pass: 4 }, 422],
+    [{ status: "completed", fail: 3 }, 200],
+    [{ status: "completed", fail: 3, manual: 1 }, 422],
+    [{ checks_done: 2_147_483_647, checks_total: 0, pass: 2_147_483_647, fail: 2_147_483_647 }, 422],
+  ])("impossible counts are refused, with 3 checks done stored: %j is %i", async (body, status) => {
+    const scan = await newScan();
+    await patch(scan, { checks_done: 3 });
+    const response = await patch(scan, body);
+    expect(response.status).toBe(status);
+    if (status === 422) expect(await problemOf(response)).toMatchObject({ code: "invalid" });
   });
 });
 
