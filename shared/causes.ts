@@ -69,7 +69,7 @@ interface Rule {
   readonly causes: ReadonlySet<string>;
 }
 
-/** First the changes that close most rules alone, CAT I first among equals; then those that close most with others. */
+/** First the changes that close most rules of CAT I, alone or with others; then those that close most rules. */
 export function rankCauses<Item extends Failure>(failures: readonly Item[]): RankedCauses<Item> {
   const open = failures
     .filter(({ waived }) => !waived)
@@ -90,7 +90,7 @@ export function rankCauses<Item extends Failure>(failures: readonly Item[]): Ran
       const rules = (byCause.get(id) ?? []).map(({ rule }) => rule);
       const alone = rules.filter(({ causes }) => causes.size === 1);
       const shared = rules.filter(({ causes }) => causes.size > 1);
-      const rank = [alone, alone.filter(isCatI), shared, shared.filter(isCatI)].map(({ length }) => length);
+      const rank = [alone.filter(isCatI), shared.filter(isCatI), alone, shared].map(({ length }) => length);
       return [{ id, findings, alone, shared, rank }];
     })
     .toSorted((one, other) => compareRanks(one.rank, other.rank) || (one.id < other.id ? -1 : 1));

@@ -174,6 +174,12 @@ test("news: what one act moved is one line, CAT I for the worse is first, and wh
   expect(news[0]?.actors).toEqual(["Ada Admin"]);
 });
 
+test("news: a failure of CAT I is before newer evidence of CAT I that was lost", () => {
+  const failure = aChange({ id: "1", seen_at: ago(minuteMs) });
+  const lost = aChange({ id: "2", from: pass, to: unread, explained_by: aNewChange().explained_by });
+  expect(toNews([lost, failure], null).map(({ id }) => id)).toEqual(["1", "2"]);
+});
+
 test.each<[string, Partial<Change>, string]>([
   ["a failure", { from: pass, to: fail }, "worse"],
   ["a failure that is waived", { from: pass, to: fail, to_waived: true }, "other"],

@@ -104,10 +104,13 @@ export function byWhom({ change, actors, objects, isUnexplained: isUnknown }: Ne
 }
 
 function weightOf(change: Change): number {
-  return (kindOf(change) === "worse" ? 0 : 10) + severities.indexOf(change.rule.severity);
+  const { to, rule } = change;
+  return (kindOf(change) === "worse" ? 0 : 10) + severities.indexOf(rule.severity) + (to?.status === "FAIL" ? 0 : 0.5);
 }
 
 function byWorst(a: NewsItem, b: NewsItem): number {
-  const first = ({ kind, severity }: NewsItem) => Number(!(kind === "worse" && severity === "high"));
+  // A proven failure of CAT I, then evidence of CAT I that was lost.
+  const first = ({ kind, severity, change: { to } }: NewsItem) =>
+    kind === "worse" && severity === "high" ? Number(to?.status !== "FAIL") : 2;
   return first(a) - first(b) || b.atMs - a.atMs;
 }

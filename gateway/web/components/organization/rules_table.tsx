@@ -49,9 +49,11 @@ export function RulesTable(props: RulesTableProps) {
         {props.children}
         {compared !== null && (
           <p class="fine" role="status">
-            {compared.size === 0
-              ? "No rule differs now"
-              : `${compared.size} ${compared.size === 1 ? "rule differs" : "rules differ"} now`}
+            {rules.every(({ state }) => state === "none")
+              ? "No scan or monitor evaluated the rules then"
+              : compared.size === 0
+                ? "No rule differs now"
+                : `${compared.size} ${compared.size === 1 ? "rule differs" : "rules differ"} now`}
           </p>
         )}
       </header>
