@@ -3,15 +3,14 @@ import type { CollectedArtifacts } from "../evidence/artifacts.ts";
 import { countOf } from "../../shared/outcome_text.ts";
 import type { CheckResult } from "../../shared/report.ts";
 import { shorten } from "../../shared/text.ts";
-import type { CatalogCheck } from "../catalog/catalog.ts";
 import { causesOf } from "../causes/causes.ts";
 import { sha256 } from "../digest.ts";
-import { isDeparture } from "../org_policy/document.ts";
 import { levelOf } from "../reports/benchmark_rules.ts";
 import { changeLines, type ChangeList } from "../reports/cause_lines.ts";
 import { markdownCell, markdownText } from "../reports/markdown_text.ts";
 import { scopesOf, type Origin } from "./fix_files.ts";
 import { expression } from "./hcl.ts";
+import { manualSteps } from "./manual_steps.ts";
 import type { ByHand, FixPlan } from "./plan_fixes.ts";
 import type { Failed } from "./planned_change.ts";
 import { addressOf, type Attribute, type TerraformResource, type Value, type Variable } from "./terraform.ts";
@@ -33,7 +32,7 @@ export function renderPlanPage({ plan, results, artifacts, origin }: PlanPageInp
     ...changeList(list, plan),
     ...(plan.resources.length === 0 ? [nothingToPlan(plan)] : planSections(plan, numbers)),
     ...acceptedSection(plan.accepted),
-    ...byHandSection(plan.byHand),
+    ...byHandSection(plan.byHand, artifacts),
     ...manualSection(results, plan),
   ];
   return `${sections.join("\n\n")}\n`;
@@ -151,14 +150,14 @@ function variableTable(variables: readonly Variable[]): string {
   return ["## Variables\n", "| variable | | default |", "|---|---|---|", ...rows].join("\n");
 }
 
-function byHandSection(byHand: readonly ByHand[]): readonly string[] {
+function byHandSection(byHand: readonly ByHand[], artifacts: CollectedArtifacts): readonly string[] {
   if (byHand.length === 0) return [];
   const parts = [...Map.groupBy(byHand, ({ check }) => check)].map(([check, failed]) => {
     const reasons = [...Map.groupBy(failed, ({ why }) => why)].flatMap(([why, items]) => [
       `Not in the plan: ${markdownText(why)}.`,
       items.map(({ finding }) => `- ${markdownText(`${finding.resource.name}: ${finding.actual}`)}`).join("\n"),
     ]);
-    const steps = manualSteps(check, failed).map(
+    const steps = manualSteps(check, failed, artifacts).map(
       // Inside of a line it is no markup.
       (step, index) => `${index + 1}. ${markdownText(step).replaceAll("&gt;", ">")}`,
     );
@@ -169,22 +168,6 @@ function byHandSection(byHand: readonly ByHand[]): readonly string[] {
     ].join("\n\n");
   });
   return ["## Steps in the Admin Console", ...parts];
-}
-
-/** The steps in the Admin Console for failing findings of one check; the last ones name the object to change. */
-export function manualSteps({ explanation }: CatalogCheck, failed: readonly ByHand[]): readonly string[] {
-  const [first = "", ...others] = explanation.fix;
-  const last = others.at(-1) ?? first;
-  // The last step may be another way, for what only a document asks for.
-  const isOther = last.startsWith("Or, ");
-  const areDepartures = failed.every(({ finding }) => isDeparture(finding));
-  const changes = failed.map(({ finding: { to_pass, resource, expected, actual } }) => {
-    const object = `(${resource.type.replaceAll("_", " ")} "${resource.name}")`;
-    if (areDepartures)
-      return isOther ? `${last.replace("Or, w", "W")}: ${actual}` : `Change it to ${expected} ${object}`;
-    return to_pass ?? `${last} ${object}`;
-  });
-  return [...(areDepartures ? [first] : explanation.fix.slice(0, -1)), ...new Set(changes)];
 }
 
 /** The rules that a person has to review first. */

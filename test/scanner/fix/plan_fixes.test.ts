@@ -2,14 +2,14 @@ import { describe, expect, test } from "vitest";
 import { catalog } from "../../../scanner/catalog/catalog.ts";
 import { findCheck } from "../../../scanner/catalog/select_checks.ts";
 import { evaluateCheck } from "../../../scanner/evaluate.ts";
-import { evaluateTraced } from "../../../scanner/run_scan.ts";
 import { obtained, type CollectedArtifacts } from "../../../scanner/evidence/artifacts.ts";
 import { renderMain, renderVariables } from "../../../scanner/fix/fix_files.ts";
+import { manualSteps } from "../../../scanner/fix/manual_steps.ts";
 import { planFixes, terraformChecks } from "../../../scanner/fix/plan_fixes.ts";
 import { renderPlanPage } from "../../../scanner/fix/plan_page.ts";
 import { addressOf } from "../../../scanner/fix/terraform.ts";
 import type { JsonObject } from "../../../shared/json.ts";
-import { compliantArtifacts, context } from "../../support/artifact_builders.ts";
+import { anApp, compliantArtifacts, context } from "../../support/artifact_builders.ts";
 import { problemsOf } from "./terraform_schema.ts";
 import { changed, denying, editEach, failing, failingWith, find, planFor, planOf, typical } from "./planned_orgs.ts";
 
@@ -46,6 +46,27 @@ describe("planFixes", () => {
     expect([logs.fixed.length, logs.byHand]).toEqual([1, []]);
     const { byHand, resources } = attested("apitoken_restricted_to_network_zone", compliantArtifacts());
     expect([resources, byHand[0]?.why]).toEqual([[], "a person attested the failure: Ben looked"]);
+  });
+
+  // The time is that of minutes of work, were all apps looked through for each policy.
+  test("the steps for 5,000 authentication policies name the apps of each", { timeout: 20_000 }, async () => {
+    const policies = Array.from({ length: 5000 }, (_, index) => `rst${index}`);
+    const rule = { id: "rul1", name: "Catch-all Rule", system: true, actions: { appSignOn: { access: "ALLOW" } } };
+    const appOf = (policy: string, name: string) =>
+      anApp({
+        id: `0oa${name}`,
+        label: `App ${name}`,
+        _links: { accessPolicy: { href: `https://x/policies/${policy}` } },
+      });
+    const artifacts = compliantArtifacts({
+      apps: obtained(policies.flatMap((id) => ["a", "b", "c", "d"].map((letter) => appOf(id, `${id}${letter}`)))),
+      app_policy_rules: obtained(Object.fromEntries(policies.map((id) => [id, obtained([rule])]))),
+    });
+    const check = findCheck("application_authentication_policy_network_zone_enforced");
+    const { byHand } = planFor(check.name, artifacts);
+    expect(byHand).toHaveLength(20_000);
+    const steps = manualSteps(check, byHand, artifacts);
+    expect(steps.find((step) => step.includes("rst2999a"))).toContain('"App rst2999a", "App rst2999b"');
   });
 
   test("the same evidence gives the same plan, and another order the same names", async () => {
@@ -123,15 +144,17 @@ describe("planFixes", () => {
 
 describe("plan.md", () => {
   async function page(artifacts: CollectedArtifacts): Promise<string> {
-    const results = catalog.map((check) => evaluateTraced(check, artifacts, { context, trace: undefined }));
-    const plan = planFixes(results, artifacts);
-    return renderPlanPage({ plan, results, origin, artifacts }).replaceAll("`", "");
+    const results = catalog.map((check) => evaluateCheck(check, artifacts, context));
+    return renderPlanPage({ plan: planOf(artifacts), results, origin, artifacts }).replaceAll("`", "");
   }
 
-  test("zones are steps that name the policy, the rule and the apps, the catch-all last", async () => {
+  test("zones are steps that name the policy, the rule, the apps and who decides next", async () => {
     const text = await page(await denying);
-    expect(text).toMatch(/\d+\. In rule "All of them" of the global session policy "Shadowed": set "IF User's IP is"/);
-    expect(text).toMatch(/\d+\. In the authentication policy of .*"Travel portal".*: .*zones.*; then .*Denied\n/);
+    expect(text).toMatch(/\d+\. .*Global Session Policy and the policy "Shadowed"\n/);
+    expect(text).toMatch(/\d+\. Edit the rule "All of them": set "IF User's IP is"/);
+    expect(text).toMatch(/\d+\. Review the rule "Never reached": .* denies them\n/);
+    expect(text).toMatch(/\d+\. .*Authentication Policies and the policy of .*"Travel portal"/);
+    expect(text).toMatch(/\d+\. Edit the rule "Catch-all Rule": set "Access is" to Denied/);
   });
 
   test("resources have the numbers of the changes that they make", async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { manualSteps } from "../../../scanner/fix/plan_page.ts";
+import { manualSteps } from "../../../scanner/fix/manual_steps.ts";
 import { planFixes } from "../../../scanner/fix/plan_fixes.ts";
 import {
   addZone,
@@ -206,6 +206,6 @@ test.each(["ACTIVE", "INACTIVE"])("ranges of the document are added by hand, wit
   one.policy.anonymizers = cssp;
   const { byHand, resources } = planFixes(judge(one), one.org);
   expect([resources, byHand.map(({ check }) => check.rule.vuln_id)]).toEqual([[], [X]]);
-  const steps = byHand.flatMap((item) => manualSteps(item.check, [item]));
+  const steps = byHand.flatMap((item) => manualSteps(item.check, [item], one.org));
   expect(steps.at(-1)).toMatch(/edit "IP Block list", add its ranges .*: none there for 203\.0\.113\.0\/24$/);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { causesOf } from "../../../scanner/causes/causes.ts";
 import { sha256 } from "../../../scanner/digest.ts";
-import { manualSteps } from "../../../scanner/fix/plan_page.ts";
+import { manualSteps } from "../../../scanner/fix/manual_steps.ts";
 import { planFixes } from "../../../scanner/fix/plan_fixes.ts";
 import { addZone, app, draft, fresh, judge, named, session, testChanges, zones, type Json } from "./documented_org.ts";
 
@@ -205,8 +205,8 @@ test("a departure is closed by what the document says", () => {
   for (const { change } of causes) expect(change).toMatch(said);
   const { byHand } = planFixes(results, one.org);
   for (const [check, items] of Map.groupBy(byHand, (item) => item.check)) {
-    const steps = manualSteps(check, items);
-    expect(steps.filter((step) => step.startsWith("Change it to "))).not.toEqual([]);
+    const steps = manualSteps(check, items, one.org);
+    expect(steps.filter((step) => step.startsWith("Change its rules to "))).not.toEqual([]);
     expect(steps.filter((step) => step.startsWith("Edit "))).toEqual([]);
   }
 });
