@@ -1,6 +1,7 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { matchedRoutes } from "hono/route";
-import { AppError } from "../../shared/app_error.ts";
+import { AppError, isUnavailable } from "../../shared/app_error.ts";
+import { errorCode } from "../../shared/error_code.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { Dependencies } from "./dependencies.ts";
 
@@ -36,6 +37,8 @@ export function requestLog(options: RequestLogOptions): MiddlewareHandler<{ Vari
       status,
       duration_ms: Math.round(durationMs),
       ...(principal !== undefined && { tenant_id: principal.tenantId, principal: `${principal.kind}:${principal.id}` }),
+      // No more of the cause than its code: a driver's message may quote what was sent.
+      ...(isUnavailable(c.error) && { detail: c.error.message, cause: errorCode(c.error.cause) }),
     };
     const reason = c.error instanceof AppError ? c.error.loginProblem : null;
     if (reason !== null) {

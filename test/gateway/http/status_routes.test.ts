@@ -20,7 +20,8 @@ const shared = await openSharedDatabase();
 afterAll(() => shared.close());
 afterEach(() => gateway.stop());
 
-const away = () => Promise.reject(new AppError("unavailable", "away"));
+const cause = Object.assign(new Error("cannot execute INSERT in a read-only transaction"), { code: "25006" });
+const away = () => Promise.reject(new AppError("unavailable", "away", { cause }));
 
 test("a database that is unavailable: not ready but alive; every route is 503, never 401 or 403", async () => {
   let isAway = false;
@@ -45,6 +46,9 @@ test("a database that is unavailable: not ready but alive; every route is 503, n
   expect((await gateway.request("/readyz")).status).toBe(503);
   isAway = false;
   expect((await gateway.request("/readyz")).status).toBe(200);
+  const refusals = gateway.log.filter((line) => line.includes('"route":"/api/v1/scans') && line.includes(":503"));
+  expect(refusals).toHaveLength(6);
+  for (const line of refusals) expect(JSON.parse(line)).toMatchObject({ detail: "away", cause: "25006" });
   // Each once, with its cause.
   const said = gateway.log.filter((line) => /"the database /.test(line));
   expect(said).toEqual([
