@@ -96,5 +96,6 @@ export const responseHeaders = {
     schema: { type: "string" },
   },
   Accept: { description: "application/json", required: true, schema: { type: "string" } },
+  "Accept-Encoding": { description: "gzip", required: true, schema: { type: "string" } },
   "Cache-Control": { description: "no-store, no-transform", required: true, schema: { type: "string" } },
 } as const;

@@ -34,6 +34,7 @@ export function defineReportRoutes(scans: Resource): void {
         200: json(StoredReport, "Stored before, with the same body", ["ETag"]),
         201: json(StoredReport, "Stored", ["ETag"]),
         409: problem("A different report of this scan is stored"),
+        415: problem("Not compressed with gzip", ["Accept-Encoding"]),
       },
     },
     async ({ c, id, write }) => {

@@ -182,6 +182,7 @@ test("answers are what is described, with the headers that are", async () => {
     ["/api/v1/stream-tokens", 200, { json: { scan_id: scan.id } }],
     [scans, 422, { json: [] }],
     [scans, 415, isText],
+    [`${scans}/{id}/report`, 415, { method: "PUT", json: {} }, `${scans}/${scan.id}/report`],
     ["/api/v1/channels/{channel}/events", 202, { json: event }, events],
     ["/api/v1/channels/{channel}/events", 202, { json: numbered([event, event]) }, events],
   ];
