@@ -29,13 +29,11 @@ export const signonDodWarningBannerConfigured = defineCheck({
       "PASS: each brand's sign-in page visibly holds every sentence of DISA's banner, in order. The words are compared, not their markup: " +
         "tags, entities, scripts, quotation marks, dashes and case make no difference. Sections of Okta's template (`{{#…}}`) are read " +
         "like the rest.",
-      "Text in comments, and in elements with `hidden`, `display: none` or `visibility: hidden` whose id and classes no script names, does " +
-        "not count (FAIL). What a script hands to `alert()`, `innerHTML` and the like counts wherever the script stands, also through a variable. Without " +
-        "the banner it is FAIL.",
+      "Text in comments, templates, and elements with `hidden`, `display: none` or `visibility: hidden` does not count (FAIL). What a " +
+        "script shows counts wherever the script stands, such as an `alert()`. Without the banner it is FAIL.",
       "MANUAL (`needs_review`): DISA's short form, and text that may be hidden by another `style` value or a rule of a `<style>` element, " +
-        "by an element such as a template, closed dialog, text area or frame, by a comment of the template, or by a script that hides what it " +
-        "names; text that a script shows in another way, or a hidden element that a script names; and a page without " +
-        "the banner that loads scripts from elsewhere or has a frame, which may show it.",
+        "by an element such as a closed dialog, text area or frame, by a comment of the template, or by a script that hides what it names; " +
+        "and a page without the banner that loads scripts from elsewhere or has a frame, which may show it.",
       "Brands with a domain of their own decide. The default brand stands for the Okta subdomain, where Okta refuses a page of one's own " +
         "once another brand has a domain. Without such a page it is MANUAL (`partly_automated`): verify that nobody signs in there. An " +
         "org with no other domain is judged by it.",

@@ -7,7 +7,10 @@ export const unshownElements = new Set("script style title noscript noembed nofr
 
 /** Elements whose content is shown in part, in a way that it can be missed, or only where something fails. */
 export const doubtfulElements = new Set(
-  "textarea select option optgroup datalist iframe object canvas video audio progress meter rp".split(" "),
+  (
+    "textarea select option optgroup datalist iframe object canvas video audio progress meter rp annotation annotation-xml " +
+    "defs desc metadata symbol clippath mask pattern marker"
+  ).split(" "),
 );
 
 const frames = new Set(["iframe", "frame", "object", "embed"]);

@@ -11,8 +11,8 @@ import {
   type UnreadPart,
 } from "./page_elements.ts";
 import { splitTemplate } from "./page_template.ts";
-import { textsOfScript } from "./script_texts.ts";
-import { addHidden, hidingOf } from "./style_visibility.ts";
+import { textsOfScript, type ScriptText } from "./script_texts.ts";
+import { HidingRules, hidingOf, type Hiding } from "./style_visibility.ts";
 
 /** The words of a page, in its order, folded to lower case, with one space between words and no punctuation. */
 export interface PageWords {
@@ -40,28 +40,24 @@ const maxDepth = 5;
 
 /**
  * Reads the words of a page that a browser that runs scripts can show. Takes time in proportion to the page. Throws `RangeError` for a page
- * that is too long or makes too many elements.
+ * that is too long, makes too many elements or has too many styles.
  */
 export function readPage(html: string): PageWords {
   if (html.length > maxLength) throw new RangeError(`a page of more than ${maxLength} characters`);
   const { text, comments } = splitTemplate(html);
-  const treeAdapter = boundedAdapter();
-  const { childNodes } = parse(text, { treeAdapter });
-  const page: Page = { treeAdapter, parts: [], hidden: new Map(), scriptWords: new Set(), unread: new Set() };
-  surveyNodes(childNodes, page, 0);
-  const reading: Page = { ...page, treeAdapter: boundedAdapter() };
-  readNodes(childNodes, reading, { obstacle: null, scripts: 0 });
-  const commented = parseFragment(comments, { treeAdapter }).childNodes;
-  const inComment: Obstacle = { kind: "inert", reason: "a comment of the template" };
-  readNodes(commented, reading, { obstacle: inComment, scripts: 0 });
-  const wordsIn = (parts: readonly Part[]) => wordsOf(parts.map((part) => part.text).join(""));
-  const possible = page.parts.filter(({ obstacle }) => obstacle?.kind !== "hidden");
-  const doubtful = [...Map.groupBy(possible, ({ obstacle }) => obstacle)];
+  const adapter = boundedAdapter();
+  const { childNodes } = parse(text, { treeAdapter: adapter });
+  const page: Page = { ...surroundingsOf(childNodes, adapter), adapter: boundedAdapter(), parts: [] };
+  readNodes(childNodes, page, { doubt: null, scripts: 0 });
+  const commented = parseFragment(comments, { treeAdapter: adapter }).childNodes;
+  readNodes(commented, page, { doubt: { reason: "a comment of the template", isInert: true }, scripts: 0 });
+  const wordsIn = (parts: readonly Part[]) => wordsOf(parts.map(({ text: one }) => one).join(""));
+  const doubtful = Map.groupBy(page.parts, ({ doubt }) => doubt);
   return {
-    shown: wordsIn(possible.filter(({ obstacle }) => obstacle === null)),
-    possible: wordsIn(possible),
-    doubts: doubtful.flatMap(([obstacle, parts]) =>
-      obstacle === null ? [] : { reason: obstacle.reason, words: wordsIn(parts) },
+    shown: wordsIn(doubtful.get(null) ?? []),
+    possible: wordsIn(page.parts),
+    doubts: [...doubtful].flatMap(([doubt, parts]) =>
+      doubt === null ? [] : { reason: doubt.reason, words: wordsIn(parts) },
     ),
     unread: page.unread,
   };
@@ -76,32 +72,34 @@ export function wordsOf(text: string): string {
 // Soft hyphens, joiners and marks of direction: inside a word, and unseen.
 const invisible = /[\u00AD\u200B-\u200F\u2060\uFEFF]/g;
 
-interface Page {
-  readonly treeAdapter: typeof defaultTreeAdapter;
+/** Parts of the whole page that decide about each of its elements. */
+interface Surroundings {
+  readonly rules: HidingRules;
+  readonly code: string;
+  /** Ids and classes of hidden elements; true if a script contains them. */
+  readonly named: Map<string, boolean>;
+  readonly scripts: ReadonlyMap<Element, readonly ScriptText[]>;
+  /** Words of the selectors in scripts that hide or replace something. */
+  readonly hideable: ReadonlySet<string>;
+  readonly unread: ReadonlySet<UnreadPart>;
+}
+
+interface Page extends Surroundings {
+  readonly adapter: typeof defaultTreeAdapter;
   /** Texts that were read so far. */
   readonly parts: Part[];
-  /** Tags, `#id` and `.class` of elements that a style sheet or a script may hide, each with the reason; `*` for all of them. */
-  readonly hidden: Map<string, string>;
-  /** Words of all scripts: ids and classes of the elements that they may show. */
-  readonly scriptWords: Set<string>;
-  readonly unread: Set<UnreadPart>;
 }
 
 interface Part {
   readonly text: string;
   /** Null: it is shown. */
-  readonly obstacle: Obstacle | null;
-}
-
-/** Keeps text from being seen, certainly (`hidden`) or perhaps. `inert`: scripts in it do not run. */
-interface Obstacle {
-  readonly kind: "doubtful" | "hidden" | "inert";
-  readonly reason: string;
+  readonly doubt: Reading["doubt"];
 }
 
 /** The place of the nodes that are read. */
 interface Reading {
-  readonly obstacle: Obstacle | null;
+  /** The outermost obstacle that may keep them from being seen; `isInert`: scripts among them do not run. Null: none. */
+  readonly doubt: { readonly reason: string; readonly isInert: boolean } | null;
   /** How many scripts wrote the nodes. */
   readonly scripts: number;
 }
@@ -121,35 +119,43 @@ function boundedAdapter(): typeof defaultTreeAdapter {
   };
 }
 
-/** Notes what the style sheets and scripts of a page hide, and what is not read, with a list instead of recursion. */
-function surveyNodes(nodes: readonly Node[], page: Page, depth: number): void {
-  const stack = [...nodes];
-  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
-    if (!defaultTreeAdapter.isElementNode(node)) continue;
-    const source = sourceOf(node);
-    if (node.tagName === "style") addHidden(source, page.hidden);
-    const part = node.tagName === "style" && /@import\b/i.test(source) ? "style" : unreadPartOf(node);
-    if (part !== null) page.unread.add(part);
-    if (node.tagName === "script" && attributeOf(node, "src") === undefined) surveyScript(node, page, depth);
-    for (const child of node.childNodes) stack.push(child);
-  }
-}
+/** All style sheets and scripts: they say which elements are hidden. */
+function surroundingsOf(page: readonly Node[], adapter: typeof defaultTreeAdapter): Surroundings {
+  const rules = new HidingRules();
+  const scripts = new Map<Element, readonly ScriptText[]>();
+  const code: string[] = [];
+  const hideable = new Set<string>();
+  const unread = new Set<UnreadPart>();
+  survey(page, 0);
+  if (rules.importsMore) unread.add("style");
+  return { rules, code: code.join("\n"), named: new Map(), scripts, hideable, unread };
 
-function surveyScript(script: Element, page: Page, depth: number): void {
-  const source = sourceOf(script);
-  const texts = textsOfScript(source).map(({ text }) => text);
-  for (const [word] of source.matchAll(/[\w-]+/g)) page.scriptWords.add(word);
-  if (isRun(script) && hidingCode.test(source)) {
-    const words = texts
-      .filter(({ length }) => length <= maxSelectorLength)
-      .flatMap((text) => text.match(/[\w-]+/g) ?? []);
-    for (const word of words)
-      for (const mark of ["#", "."])
-        page.hidden.set(`${mark}${word.toLowerCase()}`, "an element that a script may hide");
+  function survey(nodes: readonly Node[], depth: number): void {
+    const stack = [...nodes];
+    for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
+      if (!defaultTreeAdapter.isElementNode(node)) continue;
+      if (node.tagName === "style") rules.add(sourceOf(node));
+      const part = unreadPartOf(node);
+      if (part !== null) unread.add(part);
+      if (node.tagName === "script" && attributeOf(node, "src") === undefined) surveyScript(node, depth);
+      for (const child of node.childNodes) stack.push(child);
+    }
   }
-  const markup = depth < maxDepth ? texts.filter((text) => /<(?:style|link|script)\b/i.test(text)) : [];
-  const { treeAdapter } = page;
-  for (const text of markup) surveyNodes(parseFragment(text, { treeAdapter }).childNodes, page, depth + 1);
+
+  function surveyScript(script: Element, depth: number): void {
+    const source = sourceOf(script);
+    const texts = textsOfScript(source);
+    if (depth === 0) {
+      scripts.set(script, texts);
+      code.push(source);
+    }
+    if (isRun(script) && hidingCode.test(source)) {
+      const selectors = texts.filter(({ text }) => text.length <= maxSelectorLength);
+      for (const { text } of selectors) for (const [word] of text.matchAll(/[\w-]+/g)) hideable.add(word);
+    }
+    const markup = depth < maxDepth ? texts.filter(({ text }) => /<(?:style|link|script)\b/i.test(text)) : [];
+    for (const { text } of markup) survey(parseFragment(text, { treeAdapter: adapter }).childNodes, depth + 1);
+  }
 }
 
 /** Calls and properties with which a script takes away what a page shows. */
@@ -158,75 +164,118 @@ const hidingCode =
 const maxSelectorLength = 200;
 
 /** Reads nodes with a list instead of recursion: a page may be nested deeper than the engine's stack. */
-function readNodes(nodes: readonly Node[], page: Page, reading: Reading): void {
-  const stack = nodes.toReversed().map((node): [Node | string, Obstacle | null] => [node, reading.obstacle]);
+function readNodes(nodes: readonly Node[], page: Page, { doubt: outer, scripts }: Reading): void {
+  const stack = nodes.toReversed().map((node): [Node | string, Reading["doubt"]] => [node, outer]);
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
-    const [node, obstacle] = next;
-    if (typeof node === "string") page.parts.push({ text: node, obstacle });
-    else if (defaultTreeAdapter.isTextNode(node)) page.parts.push({ text: node.value, obstacle });
+    const [node, doubt] = next;
+    if (typeof node === "string") page.parts.push({ text: node, doubt });
+    else if (defaultTreeAdapter.isTextNode(node)) page.parts.push({ text: node.value, doubt });
     else if (defaultTreeAdapter.isElementNode(node)) {
+      const obstacle = obstacleOf(node, page);
       // Elements that start a new line part words; `<b>U</b>SG` is one word.
       const gap = inlineElements.has(node.tagName) ? "" : " ";
-      page.parts.push({ text: gap, obstacle });
-      if (node.tagName === "script") readScript(node, page, { obstacle, scripts: reading.scripts });
-      stack.push([gap, obstacle]);
-      if (unshownElements.has(node.tagName)) continue;
-      const inside = stronger(obstacle, obstacleOf(node, page));
-      for (const child of childrenOf(node).toReversed()) stack.push([child, inside]);
+      page.parts.push({ text: gap, doubt });
+      if (node.tagName === "script") readScript(node, page, { doubt, scripts });
+      stack.push([gap, doubt]);
+      // A script shows its text wherever the script stands.
+      const inside = obstacle?.kind === "hidden" ? scriptsIn(node) : childrenOf(node);
+      const summary = obstacle === closedDetails ? inside.find(isSummary) : undefined;
+      const doubtInside = obstacle?.kind === "doubtful" ? doubtOf(node, obstacle.reason, doubt) : doubt;
+      for (const child of inside.toReversed()) stack.push([child, child === summary ? doubt : doubtInside]);
     }
   }
 }
 
-/** A script shows its text wherever it stands, but for where it does not run; of equal obstacles the outer one counts. */
-function stronger(outer: Obstacle | null, own: Obstacle | null): Obstacle | null {
-  const both = [outer, own].filter((one) => one !== null);
-  const of = (kind: Obstacle["kind"]) => both.find((one) => one.kind === kind);
-  return of("inert") ?? of("hidden") ?? both[0] ?? null;
+function doubtOf({ tagName }: Element, reason: string, outer: Reading["doubt"]): Reading["doubt"] {
+  const isInert = tagName === "template";
+  return outer === null || isInert ? { reason: outer?.reason ?? reason, isInert } : outer;
 }
 
+/** Scripts of a template do not run; parse5 keeps them apart from the children. */
+function scriptsIn(element: Element): readonly Element[] {
+  const found: Element[] = [];
+  const stack: Node[] = [element];
+  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
+    if (!defaultTreeAdapter.isElementNode(node)) continue;
+    if (node.tagName === "script" && node !== element) found.push(node);
+    for (const child of node.childNodes.toReversed()) stack.push(child);
+  }
+  return found;
+}
+
+const closedDetails: Hiding = { kind: "doubtful", reason: "details that are closed" };
+
 /** Returns what keeps an element's content from being seen; null if nothing does. */
-function obstacleOf(element: Element, page: Page): Obstacle | null {
-  const { tagName, attrs } = element;
-  const doubtful = (reason: string): Obstacle => ({ kind: "doubtful", reason });
-  const attributes = new Map(attrs.map(({ name, value }) => [name, value]));
-  const names = [
-    ...classesOf(element).map((name) => `.${name}`),
-    ...(attributes.has("id") ? [`#${attributes.get("id") ?? ""}`] : []),
-  ];
-  if (tagName === "template") return { kind: "inert", reason: "an element that only a script may show" };
-  const style = hidingOf(attributes.get("style") ?? "");
-  if (attributes.has("hidden") || style?.kind === "hidden")
-    return names.some((name) => page.scriptWords.has(name.slice(1)))
-      ? doubtful("a hidden element that a script names")
-      : { kind: "hidden", reason: tagName };
+function obstacleOf(element: Element, page: Page): Hiding | null {
+  const { tagName } = element;
+  const attributes = new Map(element.attrs.map(({ name, value }) => [name, value]));
+  // In a drawing attributes are styles, too.
+  const drawn = element.namespaceURI.endsWith("svg") ? element.attrs.map(({ name, value }) => `${name}:${value};`) : [];
+  const style = hidingOf(`${drawn.join("")}${attributes.get("style") ?? ""}`);
+  if (unshownElements.has(tagName)) return { kind: "hidden", reason: tagName };
+  if (attributes.has("hidden") || style?.kind === "hidden" || tagName === "template") {
+    if (!isNamed(element, page)) return { kind: "hidden", reason: tagName };
+    return { kind: "doubtful", reason: "an element that only a script may show" };
+  }
   if (style !== null) return style;
-  const isDrawn = !element.namespaceURI.endsWith("xhtml");
-  if (isDrawn || doubtfulElements.has(tagName)) return doubtful(`the element ${tagName}`);
+  if (doubtfulElements.has(tagName.toLowerCase())) return { kind: "doubtful", reason: `the element ${tagName}` };
   const attribute = ["popover", "inert"].find((name) => attributes.has(name));
-  if (attribute !== undefined) return doubtful(`the attribute ${attribute}`);
-  const reason = ["*", tagName, ...names].map((name) => page.hidden.get(name.toLowerCase())).find(Boolean);
-  if (reason !== undefined) return doubtful(reason);
-  const isClosed = (tagName === "dialog" || tagName === "details") && !attributes.has("open");
-  return isClosed ? doubtful(`the element ${tagName}, which is closed`) : null;
+  if (attribute !== undefined) return { kind: "doubtful", reason: `the attribute ${attribute}` };
+  const names = [
+    tagName,
+    `#${attributes.get("id") ?? ""}`,
+    ...classesOf(element).map((name) => `.${name}`),
+    ...[...attributes.keys()].map((name) => `[${name}`),
+  ];
+  const reason = page.rules.reasonToHide(new Set(names.map((name) => name.toLowerCase())));
+  if (reason !== null) return { kind: "doubtful", reason };
+  if (namesOf(element).some((name) => page.hideable.has(name)))
+    return { kind: "doubtful", reason: "an element that a script may hide" };
+  if (attributes.has("open")) return null;
+  if (tagName === "dialog") return { kind: "doubtful", reason: "a dialog that is closed" };
+  return tagName === "details" ? closedDetails : null;
 }
 
 function childrenOf(element: Element): readonly Node[] {
   return "content" in element ? (element as DefaultTreeAdapterTypes.Template).content.childNodes : element.childNodes;
 }
 
-function readScript(script: Element, page: Page, { obstacle, scripts }: Reading): void {
+function isSummary({ nodeName }: Node): boolean {
+  return nodeName === "summary";
+}
+
+/** More than any real page hides: beyond them every name counts as one of a script's. */
+const maxNamed = 500;
+
+/** True if a script names a hidden element, so that it may show it. */
+function isNamed(element: Element, { code, named }: Page): boolean {
+  const names = [...namesOf(element), ...(element.tagName === "template" ? ["template"] : [])];
+  return names.some((name) => {
+    const isKnown = named.get(name) ?? (named.size >= maxNamed || code.includes(name));
+    named.set(name, isKnown);
+    return isKnown;
+  });
+}
+
+function readScript(script: Element, page: Page, { doubt, scripts }: Reading): void {
   // The content of a script element with `src` does not run.
   if (scripts >= maxDepth || attributeOf(script, "src") !== undefined) return;
   const source = sourceOf(script);
   // A script that does not run may be a template, and the text that a script writes is markup too.
-  const texts = isRun(script) ? textsOfScript(source) : [{ text: source, isShown: false }];
-  const unseen: Obstacle = { kind: "inert", reason: "a script that is not seen to show it" };
+  const texts = isRun(script)
+    ? (page.scripts.get(script) ?? textsOfScript(source))
+    : [{ text: source, isShown: false }];
   for (const { text, isShown } of texts) {
-    const isSeen = isShown && obstacle?.kind !== "inert";
-    const inside = isSeen ? null : obstacle?.kind === "inert" ? obstacle : unseen;
-    const nodes = /[<&]/.test(text) ? parseFragment(text, { treeAdapter: page.treeAdapter }).childNodes : null;
-    page.parts.push({ text: ` ${nodes === null ? text : ""}`, obstacle: inside });
-    if (nodes !== null) readNodes(nodes, page, { obstacle: inside, scripts: scripts + 1 });
-    page.parts.push({ text: " ", obstacle: inside });
+    const inDoubt = { reason: doubt?.reason ?? "a script that is not seen to show it", isInert: true };
+    const reading = { doubt: isShown && doubt?.isInert !== true ? null : inDoubt, scripts: scripts + 1 };
+    const nodes = /[<&]/.test(text) ? parseFragment(text, { treeAdapter: page.adapter }).childNodes : null;
+    page.parts.push({ text: ` ${nodes === null ? text : ""}`, doubt: reading.doubt });
+    if (nodes !== null) readNodes(nodes, page, reading);
+    page.parts.push({ text: " ", doubt: reading.doubt });
   }
+}
+
+/** Id and classes. */
+function namesOf(element: Element): readonly string[] {
+  return [attributeOf(element, "id") ?? "", ...classesOf(element)].filter((name) => name !== "");
 }

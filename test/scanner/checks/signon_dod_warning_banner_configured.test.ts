@@ -18,10 +18,14 @@ const withBanner = (page: string) => page.replace(/BANNER|LINES|TEXT|ESCAPED/, (
 
 test.each([
   `<dialog open>BANNER</dialog>`,
+  `<details><summary>BANNER</summary>more</details>`,
+  '<script>el.innerHTML = `<div class="${cls}">LINES</div>`;</script>',
+  "<script>x = a / 2; document.body.innerHTML = html`BANNER`</script>",
   `<script nonce="x">x = ESCAPED;\ndocument.body.append(banner, b, x);</script>`,
-  "<script>el.innerHTML += `<p>LINES</p>`</script>",
-  '<script>el.innerHTML = `<div class="${shade("dark") + `x${1}`}">LINES</div>` + end;</script>',
+  `<script>el.innerHTML += TEXT</script>`,
+  `<script>Object.assign(el, { textContent: TEXT })</script>`,
   `<script>el.innerHTML = one; var two = TEXT; var one = "<p>" + two</script>`,
+  `<script>var lines = []; lines.push(TEXT); el.innerHTML = lines.join("<br>")</script>`,
   // Code counts even if it never runs.
   `<script>go(function () { show(); return; function show() { alert(TEXT) } })</script>`,
   `<script>false ? alert(TEXT) : 0</script>`,
@@ -31,8 +35,8 @@ test.each([
 });
 
 test.each([
-  `<div style="display: /* at first */ NONE !important">BANNER</div>`,
-  `<div hidden id="notice" class="dod">BANNER</div><script>render("#other")</script>`,
+  `<div style="d\\69splay: /* at first */ NONE !important">BANNER</div>`,
+  `<div hidden id="notice">BANNER</div><script>render("#other")</script>`,
   `<script>x = "<!-- BANNER -->"</script>`,
 ])("%s shows no banner: FAIL", (page) => {
   expect(judge(withBanner(page)).findings).toMatchObject([{ status: "FAIL", actual: "no banner" }]);
@@ -44,8 +48,6 @@ test.each([
   `<script>el.title = TEXT; document.body.append(el)</script>`,
   `<script>config.i18n = { en: { "primaryauth.title": TEXT } };</script>`,
   `<script>alert("hello"), x = TEXT</script>`,
-  `<script>el.innerHTML = lines.join(TEXT)</script>`,
-  "<script>el.innerHTML = `${TEXT}`</script>",
   `<script>el.innerHTML = "hello"; TEXT</script>`,
   `<script>x = "<script>alert('BANNER')<\\/script>"</script>`,
   `<script type="application/json">BANNER</script>`,
@@ -63,9 +65,8 @@ test.each([
   `<script src="https://www.agency.mil/banner.js"></script>`,
   `<iframe srcdoc="BANNER"></iframe>`,
   // Elements and attributes.
-  `<details><summary>BANNER</summary>more</details>`,
+  `<details><summary>Notice</summary>BANNER</details>`,
   `<div style="display: none; display: block">BANNER</div>`,
-  `<div style="d\\69splay: NONE">BANNER</div>`,
   ..."dialog textarea iframe video".split(" ").map((tag) => `<${tag}>BANNER</${tag}>`),
   `<svg><defs><text>BANNER</text></defs></svg>`,
   `<svg><text opacity="0">BANNER</text></svg>`,
@@ -103,7 +104,7 @@ describe("a banner that a style may hide is for a person", () => {
     styles(
       "opacity: .5; opacity: 50%; zoom: 0.5; font-size: 6px; font-size: .5em; font: bold 14px/1 serif; font: 700 .8rem/0 x; height: 2px; " +
         "width: 100%; max-height: none; left: 0; top: 999px; margin: 1em auto; text-indent: 2em; clip: auto; clip-path: none; transform: none; " +
-        "filter: inherit; color: #fff; color: #000000; color: rgba(0,0,0,.3); color: rgb(1 2 3); content-visibility: auto; display: block; " +
+        "filter: inherit; color: #fff; color: #000000ff; color: rgba(0,0,0,.3); color: rgb(1 2 3); content-visibility: auto; display: block; " +
         "visibility: visible; background: {{bgImageUrl}}; background: url('x;opacity:0'); --opacity: 0; line-height: 0.9",
     ),
   )("but not with the style %s", (style) => {
@@ -116,8 +117,6 @@ describe("a banner that a style may hide is for a person", () => {
     `* { color: transparent }`,
     `aside > section .box:not(.open, .seen) { display: none }`,
     `.dod | .x { display: none }`,
-    `.other { .x { color: red } display: none }`,
-    `@media print { body { & > main { left: -9in } } }`,
     `.{{name}} { display: none }`,
     `.x { color: red } {{moreStyles}}`,
   ])("with the style sheet %s", (css) => {
@@ -127,9 +126,9 @@ describe("a banner that a style may hide is for a person", () => {
   });
 
   test.each([
-    `.other, #other, section, div.other, input[lang], .other.box { display: none }`,
+    `.other, #other, section, [lang], .box.other { display: none }`,
     `.dod::before, .dod:after { display: none }`,
-    `@keyframes x { 50% { opacity: 0 } } @media print { .other { opacity: 0 } }`,
+    `@keyframes x { 50% { opacity: 0 } } @font-face { font-family: x; width: 0 }`,
   ])("but not with the style sheet %s", (css) => {
     expect(judge(`<style>${css}</style>${notice}`)).toMatchObject({ status: "PASS" });
   });
