@@ -20,11 +20,7 @@ export const currentTenantId: SQL = sql`(select nullif(current_setting('app.tena
 
 /** Rows of the transaction's own tenant, for reading and for writing. */
 export function tenantPolicies(table: string, tenantId: AnyPgColumn): PgPolicy[] {
-  return policies(table, sql`${tenantId} = ${currentTenantId}`);
-}
-
-/** As `tenantPolicies`, for a table whose rows belong to a tenant in some other way. */
-export function policies(table: string, isOwn: SQL): PgPolicy[] {
+  const isOwn = sql`${tenantId} = ${currentTenantId}`;
   return [
     pgPolicy(`${table}_of_tenant`, { as: "permissive", for: "all", to: appRole, using: isOwn, withCheck: isOwn }),
     // A policy also counts for members of its role, which the owner is; only who took the role on passes.

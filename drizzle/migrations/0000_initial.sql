@@ -200,6 +200,7 @@ CREATE TABLE "memberships" (
 	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
 	"seen_at" timestamp (3) with time zone,
 	CONSTRAINT "memberships_pkey" PRIMARY KEY("tenant_id","user_id"),
+	CONSTRAINT "memberships_user_id_length" CHECK (length("memberships"."user_id") between 1 and 255),
 	CONSTRAINT "memberships_role" CHECK ("memberships"."role" in ('viewer', 'operator', 'admin'))
 );
 --> statement-breakpoint
@@ -213,14 +214,6 @@ CREATE TABLE "tenants" (
 );
 --> statement-breakpoint
 ALTER TABLE "tenants" ENABLE ROW LEVEL SECURITY;
---> statement-breakpoint
-CREATE TABLE "users" (
-	"sub" text PRIMARY KEY NOT NULL,
-	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
-	CONSTRAINT "users_sub_length" CHECK (length("users"."sub") between 1 and 255)
-);
---> statement-breakpoint
-ALTER TABLE "users" ENABLE ROW LEVEL SECURITY;
 --> statement-breakpoint
 CREATE TABLE "published" (
 	"tenant_id" uuid NOT NULL,
@@ -315,8 +308,6 @@ ALTER TABLE "audit_events" ADD CONSTRAINT "audit_events_tenant_id_tenants_id_fk"
 --> statement-breakpoint
 ALTER TABLE "memberships" ADD CONSTRAINT "memberships_tenant_id_tenants_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("id") ON DELETE cascade ON UPDATE no action;
 --> statement-breakpoint
-ALTER TABLE "memberships" ADD CONSTRAINT "memberships_user_id_users_sub_fk" FOREIGN KEY ("user_id") REFERENCES "public"."users"("sub") ON DELETE cascade ON UPDATE no action;
---> statement-breakpoint
 ALTER TABLE "published" ADD CONSTRAINT "published_tenant_id_tenants_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("id") ON DELETE cascade ON UPDATE no action;
 --> statement-breakpoint
 ALTER TABLE "findings" ADD CONSTRAINT "findings_scan" FOREIGN KEY ("tenant_id","scan_id") REFERENCES "public"."scans"("tenant_id","id") ON DELETE cascade ON UPDATE no action;
@@ -369,8 +360,6 @@ CREATE INDEX "audit_events_by_actor" ON "audit_events" USING btree ("tenant_id",
 --> statement-breakpoint
 CREATE INDEX "audit_events_by_target" ON "audit_events" USING btree ("tenant_id","target_id","created_at","number");
 --> statement-breakpoint
-CREATE INDEX "memberships_user_id" ON "memberships" USING btree ("user_id");
---> statement-breakpoint
 CREATE INDEX "memberships_by_time" ON "memberships" USING btree ("tenant_id","created_at","user_id");
 --> statement-breakpoint
 CREATE INDEX "memberships_admins" ON "memberships" USING btree ("tenant_id","user_id") WHERE "memberships"."role" = 'admin';
@@ -421,10 +410,6 @@ CREATE POLICY "tenants_of_tenant" ON "tenants" AS PERMISSIVE FOR ALL TO "scanstr
 --> statement-breakpoint
 CREATE POLICY "tenants_of_admin" ON "tenants" AS PERMISSIVE FOR ALL TO "scanstream_admin" USING (current_user = 'scanstream_admin') WITH CHECK (current_user = 'scanstream_admin');
 --> statement-breakpoint
-CREATE POLICY "users_of_tenant" ON "users" AS PERMISSIVE FOR ALL TO "scanstream_app" USING (exists (select 1 from memberships where memberships.user_id = users.sub and memberships.tenant_id = (select nullif(current_setting('app.tenant_id', true), '')::uuid))) WITH CHECK (exists (select 1 from memberships where memberships.user_id = users.sub and memberships.tenant_id = (select nullif(current_setting('app.tenant_id', true), '')::uuid)));
---> statement-breakpoint
-CREATE POLICY "users_of_admin" ON "users" AS PERMISSIVE FOR ALL TO "scanstream_admin" USING (current_user = 'scanstream_admin') WITH CHECK (current_user = 'scanstream_admin');
---> statement-breakpoint
 CREATE POLICY "published_of_tenant" ON "published" AS PERMISSIVE FOR ALL TO "scanstream_app" USING ("published"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid)) WITH CHECK ("published"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid));
 --> statement-breakpoint
 CREATE POLICY "published_of_admin" ON "published" AS PERMISSIVE FOR ALL TO "scanstream_admin" USING (current_user = 'scanstream_admin') WITH CHECK (current_user = 'scanstream_admin');
@@ -443,8 +428,6 @@ CREATE POLICY "scans_of_admin" ON "scans" AS PERMISSIVE FOR ALL TO "scanstream_a
 --> statement-breakpoint
 -- Without FORCE the owner of a table, which DATABASE_URL usually is, would see all rows whenever it forgot to take on a role.
 ALTER TABLE public.tenants FORCE ROW LEVEL SECURITY;
---> statement-breakpoint
-ALTER TABLE public.users FORCE ROW LEVEL SECURITY;
 --> statement-breakpoint
 ALTER TABLE public.memberships FORCE ROW LEVEL SECURITY;
 --> statement-breakpoint
@@ -477,12 +460,12 @@ GRANT USAGE ON SCHEMA public, scanstream TO scanstream_app, scanstream_admin;
 --> statement-breakpoint
 GRANT SELECT ON scanstream.migrations TO scanstream_app, scanstream_admin;
 --> statement-breakpoint
-REVOKE ALL ON public.tenants, public.users, public.memberships, public.api_keys, public.scans, public.findings, public.monitors,
+REVOKE ALL ON public.tenants, public.memberships, public.api_keys, public.scans, public.findings, public.monitors,
   public.changes, public.audit_events, public.scan_reports,
   public.decisions, public.organizations, public.observations,
   public.published FROM PUBLIC;
 --> statement-breakpoint
-GRANT SELECT, INSERT, UPDATE, DELETE ON public.tenants, public.users, public.memberships, public.api_keys, public.scans,
+GRANT SELECT, INSERT, UPDATE, DELETE ON public.tenants, public.memberships, public.api_keys, public.scans,
   public.findings, public.monitors, public.changes, public.scan_reports,
   public.decisions, public.organizations, public.observations,
   public.published TO scanstream_admin;
@@ -493,7 +476,7 @@ GRANT SELECT, INSERT (tenant_id, actor_kind, actor_id, action, target_type, targ
   ON public.audit_events TO scanstream_app, scanstream_admin;
 --> statement-breakpoint
 -- The application reads who belongs to a tenant, and adds and removes its members.
-GRANT SELECT ON public.tenants, public.users, public.memberships TO scanstream_app;
+GRANT SELECT ON public.tenants, public.memberships TO scanstream_app;
 --> statement-breakpoint
 GRANT INSERT, UPDATE (role, seen_at), DELETE ON public.memberships TO scanstream_app;
 --> statement-breakpoint
@@ -573,15 +556,6 @@ AS $$
   FROM public.api_keys AS found WHERE found.hash = wanted_hash;
 $$;
 --> statement-breakpoint
--- A subject that may belong to other tenants already, of whom the caller learns nothing.
-CREATE FUNCTION scanstream.register_user(wanted_sub text) RETURNS text
-LANGUAGE sql VOLATILE STRICT SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
-  INSERT INTO public.users (sub) VALUES (wanted_sub) ON CONFLICT (sub) DO NOTHING;
-  SELECT wanted_sub;
-$$;
---> statement-breakpoint
 -- Only in the transaction's tenant. The application cannot update the column itself, so nothing makes a revoked key valid again.
 CREATE FUNCTION scanstream.revoke_api_key(wanted_id uuid) RETURNS SETOF timestamptz
 LANGUAGE sql VOLATILE STRICT SECURITY DEFINER ROWS 1
@@ -643,10 +617,10 @@ END
 $$;
 --> statement-breakpoint
 REVOKE ALL ON FUNCTION scanstream.delete_tenant(text, integer), scanstream.find_due_tenant(text, double precision), scanstream.find_api_key(text),
-  scanstream.register_user(text), scanstream.revoke_api_key(uuid) FROM PUBLIC;
+  scanstream.revoke_api_key(uuid) FROM PUBLIC;
 --> statement-breakpoint
 GRANT EXECUTE ON FUNCTION scanstream.delete_tenant(text, integer), scanstream.find_due_tenant(text, double precision), scanstream.find_api_key(text),
-  scanstream.register_user(text), scanstream.revoke_api_key(uuid) TO scanstream_app;
+  scanstream.revoke_api_key(uuid) TO scanstream_app;
 --> statement-breakpoint
 RESET ROLE;
 --> statement-breakpoint

@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import { bigint, check, index, jsonb, pgTable, primaryKey, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
 import type { ActorKind, Role, Scope } from "../../shared/schemas/team.ts";
-import { currentTenantId, policies, tenantPolicies } from "../policies.ts";
+import { tenantPolicies } from "../policies.ts";
 import { instant } from "./columns.ts";
 
 export const tenants = pgTable(
@@ -24,32 +24,13 @@ export function ofTenant() {
     .references(() => tenants.id, { onDelete: "cascade" });
 }
 
-/** A person or program that signs in with a JWT. One subject may be a member of several tenants. */
-export const users = pgTable(
-  "users",
-  {
-    /** The JWT's `sub`. */
-    sub: text("sub").primaryKey(),
-    createdAt: instant("created_at").notNull().defaultNow(),
-  },
-  (table) => [
-    check("users_sub_length", sql`length(${table.sub}) between 1 and 255`),
-    // Members only; memberships has its own policy, so the sub-select sees this tenant's rows alone.
-    ...policies(
-      "users",
-      sql`exists (select 1 from memberships where memberships.user_id = users.sub and memberships.tenant_id = ${currentTenantId})`,
-    ),
-  ],
-);
-
+/** One subject may be a member of several tenants. */
 export const memberships = pgTable(
   "memberships",
   {
     tenantId: ofTenant(),
     /** The JWT's `sub`. */
-    userId: text("user_id")
-      .notNull()
-      .references(() => users.sub, { onDelete: "cascade" }),
+    userId: text("user_id").notNull(),
     role: text("role").$type<Role>().notNull().default("operator"),
     createdAt: instant("created_at").notNull().defaultNow(),
     /** When the member last left the page: what is newer is shown as new. Null: not yet. */
@@ -57,11 +38,11 @@ export const memberships = pgTable(
   },
   (table) => [
     primaryKey({ name: "memberships_pkey", columns: [table.tenantId, table.userId] }),
-    index("memberships_user_id").on(table.userId),
     index("memberships_by_time").on(table.tenantId, table.createdAt, table.userId),
     index("memberships_admins")
       .on(table.tenantId, table.userId)
       .where(sql`${table.role} = 'admin'`),
+    check("memberships_user_id_length", sql`length(${table.userId}) between 1 and 255`),
     check("memberships_role", sql`${table.role} in ('viewer', 'operator', 'admin')`),
     ...tenantPolicies("memberships", table.tenantId),
   ],

@@ -124,7 +124,7 @@ test("a login role that is a member of the application role may serve, but not a
     await ping(database);
     expect(await isMigrated(database)).toBe(true);
     expect(await findApiKey(database, "0".repeat(64))).toBeNull();
-    for (const table of ["tenants", "users", "memberships", "api_keys", "scans", "findings", "audit_events"]) {
+    for (const table of ["tenants", "memberships", "api_keys", "scans", "findings", "audit_events"]) {
       await expect(runSql(database, `select from ${table}`), table).rejects.toMatchObject({ sqlState: "42501" });
     }
     await expect(write(database, everyTenant, (db) => db.select().from(tenants))).rejects.toMatchObject({

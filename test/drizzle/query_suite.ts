@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { and, eq, sql } from "drizzle-orm";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { AppError } from "../../shared/app_error.ts";
@@ -123,7 +124,7 @@ export function describeQueries(driver: string, open: () => Promise<OpenDatabase
       const key = { tenantId: acme.id, name: secret, prefix: "p", hash: acme.hashes[0] ?? "" };
       const refused: readonly (readonly [sqlState: string, work: (db: TenantDatabase) => Promise<unknown>])[] = [
         ["23505", async (db) => db.insert(apiKeys).values(key)],
-        ["23503", async (db) => db.insert(memberships).values({ tenantId: acme.id, userId: secret })],
+        ["23503", async (db) => db.insert(memberships).values({ tenantId: randomUUID(), userId: secret })],
         ["23514", async (db) => db.insert(apiKeys).values({ ...key, hash: secret })],
         ["22P02", async (db) => db.execute(sql`select ${secret}::uuid`)],
         ["22021", async (db) => db.execute(sql`select ${`${secret}\0`}::text`)],

@@ -14,7 +14,6 @@ import {
   scanReports,
   scans,
   tenants,
-  users,
 } from "../../drizzle/schema.ts";
 import { everyTenant, write } from "../../drizzle/transactions.ts";
 
@@ -34,7 +33,6 @@ export async function seedTenant(database: Database, name = "acme"): Promise<See
   const hashes = [randomHash(), randomHash()];
   await write(database, everyTenant, async (db) => {
     await db.insert(tenants).values({ id, name });
-    await db.insert(users).values(subs.map((sub) => ({ sub })));
     await db.insert(memberships).values(subs.map((userId) => ({ tenantId: id, userId })));
     await db.insert(apiKeys).values(hashes.map((hash) => ({ tenantId: id, name: "ci", prefix: "ss_1234", hash })));
     await db.insert(scans).values(scanIds.map((scanId) => ({ id: scanId, tenantId: id })));

@@ -21,7 +21,6 @@ export async function openTestDatabase(): Promise<Database> {
   await runSql(
     database,
     `insert into tenants (id, name) values ('${tenantId}', 'Acme')`,
-    `insert into users (sub) values ('ada')`,
     `insert into memberships (tenant_id, user_id) values ('${tenantId}', 'ada')`,
   );
   return database;

@@ -1,4 +1,4 @@
-import { and, eq, type SQL, sql } from "drizzle-orm";
+import { and, eq, type SQL } from "drizzle-orm";
 import { memberships } from "../../../drizzle/schema.ts";
 import { audit, columnsOf } from "../../../drizzle/audit.ts";
 import { lockTenant, requireRoom } from "../../../drizzle/limits.ts";
@@ -40,7 +40,6 @@ export async function putMember(
 ): Promise<{ readonly member: Member; readonly isNew: boolean }> {
   const { kind, tenantId } = actor;
   if (role !== undefined) await requireAnAdmin(db, actor, { sub, role });
-  await db.execute(sql`select scanstream.register_user(${sub})`);
   const [added] = await db
     .insert(memberships)
     .values({ tenantId, userId: sub, role: role ?? defaultRole })
