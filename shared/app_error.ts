@@ -6,6 +6,8 @@ export type ErrorCode =
   | "conflict"
   | "malformed"
   | "invalid"
+  | "method_not_allowed"
+  | "unsupported_media_type"
   | "too_large"
   | "too_many"
   | "unavailable";
@@ -28,6 +30,8 @@ export interface AppErrorOptions {
   readonly loginProblem?: LoginProblem;
   /** When it is worth trying again. */
   readonly retryAfterSeconds?: number;
+  /** What the answer over HTTP says in addition. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** An expected failure. The message is written for the public: it never holds a secret. */
@@ -35,6 +39,7 @@ export class AppError extends Error {
   readonly code: ErrorCode;
   readonly loginProblem: LoginProblem | null;
   readonly retryAfterSeconds: number | null;
+  readonly headers: Readonly<Record<string, string>>;
 
   constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -42,6 +47,7 @@ export class AppError extends Error {
     this.code = code;
     this.loginProblem = options.loginProblem ?? null;
     this.retryAfterSeconds = options.retryAfterSeconds ?? null;
+    this.headers = options.headers ?? {};
   }
 }
 

@@ -1,6 +1,5 @@
 import { AppError, PermissionDenied } from "../../shared/app_error.ts";
 import type { FoundApiKey } from "../../drizzle/across_tenants.ts";
-import { createSteadyClock } from "../steady_clock.ts";
 import { badKey, isApiKey } from "./api_keys.ts";
 import { toPrincipal, type Identity, type AllowedPrincipal, type Principal } from "./principal.ts";
 import { type JwtVerifier, badToken } from "./jwt.ts";
@@ -156,14 +155,13 @@ const maxKeys = 10_000;
  */
 function rememberKeys(find: FindApiKey): FindApiKey {
   const keys = new Map<string, { readonly found: FoundApiKey; readonly untilMs: number }>();
-  const nowMs = createSteadyClock();
   return async (hash, request) => {
     const known = keys.get(hash);
-    if (known !== undefined && nowMs() < known.untilMs) return known.found;
+    if (known !== undefined && performance.now() < known.untilMs) return known.found;
     const found = await find(hash, request);
     keys.delete(hash);
     if (found?.isValid !== true) return found;
-    keys.set(hash, { found, untilMs: nowMs() + rememberedMs });
+    keys.set(hash, { found, untilMs: performance.now() + rememberedMs });
     const [oldest] = keys.keys();
     if (keys.size > maxKeys && oldest !== undefined) keys.delete(oldest);
     return found;

@@ -15,7 +15,6 @@ import {
 import { AppError, type LoginProblem } from "../../shared/app_error.ts";
 import { isUuid, lowerCaseUuids } from "../../shared/channel_name.ts";
 import { readBounded } from "../../shared/read_bounded.ts";
-import { createSteadyClock } from "../steady_clock.ts";
 import { settingsError } from "../config.ts";
 import type { IssuerOptions, Jwks } from "../key_set.ts";
 import type { Identity } from "./principal.ts";
@@ -57,10 +56,14 @@ export function tokenProblem(error: unknown): LoginProblem {
   return isUnsigned ? "signature" : "malformed";
 }
 
-/** Accepts the JWTs of the issuer. Rejects with `UsageError` for keys that cannot be imported. */
-export async function createIssuerVerifier(options: IssuerOptions, nowMs = Date.now): Promise<JwtVerifier> {
+/** Accepts the JWTs of the issuer. Rejects with `UsageError` for keys that cannot be imported. `elapsedMs` measures the age of fetched keys. */
+export async function createIssuerVerifier(
+  options: IssuerOptions,
+  nowMs = Date.now,
+  elapsedMs = () => performance.now(),
+): Promise<JwtVerifier> {
   const { issuer, audience, tenantClaim = "tenant_id" } = options;
-  const keys = "jwks" in options ? await createInlineKeys(options.jwks) : createRemoteKeys(options.url, nowMs);
+  const keys = "jwks" in options ? await createInlineKeys(options.jwks) : createRemoteKeys(options.url, elapsedMs);
   return {
     async verify(token) {
       const payload = await verifySignature(token, keys, {
@@ -97,8 +100,7 @@ const maxKeySetBytes = 1_048_576;
  * Keys fetched from the issuer, stale if it fails: an outage leaves the known keys in use. Without any it is `unavailable`
  * (503), as is a key id that is unknown while the issuer does not answer: neither means that the token is bad.
  */
-function createRemoteKeys(url: string, clock: () => number): KeySource {
-  const nowMs = createSteadyClock(clock);
+function createRemoteKeys(url: string, nowMs: () => number): KeySource {
   const keys = createRemoteJWKSet(new URL(url), {
     timeoutDuration: fetchTimeoutMs,
     // Never by itself: jose would refuse known keys when a refresh fails, and make a rotated key wait for its cooldown.

@@ -1,7 +1,6 @@
 import { isJsonObject } from "../../shared/json.ts";
 import { readBounded } from "../../shared/read_bounded.ts";
 import type { IssuerEndpoints } from "../http/session_schema.ts";
-import { createSteadyClock } from "../steady_clock.ts";
 import { isIssuerAddress, type SignInConfig } from "../config.ts";
 
 /** The issuer that people sign in at, as the live page needs it. All of it is public. */
@@ -13,8 +12,7 @@ const timeoutMs = 3000;
 const maxBytes = 262_144;
 
 /** Reads the issuer's discovery document, and keeps what it said while the issuer is away. */
-export function createSignIn(config: SignInConfig, clock: () => number) {
-  const nowMs = createSteadyClock(clock);
+export function createSignIn(config: SignInConfig, nowMs = () => performance.now()) {
   let known: IssuerEndpoints | null = null;
   let notBeforeMs = -Infinity;
   return {

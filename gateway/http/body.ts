@@ -4,7 +4,7 @@ import { isJsonObject } from "../../shared/json.ts";
 import { bodyTooLarge, readBounded } from "../../shared/read_bounded.ts";
 import type { FieldProblem } from "./problem_schema.ts";
 import { accountOf } from "../limits.ts";
-import { HttpRefusal, InvalidBody } from "./problem.ts";
+import { InvalidBody } from "./problem.ts";
 
 export interface BodyOptions {
   readonly maxBytes: number;
@@ -14,7 +14,7 @@ export interface BodyOptions {
 
 /**
  * Reads a JSON body without ever holding more than `maxBytes`. Rejects with `AppError` `too_large` (413) or `malformed`
- * (400), or `HttpRefusal` for a content type that is not JSON (415; none at all is fine).
+ * (400), or `unsupported_media_type` for a content type that is not JSON (415; none at all is fine).
  */
 export async function readJson(request: Request, options: BodyOptions): Promise<unknown> {
   requireJson(request.headers);
@@ -61,19 +61,18 @@ function toFieldProblem(issue: v.BaseIssue<unknown>, base: string): FieldProblem
   return { pointer: base + (issue.path ?? []).map((item) => toPointer(item.key)).join(""), detail: issue.message };
 }
 
-/** Throws `HttpRefusal` for a content type that is not JSON, and for a body that is compressed; no type at all is fine. */
+/** Throws `AppError` for a content type that is not JSON, and for a body that is compressed; no type at all is fine. */
 function requireJson(headers: Headers): void {
   const encoding = headers.get("content-encoding")?.trim().toLowerCase() ?? "identity";
   if (encoding !== "identity" && encoding !== "") {
-    throw new HttpRefusal("unsupported_media_type", "The body is compressed: send it without Content-Encoding", {
-      accept: "application/json",
-      "accept-encoding": "identity",
+    throw new AppError("unsupported_media_type", "The body is compressed: send it without Content-Encoding", {
+      headers: { accept: "application/json", "accept-encoding": "identity" },
     });
   }
   const contentType = headers.get("content-type");
   if (contentType === null || /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(contentType.trim())) return;
-  throw new HttpRefusal("unsupported_media_type", "The body's content type is not JSON: send application/json", {
-    accept: "application/json",
+  throw new AppError("unsupported_media_type", "The body's content type is not JSON: send application/json", {
+    headers: { accept: "application/json" },
   });
 }
 

@@ -1,7 +1,7 @@
 import { AppError } from "../../shared/app_error.ts";
 import { EventError } from "../../shared/event.ts";
 import { FeatureError } from "../streaming/event_stream_definition.ts";
-import type { FieldProblem, Problem } from "./problem_schema.ts";
+import { problemKinds, type FieldProblem, type Problem } from "./problem_schema.ts";
 
 /** A body whose fields are wrong: 422, each field named. */
 export class InvalidBody extends AppError {
@@ -16,39 +16,12 @@ export class InvalidBody extends AppError {
   }
 }
 
-/** Refusals that only HTTP knows. */
-export class HttpRefusal extends Error {
-  readonly code: "method_not_allowed" | "unsupported_media_type";
-  readonly headers: Readonly<Record<string, string>>;
-
-  constructor(code: HttpRefusal["code"], message: string, headers: Readonly<Record<string, string>> = {}) {
-    super(message);
-    this.name = "HttpRefusal";
-    this.code = code;
-    this.headers = headers;
-  }
-}
-
 /** A known path with another method names the right ones. */
-export function methodRefused(method: string, allowed: readonly string[]): HttpRefusal {
+export function methodRefused(method: string, allowed: readonly string[]): AppError {
   const allow = allowed.join(", ");
-  return new HttpRefusal("method_not_allowed", `${method} is not a method of this path: use ${allow}`, { allow });
+  const message = `${method} is not a method of this path: use ${allow}`;
+  return new AppError("method_not_allowed", message, { headers: { allow } });
 }
-
-const kinds: Readonly<Record<Problem["code"], { readonly status: number; readonly title: string }>> = {
-  malformed: { status: 400, title: "Malformed request" },
-  not_authenticated: { status: 401, title: "Not authenticated" },
-  permission_denied: { status: 403, title: "Not permitted" },
-  not_found: { status: 404, title: "Not found" },
-  method_not_allowed: { status: 405, title: "Method not allowed" },
-  conflict: { status: 409, title: "Conflict" },
-  too_large: { status: 413, title: "Too large" },
-  unsupported_media_type: { status: 415, title: "Unsupported media type" },
-  invalid: { status: 422, title: "Invalid" },
-  too_many: { status: 429, title: "Too many" },
-  internal: { status: 500, title: "Internal error" },
-  unavailable: { status: 503, title: "Unavailable" },
-};
 
 /** The answer to a request that failed, for any error. Only errors written for the public are quoted. */
 export function problemResponse(error: unknown): Response {
@@ -59,23 +32,21 @@ export function problemResponse(error: unknown): Response {
 /** An error that the response does not explain: a bug, of the gateway or of a feature. For the others the request's own log line says enough. */
 export function isUnexpected(error: unknown): boolean {
   if (error instanceof Error && error.cause instanceof FeatureError) return true;
-  return !(error instanceof AppError || error instanceof HttpRefusal || error instanceof EventError);
+  return !(error instanceof AppError || error instanceof EventError);
 }
 
 export function toProblem(error: unknown): Problem {
   if (error instanceof EventError) return problem(error.code, error.message);
   if (error instanceof InvalidBody) return { ...problem("invalid", error.message), errors: error.errors };
-  if (error instanceof AppError || error instanceof HttpRefusal) return problem(error.code, error.message);
+  if (error instanceof AppError) return problem(error.code, error.message);
   return problem("internal", "Something went wrong here; it was logged");
 }
 
 const defaultRetryAfterSeconds = 5;
 
 function problemHeaders(problem: Problem, error: unknown): Headers {
-  const headers = new Headers({ "content-type": "application/problem+json" });
-  if (error instanceof HttpRefusal) {
-    for (const [name, value] of Object.entries(error.headers)) headers.set(name, value);
-  }
+  const own = error instanceof AppError ? error.headers : {};
+  const headers = new Headers({ ...own, "content-type": "application/problem+json" });
   if (problem.status === 401) {
     headers.append("www-authenticate", 'Bearer realm="scanstream"');
     headers.append("www-authenticate", 'Api-Key realm="scanstream"');
@@ -88,6 +59,6 @@ function problemHeaders(problem: Problem, error: unknown): Headers {
 }
 
 function problem(code: Problem["code"], detail: string): Problem {
-  const { status, title } = kinds[code];
+  const { status, title } = problemKinds[code];
   return { type: `urn:scanstream:problem:${code}`, title, status, detail, code };
 }

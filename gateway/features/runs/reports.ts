@@ -10,7 +10,6 @@ import { maxStoredReportBytes, reportSchema } from "../../../shared/schemas/repo
 import { component, headers, json, problem } from "../../description/operation.ts";
 import { readBytes } from "../../http/body.ts";
 import { accountOf } from "../../limits.ts";
-import { HttpRefusal } from "../../http/problem.ts";
 import { pulledStream, slicesOf } from "../../http/pulled_stream.ts";
 import type { Resource } from "../../http/resource.ts";
 import { scanStore } from "./store.ts";
@@ -101,16 +100,12 @@ async function* thin(pieces: AsyncIterable<Uint8Array<ArrayBuffer>>) {
   for await (const piece of pieces) yield* slicesOf(piece, inflatedAtOnceBytes);
 }
 
-/** Rejects with `HttpRefusal`, or with `AppError` `too_large` or `malformed`. */
+/** Rejects with `AppError` `unsupported_media_type`, `too_large` or `malformed`. */
 async function readReport(request: Request): Promise<NewReport> {
   if (request.headers.get("content-encoding")?.trim().toLowerCase() !== "gzip") {
-    throw new HttpRefusal(
-      "unsupported_media_type",
-      "The report is not compressed: send it with Content-Encoding: gzip",
-      {
-        "accept-encoding": "gzip",
-      },
-    );
+    throw new AppError("unsupported_media_type", "The report is not compressed: send it with Content-Encoding: gzip", {
+      headers: { "accept-encoding": "gzip" },
+    });
   }
   const body = await readBytes(request, maxStoredReportBytes);
   // https://www.rfc-editor.org/rfc/rfc1952#section-2.3.1

@@ -135,7 +135,11 @@ describe("remote keys", () => {
     });
     const { url, close } = await listen(server);
     onTestFinished(close);
-    return createIssuerVerifier({ url: `${url}/jwks`, issuer, audience }, () => clockMs);
+    return createIssuerVerifier(
+      { url: `${url}/jwks`, issuer, audience },
+      () => clockMs,
+      () => clockMs,
+    );
   }
 
   function serve(...keys: readonly IssuerKey[]): void {
