@@ -281,6 +281,7 @@ CREATE TABLE "scans" (
 	"not_applicable" integer DEFAULT 0 NOT NULL,
 	"cancel_requested" boolean DEFAULT false NOT NULL,
 	"created_by" text,
+	"registration" text,
 	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
 	"updated_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
 	"started_at" timestamp (3) with time zone,

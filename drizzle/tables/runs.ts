@@ -57,6 +57,8 @@ export const scans = pgTable(
     cancelRequested: boolean("cancel_requested").notNull().default(false),
     /** The JWT's `sub` or the API key's id that registered it. */
     createdBy: text("created_by"),
+    /** The body it was registered with, so that the same request again is the same scan. */
+    registration: text("registration"),
     startedAt: instant("started_at"),
   },
   (table) => [

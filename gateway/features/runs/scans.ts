@@ -145,12 +145,12 @@ function defineRoutes(resource: Resource, dependencies: FeatureDependencies): vo
       allow: "publish",
       operationId: "putScan",
       summary: "Register a scan with an id that the client chooses",
-      description: "Sent again for the same org, client and benchmark it returns the same scan, so a client can retry.",
+      description: "Sending the same body again returns the same scan, so a client can retry.",
       body: registration,
       answers: {
-        200: json(Scan, "Registered before", ["Location"]),
+        200: json(Scan, "Registered before, with the same body", ["Location"]),
         201: registered,
-        409: problem("Registered before, for another org, client or benchmark"),
+        409: problem("Registered before, with another body"),
       },
     },
     async ({ c, principal, id, body, write }) => {
@@ -207,7 +207,7 @@ export function announceScanUpdated(
 
 /**
  * Registers a scan. Under an id that its producer made, the same request again gives the same scan. Rejects with
- * `AppError("conflict")` for an id that was registered for another org, client or benchmark.
+ * `AppError("conflict")` for an id that was registered with another body.
  */
 export async function putScan(
   db: TenantDatabase,
@@ -215,17 +215,15 @@ export async function putScan(
   scan: NewScan,
   id?: string,
 ): Promise<{ readonly row: ScanRow; readonly isNew: boolean }> {
+  const { org_url: orgUrl = null, client_id: clientId = null, benchmark = null, checks_total: checksTotal } = scan;
+  const registeredAs = JSON.stringify([orgUrl, clientId, benchmark, checksTotal ?? null]);
   const { tenantId, id: createdBy } = principal;
-  const given = { orgUrl: null, clientId: null, benchmark: null, ...toValues<ScanRow>(table, scan) };
-  const created = await scanStore.insert(db, { tenantId, createdBy, ...given, ...(id !== undefined && { id }) });
+  const values = { tenantId, orgUrl, createdBy, registration: registeredAs, ...toValues<ScanRow>(table, scan) };
+  const created = await scanStore.insert(db, id === undefined ? values : { ...values, id });
   if (created !== null) return { row: created, isNew: true };
   const row = await scanStore.select(db, id ?? "");
-  const isSame = (["orgUrl", "clientId", "benchmark"] as const).every((name) => row[name] === given[name]);
-  if (isSame) return { row, isNew: false };
-  throw new AppError(
-    "conflict",
-    "Another scan is registered under this id: expected the same org_url, client_id and benchmark, or a new UUID",
-  );
+  if (row.registration === registeredAs) return { row, isNew: false };
+  throw new AppError("conflict", "Another scan is registered under this id: expected the same body, or a new UUID");
 }
 
 /** Asks the producer to stop; it learns it from the answer to its next report. Rejects with `NotFound` or `AppError("conflict")`. */
