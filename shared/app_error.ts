@@ -30,7 +30,7 @@ export interface AppErrorOptions {
   readonly loginProblem?: LoginProblem;
   /** When it is worth trying again. */
   readonly retryAfterSeconds?: number;
-  /** What the answer over HTTP says in addition. */
+  /** Headers of the answer over HTTP, such as `Allow`. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
