@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { UsageError } from "../../shared/usage_error.ts";
 import { checkOptions, optionalNumber, optionalText, someText, wholeNumber } from "../check_options.ts";
+import { parseConfig } from "../config.ts";
 import { createGateway as createProcessGateway, type ProcessGateway } from "../create_gateway.ts";
 import type { Feature } from "../features/features.ts";
 import type { DatabaseAdapter, Gateway, GatewayOptions } from "../gateway_options.ts";
@@ -26,6 +27,8 @@ const auth = {
   url: v.optional(v.pipe(v.string(), v.url("expected the URL of a key set"))),
   jwks: v.optional(v.looseObject({ keys: v.array(v.looseObject({})) })),
 };
+const someBound = v.optional(v.pipe(v.number(), v.gtValue(0, "expected a number above 0")));
+const bounds = Object.fromEntries(Object.keys(parseConfig({}).bounds).map((name) => [name, someBound]));
 const gatewayEntries = {
   features: v.array(v.looseObject({ prefix: someText, eventStreams: v.looseObject({}) })),
   database: opened,
@@ -39,7 +42,7 @@ const gatewayEntries = {
   streamTokenSecret: v.optional(v.pipe(v.string(), v.minLength(32, "expected 32 random bytes or more"))),
   corsOrigins: v.optional(v.array(someText)),
   trustedProxyHops: v.nullish(wholeNumber),
-  bounds: v.optional(v.looseObject({})),
+  bounds: v.optional(v.strictObject(bounds)),
   log: v.optional(v.looseObject({ info: v.function() })),
 };
 
@@ -67,7 +70,13 @@ export async function serveOn(http: HttpRuntime, gateway: Gateway, options: Port
   }
   const opened = gateway as ProcessGateway;
   const { dependencies, isEmbedded } = opened;
-  const served = await serveGateway(opened, { http, host, port, metricsPort: null });
+  const served = await serveGateway(opened, {
+    http,
+    host,
+    port,
+    metricsPort: null,
+    names: { host: "host", port: "port" },
+  });
   const firstKey = isEmbedded ? await createFirstKey((...operation) => executeAdmin(dependencies, ...operation)) : null;
   return { url: served.url, firstKey, stop: () => served.stop() };
 }

@@ -21,8 +21,10 @@ export type Fetch = (request: Request, env: object) => Response | Promise<Respon
 export interface ListenAddress {
   readonly host: string;
   readonly port: number;
-  /** The variable that an error names. Clients come by thousands to `PORT`, and one to `METRICS_PORT`. */
-  readonly variable: "PORT" | "METRICS_PORT";
+  /** False: for the metrics alone, where one client comes; the other gets thousands. */
+  readonly isForClients: boolean;
+  /** The settings that an error names: variables, or options of `serve`. */
+  readonly names: { readonly host: string; readonly port: string };
 }
 
 export interface HttpServer {
@@ -52,16 +54,16 @@ export function refuseRequest(error: unknown): Response {
 }
 
 /** The `UsageError` for an address that cannot be listened on, or the error itself. */
-export function listenProblem(error: unknown, { host, port, variable }: ListenAddress): unknown {
+export function listenProblem(error: unknown, { host, port, names }: ListenAddress): unknown {
   const because = (problem: string) => settingsError([problem], { cause: error });
   if (hasCode(error, "EADDRINUSE")) {
-    return because(`${variable}: expected a free port: another program listens on ${host}:${port}`);
+    return because(`${names.port}: expected a free port: another program listens on ${host}:${port}`);
   }
   if (hasCode(error, "EACCES")) {
-    return because(`${variable}: expected a port that this user may listen on, 1024 or higher`);
+    return because(`${names.port}: expected a port that this user may listen on, 1024 or higher`);
   }
   if (hasCode(error, "ENOTFOUND", "EADDRNOTAVAIL", "EAI_AGAIN", "EINVAL")) {
-    return because("HOST: expected an address of this machine, such as 127.0.0.1 or 0.0.0.0");
+    return because(`${names.host}: expected an address of this machine, such as 127.0.0.1 or 0.0.0.0`);
   }
   return error;
 }

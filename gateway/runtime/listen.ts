@@ -31,7 +31,7 @@ const acceptedPerTurn = 32;
  * cannot be listened on.
  */
 export async function listen(listener: RequestListener, address: ListenAddress): Promise<Listening> {
-  const isShared = address.variable === "PORT" && process.platform === "linux";
+  const isShared = address.isForClients && process.platform === "linux";
   // Servers that share a port share it with any program of the same user that does so, too: nobody else may have it.
   if (isShared && address.port !== 0) {
     const server = await listenAlone(listener, address);

@@ -1,7 +1,7 @@
 import { AppError } from "../../shared/app_error.ts";
 import type { ProcessGateway } from "../create_gateway.ts";
 import { methodRefused, problemResponse } from "../http/problem.ts";
-import type { HttpRuntime, HttpServer } from "./http_runtime.ts";
+import type { HttpRuntime, HttpServer, ListenAddress } from "./http_runtime.ts";
 
 /** How long the closing of streams is spread. */
 const defaultDrainMs = 3000;
@@ -15,17 +15,22 @@ export interface ServeOptions {
   readonly port: number;
   /** A port for `/metrics` alone; null: none. */
   readonly metricsPort: number | null;
+  readonly names?: ListenAddress["names"];
 }
 
+const variables = { host: "HOST", port: "PORT" };
+
 /** Gives a gateway its ports. Rejects with `UsageError` for an address that cannot be listened on; then the gateway is closed. */
-export async function serveGateway(gateway: ProcessGateway, { http, host, port, metricsPort }: ServeOptions) {
+export async function serveGateway(gateway: ProcessGateway, options: ServeOptions) {
+  const { http, host, port, metricsPort, names = variables } = options;
   gateway.serveOver(http);
   const servers: HttpServer[] = [];
   let stopping: Promise<void> | null = null;
   try {
-    const app = await http.serve(gateway.fetch, { host, port, variable: "PORT" });
+    const app = await http.serve(gateway.fetch, { host, port, names, isForClients: true });
     servers.push(app);
-    const metricsAddress = { host, port: metricsPort ?? 0, variable: "METRICS_PORT" } as const;
+    const metricsNames = { ...names, port: "METRICS_PORT" };
+    const metricsAddress = { host, port: metricsPort ?? 0, names: metricsNames, isForClients: false };
     const fetchMetrics = (request: Request) => respondMetrics(gateway, request);
     const metrics = metricsPort === null ? null : await http.serve(fetchMetrics, metricsAddress);
     if (metrics !== null) servers.push(metrics);

@@ -33,8 +33,8 @@ const maxChannels = 1000;
  */
 export function createGatewayPublisher(options: GatewayBrokerOptions): GatewayPublisher {
   const { apiKey, timeoutMs = 8000 } = options;
-  const url = parseServiceUrl(options.url, "SCANSTREAM_URL");
-  requireCredential(apiKey, "SCANSTREAM_API_KEY");
+  const url = parseServiceUrl(options.url, "url (SCANSTREAM_URL)");
+  requireCredential(apiKey, "apiKey (SCANSTREAM_API_KEY)");
   // Called as a property of `globalThis`: Workers refuses it unbound.
   const send = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
   const headers = { authorization: `Api-Key ${apiKey}`, "content-type": "application/json" };

@@ -15,6 +15,7 @@ export function parseServiceUrl(value: string, variable: string): string {
 
 /** Throws `TypeError` for a key or token that no header can carry; it names the variable, never the value. */
 export function requireCredential(value: string, variable: string): void {
-  if (/^[\x21-\x7e]+$/.test(value)) return;
-  throw new TypeError(`Cannot make a broker: ${variable} is not valid: expected no spaces and no line breaks`);
+  // A caller in JavaScript may have left it out.
+  if (typeof value === "string" && /^[\x21-\x7e]+$/.test(value)) return;
+  throw new TypeError(`Cannot make a broker: ${variable} is not valid: expected a text without spaces and line breaks`);
 }

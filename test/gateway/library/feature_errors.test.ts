@@ -1,3 +1,5 @@
+import { createServer } from "node:http";
+import { listen } from "../../support/listen.ts";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -123,6 +125,15 @@ const wrong: readonly (readonly [call: () => unknown, named: RegExp])[] = [
   [
     async () => serve(await createGateway(whole), { prt: 1 } as never),
     /Cannot call serve: prt: .* did you mean "port"/,
+  ],
+  [() => createGateway({ ...whole, bounds: { maxStream: 1 } } as never), /bounds\.maxStream: is not a known field/],
+  [() => createGateway({ ...whole, bounds: { maxStreams: 0 } }), /bounds\.maxStreams: expected a number above 0/],
+  [
+    async () => {
+      const { port } = await listen(createServer());
+      return serve(await createGateway(whole), { port });
+    },
+    /: port: expected a free port/,
   ],
   [
     () => pglite({ folder: "x" } as never),

@@ -198,10 +198,13 @@ test.each([
   "https://gateway#pa55",
 ])("createGatewayPublisher refuses %j as a URL and does not repeat it", (url) => {
   const create = () => createGatewayPublisher({ url, apiKey });
-  expect(create).toThrow(/SCANSTREAM_URL is not valid: expected an https:/);
+  expect(create).toThrow(/url \(SCANSTREAM_URL\) is not valid: expected an https:/);
   expect(create).not.toThrow(/pa55/);
 });
 
-test.each(["", "two words", "line\nbreak", "käy"])("createGatewayPublisher refuses %j as a key", (bad) => {
-  expect(() => open({ apiKey: bad })).toThrow(/SCANSTREAM_API_KEY is not valid/);
-});
+test.each(["", "two words", "line\nbreak", "käy", undefined as never])(
+  "createGatewayPublisher refuses %j as a key",
+  (bad) => {
+    expect(() => open({ apiKey: bad })).toThrow(/apiKey \(SCANSTREAM_API_KEY\) is not valid/);
+  },
+);
