@@ -41,6 +41,8 @@ test("whatever bytes an organization answers, a read is evidence only when they 
         expect(status).toBe(200);
         expect(isList).toBe(true);
         expect(list.value).toEqual(cleanProviderText(parsed, { pageField: "pageContent" }));
+        // A saved file says the same when it is read again.
+        expect(cleanProviderText(structuredClone(list.value), { pageField: "pageContent" })).toEqual(list.value);
         for (const line of textsOf(list.value)) expect(isLine(line, 2000), JSON.stringify(line)).toBe(true);
       } else {
         expect(isLine(list.detail, 2000), list.detail).toBe(true);

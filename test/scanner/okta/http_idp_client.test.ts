@@ -55,6 +55,7 @@ test.each<[string, Reply, string, number | null, string | null]>([
   ["200 with cut-off JSON", { body: '[{"id":"p1"},{"id"' }, "provider_error", 200, null],
   ["200 with an object", { body: { items: [] } }, "unreadable", 200, null],
   ["200 nested beyond reason", { body: `{"a":${"[".repeat(150_000)}${"]".repeat(150_000)}}` }, "unreadable", 200, null],
+  ["200 larger than 32 MiB", { body: " ".repeat(33_554_433) }, "provider_error", null, null],
   ["time-out", { fault: "hang" }, "provider_error", null, null],
   ["reset", { fault: "reset" }, "provider_error", null, null],
   ["cut-off connection", { fault: "cut", body: [{ id: "p1" }] }, "provider_error", null, null],

@@ -1,11 +1,8 @@
-import { array, assert, dictionary, oneof, property } from "fast-check";
 import { describe, expect, test } from "vitest";
 import { pathSegment } from "../../../scanner/okta/idp_client.ts";
 import { parseBody } from "../../../scanner/okta/json_answer.ts";
 import { cleanDistinguishedName, cleanProviderText } from "../../../scanner/okta/provider_text.ts";
 import { isLine } from "../../../shared/text.ts";
-import { fuzzed } from "../../fuzz/fuzzed.ts";
-import { hostileString, textsOf } from "../../support/hostile_text.ts";
 
 const clean = (value: unknown) => cleanProviderText(structuredClone(value), { pageField: "pageContent" });
 const cleanId = (id: string) => (clean({ id }) as { readonly id: string }).id;
@@ -92,18 +89,4 @@ test("a name that a certificate prints in lines keeps its parts apart", () => {
 test("a number that no double can hold is no number, so that a saved file says the same", () => {
   const parsed = parseBody('{"a":1e999,"b":[-1e999],"c":1e308}');
   expect(parsed).toMatchObject({ kind: "json", value: { a: "Infinity", b: ["-Infinity"], c: 1e308 } });
-});
-
-test("no matter what comes in, what goes out is lines, and passing again changes nothing", () => {
-  const entry = dictionary(hostileString, oneof(hostileString, array(hostileString)), { noNullPrototype: true });
-  assert(
-    property(entry, hostileString, (fields, id) => {
-      const parsed = parseBody(JSON.stringify([{ ...fields, id }]));
-      if (parsed.kind !== "json") throw new Error(parsed.kind);
-      const texts = textsOf(parsed.value);
-      for (const text of texts) expect(isLine(text, 2000), JSON.stringify(text)).toBe(true);
-      expect(clean(parsed.value)).toEqual(parsed.value);
-    }),
-    fuzzed(1000),
-  );
 });
