@@ -2,19 +2,19 @@ import { createHash, randomUUID } from "node:crypto";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import type { CryptoKey } from "jose";
 import type { PracticeOrg } from "../../practice_org/create_practice_org.ts";
+import { defaultScopes } from "../../scanner/settings/values.ts";
 
-/** A client of the org that shares no code with the scanner: jose, fetch, and the RFCs. Every part can be bent. */
+/** A client of the org that shares no login with the scanner: jose, fetch, and the RFCs. Every part can be bent. */
 
 interface AssertionParts {
   readonly claims?: Readonly<Record<string, unknown>>;
-  /** Claims that are left out. */
-  readonly without?: readonly string[];
   readonly header?: { readonly kid?: string };
   readonly key?: CryptoKey;
 }
 
 export interface ProofParts {
   readonly claims?: Readonly<Record<string, unknown>>;
+  /** Claims that are left out. */
   readonly without?: readonly string[];
 }
 
@@ -34,20 +34,7 @@ interface OauthAnswer {
   };
 }
 
-const allScopes = [
-  "policies",
-  "brands",
-  "apps",
-  "authenticators",
-  "networkZones",
-  "apiTokens",
-  "roles",
-  "groups",
-  "logStreams",
-  "logs",
-  "idps",
-  "users",
-].map((name) => `okta.${name}.read`);
+const allScopes = defaultScopes.map((name) => `okta.${name}`);
 
 const assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 
@@ -57,32 +44,18 @@ export async function createRawClient(org: PracticeOrg) {
   const tokenUrl = `${org.url}/oauth2/v1/token`;
   const seconds = () => Math.floor(Date.now() / 1000);
 
-  async function assertion(parts: AssertionParts = {}): Promise<string> {
-    const claims: Record<string, unknown> = {
-      iss: org.clientId,
-      sub: org.clientId,
-      aud: tokenUrl,
-      iat: seconds(),
-      exp: seconds() + 300,
-      jti: randomUUID(),
-      ...parts.claims,
-    };
-    for (const name of parts.without ?? []) delete claims[name];
-    return new SignJWT(claims)
-      .setProtectedHeader({ alg: "RS256", ...parts.header })
-      .sign(parts.key ?? org.privateKeyJwk);
+  function assertion({ claims, header, key }: AssertionParts = {}): Promise<string> {
+    const [iat, id] = [seconds(), org.clientId];
+    return new SignJWT({ iss: id, sub: id, aud: tokenUrl, iat, exp: iat + 300, jti: randomUUID(), ...claims })
+      .setProtectedHeader({ alg: "RS256", ...header })
+      .sign(key ?? org.privateKeyJwk);
   }
 
-  async function proof(method: string, url: string, parts: ProofParts = {}): Promise<string> {
-    const claims: Record<string, unknown> = {
-      htm: method,
-      htu: url,
-      iat: seconds(),
-      jti: randomUUID(),
-      ...parts.claims,
-    };
-    for (const name of parts.without ?? []) delete claims[name];
-    return new SignJWT(claims).setProtectedHeader({ typ: "dpop+jwt", alg: "ES256", jwk: publicJwk }).sign(privateKey);
+  function proof(htm: string, htu: string, { claims = {}, without = [] }: ProofParts = {}): Promise<string> {
+    const all = { htm, htu, iat: seconds(), jti: randomUUID(), ...claims };
+    const kept = Object.entries(all).filter(([name]) => !without.includes(name));
+    const header = { typ: "dpop+jwt", alg: "ES256", jwk: publicJwk };
+    return new SignJWT(Object.fromEntries(kept)).setProtectedHeader(header).sign(privateKey);
   }
 
   async function requestToken(parts: TokenParts = {}): Promise<OauthAnswer> {
@@ -128,8 +101,6 @@ export async function createRawClient(org: PracticeOrg) {
 
   return { tokenUrl, assertion, proof, requestToken, obtainNonce, logIn, call };
 }
-
-export type RawClient = Awaited<ReturnType<typeof createRawClient>>;
 
 /** A client that is logged in: `get` calls with a fresh proof each time. */
 export async function signedIn(org: PracticeOrg, scopes: readonly string[] = allScopes) {
