@@ -94,6 +94,9 @@ describe("usage and configuration exit with 2", () => {
     [["evaluate"], /--from-artifacts/],
     [["collect"], /--save-artifacts/],
     [["explain", "no_such_check"], /Unknown rule "no_such_check"/],
+    [["fix"], /--output DIR is missing/],
+    [["verify", "report"], /--key FILE is missing/],
+    [["scan", "--sign", "scanner.key"], /--sign needs --output DIR/],
   ])("%j", async (args, message) => {
     const { code, stdout, stderr } = await callCommand(args, { cwd, env: readOnly.env });
     expect(stderr).toMatch(message);

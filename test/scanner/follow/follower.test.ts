@@ -147,13 +147,29 @@ describe("a follower", () => {
     expect(second.lines.length).toBeGreaterThan(28);
   });
 
+  it("names both transactions on one policy, and none of another family", async () => {
+    const { org, follower } = await startFollower({ withAddresses: true });
+    org.change("fips-off", "dana@practice.example");
+    org.change("session-lifetime-long", "sam@practice.example");
+    org.change("session-idle-long", "alex@practice.example");
+    const { lines } = await follower.after();
+    const logins = (name: string) =>
+      lines.flatMap(({ check, explained_by: events }) =>
+        check === name ? events.map(({ actor }) => actor.login) : [],
+      );
+    expect(new Set(logins(fips))).toEqual(new Set(["dana@practice.example"]));
+    const both = new Set(["sam@practice.example", "alex@practice.example"]);
+    expect(new Set(logins("signon_global_session_idle_timeout_15min"))).toEqual(both);
+    expect(lines[0]?.explained_by[0]).toHaveProperty("ip_address");
+  });
+
   it.each([
     ["the innocent first", ["app-added", "dashboard-mfa-off"]],
     ["the innocent last", ["dashboard-mfa-off", "app-added"]],
   ])(
     "names who changed a finding's object, and lists others of the interval without a name: %s",
     async (_case, names) => {
-      const { org, follower } = await startFollower({ withAddresses: true });
+      const { org, follower } = await startFollower();
       for (const name of names)
         org.change(name, name === "app-added" ? "sam@practice.example" : "dana@practice.example");
       const { lines } = await follower.after();
@@ -168,7 +184,6 @@ describe("a follower", () => {
         expect(JSON.stringify(line)).not.toContain("sam@");
       }
       for (const line of ofOthers) expect(logins(line)).toEqual(["sam@practice.example"]);
-      expect(ofOthers[0]?.explained_by[0]).toHaveProperty("ip_address");
     },
   );
 

@@ -212,6 +212,10 @@ test.each([
   await expect(readSigner({ option: "--sign", file: path("bad") }, null)).rejects.toThrow(reason);
 });
 
+test("a private key verifies nothing", async () => {
+  await expect(readVerifier({ option: "--key", file: path("one") })).rejects.toThrow("it is a private key");
+});
+
 test("an encrypted key, two variables, and a key from a variable", async () => {
   const options = { type: "pkcs8", format: "pem", cipher: "aes-256-cbc", passphrase: "secret" } as const;
   await writeFile(path("encrypted"), generateKeyPairSync("ed25519").privateKey.export(options));
