@@ -152,7 +152,11 @@ function compareAuthorities(certificates: readonly CertificateFields[], policy: 
   const names = certificates.flatMap(({ sha256 }) => approved.get(plainHex(sha256)) ?? []);
   if (unlisted.length === 0) return { kind: "agrees", said: `the certificates of ${quoteAll(names)}` };
   const found = unlisted.map(({ subject, sha256 }) => `${quoted(subject)} with SHA-256 ${sha256}`).join("; ");
-  return { kind: "departs", said: `the certificates of ${quoteAll([...approved.values()])}`, found };
+  // Only the fingerprints tell two certificates of one name apart.
+  const said = [...approved].map(([sha256, name]) =>
+    unlisted.some(({ subject }) => subject === name) ? `SHA-256 ${sha256} of ${quoted(name)}` : quoted(name),
+  );
+  return { kind: "departs", said: `the certificates of ${listTexts(said)}`, found };
 }
 
 function plainHex(text: string): string {

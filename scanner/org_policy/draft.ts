@@ -18,9 +18,9 @@ import { orgPolicyFormat } from "./schema.ts";
  */
 export function draftOrgPolicy({ scan, artifacts }: ArtifactsDocument, day: string): OrgPolicy {
   const zones = readZones(artifacts.network_zones);
-  const sessions = draftSessions(artifacts, zones);
+  const sessions = withSoleName(draftSessions(artifacts, zones), ({ policy }) => policy);
   const apps = draftApps(artifacts, zones);
-  const tokens = draftTokens(artifacts, zones);
+  const tokens = withSoleName(draftTokens(artifacts, zones), ({ token }) => token);
   const authorities = draftAuthorities(artifacts);
   const hasOtherBrand = otherBrands(artifacts.brand_sign_in_pages) === "with a domain";
   const blocksByOkta = zones.listed.some((zone) => judgeZone(zone)?.kind === "blocks");
@@ -50,6 +50,12 @@ function draftSessions(
     const lists = zoneLists(policyZoneUse(entriesOf(rules), reading));
     return lists === null || activityOf(policy) !== "active" ? [] : [{ policy: nameOf(policy), ...lists }];
   });
+}
+
+/** Leaves out what has a name that others have, too: the document speaks of objects by name, and would be refused. */
+function withSoleName<Entry>(entries: readonly Entry[], nameOfEntry: (entry: Entry) => string): Entry[] {
+  const byName = Map.groupBy(entries, nameOfEntry);
+  return entries.filter((entry) => byName.get(nameOfEntry(entry))?.length === 1);
 }
 
 /** Drafts by policy where its name is known: the entry counts for the apps that will be bound to it, too. */

@@ -36,8 +36,8 @@ interface NamedZones {
 }
 
 /**
- * Follows the rules of a policy in their order. Allowed is what any of them lets in from; denied is what each of these leaves out, or
- * another rule denies to everybody before one lets in from it. Null where a rule cannot be read or compared, or none lets anybody in.
+ * Follows the rules of a policy in their order. Denied is what each rule that lets in leaves out, or another rule denies to
+ * everybody before one lets in from it; allowed is all else that any of them lets in from. Null where a rule cannot be read or compared, or none lets anybody in.
  */
 export function policyZoneUse(rules: JsonList, { accessPath, zones, everyone }: RuleReading): ZoneUse | null {
   const isDenial = (rule: JsonObject) => accessOf(rule, accessPath) === "DENY";
@@ -67,8 +67,9 @@ export function policyZoneUse(rules: JsonList, { accessPath, zones, everyone }: 
   }
   const [first, ...others] = letIn.map(({ exclude }) => exclude);
   if (first === undefined) return null;
-  const leftOutByAll = first.filter((zone) => others.every((exclude) => exclude.includes(zone)));
-  return { allowed: letIn.flatMap(({ include }) => include), denied: [...leftOutByAll, ...denied], open };
+  denied.push(...first.filter((zone) => others.every((exclude) => exclude.includes(zone))));
+  const allowed = letIn.flatMap(({ include }) => include).filter((zone) => !denied.includes(zone));
+  return { allowed, denied, open };
 }
 
 function isIn(zone: string, { include, exclude }: NamedZones): boolean {

@@ -4,6 +4,7 @@ import { planFixes } from "../../../scanner/fix/plan_fixes.ts";
 import {
   addZone,
   app,
+  draft,
   fresh,
   judge,
   named,
@@ -199,6 +200,24 @@ testChanges([
   ]),
   ["Okta masters accounts beside a directory", (one) => useDirectory(one, "both", 10), { "V-273189": "FAIL" }],
 ]);
+
+test("a departure tells two certificates of one name apart", () => {
+  const one = fresh();
+  const [{ sha256, name }] = one.policy.certificate_authorities;
+  idp(one.org).certificate.value.sha256 = "b".repeat(64);
+  const finding = judge(one).find((result) => result.vuln_id === C)?.findings[0];
+  expect(finding?.expected).toContain(`SHA-256 ${sha256} of "C=US, `);
+  expect(finding?.actual).toBe(`"${name}" with SHA-256 ${"b".repeat(64)}`);
+});
+
+test("the draft leaves out a name that two tokens or policies have, because a document would be refused", () => {
+  const { org, policy } = fresh();
+  org.api_tokens.value.push({ ...token(org), id: "00TSecond" });
+  org.global_session_policies.value.push(structuredClone(org.global_session_policies.value[0]));
+  const drafted = draft(org);
+  expect(drafted.api_tokens.map((entry: Json) => entry.token)).toEqual(["SIEM export"]);
+  expect(drafted.session_policies).toEqual(policy.session_policies.slice(1));
+});
 
 test.each(["ACTIVE", "INACTIVE"])("ranges of the document are added by hand, with Okta's list %s", (status) => {
   const one = fresh();

@@ -130,6 +130,15 @@ testChanges([
     {},
   ],
   ["the first rule of an app denies everybody", ({ org }) => addAppRule(org, "DENY", everybody), { [A]: open }],
+  [
+    "rules of apps deny one of all zones before they let in from these, as the draft says",
+    ({ org, policy }) => (
+      (appZones(org).include = ["ALL_ZONES"]),
+      addAppRule(org, "DENY", fromZone(addZone(org))),
+      (policy.apps = draft(org).apps)
+    ),
+    {},
+  ],
   ["a policy of apps is not in the document", ({ policy }) => (strongPolicy(policy).policy = "Weak"), { [A]: open }],
   [
     "the document says * for apps",
