@@ -32,8 +32,8 @@ export const signonDodWarningBannerConfigured = defineCheck({
       "Text in comments, templates, and elements with `hidden`, `display: none` or `visibility: hidden` does not count (FAIL). What a " +
         "script shows counts wherever the script stands, such as an `alert()`. Without the banner it is FAIL.",
       "MANUAL (`needs_review`): DISA's short form, and text that may be hidden by another `style` value or a rule of a `<style>` element, " +
-        "by an element such as a closed dialog, text area or frame, by a comment of the template, or by a script that hides what it names; " +
-        "and a page without the banner that loads scripts from elsewhere or has a frame, which may show it.",
+        "by an element such as a closed dialog, text area or frame, by a comment of the template, or by a script that hides what it names; text " +
+        "that an event handler may show; and a page without the banner that loads scripts from elsewhere or has a frame, which may show it.",
       "Brands with a domain of their own decide. The default brand stands for the Okta subdomain, where Okta refuses a page of one's own " +
         "once another brand has a domain. Without such a page it is MANUAL (`partly_automated`): verify that nobody signs in there. An " +
         "org with no other domain is judged by it.",

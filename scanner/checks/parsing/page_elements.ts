@@ -26,6 +26,11 @@ export function attributeOf(element: Element, name: string): string | undefined 
   return element.attrs.find((attribute) => attribute.name === name)?.value;
 }
 
+/** Attributes that are scripts, such as `onload`. */
+export function handlersOf(element: Element): Element["attrs"] {
+  return element.attrs.filter(({ name }) => name.startsWith("on"));
+}
+
 export function classesOf(element: Element): readonly string[] {
   return (attributeOf(element, "class") ?? "").split(/\s+/).filter((name) => name !== "");
 }

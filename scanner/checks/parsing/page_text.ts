@@ -3,6 +3,7 @@ import {
   attributeOf,
   classesOf,
   doubtfulElements,
+  handlersOf,
   inlineElements,
   isRun,
   sourceOf,
@@ -137,24 +138,27 @@ function surroundingsOf(page: readonly Node[], adapter: typeof defaultTreeAdapte
       if (node.tagName === "style") rules.add(sourceOf(node));
       const part = unreadPartOf(node);
       if (part !== null) unread.add(part);
-      if (node.tagName === "script" && attributeOf(node, "src") === undefined) surveyScript(node, depth);
+      if (node.tagName === "script" && attributeOf(node, "src") === undefined) {
+        const texts = surveyCode(sourceOf(node), depth, isRun(node));
+        if (depth === 0) scripts.set(node, texts);
+      }
+      for (const { name, value } of handlersOf(node))
+        surveyCode(value, depth, /^on(?:load|pageshow|error)$/.test(name));
       for (const child of node.childNodes) stack.push(child);
     }
   }
 
-  function surveyScript(script: Element, depth: number): void {
-    const source = sourceOf(script);
+  /** `runs`: by itself, and not where a person clicks. */
+  function surveyCode(source: string, depth: number, runs: boolean): readonly ScriptText[] {
     const texts = textsOfScript(source);
-    if (depth === 0) {
-      scripts.set(script, texts);
-      code.push(source);
-    }
-    if (isRun(script) && hidingCode.test(source)) {
+    if (depth === 0) code.push(source);
+    if (runs && hidingCode.test(source)) {
       const selectors = texts.filter(({ text }) => text.length <= maxSelectorLength);
       for (const { text } of selectors) for (const [word] of text.matchAll(/[\w-]+/g)) hideable.add(word);
     }
     const markup = depth < maxDepth ? texts.filter(({ text }) => /<(?:style|link|script)\b/i.test(text)) : [];
     for (const { text } of markup) survey(parseFragment(text, { treeAdapter: adapter }).childNodes, depth + 1);
+    return texts;
   }
 }
 
@@ -176,6 +180,8 @@ function readNodes(nodes: readonly Node[], page: Page, { doubt: outer, scripts }
       const gap = inlineElements.has(node.tagName) ? "" : " ";
       page.parts.push({ text: gap, doubt });
       if (node.tagName === "script") readScript(node, page, { doubt, scripts });
+      for (const { value } of handlersOf(node))
+        for (const { text } of textsOfScript(value)) page.parts.push({ text: ` ${text} `, doubt: doubt ?? inHandler });
       stack.push([gap, doubt]);
       // A script shows its text wherever the script stands.
       const inside = obstacle?.kind === "hidden" ? scriptsIn(node) : childrenOf(node);
@@ -185,6 +191,9 @@ function readNodes(nodes: readonly Node[], page: Page, { doubt: outer, scripts }
     }
   }
 }
+
+/** Nobody knows whether the event comes: a page that is loaded, or a person who clicks. */
+const inHandler = { reason: "an event handler that may show it", isInert: false };
 
 function doubtOf({ tagName }: Element, reason: string, outer: Reading["doubt"]): Reading["doubt"] {
   const isInert = tagName === "template";

@@ -18,6 +18,7 @@ const withBanner = (page: string) => page.replace(/BANNER|LINES|TEXT|ESCAPED/, (
 
 test.each([
   `<dialog open>BANNER</dialog>`,
+  `<div id="notice">BANNER<button onclick="document.getElementById('notice').remove()">I agree</button></div>`,
   `<details><summary>BANNER</summary>more</details>`,
   '<script>el.innerHTML = `<div class="${cls}">LINES</div>`;</script>',
   "<script>x = a / 2; document.body.innerHTML = html`BANNER`</script>",
@@ -63,6 +64,9 @@ test.each([
   `<div id="notice">BANNER</div><script>document.getElementById('notice').style.display = 'none'</script>`,
   `<div class="box notice"><p>BANNER</p></div><script>$("div.notice").remove()</script>`,
   `<script src="https://www.agency.mil/banner.js"></script>`,
+  `<body onload='alert(TEXT)'>`,
+  `<body onload="document.getElementById('notice').hidden = false"><div hidden id="notice">BANNER</div>`,
+  `<body onload="document.getElementById('notice').remove()"><div id="notice">BANNER</div>`,
   `<iframe srcdoc="BANNER"></iframe>`,
   // Elements and attributes.
   `<details><summary>Notice</summary>BANNER</details>`,
