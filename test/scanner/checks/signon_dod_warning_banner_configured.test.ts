@@ -27,6 +27,8 @@ test.each([
   `<script>Object.assign(el, { textContent: TEXT })</script>`,
   `<script>el.innerHTML = one; var two = TEXT; var one = "<p>" + two</script>`,
   `<script>var lines = []; lines.push(TEXT); el.innerHTML = lines.join("<br>")</script>`,
+  '<script>el.innerHTML = `<div class="${shade("dark") + `x${1}`}">LINES</div>` + end;</script>',
+  `<script>alert([TEXT, ""].map(trim).join("; "))</script>`,
   // Code counts even if it never runs.
   `<script>go(function () { show(); return; function show() { alert(TEXT) } })</script>`,
   `<script>false ? alert(TEXT) : 0</script>`,
