@@ -220,7 +220,7 @@ function parseCorsOrigins(reader: EnvironmentReader): readonly string[] {
 
 /** The origin as a browser sends it, or null for anything that is more or less than an origin. */
 function toOrigin(entry: string): string | null {
-  if (!/^https?:\/\/[^/?#@\s]+$/i.test(entry) || !URL.canParse(entry)) return null;
+  if (!/^https?:\/\/[^/?#@*\s]+$/i.test(entry) || !URL.canParse(entry)) return null;
   return new URL(entry).origin;
 }
 

@@ -68,7 +68,10 @@ export function createEnvironmentReader(environment: Environment) {
       const address = URL.parse(value);
       // A Unix socket is named in the query: postgres:///database?host=/run/postgresql
       const hasHost = address !== null && (address.hostname !== "" || address.searchParams.has("host"));
-      if (hasHost && protocols.includes(address.protocol)) return value;
+      // `fetch` takes no address that names a user.
+      const isFetched = protocols.includes("https:");
+      const hasUser = hasHost && address.username + address.password !== "";
+      if (hasHost && protocols.includes(address.protocol) && !(isFetched && hasUser)) return value;
       throw new InvalidSetting(`expected a URL like ${example}`);
     });
   }

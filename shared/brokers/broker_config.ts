@@ -15,7 +15,8 @@ export type BrokerConfig =
 
 /** `memory` when none is named. What is wrong is reported to the reader. */
 export function parseBrokerConfig(reader: EnvironmentReader): BrokerConfig {
-  const databaseNumber = reader.integer("EVENTSTREAM_CACHE_DB", { fallback: 2, min: 0, max: Number.MAX_SAFE_INTEGER });
+  // Redis answers a larger number as it answers no number at all.
+  const databaseNumber = reader.integer("EVENTSTREAM_CACHE_DB", { fallback: 2, min: 0, max: 2 ** 31 - 1 });
   const restUrl = reader.url("UPSTASH_REDIS_REST_URL", ["https:", "http:"], "https://<name>.upstash.io");
   const token = reader.pattern("UPSTASH_REDIS_REST_TOKEN", /^[\x21-\x7e]+$/, "the database's REST token");
   const redisUrl = reader.text("REDIS_URL");

@@ -56,7 +56,7 @@ const cases: readonly (readonly [name: string, good: readonly string[], bad: rea
     ["redis+sentinel://a", "redis+sentinel://a/", "redis+sentinel://:p%zz@a/main", "redis+sentinel://a/main?tls=1"],
   ],
   ["LOG_LEVEL", ["debug", "info", "warn", "error", "WARN"], ["trace", "0"]],
-  ["EVENTSTREAM_CACHE_DB", ["0", "2", "15"], ["-1", "two", "1.5", "0x2", "1" + "0".repeat(20)]],
+  ["EVENTSTREAM_CACHE_DB", ["0", "2", "15"], ["-1", "two", "1.5", "0x2", "2147483648"]],
   ["EVENTSTREAM_HEARTBEAT_SECONDS", ["1", "0.5", "2000000"], ["0", "-1", "15s", "2000001", "Infinity"]],
   ["EVENTSTREAM_RECHECK_SECONDS", ["1", "30"], ["0", "never"]],
   ["DRAIN_DELAY_SECONDS", ["0", "0.5", "5", "2000000"], ["-1", "5s", "2000001"]],
@@ -77,6 +77,7 @@ const cases: readonly (readonly [name: string, good: readonly string[], bad: rea
       "null",
       "ftp://a.test",
       "https://u@a.test",
+      "https://*.a.test",
     ],
   ],
 ];
@@ -111,6 +112,9 @@ test("keys come inline or from an address, never both, and never without issuer 
   });
   expect(problemsOf({ AUTH_JWKS: jwks, AUTH_JWKS_URL: "https://issuer.test/jwks", ...issuer })).toEqual([
     "AUTH_JWKS_URL, AUTH_JWKS: expected one of the two, not both",
+  ]);
+  expect(problemsOf({ AUTH_JWKS_URL: "https://user:hunter2@issuer.test/jwks", ...issuer })).toEqual([
+    "AUTH_JWKS_URL: expected a URL like https://<issuer>/.well-known/jwks.json",
   ]);
   const missing = problemsOf({ AUTH_JWKS: jwks });
   expect(missing.map((problem) => problem.split(":")[0])).toEqual(["AUTH_ISSUER", "AUTH_AUDIENCE"]);
