@@ -55,7 +55,7 @@ test.each<[string, Reply, Step, string]>([
     "a wrong client",
     oauthError(401, "invalid_client", "Invalid value for 'client_id' parameter."),
     "token",
-    "IDP_CLIENT_ID",
+    "the client id",
   ],
   ["refused proofs", oauthError(400, "invalid_dpop_proof", "The DPoP proof JWT header is missing."), "dpop", "DPoP"],
 ])("a doctor that meets %s fails there and skips what needs it", async (_, reply, step, remedy) => {
