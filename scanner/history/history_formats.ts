@@ -113,14 +113,15 @@ function nowText(intervals: readonly Interval[]): string {
 
 /** `2026-11-24 11:00 to 2026-11-24 12:30, 1 h to 1 h 30 min; opened by ada, closed by ben`. */
 function exposureText({ opened, closed, actor, least_seconds, most_seconds }: Exposure): string {
-  const [least, most] = [durationText(least_seconds), durationText(most_seconds)];
+  const least = durationText(least_seconds);
+  const most = most_seconds === null ? null : durationText(most_seconds);
   const begun = opened.not_before === null ? `${timeText(opened.known_at)} or before` : timeText(opened.not_before);
   const ended = closed === null ? "now" : timeText(closed.known_at);
   const by = [
     actor === null ? "" : `opened by ${actorText(actor) ?? "not known"}`,
     closed === null ? "open" : closed.actor === null ? "" : `closed by ${actorText(closed.actor) ?? "not known"}`,
   ].filter((text) => text !== "");
-  const lasted = least === most ? most : `${least} to ${most}`;
+  const lasted = most === null ? `${least} or more` : least === most ? most : `${least} to ${most}`;
   return `${begun} to ${ended}, ${lasted}; ${by.join(", ") || "by whom is not known"}`;
 }
 

@@ -109,7 +109,7 @@ function toExposure(open: OpenExposure, closed: Exposure["closed"], until: numbe
     actor: by.actor ?? null,
     cause: by.cause,
     least_seconds: failedMs / 1000,
-    most_seconds: (until - (notBefore ?? knownAt)) / 1000,
+    most_seconds: notBefore === null ? null : (until - notBefore) / 1000,
   };
 }
 

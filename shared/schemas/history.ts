@@ -42,7 +42,10 @@ export const exposureSchema = v.object({
   actor: described(v.nullable(actorSchema), "Who opened it; null: not known"),
   cause: causeSchema,
   least_seconds: described(v.number(), "The time in it that is known as FAIL"),
-  most_seconds: described(v.number(), "From `opened.not_before` to `closed.known_at`, or until now"),
+  most_seconds: described(
+    v.nullable(v.number()),
+    "From `opened.not_before` to `closed.known_at`, or until now; null: nothing was known before, so nobody knows the most",
+  ),
 });
 
 const daySchema = v.object({

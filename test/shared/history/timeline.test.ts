@@ -99,7 +99,7 @@ describe("exposuresOf", () => {
 
   it("is closed by PASS or Not Applicable only", () => {
     const scans = [...scan("a", 10, 11, fail), ...scan("b", 20, 21, manual), ...scan("c", 30, 31, unreadable)];
-    expect(exposures(scans)).toMatchObject([{ closed: null, least_seconds: 1, most_seconds: 90 }]);
+    expect(exposures(scans)).toMatchObject([{ closed: null, least_seconds: 1, most_seconds: null }]);
     const all = [...scan("z", 5, 6, pass), ...scans, ...scan("d", 40, 42, notApplicable)];
     expect(exposures(all)).toMatchObject([
       {
@@ -242,7 +242,7 @@ describe("the history of a rule", () => {
         const seconds = failed.reduce((sum, { from, to }) => sum + Date.parse(to) - Date.parse(from), 0) / 1000;
         expect(exposures.reduce((sum, one) => sum + one.least_seconds, 0)).toBe(seconds);
         for (const { opened, closed, least_seconds: least, most_seconds: most } of exposures) {
-          expect(least).toBeLessThanOrEqual(most);
+          expect(least).toBeLessThanOrEqual(most ?? Infinity);
           const inside = timeline.filter(
             ({ from }) => Date.parse(opened.known_at) < from && from < Date.parse(closed?.known_at ?? "9999"),
           );
