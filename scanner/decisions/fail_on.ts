@@ -62,7 +62,7 @@ export function applyGate(report: Report, rule: FailRule) {
   const named = others.filter((one) => one.isNamed);
   const unnamed = others.filter((one) => !one.isNamed);
   const unread = unreadRules(report);
-  const unreadPart = unread.length === 0 ? [] : [unreadText(unread)];
+  const unreadPart = unread.length === 0 ? [] : [`${unreadText(unread)}: ${listIds(unread)}`];
   const left = [
     ...countParts(unnamed, byCategory),
     ...(waived.length === 0 ? [] : [`${countOf(waived.length, "finding")} waived`]),
@@ -107,10 +107,15 @@ const maxIds = 5;
 /** Reason why the run fails; none where nothing does. */
 function namedParts(named: readonly OpenFinding[], rule: FailRule): readonly string[] {
   if (named.length === 0) return [];
-  const ids = [...new Set(named.map(({ check }) => check.vuln_id))];
-  const more = ids.length > maxIds ? ` and ${countOf(ids.length - maxIds, "more rule")}` : "";
   const counts = countParts(named, () => "").join(" and ");
-  return [`${counts} (${optionOf(rule)}): ${ids.slice(0, maxIds).join(", ")}${more}`];
+  return [`${counts} (${optionOf(rule)}): ${listIds(named.map(({ check }) => check))}`];
+}
+
+/** `V-273186, V-273187 and 3 more rules`. */
+function listIds(rules: readonly CheckResult[]): string {
+  const ids = [...new Set(rules.map(({ vuln_id: id }) => id))];
+  const more = ids.length > maxIds ? ` and ${countOf(ids.length - maxIds, "more rule")}` : "";
+  return `${ids.slice(0, maxIds).join(", ")}${more}`;
 }
 
 /** The option as it was typed. */

@@ -114,10 +114,10 @@ describe("rules without a result", () => {
   test("are named with the exit code, or as not counted where they are allowed", () => {
     const report = aReport([passed, unread("missing_scope")]);
     expect(applyGate(report, aGate()).line(3)).toBe(
-      "Exit 3: 1 rule has no result (missing_scope: 1) (--fail-on fail). Not counted: 1 finding needs manual review (1 CAT II)",
+      "Exit 3: 1 rule has no result (missing_scope: 1): V-273186 (--fail-on fail). Not counted: 1 finding needs manual review (1 CAT II)",
     );
     expect(applyGate(report, aGate("fail", { allowUnread: true })).line(0)).toMatch(
-      /^Exit 0 \(--fail-on fail, --allow-unread\)\. Not counted: .*, 1 rule has no result \(missing_scope: 1\)$/,
+      /^Exit 0 \(--fail-on fail, --allow-unread\)\. Not counted: .*, 1 rule has no result \(missing_scope: 1\): V-273186$/,
     );
   });
 });
