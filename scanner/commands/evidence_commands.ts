@@ -8,7 +8,7 @@ import { signFiles } from "../signing/sign_files.ts";
 import { sha256 } from "../digest.ts";
 import { settingsOfOne } from "../settings/organizations.ts";
 import type { Flags } from "../settings/read_settings.ts";
-import { writeGitHubFeedback } from "./github_actions.ts";
+import { endOf, writeGitHubFeedback } from "./github_actions.ts";
 import { readCriteria } from "./criteria.ts";
 import { newProgress } from "./progress.ts";
 import { finishScan, readSigning, saveArtifacts } from "./report_output.ts";
@@ -50,7 +50,7 @@ export async function evaluateCommand(flags: Flags, io: CommandIo): Promise<numb
       "--from-artifacts FILE is missing: expected evidence that scan or collect saved, or - for stdin",
     ]);
   const { report, run } = await reportOn(await openSource("evaluate", flags, io), io);
-  const { outcome } = await finishScan(report, run, { from: file });
-  await writeGitHubFeedback([{ name: null, report, revision: run.revision }], io);
+  const { outcome, gateLine } = await finishScan(report, run, { from: file });
+  await writeGitHubFeedback([{ name: null, report, revision: run.revision }], io, endOf(outcome, gateLine));
   return exitCodes[outcome];
 }

@@ -1,5 +1,6 @@
 import { appendFile } from "node:fs/promises";
 import type { CommandIo } from "../../command_line/command_io.ts";
+import type { Outcome } from "../../command_line/exit_code.ts";
 import { explainWriteError } from "../../command_line/files.ts";
 import { printable, writeLines } from "../../command_line/terminal.ts";
 import type { Report } from "../../shared/report.ts";
@@ -7,6 +8,8 @@ import { shorten } from "../../shared/text.ts";
 import type { Revision } from "../catalog/catalog.ts";
 import { levelOf } from "../reports/benchmark_rules.ts";
 import { markdownFormat } from "../reports/markdown.ts";
+import { markdownText } from "../reports/markdown_text.ts";
+import { worstFirst } from "../reports/result_text.ts";
 
 export interface NamedReport {
   /** Name of the organization; null: the run has one. */
@@ -16,19 +19,31 @@ export interface NamedReport {
   readonly revision: Revision;
 }
 
-/**
- * Gives the job a summary page and annotations in GitHub Actions; a summary that cannot be written fails nothing. `overview`
- * stands before the reports.
- */
+/** The end of a run, beside its reports. */
+export interface RunEnd {
+  /** Markdown before the reports. */
+  readonly overview: string;
+  /** Why the run does not exit with 0, a line each. */
+  readonly problems: readonly string[];
+}
+
+/** The end of a run over one organization, for GitHub. */
+export function endOf(outcome: Outcome, line: string): RunEnd {
+  return { overview: `${markdownText(line)}\n`, problems: outcome === "ok" ? [] : [line] };
+}
+
+/** Gives the job a summary page and annotations in GitHub Actions; a summary that cannot be written fails nothing. */
 export async function writeGitHubFeedback(
   reports: readonly NamedReport[],
   io: CommandIo,
-  overview: string = "",
+  { overview, problems }: RunEnd,
 ): Promise<void> {
   const isInSummary = await writeJobSummary(reports, io, overview);
   await writeOutputs(reports, io);
   if (io.env["GITHUB_ACTIONS"] !== "true") return;
-  for (const annotation of annotations(reports, { isInSummary })) io.terminal.write(`${annotation}\n`);
+  const failing = annotations(reports, { isInSummary });
+  const others = problems.map((line) => `::error title=scanstream::${message(line)}`);
+  for (const annotation of failing.length > 0 ? failing : others) io.terminal.write(`${annotation}\n`);
 }
 
 /** Returns true when the summary has all reports whole. */
@@ -73,7 +88,7 @@ const maxAnnotations = 10;
  */
 function annotations(reports: readonly NamedReport[], page: { readonly isInSummary: boolean }): readonly string[] {
   const failing = reports.flatMap(({ name, report }) =>
-    report.checks.flatMap((check) =>
+    report.checks.toSorted(worstFirst).flatMap((check) =>
       check.findings
         .filter((finding) => finding.status === "FAIL" && !finding.waived)
         .map((finding) => {

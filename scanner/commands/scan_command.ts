@@ -22,7 +22,7 @@ import {
   type Settings,
 } from "../settings/read_settings.ts";
 import { readStreamConfig, startPublishing } from "../streaming/start_publishing.ts";
-import { writeGitHubFeedback } from "./github_actions.ts";
+import { endOf, writeGitHubFeedback } from "./github_actions.ts";
 import { readCriteria } from "./criteria.ts";
 import { createProgress, newProgress, type Progress } from "./progress.ts";
 import { finishScan, readReportTarget, saveArtifacts, toReport, writeIdpError } from "./report_output.ts";
@@ -37,8 +37,9 @@ export async function scanCommand(flags: Flags, io: CommandIo): Promise<number> 
   if (others.length > 0) return scanSeveral(organizations, io);
   const settings = readConnectedSettings(first);
   const { run, revision } = await prepareScan(settings, io, newProgress(settings, io));
-  const { outcome, report } = await run();
-  if (report !== null) await writeGitHubFeedback([{ name: null, report, revision }], io);
+  const { outcome, report, line } = await run();
+  const reports = report === null ? [] : [{ name: null, report, revision }];
+  await writeGitHubFeedback(reports, io, endOf(outcome, line));
   return exitCodes[outcome];
 }
 
@@ -46,13 +47,20 @@ interface ScanEnd {
   readonly outcome: Outcome;
   /** Null: nothing was evaluated, and the row says why. */
   readonly report: Report | null;
+  /** Why it ended so. */
+  readonly line: string;
   readonly row: Partial<OrganizationSummary>;
 }
 
 /** The end of a scan in which nothing was evaluated. */
 function failed(outcome: Outcome, { code, message, remedy }: NonNullable<OrganizationSummary["error"]>): ScanEnd {
   const error = { code, message, remedy };
-  return { outcome, report: null, row: { status: "failed", exit_code: exitCodes[outcome], error } };
+  return {
+    outcome,
+    report: null,
+    line: [message, remedy].filter(Boolean).join(". "),
+    row: { status: "failed", exit_code: exitCodes[outcome], error },
+  };
 }
 
 /**
@@ -117,7 +125,7 @@ async function prepareScan(settings: ConnectedSettings, io: CommandIo, progress:
       gate: scan.status === "completed" ? gateLine : null,
       files: [...files],
     };
-    return { outcome, report, row };
+    return { outcome, report, line: gateLine, row };
   }
 }
 
@@ -177,15 +185,18 @@ async function scanSeveral(organizations: readonly Given[], io: CommandIo): Prom
     organizations: rows,
   };
   io.stdout(summaryTable(summary, io.terminal.columns || 80));
-  const { files, problems } = await writeFormats(summary, {}, target);
-  writeLines(io, ...(quiet ? [] : files.map((path) => `Wrote ${path}`)), ...problems);
+  const { files, problems: unwritten } = await writeFormats(summary, {}, target);
+  writeLines(io, ...(quiet ? [] : files.map((path) => `Wrote ${path}`)), ...unwritten);
   const reports = scans.flatMap((scan) => {
     const report = ended.get(scan)?.report ?? null;
     return report === null ? [] : [{ name: scan.waiting.name, report, revision: scan.revision }];
   });
-  await writeGitHubFeedback(reports, io, summaryMarkdown(summary));
+  const problems = [...ended].flatMap(([{ waiting }, { outcome: own, line }]) =>
+    own === "ok" ? [] : [`${waiting.name}: ${line}`],
+  );
+  await writeGitHubFeedback(reports, io, { overview: summaryMarkdown(summary), problems });
   if (bugs.length > 0) throw bugs[0];
-  return exitCodes[worstOf([outcome, problems.length > 0 && "usage"])];
+  return exitCodes[worstOf([outcome, unwritten.length > 0 && "usage"])];
 }
 
 /** Throws `UsageError` naming everything that is wrong with any of them. */

@@ -236,5 +236,10 @@ describe("several organizations", () => {
     expect(job).toMatch(/^# Okta IDaaS STIG: all organizations$/m);
     expect(job.match(/^# STIG assessment of /gm)).toHaveLength(2);
     expect(stderr.match(/^::error title=acme V-/gm)).toHaveLength(10);
+    // A red job without a failing finding says why.
+    const one = { cwd, env: { ...env, GITHUB_STEP_SUMMARY: join(cwd, "one.md") } };
+    const { stderr: reviewed } = await callCommand(["scan", "--org", "globex", "--fail-on", "manual"], one);
+    expect(reviewed).toMatch(/^::error title=scanstream::Exit 1: \d+ findings need manual review .*: V-/m);
+    expect(await readFile(join(cwd, "one.md"), "utf8")).toMatch(/^Exit 1: \d+ findings need manual review/);
   });
 });
