@@ -150,15 +150,6 @@ describe("values of another shape", () => {
   });
 });
 
-test("a next link whose path is a host ends the list, and no scan", async () => {
-  const idp = await startCompliantOrg();
-  const link = `<${idp.url}//[>; rel="next"`;
-  idp.on("GET", paths.zones, { body: [], headers: { link } });
-  const { results } = await scanOrg(idp);
-  const result = results.find(({ check }) => check === "network_zone_block_anonymized_proxies");
-  expect(result).toMatchObject({ status: "MANUAL", reason: "provider_error" });
-});
-
 test("error texts, headers, scopes and an organization's own texts become lines too", async () => {
   const odd = "bad\u0000\ud800\u202e\u001b[2J\r\n::error::forged 😀".repeat(20);
   const idp = await startCompliantOrg();

@@ -37,30 +37,13 @@ describe("decisions of the gateway", () => {
     await decide({ ...waiver, resource: "00p*", expires: "2099-01-31", org_url: orgUrl });
     await decide({ ...waiver, org_url: "https://globex.okta.com" });
     await decide(attestation);
+    const from = { by: "member@acme.test", source: "gateway" };
     expect(await add()).toEqual({
       warnings: [],
       decisions: {
         ...noFiles,
-        waivers: [
-          {
-            check,
-            resource: "00p*",
-            reason: "Moves in January",
-            expires: "2099-01-31",
-            by: "member@acme.test",
-            source: "gateway",
-          },
-        ],
-        attestations: [
-          {
-            check: other,
-            status: "PASS",
-            reason: "Looked at it",
-            expires: null,
-            by: "member@acme.test",
-            source: "gateway",
-          },
-        ],
+        waivers: [{ check, resource: "00p*", reason: "Moves in January", expires: "2099-01-31", ...from }],
+        attestations: [{ check: other, status: "PASS", reason: "Looked at it", expires: null, ...from }],
       },
     });
   });

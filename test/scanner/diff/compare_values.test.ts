@@ -8,8 +8,15 @@ function changes(before: object, after: object) {
 describe("compareObjects", () => {
   test.each([
     ["a field at any depth", { a: { b: { c: 1, d: 2 } } }, { a: { b: { c: 3, d: 2 } } }, [["a.b.c", 1, 3]]],
-    ["a field that was set", {}, { a: 1 }, [["a", null, 1]]],
-    ["a field that was removed", { a: 1 }, {}, [["a", 1, null]]],
+    [
+      "a field that was set, and one that was removed",
+      { b: 1 },
+      { a: 1 },
+      [
+        ["a", null, 1],
+        ["b", 1, null],
+      ],
+    ],
     ["a list of texts as a whole", { a: ["x", "y"] }, { a: ["y", "z"] }, [["a", ["x", "y"], ["y", "z"]]]],
     [
       "an entry of a list by its id",

@@ -166,6 +166,12 @@ test.each<[string, (idp: ScriptedIdp, other: ScriptedIdp) => Reply, string, stri
     ],
   ),
   [
+    "a path that is a host",
+    (idp) => ({ body: [{ id: "b" }], headers: { link: `<${idp.url}//[>; rel="next"` } }),
+    "provider_error",
+    "cannot be read",
+  ],
+  [
     "a link that cannot be read",
     () => ({ body: [{ id: "b" }], headers: { link: '<https://; rel="next"' } }),
     "provider_error",
@@ -183,16 +189,12 @@ test.each<[string, (idp: ScriptedIdp, other: ScriptedIdp) => Reply, string, stri
   expect(other.requests).toHaveLength(0);
 });
 
-test.each<[string, Reply, string]>([
-  ["500", apiError(500, "E0000009"), "provider_error"],
-  ["an object", { body: {} }, "unreadable"],
-  ["a reset", { fault: "reset" }, "provider_error"],
-])("a second page that fails with %s leaves the first as partial", async (_, reply, reason) => {
+test("a second page that fails leaves the first as partial", async () => {
   const { idp, client } = await setUp();
   idp.on("GET", "/api/v1/apps?limit=2", page(idp, ["a", "b"], "after=1&limit=2"));
-  idp.on("GET", "/api/v1/apps?after=1&limit=2", reply);
+  idp.on("GET", "/api/v1/apps?after=1&limit=2", apiError(500, "E0000009"));
   const reading = await client.getList(apps);
-  expect(reading).toMatchObject({ state: "missing", reason, partial: [{ id: "a" }, { id: "b" }] });
+  expect(reading).toMatchObject({ state: "missing", reason: "provider_error", partial: [{ id: "a" }, { id: "b" }] });
   expect(reading.state === "missing" && reading.detail).toContain("page 2 of a list; 2 entries");
 });
 

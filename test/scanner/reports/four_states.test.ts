@@ -58,23 +58,20 @@ test.each(["table", "markdown"])("%s has one line for what an interrupted scan d
   expect(text).toContain(`${catalog.length} rules not evaluated`);
 });
 
-describe.each([
+test.each([
   ["PASS", "PASS", "Pass", "0 of 2"],
   ["FAIL", "FAIL", "Fail", "2 of 2"],
-  ["NOT_APPLICABLE", "Not Applicable", "Not Applicable", "0 of 2"],
-] as const)("a rule attested %s", (status, word, ocsf, open) => {
+  ["NOT_APPLICABLE", "N/A", "Not Applicable", "0 of 2"],
+] as const)("a rule attested %s has that result for each rule or finding, and on the first screen", (...row) => {
+  const [status, word, ocsf, open] = row;
   const findings = [manual("needs_review"), manual("needs_review")];
   const attested = aReport([aCheckResult({ findings, attestation: { status, ...by } })]);
-
-  test("has that result in every format that has a word for each rule or finding", () => {
-    expect(renderAs("csv", attested)).toContain(`,${word === "Not Applicable" ? "N/A" : word},MANUAL,needs_review,`);
-    expect(renderAs("markdown", attested)).toContain(`| CAT II | ${word}, attested |`);
-    expect(renderAs("ocsf", attested)).toContain(`"status": "${ocsf}"`);
-    expect(renderAs("html", attested)).toContain(`<td>${open}</td>`);
-  });
-
-  test("is on the first screen if it fails", () => {
-    const failed = renderAs("table", attested, { isBrief: true });
-    expect(failed.includes("FAIL V-273186")).toBe(status === "FAIL");
-  });
+  expect(renderAs("csv", attested)).toContain(`,${word},MANUAL,needs_review,`);
+  expect(renderAs("markdown", attested)).toContain(
+    `| CAT II | ${word === "N/A" ? "Not Applicable" : word}, attested |`,
+  );
+  expect(renderAs("ocsf", attested)).toContain(`"status": "${ocsf}"`);
+  expect(renderAs("html", attested)).toContain(`<td>${open}</td>`);
+  const first = renderAs("table", attested, { isBrief: true });
+  expect(first.includes("FAIL V-273186")).toBe(status === "FAIL");
 });

@@ -208,12 +208,13 @@ describe("precedence", () => {
     expect(connection.key.kid).toBeNull();
   });
 
-  const organization = (members: object, env: Environment, flags: Flags = {}) =>
+  const organization = (members: object, env: Environment, flags: Flags = {}, isOneOfSeveral = false) =>
     readConnectedSettings({
       command: "scan",
       flags,
       env,
       organization: "acme",
+      isOneOfSeveral,
       file: [{ place: "x.json: organization acme", members: { org_url: "acme.okta.com", ...members } }, defaults],
     });
 
@@ -231,21 +232,10 @@ describe("precedence", () => {
 
   test("a folder that several share has one for each; the flag of one organization names its own", () => {
     const own = { client_id: "0oaacme", private_key_env: "ACME_KEY" };
-    const given = (flags: Flags, isOneOfSeveral: boolean, members: Readonly<Record<string, string>> = {}) =>
-      readConnectedSettings({
-        command: "scan",
-        flags,
-        env: { ACME_KEY: newKey() },
-        organization: "acme",
-        isOneOfSeveral,
-        file: [
-          { place: "x.json: organization acme", members: { org_url: "acme.okta.com", ...own } },
-          { place: "x.json: defaults", members },
-        ],
-      }).output?.file;
-    expect(given({ output: "reports" }, true)).toBe("reports/acme");
-    expect(given({ output: "reports" }, false)).toBe("reports");
-    expect(given({}, false, { output: "reports" })).toBe("reports/acme");
+    const folders = [true, false].map((isOneOfSeveral) =>
+      organization(own, { ACME_KEY: newKey() }, { output: "reports" }, isOneOfSeveral),
+    );
+    expect(folders.map(({ output }) => output?.file)).toEqual(["reports/acme", "reports"]);
   });
 
   test("every error names the flag, the variable or the place in the file that has the value", () => {

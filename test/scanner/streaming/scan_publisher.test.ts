@@ -237,17 +237,6 @@ describe("createScanPublisher", () => {
     expect(scan.warnings).toEqual([]);
   });
 
-  test("loses only the finding that the gateway refuses", async () => {
-    const odd = { ...aFinding({ fingerprint: "odd" }), reason: "no_such_reason" as never };
-    const results = [aCheckResult({ check: "one", findings: [...findings(3), odd, ...findings(3, "other")] })];
-    const scan = startScan();
-    evaluate(scan, results);
-    await scan.end("completed", results);
-    expect(await storedFindings(scan.scanId)).toHaveLength(6);
-    expect(scan.warnings).toEqual([expect.stringContaining("A finding of one was not stored")]);
-    expect(await storedScan(scan.scanId)).toMatchObject({ status: "completed" });
-  });
-
   test("warns once of a refused key, without a retry", async () => {
     const scan = startScan({ apiKey: `scs_00000000_${"0".repeat(64)}` });
     await expect.poll(() => scan.warnings.length).toBe(1);
