@@ -29,9 +29,10 @@ export async function migrateCommand({ env, terminal }: Pick<GatewayIo, "env" | 
 function explain(error: unknown): unknown {
   if (error instanceof AppError) return unreachable(error);
   if (error instanceof DatabaseError) {
+    const asWhom = error.sqlState === "42501" ? " as the role of DATABASE_URL, which should own the database" : "";
     return new AppError(
       "permission_denied",
-      `Cannot migrate: the database refused a step, and nothing was changed: ${error.message}`,
+      `Cannot migrate${asWhom}: the database refused a step, and nothing was changed: ${error.message}`,
     );
   }
   return error;

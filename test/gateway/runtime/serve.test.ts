@@ -92,6 +92,8 @@ describe("a real database", () => {
     await expect(refused).rejects.toThrow(/DATABASE_URL: .*run `scanstream migrate`/);
     await expect(runAdmin({ DATABASE_URL: bare.ownerUrl }, "tenant.list", {})).rejects.toThrow(/scanstream migrate/);
 
+    const asApp = migrateCommand(createIo({ DATABASE_URL: bare.appUrl }).io);
+    await expect(asApp).rejects.toThrow(/^Cannot migrate as the role of DATABASE_URL, which should own the database/);
     expect(await migrateCommand(createIo({ DATABASE_URL: bare.ownerUrl }).io)).toBe(0);
     expect(await migrateCommand(createIo({ DATABASE_URL: bare.ownerUrl }).io)).toBe(0);
 
