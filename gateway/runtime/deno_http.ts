@@ -37,8 +37,8 @@ function listen(fetch: Fetch, address: ListenAddress): Deno.HttpServer<Deno.NetA
       fetch,
     );
   } catch (error) {
-    // A name that is not found has no code.
-    const isUnknownHost = error instanceof Error && error.message.startsWith("failed to lookup");
+    // A name that is not found, or is none, has no code.
+    const isUnknownHost = error instanceof Error && /^(failed to lookup|invalid host)/.test(error.message);
     throw listenProblem(isUnknownHost ? Object.assign(error, { code: "ENOTFOUND" }) : error, address);
   }
 }

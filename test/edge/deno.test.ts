@@ -64,6 +64,7 @@ test("a wrong variable ends it with 2 and its name, never its value", async () =
     [{ EVENTSTREAM_CACHE_DB: "16" }, /EVENTSTREAM_CACHE_DB: .* 16/],
     [{ PORT: new URL(gateway.url).port }, /: PORT: expected a free port/],
     [{ HOST: "gateway.invalid" }, /: HOST: expected an address of this machine/],
+    [{ HOST: "127.0.0.1:80" }, /: HOST: expected an address of this machine/],
   ];
   for (const [environment, problem] of wrong) {
     const refused = startOther(environment);
