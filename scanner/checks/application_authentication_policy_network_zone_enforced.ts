@@ -13,7 +13,7 @@ import {
 import { defineCheck, type CheckContext, type FindingDraft } from "./check.ts";
 import { accessPolicyId, unreadablePolicy } from "./parsing/access_policy.ts";
 import { activityOf, unknownActivity } from "./parsing/activity.ts";
-import { isDirectoryApp } from "./evaluating/directory.ts";
+import { isDirectoryApp, isOktasOwn } from "./evaluating/directory.ts";
 import { withoutPolicy } from "./evaluating/built_in_app.ts";
 import { judgeList, Subject, withCause, withNote, withPartialCoverage } from "./evaluating/finding_drafts.ts";
 import { readText, readWord, showValue } from "./parsing/fields.ts";
@@ -85,11 +85,6 @@ export const applicationAuthenticationPolicyNetworkZoneEnforced = defineCheck({
     });
   },
 });
-
-function isOktasOwn(app: JsonObject): boolean {
-  const name = readText(app, "name");
-  return name.kind === "value" && /^(saasure|okta_(?!org2org))/.test(name.value);
-}
 
 /** Apps that nobody signs in to, by kind; null for an app that people sign in to. */
 function kindWithoutSignIn(app: JsonObject): "directory" | "service app" | "app without a sign-on mode" | null {

@@ -81,8 +81,17 @@ function ifReadable<Value>(field: Field<Value>, decide: (value: Value) => boolea
   return field.kind === "value" && decide(field.value);
 }
 
-/** True for an app that sources users, as Active Directory, LDAP, CSV and HR integrations do; null where it cannot be read. */
+export function isOktasOwn(app: JsonObject): boolean {
+  const name = readText(app, "name");
+  return name.kind === "value" && /^(saasure|okta_(?!org2org))/.test(name.value);
+}
+
+/**
+ * True for an app that sources users, as Active Directory, LDAP, CSV and HR integrations do; null where it cannot be read. Okta gives
+ * IMPORT_NEW_USERS to its own Okta Workflows too, which is no directory.
+ */
 export function isDirectoryApp(app: JsonObject): boolean | null {
+  if (isOktasOwn(app)) return false;
   return ifReadable(readTexts(app, "features"), (features) =>
     features.some((feature) => feature === "PROFILE_MASTERING" || feature === "IMPORT_NEW_USERS"),
   );

@@ -113,6 +113,7 @@ describe("a directory that sources users", () => {
     ["Active Directory", { apps: obtained([aDirectory()]) }, "needs_review"],
     ["an inactive Active Directory", { apps: obtained([aDirectory({ status: "INACTIVE" })]) }, "FAIL"],
     ["an app that imports users", { apps: obtained([anApp({ features: ["IMPORT_NEW_USERS"] })]) }, "needs_review"],
+    ["Okta Workflows", { apps: obtained([anApp({ name: "okta_flow_sso", features: ["IMPORT_NEW_USERS"] })]) }, "FAIL"],
     ["an app that receives users", { apps: obtained([anApp({ features: ["PUSH_NEW_USERS"] })]) }, "FAIL"],
     ["a SAML provider that masters profiles", { saml_idps: obtained([saml(true)]) }, "needs_review"],
     ["a SAML provider that masters none", { saml_idps: obtained([saml(false)]) }, "FAIL"],
