@@ -7,7 +7,7 @@ import { builtIn, revisionName } from "../catalog/catalog.ts";
 import { unreadRules, unreadText } from "../decisions/fail_on.ts";
 import { idsOf, levelOf } from "./benchmark_rules.ts";
 import { changeLines } from "./cause_lines.ts";
-import { noteOf, stateLabels, worstFirst } from "./result_text.ts";
+import { attestationLine, noteOf, stateLabels, worstFirst } from "./result_text.ts";
 import type { RenderOptions } from "./report_format.ts";
 import {
   categoryCounts,
@@ -111,8 +111,12 @@ function ruleLines(check: CheckResult, options: RenderOptions): readonly string[
   const label = stateLabels[stateOf(check)];
   const head = ` ${check.vuln_id} ${levelOf(check)} ${check.title}`;
   const [first, ...more] = openFindings(check).toSorted(byWeight);
-  const others = more.length === 0 ? "" : ` (and ${countOf(more.length, "more finding")})`;
-  const found = first === undefined ? "" : `${first.waived ? "[waived] " : ""}${first.resource.name}: ${textOf(first)}`;
+  const others =
+    more.length === 0 || check.attestation !== null ? "" : ` (and ${countOf(more.length, "more finding")})`;
+  const waived = first?.waived ? "[waived] " : "";
+  // A finding that passes is no reason for a rule that somebody attested as FAIL.
+  const found =
+    attestationLine(check) || (first === undefined ? "" : `${waived}${first.resource.name}: ${textOf(first)}`);
   const room = options.width - margin.length - others.length;
   return [
     paintStatus(label, label, options) + cut(head, options.width - label.length),
