@@ -1,9 +1,11 @@
 import { lstat, readdir, readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import * as v from "valibot";
 import { hasCode } from "../../shared/error_code.ts";
 import { parseJsonObject } from "../../shared/json.ts";
 import type { Report } from "../../shared/report.ts";
+import { summarizeChecks } from "../../shared/rule_result.ts";
 import { historySchema } from "../../shared/schemas/history.ts";
 import { reportSchema } from "../../shared/schemas/report.ts";
 import { originOf } from "../../shared/schemas/web_address.ts";
@@ -170,11 +172,18 @@ async function verifyVerdicts(
       throw new NotProven(`${name} is about ${report.scan.org_url}, and its evidence about ${orgUrl}`);
     for (const given of report.checks) {
       const check = revision.checks.find((one) => one.name === given.check);
-      if (check === undefined || given.reason === "interrupted") continue;
+      if (check === undefined)
+        throw new NotProven(`${name} has results of ${given.check}, which is no rule of ${rules.id}`);
+      if (given.reason === "interrupted") continue;
       if (verdictsOf(evaluateCheck(check, artifacts, context)) !== verdictsOf(given))
         throw new NotProven(`the evidence gives other findings of ${given.vuln_id} than ${name} says`);
     }
-    return `${name}: the evidence gives the same findings`;
+    if (!isDeepStrictEqual(report.summary, summarizeChecks(report.checks)))
+      throw new NotProven(`the summary of ${name} is not that of its results`);
+    const given = new Set(report.checks.map(({ check }) => check));
+    const others = revision.checks.filter((check) => !given.has(check.name)).map(({ rule }) => rule.vuln_id);
+    const rest = others.length === 0 ? "" : `; it has no result of ${others.join(", ")}`;
+    return `${name}: the evidence gives the same findings${rest}`;
   });
 }
 
@@ -191,7 +200,11 @@ async function findFile(
   return null;
 }
 
-function verdictsOf({ status, reason, findings }: Report["checks"][number]): string {
-  const each = findings.map((one) => [one.fingerprint, one.status, one.reason, one.actual, one.automated]);
-  return JSON.stringify([status, reason, each]);
+/** All that a reader takes for the scan's own words. */
+function verdictsOf({ vuln_id: rule, severity, title, status, reason, findings }: Report["checks"][number]): string {
+  const each = findings.map(({ resource: { type, id, name }, ...one }) => [
+    [type, id, name, one.fingerprint, one.advisory],
+    [one.status, one.reason, one.automated, one.expected, one.actual, one.detail],
+  ]);
+  return JSON.stringify([rule, severity, title, status, reason, each]);
 }

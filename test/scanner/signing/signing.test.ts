@@ -12,7 +12,8 @@ import { sha256 } from "../../../scanner/digest.ts";
 import { builtIn } from "../../../scanner/catalog/catalog.ts";
 import record from "../../fixtures/signed/accepted.json" with { type: "json" };
 import predicateSchema from "../../../shared/predicate.schema.json" with { type: "json" };
-import type { Report } from "../../../shared/report.ts";
+import type { CheckResult, Report } from "../../../shared/report.ts";
+import { summarizeChecks } from "../../../shared/rule_result.ts";
 import { ownFolder } from "../../support/clean_up.ts";
 import { writeKeyPair } from "../../support/key_pair.ts";
 import { startOrg } from "../../practice_org/start_org.ts";
@@ -90,6 +91,14 @@ test("what was signed holds, and its evidence gives the same findings; a file be
   await expect(verifyPath(place, keys.verifier, nothing)).rejects.toThrow("evidence.json was signed and is not there");
 });
 
+test("a report without some rules holds, and they are named", async () => {
+  const checks = report.checks.filter(({ status }) => status !== "FAIL");
+  const left = report.checks.filter(({ status }) => status === "FAIL").map((check) => check.vuln_id);
+  const text = JSON.stringify({ ...report, checks, summary: summarizeChecks(checks) });
+  const lines = await verifyPath(await signed({ files: { "scan.json": text } }), keys.verifier, nothing);
+  expect(lines).toContain(`scan.json: the evidence gives the same findings; it has no result of ${left.join(", ")}`);
+});
+
 test("a report whose evidence is elsewhere holds, and says that it was not evaluated again", async () => {
   const place = await signed({
     statement: ({ subject, ...rest }) => ({ ...rest, subject: subject.filter(({ name }) => name === "scan.json") }),
@@ -99,15 +108,19 @@ test("a report whose evidence is elsewhere holds, and says that it was not evalu
   expect(lines.at(-1)).toBe("the verdicts were not evaluated again: the evidence is not there");
 });
 
-function passing(): string {
-  const [first, ...rest] = report.checks.filter(({ status }) => status === "FAIL");
-  if (first === undefined) throw new TypeError("expected a rule that fails");
-  const forged = {
-    ...first,
+/** The report with its first FAIL changed. */
+function forged(change: (check: CheckResult) => Partial<CheckResult>): string {
+  const [first, ...rest] = report.checks.toSorted((one, other) => (one.status < other.status ? -1 : 1));
+  if (first?.status !== "FAIL") throw new TypeError("expected a rule that fails");
+  return JSON.stringify({ ...report, checks: [{ ...first, ...change(first) }, ...rest] });
+}
+
+function passing(change: Partial<CheckResult> = {}): string {
+  return forged(({ findings }) => ({
     status: "PASS",
-    findings: first.findings.map((one) => ({ ...one, status: "PASS", cause: null })),
-  };
-  return JSON.stringify({ ...report, checks: [forged, ...rest] });
+    findings: findings.map((one) => ({ ...one, status: "PASS", cause: null })),
+    ...change,
+  }));
 }
 
 const withPayload = (text: string, change: (payload: string) => string): string => {
@@ -153,6 +166,21 @@ describe("a forgery is refused with its reason", () => {
       "findings that were edited and signed again",
       () => ({ files: { "scan.json": passing() } }),
       /the evidence gives other findings of V-/,
+    ],
+    [
+      "a rule under another name, which the evidence would not be asked about",
+      () => ({ files: { "scan.json": passing({ check: "other" }) } }),
+      /has results of other, which is no rule of okta-idaas-stig-v1r2/,
+    ],
+    [
+      "a rule that became less severe",
+      () => ({ files: { "scan.json": forged(() => ({ severity: "low" })) } }),
+      /the evidence gives other findings of V-/,
+    ],
+    [
+      "other counts than those of its results",
+      () => ({ files: { "scan.json": JSON.stringify({ ...report, summary: { ...report.summary, fail: 0 } }) } }),
+      /the summary of scan\.json is not that of its results/,
     ],
     [
       "a second report, of other findings",
