@@ -1,7 +1,7 @@
 import type { CheckResult } from "../../shared/report.ts";
 import { isWaived, stateOf } from "../../shared/rule_result.ts";
 import { element, writeXml, type XmlNode } from "../xml.ts";
-import { attestationLine, findingDetails } from "./result_text.ts";
+import { attestationLine, failureText, findingDetails } from "./result_text.ts";
 import { orgNameOf, levelOf } from "./benchmark_rules.ts";
 import type { ReportFormat } from "./report_format.ts";
 
@@ -34,7 +34,8 @@ function testCase(check: CheckResult): XmlNode {
 function outcomeNodes(check: CheckResult, details: string): readonly XmlNode[] {
   const outcome = outcomeOf(check);
   if (outcome === "failure") {
-    const message = isWaived(check) ? `waived: ${check.detail}` : check.detail;
+    const why = failureText(check, check.detail);
+    const message = isWaived(check) ? `waived: ${why}` : why;
     return [element("failure", details, { message, type: levelOf(check) })];
   }
   const skipped = outcome === "skipped" ? [element("skipped", "", { message: skippedReason(check) })] : [];

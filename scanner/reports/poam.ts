@@ -2,7 +2,7 @@ import type { CheckResult, Finding, Milestone, Plan, Report } from "../../shared
 import { controlsOf } from "../catalog/controls.ts";
 import { orgNameOf, ruleOf } from "./benchmark_rules.ts";
 import { toCsv } from "./csv.ts";
-import { attestationLine, openFailuresOf, planLine } from "./result_text.ts";
+import { attestationLine, failureText, openFailuresOf, planLine } from "./result_text.ts";
 import type { RenderOptions, ReportFormat } from "./report_format.ts";
 
 const columns = {
@@ -57,7 +57,7 @@ function planItems(report: Report, { revision, isPlanPerFinding = false }: Rende
         asset: orgNameOf(report),
         check,
         findings,
-        description: `${resources}${first.detail}`,
+        description: failureText(check, `${resources}${first.detail}`),
         plan: first.plan ?? null,
         controls: rule === undefined ? [] : controlsOf(rule),
         ccis: rule?.ccis ?? [],

@@ -124,6 +124,11 @@ export function tailoringLine({ tailoring }: CheckResult): string {
   return `Evaluated with the organization's ${limitsText(parameters)}; with the STIG's own value: ${status}${reason === null ? "" : ` (${reason})`}`;
 }
 
+/** Why a rule fails: what was found, or who attested it; a finding that passes would be no reason. */
+export function failureText(check: CheckResult, found: string): string {
+  return check.status === "FAIL" ? found : attestationLine(check);
+}
+
 /** The attestation of a check as a line; empty when none exists. */
 export function attestationLine({ attestation }: CheckResult): string {
   if (attestation === null) return "";

@@ -74,4 +74,6 @@ test.each([
   expect(renderAs("html", attested)).toContain(`<td>${open}</td>`);
   const first = renderAs("table", attested, { isBrief: true });
   expect(first.includes("FAIL V-273186")).toBe(status === "FAIL");
+  expect(renderAs("junit", attested).includes('<failure message="Attested FAIL by')).toBe(status === "FAIL");
+  expect(/inactivity\.,Attested FAIL by/.test(renderAs("poam", attested))).toBe(status === "FAIL");
 });
