@@ -9,7 +9,7 @@ import type { Parameter } from "../checks/parameter.ts";
 import { levelOf } from "../reports/benchmark_rules.ts";
 import { findCheck } from "../catalog/select_checks.ts";
 import { explainOrg } from "../explain/explain_org.ts";
-import { explanationMarkdown, explanationText } from "../explain/explain_text.ts";
+import { explanationMarkdown, explanationText, fitText } from "../explain/explain_text.ts";
 import { markdownText } from "../reports/markdown_text.ts";
 import { readRevision } from "../revisions/read_stig_file.ts";
 import { ownValues } from "../org_policy/document.ts";
@@ -25,8 +25,9 @@ export async function explainCommand(flags: Flags, io: CommandIo, name?: string)
   const revision = await readRevision(settings.benchmark);
   const { checks } = revision;
   const isJson = settings.explainFormat === "json";
+  const fit = (text: string) => fitText(text, widthOf(io));
   if (name === undefined) {
-    io.stdout(isJson ? `${JSON.stringify(checks.map(guideTo), null, 2)}\n` : listChecks(checks));
+    io.stdout(isJson ? `${JSON.stringify(checks.map(guideTo), null, 2)}\n` : fit(listChecks(checks)));
     return exitCodes.ok;
   }
   const check = findCheck(name, { checks, warn: (line) => writeLines(io, line) });
@@ -41,8 +42,12 @@ export async function explainCommand(flags: Flags, io: CommandIo, name?: string)
     fix_text: rule.fix_text,
     ...writtenFor(check),
   };
-  io.stdout(isJson ? `${JSON.stringify(described, null, 2)}\n` : explainCheck(check));
+  io.stdout(isJson ? `${JSON.stringify(described, null, 2)}\n` : fit(explainCheck(check)));
   return exitCodes.ok;
+}
+
+function widthOf({ terminal }: CommandIo): number {
+  return Math.max(terminal.columns || 80, 60);
 }
 
 /** Returns true where evidence, a kept run or settings name an organization. */
@@ -63,11 +68,12 @@ async function explainOfOrg(
   const explained = results.map((result) => explainOrg(check, result, { document, values }));
   const { explainFormat } = source.settings;
   const head = `${check.rule.vuln_id} ${check.rule.title} (${revisionName(revision.benchmark)})`;
-  const width = Math.max(io.terminal.columns || 80, 60);
+  const width = widthOf(io);
   const texts = {
     json: () => `${JSON.stringify({ ...describeCheck(check), org: explained[0] }, null, 2)}\n`,
     markdown: () => `# ${markdownText(head)}\n\n${explained.map(explanationMarkdown).join("\n")}`,
-    text: () => `${explained.map((one) => explanationText(one, width)).join("\n")}\n${explainCheck(check)}`,
+    text: () =>
+      `${explained.map((one) => explanationText(one, width)).join("\n")}\n${fitText(explainCheck(check), width)}`,
   };
   io.stdout(texts[explainFormat]());
   return exitCodes.ok;

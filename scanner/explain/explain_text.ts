@@ -20,7 +20,15 @@ export function explanationText(explained: OrgExplanation, width: number): strin
     "Read with",
     ...read.map((artifact) => `  ${readText(artifact)}`),
   ];
-  return `${lines.flatMap((line) => fitted(line, width)).join("\n")}\n`;
+  return fitText(`${lines.join("\n")}\n`, width);
+}
+
+/** Breaks the lines that are too long for a terminal of this width, each behind its own margin. */
+export function fitText(text: string, width: number): string {
+  return text
+    .split("\n")
+    .flatMap((line) => fitted(line, width))
+    .join("\n");
 }
 
 /** The same for a pull request or a ticket. */
