@@ -48,6 +48,8 @@ export interface Connection {
 /** The connections of one driver, which waits for one when all are in use. */
 export interface ConnectionPool {
   connect(): Promise<Connection>;
+  /** Sends the one query of an access `one`, with the statements that it begins with, in one request. Default: over a connection. */
+  sendOne?<Result>(begin: readonly string[], query: (db: TenantDatabase) => PromiseLike<Result>): Promise<Result>;
   end(): Promise<void>;
 }
 
@@ -59,7 +61,12 @@ export function createPooledDatabase(
   let closed: Promise<void> | null = null;
 
   return {
-    transact: async (settings, work) => transact(await connect(), work, { settings, statementTimeoutMs }),
+    async transact(settings, work) {
+      if (closed !== null) throw databaseUnavailable(new Error("The database was closed"));
+      if (settings.access !== "one" || pool.sendOne === undefined)
+        return transact(await connect(), work, { settings, statementTimeoutMs });
+      return pool.sendOne(settingStatements(settings, statementTimeoutMs), work);
+    },
     close() {
       closed ??= pool.end();
       return closed;
@@ -160,7 +167,7 @@ async function transact<Result>(
  * `set_config('role', …, true)` is SET LOCAL ROLE. The search path keeps a role's own setting from putting another table in
  * its place.
  */
-export function settingStatements(
+function settingStatements(
   { role, tenantId, actor = "", authority }: TransactionSettings,
   statementTimeoutMs: number,
 ): readonly string[] {

@@ -10,16 +10,9 @@ import {
   defaultConnectTimeoutMs,
   defaultStatementTimeoutMs,
   type TenantDatabase,
-  type TransactionSettings,
 } from "../database.ts";
-import { databaseUnavailable, toDatabaseError, unwrapDatabaseError } from "../database_error.ts";
-import {
-  type Connection,
-  type ConnectionPool,
-  createPooledDatabase,
-  settingStatements,
-  toConnection,
-} from "../transact.ts";
+import { toDatabaseError, unwrapDatabaseError } from "../database_error.ts";
+import { type Connection, createPooledDatabase, toConnection } from "../transact.ts";
 
 export interface NeonOptions extends Omit<DatabaseOptions, "logger"> {
   /** The URL of a proxy's `/sql`; its WebSocket is `/v2` of the same host. Default: Neon's own, which the host of the URL names. */
@@ -32,20 +25,23 @@ export interface NeonOptions extends Omit<DatabaseOptions, "logger"> {
  */
 export function createNeonDatabase(url: string, options: NeonOptions = {}): Database {
   const config = configure(url, options);
-  return createDatabase(config, {
-    async connect() {
-      requireOpen(config);
-      const client = new Client(config.client);
-      client.on("error", ignore);
-      const end = () => void client.end().catch(ignore);
-      await client.connect().catch((error: unknown) => {
-        end();
-        throw error;
-      });
-      return connectionOf(client, end);
+  return createPooledDatabase(
+    {
+      async connect() {
+        const client = new Client(config.client);
+        client.on("error", ignore);
+        const end = () => void client.end().catch(ignore);
+        await client.connect().catch((error: unknown) => {
+          end();
+          throw error;
+        });
+        return connectionOf(client, end);
+      },
+      sendOne: (begin, query) => sendOne(config, begin, query),
+      async end() {},
     },
-    async end() {},
-  });
+    config,
+  );
 }
 
 /** As `createNeonDatabase`, for a Durable Object, which keeps its connections: a few, and each until it was idle for 10 s. */
@@ -55,26 +51,17 @@ export function createNeonPoolDatabase(url: string, options: NeonOptions = {}): 
   const pool = new Pool({ ...config.client, max: maxConnections, idleTimeoutMillis: 10_000 });
   pool.on("error", ignore);
   pool.on("connect", (client: Client) => client.on("error", ignore));
-  return createDatabase(config, {
-    async connect() {
-      const client = await pool.connect();
-      return connectionOf(client, (isBroken) => client.release(isBroken));
+  return createPooledDatabase(
+    {
+      async connect() {
+        const client = await pool.connect();
+        return connectionOf(client, (isBroken) => client.release(isBroken));
+      },
+      sendOne: (begin, query) => sendOne(config, begin, query),
+      end: () => pool.end(),
     },
-    end: () => pool.end(),
-  });
-}
-
-function createDatabase(config: Config, pool: ConnectionPool): Database {
-  const end = () => {
-    config.isClosed = true;
-    return pool.end();
-  };
-  const pooled = createPooledDatabase({ connect: () => pool.connect(), end }, config);
-  return {
-    ...pooled,
-    transact: (settings, work) =>
-      settings.access === "one" ? sendOne(config, settings, work) : pooled.transact(settings, work),
-  };
+    config,
+  );
 }
 
 function connectionOf(client: Pick<Client, "query">, release: Connection["release"]): Connection {
@@ -87,7 +74,6 @@ interface Config {
   readonly url: string;
   readonly client: { readonly connectionString: string; readonly connectionTimeoutMillis: number };
   readonly statementTimeoutMs: number;
-  isClosed: boolean;
 }
 
 /** The driver's endpoint is a setting of its package: a process has one Neon. */
@@ -104,33 +90,28 @@ function configure(url: string, { endpoint, ...options }: NeonOptions): Config {
   const connectTimeoutMs = options.connectTimeoutMs ?? defaultConnectTimeoutMs;
   const statementTimeoutMs = options.statementTimeoutMs ?? defaultStatementTimeoutMs;
   const client = { connectionString: url, connectionTimeoutMillis: connectTimeoutMs };
-  return { url, client, statementTimeoutMs, isClosed: false };
+  return { url, client, statementTimeoutMs };
 }
 
 /** A batch is one transaction: https://neon.com/docs/serverless/serverless-driver */
 async function sendOne<Result>(
-  config: Config,
-  settings: TransactionSettings,
+  { url, client, statementTimeoutMs }: Config,
+  begin: readonly string[],
   query: (db: TenantDatabase) => PromiseLike<Result>,
 ): Promise<Result> {
-  const { url, client, statementTimeoutMs } = config;
-  requireOpen(config);
   const timeoutMs = client.connectionTimeoutMillis + statementTimeoutMs + answerGraceMs;
   // The connection string is for nobody else: a redirect is not followed.
   const fetchOptions = { redirect: "manual", signal: AbortSignal.timeout(timeoutMs) };
   const db = drizzleHttp({ client: neon(url, { fetchOptions }) });
-  const begin = settingStatements(settings, statementTimeoutMs).map((statement) => db.execute(sql.raw(statement)));
   // The driver's own types tell the dialects apart, and not the drivers.
-  const batch = [...begin, query(db)] as unknown as [BatchItem<"pg">];
+  const batch = [...begin.map((statement) => db.execute(sql.raw(statement))), query(db)] as unknown as [
+    BatchItem<"pg">,
+  ];
   try {
     return (await db.batch(batch)).at(-1) as Result;
   } catch (error) {
     throw toDatabaseError(unwrapDatabaseError(error));
   }
-}
-
-function requireOpen({ isClosed }: Config): void {
-  if (isClosed) throw databaseUnavailable(new Error("The database was closed"));
 }
 
 function ignore(): void {}
