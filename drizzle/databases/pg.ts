@@ -1,4 +1,3 @@
-import { Socket } from "node:net";
 import { drizzle } from "drizzle-orm/node-postgres";
 import { Client, type ClientConfig, Pool, type PoolClient } from "pg";
 import {
@@ -24,7 +23,6 @@ export function createPgDatabase(url: string, options: DatabaseOptions = {}): Da
     allowExitOnIdle: true,
     // Queries are sent without waiting for the answer to the one before.
     pipeline: true,
-    stream: () => new JoiningSocket(),
     // A client that does not answer is destroyed: `end` would wait for its answers.
     query_timeout: statementTimeoutMs + answerGraceMs,
   });
@@ -40,24 +38,6 @@ export function createPgDatabase(url: string, options: DatabaseOptions = {}): Da
     });
   };
   return createPooledDatabase({ connect, end: () => pool.end() }, options);
-}
-
-/** Sends what is written in one turn as one packet: with `begin` and the first query in one, a short transaction costs a sixth less CPU. */
-class JoiningSocket extends Socket {
-  #isJoining = false;
-
-  // One of the overloads stands for all: the arguments are passed on as they are.
-  override write = ((...args: Parameters<Socket["write"]>) => {
-    if (!this.#isJoining && !this.connecting) {
-      this.#isJoining = true;
-      this.cork();
-      process.nextTick(() => {
-        this.#isJoining = false;
-        this.uncork();
-      });
-    }
-    return super.write(...args);
-  }) as Socket["write"];
 }
 
 function ignore(): void {}
