@@ -44,7 +44,7 @@ test("a kept run is read by its owner only, and serves the next commands without
   expect(explained).toMatchObject({ code: 0, stdout: expect.stringMatching(/^In http.*: FAIL/) });
   const rules = await run("explain");
   for (const line of `${explained.stdout}${rules.stdout}`.split("\n"))
-    expect(line.length, line).toBeLessThanOrEqual(80);
+    expect(line.length, line).toBeLessThanOrEqual(100);
   expect((await run("fix", "-o", "fixes", "-q")).code).toBe(0);
   const history = JSON.parse((await run("history", "--days", "1", "--format", "json")).stdout) as History;
   expect(history.organizations.map((one) => one.org_url)).toEqual([org.url]);
