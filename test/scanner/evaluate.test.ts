@@ -76,19 +76,13 @@ describe("whatever happens gives exactly one result", () => {
     actual: "a",
   });
 
+  const throwing = (error: unknown) => () => {
+    throw error as Error;
+  };
+
   test.each<[what: string, evaluate: CatalogCheck["evaluate"]]>([
-    [
-      "an error",
-      () => {
-        throw new TypeError("x is not a function");
-      },
-    ],
-    [
-      "something that is no error",
-      () => {
-        throw "oops" as unknown as Error;
-      },
-    ],
+    ["an error", throwing(new TypeError("x is not a function"))],
+    ["something that is no error", throwing("oops")],
     ["no finding", () => []],
   ])("a check that throws %s or gives none is MANUAL unreadable", (_, evaluate) => {
     const result = judgeBy(evaluate);

@@ -5,6 +5,7 @@ import { everyTenant, write } from "../../../drizzle/transactions.ts";
 import type { Decisions } from "../../../scanner/decisions/apply_decisions.ts";
 import { fetchDecisions, mergeDecisions } from "../../../scanner/decisions/gateway_decisions.ts";
 import { UsageError } from "../../../shared/usage_error.ts";
+import { rejectionOf } from "../../support/errors.ts";
 import { openTestPglite } from "../../support/pglite.ts";
 import { problem, startScriptedServer, type Answer } from "../../support/scripted_server.ts";
 import { openTestGateway } from "../../support/test_gateway.ts";
@@ -103,7 +104,6 @@ test.each<[string, Answer, RegExp]>([
   ],
 ])("%s: nothing is scanned without the decisions", async (_, answer, message) => {
   await using server = await startScriptedServer(answer);
-  const error: unknown = await add(noFiles, new URL(server.url).origin).catch((reason: unknown) => reason);
-  expect(error).toBeInstanceOf(UsageError);
-  expect(String(error)).toMatch(message);
+  const { message: said } = await rejectionOf(UsageError, add(noFiles, new URL(server.url).origin));
+  expect(said).toMatch(message);
 });

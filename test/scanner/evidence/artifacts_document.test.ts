@@ -3,6 +3,7 @@ import { missing, obtained } from "../../../scanner/evidence/artifacts.ts";
 import { artifactsDocument, parseArtifacts } from "../../../scanner/evidence/artifacts_document.ts";
 import { AppError } from "../../../shared/app_error.ts";
 import { compliantArtifacts, dodCertificate, set } from "../../support/artifact_builders.ts";
+import { thrownBy } from "../../support/errors.ts";
 import { aScan } from "../../support/report_builders.ts";
 
 const document = artifactsDocument({
@@ -87,23 +88,13 @@ describe("another file is refused with what is wrong with it", () => {
       "valid_from",
     ],
   ])("text %#", (text, message) => {
-    const error = errorOf(() => parseArtifacts(text));
-    expect(error).toBeInstanceOf(AppError);
+    const error = thrownBy(AppError, () => parseArtifacts(text));
     expect(error).toMatchObject({ code: message.startsWith("Cannot read") ? "malformed" : "invalid" });
     expect(error.message).toContain(message);
   });
 
   test("and never by showing all of it", () => {
     const text = broken("scan.org_url", "x".repeat(100_000));
-    expect(errorOf(() => parseArtifacts(text)).message.length).toBeLessThan(200);
+    expect(thrownBy(AppError, () => parseArtifacts(text)).message.length).toBeLessThan(200);
   });
 });
-
-function errorOf(act: () => unknown): Error {
-  try {
-    act();
-  } catch (error) {
-    if (error instanceof Error) return error;
-  }
-  throw new Error("Nothing was thrown");
-}

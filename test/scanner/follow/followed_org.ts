@@ -33,7 +33,6 @@ function createSteppedClock() {
   };
   return {
     clock,
-    isWaiting: () => waiting.size > 0,
     waits: () => new Promise<void>((resolve) => (waiting.size > 0 ? resolve() : void onWait.push(resolve))),
     advance(ms: number) {
       nowMs += ms;

@@ -4,6 +4,7 @@ import type { ConnectionSettings } from "../../../scanner/okta/connection_settin
 import { connect, type Connection, type ConnectOptions } from "../../../scanner/okta/connection.ts";
 import { IdpError, toErrorReport } from "../../../scanner/okta/idp_error.ts";
 import { startOrg } from "../../practice_org/start_org.ts";
+import { rejectionOf } from "../../support/errors.ts";
 import { createFakeClock } from "../../support/fake_clock.ts";
 import { configFor, setUpIdp } from "../../support/idp_connection.ts";
 import { scanPracticeOrg } from "../../support/scan_practice_org.ts";
@@ -170,14 +171,8 @@ async function connected(idp: ScriptedIdp, { config = {}, ...options }: Connecti
   return connection;
 }
 
-async function refusal(idp: ScriptedIdp, config: Partial<ConnectionSettings> = {}): Promise<IdpError> {
-  try {
-    await connected(idp, { config });
-  } catch (error) {
-    if (error instanceof IdpError) return error;
-    throw error;
-  }
-  throw new Error("It connected");
+function refusal(idp: ScriptedIdp, config: Partial<ConnectionSettings> = {}): Promise<IdpError> {
+  return rejectionOf(IdpError, connected(idp, { config }));
 }
 
 /** A provider whose every read is answered with an empty list. */

@@ -10,6 +10,7 @@ import {
   type HttpTransportOptions,
   type HttpRequest,
 } from "../../../scanner/okta/http_transport.ts";
+import { rejectionOf } from "../../support/errors.ts";
 import { listen } from "../../support/listen.ts";
 import { createScriptedIdp, type ScriptedIdp, type ScriptedIdpOptions } from "../../support/scripted_idp.ts";
 import { createSelfSigned } from "../../support/self_signed.ts";
@@ -190,14 +191,8 @@ function open(orgUrl: string, options: Partial<HttpTransportOptions> = {}) {
   return http;
 }
 
-async function failure(orgUrl: string, options: Partial<HttpTransportOptions> = {}): Promise<NetworkError> {
-  try {
-    await open(orgUrl, options).send(get("/api/v1/x"), never);
-  } catch (error) {
-    if (error instanceof NetworkError) return error;
-    throw error;
-  }
-  throw new Error("There was a response");
+function failure(orgUrl: string, options: Partial<HttpTransportOptions> = {}): Promise<NetworkError> {
+  return rejectionOf(NetworkError, open(orgUrl, options).send(get("/api/v1/x"), never));
 }
 
 async function scripted(options: ScriptedIdpOptions = {}): Promise<ScriptedIdp> {

@@ -1,6 +1,7 @@
 import { createPrivateKey, generateKeyPairSync, verify, sign, type KeyObject } from "node:crypto";
 import { expect, test } from "vitest";
 import { parsePrivateKey as parse, PrivateKeyError, type SigningKey } from "../../../scanner/okta/private_key.ts";
+import { thrownBy } from "../../support/errors.ts";
 import { createSelfSigned } from "../../support/self_signed.ts";
 
 const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 });
@@ -180,26 +181,9 @@ test("a parsed key does not show its material when it is printed", () => {
 
 function expectSame(key: SigningKey, publicKey: KeyObject): void {
   const sample = Buffer.from("sample");
-  expect(
-    verify(
-      "sha256",
-      sample,
-      publicKey,
-      sign("sha256", sample, createPrivateKey(key.key.export({ type: "pkcs8", format: "pem" }))),
-    ),
-  ).toBe(true);
+  const signature = sign("sha256", sample, createPrivateKey(key.key.export({ type: "pkcs8", format: "pem" })));
+  expect(verify("sha256", sample, publicKey, signature)).toBe(true);
 }
 
-function refusalOf(text: string, keyId: string | null = null): PrivateKeyError {
-  try {
-    parse(text, keyId);
-  } catch (error) {
-    if (error instanceof PrivateKeyError) return error;
-    throw error;
-  }
-  throw new Error("The key was accepted");
-}
-
-function reasonOf(text: string, keyId: string | null = null): string {
-  return refusalOf(text, keyId).message;
-}
+const refusalOf = (text: string, keyId: string | null = null) => thrownBy(PrivateKeyError, () => parse(text, keyId));
+const reasonOf = (...given: Parameters<typeof refusalOf>) => refusalOf(...given).message;

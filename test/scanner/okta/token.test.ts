@@ -3,6 +3,7 @@ import { decodeJwt, decodeProtectedHeader } from "jose";
 import { expect, test } from "vitest";
 import { IdpError } from "../../../scanner/okta/idp_error.ts";
 import { parsePrivateKey } from "../../../scanner/okta/private_key.ts";
+import { rejectionOf } from "../../support/errors.ts";
 import { setUpClient } from "../../support/idp_connection.ts";
 import {
   apiError,
@@ -235,7 +236,7 @@ test.each<[string, Reply, string, string]>([
   ],
 ])("a login that ends with %s has its own code and remedy", async (_, reply, code, remedy) => {
   const { login } = await setUpClient({ token: () => reply });
-  const error = await rejection(login.current());
+  const error = await rejectionOf(IdpError, login.current());
   expect(error.code).toBe(code);
   expect(error.remedy).toContain(remedy);
   expect(error.message).not.toMatch(/secret-in-url|[\r\n]/);
@@ -245,17 +246,7 @@ test("redacts an assertion that the provider echoes", async () => {
   const { login } = await setUpClient({
     token: (request) => oauthError(401, "invalid_client", `Cannot parse ${request.form.get("client_assertion") ?? ""}`),
   });
-  const error = await rejection(login.current());
+  const error = await rejectionOf(IdpError, login.current());
   expect(error.message).toContain("Cannot parse [redacted]");
   expect(error.message).not.toContain("eyJ");
 });
-
-async function rejection(promise: Promise<unknown>): Promise<IdpError> {
-  try {
-    await promise;
-  } catch (error) {
-    if (error instanceof IdpError) return error;
-    throw error;
-  }
-  throw new Error("It was fulfilled");
-}

@@ -2,16 +2,11 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { UsageError } from "../../../shared/usage_error.ts";
+import { thrownBy } from "../../support/errors.ts";
 import { parseConfigFile } from "../../../scanner/settings/config_file.ts";
 
 function problemOf(text: string): string {
-  try {
-    parseConfigFile(text, "scanstream.config.json");
-  } catch (error) {
-    if (error instanceof UsageError) return error.message;
-    throw error;
-  }
-  return "none";
+  return thrownBy(UsageError, () => parseConfigFile(text, "scanstream.config.json")).message;
 }
 
 const anOrganization = {

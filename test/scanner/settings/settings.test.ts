@@ -9,6 +9,7 @@ import type { CommandName } from "../../../scanner/settings/setting.ts";
 import { defaultScopes } from "../../../scanner/settings/values.ts";
 import { UsageError } from "../../../shared/usage_error.ts";
 import { ownFolder } from "../../support/clean_up.ts";
+import { thrownBy } from "../../support/errors.ts";
 
 const newKey = (namedCurve = "P-256") =>
   generateKeyPairSync("ec", { namedCurve }).privateKey.export({ type: "pkcs8", format: "pem" }).toString();
@@ -121,13 +122,7 @@ test("HTTPS_PROXY and NO_PROXY are read in either case, without a scheme too", (
 });
 
 function failure(flags: Flags, env: Environment): UsageError {
-  try {
-    connectionOf(flags, env);
-  } catch (error) {
-    if (error instanceof UsageError) return error;
-    throw error;
-  }
-  throw new Error("The configuration was accepted");
+  return thrownBy(UsageError, () => connectionOf(flags, env));
 }
 
 function nameOf(problem: string): string {

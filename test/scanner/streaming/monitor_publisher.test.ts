@@ -4,7 +4,6 @@ import { openGateway } from "../../../shared/client/gateway_client.ts";
 import {
   createMonitorPublisher,
   type FollowedMonitor,
-  type MonitorPublisher,
   type MonitorPublisherOptions,
 } from "../../../scanner/streaming/monitor_publisher.ts";
 import type { NewChange } from "../../../shared/schemas/change.ts";
@@ -31,36 +30,21 @@ const registration = {
 
 type Changes = Partial<MonitorPublisherOptions & Pick<FollowedMonitor, "monitorId">>;
 
-interface Monitor extends Omit<MonitorPublisher, "changed"> {
-  /** Adds to the queue that the publisher stores from. */
-  changed(changes: readonly NewChange[]): void;
-  /** Content of that queue. */
-  waiting(): readonly NewChange[];
-  readonly monitorId: string;
-  readonly warnings: string[];
-  /** Method and path after the monitor's, in order. */
-  readonly requests: readonly string[];
-  readonly isRegistered: boolean;
-}
-
-function openMonitor({ monitorId = randomUUID(), onRegistered, ...changes }: Changes = {}): Monitor {
+/** A registered monitor; `changed` adds to the queue that it stores from, and `requests` are methods and paths below its own. */
+async function startMonitor({ monitorId = randomUUID(), ...changes }: Changes = {}) {
   const warnings: string[] = [];
   const requests: string[] = [];
-  let isRegistered = false;
-  const url = `http://127.0.0.1:${network.port}`;
+  const registered = Promise.withResolvers<void>();
   const send: typeof fetch = async (input, init) => {
-    requests.push(
-      `${init?.method} ${new URL(new Request(input).url).pathname.replace(/.*\/(?:monitors|channels)\/[^/]*/, "")}`.trim(),
-    );
+    const { pathname } = new URL(new Request(input).url);
+    requests.push(`${init?.method} ${pathname.replace(/.*\/(?:monitors|channels)\/[^/]*/, "")}`.trim());
     return fetch(input, init);
   };
+  const url = `http://127.0.0.1:${network.port}`;
+  const client = openGateway({ url, apiKey: gateway.acme.apiKey, timeoutMs: 2000, fetch: send });
   let queue: readonly NewChange[] = [];
   const publisher = createMonitorPublisher(
-    {
-      gateway: openGateway({ url, apiKey: gateway.acme.apiKey, timeoutMs: 2000, fetch: send }),
-      warn: (message) => warnings.push(message),
-      ...changes,
-    },
+    { gateway: client, warn: (message) => warnings.push(message), ...changes },
     {
       monitorId,
       registration,
@@ -70,16 +54,14 @@ function openMonitor({ monitorId = randomUUID(), onRegistered, ...changes }: Cha
           queue = queue.filter((change) => !settled.includes(change));
         },
       },
-      onRegistered(monitor) {
-        isRegistered = true;
-        onRegistered?.(monitor);
-      },
+      onRegistered: () => registered.resolve(),
     },
   );
   cleanUp(() => publisher.end(null));
+  await registered.promise;
   return {
     ...publisher,
-    changed(added) {
+    changed(added: readonly NewChange[]) {
       queue = [...queue, ...added];
       publisher.changed();
     },
@@ -87,16 +69,7 @@ function openMonitor({ monitorId = randomUUID(), onRegistered, ...changes }: Cha
     monitorId,
     warnings,
     requests,
-    get isRegistered() {
-      return isRegistered;
-    },
   };
-}
-
-async function startMonitor(changes: Changes = {}): Promise<Monitor> {
-  const monitor = openMonitor(changes);
-  await expect.poll(() => monitor.isRegistered).toBe(true);
-  return monitor;
 }
 
 function aLook(changes: MonitorUpdate = {}): MonitorUpdate {

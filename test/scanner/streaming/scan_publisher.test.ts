@@ -23,13 +23,6 @@ const network = await startTcpProxy({ host: "127.0.0.1", port: Number(new URL(ga
 cleanUp(() => network.close());
 afterEach(() => network.restore());
 
-interface Scanner extends ScanPublisher {
-  readonly scanId: string;
-  readonly warnings: readonly string[];
-  /** Method and path of every request that was begun. */
-  readonly requests: readonly string[];
-}
-
 interface ScanChanges extends Partial<ScanPublisherOptions> {
   readonly timeoutMs?: number;
   readonly apiKey?: string;
@@ -37,7 +30,8 @@ interface ScanChanges extends Partial<ScanPublisherOptions> {
   readonly send?: typeof fetch;
 }
 
-function startScan(changes: ScanChanges = {}): Scanner {
+/** A scan with its warnings, and with the method and path of every request that was begun. */
+function startScan(changes: ScanChanges = {}) {
   const { timeoutMs = 10_000, apiKey = gateway.acme.apiKey, send = fetch, ...options } = changes;
   const url = `http://127.0.0.1:${network.port}`;
   const scanId = randomUUID();
@@ -104,7 +98,7 @@ function threeChecks(findingsOfEach: number): readonly CheckResult[] {
   return ["one", "two", "three"].map((check) => aCheckResult({ check, findings: findings(findingsOfEach, check) }));
 }
 
-function evaluate(scan: Scanner, results: readonly CheckResult[]): void {
+function evaluate(scan: ScanPublisher, results: readonly CheckResult[]): void {
   for (const [index, result] of results.entries()) {
     scan.checkEvaluated(result, {
       checks_done: index + 1,
