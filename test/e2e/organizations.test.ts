@@ -2,8 +2,6 @@ import { callCommand } from "../support/called_command.ts";
 import { aDocument } from "../support/org_policy_builder.ts";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { Ajv2020 } from "ajv/dist/2020.js";
-import addFormats from "ajv-formats";
 import { describe, expect, test } from "vitest";
 import configSchema from "../../shared/config.schema.json" with { type: "json" };
 import type { Report } from "../../shared/report.ts";
@@ -11,6 +9,7 @@ import summarySchema from "../../shared/summary.schema.json" with { type: "json"
 import type { Summary } from "../../scanner/commands/summary.ts";
 import { ownFolder } from "../support/clean_up.ts";
 import { startCommand } from "../support/command_line.ts";
+import { bySchema } from "../support/json_schema.ts";
 import { startCommandOrg, type CommandOrg } from "../support/org_stage.ts";
 
 /** `scan` with `scanstream.config.json`: its options, and several organizations in one run. */
@@ -18,10 +17,8 @@ import { startCommandOrg, type CommandOrg } from "../support/org_stage.ts";
 const acme = await startCommandOrg();
 const globex = await startCommandOrg({ profile: { name: "compliant" } });
 
-const ajv = new Ajv2020({ allErrors: true });
-addFormats.default(ajv);
-const isConfig = ajv.compile(configSchema);
-const isSummary = ajv.compile(summarySchema);
+const asConfig = bySchema(configSchema);
+const asSummary = bySchema(summarySchema);
 
 /** Its entry in the file; a later member wins. */
 function entry(name: string, { env }: CommandOrg, more: object = {}): Readonly<Record<string, unknown>> {
@@ -31,16 +28,13 @@ function entry(name: string, { env }: CommandOrg, more: object = {}): Readonly<R
 
 /** A working directory with the file. */
 async function inFolder(config: object): Promise<string> {
-  expect(isConfig(config), JSON.stringify(isConfig.errors)).toBe(true);
   const cwd = await ownFolder();
-  await writeFile(join(cwd, "scanstream.config.json"), JSON.stringify(config, null, 2));
+  await writeFile(join(cwd, "scanstream.config.json"), JSON.stringify(asConfig(config), null, 2));
   return cwd;
 }
 
 async function summaryIn(cwd: string, output = "reports"): Promise<Summary> {
-  const summary: unknown = JSON.parse(await readFile(join(cwd, output, "summary.json"), "utf8"));
-  expect(isSummary(summary), JSON.stringify(isSummary.errors)).toBe(true);
-  return summary as Summary;
+  return asSummary(JSON.parse(await readFile(join(cwd, output, "summary.json"), "utf8"))) as Summary;
 }
 
 async function reportIn(cwd: string, path: string): Promise<Report> {

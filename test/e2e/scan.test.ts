@@ -2,13 +2,12 @@ import { callCommand } from "../support/called_command.ts";
 import { createPrivateKey } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { Ajv2020 } from "ajv/dist/2020.js";
-import addFormats from "ajv-formats";
 import { describe, expect, test } from "vitest";
 import { catalog } from "../../scanner/catalog/catalog.ts";
 import type { Report } from "../../shared/report.ts";
 import reportSchema from "../../shared/report.schema.json" with { type: "json" };
 import { ownFolder } from "../support/clean_up.ts";
+import { bySchema } from "../support/json_schema.ts";
 import { openOrgStage, startCommandOrg, type CommandOrg } from "../support/org_stage.ts";
 import { runCommand } from "../support/command_line.ts";
 
@@ -19,15 +18,8 @@ function scan(env: CommandOrg["env"], ...args: readonly string[]) {
   return callCommand(["scan", ...args], { cwd, env });
 }
 
-const ajv = new Ajv2020({ allErrors: true });
-addFormats.default(ajv);
-const validate = ajv.compile(reportSchema);
-
-function parseReport(text: string): Report {
-  const report: unknown = JSON.parse(text);
-  expect(validate(report), JSON.stringify(validate.errors?.slice(0, 3))).toBe(true);
-  return report as Report;
-}
+const asReport = bySchema(reportSchema);
+const parseReport = (text: string) => asReport(JSON.parse(text)) as Report;
 
 describe("scan", () => {
   test("under Read-Only leaves what its role cannot see to a person and judges the rest", async () => {
