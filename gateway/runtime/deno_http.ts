@@ -34,7 +34,8 @@ function listen(fetch: Fetch, address: ListenAddress): Deno.HttpServer<Deno.NetA
     return Deno.serve(
       // Also called with the error of a stream that was destroyed, whose answer nobody gets.
       { hostname: address.host, port: address.port, tcpBacklog: maxUnaccepted, onListen() {}, onError: refuseRequest },
-      fetch,
+      // Deno makes the URL from any Host.
+      (request, info) => (URL.canParse(request.url) ? fetch(request, info) : refuseRequest(null)),
     );
   } catch (error) {
     // A name that is not found, or is none, has no code.

@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { get, type IncomingMessage } from "node:http";
+import { text } from "node:stream/consumers";
 import { call, createScan, gatewayCase, keyOf, refused, type GatewayCase } from "./harness.ts";
 import { findingEvents } from "../support/published.ts";
 
@@ -126,6 +129,12 @@ export const asSentCases: readonly GatewayCase[] = [
       await refused(await call(gateway, `${path}?access_token=${token}`, { as: "" }), 401, [token]);
     },
   ),
+  gatewayCase("a Host that is no host is 400", async (gateway) => {
+    const request = get(`${gateway.url}/api/v1/event-stream`, { headers: { host: "a b" }, agent: false });
+    const [response] = (await once(request, "response")) as [IncomingMessage];
+    assert.equal(response.statusCode, 400, await text(response));
+    assert.equal(response.headers["content-type"], "application/problem+json");
+  }),
   gatewayCase("a method that nobody knows is 405 with those that are", async (gateway) => {
     for (const method of ["FOO", "CONNECTX"]) {
       const response = await call(gateway, "/healthz", { method });
