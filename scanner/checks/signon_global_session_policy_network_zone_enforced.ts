@@ -4,6 +4,7 @@ import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
 import { withPartialCoverage, type Subject } from "./evaluating/finding_drafts.ts";
 import { everyoneIn } from "./parsing/rule_conditions.ts";
+import { readText, textsIn } from "./parsing/fields.ts";
 import { nameOf } from "./parsing/names.ts";
 import { groupsOfSessionRules, judgeSessionPolicies } from "./evaluating/session_policies.ts";
 import { judgeNetwork, networkConditionOf, readZones, type Zones, type ZonesVerdict } from "./evaluating/zones.ts";
@@ -27,7 +28,7 @@ export const signonGlobalSessionPolicyNetworkZoneEnforced = defineCheck({
       "PASS: with an attestation or the organization's document. In every active policy the active rule at priority 1 (built in or not) " +
         "allows or denies by zones that restrict. A rule that denies everybody passes. The document is compared with all rules.",
       "ANYWHERE is FAIL, even with a stored list of zones. A zone that is deleted, inactive, a blocklist, or as wide as the internet " +
-        "restricts nothing.",
+        "restricts nothing; a rule that denies only from such zones leaves everybody to the next one.",
       'Left to a person: whether these zones are "based on the organization defined policy". The finding names their addresses, and, ' +
         "unless the deciding rule denies by network alone, the first later rule that lets in from elsewhere.",
     ],
@@ -93,6 +94,9 @@ function comparePolicy(resource: FindingDraft["resource"], { policy, policies, .
 function judgeDenial(subject: Subject, rule: JsonObject, zones: Zones): FindingDraft | null {
   const network = networkConditionOf(rule, zones);
   if (network.kind === "open") return null;
+  // A zone that is gone or inactive holds nobody, so that everybody comes to the next rule.
+  const isByZone = readText(rule, "conditions.network.connection").kind === "value";
+  if (network.kind === "wrong" && isByZone && textsIn(rule, "conditions.network.include").length > 0) return null;
   // However wide the denied zone is, those in it are kept out.
   const denied: ZonesVerdict =
     network.kind === "everywhere" || network.kind === "broad" ? { ...network, kind: "zoned" } : network;

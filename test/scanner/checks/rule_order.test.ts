@@ -181,6 +181,12 @@ describe("the rules of a session policy", () => {
       /"Default Rule".* is FAIL: ANYWHERE/,
     ],
     ["a DENY for a zone that is gone", [deny({ conditions: from("nzoGone") }), aDefaultRule()], "FAIL"],
+    [
+      "a DENY for a zone that is gone, then one from a zone",
+      [deny({ conditions: from("nzoGone") }), session({ priority: 2, conditions: from("nzo1") })],
+      "partly",
+      /in zone .* in rule "Strict".*: Verify /,
+    ],
   ])("about zones: %s", (...row) => expectRow(zones, row));
 
   test("a custom policy without active rules is left out and named; without the Default Policy only a FAIL is proven", () => {
@@ -207,7 +213,7 @@ describe("the rules of a session policy", () => {
   });
 
   function from(zone: string): JsonObject {
-    return { network: { include: [zone] } };
+    return { network: { connection: "ZONE", include: [zone] } };
   }
 });
 
