@@ -26,11 +26,11 @@ function entry(name: string, { env }: CommandOrg, more: object = {}): Readonly<R
   return { name, org_url, client_id, private_key_file, ...more };
 }
 
-/** A working directory with the file. */
-async function inFolder(config: object): Promise<string> {
+/** A working directory with the file, and commands that run there. */
+async function inFolder(config: object) {
   const cwd = await ownFolder();
   await writeFile(join(cwd, "scanstream.config.json"), JSON.stringify(asConfig(config), null, 2));
-  return cwd;
+  return { cwd, run: (...args: readonly string[]) => callCommand(args, { cwd }) };
 }
 
 async function summaryIn(cwd: string, output = "reports"): Promise<Summary> {
@@ -43,32 +43,30 @@ async function reportIn(cwd: string, path: string): Promise<Report> {
 
 describe("a command that works on one organization", () => {
   test("takes the one that --org names, and names them all where it has to be told", async () => {
-    const cwd = await inFolder({ organizations: [entry("acme", acme), entry("globex", globex)] });
-    const collected = await callCommand(["collect", "--org", "globex", "--save-artifacts", "globex.json", "-q"], {
-      cwd,
-    });
+    const { cwd, run } = await inFolder({ organizations: [entry("acme", acme), entry("globex", globex)] });
+    const collected = await run("collect", "--org", "globex", "--save-artifacts", "globex.json", "-q");
     expect(collected).toMatchObject({ code: 0, stderr: "" });
     expect(JSON.parse(await readFile(join(cwd, "globex.json"), "utf8"))).toMatchObject({
       scan: { org_url: globex.org.url },
     });
-    expect(await callCommand(["fix", "--output", "x"], { cwd })).toMatchObject({
+    expect(await run("fix", "--output", "x")).toMatchObject({
       code: 2,
       stderr:
         "--org: this command works on one organization, and scanstream.config.json has several: expected one of acme, globex\n",
     });
-    const text = await callCommand(["explain", "V-273195"], { cwd });
+    const text = await run("explain", "V-273195");
     expect(text).toMatchObject({
       code: 0,
       stderr: "To see what decides in your org, add --org with one of acme, globex\n",
     });
     expect(text.stdout).not.toContain("In http");
-    const { stderr } = await callCommand(["scan", "--org", "acme"], { cwd });
+    const { stderr } = await run("scan", "--org", "acme");
     const [, next = ""] = /Next: scanstream (.*), then scanstream fix --org acme -o fixes\n/.exec(stderr) ?? [];
-    expect((await callCommand(next.split(" "), { cwd })).stdout).toContain(`In ${acme.org.url}: FAIL`);
+    expect((await run(...next.split(" "))).stdout).toContain(`In ${acme.org.url}: FAIL`);
   });
 
   test("refuses to guess where a variable names another than the file", async () => {
-    const cwd = await inFolder({ organizations: [entry("globex", globex)] });
+    const { cwd } = await inFolder({ organizations: [entry("globex", globex)] });
     const options = { cwd, env: { IDP_ORG_URL: acme.org.url } };
     expect(await callCommand(["collect", "--save-artifacts", "one.json"], options)).toMatchObject({
       code: 2,
@@ -87,37 +85,37 @@ test("evaluate, fix and follow obey the file as scan does, offline by the organi
     org_policy: "policy.json",
     save_artifacts: "kept.json",
   };
-  const cwd = await inFolder({
+  const { cwd, run } = await inFolder({
     defaults: { fail_on: "fail" },
     organizations: [entry("acme", acme, { ...own }), entry("globex", globex)],
   });
   await writeFile(join(cwd, "waivers.json"), JSON.stringify([{ check: "V-273186", ...reason }]));
   const policy = { ...aDocument, org_url: acme.org.url, limits: { global_session_idle_minutes: 600 } };
   await writeFile(join(cwd, "policy.json"), JSON.stringify(policy));
-  const scanned = await callCommand(["scan", "--org", "acme", "-q"], { cwd });
-  const evaluated = await callCommand(["evaluate", "--from-artifacts", "kept.json", "-q"], { cwd });
+  const scanned = await run("scan", "--org", "acme", "-q");
+  const evaluated = await run("evaluate", "--from-artifacts", "kept.json", "-q");
   expect([scanned.code, evaluated.code]).toEqual([0, 0]);
   const checksOf = ({ stdout }: typeof scanned) => (JSON.parse(stdout) as Report).checks;
   expect(checksOf(scanned)).toEqual(checksOf(evaluated));
   const idle = checksOf(scanned).find(({ vuln_id: id }) => id === "V-273186");
   expect(idle?.findings.some(({ waived }) => waived)).toBe(true);
-  const without = await callCommand(["evaluate", "--from-artifacts", "kept.json", "-q", "--no-config"], { cwd });
+  const without = await run("evaluate", "--from-artifacts", "kept.json", "-q", "--no-config");
   expect(without.code).toBe(1);
-  expect((await callCommand(["fix", "--from-artifacts", "kept.json", "-o", "fixes", "-q"], { cwd })).code).toBe(0);
+  expect((await run("fix", "--from-artifacts", "kept.json", "-o", "fixes", "-q")).code).toBe(0);
   const plan = await readFile(join(cwd, "fixes/plan.md"), "utf8");
   expect([plan.includes("V-273195"), plan.includes("V-273201")]).toEqual([false, true]);
-  const { stdout } = await callCommand(["follow", "--once", "--org", "acme", "--format", "ndjson"], { cwd });
+  const { stdout } = await run("follow", "--once", "--org", "acme", "--format", "ndjson");
   expect([
     stdout.includes("authenticator_password_minimum_length_15"),
     stdout.includes("authenticator_password_maximum_age_60d"),
   ]).toEqual([false, true]);
   // Each follower has its state in a folder of its own.
-  expect((await callCommand(["follow", "--once", "--org", "globex", "-q"], { cwd })).code).toBe(0);
+  expect((await run("follow", "--once", "--org", "globex", "-q")).code).toBe(0);
 });
 
 describe("several organizations", () => {
   test("have a report each and one summary; one that cannot be reached stops no other", async () => {
-    const cwd = await inFolder({
+    const { cwd, run } = await inFolder({
       defaults: { output: "reports", format: ["json", "table"] },
       organizations: [
         entry("acme", acme),
@@ -125,7 +123,7 @@ describe("several organizations", () => {
         entry("globex", globex, { format: "csv" }),
       ],
     });
-    const { code, stdout, stderr } = await callCommand(["scan"], { cwd });
+    const { code, stdout, stderr } = await run("scan");
     expect(code).toBe(3);
     expect(stdout.split("\n").map((line) => line.split(/ {2,}/).slice(0, 2))).toEqual([
       ["organization", "status"],
@@ -162,7 +160,7 @@ describe("several organizations", () => {
   });
 
   test("everything that is wrong with any of them is said before the first request, in the words of the file", async () => {
-    const cwd = await inFolder({
+    const { run } = await inFolder({
       organizations: [
         entry("acme", acme, { org_url: "ftp://acme.okta.com" }),
         entry("globex", globex, { decisions: "nothere.json", private_key_file: "gone.pem" }),
@@ -170,7 +168,7 @@ describe("several organizations", () => {
         { name: "fourth", org_url: globex.org.url, client_id: globex.org.clientId, private_key_env: "NOT_SET" },
       ],
     });
-    const { code, stdout, stderr } = await callCommand(["scan"], { cwd });
+    const { code, stdout, stderr } = await run("scan");
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr.trimEnd().split("\n")).toEqual([
       expect.stringMatching(/^scanstream\.config\.json: organization acme: org_url is not https:\/\//),
@@ -188,8 +186,8 @@ describe("several organizations", () => {
     [["--baseline", "scan.json"], /^--baseline belongs to one organization/m],
     [["--org-url", "https://acme.okta.com"], /^--org-url: scanstream\.config\.json lists no organization/m],
   ])("%j is refused", async (args, problem) => {
-    const cwd = await inFolder({ organizations: [entry("acme", acme), entry("globex", globex)] });
-    const { code, stdout, stderr } = await callCommand(["scan", ...args], { cwd });
+    const { cwd, run } = await inFolder({ organizations: [entry("acme", acme), entry("globex", globex)] });
+    const { code, stdout, stderr } = await run("scan", ...args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toMatch(problem);
     expect(await readdir(cwd)).toEqual(["scanstream.config.json"]);
@@ -197,7 +195,7 @@ describe("several organizations", () => {
 
   test("Ctrl-C: those under way end as cancelled with their reports, the others are not run", async () => {
     const slow = await startCommandOrg({ latencyMs: 400 });
-    const cwd = await inFolder({
+    const { cwd } = await inFolder({
       defaults: { output: "reports", format: "json", concurrency: 1 },
       parallel: 1,
       organizations: [entry("globex", globex), entry("slow", slow), entry("acme", acme)],
@@ -220,7 +218,7 @@ describe("several organizations", () => {
   });
 
   test("a job summary of GitHub has all of them, and annotations name the organization", async () => {
-    const cwd = await inFolder({
+    const { cwd } = await inFolder({
       defaults: { output: "reports", format: "json" },
       organizations: [entry("acme", acme), entry("globex", globex)],
     });

@@ -101,9 +101,7 @@ describe("a follower", () => {
 
   it("goes on from its state after a restart: what happened meanwhile is explained", async () => {
     const { org, start } = await setUpOrg();
-    const first = start();
-    await first.settled();
-    await first.stop();
+    await start({ once: true }).finished;
     org.change("fips-off");
     const requestsBefore = org.requests.length;
     const second = start({ once: true });
@@ -116,9 +114,7 @@ describe("a follower", () => {
 
   it("writes a line again with its id where it was killed before it could know that it was written", async () => {
     const { org, directory, start } = await setUpOrg();
-    const first = start();
-    await first.settled();
-    await first.stop();
+    await start({ once: true }).finished;
     org.change("fips-off");
     const second = start({ once: true });
     await second.finished;

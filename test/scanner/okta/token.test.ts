@@ -42,16 +42,13 @@ test("requests a token with a private-key JWT that the provider can verify", asy
   expect(claims.nbf).toBe(claims.iat);
 });
 
-test.each([
-  ["P-256", "ES256"],
-  ["P-521", "ES512"],
-])("the assertion of a %s key is signed with %s and carries its kid", async (namedCurve, alg) => {
-  const { privateKey } = generateKeyPairSync("ec", { namedCurve });
+test("the assertion is signed with the algorithm of its key and carries its kid", async () => {
+  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-521" });
   const pem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
   const { idp, login } = await setUpClient({ config: { key: parsePrivateKey(pem, "kid-7") } });
   await login.current();
   expect(decodeProtectedHeader(idp.seen(tokenPath)[0]?.form.get("client_assertion") ?? "")).toEqual({
-    alg,
+    alg: "ES512",
     typ: "JWT",
     kid: "kid-7",
   });

@@ -175,24 +175,18 @@ test("the job summary of GitHub names the chosen revision, and the page writes n
   for (const { write } of reportWriters) expect(() => write(report)).toThrow("it is by okta-idaas-stig-v1r1");
 });
 
-test("report refuses a stored report with an impossible time, and says which", async () => {
-  const cwd = folder;
-  const { scan } = aReport();
-  await writeFile(
-    join(cwd, "stored.json"),
-    JSON.stringify(aReport([], { scan: { ...scan, started_at: "yesterday" } })),
-  );
-  expect(await callCommand(["report", "stored.json"], { cwd })).toMatchObject({
-    code: 2,
-    stderr: expect.stringMatching(/^Cannot read the stored report: expected a time such as .*, found "yesterday"\n$/),
-  });
-});
-
-test("report refuses decisions for a stored report, which they would not change", async () => {
+test("report refuses a stored report with an impossible time, and decisions, which would not change it", async () => {
   const cwd = folder;
   await writeFile(join(cwd, "stored.json"), JSON.stringify(aReport()));
   expect(await callCommand(["report", "stored.json", "-d", "x.json", "-c", "V-273186"], { cwd })).toMatchObject({
     code: 2,
     stderr: expect.stringMatching(/^--check, --decisions: a report that is already written stays as it was decided/),
+  });
+  const { scan } = aReport();
+  const impossible = aReport([], { scan: { ...scan, started_at: "yesterday" } });
+  await writeFile(join(cwd, "stored.json"), JSON.stringify(impossible));
+  expect(await callCommand(["report", "stored.json"], { cwd })).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/^Cannot read the stored report: expected a time such as .*, found "yesterday"\n$/),
   });
 });
