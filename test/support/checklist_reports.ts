@@ -21,18 +21,7 @@ export interface ImportedReview {
   readonly result: string;
   readonly detail: string;
   readonly comment: string | null;
-  readonly resultEngine: {
-    readonly type: string;
-    readonly product: string;
-    readonly version: string;
-    readonly time: string;
-    readonly checkContent?: { readonly location: string; readonly component?: string };
-    readonly overrides?: readonly {
-      readonly authority: string;
-      readonly oldResult: string;
-      readonly newResult: string;
-    }[];
-  } | null;
+  readonly resultEngine: { readonly overrides?: unknown } | null;
 }
 
 export interface ImportedChecklists {
@@ -41,7 +30,6 @@ export interface ImportedChecklists {
     readonly fqdn: string | null;
     readonly metadata: Readonly<Record<string, string>>;
   };
-  readonly errors?: readonly string[];
   readonly checklists: readonly {
     readonly benchmarkId: string;
     readonly revisionStr: string;

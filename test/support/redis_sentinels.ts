@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { eventually } from "../../gateway/library/contract_client.ts";
 import { startRedis, type RedisServer } from "./redis.ts";
 
-/** A primary, its replica and three sentinels that watch them. */
+/** A primary, its replica and a sentinel that watches them. */
 export interface RedisSentinels {
   readonly primary: RedisServer;
   readonly replica: RedisServer;
@@ -24,37 +24,25 @@ export async function startRedisSentinels(): Promise<RedisSentinels> {
     async () => String(await replica.command("INFO", "replication")).includes("master_link_status:up"),
     "the replica has its primary",
   );
-  const files: string[] = [];
-  const sentinels = await Promise.all([1, 2, 3].map((number) => startSentinel(number)));
+  const configFile = join(tmpdir(), `sentinel-${process.pid}-${primary.port}.conf`);
+  const settings = [
+    `sentinel monitor ${sentinelName} ${primary.host} ${primary.port} 1`,
+    `sentinel down-after-milliseconds ${sentinelName} 1000`,
+    `sentinel failover-timeout ${sentinelName} 5000`,
+  ];
+  await writeFile(configFile, `${settings.join("\n")}\n`);
+  const sentinel = await startRedis({ configFile, args: ["--sentinel"] });
   await eventually(async () => {
-    const known = await Promise.all(
-      sentinels.map((server) => server.command("SENTINEL", "CKQUORUM", sentinelName).catch(() => "not yet")),
-    );
-    return known.every((reply) => String(reply).startsWith("OK 3"));
-  }, "each sentinel knows the others");
-  await eventually(async () => {
-    const replicas = await Promise.all(sentinels.map((server) => server.command("SENTINEL", "REPLICAS", sentinelName)));
-    return replicas.every((reply) => Array.isArray(reply) && reply.length === 1);
-  }, "each sentinel knows the replica");
+    const replicas = await sentinel.command("SENTINEL", "REPLICAS", sentinelName);
+    return Array.isArray(replicas) && replicas.length === 1;
+  }, "the sentinel knows the replica");
   return {
     primary,
     replica,
-    url: `redis+sentinel://${sentinels.map(({ host, port }) => `${host}:${port}`).join(",")}/${sentinelName}`,
+    url: `redis+sentinel://${sentinel.host}:${sentinel.port}/${sentinelName}`,
     async stop() {
-      await Promise.all([...sentinels, replica, primary].map((server) => server.stop("SIGKILL")));
-      for (const file of files) await rm(file, { force: true });
+      await Promise.all([sentinel, replica, primary].map((server) => server.stop("SIGKILL")));
+      await rm(configFile, { force: true });
     },
   };
-
-  async function startSentinel(number: number): Promise<RedisServer> {
-    const file = join(tmpdir(), `sentinel-${process.pid}-${primary.port}-${number}.conf`);
-    files.push(file);
-    const settings = [
-      `sentinel monitor ${sentinelName} ${primary.host} ${primary.port} 2`,
-      `sentinel down-after-milliseconds ${sentinelName} 1000`,
-      `sentinel failover-timeout ${sentinelName} 5000`,
-    ];
-    await writeFile(file, `${settings.join("\n")}\n`);
-    return startRedis({ configFile: file, args: ["--sentinel"] });
-  }
 }
