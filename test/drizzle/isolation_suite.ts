@@ -4,7 +4,7 @@ import { findings, scans } from "../../drizzle/schema.ts";
 import { write } from "../../drizzle/transactions.ts";
 import { runSql, watchDatabase } from "../support/watched_database.ts";
 import type { OpenDatabase } from "./open_databases.ts";
-import { findingValues, type SeededTenant, seedTenant } from "./seed.ts";
+import { rowOf, type SeededTenant, seedTenant } from "./seed.ts";
 
 /** No tenant sees or touches another's rows: every table that the database has, whether this suite knows it or not. */
 export function describeIsolation(driver: string, open: () => Promise<OpenDatabase>): void {
@@ -116,7 +116,7 @@ export function describeIsolation(driver: string, open: () => Promise<OpenDataba
     test("a finding cannot be attached to another tenant's scan", async () => {
       const [scanId = ""] = globex.scanIds;
       const attached = write(database, { tenantId: acme.id }, (db) =>
-        db.insert(findings).values({ ...findingValues, fingerprint: "f2", tenantId: acme.id, scanId }),
+        db.insert(findings).values(rowOf(findings, { tenantId: acme.id, scanId })),
       );
       await expect(attached).rejects.toMatchObject({
         sqlState: "23503",
