@@ -10,7 +10,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { denoProgram } from "../support/runtime_programs.ts";
 import { launchChromium } from "../support/chromium.ts";
 import { listen } from "../support/listen.ts";
-import { changeOf } from "../support/change_builders.ts";
+import { aChange } from "../support/change_builders.ts";
 import { cleanUp, ownFolder } from "../support/clean_up.ts";
 import { buildFinding, createProducer } from "../support/producers.ts";
 import { startWranglerDev, workerConfig } from "../support/server_process.ts";
@@ -138,15 +138,15 @@ test("a notifier posts what got worse with rule, CAT and actor, and nothing else
   const fail = { status: "FAIL", reason: null } as const;
   const pass = { status: "PASS", reason: null } as const;
   await monitor.store([
-    changeOf({ from: null, to: fail, cause: "start" }),
-    changeOf({ from: fail, to: pass }),
-    changeOf({ from: pass, to: fail, to_waived: true }),
-    changeOf({ from: pass, to: fail, resource: { type: "policy", id: "1", name: "<Admins> & co" } }),
-    changeOf({ from: fail, from_waived: true, to: fail, resource: { type: "policy", id: "2", name: "Lapsed" } }),
+    aChange({ from: null, to: fail, cause: "start" }),
+    aChange({ from: fail, to: pass }),
+    aChange({ from: pass, to: fail, to_waived: true }),
+    aChange({ from: pass, to: fail, resource: { type: "policy", id: "1", name: "<Admins> & co" } }),
+    aChange({ from: fail, from_waived: true, to: fail, resource: { type: "policy", id: "2", name: "Lapsed" } }),
   ]);
   await expect.poll(() => posts.length).toBe(2);
   const [worse = "", lapsed = ""] = posts.map((body) => (JSON.parse(body) as { readonly text: string }).text);
-  expect(worse).toMatch(/^mfa-for-admins \(CAT II\): PASS → FAIL: &lt;Admins&gt; &amp; co: .* \(Ada Admin .*\)$/);
+  expect(worse).toMatch(/^V-273186 \(CAT II\): PASS → FAIL: &lt;Admins&gt; &amp; co: .* \(Ada Admin .*\)$/);
   expect(lapsed).toContain("FAIL → FAIL: Lapsed");
 });
 

@@ -35,18 +35,3 @@ export function anExplanation(changes: Partial<Explanation> = {}): Explanation {
     ...changes,
   };
 }
-
-/** A line of `follow`: the Admin Console lost its second factor. */
-export function changeOf(fields: Partial<NewChange> = {}): NewChange {
-  const explanation = { uuid: "f2b6c7d8-ca51-11f0-9d3c-0b1f2a3c4d5e", published: "2026-11-22T14:03:09.871Z" };
-  return aChange({
-    check: "mfa-for-admins",
-    fingerprint: "mfa-for-admins:00p1",
-    resource: { type: "policy", id: "00p1", name: "Okta Admin Console" },
-    expected: "Every rule requires two factors",
-    actual: "The rule “Catch-all” allows a password alone",
-    seen_at: "2026-11-22T14:03:12.000Z",
-    explained_by: [anExplanation(explanation)],
-    ...fields,
-  });
-}

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
-import { DatabaseError, Pool, type PoolClient } from "pg";
+import { Client, DatabaseError } from "pg";
 import { createWebSocketStream, WebSocketServer } from "ws";
 import { listen } from "./listen.ts";
 
@@ -21,7 +21,6 @@ export interface NeonProxy {
 
 /** The user, password and database are the connection string's; its host is not looked at. */
 export async function startNeonProxy(target: { readonly host: string; readonly port: number }): Promise<NeonProxy> {
-  const pools = new Map<string, Pool>();
   let watched: string[] | null = null;
   let tunnels = 0;
 
@@ -44,7 +43,6 @@ export async function startNeonProxy(target: { readonly host: string; readonly p
     async close() {
       for (const webSocket of webSockets.clients) webSocket.terminate();
       await close();
-      await Promise.all(Array.from(pools.values(), (pool) => pool.end()));
     },
   };
 
@@ -60,7 +58,17 @@ export async function startNeonProxy(target: { readonly host: string; readonly p
     try {
       const body = await text(request);
       watched?.push(body);
-      send(200, await withClient(poolOf(connectionString), (client) => run(client, JSON.parse(body) as NeonBody)));
+      const { username, password, pathname } = new URL(connectionString);
+      const [user, secret] = [username, password].map(decodeURIComponent);
+      const client = new Client({ ...target, user, password: secret, database: pathname.slice(1) });
+      // An error of the connection fails the query as well.
+      client.on("error", () => undefined);
+      try {
+        await client.connect();
+        send(200, await run(client, JSON.parse(body) as NeonBody));
+      } finally {
+        await client.end();
+      }
     } catch (error) {
       // 400 has the fields of PostgreSQL's error; a connection that cannot be had is a text with another status.
       if (error instanceof DatabaseError && !/^(08|28|3D|53|57P)/.test(error.code ?? "")) {
@@ -69,25 +77,6 @@ export async function startNeonProxy(target: { readonly host: string; readonly p
         send(500, { message: "Control plane request failed" });
       }
     }
-  }
-
-  function poolOf(connectionString: string): Pool {
-    const known = pools.get(connectionString);
-    if (known !== undefined) return known;
-    const { username, password, pathname } = new URL(connectionString);
-    const pool = new Pool({
-      ...target,
-      user: decodeURIComponent(username),
-      password: decodeURIComponent(password),
-      database: pathname.slice(1),
-      // As Neon pools them for an endpoint.
-      max: 20,
-    });
-    pools.set(
-      connectionString,
-      pool.on("error", () => undefined),
-    );
-    return pool;
   }
 }
 
@@ -98,23 +87,7 @@ interface NeonQuery {
 
 type NeonBody = NeonQuery | { readonly queries: readonly NeonQuery[] };
 
-async function withClient<Result>(pool: Pool, work: (client: PoolClient) => Promise<Result>): Promise<Result> {
-  const client = await pool.connect();
-  // An error of the connection fails the query as well.
-  const ignore = () => undefined;
-  client.on("error", ignore);
-  let isBroken = true;
-  try {
-    const result = await work(client);
-    isBroken = false;
-    return result;
-  } finally {
-    client.off("error", ignore);
-    client.release(isBroken);
-  }
-}
-
-async function run(client: PoolClient, body: NeonBody): Promise<unknown> {
+async function run(client: Client, body: NeonBody): Promise<unknown> {
   if (!("queries" in body)) return runQuery(client, body);
   const results: unknown[] = [];
   await client.query("begin");
@@ -124,7 +97,7 @@ async function run(client: PoolClient, body: NeonBody): Promise<unknown> {
 }
 
 /** `Neon-Raw-Text-Output` and `Neon-Array-Mode`, which are always asked for. */
-async function runQuery(client: PoolClient, { query, params = [] }: NeonQuery): Promise<unknown> {
+async function runQuery(client: Client, { query, params = [] }: NeonQuery): Promise<unknown> {
   const result = await client.query({
     text: query,
     values: [...params],

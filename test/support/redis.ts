@@ -15,10 +15,8 @@ export interface RedisServer {
   readonly url: string;
   /** Sends one command on a connection of its own, for looking at the server from outside. */
   command(name: string, ...args: readonly (string | number)[]): Promise<unknown>;
-  /** Ends the process: `SIGTERM` lets Redis close its connections, `SIGKILL` does not. */
-  stop(signal?: NodeJS.Signals): Promise<void>;
-  /** Starts it again on the same port. */
-  start(): Promise<void>;
+  /** Kills the process, a frozen one too. */
+  stop(): Promise<void>;
   /** `SIGSTOP` and `SIGCONT`: the connections stay, and nothing is answered. */
   freeze(): void;
   thaw(): void;
@@ -43,8 +41,7 @@ export async function startRedis(options: RedisServerOptions = {}): Promise<Redi
   const binary = await requireProgram("redis-server");
   const password = options.password ?? null;
   const host = "127.0.0.1";
-  let port = await freePort();
-  let child = await launchOnFreePort();
+  const { child, port } = await launchOnFreePort();
 
   const inspector = new Redis({ host, port, ...(password === null ? {} : { password }), lazyConnect: true });
   inspector.on("error", () => undefined);
@@ -55,35 +52,34 @@ export async function startRedis(options: RedisServerOptions = {}): Promise<Redi
     password,
     url: `redis://${password === null ? "" : `:${encodeURIComponent(password)}@`}${host}:${port}`,
     command: (name, ...args) => inspector.call(name, ...args),
-    async stop(signal = "SIGTERM") {
+    async stop() {
       inspector.disconnect();
-      await end(child, signal);
-    },
-    async start() {
-      child = await launch(port);
-      await inspector.connect();
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const exited = once(child, "exit");
+      child.kill("SIGKILL");
+      await exited;
     },
     freeze: () => void child.kill("SIGSTOP"),
     thaw: () => void child.kill("SIGCONT"),
   };
 
   /** Another process may take the port between the question and the start. */
-  async function launchOnFreePort(): Promise<ChildProcess> {
+  async function launchOnFreePort() {
     for (let attempt = 0; attempt < 5; attempt += 1) {
+      const port = await freePort();
       try {
-        return await launch(port);
+        return { child: await launch(port), port };
       } catch (error) {
         if (!String(error).includes("in use")) throw error;
-        port = await freePort();
       }
     }
     throw new Error("Cannot start redis-server: every port was taken");
   }
 
-  async function launch(onPort: number): Promise<ChildProcess> {
+  async function launch(port: number): Promise<ChildProcess> {
     const file = options.configFile === undefined ? [] : [options.configFile];
     const keepNothing = options.configFile === undefined ? ["--save", "", "--appendonly", "no"] : [];
-    const args = [...file, "--port", onPort, "--bind", host, ...keepNothing, "--dir", tmpdir()];
+    const args = [...file, "--port", port, "--bind", host, ...keepNothing, "--dir", tmpdir()];
     if (password !== null) args.push("--requirepass", password);
     const command = [binary, ...args.map(String), ...(options.args ?? [])];
     const launched = spawn("/bin/sh", ["-c", endsWithUs, "sh", ...command], { stdio: ["pipe", "pipe", "inherit"] });
@@ -100,13 +96,4 @@ export async function startRedis(options: RedisServerOptions = {}): Promise<Redi
     }
     throw new Error(`Cannot start redis-server:\n${log.slice(-10).join("\n")}`);
   }
-}
-
-async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exited = once(child, "exit");
-  child.kill(signal);
-  // A frozen process takes no SIGTERM.
-  child.kill("SIGCONT");
-  await exited;
 }

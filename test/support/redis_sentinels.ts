@@ -41,7 +41,7 @@ export async function startRedisSentinels(): Promise<RedisSentinels> {
     replica,
     url: `redis+sentinel://${sentinel.host}:${sentinel.port}/${sentinelName}`,
     async stop() {
-      await Promise.all([sentinel, replica, primary].map((server) => server.stop("SIGKILL")));
+      await Promise.all([sentinel, replica, primary].map((server) => server.stop()));
       await rm(configFile, { force: true });
     },
   };

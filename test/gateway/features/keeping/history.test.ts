@@ -22,7 +22,7 @@ import type { NewChange } from "../../../../shared/schemas/change.ts";
 import type { RuleHistory } from "../../../../shared/schemas/history.ts";
 import type { Organization, OrganizationHistory } from "../../../../shared/schemas/organization.ts";
 import { fuzzed } from "../../../fuzz/fuzzed.ts";
-import { changeOf } from "../../../support/change_builders.ts";
+import { aChange } from "../../../support/change_builders.ts";
 import { createMonitorClient } from "../../../support/monitor_client.ts";
 import { findingEvents } from "../../../support/published.ts";
 import { openTestGateway } from "../../../support/test_gateway.ts";
@@ -114,7 +114,7 @@ function createMonitor(orgUrl: string) {
   let isStarted = false;
   const move = async (at: number, moved: Verdicts, fields: Partial<NewChange> = {}) => {
     const lines = entriesOf(moved).map(([check, to]) =>
-      changeOf({ check, fingerprint: `${check}:1`, from: null, to, seen_at: isoOf(at), ...fields }),
+      aChange({ check, fingerprint: `${check}:1`, from: null, to, seen_at: isoOf(at), ...fields }),
     );
     if (lines.length > 0) expect((await client.post(lines)).status).toBe(202);
   };

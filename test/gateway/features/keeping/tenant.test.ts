@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
-import { changeOf } from "../../../support/change_builders.ts";
+import { aChange } from "../../../support/change_builders.ts";
 import { reportUpload } from "../../../support/report_builders.ts";
 import type { TestTenant } from "../../../support/operator.ts";
 import { createScan, problemOf, openTestGateway } from "../../../support/test_gateway.ts";
@@ -47,7 +47,7 @@ async function fill({ id: tenantId, apiKey }: TestTenant) {
   }
   const monitor = randomUUID();
   await sendAll("PUT", `/monitors/${monitor}`, { org_url: "https://acme.okta.com", interval_seconds: 10 });
-  await sendAll("POST", `/channels/monitor:${tenantId}:${monitor}/events`, changeEvents(monitor, [changeOf()]));
+  await sendAll("POST", `/channels/monitor:${tenantId}:${monitor}/events`, changeEvents(monitor, [aChange()]));
   await sendAll("POST", "/decisions", {
     kind: "waiver",
     check: randomUUID(),

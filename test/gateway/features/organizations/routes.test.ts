@@ -5,7 +5,7 @@ import type {
   OrganizationExposure,
   OrganizationHistory,
 } from "../../../../shared/schemas/organization.ts";
-import { aChange, changeOf } from "../../../support/change_builders.ts";
+import { aChange } from "../../../support/change_builders.ts";
 import { createMonitorClient } from "../../../support/monitor_client.ts";
 import { buildFinding, createProducer } from "../../../support/producers.ts";
 import { readStream, openTestGateway } from "../../../support/test_gateway.ts";
@@ -88,7 +88,7 @@ test("a rule that a monitor knows has the category that its producer names", asy
   );
   const updated = readStream(await send("GET", "/event-stream"), counts);
   const failing = (check: string) =>
-    changeOf({ check, fingerprint: check, to: { status: "FAIL", reason: null }, cause: "start" });
+    aChange({ check, fingerprint: check, to: { status: "FAIL", reason: null }, cause: "start" });
   await monitor.post([
     { ...failing("own_check"), rule: { status: "FAIL", reason: null, severity: "high" } },
     { ...failing(adminConsole), rule: { status: "FAIL", reason: null, severity: "low" } },
@@ -106,7 +106,7 @@ test("of two monitors that run and disagree the newer one decides, whichever rep
   const states: number[] = [];
   const report = async ({ put, post, patch }: typeof older, status: "PASS" | "FAIL") => {
     await put({ org_url, interval_seconds: 10 });
-    await post([changeOf({ check: idle, fingerprint: idle, to: { status, reason: null } })]);
+    await post([aChange({ check: idle, fingerprint: idle, to: { status, reason: null } })]);
     await patch({ last_look_at: new Date().toISOString() });
     states.push((await organizationOf(org_url)).fail);
   };
@@ -128,7 +128,7 @@ describe("history and exposures", () => {
     const monitor = createMonitorClient(gateway);
     await monitor.put({ org_url: `https://${host}`, interval_seconds: 3600 });
     const line = (check: string, status: "PASS" | "FAIL", time: string) =>
-      changeOf({ check, fingerprint: check, to: { status, reason: null }, seen_at: `2026-11-20T${time}.000Z` });
+      aChange({ check, fingerprint: check, to: { status, reason: null }, seen_at: `2026-11-20T${time}.000Z` });
     await monitor.post([line(idle, "PASS", "08:00:00"), line(adminConsole, "FAIL", "08:00:00")]);
     await monitor.post([
       line(idle, "FAIL", "09:00:00"),

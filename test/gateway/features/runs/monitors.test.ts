@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { parse, strictObject } from "valibot";
 import { describe, expect, test } from "vitest";
 import { monitorEventSchemas, monitorSchema, type Monitor } from "../../../../shared/schemas/monitor.ts";
-import { changeOf } from "../../../support/change_builders.ts";
+import { aChange } from "../../../support/change_builders.ts";
 import { createMonitorClient, newMonitor } from "../../../support/monitor_client.ts";
 import { problemOf, readStream, openTestGateway } from "../../../support/test_gateway.ts";
 import { eventsIn, changeEvents } from "../../../support/published.ts";
@@ -120,9 +120,9 @@ describe("publishing changes", () => {
     const { id, post, stream } = await startMonitor();
     const tenants = await gateway.request("/api/v1/event-stream", { as: `Api-Key ${gateway.acme.apiKey}` });
     const [text, ofTenant] = [await stream(), tenants].map((each) => readStream(each, '"fingerprint":"last"'));
-    const first = changeOf();
-    await post([changeOf({ cause: "start", from: null, fingerprint: "f0" }), first]);
-    await post([changeOf({ cause: "reconciliation", explained_by: [], to: null, fingerprint: "last" })]);
+    const first = aChange({ check: "own_check" });
+    await post([aChange({ cause: "start", from: null, fingerprint: "f0" }), first]);
+    await post([aChange({ cause: "reconciliation", explained_by: [], to: null, fingerprint: "last" })]);
     const [start, ...moved] = eventsIn((await text) ?? "");
     expect(start).toMatchObject({ type: "finding.updated", data: { cause: "start", fingerprint: "f0" } });
     expect(eventsIn((await ofTenant) ?? "").filter(({ type }) => type === "finding.updated")).toEqual(moved);
@@ -157,7 +157,7 @@ describe("publishing changes", () => {
     { event_ids: ["a", "b"], event_types: ["policy.rule.update"] },
   ])("one that has %j is 422", async (wrong) => {
     const { id } = await startMonitor();
-    const { events } = changeEvents(id, [changeOf()]);
+    const { events } = changeEvents(id, [aChange()]);
     const json = { events: events.map((event) => ({ ...event, data: { ...event.data, ...wrong } })) };
     const path = `/api/v1/channels/monitor:${gateway.acme.id}:${id}/events`;
     const refused = await gateway.request(path, { json, as: `Api-Key ${gateway.acme.apiKey}` });
@@ -169,10 +169,10 @@ describe("reading", () => {
   test("lists the changes of one finding and of one check", async () => {
     const { post, list, send } = await startMonitor();
     await post([
-      changeOf({ fingerprint: "a", check: "one" }),
-      changeOf({ fingerprint: "b", check: "one" }),
-      changeOf({ fingerprint: "c", check: "two" }),
-      changeOf({ fingerprint: "a", check: "one" }),
+      aChange({ fingerprint: "a", check: "one" }),
+      aChange({ fingerprint: "b", check: "one" }),
+      aChange({ fingerprint: "c", check: "two" }),
+      aChange({ fingerprint: "a", check: "one" }),
     ]);
     const fingerprints = async (query: string) =>
       (await list(`/changes${query}`)).items.map(({ fingerprint }) => fingerprint);
@@ -189,17 +189,17 @@ describe("reading", () => {
     const fail = { status: "FAIL", reason: null } as const;
     const pass = { status: "PASS", reason: null } as const;
     await post([
-      changeOf({ fingerprint: "moved", cause: "start", from: null, to: pass, seen_at: "2026-11-22T14:00:00.000Z" }),
-      changeOf({ fingerprint: "gone", cause: "start", from: null, to: pass }),
-      changeOf({ fingerprint: "back", cause: "start", from: null, to: pass }),
-      changeOf({ fingerprint: "same", cause: "start", from: null, to: fail }),
+      aChange({ fingerprint: "moved", cause: "start", from: null, to: pass, seen_at: "2026-11-22T14:00:00.000Z" }),
+      aChange({ fingerprint: "gone", cause: "start", from: null, to: pass }),
+      aChange({ fingerprint: "back", cause: "start", from: null, to: pass }),
+      aChange({ fingerprint: "same", cause: "start", from: null, to: fail }),
     ]);
     await post([
-      changeOf({ fingerprint: "moved", from: pass, to: fail, seen_at: "2026-11-22T13:00:00.000Z" }),
-      changeOf({ fingerprint: "gone", from: pass, to: null }),
-      changeOf({ fingerprint: "back", from: pass, to: null }),
+      aChange({ fingerprint: "moved", from: pass, to: fail, seen_at: "2026-11-22T13:00:00.000Z" }),
+      aChange({ fingerprint: "gone", from: pass, to: null }),
+      aChange({ fingerprint: "back", from: pass, to: null }),
     ]);
-    await post([changeOf({ fingerprint: "back", from: null, to: fail })]);
+    await post([aChange({ fingerprint: "back", from: null, to: fail })]);
     const first = await list("/findings?limit=2");
     const second = await list(`/findings?limit=2&cursor=${first.next_cursor}`);
     expect([...first.items, ...second.items].map(({ fingerprint, to }) => [fingerprint, to?.status])).toEqual([
