@@ -56,7 +56,7 @@ test("S6: a reader that reads nothing is closed, its place is free once it has l
   expect((await small.stop()).code).toBe(0);
 });
 
-testLeaving(() => gateway, startDenoGateway);
+testLeaving(() => gateway, startDenoGateway, "a second signal");
 
 test("a wrong variable ends it with 2 and its name, never its value", async () => {
   const wrong: readonly (readonly [environment: Readonly<Record<string, string>>, problem: RegExp])[] = [

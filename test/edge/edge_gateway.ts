@@ -82,10 +82,12 @@ export function describeGateway(name: string, cases: readonly GatewayCase[], gat
 export function testLeaving(
   gatewayOf: () => EdgeGateway,
   start: (environment: Variables) => Promise<ServerProcess>,
+  until: "its time has passed" | "a second signal",
 ): void {
-  test("S7: after SIGTERM it says that it is not ready for DRAIN_DELAY_SECONDS, and serves on; a second one ends that", async () => {
+  test(`S7: after SIGTERM it says that it is not ready for DRAIN_DELAY_SECONDS, and serves on, until ${until}`, async () => {
     const { backends, tenant } = gatewayOf();
-    const leaving = await start({ ...backends.processEnvironment, ...smallBounds, DRAIN_DELAY_SECONDS: "600" });
+    const seconds = until === "a second signal" ? "600" : "15";
+    const leaving = await start({ ...backends.processEnvironment, ...smallBounds, DRAIN_DELAY_SECONDS: seconds });
     const there = { ...gatewayOf(), url: leaving.url };
     const open = async () => openStream(there, (await createScan(there)).event_stream, keyOf(tenant));
     const ready = () => call(leaving, "/readyz", { headers: { connection: "close" } });
@@ -96,7 +98,7 @@ export function testLeaving(
     expect((await call(leaving, "/healthz")).status).toBe(200);
     const late = await open();
     expect((await ready()).status).toBe(503);
-    const stopped = leaving.stop();
+    const stopped = until === "a second signal" ? leaving.stop() : leaving.finished;
     for (const stream of [early, late]) expect(await stream.untilEnd()).toMatch(/retry: \d{4}\n: close drain\n $/);
     expect((await stopped).code).toBe(0);
     await expect(call(leaving, "/healthz")).rejects.toThrow();

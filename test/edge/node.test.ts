@@ -14,4 +14,4 @@ test("S9: no secret reached the log", () => {
   for (const secret of gateway.backends.secrets) expect(output).not.toContain(secret);
 });
 
-testLeaving(() => gateway, startNodeGateway);
+testLeaving(() => gateway, startNodeGateway, "its time has passed");

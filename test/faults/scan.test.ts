@@ -1,4 +1,3 @@
-import { EventSourceParserStream } from "eventsource-parser/stream";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { catalog } from "../../scanner/catalog/catalog.ts";
 import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_practice_org.ts";
@@ -8,8 +7,10 @@ import { callCommand } from "../support/called_command.ts";
 import { ownFolder } from "../support/clean_up.ts";
 import { startCommand, type Outcome, type Running } from "../support/command_line.ts";
 import { freePort } from "../support/free_port.ts";
+import { eventsIn } from "../support/published.ts";
 import { startRedis, type RedisServer } from "../support/redis.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp_proxy.ts";
+import { readStream } from "../support/test_gateway.ts";
 
 /**
  * V5 with three processes (`scan`, `serve` with its embedded database, Redis) and breakable networks between them: the report and the
@@ -100,24 +101,11 @@ async function storedFingerprints(id: string): Promise<readonly string[]> {
   return page.items.map(({ fingerprint }) => fingerprint).toSorted();
 }
 
-interface Event {
-  readonly type: string;
-  readonly data: Readonly<Record<string, unknown>>;
-}
-
 /** Everything that a client of the gateway sees of the scan, from now to the stream's end. */
-async function follow(id: string): Promise<{ readonly events: Promise<readonly Event[]> }> {
+async function follow(id: string) {
   const response = await get(`/api/v1/scans/${id}/event-stream`);
   expect(response.status).toBe(200);
-  return { events: readAll(response) };
-}
-
-async function readAll(response: Response): Promise<readonly Event[]> {
-  const events: Event[] = [];
-  const messages = response.body?.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
-  for await (const { event = "", data } of messages ?? [])
-    events.push({ type: event, data: JSON.parse(data) as Event["data"] });
-  return events;
+  return { events: readStream(response, /^\u0000/).then(eventsIn) };
 }
 
 function fingerprintsOf({ checks }: Report): readonly string[] {

@@ -57,15 +57,7 @@ export const pauseCases: Readonly<Record<string, () => Promise<void>>> = {
     assert.deepEqual(await pauseBounds(server.url, { heartbeatMs: 900 }), [2, 4, 2]);
   },
 
-  "cuts a pause short on retryNow": async () => {
-    await using server = await startScriptedServer(problem(503, "Away", { "retry-after": "600" }), stream(end));
-    const log = watch(server.url);
-    await log.until("reconnecting unavailable");
-    log.subscription.retryNow();
-    assert.equal((await log.finished).state, "ended");
-  },
-
-  "does not wait in a page that is online again, unless the server asked for it": async () => {
+  "does not wait in a page that is online again, unless the server asked for it, nor after retryNow": async () => {
     const page = new EventTarget();
     const { addEventListener } = globalThis;
     Object.assign(globalThis, { document: page, addEventListener: page.addEventListener.bind(page) });
