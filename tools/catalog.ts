@@ -3,11 +3,10 @@ import { builtIn, type BenchmarkFile, type StigRule } from "../scanner/catalog/c
 import { readStigFile } from "../scanner/revisions/read_stig_file.ts";
 import type { DisaBenchmark } from "../scanner/revisions/read_xccdf.ts";
 import { isSameText, toRevision } from "../scanner/revisions/revision.ts";
-import type { RuleNames } from "../shared/rule_names.ts";
 
 /**
- * `node tools/catalog.ts FILE`: makes the built-in catalog, and the names of its rules for `shared/rule_names.ts`, from DISA's zip or
- * XCCDF, and says which checks a person has to read again. What scanstream itself adds to a rule stays.
+ * `node tools/catalog.ts FILE`: makes the built-in catalog from DISA's zip or XCCDF, and says which checks a person has to read again.
+ * The fields that scanstream adds to a rule stay.
  */
 export function toCatalog({ rules, ...benchmark }: DisaBenchmark): BenchmarkFile {
   const known = new Map(builtIn.checks.map(({ rule }) => [rule.vuln_id, rule]));
@@ -34,31 +33,23 @@ export function tasksOf(disa: DisaBenchmark): readonly string[] {
   return [
     ...known
       .filter((rule) => !isSameText(rule, now.get(rule.vuln_id) ?? rule))
-      .map(({ vuln_id: id, check }) => `${id}: its text changed; read scanner/checks/${check}.ts again`),
+      .map(({ vuln_id: id, check }) => `${id}: its text changed; read the check ${check} again`),
     ...disa.rules
       .filter(({ vuln_id: id }) => known.every((rule) => rule.vuln_id !== id))
-      .map(({ vuln_id: id, stig_id: stigId }) => `${id}: new; write scanner/checks for ${stigId}`),
+      .map(({ vuln_id: id, stig_id: stigId }) => `${id}: new; write a check for ${stigId}`),
     ...known
       .filter(({ vuln_id: id }) => !now.has(id))
-      .map(({ vuln_id: id, check }) => `${id}: gone; delete scanner/checks/${check}.ts`),
+      .map(({ vuln_id: id, check }) => `${id}: gone; delete the check ${check}`),
     ...toRevision(disa)
       .checks.filter(({ rule }) => rule.ccis.length > 0 && rule.nist_800_53_r5.length === 0)
       .map(({ rule }) => `${rule.vuln_id}: look up the controls of ${rule.ccis.join(", ")} in DISA's CCI list`),
   ];
 }
 
-/** The rules of a catalog by their names alone. */
-export function ruleNamesOf({ rules }: BenchmarkFile): readonly RuleNames[] {
-  return rules.map(({ check, vuln_id, stig_id, rule_id }) => ({ check, vuln_id, stig_id, rule_id }));
-}
-
 if (import.meta.main) {
-  const [file = ""] = process.argv.slice(2);
-  const content = await readStigFile(await readFile(file));
-  const catalog = toCatalog(content);
-  const write = (path: string, value: object) =>
-    writeFile(new URL(`../${path}`, import.meta.url), `${JSON.stringify(value, null, 2)}\n`);
-  await write("scanner/catalog/okta_idaas_stig.json", catalog);
-  await write("shared/stig_rule_names.json", ruleNamesOf(catalog));
+  const [stigFile = ""] = process.argv.slice(2);
+  const content = await readStigFile(await readFile(stigFile));
+  const file = new URL("../scanner/catalog/okta_idaas_stig.json", import.meta.url);
+  await writeFile(file, `${JSON.stringify(toCatalog(content), null, 2)}\n`);
   process.stdout.write(["Wrote the catalog. Left to a person:", ...tasksOf(content), ""].join("\n"));
 }

@@ -130,12 +130,21 @@ Made by \`npx node tools/schemas.ts\` from the checks. \`scanstream explain V-27
 ${sections.join("\n")}`;
 }
 
-/** `node tools/schemas.ts` (and then `npm run format`) writes the schemas and the pages that are made from the code. */
+/** Names of the rules, for the gateway, which does not load the catalog. */
+const ruleNames = catalog.map(({ name: check, rule: { vuln_id, stig_id, rule_id } }) => ({
+  check,
+  vuln_id,
+  stig_id,
+  rule_id,
+}));
+
+/** `node tools/schemas.ts` (and then `npm run format`) writes the schemas, names and pages that are made from the code. */
 if (import.meta.main) {
   const root = `${import.meta.dirname}/..`;
   for (const name of schemaNames) {
     await writeFile(`${root}/shared/${name}.schema.json`, `${JSON.stringify(describeSchema(name), null, 2)}\n`);
   }
+  await writeFile(`${root}/shared/stig_rule_names.json`, `${JSON.stringify(ruleNames, null, 2)}\n`);
   await writeFile(`${root}/docs/reference/settings.md`, describeSettings());
   await writeFile(`${root}/docs/reference/rules.md`, describeRules());
 }

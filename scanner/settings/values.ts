@@ -6,7 +6,7 @@ import { parseSeverity, severityWords } from "../../shared/severity.ts";
 
 /** Parsers of single settings. Each throws `InvalidSetting` with what is wrong and what is expected, never with the value. */
 
-/** The eleven scopes of the default request. A scan continues with the granted ones. */
+/** The scopes of the default request. A scan continues with the granted ones. */
 export const defaultScopes: readonly string[] = [
   "policies.read",
   "brands.read",

@@ -7,8 +7,8 @@ import { toLine } from "../../shared/text.ts";
 const maxTextBytes = 2048;
 const cutMark = "… (cut; the report has all of it)";
 
-/** The payload of `finding.created`: the whole finding within the bounds of an event, regardless of the evidence held. */
-export function toFindingCreated(scanId: string, result: CheckResult, finding: Finding): FindingCreated {
+/** The payload of `finding.created`: every field of the finding, within the bounds of an event. */
+export function toFindingCreated(scanId: string, result: CheckResult, finding: Finding): Required<FindingCreated> {
   const { status, reason, resource, fingerprint, automated, cause, advisory } = finding;
   return {
     scan_id: scanId,

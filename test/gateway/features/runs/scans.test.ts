@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { parse, strictObject } from "valibot";
 import { describe, expect, test } from "vitest";
 import { mapNotes } from "../../../../shared/schemas/finding_notes.ts";
-import type { StoredFinding } from "../../../../shared/schemas/finding.ts";
+import { storedFindingSchema, type StoredFinding } from "../../../../shared/schemas/finding.ts";
 import { scanSchema, type Scan } from "../../../../shared/schemas/scan.ts";
 import { createScan, problemOf, openTestGateway } from "../../../support/test_gateway.ts";
 import { findingEvents } from "../../../support/published.ts";
@@ -155,6 +155,7 @@ describe("findings", () => {
     await store(scan, [given]);
     const { items } = await listPage(`/scans/${scan.id}/findings`);
     expect(items).toEqual([{ ...given, created_at: expect.any(String) }]);
+    expect(Object.keys(items[0] ?? {})).toEqual(Object.keys(storedFindingSchema.entries));
   });
 
   /** As long as a fingerprint may be, in what takes most room in JSON, in UTF-8, and in both. */
