@@ -9,7 +9,7 @@ import { changeLines } from "./cause_lines.ts";
 import { baselineLines, controlResults, vulnIdsOf } from "./controls.ts";
 import { htmlStyle, runningHead } from "./html_style.ts";
 import { shownChecks, shownLine, type RenderOptions, type ReportFormat } from "./report_format.ts";
-import { findingMarks, noteOf, ruleDecisions, stateLabels, worstFirst } from "./result_text.ts";
+import { failuresFirst, findingMarks, noteOf, ruleDecisions, stateLabels, worstFirst } from "./result_text.ts";
 import { categoryCounts, interruptedLine, splitInterrupted, statementRows, summaryLine } from "./statement.ts";
 
 type Html = ReturnType<typeof html>;
@@ -147,7 +147,7 @@ function ruleSection(check: CheckResult, { report, revision }: Judged): Html {
     }<br />${evidenceLine(check, report, revision)}
   </p>`;
   const decided = ruleDecisions(check).map((line) => html`<p class="mark">${prose(line)}</p>`);
-  const open = openFindings(check);
+  const open = failuresFirst(openFindings(check));
   const isOpen = new Set(open);
   const others = check.findings.filter((finding) => !isOpen.has(finding));
   if (state === "pass" || state === "not_applicable")

@@ -1,7 +1,7 @@
 import { countOf } from "../../shared/outcome_text.ts";
 import type { CheckResult, ControlResult, Finding, Report } from "../../shared/report.ts";
 import { stateOf } from "../../shared/rule_result.ts";
-import { findingMarks, ruleDecisions, stateLabels, verdictOf, worstFirst } from "./result_text.ts";
+import { failuresFirst, findingMarks, ruleDecisions, stateLabels, verdictOf, worstFirst } from "./result_text.ts";
 import type { Revision } from "../catalog/catalog.ts";
 import { levelOf, orgNameOf } from "./benchmark_rules.ts";
 import { baselineLines, controlResults, vulnIdsOf } from "./controls.ts";
@@ -103,7 +103,7 @@ function waivedNote(check: CheckResult): string {
 }
 
 function ruleSection(check: CheckResult): readonly string[] {
-  const findings = check.findings.filter((finding) => finding.status !== "PASS");
+  const findings = failuresFirst(check.findings).filter(({ status }) => status !== "PASS");
   return [
     `## ${icons[stateOf(check)]} ${markdownText(`${check.vuln_id} ${levelOf(check)} ${check.title}`)}`,
     "",

@@ -10,13 +10,18 @@ const maxDetailsLength = 30_000;
 /** A line for each finding, failures first, waived and changed ones marked; `evidence` says what was read. */
 export function findingDetails(check: CheckResult, evidence: string = ""): string {
   const lines = [tailoringLine(check), evidence].filter(Boolean);
-  const findings = check.findings.toSorted((one, other) => rankOf(one) - rankOf(other)).map(findingLine);
+  const findings = failuresFirst(check.findings).map(findingLine);
   let length = lines.join("\n").length;
   const fitting = findings.findIndex((line) => (length += line.length + 1) > maxDetailsLength);
   if (fitting === -1) return [...lines, ...findings].join("\n");
   return [...lines, ...findings.slice(0, fitting), `and ${findings.length - fitting} more findings: see scan.csv`].join(
     "\n",
   );
+}
+
+/** In the order in which a reader of a part needs them: an org may have thousands that only need a person. */
+export function failuresFirst(findings: readonly Finding[]): readonly Finding[] {
+  return findings.toSorted((one, other) => rankOf(one) - rankOf(other));
 }
 
 function rankOf(verdict: Verdict): number {

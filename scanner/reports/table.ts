@@ -3,7 +3,15 @@ import { stateOf, type RuleState } from "../../shared/rule_result.ts";
 import { shorten } from "../../shared/text.ts";
 import { paintStatus, textWidth, wrapped } from "../../command_line/terminal.ts";
 import { levelOf } from "./benchmark_rules.ts";
-import { bracketedMarks, noteOf, ruleDecisions, stateLabels, verdictOf, worstFirst } from "./result_text.ts";
+import {
+  bracketedMarks,
+  failuresFirst,
+  noteOf,
+  ruleDecisions,
+  stateLabels,
+  verdictOf,
+  worstFirst,
+} from "./result_text.ts";
 import { countOf } from "../../shared/outcome_text.ts";
 import { changeLines } from "./cause_lines.ts";
 import { firstScreen } from "./first_screen.ts";
@@ -72,7 +80,7 @@ function checkLines(check: CheckResult, options: RenderOptions): readonly string
   const margin = options.width < 60 ? 2 : 7;
   const label = `${status.padEnd(6)} ${check.vuln_id}  ${levelOf(check).padEnd(7)} ${check.title}`;
   const [first = "", ...more] = wrapped(label, margin, options.width);
-  const open = state === "pass" ? [] : check.findings.filter((finding) => finding.status !== "PASS");
+  const open = state === "pass" ? [] : failuresFirst(check.findings).filter(({ status }) => status !== "PASS");
   // The expectation is mostly the same for every resource of a check, so it is printed once.
   const details = [...Map.groupBy(open, ({ expected }) => expected)].flatMap(([expected, findings]) => [
     `expected ${shorten(expected, maxTextLength)}`,

@@ -29,6 +29,19 @@ test.each(formats)("%s names who attested a rule, until when, and that the gatew
   for (const part of Object.values(decided)) expect(text).toContain(part);
 });
 
+test.each(["table", "markdown", "html", "cklb", "ckl"])("%s lists what fails before what needs a person", (format) => {
+  const review = aFinding({
+    status: "MANUAL",
+    reason: "needs_review",
+    detail: "Needs a person",
+    actual: "Needs a person",
+  });
+  const failing = aFinding({ detail: "Fails today", actual: "Fails today" });
+  const text = textOf(format, aCheckResult({ findings: [...Array.from({ length: 60 }, () => review), failing] }));
+  const [before = ""] = text.split(/Needs a person/);
+  expect(before).toContain("Fails today");
+});
+
 test.each(formats)("%s says what is planned, and that it is overdue", (format) => {
   const text = textOf(format, aCheckResult({ findings: [aFinding({ plan })] }));
   expect(text).toMatch(/2026-10-31/);
