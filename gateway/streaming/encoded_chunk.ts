@@ -6,6 +6,12 @@ export interface Chunk {
   readonly chunked: Uint8Array<ArrayBuffer>;
 }
 
+interface NodeGlobals {
+  readonly Buffer?: { alloc(size: number): Uint8Array<ArrayBuffer> };
+}
+
+/** On Node a socket takes a `Buffer` as it is, and wraps any other array once for each stream. */
+const { Buffer: buffer } = globalThis as NodeGlobals;
 const encoder = new TextEncoder();
 
 /** Encodes text that is not empty: an empty chunk would end the HTTP response. */
@@ -13,7 +19,8 @@ export function encodeChunk(text: string): Chunk {
   if (text === "") throw new RangeError("Cannot encode a chunk: the text is empty");
   const byteLength = isAscii(text) ? text.length : encoder.encode(text).byteLength;
   const head = `${byteLength.toString(16)}\r\n`;
-  const chunked = new Uint8Array(head.length + byteLength + 2);
+  const length = head.length + byteLength + 2;
+  const chunked = buffer?.alloc(length) ?? new Uint8Array(length);
   encoder.encodeInto(`${head}${text}\r\n`, chunked);
   return { bytes: chunked.subarray(head.length, head.length + byteLength), chunked };
 }

@@ -102,7 +102,7 @@ class NodeSocketSink implements Sink {
     // Not through the response: with ten thousand streams each extra object touched costs a cache miss.
     const socket = this.#socket;
     if (socket !== null) {
-      if (socket.write(nodeBuffer(chunk))) return 0;
+      if (socket.write(chunk.chunked)) return 0;
       return socket.writableLength;
     }
     if (this.#early !== null) this.#early.push(chunk);
@@ -130,18 +130,6 @@ class NodeSocketSink implements Sink {
     this.#outgoing.destroy();
     this.#owner.onClosed();
   }
-}
-
-/** `Writable` wraps what is no `Buffer`: wrapped once for all sockets that the chunk is written to. */
-let lastChunk: Chunk | null = null;
-let lastBuffer = Buffer.alloc(0);
-
-function nodeBuffer(chunk: Chunk): Buffer {
-  if (chunk !== lastChunk) {
-    lastChunk = chunk;
-    lastBuffer = Buffer.from(chunk.chunked.buffer);
-  }
-  return lastBuffer;
 }
 
 function isBindings(platform: unknown): platform is SinkBindings {
