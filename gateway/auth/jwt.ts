@@ -165,7 +165,7 @@ async function verifySignature(token: string, keys: KeySource, options: JWTVerif
       throw badToken(problem, error);
     }
     // jose answers an unusable key (RSA below 2048 bits) with a TypeError.
-    if (error instanceof errors.JOSEError || error instanceof TypeError || isDomException(error)) {
+    if (error instanceof errors.JOSEError || error instanceof TypeError || error instanceof DOMException) {
       throw badToken(tokenProblem(error), error);
     }
     throw error;
@@ -222,10 +222,6 @@ function keysUnavailable(cause: unknown): AppError {
     cause,
     retryAfterSeconds: 5,
   });
-}
-
-function isDomException(error: unknown): boolean {
-  return error instanceof Error && error.constructor.name === "DOMException";
 }
 
 function isWorkers(): boolean {
