@@ -29,6 +29,12 @@ function merged(format: Format, content: string, of: Report = report, name = "ol
   return renderAs(format, of, { checklist });
 }
 
+/** Answers of people that the report contradicts. */
+function differencesOf(content: string, file: string) {
+  const checklist = parseChecklist(content, { option, file });
+  return answersOf(report, { toolVersion: "1", revision: builtIn, checklist }).differences;
+}
+
 /** The reviews of Okta's STIG by V-id. */
 function reviewsOf(format: Format, text: string): ReadonlyMap<string, ImportedReview> {
   const { checklists } = importToStigManager(format, text);
@@ -62,12 +68,7 @@ describe.each(everyPair)("%s as %s", (file, format) => {
     expect(detail).toContain(before.get("V-273195")?.detail);
     expect(detail).toMatch(/Status: Open\. A person answered Not (a Finding|Applicable)\./);
     expect(detail).toContain("Policy of V-273195: examined");
-    const { differences } = answersOf(report, {
-      toolVersion: "1",
-      revision: builtIn,
-      checklist: parseChecklist(read(file), { option, file }),
-    });
-    expect(differences.map(({ vulnId }) => vulnId)).toContain("V-273195");
+    expect(differencesOf(read(file), file).map(({ vulnId }) => vulnId)).toContain("V-273195");
   });
 
   test("gives rules that nobody answered the scan's verdict", () => {
@@ -161,13 +162,11 @@ test("what a person wrote around the scanner's words stays, and the words are re
 test("a person who takes the scan's answer back is a person who answered", () => {
   const first = JSON.parse(merged("cklb", read("stig_manager.cklb"))) as Cklb;
   for (const rule of first.stigs[0]?.rules ?? []) if (rule["group_id"] === "V-273186") rule["status"] = "open";
-  const content = JSON.stringify(first);
-  const { differences } = answersOf(report, {
-    toolVersion: "1",
-    revision: builtIn,
-    checklist: parseChecklist(content, { option, file: "old.cklb" }),
+  expect(differencesOf(JSON.stringify(first), "old.cklb")).toContainEqual({
+    vulnId: "V-273186",
+    answered: "open",
+    status: "not_a_finding",
   });
-  expect(differences).toContainEqual({ vulnId: "V-273186", answered: "open", status: "not_a_finding" });
 });
 
 describe("parseChecklist", () => {

@@ -12,8 +12,9 @@ import {
 } from "../../../scanner/okta/http_transport.ts";
 import { rejectionOf } from "../../support/errors.ts";
 import { listen } from "../../support/listen.ts";
-import { createScriptedIdp, type ScriptedIdp, type ScriptedIdpOptions } from "../../support/scripted_idp.ts";
-import { createSelfSigned } from "../../support/self_signed.ts";
+import { freePort } from "../../support/free_port.ts";
+import { setUpIdp, type IdpSetUp } from "../../support/idp_connection.ts";
+import type { ScriptedIdp } from "../../support/scripted_idp.ts";
 
 const never = new AbortController().signal;
 test.each([
@@ -84,10 +85,7 @@ test("distinguishes refused, reset, cut off and unknown hosts", async () => {
   const http = open(idp.url);
   await expect(http.send(get("/api/v1/reset"), never)).rejects.toMatchObject({ kind: "reset" });
   await expect(http.send(get("/api/v1/cut"), never)).rejects.toMatchObject({ kind: "reset" });
-  const server = createServer();
-  const closed = await listening(server);
-  await new Promise((resolve) => server.close(resolve));
-  expect(await failure(closed)).toMatchObject({ kind: "refused" });
+  expect(await failure(`http://127.0.0.1:${await freePort()}`)).toMatchObject({ kind: "refused" });
   expect(await failure("https://no-such-host.invalid")).toMatchObject({
     kind: expect.stringMatching(/dns|network/) as string,
   });
@@ -104,7 +102,7 @@ test("recognizes servers without HTTP and without TLS", async () => {
 });
 
 test("a self-signed certificate is refused, and the remedy names NODE_EXTRA_CA_CERTS", async () => {
-  const idp = await scripted({ tls: createSelfSigned("localhost") });
+  const idp = await scripted({ tls: true });
   const error = await failure(idp.url);
   expect(error).toMatchObject({ kind: "tls_untrusted" });
   expect(unreachableError(error, idp.url)).toMatchObject({
@@ -115,7 +113,7 @@ test("a self-signed certificate is refused, and the remedy names NODE_EXTRA_CA_C
 });
 
 test("uses HTTPS_PROXY by CONNECT, except for the hosts of NO_PROXY", async () => {
-  const idp = await scripted({ tls: createSelfSigned("localhost") });
+  const idp = await scripted({ tls: true });
   const { url: httpsProxy, targets } = await proxy(Number(new URL(idp.url).port));
   // That the tunnel was used shows in the self-signed certificate at its end.
   expect(await failure("https://acme.okta.test", { proxy: { httpsProxy, noProxy: "" } })).toMatchObject({
@@ -136,9 +134,7 @@ test("an http:// organization, which is on this machine, never goes through a pr
 });
 
 test("an error names a proxy that cannot be reached, and its variable, not the organization's network", async () => {
-  const closed = createServer();
-  const httpsProxy = await listening(closed);
-  await new Promise((resolve) => closed.close(resolve));
+  const httpsProxy = `http://127.0.0.1:${await freePort()}`;
   const error = await failure("https://acme.okta.test", { proxy: { httpsProxy, noProxy: "" } });
   expect(error).toMatchObject({ kind: "refused", isTransient: true });
   const { message, remedy } = unreachableError(error, "https://acme.okta.test");
@@ -195,10 +191,8 @@ function failure(orgUrl: string, options: Partial<HttpTransportOptions> = {}): P
   return rejectionOf(NetworkError, open(orgUrl, options).send(get("/api/v1/x"), never));
 }
 
-async function scripted(options: ScriptedIdpOptions = {}): Promise<ScriptedIdp> {
-  const idp = await createScriptedIdp(options);
-  onTestFinished(() => idp.stop());
-  return idp;
+async function scripted(options: IdpSetUp = {}): Promise<ScriptedIdp> {
+  return (await setUpIdp(options)).idp;
 }
 
 /** A CONNECT proxy that leads every tunnel to one local port. */

@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from "node:crypto";
-import { mkdtemp, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
@@ -52,24 +52,28 @@ function statementOf(files: Readonly<Record<string, string>>): Statement {
   return makeStatement(subjects, { scan: report.scan, report, toolVersion: "1.2.3", ...judged });
 }
 
+interface Forgery {
+  readonly files?: Readonly<Record<string, string>>;
+  readonly statement?: (statement: Statement) => Statement;
+  readonly envelope?: (text: string) => string;
+  readonly signer?: Signer;
+}
+
 /** A folder with a report, its evidence and their statement, each as changed. */
-async function signed(
-  change: {
-    readonly files?: Readonly<Record<string, string>>;
-    readonly statement?: (statement: Statement) => Statement;
-    readonly envelope?: (text: string) => string;
-    readonly signer?: Signer;
-  } = {},
-): Promise<string> {
-  const place = await mkdtemp(path("run-"));
-  const files = { "scan.json": JSON.stringify(report), "evidence.json": evidence };
-  const statement =
-    change.statement?.(statementOf({ ...files, ...change.files })) ?? statementOf({ ...files, ...change.files });
-  const envelope = signStatement(statement, change.signer ?? keys.signer);
-  for (const [name, text] of Object.entries({ ...files, ...change.files })) await writeFile(join(place, name), text);
-  await writeFile(join(place, "scan.intoto.json"), change.envelope?.(envelope) ?? envelope);
+async function signed({
+  files: changed = {},
+  statement = (given) => given,
+  envelope = (text) => text,
+  signer = keys.signer,
+}: Forgery = {}): Promise<string> {
+  const place = await ownFolder();
+  const files = { "scan.json": JSON.stringify(report), "evidence.json": evidence, ...changed };
+  for (const [name, text] of Object.entries(files)) await writeFile(join(place, name), text);
+  await writeFile(join(place, "scan.intoto.json"), envelope(signStatement(statement(statementOf(files)), signer)));
   return place;
 }
+
+type Subject = Statement["subject"][number];
 
 const nothing = { orgUrl: null, since: null, revision: builtIn };
 
@@ -130,72 +134,52 @@ const withPayload = (text: string, change: (payload: string) => string): string 
 };
 
 describe("a forgery is refused with its reason", () => {
-  test.each<[string, Parameters<typeof signed>[0] | (() => Parameters<typeof signed>[0]), RegExp]>([
-    ["signed by another key", () => ({ signer: keys.other }), /no signature is of the key/],
-    [
-      "a changed payload",
-      { envelope: (text) => withPayload(text, (payload) => payload.replace("pass", "Pass")) },
-      /was changed/,
-    ],
+  const subjects = (change: (one: Subject, index: number, all: readonly Subject[]) => Subject): Forgery => ({
+    statement: (given) => ({ ...given, subject: given.subject.map(change) }),
+  });
+  const scanned = (json: string): Forgery => ({ files: { "scan.json": json } });
+  const ofOther = JSON.stringify({ ...report, scan: { ...report.scan, org_url: "https://b.okta.com" } });
+  const miscounted = JSON.stringify({ ...report, summary: { ...report.summary, fail: 0 } });
+  const changePayload = (text: string) => withPayload(text, (payload) => payload.replace("pass", "Pass"));
+
+  test.each<[string, Forgery, RegExp]>([
+    ["signed by another key", { signer: keys.other }, /no signature is of the key/],
+    ["a changed payload", { envelope: changePayload }, /was changed/],
     [
       "duplicate keys of the envelope",
       { envelope: (text) => text.replace("{", '{"payload":"",') },
       /the envelope cannot be read/,
     ],
-    [
-      "a path as a subject",
-      {
-        statement: (given) => ({ ...given, subject: given.subject.map((one) => ({ ...one, name: `../${one.name}` })) }),
-      },
-      /is no plain file name/,
-    ],
+    ["a path as a subject", subjects((one) => ({ ...one, name: `../${one.name}` })), /is no plain file name/],
     [
       "a swapped subject",
-      {
-        statement: (given) => ({
-          ...given,
-          subject: given.subject.map((one, index) => ({
-            ...one,
-            digest: given.subject.at(index - 1)?.digest ?? one.digest,
-          })),
-        }),
-      },
+      subjects((one, index, all) => ({ ...one, digest: all.at(index - 1)?.digest ?? one.digest })),
       /is not the file that was signed/,
     ],
-    [
-      "findings that were edited and signed again",
-      () => ({ files: { "scan.json": passing() } }),
-      /the evidence gives other findings of V-/,
-    ],
+    ["findings that were edited and signed again", scanned(passing()), /the evidence gives other findings of V-/],
     [
       "a rule under another name, which the evidence would not be asked about",
-      () => ({ files: { "scan.json": passing({ check: "other" }) } }),
+      scanned(passing({ check: "other" })),
       /has results of other, which is no rule of okta-idaas-stig-v1r2/,
     ],
     [
       "a rule that became less severe",
-      () => ({ files: { "scan.json": forged(() => ({ severity: "low" })) } }),
+      scanned(forged(() => ({ severity: "low" }))),
       /the evidence gives other findings of V-/,
     ],
     [
       "other counts than those of its results",
-      () => ({ files: { "scan.json": JSON.stringify({ ...report, summary: { ...report.summary, fail: 0 } }) } }),
+      scanned(miscounted),
       /the summary of scan\.json is not that of its results/,
     ],
     [
       "a second report, of other findings",
-      () => ({ files: { "second.json": passing() } }),
+      { files: { "second.json": passing() } },
       /the evidence gives other findings of V-\d+ than second\.json says/,
     ],
-    [
-      "another org's report",
-      () => ({
-        files: { "scan.json": JSON.stringify({ ...report, scan: { ...report.scan, org_url: "https://b.okta.com" } }) },
-      }),
-      /its evidence about/,
-    ],
+    ["another org's report", scanned(ofOther), /its evidence about/],
   ])("%s", async (_, change, reason) => {
-    const place = await signed(typeof change === "function" ? change() : change);
+    const place = await signed(change);
     await expect(verifyPath(place, keys.verifier, nothing)).rejects.toThrow(reason);
   });
 
