@@ -8,8 +8,14 @@ import { manualSteps } from "../../../scanner/fix/manual_steps.ts";
 import { planFixes, terraformChecks } from "../../../scanner/fix/plan_fixes.ts";
 import { renderPlanPage } from "../../../scanner/fix/plan_page.ts";
 import { addressOf } from "../../../scanner/fix/terraform.ts";
-import type { JsonObject } from "../../../shared/json.ts";
-import { anApp, compliantArtifacts, context } from "../../support/artifact_builders.ts";
+import {
+  adminConsoleApp,
+  anAccessRule,
+  anApp,
+  compliantArtifacts,
+  context,
+  set,
+} from "../../support/artifact_builders.ts";
 import { changed, denying, editEach, failing, failingWith, find, planFor, planOf, typical } from "./planned_orgs.ts";
 
 const origin = { orgUrl: "https://acme.okta.com", collectedAt: "2026-11-22T00:00:00.000Z" };
@@ -92,36 +98,12 @@ describe("planFixes", () => {
     expect(find(plan, "New rule before the built-in one").importId).toBeNull();
   });
 
-  test("each alternative of factors gets a possession factor that cannot be phished", async () => {
-    const { attributes } = find(planOf(await failing), 'Rule "Everybody"');
-    expect(changed(attributes)).toEqual({
-      factor_mode: "2FA",
-      constraints: [
-        {
-          kind: "json",
-          value: {
-            knowledge: { required: true, types: ["password"], reauthenticateIn: "PT2H" },
-            possession: { required: true, phishingResistant: "REQUIRED" },
-          },
-        },
-      ],
-    });
-  });
-
-  test("authentication method chains are a person's decision", async () => {
-    const artifacts = await typical;
-    const chains = {
-      type: "AUTH_METHOD_CHAIN",
-      chains: [{ authenticationMethods: [{ key: "okta_password", method: "password" }] }],
-    };
-    const { app, rules } = (
-      artifacts.admin_console_app as { value: { app: JsonObject; rules: { value: readonly JsonObject[] } } }
-    ).value;
-    const edited = { ...rules.value[0], actions: { appSignOn: { access: "ALLOW", verificationMethod: chains } } };
-    const plan = planFor("application_admin_console_mfa_required", {
-      ...artifacts,
-      admin_console_app: obtained({ app, rules: obtained([edited]) }),
-    });
+  test("authentication method chains are a person's decision", () => {
+    const chains = [{ authenticationMethods: [{ key: "okta_password", method: "password" }] }];
+    const verification = { type: "AUTH_METHOD_CHAIN", chains };
+    const rules = obtained([set(anAccessRule(), "actions.appSignOn.verificationMethod", verification)]);
+    const artifacts = compliantArtifacts({ admin_console_app: obtained({ app: adminConsoleApp, rules }) });
+    const plan = planFor("application_admin_console_mfa_required", artifacts);
     expect(plan.resources).toEqual([]);
     expect(plan.byHand[0]?.why).toContain("authentication method chains");
   });

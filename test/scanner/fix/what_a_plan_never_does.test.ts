@@ -5,6 +5,7 @@ import { planFixes } from "../../../scanner/fix/plan_fixes.ts";
 import type { JsonObject } from "../../../shared/json.ts";
 import { startOrg } from "../../practice_org/start_org.ts";
 import type { Resource } from "../../../practice_org/contents/org_contents.ts";
+import { set } from "../../support/artifact_builders.ts";
 import { failingOrg } from "../../support/failing_org.ts";
 import { scanPracticeOrg } from "../../support/scan_practice_org.ts";
 import { denying, editEach, failing, failingWith, find, planFor, planOf } from "./planned_orgs.ts";
@@ -123,46 +124,24 @@ test("findings that a waiver accepts are in no plan", async () => {
 });
 
 test.each([
-  [
-    "a field that the provider does not know",
-    { recovery: { push: { status: "ACTIVE" } } },
-    "settings.recovery.push.status",
-  ],
-  [
-    "a field that it writes back in part",
-    { password: { complexity: { excludeAttributes: ["email"] } } },
-    "excludeAttributes",
-  ],
-  ["a field without its partner", { password: { breachedProtection: { expireAfterDays: 3 } } }, "breachedProtection"],
-])("a password policy with %s is left to a person", async (_, settings, field) => {
-  const plan = planFor("authenticator_password_history_5", await withSettings(settings));
+  ["a field that the provider does not know", "recovery.push", { status: "ACTIVE" }, "settings.recovery.push.status"],
+  ["a field that it writes back in part", "password.complexity.excludeAttributes", ["email"], "excludeAttributes"],
+  ["a field without its partner", "password.breachedProtection", { expireAfterDays: 3 }, "breachedProtection"],
+] as const)("a password policy with %s is left to a person", async (_, path, value, field) => {
+  const plan = planFor("authenticator_password_history_5", await withSetting(path, value));
   expect(plan.resources).toEqual([]);
   expect(plan.byHand.map(({ why }) => why)).toEqual([expect.stringContaining(field), expect.stringContaining(field)]);
 });
 
 test("a limit of the organization is written, unless the value that is there is not known", async () => {
   const plannedFor = async (maxAttempts: number | null) => {
-    const artifacts = await withSettings({ password: { lockout: { maxAttempts } } });
-    const { attributes } = find(
-      planOf(artifacts, undefined, { password_lockout_attempts: 50 }),
-      'Password policy "Default Policy"',
-    );
-    return attributes.get("password_max_lockout_attempts")?.value;
+    const artifacts = await withSetting("password.lockout.maxAttempts", maxAttempts);
+    const plan = planOf(artifacts, undefined, { password_lockout_attempts: 50 });
+    return find(plan, 'Password policy "Default Policy"').attributes.get("password_max_lockout_attempts")?.value;
   };
   expect([await plannedFor(80), await plannedFor(null)]).toEqual([50, undefined]);
 });
 
-async function withSettings(settings: JsonObject): Promise<CollectedArtifacts> {
-  return failingWith("password_policies", (policy) => ({
-    ...policy,
-    settings: merged(policy["settings"] as JsonObject, settings),
-  }));
-}
-
-function merged(one: JsonObject, other: JsonObject): JsonObject {
-  const inner = Object.entries(other).map(([name, value]) => {
-    const isBoth = typeof value === "object" && value !== null && !Array.isArray(value);
-    return [name, isBoth ? merged((one[name] ?? {}) as JsonObject, value as JsonObject) : value];
-  });
-  return { ...one, ...Object.fromEntries(inner) };
+function withSetting(path: string, value: unknown): Promise<CollectedArtifacts> {
+  return failingWith("password_policies", (policy) => set(policy, `settings.${path}`, value));
 }
