@@ -50,13 +50,10 @@ function createSteppedClock() {
   };
 }
 
-/** A follower that waits for its next look at an org, and is stopped with the test. */
+/** An org with a follower that waits for its next look at it. */
 export async function startFollower(options: FollowerOptions = {}, orgOptions: Partial<PracticeOrgOptions> = {}) {
   const set = await setUpOrg(orgOptions);
-  const follower = set.start(options);
-  cleanUp(() => follower.stop());
-  await follower.settled();
-  return { ...set, follower };
+  return { ...set, follower: await set.started(options) };
 }
 
 type FollowerOptions = Partial<FollowPlan & Pick<FollowParts, "decisions">> & {
@@ -69,9 +66,16 @@ export async function setUpOrg(options: Partial<PracticeOrgOptions> = {}) {
   const org = await startOrg({ profile: { name: "compliant" }, rateLimit, ...options });
   const directory = await ownFolder();
   const time = createSteppedClock();
-  return { org, directory, time, start };
+  return { org, directory, time, start, started };
 
-  /** A follower of the org; a second one goes on from the state of the first. */
+  /** A follower that waits for its next look. */
+  async function started(followerOptions: FollowerOptions = {}) {
+    const follower = start(followerOptions);
+    await follower.settled();
+    return follower;
+  }
+
+  /** A follower of the org, stopped with the test; a second one goes on from the state of the first. */
   function start({
     decisions = { refresh: async () => false, apply: (results) => results },
     isGatewayDown = false,
@@ -133,6 +137,7 @@ export async function setUpOrg(options: Partial<PracticeOrgOptions> = {}) {
       () => undefined,
       () => undefined,
     );
+    cleanUp(stopped);
     return {
       lines,
       said,
@@ -150,12 +155,14 @@ export async function setUpOrg(options: Partial<PracticeOrgOptions> = {}) {
         await Promise.race([time.waits(), ended]);
         return { lines: [...lines], requests: org.requests.slice(before).map(({ path }) => path) };
       },
-      async stop() {
-        await Promise.race([time.waits(), ended]);
-        stop.abort();
-        time.reset();
-        return finished;
-      },
+      stop: stopped,
     };
+
+    async function stopped() {
+      await Promise.race([time.waits(), ended]);
+      stop.abort();
+      time.reset();
+      return finished;
+    }
   }
 }

@@ -14,7 +14,7 @@ const fips = "authenticator_okta_verify_fips_compliant";
 
 describe("a follower", () => {
   it("writes the first state once, and nothing while nothing changes", async () => {
-    const { start, follower } = await startFollower();
+    const { started, follower } = await startFollower();
     expect(follower.said).toEqual([]);
     expect(new Set(follower.lines.map(({ check }) => check)).size).toBe(catalog.length);
     expect(follower.lines.every(({ from, cause }) => from === null && cause === "start")).toBe(true);
@@ -26,11 +26,9 @@ describe("a follower", () => {
     }
     expect(await follower.stop()).toBe("interrupted");
     expect(follower.calls.at(-1)).toBe("stopped");
-    const again = start();
-    await again.settled();
+    const again = await started();
     expect(again.lines).toEqual([]);
     expect(again.calls[0]).toBe(follower.calls[0]);
-    await again.stop();
   });
 
   it("writes a verdict that moved, with who moved it, and collects only what the event touches", async () => {
@@ -76,18 +74,17 @@ describe("a follower", () => {
   });
 
   it("writes a waiver that lapses as a change of result, which --fail-on counts", async () => {
-    const { org, start, time } = await setUpOrg();
+    const { org, started, time } = await setUpOrg();
     org.change("fips-off");
     const expires = new Date(time.clock.nowMs() + 60_000).toISOString();
     const file = join(await ownFolder(), "decisions.json");
     await writeFile(file, JSON.stringify([{ check: fips, reason: "accepted", by: "A. Person", expires }]));
     const given = { file: { option: "--decisions", file }, fetch: null, rules: stigRuleNames };
     const options = { ...given, say: () => undefined, nowMs: time.clock.nowMs() };
-    const follower = start({
+    const follower = await started({
       decisions: await followDecisions(options),
       failOn: parseFailOn("fail"),
     });
-    await follower.settled();
     expect(follower.lines.filter(({ check }) => check === fips)).toMatchObject([{ cause: "start", to_waived: true }]);
     const [verdict, waived] = [
       { status: "FAIL", reason: null },
@@ -225,7 +222,7 @@ describe("a follower", () => {
   });
 
   it("names who deleted the app that the organization's document names as its SIEM", async () => {
-    const { org, start } = await setUpOrg();
+    const { org, started } = await setUpOrg();
     org.change("log-stream-off");
     const before = new Set(org.contents().apps.map(({ id }) => id));
     org.change("app-added");
@@ -236,14 +233,12 @@ describe("a follower", () => {
       expires: "2099-01-01",
       siem: { client_id: String(siem?.id), method: "System Log API" },
     };
-    const follower = start({ orgPolicy: { current: () => policy, async refresh() {} } });
-    await follower.settled();
+    const follower = await started({ orgPolicy: { current: () => policy, async refresh() {} } });
     org.change("app-deleted", "dana@practice.example");
     const lines = (await follower.after()).lines.filter(({ check }) => check === "systemlog_streaming_enabled");
     expect(lines).toMatchObject([{ to: { status: "FAIL" }, cause: "log" }]);
     const logins = lines.flatMap(({ explained_by: events }) => events.map(({ actor }) => actor.login));
     expect(new Set(logins)).toEqual(new Set(["dana@practice.example"]));
-    await follower.stop();
   });
 
   it("ends with the first new failure, and not with those of the first state", async () => {
@@ -256,13 +251,12 @@ describe("a follower", () => {
   });
 
   it("ends with a failure that only a person found, where the scan found none", async () => {
-    const { start } = await setUpOrg();
+    const { started } = await setUpOrg();
     const attestation = { status: "FAIL", reason: "Off since noon", by: "Ada", expires: null } as const;
     let isFound = false;
     const attest = (result: CheckResult) => (isFound && result.check === fips ? { ...result, attestation } : result);
     const decisions = { refresh: async () => isFound, apply: (all: readonly CheckResult[]) => all.map(attest) };
-    const follower = start({ failOn: parseFailOn("fail"), decisions });
-    await follower.settled();
+    const follower = await started({ failOn: parseFailOn("fail"), decisions });
     isFound = true;
     const { lines } = await follower.after();
     expect(lines.map(({ check, cause, to }) => [check, cause, to?.status])).toEqual([[fips, "decision", "PASS"]]);
@@ -270,7 +264,7 @@ describe("a follower", () => {
   });
 
   it("ends as soon as nothing fails that nobody waived", async () => {
-    const { org, start } = await setUpOrg();
+    const { org, started } = await setUpOrg();
     org.change("fips-off");
     const attestation = { status: "FAIL", reason: "Not ours", by: "Ada", expires: null } as const;
     const accepted = (result: CheckResult) => {
@@ -278,8 +272,7 @@ describe("a follower", () => {
       return { ...result, attestation, findings: result.findings.map((finding) => ({ ...finding, waived: true })) };
     };
     const decisions = { refresh: async () => false, apply: (results: readonly CheckResult[]) => results.map(accepted) };
-    const follower = start({ untilClean: true, decisions });
-    await follower.settled();
+    const follower = await started({ untilClean: true, decisions });
     org.change("fips-on");
     await follower.after();
     expect(await follower.finished).toBe("clean");

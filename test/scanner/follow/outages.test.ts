@@ -50,11 +50,10 @@ describe("a follower, where the log or the organization fails", () => {
   });
 
   it("says when another version of the organization's document changes results, also one from before a restart", async () => {
-    const { start } = await setUpOrg();
+    const { started } = await setUpOrg();
     let policy: OrgPolicy | null = null;
     const orgPolicy = { current: () => policy, async refresh() {} };
-    const follower = start({ orgPolicy });
-    await follower.settled();
+    const follower = await started({ orgPolicy });
     const zone = { policy: "*", zones_denied: ["Office network"] };
     policy = { ...aDocument, approved_on: "2020-01-01", expires: "2099-01-01", session_policies: [zone] };
     const { lines } = await follower.after();
@@ -63,11 +62,9 @@ describe("a follower, where the log or the organization fails", () => {
     expect(follower.said.join("\n")).toContain('"AC policy for Okta, v3"');
     await follower.stop();
     policy = null;
-    const next = start({ orgPolicy });
-    await next.settled();
+    const next = await started({ orgPolicy });
     expect(next.lines.length).toBe(lines.length);
     for (const line of next.lines) expect(line).toMatchObject({ cause: "org_policy" });
-    await next.stop();
   });
 
   it("scans everything where the cursor is lost, and says from when to when nothing is known", async () => {
@@ -104,19 +101,16 @@ describe("a follower, where the log or the organization fails", () => {
     ["another id", () => randomUUID()],
     ["its own id, after a deletion", (id: string) => id],
   ])("hands a new monitor with %s every verdict, and goes on under that id after a restart", async (_case, idAfter) => {
-    const { start } = await setUpOrg();
-    const first = start();
-    await first.settled();
+    const { started } = await setUpOrg();
+    const first = await started();
     const count = first.lines.length;
     await first.stop();
     const registeredAs = idAfter(first.calls[0]?.replace("started ", "") ?? "");
-    const second = start({ registeredAs });
-    await second.settled();
+    const second = await started({ registeredAs });
     await second.stop();
     expect(second.calls).toContain(`changed ${count}`);
     expect(second.lines).toEqual([]);
-    const third = start();
-    await third.settled();
+    const third = await started();
     await third.stop();
     expect(third.calls[0]).toBe(`started ${registeredAs}`);
     expect(third.calls.filter((call) => call.startsWith("changed"))).toEqual([]);
