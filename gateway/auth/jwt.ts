@@ -91,7 +91,7 @@ async function createInlineKeys(jwks: Jwks): Promise<KeySource> {
 const refreshAfterMs = 600_000;
 /** Between two fetches while there are keys to fall back on: unknown key ids must not become a flood of requests. */
 const cooldownMs = 30_000;
-/** Between two fetches while there is no key at all. */
+/** Between two fetches while there is no key at all, or a key id is unknown because the last fetch failed. */
 const emptyCooldownMs = 1000;
 const fetchTimeoutMs = 5000;
 const maxKeySetBytes = 1_048_576;
@@ -138,7 +138,7 @@ function createRemoteKeys(url: string, nowMs: () => number): KeySource {
       return await keys(header, token);
     } catch (error) {
       if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
-      const mayFetch = atMs - missedAtMs >= cooldownMs;
+      const mayFetch = atMs - missedAtMs >= (lastFailure === null ? cooldownMs : emptyCooldownMs);
       if (mayFetch) missedAtMs = atMs;
       if (mayFetch || canJoin()) await load();
       if (lastFailure !== null) throw keysUnavailable(lastFailure);

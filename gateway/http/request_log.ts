@@ -38,7 +38,7 @@ export function requestLog(options: RequestLogOptions): MiddlewareHandler<{ Vari
       duration_ms: Math.round(durationMs),
       ...(principal !== undefined && { tenant_id: principal.tenantId, principal: `${principal.kind}:${principal.id}` }),
       // No more of the cause than its code: a driver's message may quote what was sent.
-      ...(isUnavailable(c.error) && { detail: c.error.message, cause: errorCode(c.error.cause) }),
+      ...(isUnavailable(c.error) && { detail: c.error.message, cause: causeCode(c.error) }),
     };
     const reason = c.error instanceof AppError ? c.error.loginProblem : null;
     if (reason !== null) {
@@ -49,6 +49,12 @@ export function requestLog(options: RequestLogOptions): MiddlewareHandler<{ Vari
     else if (status >= 500) options.log.warn(fields, "request");
     else options.log.info(fields, "request");
   };
+}
+
+/** The first code among the causes: `fetch` hides the network's in the cause of its error. */
+function causeCode(error: Error): string | null {
+  const { cause } = error;
+  return cause instanceof Error ? (errorCode(cause) ?? causeCode(cause)) : null;
 }
 
 /** In one second, so that a flood from many addresses does not fill the log either. */

@@ -165,7 +165,7 @@ describe("remote keys", () => {
     expect(requests).toBe(3);
   });
 
-  test("during an outage known keys stay in use, and an unknown key id is unavailable", async () => {
+  test("during an outage known keys stay in use, and an unknown key id is unavailable until the issuer is back", async () => {
     const next = await createIssuerKey("ES256", "next");
     const remote = await startIssuer(key);
     await remote.verify(await tokenOf(key));
@@ -173,6 +173,9 @@ describe("remote keys", () => {
     clockMs += 3_600_000;
     await expect(remote.verify(await tokenOf(key))).resolves.toMatchObject({ id: "alice" });
     await expect(remote.verify(await tokenOf(next))).rejects.toMatchObject({ code: "unavailable" });
+    serve(key, next);
+    clockMs += 1000;
+    await expect(remote.verify(await tokenOf(next))).resolves.toMatchObject({ id: "alice" });
   });
 
   test("without any key an outage is unavailable, and over as soon as the issuer is back", async () => {

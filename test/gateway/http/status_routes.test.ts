@@ -21,7 +21,7 @@ afterAll(() => shared.close());
 afterEach(() => gateway.stop());
 
 const cause = Object.assign(new Error("cannot execute INSERT in a read-only transaction"), { code: "25006" });
-const away = () => Promise.reject(new AppError("unavailable", "away", { cause }));
+const away = () => Promise.reject(new AppError("unavailable", "away", { cause: new Error("failed", { cause }) }));
 
 test("a database that is unavailable: not ready but alive; every route is 503, never 401 or 403", async () => {
   let isAway = false;
