@@ -11,7 +11,7 @@ export interface Control {
   /** As people write it: `AC-2(3)`. */
   readonly label: string;
   readonly title: string;
-  /** Those of SP 800-53B that select it; none for a control that an organization adds itself. */
+  /** The baselines of SP 800-53B that select it; none for a control that an organization adds itself. */
   readonly baselines: readonly ControlBaseline[];
 }
 

@@ -81,7 +81,7 @@ function joinComments(before: string, own: string): string {
   return lines.length === 0 ? kept : [...(kept === "" ? [] : [kept]), ...lines].join("\n");
 }
 
-/** As it was when none exists. */
+/** Removes the lines that scanstream wrote; comments without them are unchanged. */
 function withoutOwnLines(comments: string): string {
   if (!comments.includes(ownLine)) return comments;
   return comments

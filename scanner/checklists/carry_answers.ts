@@ -19,7 +19,7 @@ export function carryAnswers({ document, stig, revision: from, answers }: OldChe
   const to = revisionName(target.benchmark);
   /** The V-ids of rules that a person had answered and whose text is the same. */
   const kept: string[] = [];
-  /** Those whose text is another one: a person has to look again. */
+  /** Rules whose text changed: a person has to review the answer. */
   const review: string[] = [];
   /** Answers to rules that are gone, as `V-273186 (answered Open)`. */
   const gone: string[] = [];

@@ -18,7 +18,7 @@ const stigShape = v.looseObject({
   stig_id: v.string("expected a text"),
   version: v.nullish(v.union([v.string(), v.number()], "expected a text")),
   release_info: text,
-  // Those of another STIG are not checked here.
+  // The rules of another STIG are not checked here.
   rules: v.array(v.looseObject({}), "expected a list"),
 });
 

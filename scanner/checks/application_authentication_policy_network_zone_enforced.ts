@@ -217,7 +217,7 @@ function judgeRules(subject: Subject, rules: Evidence<JsonList>, zones: Zones): 
   return subject.pass(`${first}${more}, and a catch-all that denies`);
 }
 
-/** Which rule the policy has to have besides; proven where the status and the place of each rule can be read. */
+/** Returns the rule that the policy lacks; null unless the status and the place of each rule can be read. */
 function lackingIn(rules: JsonList, custom: JsonList): string | null {
   if (!rules.every((rule) => isSure(rule) && isBuiltIn(rule) !== null)) return null;
   if (rules.length === 0) return "no active rule";

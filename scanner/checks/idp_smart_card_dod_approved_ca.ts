@@ -129,7 +129,7 @@ function judgeCertificate(
     `the issuer "${issuer}" with a certificate valid until ${certificate?.valid_to}`,
     uncovered,
   );
-  // Both are ISO 8601 in UTC, which sorts as text.
+  // ISO 8601 in UTC sorts as text.
   const invalid = all.find(({ valid_from: from, valid_to: to }) => evaluatedAt < from || evaluatedAt > to);
   if (certificate !== null && invalid === undefined && orgPolicy?.certificate_authorities !== undefined)
     return withDocument(trusted, orgPolicy, (policy) => compareAuthorities(all, policy));

@@ -124,7 +124,7 @@ function judgeAutomations(
   const left = forAll.length > 0 ? undefined : uncovered;
   if (passing.length > 0)
     return passing.map(({ resource, actual }) => new Subject(resource, expected).pass(actual, left));
-  // Among rules that are missing there may be a compliant automation.
+  // Rules that could not be read may be those of a compliant automation.
   const missing = sortBy(policies.value, ({ policy }) => showValue(policy["id"]))
     .map(({ rules }) => rules)
     .find((rules) => rules?.state === "missing");

@@ -50,7 +50,7 @@ export function explainOrg(
     org_url: scan.org_url,
     status: result.status,
     detail: result.detail,
-    /** Those of one cause in which the same was found are one; `also` are the names of the other objects. */
+    /** Findings with the same cause and the same actual value are one; `also` names the other objects. */
     findings: findings.slice(0, maxFindings).flatMap(([finding, ...others]) => {
       if (finding === undefined) return [];
       const also = others.map(({ resource }) => resource.name);

@@ -110,9 +110,9 @@ export function isOfDecision({ from, to }: Move): boolean {
   return from !== null && to !== null && isSameVerdict(from, to);
 }
 
-/** The schema's. */
+/** The limit of the change schema. */
 export const maxExplanations = 20;
-/** As the gateway takes it. */
+/** The longest text of a change that the gateway takes, in characters. */
 const maxTextLength = 2048;
 
 /** Facts of a line, in addition to its move. */

@@ -106,7 +106,7 @@ export class FollowRecord implements EventQueue<ChangeLine> {
     if (this.#unsaved !== null) await this.#save();
   }
 
-  /** Over the bound the oldest are left out, which is said once. */
+  /** Leaves out the oldest over the bound, and says so once. */
   #keep(lines: readonly ChangeLine[]): void {
     if (this.#parts.openMonitor === null) return;
     const all = [...this.#pending, ...lines];

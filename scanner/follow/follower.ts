@@ -202,7 +202,7 @@ class Follower {
     await this.#round({ events: isGap || cause === "start" ? [] : events, cause });
   }
 
-  /** Before a full scan, so that what the log explains is not found by the scan first. */
+  /** Reads the log before a full scan, so that the scan does not find first what the log explains. */
   async #drain(): Promise<void> {
     for (;;) {
       const reading = await this.#log.read();

@@ -29,7 +29,7 @@ export interface SystemLogOptions {
   readonly saved: Pick<FollowState, "cursor" | "lastLookAt" | "seen"> | null;
 }
 
-/** As the gateway's clients see it. */
+/** The event as the gateway's clients see it. */
 type LogState = Pick<MonitorUpdate, "log_status" | "error_code" | "error_detail" | "gap_from" | "gap_to">;
 
 const noError = { error_code: null, error_detail: null };

@@ -52,7 +52,7 @@ export class Verdicts {
   /** The results of this process, with the decisions on them. */
   readonly #results = new Map<string, CheckResult>();
 
-  /** Among what is saved, that of another selection of checks, or of another revision of the STIG, is forgotten. */
+  /** Drops saved results of checks that are not selected, and all results of another revision of the STIG. */
   constructor(plan: FollowPlan, parts: Pick<FollowParts, "decisions" | "newId" | "trace">, state: FollowState | null) {
     const saved = state?.benchmark === plan.benchmark ? state : null;
     const selected = new Set(plan.checks.map(({ name }) => name));

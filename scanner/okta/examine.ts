@@ -172,7 +172,7 @@ export async function assignedRoles(clientId: string, client: HttpIdpClient): Pr
  * fault of one endpoint must not stop a scan of all the others.
  */
 const maxProbes = 3;
-/** Among those, the failures that are not about credentials: each may have taken long. */
+/** Probes that may fail for a reason other than credentials: each may take long. */
 const maxFailures = 2;
 
 interface Probing {

@@ -22,7 +22,7 @@ export function benchmarkRules(report: Report, revision: Revision) {
   });
 }
 
-/** Which API calls the result rests on, and when they were made; empty where nothing was read. */
+/** Returns the API calls that the result rests on, with their time; empty where nothing was read. */
 export function evidenceLine(check: CheckResult, { scan }: Report, revision: Revision): string {
   const fields = checkOf(check, revision)?.explanation.deciding_fields ?? [];
   if (fields.length === 0 || check.reason === "interrupted") return "";

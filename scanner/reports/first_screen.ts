@@ -19,7 +19,7 @@ import {
   summaryParts,
 } from "./statement.ts";
 
-/** With the lines around them they fit 24 lines. */
+/** The lines of the answer, which fit 24 lines with those around them. */
 const maxLines = 18;
 const maxRules = 4;
 const maxChanges = 2;

@@ -262,7 +262,7 @@ function ruleLink(id: string): Html {
   return html`<a class="v" href="#${id}">${id}</a> `;
 }
 
-/** On one line, however narrow its place is. */
+/** Keeps a text on one line, however narrow its place is. */
 function vulnId(id: string): Html {
   return html`<span class="v">${id}</span>`;
 }

@@ -102,7 +102,7 @@ export function parseProxy(text: string): string {
   throw new InvalidSetting("is not a proxy's address: expected http://host:port");
 }
 
-/** Those of `reports/formats.ts`, which is loaded only when a report is written. */
+/** The names of `reports/formats.ts`, which is loaded only when a report is written. */
 export const formatNames: readonly string[] =
   "table json csv sarif junit ocsf cklb ckl hdf xccdf oscal poam html markdown".split(" ");
 

@@ -51,7 +51,7 @@ export function judgeAuthenticators(
   }
 }
 
-/** Those of these keys with this status, as far as the list was obtained. */
+/** Returns the authenticators with these keys and this status, as far as the list was obtained. */
 export function authenticatorsThatAre(
   activity: Activity,
   authenticators: Evidence<JsonList>,

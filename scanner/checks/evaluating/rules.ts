@@ -189,7 +189,7 @@ class RuleWalk {
       const others = (this.#stages[number] ?? []).filter((other) => other !== rule);
       const weak = others.map((other) => this.#weakness(other)).find((text) => text !== null);
       if (weak !== undefined && weak !== null) {
-        // Nobody can tell then whether the groups of the rule are everybody.
+        // Groups that cannot be read may be everybody.
         const isByGroup = conditions.every((name) => name === "people");
         const withoutGroup = isByGroup ? missingEveryone(this.#criteria.groups, rule) : null;
         const unless = withoutGroup ? `, unless the rule is for the group Everyone: ${withoutGroup.detail}` : "";

@@ -15,7 +15,7 @@ export interface Zones {
   readonly listed: JsonList;
   /** The zone of an id, else of a name. */
   readonly find: (idOrName: string) => JsonObject | undefined;
-  /** Those of a name, of which an org may have several. */
+  /** Returns the zones with this name; an org may have several. */
   readonly named: (name: string) => JsonList;
   /** Why there may be zones that are not here; null where these are all. */
   readonly missing: MissingEvidence | null;
@@ -52,7 +52,7 @@ export function readZones(evidence: Evidence<JsonList> = notRequested): Zones {
   };
 }
 
-/** How far including these zones restricts; `unread` describes an unreadable part of the list. */
+/** Returns how far including these zones restricts; `unread` describes an unreadable part of the list. */
 export function judgeIncludedZones(ids: readonly string[], unread: string | null, zones: Zones): ZonesVerdict {
   const read = readAll(ids, zones);
   const wrong = read.find(({ kind }) => kind === "wrong");
@@ -69,7 +69,7 @@ export function judgeIncludedZones(ids: readonly string[], unread: string | null
   return { kind: "zoned", actual: names };
 }
 
-/** How far excluding these zones restricts: one that keeps somebody out is enough. */
+/** Returns how far excluding these zones restricts: one that keeps somebody out is enough. */
 function judgeExcludedZones(ids: readonly string[], zones: Zones): ZonesVerdict {
   const read = readAll(ids, zones);
   const names = `not in ${describeZones(ids, zones)}`;
@@ -141,7 +141,7 @@ export function networkConditionOf(rule: JsonObject, zones: Zones): ZonesVerdict
 }
 
 /**
- * How far a list of included zones restricts; null where it names none. `path` is the object of `include` and `exclude`:
+ * Returns how far a list of included zones restricts; null where it names none. `path` is the object of `include` and `exclude`:
  * what is excluded besides changes nothing, unless it is the included zone itself.
  */
 export function judgeInclude(object: JsonObject, path: string, zones: Zones): ZonesVerdict | null {
@@ -150,7 +150,7 @@ export function judgeInclude(object: JsonObject, path: string, zones: Zones): Zo
   if (include.kind !== "unreadable" && ids.length === 0) return null;
   const verdict = judgeIncludedZones(ids, include.kind === "unreadable" ? include.found : null, zones);
   if (verdict.kind === "wrong") return verdict;
-  // By any name of the zone.
+  // Resolves ids and names of the same zone to one object.
   const excluded = new Set(textsIn(object, `${path}.exclude`).map((id) => zones.find(id) ?? id));
   const both = ids.find((id) => excluded.has(zones.find(id) ?? id));
   if (both !== undefined)

@@ -124,7 +124,7 @@ const knownMethods: ReadonlyMap<string, KnownMethod> = new Map(
       ["duo external_idp idp", depends],
       ["webauthn", { factor: "possession", isPhishingResistant: true, verifiesUser: true }],
       ["smart_card_idp cert", smartCard],
-      // How a temporary code reaches its user, and what they had to show for it, the organization alone knows.
+      // Only the organization knows how a temporary code reaches its user, and which proof it asked for.
       ["tac", { factor: "unclear", isPhishingResistant: "depends", ignoresDemand: true }],
     ] satisfies readonly (readonly [string, KnownMethod])[]
   ).flatMap(([keys, method]) => keys.split(" ").map((key) => [key, method] as const)),

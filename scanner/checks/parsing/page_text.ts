@@ -19,7 +19,7 @@ import { HidingRules, hidingOf, type Hiding } from "./style_visibility.ts";
 export interface PageWords {
   /** The visible text, with the texts that scripts are seen to show; no comments, styles, code, or text that may be hidden. */
   readonly shown: string;
-  /** Those, and all that a reader may or may not see. */
+  /** The words of `shown`, and all that a reader may or may not see. */
   readonly possible: string;
   /** Parts of the page whose words only `possible` has. */
   readonly doubts: readonly Doubt[];

@@ -59,7 +59,7 @@ export const signInPages: Planner = {
   },
 };
 
-/** Before the widget, else at the top of the body; null where nobody would see it there. */
+/** Inserts the banner before the widget, else at the top of the body; null where nobody would see it there. */
 function insertBanner(html: string): string | null {
   const place = placeOfBanner(parse(html, { sourceCodeLocationInfo: true }).childNodes);
   if (place === null) return null;
