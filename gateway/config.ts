@@ -30,7 +30,7 @@ export function parseConfig(environment: Environment): GatewayConfig {
   return readVariables(environment, readConfig);
 }
 
-/** As `parseConfig`, for the administrative commands: they run where no gateway is configured. */
+/** Parses the part that the administrative commands need: they run where no gateway is configured. */
 export function parseAdminConfig(environment: Environment) {
   return readVariables(environment, (reader) => ({
     databaseUrl: parseDatabaseUrl(reader),

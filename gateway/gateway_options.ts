@@ -35,7 +35,7 @@ export interface Gateway {
 export interface DatabaseAdapter {
   /** Rejects with `UsageError` when the database is not there, or lacks a table. The caller closes it. */
   open(context: OpenContext): Database | Promise<Database>;
-  /** As the owner of the tables. Absent: opening does it, or another adapter has to. */
+  /** Migrates as the owner of the tables. Absent: opening migrates, or another adapter has to. */
   migrate?(features: readonly Feature[]): Promise<void>;
   /** A database of this process alone: it keeps a secret next to its data, and the first API key is shown at the start. */
   readonly embedded?: { streamTokenSecret(): Promise<string> };
@@ -57,12 +57,12 @@ export interface BrokerAdapter {
 export interface WorkerDatabaseAdapter extends DatabaseAdapter {
   /** The Durable Object's, which keeps its connections. */
   open(): Database;
-  /** That of requests, each of which opens what it needs. */
+  /** Opens the database of requests; each request opens its connections. */
   openForRequests(): Database;
 }
 
 /** A broker that a Worker reaches too; `scanstream/gateway/upstash` makes one. */
 export interface WorkerBrokerAdapter {
-  /** That of one request, or of a Durable Object. */
+  /** Opens the broker of one request, or of a Durable Object. */
   open(): Broker;
 }

@@ -65,7 +65,7 @@ export class Turns {
       if (!this.#hasTurn(next)) continue;
       const [begin] = queue;
       if (begin !== undefined) queue.delete(begin);
-      // Behind all others, if more of it waits.
+      // Moves to the end of the turns, if more of it waits.
       this.#waiting.delete(next);
       if (queue.size > 0) this.#waiting.set(next, queue);
       this.#begin(next);

@@ -11,7 +11,7 @@ import { looksLikeStreamToken, streamTokenNotAllowed, type StreamTokens } from "
 /**
  * Identifies the caller. Rejects with `AppError` `not_authenticated` (no or bad credentials), or `unavailable` while the
  * database or the issuer is: an outage is never a 401; and with `PermissionDenied` where the credential itself says that it may not.
- * Which one of several tenants it is about, `toPrincipal` says.
+ * `toPrincipal` chooses one of several tenants.
  *
  * What a user's role allows, and that a key is still valid, is checked with each statement, see `membership.ts`.
  */

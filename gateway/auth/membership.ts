@@ -105,7 +105,7 @@ export type AuthoritySubject = Pick<Principal, "kind" | "id">;
 export function createAuthorityCheck(database: Database) {
   return {
     /**
-     * Those of the subjects, the very objects, that are still members (`user`), or valid and with the scope to read (`api_key`).
+     * Returns the subjects, the same objects, that are still members (`user`), or valid and with the scope to read (`api_key`).
      * One query for a whole tenant. Rejects when the database does not answer.
      */
     async stillAllowed(

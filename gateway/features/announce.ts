@@ -92,7 +92,7 @@ interface Pace {
   isWaiting: boolean;
 }
 
-/** By resource, the least recent first; every feature of a gateway has its database. */
+/** Paces by resource, the least recent first. The database stands for the gateway, because its features share it. */
 const pacesOf = new WeakMap<Database, Map<string, Pace>>();
 const everyMs = 1000;
 /** A publication may take this long before another request takes it over: the request that waits may be cancelled. */

@@ -20,7 +20,7 @@ export interface PageRequest {
 
 const defaultLimit = 50;
 const maxLimit = 200;
-/** Over the longest that is made: a key of 200 characters, each of them six in JSON, in base64. */
+/** Longer than every cursor that is made: a key of 200 characters, each of them six in JSON, in base64. */
 const maxCursorLength = 2048;
 
 export const pageParameters: Parameter[] = [

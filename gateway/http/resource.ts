@@ -162,7 +162,7 @@ async function readBody<Schema extends v.GenericSchema>(
 
 const uuidSchema = uuid();
 
-/** With what follows from the path, the permission and what is read. */
+/** Describes a route, with what follows from its path, its permission and its input. */
 function describe(path: string, options: DescribedRoute, { tag, what, id }: ResourceOptions): MiddlewareHandler {
   const { allow, operationId, summary, description, body, page, query = {}, answers } = options;
   const {

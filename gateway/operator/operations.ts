@@ -205,7 +205,7 @@ function selectTenants(db: TenantDatabase) {
 
 type Operator = ReturnType<typeof operatorOf>;
 
-/** With the rights of the application, bound to the one tenant. */
+/** Runs with the rights of the application, bound to one tenant. */
 function operatorOf(tenantId: string) {
   return { kind: "operator", tenantId, actor: "operator:" } as const satisfies Caller & TeamActor;
 }

@@ -5,7 +5,7 @@ import { listenProblem, maxUnaccepted, type ListenAddress } from "./http_runtime
 
 export interface Listening {
   readonly servers: readonly Server[];
-  /** That of all servers. */
+  /** The port of all servers. */
   readonly port: number;
 }
 

@@ -28,7 +28,7 @@ export interface EventStreamDefinition<Path extends string = DefaultPath> {
   readonly getSnapshot?: (request: ChannelsRequest<Path>) => Promise<Snapshot>;
   /** Relative to where the route is mounted; each parameter is a UUID. Default `/:id/event-stream`. */
   readonly path?: Path;
-  /** Among several streams on one path: whether the query asks for this one. Default: always. */
+  /** True if the query asks for this one of several streams on the same path. Default: always. */
   readonly isFor?: (query: URLSearchParams) => boolean;
   /** Words of the OpenAPI document. Default: another stream on the same path says it. */
   readonly text?: StreamText;

@@ -19,7 +19,7 @@ export interface LocalStreamsOptions
     Pick<RecheckOptions, "authority" | "recheckChannels">,
     Partial<Pick<RecheckOptions, "random">> {
   readonly bounds: StreamBounds;
-  /** Those of the process. Default: new ones, with the streams of `bounds`. */
+  /** The limits of the process. Default: new ones, with the streams of `bounds`. */
   readonly limits?: Limits;
   /** Makes the sinks of their bytes. Default: portable ones. */
   readonly createSink?: CreateSink;

@@ -121,7 +121,7 @@ async function takeNumbers(db: TenantDatabase, numbering: Numbering, count: numb
   return (row?.lastN ?? count) - count + 1;
 }
 
-/** How far the events of a producer on a channel were stored. The ages are those of the last one, and of the last that was not sent. */
+/** The last stored event of a producer on a channel. The ages are its own, and that of the last one that was not sent. */
 export interface StoredNumber extends Numbering {
   readonly lastN: number;
   readonly ageMs: number;

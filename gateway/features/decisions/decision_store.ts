@@ -97,7 +97,7 @@ export async function insertDecision(
   );
 }
 
-/** Among two that withdraw it, one does; one that has ended stays as it ended. Rejects with `NotFound`. */
+/** Withdraws a decision once, even if two callers do at the same time; one that has ended is unchanged. Rejects with `NotFound`. */
 export async function withdrawDecision(
   db: TenantDatabase,
   principal: Principal,
@@ -158,7 +158,7 @@ function nameOf({ kind, id }: Principal): SQL<string> {
   return kind === "user" ? sql`${id}::text` : sql`(select name from api_keys where id = ${id}::uuid)`;
 }
 
-/** As the API shows it, and as events carry it. */
+/** Returns the decision as the API shows it, and as events carry it. */
 export function toDecision(row: DecisionRow, nowMs: number): Decision {
   const isOver = row.expiresAt !== null && row.expiresAt.getTime() < nowMs;
   return toFields(

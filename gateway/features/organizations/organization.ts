@@ -11,7 +11,7 @@ export interface SeenRun extends RunObservation {
   readonly isKept: boolean;
 }
 
-/** As the events of its tenant carry it: flat, its id also under the name that events have for it. */
+/** Returns the organization as the events of its tenant carry it: flat, its id also under the name that events have for it. */
 export function toOrganizationResource(row: OrganizationRow, nowMs: number): OrganizationResource {
   return { organization_id: row.stored.id, ...toOrganization(row, nowMs) };
 }

@@ -35,7 +35,7 @@ export function selectOrganizationRows(
   { condition, limit }: { readonly condition?: SQL | undefined; readonly limit: number },
 ) {
   const { id, status, staleAt, createdAt, updatedAt, intervalSeconds } = monitors;
-  // Among several the one that runs, and of those the newest: a heartbeat does not change which one it is.
+  // Chooses a running monitor before others, then the newest: a heartbeat does not change the choice.
   const monitor = db
     .select({ id, status, staleAt, updatedAt, intervalSeconds })
     .from(monitors)

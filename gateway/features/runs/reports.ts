@@ -88,7 +88,7 @@ export function defineReportRoutes(scans: Resource): void {
 const pieceBytes = 256 * 1024;
 /** A piece, and its text from the database, which is twice as long. */
 const heldBytes = 1_048_576;
-/** They may inflate to a thousand times as much before the next are asked for. */
+/** Compressed bytes may inflate to a thousand times as much before the next are asked for. */
 const inflatedAtOnceBytes = 4096;
 
 async function* piecesOf(sizeBytes: number, read: (offset: number) => Promise<Uint8Array<ArrayBuffer>>) {

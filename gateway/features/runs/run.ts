@@ -24,13 +24,13 @@ export type RunRow = ScanRow | MonitorRow;
 export interface RunKind<Row extends RunRow> {
   /** Prefix of its channels, first part of its events' types, and what an error calls it. */
   readonly name: "scan" | "monitor";
-  /** By the columns that both kinds have, the table of scans stands for either. */
+  /** The table of this kind, typed as that of scans: only columns that both kinds have are used. */
   readonly table: typeof scans;
   /** The table of which a run may have many rows, and the column that names the run. */
   readonly details: { readonly table: PgTable; readonly owner: PgColumn };
   /** The status of one that is deleted before it has ended. */
   readonly deletedStatus: ScanRow["status"];
-  /** As the API shows it. */
+  /** Returns the run as the API shows it. */
   readonly toResource: (row: Row, nowMs: number) => object;
 }
 
@@ -69,7 +69,7 @@ export function toScan(row: ScanRow): Scan {
   return toFields(scanSchema, { table: scans, row }, shared(scanKind, row));
 }
 
-/** As the events of its tenant carry it: flat, its id also under the name that events have for it. */
+/** Returns the scan as the events of its tenant carry it: flat, its id also under the name that events have for it. */
 export function toScanResource(row: ScanRow): ScanResource {
   return { scan_id: row.id, ...toScan(row) };
 }

@@ -35,7 +35,7 @@ export interface RunFeature<Row extends RunRow, Update extends { readonly status
   readonly store: RunStore<Row>;
   /** The component `Scan` or `Monitor`. */
   readonly shown: v.GenericSchema;
-  /** For the OpenAPI document. */
+  /** Texts of the OpenAPI document. */
   readonly texts: {
     readonly tag: string;
     readonly deletion: { readonly summary: string; readonly description: string };

@@ -218,7 +218,7 @@ interface ConfirmProps extends Omit<ButtonProps, "label"> {
   readonly label: string;
   readonly title: string;
   readonly text: string;
-  /** On the button that does it. */
+  /** Label of the button that confirms. */
   readonly confirm: string;
   readonly onConfirm: () => void;
 }

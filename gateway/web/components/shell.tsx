@@ -123,7 +123,7 @@ function Account({ session, onSignOut, onTenant }: AccountActions & { readonly s
           value={tenant.id}
           onChange={({ currentTarget }) => {
             onTenant(currentTarget.value);
-            // Until the other one is open, this one is.
+            // The present tenant stays open until the other one is.
             currentTarget.value = tenant.id;
           }}
         >

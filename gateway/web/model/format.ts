@@ -21,7 +21,7 @@ export function toDay(timeMs: number): string {
   return new Date(timeMs).toISOString().slice(0, 10);
 }
 
-/** With year and zone, so that it stays true on paper and past midnight. */
+/** Formats a time with year and zone, so that it stays true on paper and past midnight. */
 export function formatTime(timeMs: number): string {
   return fullFormat.format(timeMs);
 }

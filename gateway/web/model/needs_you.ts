@@ -20,7 +20,7 @@ export interface OrganizationView {
   readonly news: readonly NewsItem[];
   /** The rules of CAT I that fail without a waiver, as far as they are known by name. */
   readonly cat1: readonly FailingRule[];
-  /** How many they are. */
+  /** The number of `cat1`. */
   readonly cat1Open: number;
   readonly needs: readonly Need[];
 }

@@ -36,7 +36,7 @@ export function toNews(
   waiverOf?: DecisionIndex["waiverOf"],
 ): readonly NewsItem[] {
   const fresh = changes
-    // By the gateway's clock, as is the time of the last look; a follower may deliver late.
+    // Compares times of the gateway's clock, as the last look is one; a follower may deliver late.
     .filter(({ created_at }) => sinceMs === null || Date.parse(created_at) > sinceMs)
     .map((change) => {
       const { check, to, resource } = change;

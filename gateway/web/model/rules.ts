@@ -32,7 +32,7 @@ export interface RuleRow {
   readonly attestation: Decision | null;
   /** Worst first. */
   readonly findings: readonly Finding[];
-  /** How many decide its state. */
+  /** The number of findings that decide its state. */
   readonly deciding: number;
   readonly since: Since | null;
   readonly history: RuleHistory | null;

@@ -62,7 +62,7 @@ export function withEvent(state: TenantState, event: TenantEvent, nowMs: number)
   }
   const known = type === "monitor.updated" ? monitors.get(data.monitor_id) : undefined;
   if (type !== "monitor.updated" || known === undefined) return state;
-  // That it is stale is the gateway's own word; all else is a report of the producer.
+  // The gateway itself sets `stale`; every other update is a report of the producer.
   const updated_at = data.status === "stale" ? known.updated_at : toTime(nowMs);
   const error_detail = data.error_code === null ? null : known.error_detail;
   return { ...state, monitors: new Map(monitors).set(known.id, { ...known, ...data, updated_at, error_detail }) };

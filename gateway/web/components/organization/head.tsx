@@ -46,7 +46,7 @@ function progressText({ status, checks_done: done, checks_total: total }: Scan):
   return hasEnded(status) ? `${status} after ${done} of ${total} rules` : status;
 }
 
-/** Which moment is shown, and how far a scan came that did not complete. */
+/** The moment that is shown, and the progress of a scan that did not complete. */
 export function AsOf({
   scan,
   day,
@@ -79,7 +79,7 @@ interface RunningProps {
   readonly now: number;
 }
 
-/** How far a scan is, on its own stream. */
+/** The progress of a running scan, read from its own stream. */
 export function Running({ api, scan, now }: RunningProps) {
   const { id, checks_done: done, checks_total: total } = scan;
   const [lastCheck, setLastCheck] = useState<string | null>(null);

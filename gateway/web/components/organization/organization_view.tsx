@@ -37,7 +37,7 @@ interface OrganizationViewProps {
   /** The one that the findings are of, or that explains them; null: it is not listed. */
   readonly scan: Scan | null;
   readonly running: Scan | null;
-  /** Else as of a scan. */
+  /** True: the present state. False: the state as of a scan. */
   readonly isNow: boolean;
   readonly view: RulesView;
   readonly change: (changed: Partial<RulesView>) => void;

@@ -45,7 +45,7 @@ interface AddFormProps {
   readonly isDisabled: boolean;
   /** True: it was added. */
   readonly add: (text: string) => Promise<boolean>;
-  /** Between the field and the button, and below. */
+  /** Elements between the field and the button; `children` are below. */
   readonly choice: ComponentChildren;
   readonly children: ComponentChildren;
 }
