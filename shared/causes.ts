@@ -55,11 +55,11 @@ export interface Together {
 
 export interface RankedCauses<Item extends Failure> {
   readonly causes: readonly RankedCause<Item>[];
-  /** How many rules fail, those left out whose failing findings are all waived. */
+  /** The number of failing rules without those whose failing findings are all waived. */
   readonly failing: number;
-  /** How many of `failing` all changes close. */
+  /** The number of `failing` that all changes together close. */
   readonly closable: number;
-  /** How many rules fail in waived findings only. */
+  /** The number of rules that fail in waived findings only. */
   readonly waived: number;
 }
 

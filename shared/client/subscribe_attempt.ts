@@ -14,7 +14,7 @@ import {
 /** The state that one attempt leaves to the next. */
 export interface Progress {
   wasOpen: boolean;
-  /** By `performance.now()`; Infinity while the stream is not open. */
+  /** Time of `performance.now()`; Infinity while the stream is not open. */
   openedAtMs: number;
   /** A stream was open, and its state was read. */
   wasLive: boolean;
@@ -101,7 +101,7 @@ export async function runAttempt(attempt: Attempt): Promise<RawEvent | null | Su
     let snapshot: RawEvent[] | null = settings.onSnapshot === undefined ? null : [];
     const waiting: RawEvent[] = [];
     let waitingChars = 0;
-    // Without the gateway's word for it no event is the last one.
+    // No event is the last one unless the gateway's comment `terminal` names its type.
     let terminalType: string | null = null;
     let endsLeft = Infinity;
     let isEndSeen = false;

@@ -63,7 +63,7 @@ function knownOf(check: string, observations: readonly RunObservation[]): readon
   return known;
 }
 
-/** Among those that could read the rule the one whose run began last; of two that began together the worse. */
+/** Returns the result of the run that began last and could read the rule; of two that began together, the worse. */
 function decide(known: readonly Known[]): Known | null {
   let best: Known | null = null;
   for (const one of known) if (best === null || precedes(one, best)) best = one;
