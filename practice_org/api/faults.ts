@@ -43,7 +43,7 @@ export type FaultName = keyof typeof faultNames;
 export interface Fault {
   readonly name: FaultName;
   /**
-   * Which requests: a path such as `/api/v1/zones` and all that is below it; `*` stands for any one segment, a closing `$`
+   * Path of the requests that it hits: `/api/v1/zones` and all that is below it; `*` stands for any one segment, a closing `$`
    * leaves out what is below, `?type=PASSWORD` asks for that parameter. Default: all of `/api/v1`.
    */
   readonly path?: string;

@@ -117,7 +117,7 @@ export async function publishCredentials(
   };
 }
 
-/** So that the line can be pasted into a shell, no matter what the directory is called. */
+/** Quotes a path, so that the line can be pasted into a shell, no matter what the directory is called. */
 function quoted(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -117,7 +117,7 @@ interface ClickInput {
   readonly scopes: readonly string[];
 }
 
-/** As the console takes it: one public JWK with a `kid`, without its private half. */
+/** Accepts a key as the console does: one public JWK with a `kid`, without its private half. */
 function parsePublicKey(text: string): JWK {
   const fail = (problem: string) => new NotPossibleError(`This is no public key: ${problem}`);
   let jwk: unknown;
@@ -133,7 +133,7 @@ function parsePublicKey(text: string): JWK {
   return jwk;
 }
 
-/** As the token endpoint knows it; null: there is no such app. */
+/** Returns the app as the token endpoint knows it; null: there is no such app. */
 export function registered(app: KnownApp, clientId: string): RegisteredClient | null {
   if (!app.isCreated) return null;
   return {

@@ -9,7 +9,7 @@ const tokenLifetimeSeconds = 3600;
 export interface TokenEndpoint {
   /** Address of the org. */
   readonly url: string;
-  /** Those there are now. */
+  /** Returns the clients that are registered now. */
   readonly clients: () => readonly RegisteredClient[];
   /** `off` is the console's switch "Require Demonstrating Proof of Possession" turned off: proofs are ignored. */
   readonly app: { readonly dpop: "required" | "off" };

@@ -101,7 +101,7 @@ export function setField<Item extends JsonObject>(
   edit(draft, place, withField(place.item, path, value));
 }
 
-/** With the time of the change, and with the link to the step that is possible now. */
+/** Adds the time of the change, and the link to the step that is possible now. */
 function replacement<Item extends JsonObject>(draft: Draft, before: Item, after: Item): Item {
   if (isDeepStrictEqual(after, before)) throw new NotPossibleError("It is already set to this value");
   const linked = before["status"] === after["status"] ? after : withLifecycleLink(after);

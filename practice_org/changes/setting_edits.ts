@@ -163,7 +163,7 @@ function businessApp(contents: OrgContents): Found<App> {
   return findApp(contents, isBusiness, "business application");
 }
 
-/** Among the policies of the contents. */
+/** Returns the access policy of an app; undefined for an app without one. */
 function policyOf({ policies }: OrgContents, { item }: Found<App>): PolicyWithRules | undefined {
   const href = fieldOf(item, "_links.accessPolicy.href");
   return typeof href === "string" ? policies.find(({ policy }) => href.endsWith(`/${policy.id}`)) : undefined;

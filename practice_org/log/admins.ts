@@ -1,7 +1,7 @@
 import { oktaId } from "../contents/new_objects.ts";
 import type { LogActor } from "./system_log.ts";
 
-/** Those who can be signed in to the Admin Console: one of them makes each change. */
+/** The administrators of the Admin Console: one of them makes each change. */
 export const admins: readonly LogActor[] = [
   admin("alex@practice.example", "Alex Admin"),
   admin("dana@practice.example", "Dana Duty"),
