@@ -61,7 +61,7 @@ export async function requireRoom(db: TenantDatabase, tenantId: string, ...names
   throw new AppError("conflict", `Limit of ${most} ${what} of one tenant reached. ${hint}`);
 }
 
-/** Until the transaction ends, others that lock the same tenant wait. */
+/** Locks the tenant until the transaction ends; others that lock it wait. */
 export async function lockTenant(db: TenantDatabase, tenantId: string): Promise<void> {
   await db.execute(sql`select pg_advisory_xact_lock(hashtextextended(${tenantId}, 0))`);
 }

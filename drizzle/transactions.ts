@@ -6,7 +6,7 @@ import journal from "./migrations/meta/_journal.json" with { type: "json" };
 
 export type { Query, TenantDatabase };
 
-/** On whose behalf a transaction runs: row-level security leaves it the rows of its tenant. */
+/** The subject that a transaction runs for: row-level security leaves it the rows of its tenant. */
 export interface Caller extends Pick<TransactionSettings, "actor" | "authority" | "holder"> {
   readonly tenantId: string | null;
   /** Default: the application's. */

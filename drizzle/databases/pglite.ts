@@ -35,7 +35,7 @@ interface PgliteDatabaseOptions extends Pick<DatabaseOptions, "logger"> {
   readonly onClosed: () => Promise<void>;
 }
 
-/** Over a migrated PGlite that is open already, with `pgliteParsers`. */
+/** Opens a database over a migrated PGlite that is open already, with `pgliteParsers`. */
 export function createPgliteDatabase(
   pglite: PGlite,
   bind: typeof drizzle,

@@ -24,7 +24,7 @@ export const decisions = pgTable(
     authorName: text("author_name").notNull(),
     /** Null: every organization of the tenant. */
     orgUrl: text("org_url"),
-    /** As it was given, a day or a time; null: until it is withdrawn. */
+    /** The day or the time as it was given; null: until it is withdrawn. */
     expires: text("expires"),
     /** The last moment at which it holds. */
     expiresAt: instant("expires_at"),

@@ -4,7 +4,7 @@ import { tenantPolicies } from "../policies.ts";
 import { instant } from "./columns.ts";
 import { ofTenant } from "./people.ts";
 
-/** How far the events of each producer on a channel were stored. It is locked while a batch is stored, so that batches keep their order. */
+/** The last stored event of each producer on a channel. Its row is locked while a batch is stored, so that batches keep their order. */
 export const published = pgTable(
   "published",
   {
