@@ -105,7 +105,7 @@ async function main(): Promise<void> {
   await Promise.all([gateway.stop({ drainMs: 500 }), org.stop()]);
 }
 
-/** Until it is interrupted. The scan before has shown the first state, so only what changes is written. */
+/** Follows until it is interrupted. The scan before has shown the first state, so only what changes is written. */
 async function followPracticeOrg(org: PracticeOrg, io: CommandIo): Promise<void> {
   // A state belongs to one org, and another port is another org.
   const state = join(stateDirectory, `follow-${org.port}`);
