@@ -34,17 +34,10 @@ export function eventMessage(fields: Readonly<Record<string, string | number>>):
 }
 
 /** Everything that one subscription received, in order. */
-export interface Recording {
-  readonly messages: readonly string[];
-  readonly lost: readonly LostReason[];
-  /** Resolves when so many messages have arrived. */
-  untilCount(count: number): Promise<void>;
-  untilLost(): Promise<LostReason>;
-  leave(): void;
-}
+export type Recording = Awaited<ReturnType<typeof record>>;
 
 /** Subscribes and records; resolves when the subscription is confirmed. */
-export async function record(subscriber: Subscriber, channel: string): Promise<Recording> {
+export async function record(subscriber: Subscriber, channel: string) {
   const leaving = new AbortController();
   const messages: string[] = [];
   const lost: LostReason[] = [];
@@ -68,9 +61,10 @@ export async function record(subscriber: Subscriber, channel: string): Promise<R
     leaving.signal,
   );
   return {
-    messages,
-    lost,
-    async untilCount(count) {
+    messages: messages as readonly string[],
+    lost: lost as readonly LostReason[],
+    /** Resolves when so many messages have arrived. */
+    async untilCount(count: number) {
       while (messages.length < count) {
         assert.deepEqual(lost, [], "the subscription was lost while messages were waited for");
         await changed.promise;

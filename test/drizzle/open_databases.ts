@@ -1,6 +1,6 @@
 import { createPgDatabase } from "../../drizzle/databases/pg.ts";
 import type { Database } from "../../drizzle/database.ts";
-import { type NeonProxy, startNeonProxy } from "../support/neon_proxy.ts";
+import { startNeonProxy } from "../support/neon_proxy.ts";
 import { watchedQueries } from "../support/watched_database.ts";
 import { openTestPglite } from "../support/pglite.ts";
 import { createTestDatabase } from "../support/postgres.ts";
@@ -17,23 +17,15 @@ export async function openPglite(): Promise<OpenDatabase> {
 }
 
 /** One connection, so that the state of one transaction would leak into the next. */
-export function openPg(): Promise<OpenPostgresDatabase> {
+export function openPg() {
   return openOnPostgres((url) => createPgDatabase(url, { maxConnections: 1, logger: watchedQueries }));
 }
 
-export interface OpenPostgresDatabase extends OpenDatabase {
-  /** Names an owner that is not a superuser. */
-  readonly url: string;
-}
-
-export async function openOnPostgres(
-  connect: (ownerUrl: string) => Database | Promise<Database>,
-): Promise<OpenPostgresDatabase> {
+export async function openOnPostgres(connect: (ownerUrl: string) => Database | Promise<Database>) {
   const testDatabase = await createTestDatabase();
   const database = await connect(testDatabase.ownerUrl);
   return {
     database,
-    url: testDatabase.ownerUrl,
     async close() {
       await database.close();
       await testDatabase.drop();
@@ -41,12 +33,8 @@ export async function openOnPostgres(
   };
 }
 
-export interface OpenNeonDatabase extends OpenDatabase {
-  readonly proxy: NeonProxy;
-}
-
 /** Neon before real PostgreSQL, through a proxy of the suite's own. */
-export async function openOnNeon(connect: (ownerUrl: string, endpoint: string) => Database): Promise<OpenNeonDatabase> {
+export async function openOnNeon(connect: (ownerUrl: string, endpoint: string) => Database) {
   const testDatabase = await createTestDatabase();
   const proxy = await startNeonProxy({ host: "127.0.0.1", port: Number(new URL(testDatabase.adminUrl).port) });
   const database = connect(testDatabase.ownerUrl, proxy.sqlEndpoint);

@@ -3,23 +3,10 @@ import { get, type IncomingMessage } from "node:http";
 import { createParser } from "eventsource-parser";
 
 /** One client of one event stream, and everything it saw. */
-export interface StreamReader {
-  readonly status: number;
-  readonly retryAfter: string | null;
-  /** The numbers of the events, in the order in which they came. */
-  readonly numbers: readonly number[];
-  readonly openedAtMs: number;
-  readonly isClosed: boolean;
-  /** Reason that the gateway wrote before it closed, or null. */
-  readonly closeReason: string | null;
-  readonly closed: Promise<void>;
-  /** Resolves once an event with this or a later number came; rejects when the stream closes before. */
-  until(number: number): Promise<void>;
-  leave(): void;
-}
+export type StreamReader = Awaited<ReturnType<typeof openReader>>;
 
 /** Resolves with the answer's head, whatever its status. On a connection of its own, which is gone when the stream is. */
-export async function openReader(url: string, authorization: string): Promise<StreamReader> {
+export async function openReader(url: string, authorization: string) {
   const request = get(url, { agent: false, headers: { authorization } });
   const [response] = (await once(request, "response")) as [IncomingMessage];
   const numbers: number[] = [];
@@ -28,11 +15,14 @@ export async function openReader(url: string, authorization: string): Promise<St
   const reader = {
     status: response.statusCode ?? 0,
     retryAfter: response.headers["retry-after"] ?? null,
+    /** Of the events, in the order in which they came. */
     numbers,
     openedAtMs: performance.now(),
     isClosed: false,
+    /** Reason that the gateway wrote before it closed. */
     closeReason: null as string | null,
     closed: closed.promise,
+    /** Resolves once an event with this or a later number came; rejects when the stream closes before. */
     async until(number: number) {
       while ((numbers.at(-1) ?? -1) < number) {
         if (reader.isClosed) throw new Error(`Closed (${reader.closeReason}) before event ${number}`);

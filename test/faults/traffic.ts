@@ -7,14 +7,7 @@ interface Publication {
   readonly isHandedOver: boolean;
 }
 
-/** Numbered events on several channels, and what became of each: what a complete stream must hold follows from it. */
-export interface Traffic {
-  /** The number of the newest event that a channel was given. */
-  newest(channel: string): number;
-  stop(): Promise<void>;
-  /** Returns what is wrong with the events that a reader of the channel saw from its open to its close, or null. */
-  gapIn(channel: string, reader: StreamReader): string | null;
-}
+export type Traffic = ReturnType<typeof startTraffic>;
 
 export interface TrafficOptions {
   readonly channels: readonly string[];
@@ -24,10 +17,8 @@ export interface TrafficOptions {
   readonly paddingBytes?: number;
 }
 
-export function startTraffic(
-  broker: MessagePublisher,
-  { channels, everyMs, paddingBytes = 0 }: TrafficOptions,
-): Traffic {
+/** Numbered events on several channels, and what became of each: what a complete stream must hold follows from it. */
+export function startTraffic(broker: MessagePublisher, { channels, everyMs, paddingBytes = 0 }: TrafficOptions) {
   const padding = "x".repeat(paddingBytes);
   const logs = new Map<string, Publication[]>(channels.map((channel) => [channel, []]));
   const stopping = new AbortController();
@@ -47,12 +38,14 @@ export function startTraffic(
   }
 
   return {
-    newest: (channel) => (logs.get(channel)?.length ?? 0) - 1,
+    /** The number of the newest event that a channel was given. */
+    newest: (channel: string) => (logs.get(channel)?.length ?? 0) - 1,
     async stop() {
       stopping.abort();
       await Promise.all(running);
     },
-    gapIn(channel, reader) {
+    /** Returns what is wrong with the events that a reader of the channel saw from its open to its close, or null. */
+    gapIn(channel: string, reader: StreamReader) {
       const log = logs.get(channel) ?? [];
       const { numbers } = reader;
       for (let index = 1; index < numbers.length; index += 1) {

@@ -1,34 +1,16 @@
 import { createPgDatabase } from "../../drizzle/databases/pg.ts";
 import { executeAdmin } from "../../gateway/operator/operations.ts";
-import { startNeonProxy, type NeonProxy } from "./neon_proxy.ts";
-import { createTestDatabase, type TestDatabase } from "./postgres.ts";
-import { startRedis, type RedisServer } from "./redis.ts";
-import { createIssuerKey, createOperator, issuerEnvironment, type TestOperator } from "./operator.ts";
-import { startTcpProxy, type TcpProxy } from "./tcp_proxy.ts";
-import { startUpstashBridge, type UpstashBridge } from "./upstash_bridge.ts";
+import { startNeonProxy } from "./neon_proxy.ts";
+import { createTestDatabase } from "./postgres.ts";
+import { startRedis } from "./redis.ts";
+import { createIssuerKey, createOperator, issuerEnvironment } from "./operator.ts";
+import { startTcpProxy } from "./tcp_proxy.ts";
+import { startUpstashBridge } from "./upstash_bridge.ts";
 
-/** Services of a gateway at the edge, on this machine: Upstash's REST, Neon's HTTP, and an issuer of JWTs. */
-export interface EdgeBackends extends TestOperator {
-  readonly redis: RedisServer;
-  readonly bridge: UpstashBridge;
-  /** Between the gateway and the bridge. */
-  readonly bridgeNetwork: TcpProxy;
-  /** Between the gateway and Redis, for those that speak TCP. */
-  readonly redisNetwork: TcpProxy;
-  readonly database: TestDatabase;
-  /** Between the gateway and PostgreSQL. */
-  readonly databaseNetwork: TcpProxy;
-  readonly neon: NeonProxy;
-  /** Between the gateway and Neon's HTTP. */
-  readonly neonNetwork: TcpProxy;
-  /** The variables of a gateway on Workers: Upstash and Neon over HTTP. */
-  readonly workerEnvironment: Readonly<Record<string, string>>;
-  /** The same for a gateway that is a process: Redis and Postgres over TCP. */
-  readonly processEnvironment: Readonly<Record<string, string>>;
-  close(): Promise<void>;
-}
+export type EdgeBackends = Awaited<ReturnType<typeof startEdgeBackends>>;
 
-export async function startEdgeBackends(): Promise<EdgeBackends> {
+/** Services of a gateway at the edge, on this machine: Upstash's REST, Neon's HTTP, and an issuer of JWTs. Networks are before each. */
+export async function startEdgeBackends() {
   const redis = await startRedis();
   const bridge = await startUpstashBridge({ redisUrl: redis.url });
   const bridgeNetwork = await startTcpProxy(bridge);
@@ -45,14 +27,16 @@ export async function startEdgeBackends(): Promise<EdgeBackends> {
     ...issuerEnvironment(issuerKey),
     STREAM_TOKEN_SECRET: crypto.randomUUID() + crypto.randomUUID(),
   };
-  const workerEnvironment = {
+  /** The variables of a gateway on Workers: Upstash and Neon over HTTP. */
+  const workerEnvironment: Readonly<Record<string, string>> = {
     ...common,
     DATABASE_URL: database.appUrl,
     DATABASE_HTTP_URL: `http://127.0.0.1:${neonNetwork.port}/sql`,
     UPSTASH_REDIS_REST_URL: `http://127.0.0.1:${bridgeNetwork.port}`,
     UPSTASH_REDIS_REST_TOKEN: bridge.token,
   };
-  const processEnvironment = {
+  /** The same for a gateway that is a process: Redis and Postgres over TCP. */
+  const processEnvironment: Readonly<Record<string, string>> = {
     ...common,
     DATABASE_URL: databaseUrl.href,
     REDIS_URL: `redis://127.0.0.1:${redisNetwork.port}`,

@@ -2,20 +2,14 @@ import { once } from "node:events";
 import type { Server as HttpServer } from "node:http";
 import type { AddressInfo, Server } from "node:net";
 
-export interface Listening extends AsyncDisposable {
-  readonly host: string;
-  readonly port: number;
-  /** Without a slash at its end. */
-  readonly url: string;
-  /** Ends every HTTP connection, and waits for others. */
-  close(): Promise<void>;
-}
+export type Listening = Awaited<ReturnType<typeof listen>>;
 
 /** Listens on a free loopback port. */
-export async function listen(server: Server): Promise<Listening> {
+export async function listen(server: Server) {
   const host = "127.0.0.1";
   await once(server.listen(0, host, 4096), "listening");
   const { port } = server.address() as AddressInfo;
+  /** Ends every HTTP connection, and waits for others. */
   const close = async () => {
     const closed = once(server, "close");
     server.close();

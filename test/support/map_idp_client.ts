@@ -5,20 +5,15 @@ import type { IdpClient, IdpRequest, Reading } from "../../scanner/okta/idp_clie
 /** A provider that is a table: path to the list, object or refusal that it answers with. What it does not know is 404. */
 export type Answers = Readonly<Record<string, JsonList | JsonObject | Reading<never>>>;
 
-export interface MapIdpClient extends IdpClient {
-  /** Requests in order. */
-  readonly requests: readonly IdpRequest[];
-  readonly paths: () => readonly string[];
-}
-
-export function mapIdpClient(answers: Answers): MapIdpClient {
+export function mapIdpClient(answers: Answers) {
   const requests: IdpRequest[] = [];
   return {
-    requests,
-    paths: () => requests.map((request) => request.path),
+    /** In order. */
+    requests: requests as readonly IdpRequest[],
+    paths: (): readonly string[] => requests.map((request) => request.path),
     getObject: (request) => answer(request) as Promise<Reading<JsonObject>>,
     getList: (request) => answer(request) as Promise<Reading<JsonList>>,
-  };
+  } satisfies IdpClient & Record<string, unknown>;
 
   async function answer(request: IdpRequest): Promise<Reading<unknown>> {
     requests.push(request);

@@ -5,22 +5,14 @@ import { Client, DatabaseError } from "pg";
 import { createWebSocketStream, WebSocketServer } from "ws";
 import { listen } from "./listen.ts";
 
+export type NeonProxy = Awaited<ReturnType<typeof startNeonProxy>>;
+
 /**
  * A stand-in for the proxy before a Neon database, on loopback and before any Postgres: `POST /sql`, as in neondatabase/neon
- * `proxy/src/serverless/sql_over_http.rs`, and PostgreSQL's own protocol in a WebSocket at `/v2`.
+ * `proxy/src/serverless/sql_over_http.rs`, and PostgreSQL's own protocol in a WebSocket at `/v2`. The user, password and database
+ * are the connection string's; its host is not looked at.
  */
-export interface NeonProxy {
-  readonly port: number;
-  readonly sqlEndpoint: string;
-  /** The bodies of the requests from now on, in a list that grows. */
-  watch(): readonly string[];
-  /** WebSockets that were opened so far. */
-  tunnels(): number;
-  close(): Promise<void>;
-}
-
-/** The user, password and database are the connection string's; its host is not looked at. */
-export async function startNeonProxy(target: { readonly host: string; readonly port: number }): Promise<NeonProxy> {
+export async function startNeonProxy(target: { readonly host: string; readonly port: number }) {
   let watched: string[] | null = null;
   let tunnels = 0;
 
@@ -38,7 +30,9 @@ export async function startNeonProxy(target: { readonly host: string; readonly p
   return {
     port,
     sqlEndpoint: `${url}/sql`,
-    watch: () => (watched = []),
+    /** The bodies of the requests from now on, in a list that grows. */
+    watch: (): readonly string[] => (watched = []),
+    /** WebSockets that were opened so far. */
     tunnels: () => tunnels,
     async close() {
       for (const webSocket of webSockets.clients) webSocket.terminate();

@@ -6,21 +6,7 @@ import { Redis } from "ioredis";
 import { freePort } from "./free_port.ts";
 import { requireProgram } from "./machine_tools.ts";
 
-/** A real Redis of this machine, on a loopback port of its own, that keeps nothing on disk. */
-export interface RedisServer {
-  readonly host: string;
-  readonly port: number;
-  readonly password: string | null;
-  /** `redis://…`, with the password. */
-  readonly url: string;
-  /** Sends one command on a connection of its own, for looking at the server from outside. */
-  command(name: string, ...args: readonly (string | number)[]): Promise<unknown>;
-  /** Kills the process, a frozen one too. */
-  stop(): Promise<void>;
-  /** `SIGSTOP` and `SIGCONT`: the connections stay, and nothing is answered. */
-  freeze(): void;
-  thaw(): void;
-}
+export type RedisServer = Awaited<ReturnType<typeof startRedis>>;
 
 export interface RedisServerOptions {
   readonly password?: string;
@@ -36,8 +22,8 @@ export interface RedisServerOptions {
  */
 const endsWithUs = 'exec 3<&0; (read -r _ <&3 || kill -KILL $$) >/dev/null 2>&1 & exec "$@" 3<&- </dev/null';
 
-/** Throws one error that says what to install when the machine has no Redis. */
-export async function startRedis(options: RedisServerOptions = {}): Promise<RedisServer> {
+/** A real Redis of this machine, on a loopback port of its own, that keeps nothing on disk. Throws one error that says what to install. */
+export async function startRedis(options: RedisServerOptions = {}) {
   const binary = await requireProgram("redis-server");
   const password = options.password ?? null;
   const host = "127.0.0.1";
@@ -50,8 +36,11 @@ export async function startRedis(options: RedisServerOptions = {}): Promise<Redi
     host,
     port,
     password,
+    /** With the password. */
     url: `redis://${password === null ? "" : `:${encodeURIComponent(password)}@`}${host}:${port}`,
-    command: (name, ...args) => inspector.call(name, ...args),
+    /** Sends one command on a connection of its own, for looking at the server from outside. */
+    command: (name: string, ...args: readonly (string | number)[]): Promise<unknown> => inspector.call(name, ...args),
+    /** Kills the process, a frozen one too. */
     async stop() {
       inspector.disconnect();
       if (child.exitCode !== null || child.signalCode !== null) return;
@@ -59,6 +48,7 @@ export async function startRedis(options: RedisServerOptions = {}): Promise<Redi
       child.kill("SIGKILL");
       await exited;
     },
+    /** `SIGSTOP` and `SIGCONT`: the connections stay, and nothing is answered. */
     freeze: () => void child.kill("SIGSTOP"),
     thaw: () => void child.kill("SIGCONT"),
   };

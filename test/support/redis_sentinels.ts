@@ -2,20 +2,12 @@ import { rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { eventually } from "../../gateway/library/contract_client.ts";
-import { startRedis, type RedisServer } from "./redis.ts";
-
-/** A primary, its replica and a sentinel that watches them. */
-export interface RedisSentinels {
-  readonly primary: RedisServer;
-  readonly replica: RedisServer;
-  /** As `REDIS_URL` takes it. */
-  readonly url: string;
-  stop(): Promise<void>;
-}
+import { startRedis } from "./redis.ts";
 
 const sentinelName = "the-primary";
 
-export async function startRedisSentinels(): Promise<RedisSentinels> {
+/** A primary, its replica and a sentinel that watches them; `url` is as `REDIS_URL` takes it. */
+export async function startRedisSentinels() {
   const primary = await startRedis();
   const replica = await startRedis({
     args: ["--replicaof", `${primary.host} ${primary.port}`, "--repl-diskless-sync-delay", "0"],

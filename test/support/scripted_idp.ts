@@ -30,19 +30,7 @@ export interface Reply {
 
 export type Script = Reply | ((request: SeenRequest) => Reply | Promise<Reply>);
 
-export interface ScriptedIdp {
-  /** Its origin. */
-  readonly url: string;
-  readonly clientId: string;
-  /** PEM, PKCS#8. */
-  readonly privateKey: string;
-  readonly requests: readonly SeenRequest[];
-  /** Answers to a path (without query, or with the very same one): one after another, the last one repeatedly. */
-  on(method: "GET" | "POST", path: string, ...scripts: readonly [Script, ...Script[]]): void;
-  /** Requests that arrived for a path, whatever its query. */
-  seen(path: string): readonly SeenRequest[];
-  stop(): Promise<void>;
-}
+export type ScriptedIdp = Awaited<ReturnType<typeof createScriptedIdp>>;
 
 export interface ScriptedIdpOptions {
   readonly tls?: SelfSigned;
@@ -59,7 +47,7 @@ export const tokenPath = "/oauth2/v1/token";
 const keys = generateKeyPairSync("rsa", { modulusLength: 2048 });
 
 /** A real HTTP server with the provider's shapes: it answers as a test scripts it, and records requests. */
-export async function createScriptedIdp(options: ScriptedIdpOptions = {}): Promise<ScriptedIdp> {
+export async function createScriptedIdp(options: ScriptedIdpOptions = {}) {
   const requests: SeenRequest[] = [];
   const scripts = new Map<string, Script[]>();
   const nowMs = options.nowMs ?? (() => Date.now());
@@ -77,13 +65,17 @@ export async function createScriptedIdp(options: ScriptedIdpOptions = {}): Promi
   };
   const server = options.tls === undefined ? createHttpServer(listener) : createHttpsServer(options.tls, listener);
   const { url, port, close } = await listen(server);
-  const idp: ScriptedIdp = {
+  const idp = {
     url: options.tls === undefined ? url : `https://localhost:${port}`,
     clientId: "0oa1scripted",
+    /** PEM, PKCS#8. */
     privateKey: keys.privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
-    requests,
-    on: (method, path, ...replies) => void scripts.set(`${method} ${path}`, [...replies]),
-    seen: (path) => requests.filter((request) => request.url.split("?", 1)[0] === path),
+    requests: requests as readonly SeenRequest[],
+    /** Answers to a path (without query, or with the very same one): one after another, the last one repeatedly. */
+    on: (method: "GET" | "POST", path: string, ...replies: readonly [Script, ...Script[]]) =>
+      void scripts.set(`${method} ${path}`, [...replies]),
+    /** Requests that arrived for a path, whatever its query. */
+    seen: (path: string): readonly SeenRequest[] => requests.filter((request) => request.url.split("?", 1)[0] === path),
     stop: close,
   };
   idp.on("GET", "/.well-known/okta-organization", {

@@ -1,16 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { listen } from "./listen.ts";
 
-export interface ScriptedServer {
-  readonly url: string;
-  readonly requests: readonly IncomingMessage[];
-  /** Resolves when the nth request's connection or answer is over. */
-  closed(index: number): Promise<void>;
-  [Symbol.asyncDispose](): Promise<void>;
-}
-
 /** A real HTTP server that gives one answer after the other; the last one is given again and again. */
-export async function startScriptedServer(...answers: readonly [Answer, ...Answer[]]): Promise<ScriptedServer> {
+export async function startScriptedServer(...answers: readonly [Answer, ...Answer[]]) {
   const requests: IncomingMessage[] = [];
   const closings: PromiseWithResolvers<void>[] = [];
   const closing = (index: number) => (closings[index] ??= Promise.withResolvers<void>());
@@ -23,8 +15,9 @@ export async function startScriptedServer(...answers: readonly [Answer, ...Answe
   const { url, close } = await listen(server);
   return {
     url: `${url}/api/v1/scans/1/event-stream`,
-    requests,
-    closed: (index) => closing(index).promise,
+    requests: requests as readonly IncomingMessage[],
+    /** Resolves when the nth request's connection or answer is over. */
+    closed: (index: number) => closing(index).promise,
     [Symbol.asyncDispose]: close,
   };
 }

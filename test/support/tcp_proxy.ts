@@ -3,39 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { resetSocket } from "../../shared/reset_socket.ts";
 import { listen } from "./listen.ts";
 
-/**
- * A loopback proxy in front of any TCP server, that can break the connection in every way in which networks do.
- *
- * What is stalled or slow is held in the proxy, and is gone when its sender resets the connection: as in a network that
- * lost the packets and would only get them by a retransmission.
- */
-export interface TcpProxy {
-  readonly host: string;
-  readonly port: number;
-  /** Connections that are open now. */
-  readonly openCount: number;
-  /** Connections that were ever accepted, those refused by `refuse` excepted. */
-  readonly acceptedCount: number;
-  /** Resets every open connection on both sides; new ones go through. */
-  cut(): void;
-  /** Ends every open connection with FIN, on both sides. */
-  end(): void;
-  /** Cuts, and resets every new connection at once, until `restore`. */
-  refuse(): void;
-  /** Nothing passes any more, on open and on new connections, and neither side is told, until `restore`. */
-  stall(): void;
-  /** At most so many bytes a second in each direction of each connection, until `restore`. */
-  slow(bytesPerSecond: number): void;
-  /** Holds each chunk for so long, in each direction, until `restore`. */
-  delay(ms: number): void;
-  /** The next answer is lost: its request arrives and is carried out, and the connection breaks in the place of the answer. */
-  loseNextAnswer(): void;
-  /** Passes so many more bytes from the server on each open and each new connection, then ends it with FIN; until `restore`. */
-  truncate(bytes: number): void;
-  /** Passes everything again, what was held first. */
-  restore(): void;
-  close(): Promise<void>;
-}
+export type TcpProxy = Awaited<ReturnType<typeof startTcpProxy>>;
 
 /** One client's connection, with the one to the server. */
 interface Link {
@@ -49,7 +17,13 @@ interface Link {
 
 const slowTickMs = 20;
 
-export async function startTcpProxy(target: { readonly host: string; readonly port: number }): Promise<TcpProxy> {
+/**
+ * A loopback proxy in front of any TCP server, that can break the connection in every way in which networks do.
+ *
+ * What is stalled or slow is held in the proxy, and is gone when its sender resets the connection: as in a network that
+ * lost the packets and would only get them by a retransmission.
+ */
+export async function startTcpProxy(target: { readonly host: string; readonly port: number }) {
   const links = new Set<Link>();
   const pace = { bytesPerSecond: Infinity };
   let delayMs = 0;
@@ -165,13 +139,17 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
   return {
     host,
     port,
+    /** Connections that are open now. */
     get openCount() {
       return links.size;
     },
+    /** Connections that were ever accepted, those refused by `refuse` excepted. */
     get acceptedCount() {
       return acceptedCount;
     },
+    /** Resets every open connection on both sides; new ones go through. */
     cut,
+    /** Ends every open connection with FIN, on both sides. */
     end() {
       for (const { client, upstream } of links) {
         client.end();
@@ -180,19 +158,26 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
         upstream.destroySoon();
       }
     },
+    /** Cuts, and resets every new connection at once, until `restore`. */
     refuse() {
       isRefusing = true;
       cut();
     },
+    /** Nothing passes any more, on open and on new connections, and neither side is told, until `restore`. */
     stall: () => setPace(0),
+    /** At most so many bytes a second in each direction of each connection, until `restore`. */
     slow: setPace,
-    delay(ms) {
+    /** Holds each chunk for so long, in each direction, until `restore`. */
+    delay(ms: number) {
       delayMs = ms;
     },
+    /** The next answer is lost: its request arrives and is carried out, and the connection breaks in the place of the answer. */
     loseNextAnswer() {
       answersToLose += 1;
     },
+    /** Passes so many more bytes from the server on each open and each new connection, then ends it with FIN; until `restore`. */
     truncate,
+    /** Passes everything again, what was held first. */
     restore() {
       isRefusing = false;
       delayMs = 0;

@@ -5,42 +5,17 @@ import { parseConfig } from "../../gateway/config.ts";
 import { call, type CallOptions } from "../../gateway/library/contract_client.ts";
 import { createLog } from "../../gateway/observability/log.ts";
 import { nodeHttp } from "../../gateway/runtime/node_http.ts";
-import { startGateway, type RunningGateway, type StartOptions } from "../../gateway/runtime/start_gateway.ts";
+import { startGateway, type StartOptions } from "../../gateway/runtime/start_gateway.ts";
 import type { Environment } from "../../shared/environment_reader.ts";
 import { openOnPostgres } from "../drizzle/open_databases.ts";
-import {
-  createIssuerKey,
-  createOperator,
-  issuerEnvironment,
-  type IssuerKey,
-  type TestOperator,
-  type TestTenant,
-} from "./operator.ts";
+import { createIssuerKey, createOperator, issuerEnvironment, type IssuerKey } from "./operator.ts";
 import { openTestPglite } from "./pglite.ts";
 import { temporaryFolder } from "./temporary_folder.ts";
 import { runSql, watchedQueries } from "./watched_database.ts";
 
 export { createScan } from "../contract/harness.ts";
 
-export interface TestGateway extends TestOperator {
-  readonly gateway: RunningGateway;
-  readonly url: string;
-  readonly acme: TestTenant;
-  readonly globex: TestTenant;
-  /** The variables with which a command reaches it as Acme. */
-  readonly env: Readonly<Record<string, string>>;
-  readonly database: Database;
-  /** The rows of a statement about every tenant. */
-  owner(sql: string, ...params: readonly unknown[]): ReturnType<typeof runSql>;
-  /** Everything that was logged, every level. */
-  readonly log: readonly string[];
-  request(path: string, options?: CallOptions): Promise<Response>;
-  /** Sends a request of `/api/v1` with Acme's key, or with another credential. */
-  send(method: string, path: string, json?: unknown, as?: string): Promise<Response>;
-  /** Reads a resource of `/api/v1` with Acme's key, which has to be answered. */
-  read<Answer>(path: string): Promise<Answer>;
-  stop(): Promise<void>;
-}
+export type TestGateway = Awaited<ReturnType<typeof startTestGateway>>;
 
 /** PostgreSQL in this process for a fast test and for a program; the run's server, which costs less CPU time, for other tests. */
 export async function openTestDatabase(): Promise<Database> {
@@ -50,10 +25,7 @@ export async function openTestDatabase(): Promise<Database> {
 }
 
 /** One database for several gateways, one after another: a gateway that stops leaves it open. */
-export async function openSharedDatabase(): Promise<{
-  readonly database: Database;
-  readonly close: () => Promise<void>;
-}> {
+export async function openSharedDatabase() {
   const database = await openTestDatabase();
   return { database: { ...database, close: async () => {} }, close: () => database.close() };
 }
@@ -74,9 +46,10 @@ export async function openTestGateway(...options: Parameters<typeof startTestGat
 export async function startTestGateway(
   environment: Environment = {},
   { issuerKey: givenKey, ...options }: TestGatewayOptions = {},
-): Promise<TestGateway> {
+) {
   const folder = await temporaryFolder();
   const issuerKey = givenKey ?? (await createIssuerKey());
+  /** Everything that was logged, every level. */
   const log: string[] = [];
   const config = parseConfig({ PORT: "0", ...issuerEnvironment(issuerKey), ...environment });
   const database: Database = options.database ?? (await openTestDatabase());
@@ -91,20 +64,25 @@ export async function startTestGateway(
   const { url } = gateway;
   const operator = createOperator((operation, args) => gateway.admin(operation, args), issuerKey);
   const acme = await operator.createTenant("Acme");
-  const send: TestGateway["send"] = (method, path, json, as = `Api-Key ${acme.apiKey}`) =>
+  /** Sends a request of `/api/v1` with Acme's key, or with another credential. */
+  const send = (method: string, path: string, json?: unknown, as = `Api-Key ${acme.apiKey}`) =>
     call(gateway, `/api/v1${path}`, { method, as, json });
   return {
     ...operator,
     gateway,
     url,
+    /** The variables with which a command reaches it as Acme. */
     env: { SCANSTREAM_URL: url, SCANSTREAM_API_KEY: acme.apiKey },
     acme,
     globex: await operator.createTenant("Globex"),
     database,
-    owner: (sql, ...params) => runSql(database, "set local role scanstream_admin", { sql, params }),
-    log,
-    request: (path, callOptions) => call(gateway, path, callOptions),
+    /** The rows of a statement about every tenant. */
+    owner: (sql: string, ...params: readonly unknown[]) =>
+      runSql(database, "set local role scanstream_admin", { sql, params }),
+    log: log as readonly string[],
+    request: (path: string, callOptions?: CallOptions) => call(gateway, path, callOptions),
     send,
+    /** Reads a resource of `/api/v1` with Acme's key, which has to be answered. */
     async read<Answer>(path: string) {
       const response = await send("GET", path);
       if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);

@@ -3,25 +3,7 @@ import { json } from "node:stream/consumers";
 import { Redis } from "ioredis";
 import { listen } from "./listen.ts";
 
-/**
- * The part of Upstash's REST API that the broker uses (https://upstash.com/docs/redis/features/restapi), in front of a real Redis:
- * one command, a pipeline, and a subscription stream.
- */
-export interface UpstashBridge {
-  readonly host: string;
-  readonly port: number;
-  readonly url: string;
-  readonly token: string;
-  /** Subscription streams that are open now. */
-  readonly streamCount: number;
-  /** The commands of the requests from now on, in a list that grows. */
-  watch(): readonly string[];
-  /** Ends every subscription stream cleanly. */
-  endStreams(): void;
-  /** Writes raw bytes on every subscription stream, as an upstream that has gone wrong would. */
-  writeRaw(bytes: Uint8Array | string): void;
-  close(): Promise<void>;
-}
+export type UpstashBridge = Awaited<ReturnType<typeof startUpstashBridge>>;
 
 export interface UpstashBridgeOptions {
   readonly redisUrl: string;
@@ -31,7 +13,11 @@ export interface UpstashBridgeOptions {
 type Command = readonly [name: string, ...args: readonly string[]];
 type Reply = { readonly result: unknown } | { readonly error: string };
 
-export async function startUpstashBridge(options: UpstashBridgeOptions): Promise<UpstashBridge> {
+/**
+ * The part of Upstash's REST API that the broker uses (https://upstash.com/docs/redis/features/restapi), in front of a real Redis:
+ * one command, a pipeline, and a subscription stream.
+ */
+export async function startUpstashBridge(options: UpstashBridgeOptions) {
   const { redisUrl, token = "local-token" } = options;
   const redis = new Redis(redisUrl, { lazyConnect: true, enableOfflineQueue: false, protocol: 2 });
   redis.on("error", () => undefined);
@@ -50,14 +36,18 @@ export async function startUpstashBridge(options: UpstashBridgeOptions): Promise
   return {
     ...listening,
     token,
+    /** Subscription streams that are open now. */
     get streamCount() {
       return streams.size;
     },
-    watch: () => (watched = []),
+    /** The commands of the requests from now on, in a list that grows. */
+    watch: (): readonly string[] => (watched = []),
+    /** Ends every subscription stream cleanly. */
     endStreams() {
       for (const stream of streams) stream.end();
     },
-    writeRaw(bytes) {
+    /** Writes raw bytes on every subscription stream, as an upstream that has gone wrong would. */
+    writeRaw(bytes: Uint8Array | string) {
       for (const stream of streams) stream.write(bytes);
     },
     async close() {

@@ -6,9 +6,9 @@ import { createStaticFiles } from "../../gateway/runtime/static_files.ts";
 import { NotFound } from "../../shared/app_error.ts";
 import { createMemoryBroker } from "../../shared/brokers/memory.ts";
 import type { Environment } from "../../shared/environment_reader.ts";
-import { createPublisher, type Publisher } from "../../shared/send_event.ts";
+import { createPublisher } from "../../shared/send_event.ts";
 import { builtPackage } from "./command_line.ts";
-import { createIssuerKey, type TestOperator, type TestTenant } from "./operator.ts";
+import { createIssuerKey, type TestTenant } from "./operator.ts";
 import { createProducer, type Producer } from "./producers.ts";
 import { temporaryFolder } from "./temporary_folder.ts";
 import { openSharedDatabase, startTestGateway } from "./test_gateway.ts";
@@ -17,24 +17,10 @@ export interface WebTenant extends TestTenant {
   readonly producer: Producer;
 }
 
-/** The gateway on Node with the page as it is built. */
-export interface WebGateway extends TestOperator, AsyncDisposable {
-  readonly url: string;
-  createTenant(name: string): Promise<WebTenant>;
-  /** The tenant that the page signs in as by itself; null: the gateway is no demo. */
-  setDemo(tenant: WebTenant | null): void;
-  stop(): Promise<void>;
-  /** Starts again at the same address, over the same database. */
-  start(): Promise<void>;
-  /** Publishes past the HTTP route, as a scanner with broker credentials does. */
-  readonly publisher: Publisher;
-  /** As its metrics count them. */
-  openStreams(): Promise<number>;
-  /** As when the monitor's producer has not reported for 61 s. */
-  silenceMonitor(tenant: WebTenant, monitorId: string): Promise<void>;
-}
+export type WebGateway = Awaited<ReturnType<typeof startWebGateway>>;
 
-export async function startWebGateway(environment: Environment = {}): Promise<WebGateway> {
+/** The gateway on Node with the page as it is built. */
+export async function startWebGateway(environment: Environment = {}) {
   const folder = await temporaryFolder();
   const issuerKey = await createIssuerKey();
   const { database, close } = await openSharedDatabase();
@@ -57,21 +43,26 @@ export async function startWebGateway(environment: Environment = {}): Promise<We
 
   return {
     ...gateway,
-    async createTenant(name) {
+    async createTenant(name: string): Promise<WebTenant> {
       const tenant = await gateway.createTenant(name);
       return { ...tenant, producer: createProducer(gateway.url, tenant.apiKey) };
     },
-    setDemo: (tenant) => void (demo = tenant),
+    /** The tenant that the page signs in as by itself; null: the gateway is no demo. */
+    setDemo: (tenant: WebTenant | null) => void (demo = tenant),
+    /** Publishes past the HTTP route, as a scanner with broker credentials does. */
     publisher: createPublisher({ publish: (channel, message) => broker.publish(channel, message) }),
     stop: () => gateway.stop(),
+    /** Starts again at the same address, over the same database. */
     async start() {
       gateway = await start(port);
     },
+    /** As its metrics count them. */
     async openStreams() {
       const text = await (await fetch(`${gateway.url}/metrics`)).text();
       return Number(/^scanstream_streams_open (\d+)$/m.exec(text)?.[1]);
     },
-    async silenceMonitor(tenant, monitorId) {
+    /** As when the monitor's producer has not reported for 61 s. */
+    async silenceMonitor(tenant: WebTenant, monitorId: string) {
       const updatedAt = new Date(Date.now() - 61_000);
       await write(database, { tenantId: tenant.id }, (db) =>
         db.update(monitors).set({ updatedAt }).where(eq(monitors.id, monitorId)),
