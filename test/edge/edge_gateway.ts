@@ -3,7 +3,6 @@ import { toChannelKey } from "../../shared/brokers/channel_key.ts";
 import { call, createScan, keyOf, openStream, type GatewayCase, type GatewayUnderTest } from "../contract/harness.ts";
 import { startEdgeBackends, type EdgeBackends } from "../support/edge_backends.ts";
 import { startDenoGateway, startNodeGateway, startWranglerDev, type ServerProcess } from "../support/server_process.ts";
-import type { TcpProxy } from "../support/tcp_proxy.ts";
 
 export type Runtime = "Node" | "Deno" | "Workers";
 
@@ -19,19 +18,10 @@ export const smallBounds = {
 
 const brokerDatabase = 2;
 
-/** A gateway that runs as it is deployed, over real servers, with breakable networks between. */
-export interface EdgeGateway extends GatewayUnderTest {
-  readonly backends: EdgeBackends;
-  /** To Redis over TCP; on Workers to Upstash's REST. */
-  readonly brokerNetwork: TcpProxy;
-  /** To PostgreSQL over TCP; on Workers to Neon's HTTP. */
-  readonly databaseNetwork: TcpProxy;
-  /** Everything that it said. */
-  output(): string;
-  close(): Promise<void>;
-}
+export type EdgeGateway = Awaited<ReturnType<typeof startEdgeGateway>>;
 
-export async function startEdgeGateway(runtime: Runtime, bounds: Variables = smallBounds): Promise<EdgeGateway> {
+/** A gateway that runs as it is deployed, over real servers, with breakable networks between. */
+export async function startEdgeGateway(runtime: Runtime, bounds: Variables = smallBounds) {
   const backends = await startEdgeBackends();
   const { url, output, stop } = await startOn(runtime, backends, bounds);
   const brokerNetwork = runtime === "Workers" ? backends.bridgeNetwork : backends.redisNetwork;
@@ -41,18 +31,21 @@ export async function startEdgeGateway(runtime: Runtime, bounds: Variables = sma
   return {
     url,
     backends,
+    /** To Redis over TCP; on Workers to Upstash's REST. */
     brokerNetwork,
+    /** To PostgreSQL over TCP; on Workers to Neon's HTTP. */
     databaseNetwork,
+    /** Everything that it said. */
     output: () => output.stdout + output.stderr,
     tenant: await backends.createTenant("Acme"),
     strangerApiKey: stranger.apiKey,
     control: {
       ...backends,
       maxStreamsPerTenant: Number(bounds["EVENTSTREAM_MAX_STREAMS_PER_TENANT"]),
-      async publishRaw(channel, message) {
+      async publishRaw(channel: string, message: string) {
         await backends.redis.command("PUBLISH", key(channel), message);
       },
-      async subscriptionCount(channel) {
+      async subscriptionCount(channel: string) {
         const answer = await backends.redis.command("PUBSUB", "NUMSUB", key(channel));
         return Array.isArray(answer) ? Number(answer[1]) : Number.NaN;
       },

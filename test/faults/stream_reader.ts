@@ -15,7 +15,7 @@ export async function openReader(url: string, authorization: string) {
   const reader = {
     status: response.statusCode ?? 0,
     retryAfter: response.headers["retry-after"] ?? null,
-    /** Of the events, in the order in which they came. */
+    /** Numbers of the events, in the order in which they came. */
     numbers,
     openedAtMs: performance.now(),
     isClosed: false,

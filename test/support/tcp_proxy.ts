@@ -20,8 +20,8 @@ const slowTickMs = 20;
 /**
  * A loopback proxy in front of any TCP server, that can break the connection in every way in which networks do.
  *
- * What is stalled or slow is held in the proxy, and is gone when its sender resets the connection: as in a network that
- * lost the packets and would only get them by a retransmission.
+ * Bytes that are stalled or slow are held in the proxy, and are gone when their sender resets the connection: as in a network
+ * that lost the packets and would only get them by a retransmission.
  */
 export async function startTcpProxy(target: { readonly host: string; readonly port: number }) {
   const links = new Set<Link>();
