@@ -4,6 +4,8 @@ import { startOrg } from "../practice_org/start_org.ts";
 import { callCommand } from "./called_command.ts";
 import { ownFolder } from "./clean_up.ts";
 
+export type CommandOrg = Awaited<ReturnType<typeof startCommandOrg>>;
+
 /** A practice org, and the variables with which a scan reads it. */
 export async function startCommandOrg(options: Partial<PracticeOrgOptions> = {}) {
   const [org, folder] = await Promise.all([startOrg(options), ownFolder()]);
