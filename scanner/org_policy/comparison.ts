@@ -1,6 +1,7 @@
 import type { FindingDraft } from "../checks/check.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import type { JsonList } from "../evidence/artifacts.ts";
+import { explicitActivityOf } from "../checks/parsing/activity.ts";
 import { nameOf, quoteAll } from "../checks/parsing/names.ts";
 import { withNote } from "../checks/evaluating/finding_drafts.ts";
 import type { Zones } from "../checks/evaluating/zones.ts";
@@ -87,6 +88,8 @@ function zoneProblem(names: readonly string[], zones: Zones): string | null {
     if (found.length > 1) return `the org has ${found.length} zones with the name "${name}"`;
     if (found.length === 0 && zones.missing !== null) return `the zone "${name}" was not read`;
     if (found.length === 0) return `it names the zone "${name}", which the org does not have`;
+    // A rule that denies it denies nobody then.
+    if (!found.every((zone) => explicitActivityOf(zone) === "active")) return `the zone "${name}" is not active`;
   }
   return null;
 }

@@ -53,6 +53,16 @@ testChanges([
   ["a session rule is for another zone", ({ org }) => (sessionZones(org).include = [addZone(org)]), { [S]: "FAIL" }],
   ["a session rule is for one zone more", ({ org }) => sessionZones(org).include.push(addZone(org)), { [S]: "FAIL" }],
   ["a session rule leaves a zone out", ({ org }) => (sessionZones(org).exclude = [addZone(org)]), { [S]: "FAIL" }],
+  [
+    "a zone that session rules leave out, as the document says, is inactive",
+    ({ org, policy }) => {
+      for (const one of org.global_session_policies.value) one.rules.value[0].conditions.network.exclude = ["nzoB"];
+      addZone(org);
+      for (const entry of policy.session_policies) entry.zones_denied = ["Branch office"];
+      named(zones(org), "Branch office").status = "INACTIVE";
+    },
+    { [S]: open },
+  ],
   ["a session policy is not in the document", ({ policy }) => policy.session_policies.shift(), { [S]: open }],
   ["a session policy was renamed", ({ org }) => (session(org, "Administrators").policy.name = "Admins"), { [S]: open }],
   [
