@@ -11,9 +11,16 @@ const environment = new Proxy<Record<string, unknown>>(
 );
 parseConfig(environment);
 
+const deployed = (name: string) => readFile(join(import.meta.dirname, "../../deploy", name), "utf8");
+
+test("a token in a stream's query is in no line that a proxy writes about an error", async () => {
+  expect(await deployed("nginx.conf")).toMatch(/event-stream\$ \{[^}]*\n {6}error_log \S+ crit;/);
+  expect(await deployed("Caddyfile")).toMatch(/request>uri query \{\s+replace access_token /);
+});
+
 // A gateway that is given a misspelled DATABASE_URL starts with an embedded database.
 test("the compose file gives its gateways variables that they know", async () => {
-  const compose = await readFile(join(import.meta.dirname, "../../deploy/compose.yml"), "utf8");
+  const compose = await deployed("compose.yml");
   const [gateway = ""] = compose.split(/^services:$/m);
   const names = [...gateway.matchAll(/^ {4}([A-Z_]+):/gm)].map(([, name = ""]) => name);
   expect(names).toContain("DATABASE_URL");
