@@ -1,4 +1,4 @@
-import { createWriteStream } from "node:fs";
+import { createWriteStream, existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import packageJson from "../package.json" with { type: "json" };
@@ -94,12 +94,7 @@ async function main(): Promise<void> {
     say(`The scan is kept at ${gateway.url}/. To scan again yourself:\n`);
     const gatewayLines = [`SCANSTREAM_URL=${gateway.url}`, `SCANSTREAM_API_KEY=${demo.api_key}`];
     for (const line of [...credentials.environmentLines, ...gatewayLines]) say(`  export ${line}`);
-    say(
-      `  npm run -s scanstream -- scan\n\nEverything stays up until Ctrl-C. A monitor follows the practice org from now on:`,
-    );
-    say(
-      `  open its admin page ${org.url}/, turn off MFA for the Admin Console, and watch the result change on the live page.\n`,
-    );
+    say(`  npm run -s scanstream -- scan\n\nEverything stays up until Ctrl-C. A monitor follows the practice org:\n`);
     await followPracticeOrg(org, io);
   }
   await Promise.all([gateway.stop({ drainMs: 500 }), org.stop()]);
@@ -110,7 +105,16 @@ async function followPracticeOrg(org: PracticeOrg, io: CommandIo): Promise<void>
   // A state belongs to one org, and another port is another org.
   const state = join(stateDirectory, `follow-${org.port}`);
   const flags = { config: false, state, interval: String(followSeconds), format: "table" };
-  const stdout = (text: string) => io.stdout(text.replaceAll(/^(?!.* → ).*\n/gm, ""));
+  const invite = () =>
+    say(
+      `Open the admin page ${org.url}/, turn off MFA for the Admin Console, and watch the result change on the live page.\n`,
+    );
+  // The first results already hold a change that was made before them, and nobody could be named for it.
+  if (existsSync(join(state, "state.json"))) invite();
+  const stdout = (text: string) => {
+    if (text.includes("First results")) invite();
+    io.stdout(text.replaceAll(/^(?!.* → ).*\n/gm, ""));
+  };
   await followCommand(flags, { ...io, stdout });
 }
 

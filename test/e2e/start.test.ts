@@ -47,7 +47,7 @@ test("npm start streams one scan to its page's session, ends it, and continues u
   expect(types.at(-1)).toBe("scan.end");
   expect(types.filter((type) => type === "scan.progress").length).toBeGreaterThan(1);
 
-  await first.until("stdout", /Everything stays up/);
+  await first.until("stdout", /Everything stays up[^]*Open the admin page/);
   const pasted = (first.output.stdout.match(/^ {2}export .*$/gm) ?? []).join("\n");
   const shown = await promisify(execFile)("bash", ["-c", `${pasted}\nenv -0`], { env: {} });
   const variables = Object.fromEntries(shown.stdout.split("\0").map((line) => line.split(/=(.*)/s, 2)));
