@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createPgDatabase } from "../../../drizzle/databases/pg.ts";
+import type { AdminArguments } from "../../../gateway/operator/arguments.ts";
 import { runAdmin } from "../../../gateway/operator/call_admin.ts";
+import type { AdminOperation } from "../../../gateway/operator/operations.ts";
 import { UsageError } from "../../../shared/usage_error.ts";
 import { Interruption } from "../../../gateway/runtime/interruption.ts";
 import type { GatewayIo } from "../../../command_line/command_io.ts";
@@ -98,18 +100,13 @@ describe("a real database", () => {
     expect(await migrateCommand(createIo({ DATABASE_URL: bare.ownerUrl }).io)).toBe(0);
 
     const owner = { DATABASE_URL: bare.ownerUrl };
-    const tenant = (await runAdmin(owner, "tenant.create", { name: "Acme" })) as { id: string };
-    const key = (await runAdmin(owner, "api-key.create", { tenant: tenant.id, name: "ci" })) as {
-      id: string;
-      api_key: string;
-    };
-    await runAdmin(owner, "user.create", { tenant: tenant.id, sub: "alice" });
-    const token = (await runAdmin(owner, "token.create", { tenant: tenant.id, sub: "alice" })) as {
-      access_token: string;
-    };
-    const stranger = (await runAdmin(owner, "token.create", { tenant: tenant.id, sub: "bob" })) as {
-      access_token: string;
-    };
+    const admin = async (...call: readonly [AdminOperation, AdminArguments]) =>
+      (await runAdmin(owner, ...call)) as Readonly<Record<string, string>>;
+    const { id: tenant } = await admin("tenant.create", { name: "Acme" });
+    const { api_key: key } = await admin("api-key.create", { tenant, name: "ci" });
+    await admin("user.create", { tenant, sub: "alice" });
+    const { access_token: token } = await admin("token.create", { tenant, sub: "alice" });
+    const { access_token: stranger } = await admin("token.create", { tenant, sub: "bob" });
     await expect(runAdmin({ DATABASE_URL: bare.appUrl }, "tenant.list", {})).rejects.toMatchObject({
       code: "permission_denied",
     });
@@ -128,10 +125,10 @@ describe("a real database", () => {
       const served = serveOnNode(io);
       const status = async (authorization: string) =>
         (await fetch(`${await listening}/api/v1/scans`, { headers: { authorization } })).status;
-      expect(await status(`Api-Key ${key.api_key}`)).toBe(200);
+      expect(await status(`Api-Key ${key}`)).toBe(200);
       expect(written.terminal).toMatch(/"level":"warn".*METRICS_PORT/);
-      expect(await status(`Bearer ${token.access_token}`)).toBe(200);
-      expect(await status(`Bearer ${stranger.access_token}`)).toBe(403);
+      expect(await status(`Bearer ${token}`)).toBe(200);
+      expect(await status(`Bearer ${stranger}`)).toBe(403);
       interrupt();
       await expect(served).resolves.toBe(0);
     }

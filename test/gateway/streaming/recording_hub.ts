@@ -15,20 +15,14 @@ export { tenantId, uuid };
 export const lingerMs = 20;
 const decoder = new TextDecoder();
 
-export interface RecordingMember extends HubMember {
-  readonly chunks: Chunk[];
-  readonly ends: string[];
-  text(): string;
-}
-
-export function createMember(): RecordingMember {
+export function createMember() {
   const chunks: Chunk[] = [];
   const ends: string[] = [];
   return {
     chunks,
     ends,
-    deliver: (chunk) => void chunks.push(chunk),
-    end: (reason) => void ends.push(reason),
+    deliver: (chunk: Chunk) => void chunks.push(chunk),
+    end: (reason: string) => void ends.push(reason),
     text: () => chunks.map((chunk) => decoder.decode(chunk.bytes)).join(""),
   };
 }
