@@ -296,7 +296,10 @@ export type Values = { readonly [Name in SettingName]: (typeof table)[Name]["fal
 
 export async function checkNames() {
   const { catalog } = await import("../catalog/catalog.ts");
-  return catalog.map(({ name, rule }) => ({ value: name, description: `${rule.vuln_id} ${rule.title}` }));
+  return [
+    ...catalog.map(({ rule }) => ({ value: rule.vuln_id, description: rule.title })),
+    ...catalog.map(({ name, rule }) => ({ value: name, description: `${rule.vuln_id} ${rule.title}` })),
+  ];
 }
 
 async function organizationNames() {
