@@ -39,23 +39,15 @@ export interface TestTenant {
   readonly sub: string;
 }
 
-/** Operator of a gateway, and the issuer of its tokens. */
-export interface TestOperator {
-  createTenant(name: string): Promise<TestTenant>;
-  /** A JWT that the gateway accepts unless a claim says otherwise, for 10 minutes. */
-  sign(claims: Readonly<Record<string, unknown>>, lifetimeSeconds?: number): Promise<string>;
-  revokeApiKey(id: string): Promise<void>;
-  addUser(tenantId: string, sub: string, role: Role): Promise<void>;
-  removeUser(tenantId: string, sub: string): Promise<void>;
-  /** Every key and token that was ever given out: none may be logged. */
-  readonly secrets: readonly string[];
-}
+export type TestOperator = ReturnType<typeof createOperator>;
 
 type Admin = (operation: AdminOperation, args: AdminArguments) => Promise<unknown>;
 
-export function createOperator(admin: Admin, { kid, privateKey }: IssuerKey): TestOperator {
+/** Operator of a gateway, and the issuer of its tokens. */
+export function createOperator(admin: Admin, { kid, privateKey }: IssuerKey) {
   const secrets: string[] = [];
 
+  /** Makes a JWT that the gateway accepts unless a claim says otherwise, for 10 minutes. */
   async function sign(claims: Readonly<Record<string, unknown>>, lifetimeSeconds = 600): Promise<string> {
     const now = Math.floor(Date.now() / 1000);
     const all = { iss: issuer, aud: audience, iat: now, exp: now + lifetimeSeconds, ...claims };
@@ -66,8 +58,9 @@ export function createOperator(admin: Admin, { kid, privateKey }: IssuerKey): Te
 
   return {
     sign,
-    secrets,
-    async createTenant(name) {
+    /** Every key and token that was ever given out: none may be logged. */
+    secrets: secrets as readonly string[],
+    async createTenant(name: string): Promise<TestTenant> {
       const { id: tenant } = (await admin("tenant.create", { name })) as { readonly id: string };
       await admin("user.create", { tenant, sub: member });
       const key = await admin("api-key.create", { tenant, name: "test", scopes: "read,publish,admin" });
@@ -76,8 +69,9 @@ export function createOperator(admin: Admin, { kid, privateKey }: IssuerKey): Te
       const token = await sign({ tenant_id: tenant, sub: member });
       return { id: tenant, name, apiKey, apiKeyId, token, sub: member };
     },
-    revokeApiKey: async (id) => void (await admin("api-key.revoke", { id })),
-    addUser: async (tenant, sub, role) => void (await admin("user.create", { tenant, sub, role })),
-    removeUser: async (tenant, sub) => void (await admin("user.remove", { tenant, sub })),
+    revokeApiKey: async (id: string) => void (await admin("api-key.revoke", { id })),
+    addUser: async (tenant: string, sub: string, role: Role) =>
+      void (await admin("user.create", { tenant, sub, role })),
+    removeUser: async (tenant: string, sub: string) => void (await admin("user.remove", { tenant, sub })),
   };
 }

