@@ -27,9 +27,15 @@ async function files(contents: Readonly<Record<string, unknown>>): Promise<strin
   return place;
 }
 
-async function run(flags: Readonly<Record<string, string>>, ...org: readonly string[]) {
+function run(place: string, flags: Readonly<Record<string, string>> = {}, ...org: readonly string[]) {
   const options = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, value]);
-  return callCommand(["history", ...org, ...options], { cwd: await ownFolder(), nowMs: () => now });
+  const args = ["history", ...org, "--from-reports", ".", ...options];
+  return callCommand(args, { cwd: place, nowMs: () => now });
+}
+
+async function read(place: string, flags: Readonly<Record<string, string>> = {}, ...org: readonly string[]) {
+  const { stdout, stderr } = await run(place, { ...flags, format: "json" }, ...org);
+  return { stderr, history: JSON.parse(stdout) as History };
 }
 
 function scan(
@@ -69,9 +75,8 @@ describe("history --from-reports", () => {
         watch("2026-11-24T12:00:00.000Z", "2026-11-24T13:00:00.000Z"),
       ],
     });
-    const { code, stdout, stderr } = await run({ "from-reports": place, format: "json", days: "3" });
-    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    const history = JSON.parse(stdout) as History;
+    const { history, stderr } = await read(place, { days: "3" });
+    expect(stderr).toBe("");
     expect(history).toMatchObject({
       schema: "scanstream.history/1",
       from: "2026-11-23T00:00:00.000Z",
@@ -111,7 +116,7 @@ describe("history --from-reports", () => {
       { day: "2026-11-24", status: "FAIL", known_seconds: 9000 },
       { day: "2026-11-25", status: "UNKNOWN", known_seconds: 0 },
     ]);
-    const table = await run({ "from-reports": place, days: "3" });
+    const table = await run(place, { days: "3" });
     expect(table.stdout).toContain("Known for each rule on average: 2 h 31 min of 2 d 12 h (4.1 %)");
     expect(table.stdout).toMatch(/V-273186 .*PASS 11-24 +✓✗·/);
     expect(table.stdout.replaceAll(/\s+/g, " ")).toContain(
@@ -128,12 +133,12 @@ describe("history --from-reports", () => {
       "b.json": resting("24", "version 2"),
       "c.json": resting("25", "version 2"),
     });
-    const { stdout } = await run({ "from-reports": place, format: "json", days: "30" });
-    expect(JSON.parse(stdout).organizations[0].documents).toEqual([
+    const { history } = await read(place, { days: "30" });
+    expect(history.organizations[0]?.documents).toEqual([
       { document: "version 1", from: "2026-11-22T01:00:00.000Z", to: "2026-11-22T01:01:00.000Z", checks: [idle] },
       { document: "version 2", from: "2026-11-24T01:00:00.000Z", to: "2026-11-25T01:01:00.000Z", checks: [idle] },
     ]);
-    const table = await run({ "from-reports": place, days: "2" });
+    const table = await run(place, { days: "2" });
     expect(table.stdout).toContain("version 2: V-273186 rested on it");
     expect(table.stdout).not.toContain("version 1");
   });
@@ -146,7 +151,7 @@ describe("history --from-reports", () => {
       "backwards.json": scan("PASS", "2026-11-24T01:00:00.000Z", "2026-11-24T00:59:59.000Z"),
       "old.json": scan("PASS", "2025-10-21T11:00:00.000Z", "2025-10-21T11:59:59.000Z"),
     };
-    const { code, stdout, stderr } = await run({ "from-reports": await files(bad) });
+    const { code, stdout, stderr } = await run(await files(bad));
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     for (const [name, reason] of [
       ["notes.txt", "neither a JSON report"],
@@ -160,7 +165,7 @@ describe("history --from-reports", () => {
       "ahead.json": scan("PASS", "2026-11-25T12:05:00.000Z", "2026-11-25T12:06:00.000Z"),
       "oldest.json": scan("FAIL", "2025-10-21T12:00:00.000Z", "2025-10-21T12:00:00.000Z"),
     };
-    expect(await run({ "from-reports": await files(edge) })).toMatchObject({ code: 0, stderr: "" });
+    expect(await run(await files(edge))).toMatchObject({ code: 0, stderr: "" });
   });
 
   it("takes a change file without watch lines, and a line that a crash has cut", async () => {
@@ -169,16 +174,12 @@ describe("history --from-reports", () => {
       JSON.stringify(line("2026-11-24T11:00:00.000Z", "PASS", "FAIL")),
       '{"schema":"scanstream.chan',
     ].join("\n");
-    const { stdout, stderr } = await run({
-      "from-reports": await files({ "changes.ndjson": text }),
-      format: "json",
-      days: "2",
-    });
+    const { history, stderr } = await read(await files({ "changes.ndjson": text }), { days: "2" });
     expect(stderr).toMatch(/line 3 left out/);
     expect(stderr).toMatch(/from its first to its last line counts as known/);
-    const [{ rules }] = JSON.parse(stdout).organizations;
-    expect(rules[0].intervals.map(({ status }: { status: string }) => status)).toEqual(["UNKNOWN", "PASS", "UNKNOWN"]);
-    expect(rules[0].exposures).toMatchObject([{ closed: null, least_seconds: 0, most_seconds: 90_000 }]);
+    const [{ rules: [rule] = [] } = {}] = history.organizations;
+    expect(rule?.intervals.map(({ status }) => status)).toEqual(["UNKNOWN", "PASS", "UNKNOWN"]);
+    expect(rule?.exposures).toMatchObject([{ closed: null, least_seconds: 0, most_seconds: 90_000 }]);
   });
 
   it("shows the organizations and rules that are named", async () => {
@@ -189,18 +190,15 @@ describe("history --from-reports", () => {
       }),
     });
     for (const name of ["globex", "globex.okta.com", "https://globex.okta.com/"]) {
-      const { stdout } = await run({ "from-reports": place, format: "json" }, name);
-      expect(JSON.parse(stdout).organizations.map((one: { org_url: string }) => one.org_url)).toEqual([
-        "https://globex.okta.com",
-      ]);
+      const { history } = await read(place, {}, name);
+      expect(history.organizations.map((one) => one.org_url)).toEqual(["https://globex.okta.com"]);
     }
-    expect((await run({ "from-reports": place }, "initech")).stderr).toMatch(/expected one of https:\/\/acme.okta.com/);
-    const { stdout } = await run({ "from-reports": place, rule: "V-279692,V-273186", format: "csv", days: "1" });
+    expect((await run(place, {}, "initech")).stderr).toMatch(/expected one of https:\/\/acme.okta.com/);
+    const { stdout } = await run(place, { rule: "V-279692,V-273186", format: "csv", days: "1" });
     expect(stdout.split("\r\n").filter((row) => row.includes("V-279692"))).toHaveLength(2);
-    expect((await run({ "from-reports": place, rule: "V-1" })).stderr).toMatch(/unknown rule/);
-    for (const days of ["0", "401", "1.5", "x"])
-      expect((await run({ "from-reports": place, days })).stderr).toMatch(/1 to 400/);
-    for (const days of ["1", "400"]) expect(await run({ "from-reports": place, days })).toMatchObject({ code: 0 });
+    expect((await run(place, { rule: "V-1" })).stderr).toMatch(/unknown rule/);
+    for (const days of ["0", "401", "1.5", "x"]) expect((await run(place, { days })).stderr).toMatch(/1 to 400/);
+    for (const days of ["1", "400"]) expect(await run(place, { days })).toMatchObject({ code: 0 });
   });
 });
 
@@ -219,7 +217,7 @@ describe("history --by", () => {
       "b.json": scan("FAIL", "2026-11-24T23:59:59.000Z", "2026-11-25T00:00:01.000Z"),
       "c.json": scan("PASS", "2026-01-01T00:00:00.000Z", "2026-01-01T00:00:10.000Z"),
     });
-    const view = JSON.parse((await run({ "from-reports": place, by: "control", format: "json" })).stdout);
+    const view = JSON.parse((await run(place, { by: "control", format: "json" })).stdout);
     const [{ org_url, controls }] = view.organizations;
     expect(org_url).toBe(orgUrl);
     expect(controls.map((one: { control: string }) => one.control)).toContain("ac-11");
@@ -237,7 +235,7 @@ describe("history --by", () => {
         { day: "2026-11-25", share: 3 / 4, known_seconds: 4 },
       ]);
     }
-    const { stdout } = await run({ "from-reports": place, by: "control" });
+    const { stdout } = await run(place, { by: "control" });
     expect(stdout).toMatch(/indicates/);
     expect(stdout).toMatch(/claims\s+no\s+compliance/);
   });
