@@ -144,7 +144,7 @@ describe("a decision with a remediation date", () => {
   const plan = { check, reason: "Change 7", remediation_date: "2026-11-21" };
 
   function decide(entries: readonly object[], result: CheckResult = aCheckResult(), nowMs = now) {
-    const { waivers } = parseDecisions(JSON.stringify(entries), source);
+    const { waivers } = read(...entries);
     return applyDecisions([result], { waivers, attestations: [], baseline: null }, nowMs);
   }
 
@@ -170,7 +170,7 @@ describe("a decision with a remediation date", () => {
   test("is no plan for what is for a person to judge, unless the person found a failure", () => {
     const manual = aCheckResult({ findings: [aFinding({ status: "MANUAL" })] });
     expect(firstFinding([plan], manual)?.plan).toBeUndefined();
-    const { waivers } = parseDecisions(JSON.stringify([plan]), source);
+    const { waivers } = read(plan);
     const attestations = [{ check, status: "FAIL", reason: "seen", by: "A. Person", expires: null }] as const;
     const { results } = applyDecisions([manual], { waivers, attestations, baseline: null }, now);
     expect(results[0]?.findings[0]?.plan).toMatchObject({ remediation_date: "2026-11-21" });
@@ -194,7 +194,7 @@ describe("a decision with a remediation date", () => {
       /milestones: expected a remediation_date/,
     ],
   ])("refuses %j: %s", (changes, message) => {
-    expect(() => parseDecisions(JSON.stringify([{ ...plan, ...changes }]), source)).toThrow(message);
+    expect(() => read({ ...plan, ...changes })).toThrow(message);
   });
 });
 

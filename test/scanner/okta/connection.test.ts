@@ -57,9 +57,7 @@ test("no granted scope names IDP_SCOPE_PREFIX where an Okta organization is aske
 });
 
 test("a service application without a role is no_role, with the role to assign", async () => {
-  const idp = await scripted();
-  for (const path of ["/api/v1/policies", "/api/v1/apps", "/api/v1/brands"])
-    idp.on("GET", path, apiError(403, "E0000006"));
+  const idp = await scripted(apiError(403, "E0000006"));
   const scopes = ["policies.read", "apps.read", "brands.read", "zones.read", "networkZones.read", "idps.read"];
   const error = await refusal(idp, { scopes });
   expect(toErrorReport(error)).toEqual({
@@ -97,12 +95,9 @@ test("a refusal of the first-party settings does not end the probe", async () =>
 });
 
 test("scopes that let nothing be read are no_scope", async () => {
-  const idp = await scripted();
-  expect((await refusal(idp, { scopes: ["sessions.read"] })).code).toBe("no_scope");
-  for (const path of ["/api/v1/policies", "/api/v1/apps", "/api/v1/brands"]) {
-    idp.on("GET", path, { status: 403, headers: { "www-authenticate": 'DPoP error="insufficient_scope"' } });
-  }
-  expect((await refusal(idp)).code).toBe("no_scope");
+  expect((await refusal(await scripted(), { scopes: ["sessions.read"] })).code).toBe("no_scope");
+  const headers = { "www-authenticate": 'DPoP error="insufficient_scope"' };
+  expect((await refusal(await scripted({ status: 403, headers }))).code).toBe("no_scope");
 });
 
 test.each<[string, Reply, string]>([
@@ -114,8 +109,7 @@ test.each<[string, Reply, string]>([
   ["silence", { fault: "hang" }, "unreachable"],
   ["a reset", { fault: "reset" }, "unreachable"],
 ])("an organization whose every read gives %s is not blamed on its set-up", async (_, reply, code) => {
-  const idp = await scripted();
-  for (const path of ["/api/v1/policies", "/api/v1/apps", "/api/v1/brands"]) idp.on("GET", path, reply);
+  const idp = await scripted(reply);
   const error = await refusal(idp, { timeoutMs: reply.fault === "hang" ? 400 : 5000 });
   expect(error.code).toBe(code);
   expect(error.message).not.toMatch(/credential|opaque-token/i);
@@ -175,10 +169,10 @@ function refusal(idp: ScriptedIdp, config: Partial<ConnectionSettings> = {}): Pr
   return rejectionOf(IdpError, connected(idp, { config }));
 }
 
-/** A provider whose every read is answered with an empty list. */
-async function scripted(): Promise<ScriptedIdp> {
+/** A provider whose every read is answered like this, or with an empty list. */
+async function scripted(reply: Reply = { body: [] }): Promise<ScriptedIdp> {
   const { idp } = await setUpIdp({ dpop: true });
-  for (const path of ["/api/v1/policies", "/api/v1/apps", "/api/v1/brands"]) idp.on("GET", path, { body: [] });
+  for (const path of ["/api/v1/policies", "/api/v1/apps", "/api/v1/brands"]) idp.on("GET", path, reply);
   return idp;
 }
 
