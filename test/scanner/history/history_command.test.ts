@@ -177,7 +177,7 @@ describe("history --from-reports", () => {
     const { history, stderr } = await read(await files({ "changes.ndjson": text }), { days: "2" });
     expect(stderr).toMatch(/line 3 left out/);
     expect(stderr).toMatch(/from its first to its last line counts as known/);
-    const [{ rules: [rule] = [] } = {}] = history.organizations;
+    const rule = history.organizations[0]?.rules[0];
     expect(rule?.intervals.map(({ status }) => status)).toEqual(["UNKNOWN", "PASS", "UNKNOWN"]);
     expect(rule?.exposures).toMatchObject([{ closed: null, least_seconds: 0, most_seconds: 90_000 }]);
   });
