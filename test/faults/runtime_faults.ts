@@ -1,9 +1,7 @@
-import { once } from "node:events";
-import { connect, type Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { Broker } from "../../shared/broker.ts";
 import { createRedisBroker } from "../../shared/brokers/redis.ts";
-import { call, createScan, keyOf, refused } from "../contract/harness.ts";
+import { call, createScan, keyOf, openStuckReader, refused } from "../contract/harness.ts";
 import { startEdgeGateway, type EdgeGateway, type Runtime } from "../edge/edge_gateway.ts";
 import type { TestTenant } from "../support/operator.ts";
 import { openReader, type StreamReader } from "./stream_reader.ts";
@@ -134,7 +132,10 @@ export function describeRuntimeFaults(runtime: Runtime): void {
     test("clients that reset their connections: their places are free again, and no other client notices", async () => {
       const scan = await register(await gateway.control.createTenant("Initech"));
       const bystanders = await openAll();
-      const sockets = await Promise.all(Array.from({ length: maxStreamsPerTenant }, () => openSocket(scan)));
+      const path = new URL(scan.streamUrl).pathname;
+      const sockets = await Promise.all(
+        Array.from({ length: maxStreamsPerTenant }, () => openStuckReader(gateway, path, scan.authorization)),
+      );
       const refused = await openReader(scan.streamUrl, scan.authorization);
       expect(refused.status).toBe(429);
       expect(Number(refused.retryAfter)).toBeGreaterThan(0);
@@ -187,16 +188,4 @@ interface FaultyScan {
 interface Followed {
   readonly scan: FaultyScan;
   readonly reader: StreamReader;
-}
-
-/** An open stream on a socket of its own. */
-async function openSocket({ streamUrl, authorization }: FaultyScan): Promise<Socket> {
-  const { hostname, port, pathname } = new URL(streamUrl);
-  const socket = connect(Number(port), hostname);
-  socket.on("error", () => undefined);
-  await once(socket, "connect");
-  socket.write(`GET ${pathname} HTTP/1.1\r\nhost: ${hostname}:${port}\r\nauthorization: ${authorization}\r\n\r\n`);
-  const [head] = (await once(socket, "data")) as [Buffer];
-  expect(head.toString("latin1")).toMatch(/^HTTP\/1\.1 200 /);
-  return socket;
 }
