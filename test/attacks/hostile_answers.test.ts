@@ -126,7 +126,7 @@ describe("values of another shape", () => {
     },
   );
 
-  test("as an app's name: the first app is no proof of a role, and no rule is built in by a list that names it", async () => {
+  test("an app name or rule name of another shape leaves the role known, and makes no rule built in", async () => {
     const idp = await startCompliantOrg({
       [paths.apps]: [anApp({ name: ["saasure"] }), anApp({ name: { toString: 1 } })],
     });

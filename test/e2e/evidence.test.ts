@@ -143,7 +143,7 @@ describe("diff", () => {
     await run("evaluate", "--from-artifacts", "after.json", "--output", "after", "--format", "json");
   });
 
-  test("of two files of evidence names what changed, in two formats that no name can break", async () => {
+  test("diff of two evidence files names the changes, in two formats that no name can break", async () => {
     expect((await run("diff", "before.json", "after.json", "--format", "all", "--output", "diff")).code).toBe(1);
     const diff = bySchema(diffSchema)(JSON.parse(await read("diff/diff.json"))) as Diff;
     expect(diff.objects).toMatchObject([

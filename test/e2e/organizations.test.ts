@@ -114,7 +114,7 @@ test("evaluate, fix and follow obey the file as scan does, offline by the organi
 });
 
 describe("several organizations", () => {
-  test("have a report each and one summary; one that cannot be reached stops no other", async () => {
+  test("each organization has a report, and all have one summary; an unreachable one stops no other", async () => {
     const { cwd, run } = await inFolder({
       defaults: { output: "reports", format: ["json", "table"] },
       organizations: [

@@ -52,7 +52,7 @@ describe("scan", () => {
     expect(await readFile(file, "utf8")).not.toMatch(/PRIVATE KEY|Bearer|DPoP/);
   });
 
-  test("without an admin role exits with 3, evaluates nothing and says so as JSON", async () => {
+  test("a scan without an admin role exits with 3, evaluates nothing and says so as JSON", async () => {
     const org = await startCommandOrg({ role: "none" });
     const { code, stdout, stderr } = await scan(org.env, "--format", "json");
     expect(code).toBe(3);

@@ -135,7 +135,7 @@ describe("fingerprints", () => {
     return results.flatMap((result) => result.findings.map((finding) => finding.fingerprint));
   };
 
-  test("are SHA-256 in hex, and differ between all findings", () => {
+  test("fingerprints are SHA-256 in hex, and differ between all findings", () => {
     const fingerprints = fingerprintsOf(compliantArtifacts());
     for (const fingerprint of fingerprints) expect(fingerprint).toMatch(/^[0-9a-f]{64}$/);
     expect(new Set(fingerprints).size).toBe(fingerprints.length);

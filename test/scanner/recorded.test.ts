@@ -66,7 +66,7 @@ const answers = [...recorded(recordedFolder), ...examples(join(dirname(recordedF
 const understood = answers.filter(({ status, kind, body }) => status === 200 && overridesOf(kind, body) !== null);
 
 describe(`answers from ${source}`, () => {
-  test("are there, for most of what is read", () => {
+  test("recorded answers exist for most of what is read", () => {
     expect(answers.length).toBeGreaterThan(20);
     expect(understood.length).toBeGreaterThan(15);
   });

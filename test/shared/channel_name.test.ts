@@ -39,7 +39,7 @@ describe("parseChannelName", () => {
     },
   );
 
-  test("never throws and only accepts what makeChannelName would build", () => {
+  test("parseChannelName never throws and only accepts what makeChannelName would build", () => {
     fc.assert(
       fc.property(
         fc.oneof(

@@ -95,7 +95,7 @@ describe("algorithms", () => {
     }
   });
 
-  test("never follows a key that the token brings along", async () => {
+  test("a key that the token brings along is never used", async () => {
     const own = await createIssuerKey("ES256", "evil");
     for (const header of [
       { jwk: own.publicJwk },

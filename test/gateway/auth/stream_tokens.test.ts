@@ -13,7 +13,7 @@ function tokensAt(ms: number) {
   return createStreamTokens(secret, () => ms);
 }
 
-test("opens for 60 s and not longer", async () => {
+test("a stream token opens a stream for 60 s and not longer", async () => {
   const token = await tokensAt(startMs).issue(user, stream);
   await expect(tokensAt(startMs + 59_999).verify(token)).resolves.toBeDefined();
   await expect(tokensAt(startMs + 60_000).verify(token)).rejects.toMatchObject({ code: "not_authenticated" });

@@ -88,7 +88,7 @@ test("EVENTSTREAM_CACHE_DB wins over REDIS_URL, and must be a database that Redi
 });
 
 describe("a real database", () => {
-  test("without our tables names `migrate`, and serves after it, also as the application's role", async () => {
+  test("a database without tables names `migrate`, and serves after it, also as the application's role", async () => {
     const refused = serveOnNode(createIo({ PORT: "0", DATABASE_URL: bare.ownerUrl, ...secret }).io);
     await expect(refused).rejects.toThrow(UsageError);
     await expect(refused).rejects.toThrow(/DATABASE_URL: .*run `scanstream migrate`/);
@@ -134,7 +134,7 @@ describe("a real database", () => {
     }
   });
 
-  test("that is unavailable is retried for a while, then named", async () => {
+  test("a database that is unavailable is retried for a while, then named", async () => {
     const database = createPgDatabase("postgres://u:hunter2@127.0.0.1:1/d");
     const refused = requireMigrated(database, { timeoutMs: 1200 });
     await expect(refused).rejects.toThrow(/DATABASE_URL: the database cannot be reached/);

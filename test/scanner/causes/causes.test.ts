@@ -53,7 +53,7 @@ test("each finding names the requests that its values come from, and when, also 
   );
 });
 
-test("what a waiver accepts has no cause", async () => {
+test("a waived finding has no cause", async () => {
   const { results, document } = await typical;
   const waived = results.map((result) => ({
     ...result,

@@ -95,7 +95,7 @@ describe.each(everyPair)("%s as %s", (file, format) => {
     expect(merged(format, text, report, file)).toBe(text);
   });
 
-  test("with a later scan that knows less gives a person's answer back", () => {
+  test("a checklist with a later scan that knows less gives a person's answer back", () => {
     const later = reportOf({ "V-273195": "MANUAL", "V-273186": "MANUAL" });
     const reviews = reviewsOf(format, merged(format, text, later, file));
     expect(reviews.get("V-273195")?.result).toBe(before.get("V-273195")?.result);
@@ -103,7 +103,7 @@ describe.each(everyPair)("%s as %s", (file, format) => {
     expect(reviews.get("V-273186")?.result).toBe("notchecked");
   });
 
-  test("with a scan of other rules stays as it is there", () => {
+  test("a checklist keeps its answers to rules that the scan does not have", () => {
     const part = aReport(report.checks.filter(({ vuln_id: vulnId }) => vulnId === "V-273186"));
     const later = parseChecklist(merged(format, read(file), part, file), { option, file }).answers;
     for (const [id, answer] of answers) if (id !== "V-273186") expect([id, later.get(id)]).toEqual([id, answer]);
@@ -111,7 +111,7 @@ describe.each(everyPair)("%s as %s", (file, format) => {
 });
 
 describe("a checklist that was worked in by hand", () => {
-  test("as cklb keeps every field that nobody asked to change, known or not", () => {
+  test("a cklb keeps every field that nobody asked to change, known or not", () => {
     const before = JSON.parse(read("by_hand.cklb")) as Cklb;
     const after = JSON.parse(merged("cklb", read("by_hand.cklb"))) as Cklb;
     expect({ ...after, stigs: [] }).toEqual({ ...before, stigs: [] });
@@ -123,7 +123,7 @@ describe("a checklist that was worked in by hand", () => {
     expect(after.stigs[1]?.rules[1]).not.toHaveProperty("evaluate-stig");
   });
 
-  test("as ckl keeps every element of DISA's schema", () => {
+  test("a ckl keeps every element of DISA's schema", () => {
     const withoutSpace = (text: string) => text.replaceAll(/>\s+</g, "><").replaceAll(/<(\w+)><\/\1>/g, "<$1/>");
     const [before, after] = [read("by_hand.ckl"), merged("ckl", read("by_hand.ckl"))].map(withoutSpace);
     const kept = before?.matchAll(
@@ -133,7 +133,7 @@ describe("a checklist that was worked in by hand", () => {
     expect(lost).toEqual([]);
   });
 
-  test("as cklb from ckl, and as ckl from cklb, keeps the severity that a person set and why", () => {
+  test("a cklb from ckl, and a ckl from cklb, keep the severity that a person set and why", () => {
     const cklb = JSON.parse(merged("cklb", read("by_hand.ckl"))) as Cklb;
     const reason = "Consoles stand in a locked room <only>";
     expect(cklb.stigs[1]?.rules[0]?.["overrides"]).toEqual({ severity: { severity: "low", reason } });

@@ -60,7 +60,7 @@ describe("apps that nobody signs in to", () => {
       expect(detail.includes("left out, because nobody signs in there: 1 ")).toBe(isLeftOut);
   });
 
-  test("are counted and named by kind; inactive ones are not", () => {
+  test("apps that nobody signs in to are counted and named by kind; inactive ones are not", () => {
     const sources = ["corp.example", "people.csv"].map((label) => anApp({ ...directory, id: label, label }));
     const services = ["ACTIVE", "INACTIVE"].map((status) => anApp({ ...service, id: status, status }));
     const { detail } = judge([adminConsoleApp, dashboardApp, ...sources, ...services], good);
@@ -76,7 +76,7 @@ describe("apps that nobody signs in to", () => {
 });
 
 describe("a list of apps", () => {
-  test("that is a part leaves to a person what was not seen, and DISA's sentence; a FAIL says nothing of it", () => {
+  test("a partial list of apps leaves the unseen apps and DISA's sentence to a person, except with a FAIL", () => {
     const { findings } = judge([adminConsoleApp, anApp()], good);
     expect(findings).toHaveLength(2);
     for (const finding of findings) {
@@ -99,7 +99,7 @@ describe("a list of apps", () => {
     expect(judge(apps, good).detail).toContain('rule "Known networks" in zone "Offices" (192.0.2.0/24)');
   });
 
-  test("that broke off proves an open app, and nothing else", () => {
+  test("a list of apps that broke off proves an open app, and nothing else", () => {
     const apps = missing("provider_error", "page 2 failed", [adminConsoleApp, anApp({ _links: {} })]);
     const app_policy_rules = missing("provider_error", "page 2 failed", good);
     const { findings } = judge(apps, {}, { app_policy_rules });

@@ -38,7 +38,7 @@ describe("an identity provider", () => {
     expect(outcomeOf(judge([set(aSmartCardIdp(), path, value)]))).toBe(outcome);
   });
 
-  test("that is inactive is left out and named; none FAILs for the org", () => {
+  test("an inactive identity provider is left out and named; an org without an active one FAILs", () => {
     const inactive = aSmartCardIdp({ id: "0oaOld", name: "Old", status: "INACTIVE" });
     const result = judge([inactive, aSmartCardIdp()]);
     expect(result.findings).toHaveLength(1);
@@ -61,7 +61,7 @@ describe("its certificate", () => {
     expect(outcomeOf(judge([aSmartCardIdp()], certificate))).toBe(outcome);
   });
 
-  test("and its chain are shown by subject, issuer, serial number and SHA-256, judged, and left to a person", () => {
+  test("a certificate and its chain are shown by subject, issuer, serial number and SHA-256, judged, and left to a person", () => {
     const root = { ...dodCertificate, subject: "CN=DoD Root CA 3", serial: "01", sha256: "cd".repeat(32) };
     const result = judge([aSmartCardIdp()], { chain: [root] });
     expect(result.automated).toBe("PASS");
@@ -83,7 +83,7 @@ describe("its certificate", () => {
     },
   );
 
-  test("without an issuer leaves no empty quotation in the finding", () => {
+  test("a certificate without an issuer leaves no empty quotation in the finding", () => {
     for (const idp of [set(aSmartCardIdp(), issuer, " "), aSmartCardIdp()])
       expect(judge([idp], { issuer: "" }).detail).not.toMatch(/"\s*"/);
   });

@@ -61,7 +61,7 @@ describe("an active one among others is enough", () => {
   const card = (status: string, name = "Card") => ({ id: `aut${name}`, key: "smart_card_idp", name, status });
   const stream = (status: unknown, name: string) => ({ id: `0oa${name}`, name, type: "aws_eventbridge", status });
 
-  test("of smart card authenticators; the others are named", () => {
+  test("one active smart card authenticator is enough, and the others are named", () => {
     const result = evaluate("authenticator_smart_card_active", {
       authenticators: obtained([card("ACTIVE"), card("INACTIVE", "Old")]),
     });
@@ -69,7 +69,7 @@ describe("an active one among others is enough", () => {
     expect(result.detail).toMatch(/not active are "Old"/);
   });
 
-  test("of log streams; one of unknown status beside it is shown only", () => {
+  test("one active log stream is enough, and one of unknown status is only advisory", () => {
     const judge = (...streams: readonly JsonObject[]) => {
       const { status, findings } = evaluate("systemlog_streaming_enabled", { log_streams: obtained(streams) });
       return [status, findings.map(({ advisory }) => advisory)];

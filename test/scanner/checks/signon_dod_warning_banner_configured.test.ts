@@ -159,7 +159,7 @@ describe("Okta's own template of a page", () => {
   const template = recorded.response.body.pageContent;
   const withScript = (code: string) => template.replace("</head>", `<script>${code}</script></head>`);
 
-  test("with a dialog that shows the banner PASSes", () => {
+  test("Okta's template with a dialog that shows the banner PASSes", () => {
     expect(judge(withScript(`alert(${JSON.stringify(banner)})`)).status).toBe("PASS");
     expect(judge(template).findings).toMatchObject([{ status: "FAIL", actual: "no banner" }]);
   });
@@ -187,7 +187,7 @@ test("DISA's short form, and every sentence but not in order, need review", () =
 });
 
 describe("the pages of the brands", () => {
-  test("are judged one by one; an uncustomized one FAILs with a note", () => {
+  test("the pages of brands are judged one by one; an uncustomized one FAILs with a note", () => {
     const page = (kind: SignInPage["kind"], content: unknown) => obtained({ kind, content });
     const result = evaluate(check, {
       brand_sign_in_pages: obtained([

@@ -65,7 +65,7 @@ describe("an automation", () => {
     expect([outcomeOf(result), result.reason]).toEqual(["PASS", reason]);
   });
 
-  test("for another group names it", () => {
+  test("an automation for another group FAILs and names the group", () => {
     const policy = set(anAutomation(), "conditions.people.groups.include", ["00g2"]);
     const evidence = { automation_groups: obtained([{ id: "00g2", profile: { name: "Contractors" } }]) };
     expect(judge([[policy, [anAction()]]], evidence).detail).toContain('for the group "Contractors"');
@@ -73,7 +73,7 @@ describe("an automation", () => {
     expect(judge([[policy, [anAction()]]], unread).detail).toContain("groups.read is not granted; Verify that");
   });
 
-  test("that complies is enough beside others", () => {
+  test("one automation that complies is enough", () => {
     const late = set(anAutomation({ id: "rstLate", name: "Late" }), `${inactivity}.number`, 90);
     const { findings } = judge([
       [late, [anAction()]],
@@ -82,7 +82,7 @@ describe("an automation", () => {
     expect(findings).toMatchObject([{ status: "PASS", resource: { name: "User Inactivity / Suspend" } }]);
   });
 
-  test("that is the closest one FAILs with everything that it lacks", () => {
+  test("the closest automation FAILs with everything that it lacks", () => {
     const late = set(anAutomation({ id: "rstLate", name: "Late" }), `${inactivity}.number`, 90);
     const { findings } = judge([
       [{ ...late, id: "rstIdle", status: "INACTIVE", conditions: {} }, []],
@@ -132,7 +132,7 @@ describe("a directory that sources users", () => {
     for (const name of ["corp.example", "Directory Policy", "Partner"]) expect(detail).toContain(name);
   });
 
-  test("that shows only as an app is invisible to a Read-Only Administrator, as a note of the FAIL says", () => {
+  test("a directory that shows only as an app is invisible to a Read-Only Administrator, as a note of the FAIL says", () => {
     const hint = /cannot see a directory that exists only as an app/;
     expect(judge([]).detail).toMatch(hint);
     expect(judge([], { apps: obtained([anApp({ name: "saasure" })]) }).detail).not.toMatch(hint);

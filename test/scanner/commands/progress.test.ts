@@ -58,6 +58,6 @@ test("without a terminal each check is a line with its verdict, without the deta
   expect(text).not.toMatch(/[\r\u001b]/);
 });
 
-test("quiet progress is its messages", () => {
+test("quiet progress writes only messages", () => {
   expect(written("quiet", 80)).toBe("The gateway does not answer\n");
 });

@@ -114,7 +114,7 @@ describe("a waiver", () => {
     expect([ids.length > 0, warnings.length]).toEqual([isInForce, isInForce ? 0 : 1]);
   });
 
-  test("that matches nothing is said", () => {
+  test("a waiver that matches no open finding is a warning", () => {
     expect(apply({ resource: "Other" }).warnings).toEqual([expect.stringContaining("matches no open finding")]);
   });
 });
@@ -160,7 +160,7 @@ describe("a decision with a remediation date", () => {
     expect(warnings).toEqual([]);
   });
 
-  test("and an end is a waiver until then, and a plan all the time", () => {
+  test("a remediation date with an end is a waiver until then, and a plan all the time", () => {
     const both = { ...plan, remediation_date: "2026-11-01", expires: "2026-11-21", by: "A. Person" };
     expect(firstFinding([both])).toMatchObject({ waived: true, plan: { overdue: false } });
     const later = Date.parse("2026-11-22T00:00:00Z");

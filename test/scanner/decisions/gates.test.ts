@@ -111,7 +111,7 @@ describe("rules without a result", () => {
     expect([gate.isFailed, gate.unread]).toEqual([false, count]);
   });
 
-  test("are named with the exit code, or as not counted where they are allowed", () => {
+  test("rules without a result are named with the exit code, or as not counted where they are allowed", () => {
     const report = aReport([passed, unread("missing_scope")]);
     expect(applyGate(report, aGate()).line(3)).toBe(
       "Exit 3: 1 rule has no result (missing_scope: 1): V-273186 (--fail-on fail). Not counted: 1 finding needs manual review (1 CAT II)",

@@ -49,7 +49,7 @@ describe("decisions of the gateway", () => {
     });
   });
 
-  test("one about this organization counts before one about every organization", async () => {
+  test("a decision about this organization counts before one about every organization", async () => {
     await decide({ ...attestation, status: "FAIL", org_url: orgUrl });
     await decide(attestation);
     const { decisions: added } = await add();
@@ -75,7 +75,7 @@ describe("decisions of the gateway", () => {
     expect((await add({ ...noFiles, waivers: [plan] })).decisions.waivers).toHaveLength(2);
   });
 
-  test("one on a check that this scanner does not know is named and ignored", async () => {
+  test("a decision on a check that this scanner does not know is named and ignored", async () => {
     await decide({ ...waiver, check: "no_such" });
     expect(await add()).toEqual({
       decisions: noFiles,

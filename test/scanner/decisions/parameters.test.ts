@@ -33,7 +33,7 @@ describe("a value of the organization's own", () => {
     expect([stateOf(result), result.tailoring?.stig_status, isWaived(result)]).toEqual([state, stigStatus, waived]);
   });
 
-  test("that is stricter is what has to be met, also where something fails by the STIG", () => {
+  test("a stricter value has to be met, also where something fails by the STIG", () => {
     const policies = [60, 90].map((days, index) => ({
       ...set(aPasswordPolicy(), "settings.password.age.maxAgeDays", days),
       id: `00p${index}`,
@@ -45,7 +45,7 @@ describe("a value of the organization's own", () => {
     expect(changes).toEqual(Array(2).fill(expect.stringContaining("1 to 30")));
   });
 
-  test("that is looser closes nothing that fails by the STIG, even where a person attests it", () => {
+  test("a looser value closes nothing that fails by the STIG, even where a person attests it", () => {
     expect(stateOf({ ...judge(90, { password_maximum_age_days: 90 }), attestation: attested })).toBe("fail");
   });
 

@@ -38,12 +38,12 @@ describe("a saved file", () => {
     expect(parseArtifacts(text).artifacts).toEqual(artifacts);
   });
 
-  test("of a later version may hold artifacts that this one does not know", () => {
+  test("a saved file of a later version may hold unknown artifacts", () => {
     const text = JSON.stringify(set({ ...document }, "artifacts.future_things", { state: "whatever" }));
     expect(parseArtifacts(text).artifacts).not.toHaveProperty("future_things");
   });
 
-  test("with a time in another zone is the same time", () => {
+  test("a saved time in another zone is the same time", () => {
     const text = JSON.stringify({ ...document, evaluated_at: "2026-11-21T13:00:00+01:00" });
     expect(parseArtifacts(text).evaluated_at).toBe("2026-11-21T12:00:00.000Z");
   });
@@ -93,7 +93,7 @@ describe("another file is refused with what is wrong with it", () => {
     expect(error.message).toContain(message);
   });
 
-  test("and never by showing all of it", () => {
+  test("a refusal never shows the whole file", () => {
     const text = broken("scan.org_url", "x".repeat(100_000));
     expect(thrownBy(AppError, () => parseArtifacts(text)).message.length).toBeLessThan(200);
   });

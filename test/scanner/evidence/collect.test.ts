@@ -151,7 +151,7 @@ describe("the sign-in page", () => {
 });
 
 describe("the owners of API tokens", () => {
-  test("are asked about once each, and so are their groups, which have a name", async () => {
+  test("owners of API tokens and their groups are requested once each", async () => {
     const client = mapIdpClient({
       ...compliantOrg,
       [paths.tokens]: [aToken(), aToken({ id: "00T2" }), aToken({ id: "00T3", userId: "00u2" })],

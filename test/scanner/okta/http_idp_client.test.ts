@@ -198,7 +198,7 @@ test("a second page that fails leaves the first as partial", async () => {
   expect(reading.state === "missing" && reading.detail).toContain("page 2 of a list; 2 entries");
 });
 
-test("stops after a thousand pages", async () => {
+test("a list stops after a thousand pages", async () => {
   const { idp, client } = await setUp();
   let served = 0;
   idp.on("GET", "/api/v1/apps", () => page(idp, ["a"], `after=${++served}`));

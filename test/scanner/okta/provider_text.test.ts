@@ -23,13 +23,13 @@ describe("makes every text one well-formed line", () => {
     expect(clean([before])).toEqual([after]);
   });
 
-  test("in keys too, of which two never become one", () => {
+  test("keys become one well-formed line too, and two never become the same", () => {
     const keys = Object.keys(clean({ "a\0": 1, "a\u0001": 2, a: 3 }) as object);
     expect(keys).toHaveLength(3);
     for (const key of keys) expect(isLine(key, 2000), key).toBe(true);
   });
 
-  test("also below __proto__, which stays a key", () => {
+  test("texts below __proto__ become one line, and it stays a key", () => {
     const cleaned = clean(JSON.parse('{"__proto__":{"name":"\\ud800"},"\\u0000":1}')) as object;
     expect(Object.keys(cleaned)).toContain("__proto__");
     expect(Object.getPrototypeOf(cleaned)).toBe(Object.prototype);

@@ -64,7 +64,7 @@ test.each<[what: string, more: object, problem: RegExp]>([
   expect(() => parse(more)).toThrow(problem);
 });
 
-test("100,000 apps are read, and no more", () => {
+test("a document of 100,000 apps is read, and a larger one is refused", () => {
   const apps = Array.from({ length: 100_000 }, (_, index) => ({ app: `App ${index}`, ...office }));
   expect(parse({ apps }).apps).toHaveLength(100_000);
   expect(() => parse({ apps: [...apps, { app: "One more", ...office }] })).toThrow(

@@ -66,7 +66,7 @@ describe("the details of a rule", () => {
     expect(known?.details).toContain(`Read from ${read_from}\n`);
   });
 
-  test("have failures first and stay below what STIG Manager keeps, with the number that was left out", () => {
+  test("details of a rule have failures first, fit STIG Manager, and name the number left out", () => {
     const passing = Array.from({ length: 3000 }, () => aFinding({ status: "PASS" }));
     const [rule] = benchmarkRules(
       aReport([aCheckResult({ findings: [...passing, aFinding({ detail: "Failing one" })] })]),

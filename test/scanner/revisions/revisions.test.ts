@@ -43,7 +43,7 @@ describe("a text that a check was not written for", () => {
     },
   );
 
-  test("never passes, whichever single character changed", () => {
+  test("a rule never passes if any single character of its text changed", () => {
     expect(places.length).toBeGreaterThan(15_000);
     const { scan, evaluated_at: evaluatedAt, artifacts } = secure.document;
     const context = toContext({ engine: scan.engine, orgUrl: scan.org_url, evaluatedAt, orgPolicy: null });

@@ -49,7 +49,7 @@ test("an error names everything that is wrong, in one message and without a valu
   expect(message).not.toContain("secret");
 });
 
-test("empty variables are unset ones", () => {
+test("an empty variable counts as unset", () => {
   const { problems } = failure(
     {},
     { IDP_ORG_URL: "", IDP_CLIENT_ID: "  ", IDP_PRIVATE_KEY: "", IDP_PRIVATE_KEY_FILE: "" },

@@ -288,7 +288,7 @@ describe("the finished report", () => {
     expect((await readReport(scan.scanId)).status).toBe(200);
   });
 
-  test("where it cannot be stored, that is said once", async () => {
+  test("a finished report that cannot be stored is one warning", async () => {
     const tooLarge = await endedScan();
     const findings = [aFinding({ actual: randomBytes(9 * 1_048_576).toString("base64") })];
     await tooLarge.storeReport(reportOf(tooLarge.scanId, [aCheckResult({ findings })]));

@@ -22,7 +22,7 @@ test("an answer that inflates to a hundred mebibytes is not held", async () => {
   expect(process.memoryUsage().rss - before).toBeLessThan(80 * 1_048_576);
 });
 
-test("a refusal without end is the refusal", async () => {
+test("a refusal whose body never ends is reported as the refusal", async () => {
   const answering = callTo((response) => {
     response.writeHead(403, { "content-type": "application/problem+json" });
     const write = () => {

@@ -109,7 +109,7 @@ describe("GET /decisions", () => {
 });
 
 describe("DELETE /decisions/{id}", () => {
-  test("one that has expired stays expired", async () => {
+  test("a decision that has expired stays expired after its withdrawal", async () => {
     const { id } = await decide({ ...waiver, expires: "2099-01-31" });
     const expiresAt = new Date(Date.now() - 1000);
     await write(gateway.database, everyTenant, async (db) => void (await db.update(decisions).set({ expiresAt })));

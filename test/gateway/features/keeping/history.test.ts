@@ -276,7 +276,7 @@ describe("the state of an organization", () => {
 });
 
 describe("a monitor", () => {
-  test("that is started again, and says again what was known, changes nothing", async () => {
+  test("a monitor that is started again with known results changes no history", async () => {
     const orgUrl = newUrl();
     const monitor = createMonitor(orgUrl);
     await monitor.poll(base, { [idle]: fail });

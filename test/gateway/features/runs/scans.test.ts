@@ -102,7 +102,7 @@ describe("PATCH /scans/{id}", () => {
 });
 
 describe("the end of a scan", () => {
-  test("of many PATCHes at once one ends the scan, and its end is published once", async () => {
+  test("one of many concurrent PATCHes ends the scan, and its end is published once", async () => {
     const scan = await newScan();
     const published: string[] = [];
     const listening = new AbortController();
@@ -121,7 +121,7 @@ describe("the end of a scan", () => {
 describe("findings", () => {
   const store = (scan: Scan, findings: readonly object[]) => publish(scan, findingEvents(scan.id, findings));
 
-  test("are stored once for each fingerprint; the last one counts", async () => {
+  test("findings are stored once for each fingerprint; the last one counts", async () => {
     const scan = await newScan();
     const first = [finding({ fingerprint: "a" }), finding({ fingerprint: "b" })];
     expect(await (await store(scan, first)).json()).toEqual({ stored: 2, live: true });
@@ -140,7 +140,7 @@ describe("findings", () => {
     expect(items[2]).toMatchObject({ detail: "last" });
   });
 
-  test("come back with every field, whatever was in them", async () => {
+  test("findings come back with every field, whatever was in them", async () => {
     const scan = await newScan();
     const given = finding({
       automated: "PASS",
