@@ -16,8 +16,8 @@ interface EmbeddedFiles {
 const sea = process.getBuiltinModule("node:sea") as EmbeddedFiles | undefined;
 
 /**
- * What an installed package has as files, where this is the single executable (`tools/build_executable.ts`): `web/…`,
- * `migrations/…`, `pglite/…`. Null everywhere else.
+ * The files of an installed package, inside the single executable (`tools/build_executable.ts`): `web/…`, `migrations/…`,
+ * `pglite/…`. Null everywhere else.
  */
 export const embeddedFiles: EmbeddedFiles | null = sea?.isSea() === true ? sea : null;
 

@@ -13,7 +13,7 @@ import { looksLikeStreamToken, streamTokenNotAllowed, type StreamTokens } from "
  * database or the issuer is: an outage is never a 401; and with `PermissionDenied` where the credential itself says that it may not.
  * `toPrincipal` chooses one of several tenants.
  *
- * What a user's role allows, and that a key is still valid, is checked with each statement, see `membership.ts`.
+ * Each statement checks the user's role, and that a key is still valid: see `membership.ts`.
  */
 export type Authenticator = ReturnType<typeof createAuthenticator>;
 

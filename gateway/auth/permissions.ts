@@ -9,8 +9,8 @@ interface PermissionRule {
 }
 
 /**
- * Who may do what: each route names one of these (`gateway/http/allow.ts`), and each statement of it is checked against the
- * caller's role or scopes as they are then (`membership.ts`). docs/access.md has it with every route.
+ * Permissions with their roles and scopes. Each route names one (`gateway/http/allow.ts`), and each statement of it is checked
+ * against the caller's role or scopes as they are then (`membership.ts`). docs/access.md lists the permission of each route.
  */
 export const permissions = {
   read: {

@@ -102,7 +102,7 @@ const abandonedAfterMs = 1000;
  * Reads and publishes at once, or, for what changes within the next second, once at the end of it: no update of one resource is
  * published sooner than a second after the last. Resolves when what this call has to publish was published, and never rejects.
  */
-export async function announcePaced(
+export async function announceThrottled(
   { database, ...options }: FeatureDependencies,
   key: string,
   publish: () => Promise<void>,

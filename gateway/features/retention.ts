@@ -9,13 +9,13 @@ import { announceOrganization } from "./organizations/announce_updates.ts";
 import type { Task } from "./features.ts";
 import { announceDeleted, monitorKind, runChannel, scanKind, type AnyRunKind } from "./runs/run.ts";
 
-/** How long what is old is kept. */
+/** The days that ended runs and the history of organizations are kept. */
 export type Keeping = Pick<GatewayConfig, "retentionDays" | "historyDays">;
 
 const times = { firstAfterMs: 60_000, everyMs: 600_000 };
 const daySeconds = 86_400;
 
-/** Delete what is old: scans and monitors, and the history of organizations. */
+/** Tasks that delete ended scans and monitors, and the history of organizations, by age. */
 export function deletingByAge({ retentionDays, historyDays }: Keeping): readonly Task[] {
   // A history of less than a day would have gaps.
   const forgetting = forgettingHistory(Math.max(historyDays, 1) * daySeconds);

@@ -77,7 +77,7 @@ const compressedBefore: MiddlewareHandler = async (c, next) => {
 
 /**
  * Everything comes from here, nothing runs inline, and no other page may frame or reach this one: a token is typed into it.
- * Where people sign in at an issuer, the page may call its token endpoint, and frame it for renewing without a word; the
+ * If people sign in at an issuer, the page may call its token endpoint, and frame it to renew silently; the
  * document that the issuer sends the frame back to may be framed by the page.
  */
 function livePageHeaders(issuer: IssuerEndpoints | null, { isCallback }: { readonly isCallback: boolean }) {

@@ -3,7 +3,7 @@ import { parseChannelName } from "../../shared/channel_name.ts";
 import { call, openStream, refused } from "./contract_client.ts";
 
 /**
- * What `scanstream/gateway/contract` exports: the promises of every event stream, as tests that anybody runs against a gateway of
+ * Exports of `scanstream/gateway/contract`: the promises of every event stream, as tests that anybody runs against a gateway of
  * their own. They come through HTTP alone.
  */
 

@@ -8,7 +8,7 @@ import { exportJWK, generateKeyPair, importJWK, SignJWT, type JWK } from "jose";
 import type { UsageError } from "../../shared/usage_error.ts";
 
 /**
- * What the embedded defaults keep in `.scanstream/`: the database, a secret for stream tokens, and the development key
+ * The state of the embedded defaults in `.scanstream/`: the database, a secret for stream tokens, and the development key
  * that stands in for an issuer. Readable by this user only.
  */
 export type LocalState = ReturnType<typeof createLocalState>;

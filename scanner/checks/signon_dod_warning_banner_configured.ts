@@ -7,7 +7,7 @@ import { judgeList, Subject, withNote } from "./evaluating/finding_drafts.ts";
 import { notCovered, withDocument } from "../org_policy/comparison.ts";
 import type { OrgPolicy } from "../org_policy/document.ts";
 import { showValue } from "./parsing/fields.ts";
-import { readPage, wordsOf, type Doubt } from "./parsing/page_text.ts";
+import { readPage, wordsOf, type UncertainPart } from "./parsing/page_text.ts";
 import { listTexts, nameOf, resourceOf } from "./parsing/names.ts";
 import { requireDefault } from "./parsing/whole_list.ts";
 
@@ -147,7 +147,9 @@ function judgePage(subject: Subject, content: string): FindingDraft {
   }
   const missing = missingIn(page.possible);
   if (missing.length === 0) {
-    const places = [...new Set(page.doubts.filter((doubt) => holdsPart(doubt, notShown)).map(({ reason }) => reason))];
+    const places = [
+      ...new Set(page.uncertainParts.filter((part) => holdsPart(part, notShown)).map(({ reason }) => reason)),
+    ];
     const where = places.length === 0 ? "" : ` (${listTexts(places)})`;
     return subject.manual("needs_review", `the whole banner, but some of it where a user may not see it${where}`);
   }
@@ -159,7 +161,7 @@ function judgePage(subject: Subject, content: string): FindingDraft {
   return subject.manual("needs_review", `${found} in the page itself, and a script or a frame that may show it`);
 }
 
-function holdsPart({ words }: Doubt, sentences: readonly string[]): boolean {
+function holdsPart({ words }: UncertainPart, sentences: readonly string[]): boolean {
   const isLong = words.length > 20;
   return isLong && sentences.map(wordsOf).some((sentence) => words.includes(sentence) || sentence.includes(words));
 }

@@ -28,7 +28,7 @@ export class FollowRecord implements EventQueue<ChangeLine> {
   /** The first results were stored at the gateway before: a monitor without a report was deleted there since. */
   readonly #isStateSettled: boolean;
   #committed: Committed | null;
-  /** The part that disk does not have: lines are saved at the next look, the rest in its time. */
+  /** The part that disk does not have: lines are saved at the next poll, the rest in its time. */
   #unsaved: "lines" | "time" | null = null;
   #lastSaveMs = 0;
   #isBroken = false;
@@ -78,7 +78,7 @@ export class FollowRecord implements EventQueue<ChangeLine> {
     return this.#pending.slice(0, max);
   }
 
-  settle(lines: readonly ChangeLine[]): void {
+  acknowledge(lines: readonly ChangeLine[]): void {
     const ids = new Set(lines.map(({ id }) => id));
     this.#pending = this.#pending.filter(({ id }) => !ids.has(id));
     this.#unsaved = "lines";

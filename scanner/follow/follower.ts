@@ -88,7 +88,7 @@ class Follower {
     else await this.#reconcile("start");
     for (;;) {
       await this.#decide();
-      const isMore = await this.#look();
+      const isMore = await this.#poll();
       await this.#collectFailed();
       this.#report();
       this.#watch();
@@ -112,8 +112,8 @@ class Follower {
   }
 
   #watch(): void {
-    const readMs = this.#log.status().log_status === "reading" ? this.#log.lookedMs : null;
-    this.#watched.looked(readMs, this.#parts.clock.nowMs());
+    const readMs = this.#log.status().log_status === "reading" ? this.#log.polledMs : null;
+    this.#watched.polled(readMs, this.#parts.clock.nowMs());
   }
 
   #end(isMore: boolean): FollowEnd | null {
@@ -137,8 +137,8 @@ class Follower {
     if (this.#deciding.isOther(this.#parts.clock.nowMs())) await this.#round({ events: [], cause: "org_policy" });
   }
 
-  /** One look at the log, and what follows from it. True when the log goes on. */
-  async #look(): Promise<boolean> {
+  /** One poll of the log, and the round that follows from it. True when the log goes on. */
+  async #poll(): Promise<boolean> {
     const plan = this.#plan;
     const nowMs = this.#parts.clock.nowMs();
     const isDue = nowMs - this.#lastFullMs >= plan.reconcileMs || nowMs < this.#lastFullMs;
@@ -152,14 +152,14 @@ class Follower {
       return reading.isMore;
     }
     const isScanned = reading === "lost" && (await this.#beginAgain());
-    // Otherwise this run would look at nothing.
+    // Otherwise this run would poll nothing.
     if (!isScanned && plan.once && this.#isRestart) await this.#reconcile("reconciliation");
     return false;
   }
 
   /** Without a cursor that is good: a full scan, and the time between is said to be unknown. False where the log cannot be read. */
   async #beginAgain(): Promise<boolean> {
-    const fromMs = this.#log.lookedMs ?? this.#lastFullMs;
+    const fromMs = this.#log.polledMs ?? this.#lastFullMs;
     this.#watched.end();
     if (!(await this.#log.begin())) return false;
     this.#log.reportGap(fromMs, this.#parts.clock.nowMs());
@@ -206,7 +206,7 @@ class Follower {
   async #drain(): Promise<void> {
     for (;;) {
       const reading = await this.#log.read();
-      // A gap is reported at the next look.
+      // A gap is reported at the next poll.
       if (typeof reading === "string") return;
       await this.#take(reading);
       if (!reading.isMore) return;
@@ -242,10 +242,10 @@ class Follower {
     const { clock } = this.#parts;
     const status = this.#log.status();
     const isReading = status.log_status === "reading";
-    const lookedMs = isReading ? this.#log.lookedMs : this.#lastFullMs;
-    const lagSeconds = isReading || lookedMs === null ? this.#lagSeconds : (clock.nowMs() - lookedMs) / 1000;
+    const polledMs = isReading ? this.#log.polledMs : this.#lastFullMs;
+    const lagSeconds = isReading || polledMs === null ? this.#lagSeconds : (clock.nowMs() - polledMs) / 1000;
     this.#monitor?.polled({
-      last_look_at: lookedMs === null ? null : new Date(lookedMs).toISOString(),
+      last_look_at: polledMs === null ? null : new Date(polledMs).toISOString(),
       lag_seconds: Math.max(0, lagSeconds),
       ...this.#verdicts.counts(),
       ...status,

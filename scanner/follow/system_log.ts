@@ -5,7 +5,7 @@ import type { FollowState } from "./follow_state.ts";
 import { toLogEvent, type LogEvent } from "./log_event.ts";
 import { logFilters } from "./touched.ts";
 
-/** Entries of one look at the log: pages until one is not full. */
+/** Entries of one poll of the log: pages until one is not full. */
 export interface LogEvents {
   /** New ones, in the log's order. */
   readonly events: readonly LogEvent[];
@@ -52,7 +52,7 @@ export class SystemLog {
   readonly #options: SystemLogOptions;
   readonly #seen: Set<string>;
   #cursor: string | null;
-  #lookedMs: number | null;
+  #polledMs: number | null;
   #status: LogState = { log_status: "unknown", ...noError };
 
   constructor(options: SystemLogOptions) {
@@ -60,7 +60,7 @@ export class SystemLog {
     this.#options = options;
     this.#seen = new Set(saved?.seen);
     this.#cursor = saved?.cursor ?? null;
-    this.#lookedMs = typeof saved?.lastLookAt === "string" ? Date.parse(saved.lastLookAt) : null;
+    this.#polledMs = typeof saved?.lastLookAt === "string" ? Date.parse(saved.lastLookAt) : null;
   }
 
   get hasCursor(): boolean {
@@ -68,8 +68,8 @@ export class SystemLog {
   }
 
   /** When the log was last read to its end. */
-  get lookedMs(): number | null {
-    return this.#lookedMs;
+  get polledMs(): number | null {
+    return this.#polledMs;
   }
 
   /** Takes a cursor at the log's present end, past everything before; false where it cannot be read. A provider may refuse a long filter. */
@@ -89,9 +89,9 @@ export class SystemLog {
     return false;
   }
 
-  /** Reads the entries since the cursor, which stays until `advance`. `lost`: what happened since the last look cannot be read. */
+  /** Reads the entries since the cursor, which stays until `advance`. `lost`: what happened since the last poll cannot be read. */
   async read(): Promise<LogEvents | "lost" | "unreadable"> {
-    const ageMs = this.#options.clock.nowMs() - (this.#lookedMs ?? Number.POSITIVE_INFINITY);
+    const ageMs = this.#options.clock.nowMs() - (this.#polledMs ?? Number.POSITIVE_INFINITY);
     if (this.#cursor === null || ageMs > maxCursorAgeMs) return "lost";
     const found = await this.#readPages(this.#cursor);
     if (!("refused" in found)) {
@@ -125,7 +125,7 @@ export class SystemLog {
   }
 
   toSave(): Pick<FollowState, "cursor" | "lastLookAt" | "seen"> {
-    const lastLookAt = this.#lookedMs === null ? null : new Date(this.#lookedMs).toISOString();
+    const lastLookAt = this.#polledMs === null ? null : new Date(this.#polledMs).toISOString();
     return { cursor: this.#cursor, lastLookAt, seen: [...this.#seen] };
   }
 
@@ -174,7 +174,7 @@ export class SystemLog {
   #noteRead(): void {
     if (this.#status.log_status === "unreadable") this.#options.say("The System Log can be read again");
     this.#status = { log_status: "reading", ...noError };
-    this.#lookedMs = this.#options.clock.nowMs();
+    this.#polledMs = this.#options.clock.nowMs();
   }
 
   #noteRefusal({ refused, detail: why }: Refusal): void {

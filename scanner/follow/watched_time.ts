@@ -19,8 +19,8 @@ export class WatchedTime {
     this.#write = write;
   }
 
-  /** After each look: `readMs` is when the log was last read to its end; null: it never was. */
-  looked(readMs: number | null, nowMs: number): void {
+  /** After each poll: `readMs` is when the log was last read to its end; null: it never was. */
+  polled(readMs: number | null, nowMs: number): void {
     const before = this.#span?.to ?? null;
     if (before !== null) {
       // A clock that was set back begins another time.

@@ -21,7 +21,7 @@ export interface OrganizationInput {
   /** V-numbers by check, as reports have them. */
   readonly vulnIds: Map<string, string>;
   /** Results of scans that rest on a version of the organization's document. */
-  readonly resting: (Span & { readonly document: string; readonly check: string })[];
+  readonly documented: (Span & { readonly document: string; readonly check: string })[];
 }
 
 export interface MonitorInput {
@@ -86,8 +86,8 @@ function inStigOrder(checks: ReadonlySet<string>): readonly string[] {
 }
 
 /** Versions of the document on which results in the period rest. */
-function documentsOf({ resting }: OrganizationInput, period: Span, rules: ReadonlySet<string> | null) {
-  const found = [...Map.groupBy(resting, ({ document }) => document)]
+function documentsOf({ documented }: OrganizationInput, period: Span, rules: ReadonlySet<string> | null) {
+  const found = [...Map.groupBy(documented, ({ document }) => document)]
     .map(([document, all]) => {
       const { from, to } = boundsOf(all);
       const checks = [...new Set(all.map(({ check }) => check))].filter((check) => rules?.has(check) ?? true);

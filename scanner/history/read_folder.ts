@@ -81,7 +81,7 @@ export async function readFolder(directory: string, nowMs: number) {
     if (scan.status !== "completed") return `its scan was ${scan.status}; only completed scans count`;
     const [from, to] = [Date.parse(scan.started_at), Date.parse(scan.ended_at)];
     if (to < nowMs - maxAgeMs) return `it is older than 400 days: it ends ${scan.ended_at}`;
-    const { scans, vulnIds, resting } = organizationOf(originOf(scan.org_url));
+    const { scans, vulnIds, documented } = organizationOf(originOf(scan.org_url));
     const results = checks.map((check) => {
       return [check.check, toRuleResult(check, { severity: check.severity, cause: "scan" })] as const;
     });
@@ -89,7 +89,7 @@ export async function readFolder(directory: string, nowMs: number) {
     for (const { check, vuln_id: vulnId, findings } of checks) {
       vulnIds.set(check, vulnId);
       for (const { rests_on: document } of findings)
-        if (document !== undefined) resting.push({ document, check, from, to });
+        if (document !== undefined) documented.push({ document, check, from, to });
     }
     return null;
   }
@@ -122,7 +122,7 @@ export async function readFolder(directory: string, nowMs: number) {
   }
 
   function organizationOf(orgUrl: string): OrganizationInput {
-    const empty = { orgUrl, scans: new Map(), monitors: [], vulnIds: new Map(), resting: [] };
+    const empty = { orgUrl, scans: new Map(), monitors: [], vulnIds: new Map(), documented: [] };
     const known = organizations.get(orgUrl) ?? empty;
     organizations.set(orgUrl, known);
     return known;

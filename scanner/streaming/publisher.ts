@@ -7,10 +7,10 @@ import { GatewayRefusal, isTemporary } from "../../shared/http_refusal.ts";
 
 /** Events on their way to the gateway, oldest first: a list and a cursor. */
 export interface EventQueue<Item> {
-  /** The oldest that are not settled. */
+  /** The oldest that are not acknowledged. */
   first(max: number): readonly Item[];
-  /** Takes the oldest out: the gateway has stored them, or will never. */
-  settle(items: readonly Item[]): void;
+  /** Removes the oldest: the gateway has stored them, or never will. */
+  acknowledge(items: readonly Item[]): void;
 }
 
 /** A scan or a monitor, and the requests that keep it at the gateway. */
@@ -101,7 +101,7 @@ export function createPublisher<Item>(resource: PublishedResource<Item>, warn: (
   };
 
   function wake(): void {
-    if (isGone) queue.settle(queue.first(Infinity));
+    if (isGone) queue.acknowledge(queue.first(Infinity));
     awake.resolve();
   }
 
@@ -162,16 +162,16 @@ export function createPublisher<Item>(resource: PublishedResource<Item>, warn: (
   }
 
   async function send(items: readonly Item[]): Promise<void> {
-    const settled: Item[] = [];
+    const acknowledged: Item[] = [];
     try {
       await sendNumbered(items, (item, refusal) => {
-        settled.push(item);
+        acknowledged.push(item);
         if (refusal === null || ++refusedCount > maxRefusalWarnings) return;
         const rest = refusedCount === maxRefusalWarnings ? "; what else is not stored is not named" : "";
         warn(`${resource.nameOf(item)} was not stored at the gateway: ${problemOf(refusal)}${rest}`);
       });
     } finally {
-      queue.settle(settled);
+      queue.acknowledge(acknowledged);
     }
   }
 

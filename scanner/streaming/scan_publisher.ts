@@ -93,7 +93,7 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
           }
           return events.slice(0, max);
         },
-        settle: ({ length }) => void events.splice(0, length),
+        acknowledge: ({ length }) => void events.splice(0, length),
       },
       heartbeatMs: options.heartbeatMs ?? 2000,
       toEvent: (event) => event,

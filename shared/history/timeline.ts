@@ -2,7 +2,7 @@ import type { Interval } from "../schemas/history.ts";
 import { isSameResult, isUnreadable, rankOf, type RuleResult, type RunObservation, type Span } from "./observation.ts";
 
 /**
- * What was known of one rule, in order and without overlap: a segment for each time with one deciding result. A segment with
+ * A known time of one rule, with one deciding result. The segments are in order and do not overlap. A segment with
  * equal times is a result that was known at that moment only. Time between segments is unknown.
  */
 export interface Segment extends Span {

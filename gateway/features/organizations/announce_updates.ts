@@ -5,7 +5,7 @@ import type { OrganizationResource } from "../../../shared/schemas/organization.
 import { originOf } from "../../../shared/schemas/web_address.ts";
 import type { Publisher } from "../../../shared/send_event.ts";
 import type { ChannelEvent } from "../../streaming/published.ts";
-import { announcePaced, tenantChannel } from "../announce.ts";
+import { announceThrottled, tenantChannel } from "../announce.ts";
 import type { FeatureDependencies } from "../features.ts";
 import { toOrganizationResource } from "./organization.ts";
 import { selectOrganizationRows } from "./organization_store.ts";
@@ -29,7 +29,7 @@ export async function announceOrganization(
   { tenantId, orgUrl }: Place,
 ): Promise<void> {
   if (orgUrl === null) return;
-  await announcePaced(dependencies, `${tenantId} ${originOf(orgUrl)}`, async () => {
+  await announceThrottled(dependencies, `${tenantId} ${originOf(orgUrl)}`, async () => {
     const [row] = await readOne(dependencies.database, { tenantId }, (db) => selectOfAddress(db, orgUrl));
     if (row === undefined) return;
     const { publishOrganizationUpdated } = organizationEvents(dependencies);

@@ -11,7 +11,7 @@ import { component, json, problem } from "../../description/operation.ts";
 import { listOf } from "../../http/paging.ts";
 import type { Resource } from "../../http/resource.ts";
 import { defineEventStream, type ChannelsRequest } from "../../streaming/event_stream_definition.ts";
-import { afterResponse, announcePaced, announcing, tenantChannel } from "../announce.ts";
+import { afterResponse, announceThrottled, announcing, tenantChannel } from "../announce.ts";
 import { endContradicted } from "../decisions/decision_store.ts";
 import type { FeatureDependencies } from "../features.ts";
 import { announceOrganization } from "../organizations/announce_updates.ts";
@@ -197,7 +197,7 @@ export function announceScanUpdated(
   { id, tenantId }: Pick<ScanRow, "id" | "tenantId">,
   dependencies: FeatureDependencies,
 ): Promise<void> {
-  return announcePaced(dependencies, id, async () => {
+  return announceThrottled(dependencies, id, async () => {
     const [row] = await readOne(dependencies.database, { tenantId }, (db) => scanStore.byId(db, id));
     // Its end is published by the code that ended it.
     if (row?.endedAt !== null) return;

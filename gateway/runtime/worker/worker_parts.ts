@@ -18,7 +18,7 @@ import { createObjectStreams, isolateBytes } from "./streams_object.ts";
 import type { Fetcher, WorkerOptions } from "./worker_options.ts";
 
 /**
- * What a Worker needs besides its objects. Every part serves any number of requests and keeps nothing open between them:
+ * Opens the parts of a Worker besides its objects. Every part serves any number of requests and keeps nothing open between them:
  * each request has its own I/O. Rejects with `UsageError`.
  */
 export async function openWorkerParts(options: WorkerOptions): Promise<Dependencies> {
@@ -69,7 +69,7 @@ export async function openWorkerParts(options: WorkerOptions): Promise<Dependenc
 const noAssets: Fetcher = { fetch: async () => new Response(null, { status: 404 }) };
 
 /**
- * What a request publishes in one turn goes out together, in its order. No broker outlives the turn: one that was shared would
+ * Sends the events that a request publishes in one turn together, in order. No broker outlives the turn: one that was shared would
  * send one request's message with the fetch of another.
  */
 function createRequestBroker({ broker: adapter }: WorkerOptions): MessagePublisher {

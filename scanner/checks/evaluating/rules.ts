@@ -20,7 +20,7 @@ import {
 export interface RuleCriteria {
   /** The verdict on what a rule that allows demands, no matter what place it has. */
   readonly judgeRule: (subject: Subject, rule: JsonObject) => FindingDraft;
-  /** The verdict that a rule that denies settles, or null where the next rule decides; without it a DENY for everybody is PASS. */
+  /** The verdict of a rule that denies, or null where the next rule decides; without it a DENY for everybody is PASS. */
   readonly judgeDeny?: (subject: Subject, rule: JsonObject) => FindingDraft | null;
   /** The verdict of a rule at priority 1, which has to be there, given the one on what it demands (null: it only denies). */
   readonly judgeFirst?: (subject: Subject, rule: JsonObject, draft: FindingDraft | null) => FindingDraft | null;
@@ -44,8 +44,8 @@ export function judgeByRuleAtPriorityOne(rules: JsonList, subject: Subject, crit
   const isAtOne = stages[0]?.some((rule) => priorityOf(rule) === 1) === true;
   const inactive = rules.find((rule) => activityOf(rule) === "inactive" && priorityOf(rule) === 1);
   if (isAtOne || stages.length === 0 || inactive === undefined)
-    return new RuleWalk(subject, criteria).verdict(isAtOne ? stages : [], rules, "first");
-  const { draft } = new RuleWalk(subject, criteria).verdict(stages, rules, "any");
+    return new RuleEvaluation(subject, criteria).verdict(isAtOne ? stages : [], rules, "first");
+  const { draft } = new RuleEvaluation(subject, criteria).verdict(stages, rules, "any");
   if (draft.status !== "PASS") return { draft, proven: null };
   const actual = `${draft.actual}, behind the inactive rule "${nameOf(inactive)}" at priority 1`;
   return { draft: withNote(subject.manual("needs_review", actual), draft.uncovered), proven: null };
@@ -53,15 +53,15 @@ export function judgeByRuleAtPriorityOne(rules: JsonList, subject: Subject, crit
 
 /** Judges an access policy by its active rule with the lowest priority, regardless of the number; the catch-all may be it. */
 export function judgeByFirstRule(rules: JsonList, subject: Subject, criteria: RuleCriteria): FindingDraft {
-  return new RuleWalk(subject, criteria).verdict(stagesOf(rules), rules, "any").draft;
+  return new RuleEvaluation(subject, criteria).verdict(stagesOf(rules), rules, "any").draft;
 }
 
 /**
  * Follows the rules as the provider does, from stage to stage (rules of one priority). The first rule that allows decides;
- * a rule that denies some people leaves the others to the next one, and a rule that denies everybody ends the walk.
+ * a rule that denies some people leaves the others to the next one, and a rule that denies everybody ends the evaluation.
  * Everything that cannot be known (the order of a tie, an unknown status) is tried both ways.
  */
-class RuleWalk {
+class RuleEvaluation {
   readonly #subject: Subject;
   readonly #criteria: RuleCriteria;
   /** The ids of the group that every user is in; null where it is unknown. */
@@ -146,7 +146,7 @@ class RuleWalk {
     return [...drafts, none, ...(rules.some((rule) => this.#accessOf(rule) !== "ALLOW") ? [denied] : [])];
   }
 
-  /** The verdicts that a rule of this stage may settle; null where the next rule decides. A FAIL names the rule. */
+  /** The verdicts that a rule of this stage may give; null where the next rule decides. A FAIL names the rule. */
   #outcomesOf(index: number, rule: JsonObject): readonly (FindingDraft | null)[] {
     const { judgeRule, judgeFirst, ifNone } = this.#criteria;
     const inPlace = (draft: FindingDraft | null) =>
@@ -158,15 +158,15 @@ class RuleWalk {
     return [...denied, withPartialCoverage(allowed, this.#remains(index, rule))];
   }
 
-  /** Verdict that a rule that denies settles; null if the next rule decides; both if it is unknown whether it is for everybody. */
+  /** Verdict of a rule that denies; null if the next rule decides; both if it is unknown whether it is for everybody. */
   #judgeDeny(index: number, rule: JsonObject): readonly (FindingDraft | null)[] {
     const [subject, criteria] = [this.#subject, this.#criteria];
-    const settled = criteria.judgeDeny?.(subject, rule) ?? null;
+    const verdict = criteria.judgeDeny?.(subject, rule) ?? null;
     const limits = [...restrictionsOf(rule, this.#everyone)];
-    if (settled !== null) {
+    if (verdict !== null) {
       // A DENY by network alone leaves to the next rule exactly those who may come in.
       const isForAll = limits.every(([name]) => name === "network");
-      return [isForAll ? settled : withPartialCoverage(settled, this.#remains(index, rule))];
+      return [isForAll ? verdict : withPartialCoverage(verdict, this.#remains(index, rule))];
     }
     if (limits.some(([, limit]) => limit === "some")) return [null];
     const everybody = subject.pass(`access denied to everybody by rule "${nameOf(rule)}"`);

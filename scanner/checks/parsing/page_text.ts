@@ -22,12 +22,12 @@ export interface PageWords {
   /** The words of `shown`, and all that a reader may or may not see. */
   readonly possible: string;
   /** Parts of the page whose words only `possible` has. */
-  readonly doubts: readonly Doubt[];
+  readonly uncertainParts: readonly UncertainPart[];
   /** Parts of the page that are not read. */
   readonly unread: ReadonlySet<UnreadPart>;
 }
 
-export interface Doubt {
+export interface UncertainPart {
   readonly reason: string;
   readonly words: string;
 }
@@ -57,7 +57,7 @@ export function readPage(html: string): PageWords {
   return {
     shown: wordsIn(doubtful.get(null) ?? []),
     possible: wordsIn(page.parts),
-    doubts: [...doubtful].flatMap(([doubt, parts]) =>
+    uncertainParts: [...doubtful].flatMap(([doubt, parts]) =>
       doubt === null ? [] : { reason: doubt.reason, words: wordsIn(parts) },
     ),
     unread: page.unread,

@@ -99,7 +99,7 @@ export async function setUpOrg(options: Partial<PracticeOrgOptions> = {}) {
         changed() {
           const found = changes.first(1000);
           calls.push(`changed ${found.length}`);
-          if (!isGatewayDown) changes.settle(found);
+          if (!isGatewayDown) changes.acknowledge(found);
         },
         end: async (reason) => void calls.push(reason === null ? "stopped" : `ended ${reason}`),
       };

@@ -10,8 +10,8 @@ function watched(looks: readonly (number | readonly ["failed", number])[]): read
     lines.push(`${Date.parse(from) / second}-${Date.parse(to) / second}`),
   );
   for (const look of looks) {
-    if (typeof look === "number") time.looked(look * second, look * second);
-    else time.looked(null, look[1] * second);
+    if (typeof look === "number") time.polled(look * second, look * second);
+    else time.polled(null, look[1] * second);
   }
   time.end();
   return lines;

@@ -204,8 +204,8 @@ describe("history --from-reports", () => {
 
 it("takes any number of findings that rest on one document", () => {
   const [from, to] = [now - 2000, now - 1000];
-  const resting = Array.from({ length: 200_000 }, () => ({ document: "version 1", check: idle, from, to }));
-  const organization = { orgUrl, scans: new Map(), monitors: [], vulnIds: new Map(), resting };
+  const documented = Array.from({ length: 200_000 }, () => ({ document: "version 1", check: idle, from, to }));
+  const organization = { orgUrl, scans: new Map(), monitors: [], vulnIds: new Map(), documented };
   const [{ documents } = {}] = historyOf([organization], { from, to: now }, null).organizations;
   expect(documents).toMatchObject([{ document: "version 1", checks: [idle] }]);
 });

@@ -50,8 +50,8 @@ async function startMonitor({ monitorId = randomUUID(), ...changes }: Changes = 
       registration,
       changes: {
         first: (max) => queue.slice(0, max),
-        settle(settled) {
-          queue = queue.filter((change) => !settled.includes(change));
+        acknowledge(stored) {
+          queue = queue.filter((change) => !stored.includes(change));
         },
       },
       onRegistered: () => registered.resolve(),

@@ -17,7 +17,7 @@ function faultsDuring(callback: Callback): readonly Fault[] {
 }
 
 /**
- * What becomes of a stream while a callback of the caller is still busy. A rejected promise that nothing handles ends the
+ * Streams while a callback of the caller is still busy. A rejected promise that nothing handles ends the
  * process on Node and Deno, so each runtime that runs these cases is itself the assertion.
  */
 export const subscribeSlowCases: Readonly<Record<string, () => Promise<void>>> = {
