@@ -38,7 +38,7 @@ export async function changeCommand(names: readonly string[], flags: ChangeFlags
 }
 
 /** Each pair of changes under the area that it is about. */
-export function listLines(): readonly string[] {
+function listLines(): readonly string[] {
   const all = settings.flatMap(({ area, changes }) => changes.map(({ name, label }) => ({ area, name, label })));
   const width = Math.max(...all.map(({ name }) => name.length));
   const lines = [...new Set(all.map(({ area }) => area))].flatMap((area) => [

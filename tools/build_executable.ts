@@ -18,7 +18,7 @@ const root = dirname(import.meta.dirname);
  * migrations and the embedded database inside. In `folder` there are then a program with its licences, and `SHA256SUMS`.
  * Run as `node tools/build_executable.ts [--archive] [PLATFORM…]`; with `--archive` each becomes a `.tar.gz`.
  */
-export async function buildExecutables(
+async function buildExecutables(
   folder: string,
   chosen: readonly Platform[] = platforms,
   options: { readonly archive?: boolean } = {},

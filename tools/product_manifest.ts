@@ -1,7 +1,7 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
-export const productFolders = ["command_line", "drizzle", "gateway", "practice_org", "scanner", "shared"];
+const productFolders = ["command_line", "drizzle", "gateway", "practice_org", "scanner", "shared"];
 /** They run when something is built, and import what builds. */
 const buildFiles = /(?:^|\/)build\.ts$|\.config\.ts$/;
 
@@ -49,7 +49,7 @@ async function readManifest(root: string): Promise<Manifest> {
  * Reduces `package.json` and its lock file in `root` to those packages, so that `npm ci` installs only them, at the versions
  * and with the checksums of the lock file.
  */
-export async function keepProductPackages(root: string): Promise<void> {
+async function keepProductPackages(root: string): Promise<void> {
   const dependencies = await productPackages(root);
   const lockFile = join(root, "package-lock.json");
   const lock = JSON.parse(await readFile(lockFile, "utf8")) as { readonly packages: Record<string, Manifest> };

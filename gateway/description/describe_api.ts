@@ -63,7 +63,7 @@ function isValibot(schema: unknown): schema is v.GenericSchema {
 }
 
 /** A schema on its own. A check that JSON Schema cannot express is left to the texts. */
-export function toInlineSchema(schema: v.GenericSchema): Readonly<Record<string, unknown>> {
+function toInlineSchema(schema: v.GenericSchema): Readonly<Record<string, unknown>> {
   const { $schema: _dialect, ...described } = toJsonSchema(schema, { errorMode: "ignore" });
   return described;
 }

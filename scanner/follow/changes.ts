@@ -17,11 +17,6 @@ export interface Explanation extends StoredExplanation {
 
 export type Verdict = Pick<Finding, "status" | "reason">;
 
-/** The verdict of a rule, and its severity in the catalog. */
-export interface RuleVerdict extends Verdict {
-  readonly severity: Severity;
-}
-
 /** Finding as it is kept: a result that changes is seen by it. */
 export interface KnownFinding extends Pick<
   Finding,
@@ -121,7 +116,7 @@ export type LineFacts = Pick<
   "id" | "org_url" | "monitor_id" | "rule" | "seen_at" | "cause" | "explained_by" | "also"
 >;
 
-export function toLine(move: Move, { id, org_url, monitor_id, ...facts }: LineFacts): ChangeLine {
+export function toChangeLine(move: Move, { id, org_url, monitor_id, ...facts }: LineFacts): ChangeLine {
   const { from, to, expected, actual, toPass } = move;
   const finding = to ?? from;
   if (finding === null) throw new TypeError("Cannot write a change: it has neither a verdict before nor one after");
@@ -161,7 +156,7 @@ export function toStateLines(
   const findings = known.filter(({ check }) => check === name);
   const rule = { ...ruleVerdict(findings), severity };
   return findings.map((to) =>
-    toLine(
+    toChangeLine(
       { from: null, to, actual, ...unexpected },
       { ...facts, id: newId(), rule, cause: "start", explained_by: [], also: [] },
     ),

@@ -11,7 +11,7 @@ import {
   objectOf,
   ruleVerdict,
   toExplanation,
-  toLine,
+  toChangeLine,
   type ChangeLine,
   type KnownFinding,
   type MissingList,
@@ -99,7 +99,7 @@ export class Verdicts {
         const also = others.slice(0, maxExplanations).map(textOf);
         const explaining = [...named].slice(0, maxExplanations);
         const explained_by = explaining.map(({ event }) => toExplanation(event, withAddresses));
-        lines.push(toLine(move, { ...facts, id: newId(), cause, explained_by, also }));
+        lines.push(toChangeLine(move, { ...facts, id: newId(), cause, explained_by, also }));
       }
       this.#hasFailed ||= !isNew && moves.some((move) => isNewFailure(move, failOn, stigRule.severity));
     }

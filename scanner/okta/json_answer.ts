@@ -14,7 +14,7 @@ export type ParsedBody =
     }
   | { readonly kind: "html" | "empty" | "broken" };
 
-/** Reads an answer's body. Every text in it has gone through the door for text of the provider (`provider_text.ts`). */
+/** Reads an answer's body. Every text in it is sanitized (`provider_text.ts`). */
 export function parseBody(body: string): ParsedBody {
   const text = body.trim();
   if (text === "") return { kind: "empty" };

@@ -4,7 +4,7 @@ import { isLine, shorten, toLine } from "../../shared/text.ts";
 export interface ProviderTextOptions {
   /** The field whose text is a page: long, of several lines, and code in which line breaks have a meaning. */
   readonly pageField: "pageContent" | "content";
-  /** How many lists and objects may stand inside one another. Default: 120, so that a file with answers is read again. */
+  /** The levels of nested lists and objects. Default: 120, so that a file with answers is read again. */
   readonly maxDepth?: number;
   /** Called for each that is deeper, which becomes null. Default: throws `RangeError`. */
   readonly onTooDeep?: () => void;
@@ -22,13 +22,13 @@ const nameFields = new Set(["issuer", "subject"]);
 const idFields = new Set(["id", "kid", "href", "include", "exclude"]);
 
 /**
- * The one door for text of the provider, and of files that hold such text: changes a value that JSON.parse gave in place,
- * so that every key and string in it is well-formed UTF-16 without NUL. All but pages are one line of bounded length
+ * Sanitizes all text of the provider, and of files that hold such text: changes a value that JSON.parse gave in place, so
+ * that every key and string in it is well-formed UTF-16 without NUL. All but pages are one line of bounded length
  * without control characters; what stood there is a blank for white space, and U+FFFD for everything else, so that no two
  * words appear where there was one.
  *
- * Ids are compared, and sent back in paths. One that had to be changed ends in the hash of what it was: two that differ
- * still differ, equal ones are still equal, and the blank in it makes it none that a path can be made of (`pathSegment`).
+ * Ids are compared, and sent back in paths. An id that had to be changed ends in the hash of the original: different ids stay
+ * different, equal ids stay equal, and the blank in it keeps it out of paths (`pathSegment`).
  *
  * Passing twice changes nothing more.
  */
@@ -42,7 +42,7 @@ export function cleanDistinguishedName(name: string): string {
 }
 
 interface Place extends ProviderTextOptions {
-  /** How many lists and objects may still stand inside one another here. */
+  /** The levels of nested lists and objects that are left here. */
   readonly levels: number;
 }
 

@@ -7,7 +7,7 @@ export const findingSchema = storedFindingSchema;
 
 /** A finding of a scan, or the present verdict that a monitor knows. */
 export interface Finding extends StoredFinding {
-  /** Since when a monitor knows this verdict; null: since it began to look. */
+  /** Time since which a monitor knows this verdict; null: since its first poll. */
   readonly sinceMs: number | null;
 }
 

@@ -4,7 +4,7 @@ import { changeTexts } from "../../../scanner/follow/change_text.ts";
 import {
   isNewFailure,
   toExplanation,
-  toLine,
+  toChangeLine,
   type ChangeLine,
   type KnownFinding,
   type Move,
@@ -76,7 +76,7 @@ describe("changeTexts", () => {
     return found;
   };
   const line = (cause: ChangeLine["cause"], events: readonly LogEvent[] = []): ChangeLine =>
-    toLine(
+    toChangeLine(
       {
         from: cause === "start" ? null : known(),
         to: known({ status: "FAIL" }),

@@ -58,7 +58,7 @@ export function Days({ days }: { readonly days: readonly HistoryDay[] }) {
   return <Bars class="days" label={label} bars={pieces} />;
 }
 
-/** A bar a day, as high as rules failed; a line where nobody looked. */
+/** A bar a day, as high as rules failed; a line for a day without a scan or a monitor. */
 export function Trend({ days }: { readonly days: readonly TrendDay[] }) {
   const most = Math.max(1, ...days.map(({ fail }) => fail ?? 0));
   const known = days.flatMap(({ fail }) => fail ?? []);
