@@ -21,8 +21,8 @@ export function isExpired(expires: string | null, nowMs: number): boolean {
   return expires !== null && nowMs > endOfExpiry(expires);
 }
 
-/** Such as 2027-01-31. `Date.parse` takes February 30 for March 2. */
+/** True for a day such as 2027-01-31. `Date.parse` takes February 30 for March 2, and a year or a month for its first day. */
 export function isDay(text: string): boolean {
   const startMs = Date.parse(`${text}T00:00:00Z`);
-  return !Number.isNaN(startMs) && new Date(startMs).toISOString().startsWith(text);
+  return text.length === 10 && !Number.isNaN(startMs) && new Date(startMs).toISOString().startsWith(text);
 }

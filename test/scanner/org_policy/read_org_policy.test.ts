@@ -22,6 +22,7 @@ test.each<[what: string, more: object, problem: RegExp]>([
   ["has an unknown member", { app: [] }, /line 8: app: there is no member of this name: expected .*apps/],
   ["has a path in its address", { org_url: "https://acme.okta.com/admin" }, /org_url: expected the address of an org/],
   ["has a day that is none", { expires: "2027-02-30" }, /expires: expected a day like/],
+  ["ends with a month", { expires: "2027-11" }, /expires: expected a day like 2026-11-28/],
   ["ends before it begins", { expires: "2026-10-01" }, /expires \(2026-10-01\) is before approved_on \(2026-11-01\)/],
   [
     "allows and denies one zone",
