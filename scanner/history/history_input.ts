@@ -6,7 +6,7 @@ import {
   type RunObservation,
   type Span,
 } from "../../shared/history/observation.ts";
-import { ruleHistoryOf } from "../../shared/history/rule_history.ts";
+import { ruleHistoryOf, toTime } from "../../shared/history/rule_history.ts";
 import { stigRuleNames } from "../../shared/rule_names.ts";
 import type { ChangeLineInput } from "../../shared/schemas/change.ts";
 import type { History } from "../../shared/schemas/history.ts";
@@ -72,10 +72,6 @@ export function historyOf(
       };
     }),
   };
-}
-
-function toTime(ms: number): string {
-  return new Date(ms).toISOString();
 }
 
 const stigVulnIds = new Map(stigRuleNames.map(({ check, vuln_id: vulnId }) => [check, vulnId]));

@@ -6,7 +6,7 @@ import { vulnIdOf } from "../../shared/rule_names.ts";
 import type { NewChange } from "../../shared/schemas/change.ts";
 import { monitorSchema, type MonitorUpdate, type NewMonitor } from "../../shared/schemas/monitor.ts";
 import { toLine } from "../../shared/text.ts";
-import { createPublisher, hasEnded, isMissing, type EventQueue } from "./publisher.ts";
+import { createQueuePublisher, hasEnded, isMissing, type EventQueue } from "./publisher.ts";
 
 /** The follower as others see it: a monitor at the gateway, which stores and publishes its changes. The methods never block and never fail. */
 export interface MonitorPublisher {
@@ -52,7 +52,7 @@ export function createMonitorPublisher(
   let monitor: RegisteredMonitor | null = null;
   let update: MonitorUpdate = {};
   let last: MonitorUpdate = { status: "stopped" };
-  const publisher = createPublisher<NewChange>(
+  const publisher = createQueuePublisher<NewChange>(
     {
       kind: "monitor",
       gateway,

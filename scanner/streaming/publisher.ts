@@ -64,7 +64,10 @@ const maxRegistrationFailures = 3;
  *
  * Nothing here slows or fails the caller (V5): an outage costs the live view until the gateway answers again.
  */
-export function createPublisher<Item>(resource: PublishedResource<Item>, warn: (message: string) => void): Publisher {
+export function createQueuePublisher<Item>(
+  resource: PublishedResource<Item>,
+  warn: (message: string) => void,
+): Publisher {
   const { kind, gateway, broker, queue } = resource;
   const abandoned = new AbortController();
   const ending = new AbortController();

@@ -10,7 +10,7 @@ import { maxStoredReportBytes } from "../../shared/schemas/report.ts";
 import { scanSchema, type NewScan, type ScanUpdate } from "../../shared/schemas/scan.ts";
 import { toLine } from "../../shared/text.ts";
 import { toFindingCreated } from "./finding_created.ts";
-import { createPublisher, hasEnded, isMissing } from "./publisher.ts";
+import { createQueuePublisher, hasEnded, isMissing } from "./publisher.ts";
 
 /** A scan at the gateway, which stores and publishes what happens while it runs. Nothing here slows or fails the scan (V5). */
 export interface ScanPublisher {
@@ -80,7 +80,7 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
   let scan: RegisteredScan | null = null;
   let end: ScanUpdate | null = null;
   let isEndAccepted = false;
-  const publisher = createPublisher<CheckedEvent>(
+  const publisher = createQueuePublisher<CheckedEvent>(
     {
       kind: "scan",
       gateway,

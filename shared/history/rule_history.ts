@@ -113,6 +113,6 @@ function toExposure(open: OpenExposure, closed: Exposure["closed"], until: numbe
   };
 }
 
-function toTime(ms: number): string {
+export function toTime(ms: number): string {
   return new Date(ms).toISOString();
 }
