@@ -153,7 +153,7 @@ async function open(options: GatewayOptions & ProductOptions, opened: Opened) {
     serveOver(given: HttpRuntime): void {
       http = given;
     },
-    /** From now on the gateway is not ready; everything else goes on. */
+    /** Reports the gateway as not ready from now on; everything else continues. */
     announceDrain(): void {
       isDraining = true;
     },

@@ -132,7 +132,7 @@ function toFinding(draft: FindingDraft, { check, org, digest, isFailing }: Subje
   };
 }
 
-/** A PASS means that nothing is left to ask: one that leaves something to a person is none. */
+/** Makes a PASS that leaves a part of the rule to a person MANUAL: a PASS leaves nothing to ask. */
 function verdictOf(draft: FindingDraft): Pick<Finding, "status" | "reason" | "automated"> {
   if (draft.status === "MANUAL") return { status: "MANUAL", reason: draft.reason, automated: null };
   if (draft.status === "FAIL" || draft.uncovered === undefined) {

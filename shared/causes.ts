@@ -22,7 +22,7 @@ export interface ReportFailure extends Failure {
 }
 
 /** The findings that fail and decide the results of their rules. */
-export function failuresOf(results: readonly CheckResult[]): readonly ReportFailure[] {
+export function rankableFailures(results: readonly CheckResult[]): readonly ReportFailure[] {
   return results
     .filter((result) => stateOf(result) === "fail")
     .flatMap((result) => {

@@ -22,7 +22,7 @@ const readProblems: Readonly<Record<string, string>> = {
   EPERM: "permission denied",
 };
 
-/** Why a connection failed, in words for a person; null when the error has no code, and is none of Node's that have none. */
+/** Returns the reason of a failed connection for a person; null for an unknown error without a code. */
 export function networkProblem(error: unknown): string | null {
   const code = errorCode(error);
   const problem = networkProblems.find(([pattern]) => pattern.test(code ?? String(error)))?.[1];

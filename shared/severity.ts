@@ -10,7 +10,7 @@ export const categoryNames = {
   low: "CAT III",
 } as const satisfies Readonly<Record<Severity, string>>;
 
-/** A severity of unchecked data as people read it; the text itself where it is none. */
+/** Returns the category of a severity in unchecked data; the text itself if it is not a severity. */
 export function categoryText(text: string): string {
   const severity = parseSeverity(text);
   return severity === null ? text : categoryNames[severity];

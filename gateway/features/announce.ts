@@ -81,7 +81,7 @@ export function afterResponse(c: Context, work: Promise<void>): void {
   try {
     c.executionCtx.waitUntil(work);
   } catch {
-    // No such context elsewhere: it goes on by itself.
+    // Only Workers have this context; elsewhere the work continues by itself.
   }
 }
 

@@ -4,7 +4,7 @@ import type { Feature, FeatureDependencies, Task } from "./features.ts";
 
 type Working = Pick<Feature, "tasks">;
 
-/** Steps of one run, and the next one goes on: all tasks together ask less of others than a Worker may in one go. */
+/** The most steps of one run; the next run continues. All tasks together stay below the subrequests of one Worker invocation. */
 const maxSteps = 50;
 
 /** Does what is due. Never rejects. */

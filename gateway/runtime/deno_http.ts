@@ -38,7 +38,7 @@ function listen(fetch: Fetch, address: ListenAddress): Deno.HttpServer<Deno.NetA
       (request, info) => (URL.canParse(request.url) ? fetch(request, info) : refuseRequest(null)),
     );
   } catch (error) {
-    // A name that is not found, or is none, has no code.
+    // The errors of unknown and invalid host names have no code.
     const isUnknownHost = error instanceof Error && /^(failed to lookup|invalid host)/.test(error.message);
     throw listenProblem(isUnknownHost ? Object.assign(error, { code: "ENOTFOUND" }) : error, address);
   }

@@ -144,7 +144,7 @@ async function stateOf(
 /** The database ends a transaction a moment later, and would be named for what the feature has not done. */
 const getChannelsTimeoutMs = 4000;
 
-/** Calls `getChannels`. Rejects as it does, and with what explains to its author a result that is none. */
+/** Calls `getChannels`. Rejects as it does, and with an error that explains an invalid result to its author. */
 async function channelsOf(stream: RequestedStream, principal: Principal, db: TenantDatabase): Promise<FoundChannels> {
   const { prefix, getChannels } = stream.definition;
   const isLate = () => {

@@ -26,8 +26,8 @@ export class DeliveryNumbers {
   }
 
   /**
-   * True for an event that was already received: its producer got no reply and retried. An event that arrives after a later one of
-   * its producer is none: two processes of the gateway may hand over what they stored in another order.
+   * True for an event that was already received: its producer got no reply and retried. False for one that arrives after a later
+   * event of its producer: two processes of the gateway may hand over what they stored in another order.
    */
   isRepeated(deliveryId: string, nowMs: number): boolean {
     if (this.#early !== null) return this.#early.size === this.#early.add(deliveryId).size;

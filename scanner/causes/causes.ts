@@ -1,4 +1,4 @@
-import { failuresOf, joinChanges, rankCauses } from "../../shared/causes.ts";
+import { rankableFailures, joinChanges, rankCauses } from "../../shared/causes.ts";
 import type { Cause, CheckResult, Finding } from "../../shared/report.ts";
 import { catalog } from "../catalog/catalog.ts";
 import type { CauseObject } from "../checks/check.ts";
@@ -13,7 +13,7 @@ export function causesOf(
   artifacts: CollectedArtifacts,
   digest: (text: string) => string,
 ): readonly Cause[] {
-  const { causes } = rankCauses(failuresOf(results));
+  const { causes } = rankCauses(rankableFailures(results));
   if (causes.length === 0) return [];
   const objects = new Map(changeableObjects(artifacts).map((object) => [causeId(object, digest), object]));
   return causes.flatMap(({ id, findings, checks, closes }) => {

@@ -52,7 +52,7 @@ export interface Comparison {
  * Compares a check's findings with those known of it. Status, reason and the decision about it count. While a list is missing its resources
  * are not gone: each becomes MANUAL with the reason, so that its history goes on.
  */
-export function compareFindings(
+export function compareWithKnown(
   before: readonly KnownFinding[],
   result: CheckResult,
   missing: MissingList | null,

@@ -13,8 +13,8 @@ const maxPending = 20_000;
 type Committed = Omit<FollowState, "monitorId" | "pending" | "unwritten">;
 
 /**
- * Record of a follower: lines on their way to the output and then to the gateway, and on disk what a process that goes on from it has to
- * know. Lines stay in the state until they are written and the gateway has them, so that a process that is killed before loses none.
+ * Record of a follower: lines on their way to the output and then to the gateway, and the saved state from which a later process
+ * continues. Lines stay in the state until they are written and the gateway has them, so that a process that is killed before loses none.
  */
 export class FollowRecord implements EventQueue<ChangeLine> {
   #monitorId: string;

@@ -10,7 +10,7 @@ export interface LogEvents {
   /** New ones, in the log's order. */
   readonly events: readonly LogEvent[];
   readonly cursor: string;
-  /** The log goes on at once: this many pages are read in one poll at the most. */
+  /** True if the log has more entries now: one poll reads a bounded number of pages. */
   readonly isMore: boolean;
 }
 

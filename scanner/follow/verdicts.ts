@@ -4,7 +4,7 @@ import { evaluateTraced, toContext } from "../run_scan.ts";
 import type { CheckResult, Engine, StatusCounts } from "../../shared/report.ts";
 import { countStates, failuresOf } from "../../shared/rule_result.ts";
 import {
-  compareFindings,
+  compareWithKnown,
   isNewFailure,
   isOfDecision,
   maxExplanations,
@@ -82,7 +82,7 @@ export class Verdicts {
       const [result = evaluated] = decisions.apply([evaluated], nowMs);
       this.#results.set(name, result);
       const needs = artifactsReadBy(check, now, context);
-      const { moves, known } = compareFindings(this.#findings.get(name) ?? [], result, missingOf(needs, now));
+      const { moves, known } = compareWithKnown(this.#findings.get(name) ?? [], result, missingOf(needs, now));
       this.#findings.set(name, known);
       if (moves.length === 0) continue;
       const rule = { ...ruleVerdict(known), severity: stigRule.severity };

@@ -141,7 +141,7 @@ const units = [
   [1, "s"],
 ] as const;
 
-/** `3 h 5 min`: the largest unit and, unless it is none, the next. */
+/** `3 h 5 min`: the largest unit, and the next one unless it is 0. */
 function durationText(seconds: number, most: 1 | 2 = 2): string {
   const first = units.findIndex(([length]) => seconds >= length);
   if (first === -1) return "0 s";

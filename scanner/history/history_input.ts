@@ -32,8 +32,8 @@ export interface MonitorInput {
 }
 
 /**
- * Adds a follower that one file tells of. A follower whose monitor ended goes on as another one in the same file, and writes to
- * another file after a restart: files that name one monitor, and monitors that one file names, are one source.
+ * Adds the follower of one file. A follower whose monitor ended continues with another monitor in the same file, and may write to
+ * another file after a restart: files that name the same monitor, and monitors in the same file, are one source.
  */
 export function addMonitor({ monitors }: OrganizationInput, monitor: MonitorInput): void {
   const [known, ...others] = monitors.filter(({ ids }) => [...monitor.ids].some((id) => ids.has(id)));

@@ -1,12 +1,12 @@
-import { causesHeadline, closesText, failuresOf, rankCauses } from "../../shared/causes.ts";
+import { causesHeadline, closesText, rankableFailures, rankCauses } from "../../shared/causes.ts";
 import type { Report } from "../../shared/report.ts";
 
 export type ChangeList = ReturnType<typeof changeLines>;
 
-/** The first changes of a report in their order, how many are `left`, and the line above them, which is empty where there is none. */
+/** The first changes of a report in order, the number that is `left`, and the headline above them; empty without changes. */
 export function changeLines({ checks, causes }: Pick<Report, "checks" | "causes">, most = Infinity) {
   const known = new Map(causes.map(({ id, change }) => [id, change]));
-  const failures = failuresOf(checks).map((failure) => {
+  const failures = rankableFailures(checks).map((failure) => {
     const { cause } = failure;
     return cause === null || known.has(cause) ? failure : { ...failure, cause: null };
   });

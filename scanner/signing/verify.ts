@@ -187,7 +187,7 @@ async function verifyVerdicts(
   });
 }
 
-/** The text of a file by its digest: one that was signed, else one beside it; null: there is none. */
+/** Finds the text of a file by its digest: first the signed files, then others in the folder; null: not found. */
 async function findFile(
   digest: string,
   contents: ReadonlyMap<string, Buffer>,

@@ -15,8 +15,8 @@ export interface MonitorPublisher {
   /** There are changes in the queue. What was stored before may be in it again: the gateway stores each once by its id. */
   changed(): void;
   /**
-   * `reason`: what the monitor was for is done, in one line for a person; null: only the process ends, and the monitor goes on with the
-   * next one. Resolves when it was accepted or given up.
+   * `reason`: why the monitor has ended, in one line for a person; null: only the process ends, and the next one continues the
+   * monitor. Resolves when it was accepted or given up.
    */
   end(reason: string | null): Promise<void>;
 }

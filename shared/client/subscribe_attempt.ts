@@ -50,7 +50,7 @@ export async function runAttempt(attempt: Attempt): Promise<RawEvent | null | Su
   const lost = (code: SubscribeErrorCode, what: string, options?: SubscribeErrorOptions) =>
     streamError(settings.url, code, what, options);
   let { silenceMs } = settings;
-  // The wall clock goes on while a machine sleeps, and a timer does not.
+  // While a machine sleeps, its wall clock runs and its timers do not.
   const silence = setInterval(() => {
     if (lastByteMs === null || Date.now() - lastByteMs < silenceMs) return;
     own.abort(lost("silent", `no heartbeat within ${silenceMs} ms`));

@@ -18,8 +18,8 @@ export interface Connection {
 export const noConnection: Connection = { state: "connecting", problem: null, retryAtMs: null };
 
 /**
- * A stream that ended with its token, whose successor is there already: it is opened again at once, and until that has
- * failed there is nothing to tell. True: it is such a one.
+ * Reopens a stream at once if it ended with its token, which has a successor already. Returns true for such an end: it is
+ * shown only if reopening fails.
  */
 export function continueAfterExpiry({ error }: StateDetail, retryNow: () => void): boolean {
   if (error?.code !== "closed" || error.detail !== "expired") return false;

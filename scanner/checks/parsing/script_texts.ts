@@ -54,7 +54,7 @@ export function textsOfScript(source: string): readonly ScriptText[] {
   }
   const numbers = new Set(shown.flatMap((one) => one.texts));
   const names = new Set(shown.flatMap((one) => one.names));
-  // A set goes on with what is added to it meanwhile.
+  // The loop also visits names that it adds to the set.
   for (const name of names) {
     for (const run of assigned.get(name) ?? []) {
       for (const text of run.texts) numbers.add(text);
