@@ -37,8 +37,7 @@ export function requestLog(options: RequestLogOptions): MiddlewareHandler<{ Vari
       status,
       duration_ms: Math.round(durationMs),
       ...(principal !== undefined && { tenant_id: principal.tenantId, principal: `${principal.kind}:${principal.id}` }),
-      // No more of the cause than its code: a driver's message may quote what was sent.
-      ...(isUnavailable(c.error) && { detail: c.error.message, cause: causeCode(c.error) }),
+      ...whyUnavailable(c.error),
     };
     const reason = c.error instanceof AppError ? c.error.loginProblem : null;
     if (reason !== null) {
@@ -49,6 +48,11 @@ export function requestLog(options: RequestLogOptions): MiddlewareHandler<{ Vari
     else if (status >= 500) options.log.warn(fields, "request");
     else options.log.info(fields, "request");
   };
+}
+
+/** For the log. No more of the cause than its code: a driver's message may quote what was sent. */
+export function whyUnavailable(error: unknown): { readonly detail?: string; readonly cause?: string | null } {
+  return isUnavailable(error) ? { detail: error.message, cause: causeCode(error) } : {};
 }
 
 /** The first code among the causes: `fetch` hides the network's in the cause of its error. */

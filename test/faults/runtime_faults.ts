@@ -115,7 +115,9 @@ export function describeRuntimeFaults(runtime: Runtime): void {
       const followed = await openAll();
       gateway.brokerNetwork.refuse();
       await untilLost(followed);
-      await expectUnavailable([streamPath(), publishPath()]);
+      await expectUnavailable([streamPath()]);
+      await expect.poll(() => gateway.output()).toMatch(/"detail":"[^"]+","cause":/);
+      await expectUnavailable([publishPath()]);
       expect((await call(gateway, "/readyz")).status).toBe(503);
       gateway.brokerNetwork.restore();
       await untilReopened();

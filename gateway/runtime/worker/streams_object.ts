@@ -1,7 +1,8 @@
-import { AppError } from "../../../shared/app_error.ts";
+import { AppError, isUnavailable } from "../../../shared/app_error.ts";
 import { parseConfig } from "../../config.ts";
 import { eventStreamsOf } from "../../features/features.ts";
 import { isUnexpected, problemResponse } from "../../http/problem.ts";
+import { whyUnavailable } from "../../http/request_log.ts";
 import { Limits } from "../../limits.ts";
 import { createLog } from "../../observability/log.ts";
 import { ChannelManager } from "../../streaming/channel_manager.ts";
@@ -93,6 +94,8 @@ export function createStreamsObject<Environment>(
         return await manager.open({ stream, principal, hasSnapshot, request });
       } catch (error) {
         if (isUnexpected(error)) createLog().error({ error }, "a stream could not be opened");
+        // The Worker's line about the request knows the status only.
+        else if (isUnavailable(error)) createLog().warn(whyUnavailable(error), "a stream could not be opened");
         return problemResponse(error);
       }
     }
