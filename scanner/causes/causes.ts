@@ -36,7 +36,7 @@ export function causesOf(
   });
 }
 
-/** A resource that is no object of a list, such as the Admin Console's settings. */
+/** A resource that is not an object of a list, such as the Admin Console's settings. */
 function objectOfFinding({ resource: { type, id, name } }: Finding): ChangeableObject {
   return {
     type: type as CauseObject["type"],

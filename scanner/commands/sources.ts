@@ -106,7 +106,7 @@ function readEvidence(source: NamedFile): Promise<Evidence> {
   return readOptionFile({ ...source, maxBytes: maxArtifactsBytes }, (text) => parseEvidence(text, source));
 }
 
-/** Throws `AppError` naming the file where it is no evidence. */
+/** Throws `AppError` naming the file where it is not evidence. */
 export function parseEvidence(text: string, { option, file }: NamedFile): Evidence {
   try {
     return { document: parseArtifacts(text), text };

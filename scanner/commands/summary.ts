@@ -55,7 +55,7 @@ export function summaryMarkdown(summary: Summary): string {
     "",
     line(headings),
     line(headings.map((_, at) => (isNumber(at) ? "---:" : "---"))),
-    // A number is no text of others.
+    // Numbers hold no text of others.
     ...rowsOf(summary).map((cells) => line(cells.map((cell) => (/^\d*$/.test(cell) ? cell : markdownCell(cell))))),
     "",
     ...notesOf(summary).map(([name, note]) => `- ${markdownText(name)}: ${markdownText(note)}`),

@@ -15,7 +15,7 @@ function compareFields(path: string, before: JsonObject, after: JsonObject): rea
   return names.flatMap((name) => {
     const [from, to] = [old, now].map((object) => (Object.hasOwn(object, name) ? object[name] : undefined));
     if (isTimestamp(name, from) && isTimestamp(name, to)) return [];
-    // The value of evidence within an artifact is no field of the provider's.
+    // The value of evidence within an artifact is not a field of the provider's.
     const isWrapped = name === "value" && old["state"] === "obtained" && now["state"] === "obtained";
     const inner = path === "" ? name : `${path}.${name}`;
     return compareValues(isWrapped ? path : inner, from, to);

@@ -158,7 +158,7 @@ function byHandSection(byHand: readonly ByHand[], artifacts: CollectedArtifacts)
       items.map(({ finding }) => `- ${markdownText(`${finding.resource.name}: ${finding.actual}`)}`).join("\n"),
     ]);
     const steps = manualSteps(check, failed, artifacts).map(
-      // Inside of a line it is no markup.
+      // Inside of a line it is not markup.
       (step, index) => `${index + 1}. ${markdownText(step).replaceAll("&gt;", ">")}`,
     );
     return [

@@ -99,7 +99,7 @@ const stateSchema = v.object({
   unwritten: lines,
 });
 
-/** Null for what is no state of this version. */
+/** Null for what is not a state of this version. */
 function parseState(text: string): FollowState | null {
   try {
     const result = v.safeParse(stateSchema, JSON.parse(text));

@@ -76,7 +76,7 @@ export class Verdicts {
     const lines: ChangeLine[] = [];
     for (const check of checks) {
       const { name, rule: stigRule } = check;
-      // A check that was not judged before: its findings are no changes.
+      // A check that was not judged before: its findings are not changes.
       const isNew = !this.#findings.has(name);
       const evaluated = evaluateTraced(check, now, { context, trace });
       const [result = evaluated] = decisions.apply([evaluated], nowMs);

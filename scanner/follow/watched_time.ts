@@ -7,7 +7,7 @@ type Span = Omit<WatchLine, "org_url" | "monitor_id">;
 
 /**
  * The time in which the log was read, as lines: at each gap, each hour, and at the end. A poll that is late by no more than a
- * gateway waits before it calls a monitor stale is no gap.
+ * gateway waits before it calls a monitor stale is not a gap.
  */
 export class WatchedTime {
   readonly #write: (span: Span) => void;

@@ -43,7 +43,7 @@ export interface PageReader {
   getPage(request: IdpRequest): Promise<Reading<ListPage>>;
 }
 
-/** An id as one segment of a request's path; null for what is no id, and for dots that would lead to another path. Never throws. */
+/** An id as one segment of a request's path; null for what is not an id, and for dots that would lead to another path. Never throws. */
 export function pathSegment(id: unknown): string | null {
   if (!isUsableId(id) || id === "." || id === "..") return null;
   return encodeURIComponent(id);

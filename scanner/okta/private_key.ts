@@ -147,7 +147,7 @@ function parseJwk(jwk: JsonObject, kid: string | null): SigningKey {
   return toSigningKey(() => createPrivateKey({ key, format: "jwk" }), { form: "a JWK", kid, alg });
 }
 
-/** Shows a value of the members that are no secret, where it is short. */
+/** Shows a short value of a member that is not secret. */
 function wrongMember(name: string, value: unknown, expected: string): PrivateKeyError {
   const isShown = typeof value === "string" && /^[\w-]{1,11}$/.test(value);
   const found = value === undefined ? "missing" : isShown ? `"${value}"` : "something else";

@@ -46,7 +46,7 @@ interface Place extends ProviderTextOptions {
   readonly levels: number;
 }
 
-/** The entries of a list are treated as the field that holds the list; but a list is no page. */
+/** The entries of a list are treated as the field that holds the list; but a list is not a page. */
 function clean(value: unknown, field: string, place: Place): unknown {
   if (typeof value === "string") return cleanText(value, field, place);
   // A number that no double can hold would be null in a saved file, and null means that nothing was set.

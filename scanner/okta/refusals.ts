@@ -78,7 +78,7 @@ function of(
   return { state: "missing", reason, detail, partial: null, refusal };
 }
 
-/** An answer of 200 that is no evidence. */
+/** An answer of 200 that is not evidence. */
 function ofOk(reason: Missing["reason"], path: string, problem: string): Missing {
   return of(reason, `GET ${toShownPath(path)} answered 200${problem}`, { httpStatus: 200, errorCode: null });
 }

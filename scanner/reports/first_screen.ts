@@ -114,7 +114,7 @@ function ruleLines(check: CheckResult, options: RenderOptions): readonly string[
   const others =
     more.length === 0 || check.attestation !== null ? "" : ` (and ${countOf(more.length, "more finding")})`;
   const waived = first?.waived ? "[waived] " : "";
-  // A finding that passes is no reason for a rule that somebody attested as FAIL.
+  // A finding that passes does not explain a rule that somebody attested as FAIL.
   const found =
     attestationLine(check) || (first === undefined ? "" : `${waived}${first.resource.name}: ${textOf(first)}`);
   const room = options.width - margin.length - others.length;

@@ -1,6 +1,6 @@
 /** The head of each sheet of paper: its text, and the number of the sheet. */
 export function runningHead(text: string): string {
-  // An escaped character is no end of the string or of the style element.
+  // An escaped character does not end the string or the style element.
   const escaped = text.toWellFormed().replaceAll(/[^ \p{L}\p{N}.:-]/gu, (character) => {
     const point = character.codePointAt(0) ?? 0;
     return `\\${(point === 0 ? 0xfffd : point).toString(16)} `;

@@ -1,7 +1,7 @@
 import { toLine } from "../../shared/text.ts";
 
 const maxTextLength = 10_000;
-/** Longer words are no prose; the bound also keeps the patterns quick. */
+/** Longer words are not prose; the bound also keeps the patterns quick. */
 const maxWordLength = 40;
 /** Letters and figures, also as `15-minute` but not as `GH-1`, with the punctuation of a sentence around them. */
 const plainWord = /^["(]{0,2}[\p{L}\p{M}\p{Nd}]+(?:[-'’]\p{L}[\p{L}\p{M}\p{Nd}]*)*[")]{0,2}[,;.:]?[")]{0,2}[,;.:]?$/u;

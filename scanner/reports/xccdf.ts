@@ -124,7 +124,7 @@ function ruleResult(outcome: RuleOutcome, time: string): XmlNode {
   });
 }
 
-/** A verdict that a person attested is no result of the engine: it overrides one. */
+/** A verdict that a person attested is not a result of the engine: it overrides one. */
 function overrideNodes({ check, state }: RuleOutcome, time: string): readonly XmlNode[] {
   if (check === null || check.attestation === null || check.status === "FAIL") return [];
   const { by, reason } = check.attestation;

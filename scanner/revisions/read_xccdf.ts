@@ -12,7 +12,7 @@ export interface DisaBenchmark extends Benchmark {
 const categories: Readonly<Record<Severity, Category>> = { high: "I", medium: "II", low: "III" };
 export const oktaStig = "Okta_IDaaS_STIG";
 
-/** The id of the benchmark in a file; null: it is XML, but no XCCDF. Throws `SyntaxError` for what is no XML. */
+/** The id of the benchmark in a file; null: it is XML, but not XCCDF. Throws `SyntaxError` for a file that is not XML. */
 export function benchmarkIdOf(xml: XmlElement): string | null {
   return xml.name === "Benchmark" ? (xml.attributes["id"] ?? "") : null;
 }

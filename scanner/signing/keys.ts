@@ -25,7 +25,7 @@ function parseSigner(pem: string, where: string) {
   return { keyId: keyIdOf(createPublicKey(key)), sign: (bytes: Uint8Array) => sign("sha256", bytes, key) };
 }
 
-/** The key of `--key`. Throws `UsageError` where it is no public key of P-256. */
+/** The key of `--key`. Throws `UsageError` where it is not a public key of P-256. */
 export async function readVerifier(source: NamedFile) {
   const pem = await readPem(source);
   if (pem.includes("PRIVATE KEY"))

@@ -20,7 +20,7 @@ import type { Verifier } from "./keys.ts";
 import { statementName, stemOf } from "./sign_files.ts";
 import { rulesDigest, type Predicate } from "./statement.ts";
 
-/** Facts that the caller knows of the statement, so that an older one or another org's is no proof. */
+/** Facts that the caller knows of the statement, so that an older one or another org's is not proof. */
 export interface Expected {
   readonly orgUrl: string | null;
   /** ISO 8601: the scan must not have ended before. */

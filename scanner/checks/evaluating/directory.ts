@@ -88,7 +88,7 @@ export function isOktasOwn(app: JsonObject): boolean {
 
 /**
  * True for an app that sources users, as Active Directory, LDAP, CSV and HR integrations do; null where it cannot be read. Okta gives
- * IMPORT_NEW_USERS to its own Okta Workflows too, which is no directory.
+ * IMPORT_NEW_USERS to its own Okta Workflows too, which is not a directory.
  */
 export function isDirectoryApp(app: JsonObject): boolean | null {
   if (isOktasOwn(app)) return false;

@@ -172,7 +172,7 @@ export function judgeNetwork(subject: Subject, network: ZonesVerdict, where: str
 
 function otherConnection(connection: string): ZonesVerdict {
   if (connection === "ANYWHERE") return { kind: "open", actual: "ANYWHERE" };
-  // Both restrict by the org's legacy gateway list, which is no zone that this API shows.
+  // Both restrict by the org's legacy gateway list, which is not a zone that this API shows.
   const isLegacy = connection === "ON_NETWORK" || connection === "OFF_NETWORK";
   return { kind: isLegacy ? "review" : "unreadable", actual: `the connection ${showValue(connection)}` };
 }

@@ -44,7 +44,7 @@ function place(rules: JsonList) {
     );
 }
 
-/** Null where it is unknown: `system` is neither true nor false, and the name is no built-in one. */
+/** Null where it is unknown: `system` is neither true nor false, and the name is not a built-in one. */
 export function isBuiltIn(rule: JsonObject): boolean | null {
   if (builtInNames.has(rule["name"])) return true;
   const system = readBoolean(rule, "system");

@@ -154,7 +154,7 @@ function unescaped(text: string): string {
   });
 }
 
-/** The end of a line that is escaped is no part of the text. */
+/** The end of a line that is escaped is not part of the text. */
 const shortEscapes: ReadonlyMap<string, string> = new Map(
   Object.entries({ n: "\n", t: "\t", r: "\r", b: "\b", f: "\f", v: "\v", "0": "\0", "\n": "", "\r\n": "" }),
 );

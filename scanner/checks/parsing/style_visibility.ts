@@ -184,7 +184,7 @@ function compoundsOf(selector: string): readonly (readonly string[])[] {
 const unknownValue = /\b(?:var|calc|env|attr|min|max|clamp|color-mix|light-dark|if)\(/;
 
 function canHide(property: string, value: string): boolean {
-  // Text that is no declaration, such as a template that could be several.
+  // Text that is not a declaration, such as a template that could be several.
   if (value === "") return property.includes(anyValue);
   const hides = hidingValues.get(property);
   return hides !== undefined && (unknownValue.test(value) || hides(value));
