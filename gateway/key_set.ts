@@ -13,7 +13,7 @@ export type IssuerOptions = {
   readonly tenantClaim?: string;
 } & ({ readonly url: string } | { readonly jwks: Jwks });
 
-/** Null for what is no set with at least one key, and for one that holds a secret. `jwt.ts` imports them. */
+/** Null for what is not a set with at least one key, and for one that holds a secret. `jwt.ts` imports them. */
 export function parseKeySet(text: string): Jwks | null {
   try {
     const parsed: unknown = JSON.parse(text);

@@ -25,7 +25,7 @@ export interface AuthenticatorOptions {
   readonly findApiKey: (hash: string, request: Request) => Promise<FoundApiKey | null>;
 }
 
-/** One credential of one scheme: a header that holds more, or repeats itself, is no credential. */
+/** One credential of one scheme: a header that holds more, or repeats itself, is not a credential. */
 const authorizationPattern = /^(bearer|api-key) +([^\s,]+) *$/i;
 
 export function createAuthenticator(options: AuthenticatorOptions) {

@@ -28,7 +28,7 @@ export interface JwtVerifier {
 type KeySource = (header: JWSHeaderParameters, token: FlattenedJWSInput) => Promise<CryptoKey>;
 
 /**
- * Asymmetric signatures only: with HS256 in the list a public key would be a signing secret, and `none` is no signature.
+ * Asymmetric signatures only: with HS256 in the list a public key would be a signing secret, and `none` is not a signature.
  * A token's own pointers to a key (`jku`, `x5u`, `jwk`) are never read.
  */
 const algorithms = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"];

@@ -23,7 +23,7 @@ export interface Access {
 }
 
 /**
- * The ways reject with `PermissionDenied` for a user who is no member, and for a role or scopes without the permission, with
+ * The ways reject with `PermissionDenied` for a user who is not a member, and for a role or scopes without the permission, with
  * `AppError("not_authenticated")` for a key that was revoked or has expired, and as those of `transactions.ts` do.
  */
 export function accessOf(database: Database, principal: AllowedPrincipal): Access {

@@ -38,7 +38,7 @@ export function emptyRow(table: PgTable): Readonly<Record<string, unknown>> {
   return Object.fromEntries(columns.map((column) => [column.name, column.default ?? null]));
 }
 
-/** Inserts rows that have the names of their columns. One parameter carries them all; what is no column is left out. */
+/** Inserts rows that have the names of their columns. One parameter carries them all; other fields are left out. */
 export function insertRows(table: PgTable, rows: readonly object[]): SQL {
   const names = sql.join(columnsIn(table, rows), sql`, `);
   return sql`insert into ${table} (${names})

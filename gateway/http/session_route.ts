@@ -66,7 +66,7 @@ async function readSession(
 
 type FoundTenant = Session["tenants"][number];
 
-/** Null: a user who is no member there. Row-level security leaves the one tenant. */
+/** Null: a user who is not a member there. Row-level security leaves the one tenant. */
 async function findTenant(database: Database, tenantId: string, { kind, id }: Identity): Promise<FoundTenant | null> {
   const {
     rows: [row],

@@ -45,7 +45,7 @@ export function streamTokenRoute(dependencies: Dependencies, eventStreams: Event
   return routes;
 }
 
-/** Throws `InvalidBody` for what is no path, or not that of an event stream. */
+/** Throws `InvalidBody` for a text that is not the path of an event stream. */
 function toRequestedStream(
   eventStreams: EventStreams,
   { event_stream: path, scan_id: scanId }: v.InferOutput<typeof streamTokenRequestSchema>,

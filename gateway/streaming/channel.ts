@@ -34,7 +34,7 @@ export class Channel implements ChannelName {
   /** Gives up the subscription when nobody has come back. */
   lingerTimer: ReturnType<typeof setTimeout> | undefined;
 
-  /** Throws `TypeError` for a name that is no channel's. */
+  /** Throws `TypeError` for a name that is not a channel's. */
   constructor(name: string) {
     const parsed = parseChannelName(name);
     if (parsed === null) throw new TypeError(`Cannot subscribe: ${JSON.stringify(name)} is not the name of a channel`);

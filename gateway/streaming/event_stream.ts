@@ -88,7 +88,7 @@ export interface RequestedStream {
   readonly definition: EventStream;
   readonly params: Readonly<Record<string, string>>;
   /**
-   * Path and query without what is no part of the stream: `access_token` and `snapshot`. The same for every order of the query's
+   * Path and query without what is not part of the stream: `access_token` and `snapshot`. The same for every order of the query's
    * parameters, and of one parameter's values; what a stream token opens.
    */
   readonly name: string;

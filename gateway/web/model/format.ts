@@ -65,7 +65,7 @@ function inTwo(large: readonly [number, string], small: readonly [number, string
   return [large, small].flatMap(([count, unit]) => (count === 0 ? [] : [`${count} ${unit}`])).join(" ");
 }
 
-/** The org's host, which is how people call it; the whole text where it is no address. */
+/** The org's host, which is how people call it; the whole text where it is not an address. */
 export function formatOrg(orgUrl: string | null): string {
   if (orgUrl === null || orgUrl === "") return "Unnamed organization";
   return URL.canParse(orgUrl) ? new URL(orgUrl).host : orgUrl;

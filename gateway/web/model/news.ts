@@ -83,7 +83,7 @@ function isUnexplained({ cause, explained_by: events }: Change): boolean {
   return ["log", "reconciliation"].includes(cause) && events.length === 0;
 }
 
-/** A waived failure is no news for the worse, and what is only no longer known none for the better. */
+/** A waived failure is not worse news, and a result that is no longer known is not better news. */
 function kindOf({ from, to, to_waived: isWaived }: Pick<Change, "from" | "to" | "to_waived">): NewsItem["kind"] {
   if (isWorse(from, to)) return isWaived ? "other" : "worse";
   return from !== null && to !== null && !isHolding(from) && isHolding(to) ? "better" : "other";

@@ -171,7 +171,7 @@ export function openOrganization(
   };
 }
 
-/** The first state of a monitor is no change. */
+/** The first state of a monitor is not a change. */
 function withoutStart(changes: readonly Change[]): readonly Change[] {
   return changes.filter(({ cause }) => cause !== "start");
 }

@@ -200,7 +200,7 @@ function haystackOf({ check, severity, findings, since }: RuleRow): string {
   return [...ofRule, since?.actor, ...ofFindings].join("\n").toLowerCase();
 }
 
-/** The rules whose state differs between two moments. A rule that one of them did not evaluate is no difference. */
+/** The rules whose state differs between two moments. A rule that one of them did not evaluate is not a difference. */
 export function compareRules(then: readonly RuleRow[], now: readonly RuleRow[]): ReadonlyMap<string, ShownState> {
   const states = new Map(now.map(({ check, state }) => [check, state]));
   return new Map(

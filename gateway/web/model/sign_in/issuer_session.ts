@@ -32,7 +32,7 @@ export async function openIssuerSession(
   const credential = keepTokens(provider, tokens, onChange);
   const open = (tenantId: string | null) => openSession(credential, tenantId, onExpired);
   try {
-    // A tenant that was taken from the person in the meantime is no reason to keep them out of the others.
+    // A tenant that was taken from the person in the meantime is not a reason to keep them out of the others.
     const remembered = pending?.tenantId ? await open(pending.tenantId).catch(() => null) : null;
     return remembered ?? (await open(null));
   } catch (error) {
