@@ -20,7 +20,7 @@ export interface SubscriberConnection {
 /** All subscriptions of the process at one server, on one connection; they are lost together. */
 export function openSubscriberConnection(settings: RedisSettings, onClosed: () => void): SubscriberConnection {
   const listeners = new Map<string, Set<SubscriptionHandlers>>();
-  // The byte order mark is part of a message, and what is no UTF-8 must not become a message that looks like one.
+  // The byte order mark is part of a message, and bytes that are not UTF-8 must not become a message that looks valid.
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   let watchdog: Watchdog | null = null;
   let isClosed = false;

@@ -2,7 +2,7 @@
  * Why a subscription failed or is reconnecting.
  *
  * Permanent: `not_authenticated` (401, also with a fresh token), `permission_denied` (403), `not_found` (404), `refused`
- * (another answer that trying again does not change), `not_a_stream` (a first 200 that is no event stream), `no_snapshot`
+ * (another answer that trying again does not change), `not_a_stream` (a first 200 that is not an event stream), `no_snapshot`
  * (a first stream that does not begin with the snapshot that `onSnapshot` asks for: an older server), `callback_failed` (a callback of the caller threw; it is the `cause`).
  *
  * Retried: `unavailable` (429, 5xx), `unreachable` (no answer), `timeout` (no answer in time), `closed` (the server
