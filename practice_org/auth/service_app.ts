@@ -8,7 +8,7 @@ export type Role = "none" | "read-only" | "custom" | "super";
 
 /**
  * The scanner's service app as the Admin Console has it: what a person sets up there, click by click. As in the real console, a
- * scope is granted one at a time, a key that is not active is no key, and nothing of it works before the app exists.
+ * scope is granted one at a time, a key that is not active is refused, and nothing of it works before the app exists.
  */
 export interface ServiceAppState {
   isCreated: boolean;

@@ -139,7 +139,7 @@ function parseFilter(filter: string): LogQuery["matches"] | null {
   return ({ eventType }) => alternatives.some((all) => all.every((clause) => isMet(eventType, clause ?? [])));
 }
 
-/** NaN where it is no timestamp; a date alone is one. */
+/** NaN where it is not a timestamp; a date alone is one. */
 function parseTime(text: string): number {
   return /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/.test(text)
     ? Date.parse(text)

@@ -31,7 +31,7 @@ export const writeRoutes = routesOf(table);
 /** Without their prefix. */
 export const manageScopes = scopesOf(writeRoutes);
 
-/** Null: there is one, and it is no JSON object. */
+/** Null: there is one, and it is not a JSON object. */
 export function bodyOf({ body }: PracticeRequest): JsonObject | null {
   if (body === "") return {};
   try {
