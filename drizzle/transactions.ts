@@ -25,7 +25,7 @@ export const noTenant: Caller = { tenantId: null };
 /**
  * Runs one query that was not executed yet, as a transaction: one round trip over TCP, one request over Neon's HTTP.
  *
- * This and the two below throw `TypeError` for a tenant id that is no canonical lower-case UUID. They reject with
+ * This and the two below throw `TypeError` for a tenant id that is not a canonical lower-case UUID. They reject with
  * `AppError("unavailable")` or `DatabaseError`, and with what `work` throws. They are never nested.
  */
 export async function readOne<Result>(

@@ -118,7 +118,7 @@ async function openPglite({ PGlite, drizzle, migrate }: Modules, options: Pglite
   return pglite;
 }
 
-/** The file system of WebAssembly throws objects that are no errors: numbers of WASI, of which a full disk is 51. */
+/** The file system of WebAssembly throws objects that are not errors: numbers of WASI, of which a full disk is 51. */
 function problemOf(cause: unknown): string {
   const { errno } = (cause ?? {}) as { readonly errno?: unknown };
   return errno === 51 ? "no space left on device" : `the file system refused it (errno ${String(errno)})`;
