@@ -7,7 +7,7 @@ import { gunzipSync } from "node:zlib";
 import { errorCode, hasCode, readProblem } from "../shared/error_code.ts";
 import { UsageError } from "../shared/usage_error.ts";
 
-/** A file that is there and is no text of the expected size; its message is one sentence without the file's name. */
+/** A file that is there and is not a text of the expected size; its message is one sentence without the file's name. */
 class FileContentError extends Error {}
 
 /** The name of a file that stands for stdin or stdout. */
