@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import process from "node:process";
 import { findApiKey } from "../drizzle/across_tenants.ts";
 import { ping } from "../drizzle/transactions.ts";
@@ -116,6 +117,7 @@ async function open(options: GatewayOptions & ProductOptions, opened: Opened) {
       jwtVerifier: auth === undefined ? null : await createIssuerVerifier(auth),
       streamTokens,
       findApiKey: (hash, request) => findApiKey(database, hash, accountOf(request).holder),
+      hashKey: (apiKey) => hash("sha256", apiKey, "hex"),
     }),
     streamTokens,
     signIn: signIn === null ? null : createSignIn(signIn),

@@ -23,16 +23,20 @@ export interface AuthenticatorOptions {
   readonly streamTokens: StreamTokens;
   /** The key with this SHA-256. */
   readonly findApiKey: (hash: string, request: Request) => Promise<FoundApiKey | null>;
+  /** SHA-256 in hex, at once: Web Crypto's waits behind what others compress. Default: Web Crypto's. */
+  readonly hashKey?: (apiKey: string) => string;
 }
 
 /** One credential of one scheme: a header that holds more, or repeats itself, is not a credential. */
 const authorizationPattern = /^(bearer|api-key) +([^\s,]+) *$/i;
 
 export function createAuthenticator(options: AuthenticatorOptions) {
+  const { hashKey = sha256Hex, findApiKey } = options;
+  const findKnownKey = rememberKeys(findApiKey);
   return {
     /** Ordinary routes: the `Authorization` header, nothing else. */
     async authenticate(request: Request, permission: Permission): Promise<AllowedPrincipal> {
-      const identity = await identify(request);
+      const identity = await identify(request, findKnownKey);
       requireHolder(identity, permission);
       return { ...toPrincipal(identity, request), permission };
     },
@@ -45,14 +49,14 @@ export function createAuthenticator(options: AuthenticatorOptions) {
     },
 
     /** As `authenticate`, before one of several tenants is chosen. */
-    identify,
+    identify: (request: Request) => identify(request, findApiKey),
   };
 
-  async function identify(request: Request): Promise<Identity> {
+  async function identify(request: Request, find: FindApiKey): Promise<Identity> {
     const authorization = request.headers.get("authorization");
     if (authorization === null) throw noCredentials(request);
     const credential = parseAuthorization(authorization);
-    if (credential.scheme === "api-key") return fromApiKey(credential.value, request);
+    if (credential.scheme === "api-key") return fromApiKey(credential.value, request, find);
     if (looksLikeStreamToken(credential.value)) throw streamTokenNotAllowed();
     return fromJwt(credential.value);
   }
@@ -62,12 +66,12 @@ export function createAuthenticator(options: AuthenticatorOptions) {
     // An empty header is a header: it does not fall back to the query.
     if (authorization === null) return fromStreamCredential(queryToken(request));
     const credential = parseAuthorization(authorization);
-    if (credential.scheme === "api-key") return fromApiKey(credential.value, request);
+    if (credential.scheme === "api-key") return fromApiKey(credential.value, request, findKnownKey);
     return fromStreamCredential(credential.value);
   }
 
-  async function fromApiKey(apiKey: string, request: Request): Promise<Identity> {
-    const found = isApiKey(apiKey) ? await options.findApiKey(await sha256Hex(apiKey), request) : null;
+  async function fromApiKey(apiKey: string, request: Request, find: FindApiKey): Promise<Identity> {
+    const found = isApiKey(apiKey) ? await find(await hashKey(apiKey), request) : null;
     if (found === null) throw badKey("unknown_key");
     if (!found.isValid) throw badKey("revoked_key");
     const { tenantId, isValid: _, ...key } = found;
@@ -136,4 +140,30 @@ function noCredentials({ headers, url }: Request, other = ""): AppError {
       ? "api_key in the query is not read: "
       : "";
   return new AppError("not_authenticated", `No credentials: ${unread}${expected}`);
+}
+
+type FindApiKey = AuthenticatorOptions["findApiKey"];
+
+/** As often as the database notes that a key is used. */
+const rememberedMs = 60_000;
+const maxKeys = 10_000;
+
+/**
+ * Finds keys again that were valid within a minute: their tenant, name, scopes and end never change. A key may have been revoked since,
+ * so this is only for callers who check its authority in their own transaction. It saves one of two transactions when thousands
+ * of streams open again.
+ */
+function rememberKeys(find: FindApiKey): FindApiKey {
+  const keys = new Map<string, { readonly found: FoundApiKey; readonly untilMs: number }>();
+  return async (hash, request) => {
+    const known = keys.get(hash);
+    if (known !== undefined && performance.now() < known.untilMs) return known.found;
+    const found = await find(hash, request);
+    keys.delete(hash);
+    if (found?.isValid !== true) return found;
+    keys.set(hash, { found, untilMs: performance.now() + rememberedMs });
+    const [oldest] = keys.keys();
+    if (keys.size > maxKeys && oldest !== undefined) keys.delete(oldest);
+    return found;
+  };
 }

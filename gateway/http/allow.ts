@@ -31,8 +31,8 @@ export const allow: Allow = (permission) => {
     const principal = await authenticator.authenticate(c.req.raw, permission);
     c.set("principal", principal);
     for (const [name, query] of Object.entries(accessOf(database, principal))) c.set(name as "read", query);
-    // A token says nothing about its subject's role; of a key the database has just said that it is valid, and its scopes.
-    if (principal.kind === "user") await requireAuthority(database, principal);
+    // A token says nothing about its subject's role, and a key may have been revoked since it was found.
+    await requireAuthority(database, principal);
     accountOf(c.req.raw).belongsTo(principal.tenantId);
     await next();
   };
