@@ -117,7 +117,7 @@ async function readFailingCat1(
     const findings = await (row.monitor === null ? selectScanned(db, lastScanId) : selectWatched(db, row.monitor.id));
     for (const [check, { actor = null }] of results) {
       const own = findings.filter((finding) => finding.check === check);
-      const named = own.map(({ resource_id, resource_name }) => ({ resource_id, resource_name }));
+      const named = own.map(({ check: _check, ...finding }) => finding);
       failing.push({ organization_id: id, check, actor, findings: upTo(maxFailingLength, named) });
     }
     if (new Set(failing.map(({ organization_id }) => organization_id)).size >= maxExposed) break;
@@ -127,9 +127,10 @@ async function readFailingCat1(
 
 async function selectScanned(db: TenantDatabase, scanId: string | null) {
   if (scanId === null) return [];
-  const { check, resourceId, resourceName, status, severity, advisory } = findings;
+  const { check, resourceId, resourceName, notes, status, severity, advisory } = findings;
+  const to_pass = firstCharacters(sql`${notes} ->> 'to_pass'`);
   return db
-    .select({ check, resource_id: resourceId, resource_name: resourceName })
+    .select({ check, resource_id: resourceId, resource_name: resourceName, to_pass })
     .from(findings)
     .where(and(eq(findings.scanId, scanId), eq(status, "FAIL"), eq(severity, "high"), eq(advisory, false)))
     .limit(maxFailing);
@@ -137,9 +138,14 @@ async function selectScanned(db: TenantDatabase, scanId: string | null) {
 
 async function selectWatched(db: TenantDatabase, monitorId: string) {
   const last = lastChanges(db, and(eq(changes.monitorId, monitorId), eq(changes.ruleSeverity, "high")));
+  const to_pass = firstCharacters(sql`${last.toPass}`);
   return db
-    .select({ check: last.check, resource_id: last.resourceId, resource_name: last.resourceName })
+    .select({ check: last.check, resource_id: last.resourceId, resource_name: last.resourceName, to_pass })
     .from(last)
     .where(eq(last.toStatus, "FAIL"))
     .limit(maxFailing);
+}
+
+function firstCharacters(text: SQL): SQL<string | null> {
+  return sql`left(${text}, 500)`;
 }

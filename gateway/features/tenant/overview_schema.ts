@@ -29,7 +29,13 @@ export const overviewSchema = v.object({
         organization_id: uuid(),
         check: v.string(),
         actor: described(v.nullable(actorSchema), "Who broke it, as far as a log says"),
-        findings: v.array(v.object({ resource_id: v.string(), resource_name: v.string() })),
+        findings: v.array(
+          v.object({
+            resource_id: v.string(),
+            resource_name: v.string(),
+            to_pass: described(v.nullable(v.string()), "What to change for it: the first 500 characters"),
+          }),
+        ),
       }),
     ),
     "The rules of CAT I that fail, with their failing findings, of the first 20 organizations with one",

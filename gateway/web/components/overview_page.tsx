@@ -168,11 +168,12 @@ function Reason({ view, nowMs }: { readonly view: OrganizationView; readonly now
   }
   if (exposure !== undefined) {
     const who = actorName(exposure.actor);
+    const fix = exposure.findings.find(({ to_pass }) => to_pass !== null)?.to_pass ?? shortFix(exposure.check);
     return (
       <>
         <span class="strong-fail">{`${ruleIds(exposure.check)} ${checkTitle(exposure.check)}`}</span>
         {who === null ? " fails" : ` fails since a change by ${who}`}
-        <span class="fine">{` · Fix: ${shortFix(exposure.check)}`}</span>
+        <span class="fine">{` · Fix: ${fix}`}</span>
       </>
     );
   }

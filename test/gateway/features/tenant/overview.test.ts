@@ -27,7 +27,7 @@ const orgUrl = "https://acme.okta.com";
 async function fill(tenant: TestTenant): Promise<void> {
   const producer = createProducer(gateway.url, tenant.apiKey);
   const scan = await producer.register({ org_url: "https://scanned.okta.com" });
-  await scan.store([buildFinding({ severity: "high", resource_name: "Scanned" }), buildFinding()]);
+  await scan.store([buildFinding({ severity: "high", resource_name: "Scanned", to_pass: "Edit it" }), buildFinding()]);
   await scan.end("completed", { pass: 0, fail: 1, manual: 0 });
   const monitor = await producer.follow({ org_url: orgUrl });
   const resource = { type: "app", id: "0oa1", name: "Watched" };
@@ -35,7 +35,7 @@ async function fill(tenant: TestTenant): Promise<void> {
   const to = { status: "FAIL", reason: null } as const;
   await monitor.store([
     aChange({ fingerprint: "start", resource, from: null, to, rule, cause: "start", explained_by: [] }),
-    aChange({ fingerprint: "moved", resource, to, rule }),
+    aChange({ fingerprint: "moved", resource, to, rule, to_pass: "x".repeat(600) }),
   ]);
 }
 
@@ -47,11 +47,13 @@ test("the overview has session, organizations, runs, changes and what fails in C
   expect([overview.monitors.length, overview.scans.length]).toEqual([1, 1]);
   // The first state is no change.
   expect(overview.changes.map(({ fingerprint }) => fingerprint)).toEqual(["moved"]);
-  const resources = overview.cat1.flatMap(({ findings }) => findings.map(({ resource_name: name }) => name));
-  expect(resources.toSorted()).toEqual(["Scanned", "Watched", "Watched"]);
+  const failing = overview.cat1.flatMap(({ findings }) => findings);
+  expect(failing.map(({ resource_name: name }) => name).toSorted()).toEqual(["Scanned", "Watched", "Watched"]);
+  const changes = failing.flatMap(({ to_pass }) => to_pass ?? []);
+  expect(changes.toSorted()).toEqual(["Edit it", "x".repeat(500)]);
   const other = await readOverview(`Bearer ${gateway.globex.token}`);
-  const { organizations, monitors, scans, changes, cat1 } = other;
-  expect([organizations, monitors, scans, changes, cat1].flat()).toEqual([]);
+  const { organizations, monitors, scans, cat1 } = other;
+  expect([organizations, monitors, scans, other.changes, cat1].flat()).toEqual([]);
 });
 
 test("what a member has seen is kept for that member in that tenant, and a key keeps nothing", async () => {
