@@ -6,8 +6,8 @@ import { answerOf, loadRecordedOrgs } from "./recorded_orgs.ts";
 import { scanAnswers, type Conclusion } from "./scan_answers.ts";
 
 /**
- * What is concluded from all cases, by case and check. Of an organization without a fault every row stands there; of one with a
- * fault the checks that conclude something else than without it; of a generated one the first letter of each check's status.
+ * Conclusions of all cases, by case and check. An organization without a fault has every row; one with a fault has the checks that
+ * conclude something else than without it; a generated one has the first letter of each check's status.
  * A hash stands for rows: expected, actual, fingerprint, status and reason of each finding.
  */
 export interface Digest {
