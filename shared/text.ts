@@ -23,6 +23,11 @@ export function isLine(text: string, maxLength: number): boolean {
   return text.length <= maxLength && !unlike.test(text);
 }
 
+/** Quotes text as one word for a shell, so that a command that people are given can be pasted. */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
+
 /** JSON on one line whose text cannot steer a terminal: what is not printable is escaped, and reads back as it was. */
 export function toPrintableJson(value: unknown, indent?: number): string {
   return JSON.stringify(value, null, indent).replace(invisible, (character) =>

@@ -11,6 +11,7 @@ import {
   type JWK,
 } from "jose";
 import { makeDirectory } from "../../command_line/files.ts";
+import { shellWord } from "../../shared/text.ts";
 
 /** The key of the service application, as the provider's console shows a new one: PEM and JWK. */
 export interface PracticeKeyPair {
@@ -105,19 +106,14 @@ export async function publishCredentials(
     environmentLines: [
       `IDP_ORG_URL=${org.url}`,
       `IDP_CLIENT_ID=${org.clientId}`,
-      `IDP_PRIVATE_KEY_FILE=${quoted(privateKeyFile)}`,
+      `IDP_PRIVATE_KEY_FILE=${shellWord(privateKeyFile)}`,
       ...(terraform === null
         ? []
         : [
             `OKTA_API_CLIENT_ID=${terraform.clientId}`,
-            `OKTA_API_PRIVATE_KEY=${quoted(await publish(terraform.privateKeyPem, terraformKeyFileName))}`,
+            `OKTA_API_PRIVATE_KEY=${shellWord(await publish(terraform.privateKeyPem, terraformKeyFileName))}`,
             `OKTA_API_PRIVATE_KEY_ID=${String(terraform.privateKeyJwk.kid)}`,
           ]),
     ],
   };
-}
-
-/** Quotes a path, so that the line can be pasted into a shell, no matter what the directory is called. */
-function quoted(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -3,6 +3,7 @@ import { standardStream, type NamedFile } from "../../command_line/files.ts";
 import { countOf } from "../../shared/outcome_text.ts";
 import type { Report } from "../../shared/report.ts";
 import { openFindings, stateOf } from "../../shared/rule_result.ts";
+import { shellWord } from "../../shared/text.ts";
 import type { Revision } from "../catalog/catalog.ts";
 import { carriedLines } from "../checklists/carry_answers.ts";
 import type { Checklist } from "../checklists/checklist.ts";
@@ -61,7 +62,7 @@ export function nextLines(report: Report, { from, isKept, again }: NextSource): 
   if (unreadRules(report).length > 0) return [all, ...(from === null ? [`Next: scanstream doctor${again}`] : [])];
   // Stdin cannot be read again, and other commands would answer about another run than one that is not kept.
   if (from === null ? !isKept : from === standardStream) return [all];
-  const source = from === null ? again : `${again} --from-artifacts ${from}`;
+  const source = from === null ? again : `${again} --from-artifacts ${shellWord(from)}`;
   const [worst] = report.checks
     .filter((check) => openFindings(check).some(({ waived }) => !waived))
     .toSorted(worstFirst);

@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import { readProblem } from "../../shared/error_code.ts";
 import type { Environment } from "../../command_line/command_io.ts";
 import { InvalidSetting } from "../../shared/environment_reader.ts";
+import { shellWord } from "../../shared/text.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import type { ConnectionSettings } from "../okta/connection_settings.ts";
 import { parsePrivateKey, PrivateKeyError, type SigningKey } from "../okta/private_key.ts";
@@ -195,7 +196,7 @@ function read(given: Given, { isConnecting }: { readonly isConnecting: boolean }
     });
   };
 
-  const again = `${values.config === null ? "" : ` --config ${values.config.file}`}${isNamed ? ` --org ${organization}` : ""}`;
+  const again = `${values.config === null ? "" : ` --config ${shellWord(values.config.file)}`}${isNamed ? ` --org ${organization}` : ""}`;
   return {
     settings: { ...values, nameOf: (name: SettingName) => sources.get(name) ?? ungiven(name), organization, again },
 

@@ -1,6 +1,7 @@
 import { decodeJwt, type JWTPayload } from "jose";
 import * as oauth from "oauth4webapi";
 import { isUuid } from "../../../../shared/channel_name.ts";
+import { shellWord } from "../../../../shared/text.ts";
 import { SignInError, type Provider } from "./provider.ts";
 
 /** Tokens from the issuer. They are in the memory of this tab and nowhere else. */
@@ -87,13 +88,8 @@ export function explainRefusal({ accessToken }: TokenSet, { tenant_claim: tenant
   const many = tenants.length === 1 ? "the tenant" : "any of the tenants";
   return (
     `You signed in as ${subject}, who is not a member of ${many} ${tenants.join(", ")}. An admin of the tenant can add you, ` +
-    `or whoever runs the gateway: scanstream admin user create --tenant ${quoted(tenants[0])} --sub ${quoted(subject)}`
+    `or the operator of the gateway: scanstream admin user create --tenant ${shellWord(tenants[0] ?? "")} --sub ${shellWord(subject)}`
   );
-}
-
-/** One word for a shell, no matter what the issuer put into a claim: the command is there to be pasted. */
-function quoted(text = ""): string {
-  return /^[\w@.:/+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /** Unchecked: for display and for finding out early what the gateway will say. */
