@@ -8,7 +8,8 @@ import { writeLines } from "../../command_line/terminal.ts";
 import { IdpError } from "../okta/idp_error.ts";
 import type { Flags } from "../settings/read_settings.ts";
 import type { CommandName, Setting } from "../settings/setting.ts";
-import { checkNames, table } from "../settings/table.ts";
+import { table } from "../settings/table.ts";
+import { checkNames } from "../settings/values.ts";
 
 /** A command of the scanner. Its options are those of the settings that it takes. */
 interface ScannerCommand {

@@ -3,11 +3,13 @@ import { parseFailOn } from "../decisions/fail_on.ts";
 import { lastRun } from "../runs/kept_runs.ts";
 import { formats, list, number, onOff, path, section, text, word, type CommandName } from "./setting.ts";
 import {
+  checkNames,
   defaultScopes,
   expectedAddress,
   expectedClientId,
   formatNames,
   gates,
+  organizationNames,
   parseClientId,
   parseKeyId,
   parseOrgUrl,
@@ -293,16 +295,3 @@ export type SettingName = keyof typeof table;
 
 /** The value of each setting. */
 export type Values = { readonly [Name in SettingName]: (typeof table)[Name]["fallback"] };
-
-export async function checkNames() {
-  const { catalog } = await import("../catalog/catalog.ts");
-  return [
-    ...catalog.map(({ rule }) => ({ value: rule.vuln_id, description: rule.title })),
-    ...catalog.map(({ name, rule }) => ({ value: name, description: `${rule.vuln_id} ${rule.title}` })),
-  ];
-}
-
-async function organizationNames() {
-  const file = await import("./config_file.ts");
-  return (await file.organizationNames()).map((value) => ({ value }));
-}

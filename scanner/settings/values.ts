@@ -131,6 +131,20 @@ export function requireNames(names: readonly string[]): readonly string[] {
   throw new InvalidSetting("expected names or ids of checks; run `scanstream explain` for the list");
 }
 
+/** Words that completion offers for a check. */
+export async function checkNames() {
+  const { catalog } = await import("../catalog/catalog.ts");
+  return [
+    ...catalog.map(({ rule }) => ({ value: rule.vuln_id, description: rule.title })),
+    ...catalog.map(({ name, rule }) => ({ value: name, description: `${rule.vuln_id} ${rule.title}` })),
+  ];
+}
+
+export async function organizationNames() {
+  const file = await import("./config_file.ts");
+  return (await file.organizationNames()).map((value) => ({ value }));
+}
+
 export function parseTime(text: string): string {
   if (!Number.isNaN(Date.parse(text))) return text;
   throw new InvalidSetting(`${quoted([text])}: expected a time such as 2026-01-31 or 2026-01-31T12:00:00Z`);
