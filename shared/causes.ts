@@ -69,7 +69,7 @@ interface Rule {
   readonly causes: ReadonlySet<string>;
 }
 
-/** First the changes that close most rules of CAT I, alone or with others; then those that close most rules. */
+/** Ranks changes by the rules of CAT I that they close, alone or with others, and then by all rules that they close. */
 export function rankCauses<Item extends Failure>(failures: readonly Item[]): RankedCauses<Item> {
   const open = failures
     .filter(({ waived }) => !waived)

@@ -9,7 +9,7 @@ import type { StoredNumber } from "./published.ts";
 export const endGraceMs = 5000;
 
 /**
- * Repeats the opening of a principal's streams with these names, without a client. Returns those that would be refused now:
+ * Opens the named streams of a principal once more, without a client. Returns the ones that would be refused now:
  * `ended` for a resource that has ended or is not there, `denied` for one that may not be followed. `onStored` takes how far the
  * events of their channels were stored. Rejects when the database does not answer.
  */

@@ -19,7 +19,7 @@ export interface NamedReport {
   readonly revision: Revision;
 }
 
-/** The end of a run, beside its reports. */
+/** Facts about the end of a run that its reports do not have. */
 export interface RunEnd {
   /** Markdown before the reports. */
   readonly overview: string;

@@ -42,7 +42,7 @@ export async function requireTarget(
   await requireWritable({ directory, fileNames: formats.map((format) => fileNameOf(name, format)), file });
 }
 
-/** Writes the document in every format that can be written. A file is for later and for others: without colors, and of its own width. */
+/** Writes the document in every format that can be written. Files have no colors, and lines of `fileWidth` characters. */
 export async function writeFormats<Document, Options>(
   document: Document,
   options: Options,

@@ -63,7 +63,7 @@ export async function record(subscriber: Subscriber, channel: string) {
   return {
     messages: messages as readonly string[],
     lost: lost as readonly LostReason[],
-    /** Resolves when so many messages have arrived. */
+    /** Resolves when this number of messages has arrived. */
     async untilCount(count: number) {
       while (messages.length < count) {
         assert.deepEqual(lost, [], "the subscription was lost while messages were waited for");

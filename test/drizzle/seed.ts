@@ -33,7 +33,7 @@ export async function seedTenant(database: Database, name = "acme"): Promise<See
   const monitorIds = [randomUUID(), randomUUID()];
   const organizationIds = [randomUUID(), randomUUID()];
   const hashes = [randomHash(), randomHash()];
-  /** In an order in which each row finds those that it refers to. */
+  /** Rows in an order that meets their foreign keys. */
   const rows: readonly (readonly [table: PgTable, given: readonly object[]])[] = [
     [tenants, [{ id, name }]],
     [memberships, subs.map((userId) => ({ userId }))],

@@ -76,7 +76,7 @@ async function practiceShapes(): Promise<Shapes> {
   return shapesOf(samples);
 }
 
-/** `a.b`, `a.list[]`, `a.list[].c`: every field of a value, whatever it holds. */
+/** `a.b`, `a.list[]`, `a.list[].c`: the path of every field of a value. */
 function fieldsOf(value: unknown, prefix = ""): ReadonlySet<string> {
   const fields = new Set<string>();
   const visit = (inside: unknown, path: string): void => {
@@ -143,7 +143,7 @@ function shapesOf(samples: readonly Sample[]): Shapes {
   return shapes;
 }
 
-/** From recorded interactions, and from the official examples where they lie beside them. */
+/** Shapes from recorded interactions, and from the official examples if they are there. */
 function recordedShapes(directory: string): Shapes {
   const recorded = jsonFiles(directory).flatMap((file) => {
     const { request, response } = JSON.parse(readFileSync(file, "utf8")) as {

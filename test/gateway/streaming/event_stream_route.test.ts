@@ -63,7 +63,7 @@ test("a channel of another feature, or too many, is the feature's bug: 500", asy
 });
 
 // `contract/tenant_cases.ts` has what else a stream token opens, and what not.
-test("a stream token opens its stream in whatever order the query is, and no wider one, ended or not", async () => {
+test("a stream token opens its stream in any order of the query, and no wider one, ended or not", async () => {
   await using app = createApp();
   const narrower = { ...ada, onlyStream: await streamDigest(`/api/v1/things${path}?a=1&b=1&b=2`) };
   for (const sameStream of ["?b=2&access_token=x&a=1&b=1", "?b=1&a=1&b=2"]) {

@@ -140,7 +140,7 @@ describe("findings", () => {
     expect(items[2]).toMatchObject({ detail: "last" });
   });
 
-  test("findings come back with every field, whatever was in them", async () => {
+  test("findings come back with every field and every character", async () => {
     const scan = await newScan();
     const given = finding({
       automated: "PASS",
