@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { GatewayAccess } from "../../command_line/gateway_access.ts";
 import { openGateway, problemOf } from "../../shared/client/gateway_client.ts";
-import { endOfExpiry, expiryMessage } from "../../shared/decisions/expiry.ts";
+import { endOfExpiry, expiryMessage, isExpired } from "../../shared/decisions/expiry.ts";
 import { pageOf } from "../../shared/schemas/primitives.ts";
 import { decisionSchema } from "../../shared/schemas/decision.ts";
 import { findRule, vulnIdOf, unknownRule, type RuleNames } from "../../shared/rule_names.ts";
@@ -44,7 +44,7 @@ export function mergeDecisions(
   const warnings: string[] = [];
   const ofFiles = new Set([
     ...files.waivers.filter((waiver) => isWaiverInForce(waiver, nowMs)).map((waiver) => keyOf("waiver", waiver)),
-    ...files.attestations.map((attestation) => keyOf("attestation", attestation)),
+    ...files.attestations.filter(({ expires }) => !isExpired(expires, nowMs)).map((own) => keyOf("attestation", own)),
   ]);
   const counting = new Map<string, FetchedDecision>();
   // One about this organization counts before one about every organization.

@@ -71,6 +71,8 @@ describe("decisions of the gateway", () => {
     });
     const past = { ...file, expires: "2020-01-31" };
     expect((await add({ ...noFiles, waivers: [past] })).decisions.waivers).toHaveLength(2);
+    const { decisions: added } = await add({ ...noFiles, attestations: [{ ...attested, expires: "2020-01-31" }] });
+    expect(added.attestations).toMatchObject([{ expires: "2020-01-31" }, { source: "gateway" }]);
     const plan = { check, resource: "00p1", reason: "of the file", remediation_date: "2099-01-31" };
     expect((await add({ ...noFiles, waivers: [plan] })).decisions.waivers).toHaveLength(2);
   });
