@@ -7,7 +7,7 @@ import { remedies } from "./console_places.ts";
 import { HttpIdpClient } from "./http_idp_client.ts";
 import type { ReceivedResponse } from "./http_transport.ts";
 import type { IdpRequest } from "./idp_client.ts";
-import { attempt, idpError, IdpError, type IdpErrorCode } from "./idp_error.ts";
+import { attempt, idpError, IdpError, type IdpErrorCode, type IdpProblem } from "./idp_error.ts";
 import { objectIn, parseBody } from "./json_answer.ts";
 import { Login } from "./login.ts";
 import { NetworkError, unreachableError } from "./network_error.ts";
@@ -229,9 +229,14 @@ function probeError(refused: readonly Refused[], { orgUrl, scopes }: Omit<Probin
     return new IdpError("no_scope", `Cannot read ${orgUrl}: ${problem}`, grantRemedy(scopes));
   }
   const { httpStatus } = failed.missing.refusal;
-  const problem = httpStatus === null ? "no_answer" : httpStatus === 403 ? "forbidden" : "unexpected";
+  const problem = httpStatus === null ? "no_answer" : (probeProblems.get(httpStatus) ?? "unexpected");
   return idpError(problem, `Cannot read ${orgUrl}: ${failed.missing.detail}`);
 }
+
+const probeProblems = new Map<number, IdpProblem>([
+  [403, "forbidden"],
+  [429, "rate_limit"],
+]);
 
 /** Facts from `/.well-known/okta-organization`, which any client may read. */
 interface Organization {

@@ -16,7 +16,7 @@ export interface IdpRequest {
   readonly onEntry?: ((kept: JsonObject) => void) | undefined;
 }
 
-/** The HTTP status and the provider's error code of a refusal, for collectors that branch on them (404 of a page). */
+/** The HTTP status (403 for a page of a proxy) and the provider's error code of a refusal, for collectors that branch on them. */
 export interface Refusal {
   readonly httpStatus: number | null;
   readonly errorCode: string | null;

@@ -16,9 +16,11 @@ export function toMissing(response: HttpResponse, path: string, scope: string): 
   const { status } = response;
   const { errorCode: givenCode, errorSummary } = objectIn(response.body);
   const errorCode = typeof givenCode === "string" ? toSafeText(givenCode, 20) : null;
+  // Something in between refuses with a page: its 404 is not the absence of an object, nor its 400 a bad query.
+  const isPage = status >= 400 && status < 429 && parseBody(response.body).kind === "html";
   const missing = (reason: Missing["reason"], problem: string) =>
     of(reason, `GET ${toShownPath(path)} answered ${status}${errorCode === null ? "" : ` ${errorCode}`}${problem}`, {
-      httpStatus: status,
+      httpStatus: isPage ? 403 : status,
       errorCode,
     });
   if (status === 403 && isInsufficientScope(response))
@@ -107,7 +109,7 @@ function explain(response: HttpResponse): string {
   if (status >= 300 && status < 400)
     return `a redirect${redirectTarget(response)} is never followed; check the organization's address`;
   if (status === 401) return "it did not take the access token, not even a new one";
-  if (status === 403 && parseBody(response.body).kind === "html") {
+  if (parseBody(response.body).kind === "html") {
     return "something between here and the provider refuses; check network zones, proxies and firewalls";
   }
   return "this answer was not expected; scan again, and report it if it stays";

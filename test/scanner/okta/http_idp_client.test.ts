@@ -51,6 +51,7 @@ test.each<[string, Reply, string, number | null, string | null]>([
   ["500", apiError(500, "E0000009"), "provider_error", 500, "E0000009"],
   ["429 without end", apiError(429, "E0000047"), "provider_error", 429, "E0000047"],
   ["302", { status: 302, headers: { location: "https://login.example/?token=secret" } }, "provider_error", 302, null],
+  ["404 with a web page", { status: 404, body: "<!doctype html><p>Blocked" }, "provider_error", 403, null],
   ["200 with a web page", { body: "<!doctype html><p>Sign in" }, "provider_error", 200, null],
   ["200 with cut-off JSON", { body: '[{"id":"p1"},{"id"' }, "provider_error", 200, null],
   ["200 with an object", { body: { items: [] } }, "unreadable", 200, null],
