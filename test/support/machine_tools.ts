@@ -41,8 +41,10 @@ export function installWithApt(tool: string): Promise<void> {
   installation = installation.then(async () => {
     if (process.getuid?.() !== 0 || !(tool in tools)) return;
     const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+    // The machine itself may be installing its updates.
+    const options = ["-qq", "-o", "DPkg::Lock::Timeout=300"];
     const apt = (...args: readonly string[]) =>
-      promisify(execFile)("apt-get", ["-qq", ...args], { env, maxBuffer: 1e8 });
+      promisify(execFile)("apt-get", [...options, ...args], { env, maxBuffer: 1e8 });
     await apt("update").catch(() => undefined);
     for (const name of tools[tool as Tool].packages) {
       process.stderr.write(`Installing with apt: ${name}\n`);
