@@ -28,7 +28,7 @@ function keyOf({ explained_by: events, cause }: Explained): string | null {
     .join(" ");
 }
 
-/** `1 change to zone "Offices" by Alex Admin (alex@acme.com) changed 7 verdicts`. */
+/** `1 change to zone "Offices" by Alex Admin (alex@acme.com) changed 7 results`. */
 export function groupText(group: readonly Explained[]): string {
   const events = group[0]?.explained_by ?? [];
   const objects = objectsOf(events);
@@ -38,7 +38,7 @@ export function groupText(group: readonly Explained[]): string {
       ? ""
       : ` to ${object}${others.length === 0 ? "" : ` and ${countOf(others.length, "other object")}`}`;
   const who = [...new Set(events.map(({ actor }) => actorText(actor) ?? unknownActor))].join(", ");
-  return `${countOf(events.length, "change")}${about} by ${who} changed ${countOf(group.length, "verdict")}`;
+  return `${countOf(events.length, "change")}${about} by ${who} changed ${countOf(group.length, "result")}`;
 }
 
 export const unknownActor = "an unknown actor";

@@ -82,8 +82,8 @@ function newsOf(moved: Results, before: Results = {}): Results {
   );
 }
 
-export function isSameResult(one: RuleResult | undefined, other: RuleResult | undefined): boolean {
-  return one?.status === other?.status && one?.reason === other?.reason;
+export function isSameResult(one: Partial<Verdict> | undefined, other: Partial<Verdict> | undefined): boolean {
+  return one?.status === other?.status && (one?.reason ?? null) === (other?.reason ?? null);
 }
 
 const unreadableReasons: ReadonlySet<ManualReason | undefined> = new Set<ManualReason>([

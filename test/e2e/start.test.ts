@@ -57,6 +57,11 @@ test("npm start streams one scan to its page's session, ends it, and continues u
     status: "completed",
     checks_done: catalog.length,
   });
+  // One act that moves several results.
+  const body = JSON.stringify({ name: "zone-off", actor: "dana@practice.example" });
+  const headers = { "content-type": "application/json" };
+  await fetch(`${variables["IDP_ORG_URL"]}/practice/change`, { method: "POST", headers, body });
+  await first.until("stdout", /zone "Headquarters" by Dana Duty[^]* → /);
   expect((await first.stop("SIGINT")).code).toBe(0);
   const second = start("command_line/start.ts");
   const [, again = ""] = await second.until("stdout", /Live page\s+(http:\/\/127\.0\.0\.1:\d+)\//);

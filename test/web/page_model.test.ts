@@ -151,9 +151,15 @@ test.each<[string, readonly HistoryDay["status"][], object | null]>([
   else expect(found).toMatchObject(expected);
 });
 
-test("the newest change says since when a rule fails, and who did it", () => {
-  const [rule] = rulesOf([aFinding()], decided(), [aChange({ seen_at: ago(5 * minuteMs) })]);
-  expect(rule?.since).toEqual({ atMs: nowMs - 5 * minuteMs, actor: "Ada Admin", days: null });
+test.each<[string, readonly Partial<Finding>[], object | null]>([
+  ["its only finding moved", [fail], { atMs: nowMs - 5 * minuteMs, actor: "Ada Admin" }],
+  ["another one failed before", [fail, fail], null],
+  ["the others pass", [fail, pass], { atMs: nowMs - 5 * minuteMs, actor: "Ada Admin" }],
+])("a change says since when a rule fails, and who did it, where %s", (_, findings, since) => {
+  const all = findings.map((finding, index) => aFinding({ resource_name: `App ${index}`, ...finding }));
+  const change = aChange({ fingerprint: "mfa App 0", seen_at: ago(5 * minuteMs) });
+  const [rule] = rulesOf(all, decided(), [aChange({ ...change, from: fail, seen_at: ago(0) }), change]);
+  expect(rule?.since).toEqual(since && { ...since, days: null });
 });
 
 test("news: what one act moved is one line, CAT I for the worse is first, and what was seen is left out", () => {

@@ -1,4 +1,5 @@
 import { actorName } from "../../../shared/actor.ts";
+import { isSameResult } from "../../../shared/history/observation.ts";
 import type { Severity } from "../../../shared/report.ts";
 import {
   automatedOf,
@@ -58,12 +59,13 @@ const shownStates: readonly ShownState[] = [...ruleStates, "none"];
 /** All rules of the catalog and all that have findings, worst first. */
 export function toRules({ findings, changes, history, decisions }: RulesInput): readonly RuleRow[] {
   const byCheck = Map.groupBy(findings, ({ check }) => check);
-  const lastChanges = new Map(changes.toReversed().map((change) => [change.check, change]));
+  const changesByCheck = Map.groupBy(changes, ({ check }) => check);
   const rows = [...new Set([...checkNames(), ...byCheck.keys()])].map((check): RuleRow => {
     const own = (byCheck.get(check) ?? []).toSorted(byState);
     const deciding = own.filter(({ advisory }) => !advisory);
     const weighed = deciding.length > 0 ? deciding : own;
     const verdict = worstVerdict(weighed);
+    const begun = beginningOf(weighed, changesByCheck.get(check) ?? []);
     const attestation = verdict.status === "FAIL" ? null : decisions.attestationOf(check);
     const judged = { ...verdict, attestation: attestation?.status ? { status: attestation.status } : null };
     const state: ShownState = own.length === 0 ? "none" : stateOf(judged);
@@ -78,7 +80,7 @@ export function toRules({ findings, changes, history, decisions }: RulesInput): 
       attestation,
       findings: own,
       deciding: weighed.filter((one) => stateOf(one) === state).length,
-      since: toSince(state, ruleHistory, lastChanges.get(check)),
+      since: toSince(state, ruleHistory, stateOf(verdict) === state ? begun : null),
       history: ruleHistory,
     };
   });
@@ -102,22 +104,31 @@ function byWorst(a: RuleRow, b: RuleRow): number {
   );
 }
 
-/** The newest change of the rule, else its open exposure, else the days of its history. */
-function toSince(state: ShownState, history: RuleHistory | null, change: Change | undefined): Since | null {
-  if (state === "none") return null;
-  const changed = change?.to !== null && change !== undefined && stateOf(change.to) === state ? change : null;
-  const days = state === "pass" || state === "manual" ? passingDays(history) : null;
-  if (changed !== null && changed.cause !== "decision") {
-    const [event] = changed.explained_by;
-    return { atMs: Date.parse(changed.seen_at), actor: actorName(event?.actor ?? null), days: null };
-  }
+/** The change with which the result began, else the open exposure of the rule, else the days of its history. */
+function toSince(state: ShownState, history: RuleHistory | null, begun: Since | null): Since | null {
+  if (begun !== null) return begun;
   if (state === "fail") {
     const open = history?.exposures.find(({ closed }) => closed === null);
     return open === undefined
       ? null
       : { atMs: Date.parse(open.opened.known_at), actor: actorName(open.actor), days: null };
   }
-  return days === null || state !== "pass" ? null : { atMs: days.fromMs, actor: null, days };
+  const days = state === "pass" ? passingDays(history) : null;
+  return days === null ? null : { atMs: days.fromMs, actor: null, days };
+}
+
+/** Takes the changes back, newest first, until the rule had another result; null: it has had this one in all of them. */
+function beginningOf(findings: readonly Finding[], changes: readonly Change[]): Since | null {
+  const verdicts = new Map<string, Change["to"]>(findings.map((finding) => [finding.fingerprint, finding]));
+  const result = () => worstVerdict([...verdicts.values()].filter((one) => one !== null));
+  const present = result();
+  for (const [seenAt, moved] of Map.groupBy(changes, ({ seen_at }) => seen_at)) {
+    for (const { fingerprint, from } of moved) verdicts.set(fingerprint, from);
+    if (isSameResult(result(), present)) continue;
+    const decisive = moved.find(({ to }) => to?.status === present.status) ?? moved[0];
+    return { atMs: Date.parse(seenAt), actor: actorName(decisive?.explained_by[0]?.actor ?? null), days: null };
+  }
+  return null;
 }
 
 /** The unbroken run of days up to today on which the rule was not seen but passing; null: today it is not. */
