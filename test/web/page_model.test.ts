@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { indexDecisions } from "../../gateway/web/model/decisions/decision_index.ts";
 import type { Finding } from "../../gateway/web/model/finding.ts";
 import { needsYou, toAttention, toView } from "../../gateway/web/model/needs_you.ts";
-import { toNews } from "../../gateway/web/model/news.ts";
+import { movedText, remedyOf, toNews } from "../../gateway/web/model/news.ts";
 import { toPlan } from "../../gateway/web/model/plan.ts";
 import { parseRulesView, toAddress } from "../../gateway/web/model/route.ts";
 import { countRules, filterRules, passingDays, toRules } from "../../gateway/web/model/rules.ts";
@@ -63,7 +63,7 @@ function aChange(changes: Partial<Change> = {}): Change {
   const rule = { ...(to ?? pass), severity: check === "mfa" ? ("high" as const) : ("medium" as const) };
   return {
     schema: "scanstream.change/1",
-    ...aNewChange({ check, rule, seen_at: ago(0) }),
+    ...aNewChange({ check, fingerprint: check, rule, seen_at: ago(0) }),
     created_at: changes.seen_at ?? ago(0),
     ...changes,
   };
@@ -160,6 +160,15 @@ test.each<[string, readonly Partial<Finding>[], object | null]>([
   const change = aChange({ fingerprint: "mfa App 0", seen_at: ago(5 * minuteMs) });
   const [rule] = rulesOf(all, decided(), [aChange({ ...change, from: fail, seen_at: ago(0) }), change]);
   expect(rule?.since).toEqual(since && { ...since, days: null });
+});
+
+test("news: a failure that passes again is over, asks for no fix, and still calls for a person", () => {
+  const news = toNews([aChange({ from: fail, to: pass }), aChange({ seen_at: ago(minuteMs) })], null);
+  expect(news.map((item) => [item.kind, movedText(item), remedyOf(item)])).toEqual([
+    ["better", "PASS", null],
+    ["over", "FAIL, now PASS", null],
+  ]);
+  expect(needsYou({ watch: "live", news, cat1Open: 0, decisions: [] }, nowMs)).toEqual(["regression"]);
 });
 
 test("news: what one act moved is one line, CAT I for the worse is first, and what was seen is left out", () => {

@@ -8,7 +8,7 @@ import { categoryNames } from "../../../shared/severity.ts";
 import { checkTitle, ruleIds, shortFix } from "../model/check_catalog.ts";
 import { dayMs, formatTime } from "../model/format.ts";
 import { filterViews, scannedText, sinceOf, type OrganizationView } from "../model/needs_you.ts";
-import { byWhom, remedyOf } from "../model/news.ts";
+import { byWhom, movedText, remedyOf } from "../model/news.ts";
 import { mayDo } from "../model/permissions.ts";
 import { ruleAddress } from "../model/route.ts";
 import type { Session } from "../model/session.ts";
@@ -114,7 +114,7 @@ function OrganizationTable({ views, tenant, nowMs }: TableProps) {
           const { organization, watch, news, needs, cat1Open } = view;
           const { id, name, cat1_open: cat1, cat2_open: cat2 } = organization;
           const scan = running.get(organization.org_url);
-          const worse = news.filter(({ kind }) => kind === "worse").length;
+          const worse = news.filter(({ kind }) => kind === "worse" || kind === "over").length;
           const better = news.filter(({ kind }) => kind === "better").length;
           return (
             <tr key={id} class={`organization${needs.length > 0 ? " needs" : ""}${cat1Open > 0 ? " worst" : ""}`}>
@@ -180,7 +180,7 @@ function Reason({ view, nowMs }: { readonly view: OrganizationView; readonly now
   if (watch !== null && (isWatchProblem(watch) || watch === "unknown")) return watchText(watch, monitor, nowMs);
   const [newest] = news;
   if (needs.includes("decision ends")) return "a decision ends within 14 days";
-  if (newest !== undefined) return `${checkTitle(newest.change.check)} · ${byWhom(newest)}`;
+  if (newest !== undefined) return `${checkTitle(newest.change.check)} · ${movedText(newest)} · ${byWhom(newest)}`;
   if (watch !== null) return <span class="fine">{watchText(watch, monitor, nowMs)}</span>;
   return <span class="fine">{scannedText(organization.last_scan_at, nowMs)}</span>;
 }

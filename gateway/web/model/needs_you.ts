@@ -65,7 +65,7 @@ export function needsYou(
 ): readonly Need[] {
   const needs: Need[] = [];
   if (cat1Open > 0) needs.push("cat1");
-  if (news.some(({ kind }) => kind === "worse")) needs.push("regression");
+  if (news.some(({ kind }) => kind === "worse" || kind === "over")) needs.push("regression");
   if (news.some(({ isUnexplained }) => isUnexplained)) needs.push("unexplained");
   if (isWatchProblem(watch)) needs.push("not watched");
   if (decisions.some((decision) => decision.org_url !== null && endsSoon(decision, nowMs))) needs.push("decision ends");

@@ -7,17 +7,22 @@ import { severities } from "../../../shared/severity.ts";
 import { shortFix } from "./check_catalog.ts";
 import type { DecisionIndex } from "./decisions/decision_index.ts";
 import { isWorse } from "./finding.ts";
+import { formatVerdict } from "./format.ts";
+
+/** A change, and the result that its finding has now; null: it is gone. */
+type Fresh = Change & { readonly present: Change["to"] };
 
 /** Changes of one act, or of none that is known: one line for a person. */
 export interface NewsItem {
   /** Id of its newest change. */
   readonly id: string;
-  readonly kind: "worse" | "better" | "other";
+  /** `over`: it got worse, and holds again or is gone. */
+  readonly kind: "worse" | "over" | "better" | "other";
   readonly isUnexplained: boolean;
   readonly atMs: number;
   readonly severity: Severity;
   /** The worst of what moved. */
-  readonly change: Change;
+  readonly change: Fresh;
   /** All that moved with it, newest first. */
   readonly changes: readonly Change[];
   /** The names of who did it; empty: the log names nobody. */
@@ -35,17 +40,19 @@ export function toNews(
   sinceMs: number | null,
   waiverOf?: DecisionIndex["waiverOf"],
 ): readonly NewsItem[] {
+  const newest = new Map(changes.toReversed().map((change) => [change.fingerprint, change]));
   const fresh = changes
     // Compares times of the gateway's clock, as the last look is one; a follower may deliver late.
     .filter(({ created_at }) => sinceMs === null || Date.parse(created_at) > sinceMs)
-    .map((change) => {
-      const { check, to, resource } = change;
+    .map((one): Fresh => {
+      const { check, to, resource } = one;
+      const change = { ...one, present: newest.get(one.fingerprint)?.to ?? null };
       if (to?.status !== "FAIL" || waiverOf === undefined) return change;
       const finding = { check, status: to.status, resource_id: resource.id, resource_name: resource.name };
       return { ...change, to_waived: change.to_waived || waiverOf(finding) !== null };
     });
   const explained = groupChanges(fresh.filter((change) => !isUnexplained(change)));
-  const unexplained: Change[][] = [];
+  const unexplained: Fresh[][] = [];
   for (const change of fresh.filter(isUnexplained)) {
     const last = unexplained.at(-1);
     const isSame =
@@ -58,7 +65,7 @@ export function toNews(
   return [...explained, ...unexplained].flatMap(toItem).toSorted(byWorst);
 }
 
-function toItem(group: readonly Change[]): readonly NewsItem[] {
+function toItem(group: readonly Fresh[]): readonly NewsItem[] {
   const [newest] = group;
   const [change] = group.toSorted((a, b) => weightOf(a) - weightOf(b));
   if (newest === undefined || change === undefined) return [];
@@ -84,9 +91,16 @@ function isUnexplained({ cause, explained_by: events }: Change): boolean {
 }
 
 /** A waived failure is not worse news, and a result that is no longer known is not better news. */
-function kindOf({ from, to, to_waived: isWaived }: Pick<Change, "from" | "to" | "to_waived">): NewsItem["kind"] {
-  if (isWorse(from, to)) return isWaived ? "other" : "worse";
+function kindOf({ from, to, present, to_waived: isWaived }: Fresh): NewsItem["kind"] {
+  if (isWorse(from, to) && isWaived) return "other";
+  if (isWorse(from, to)) return present === null || isHolding(present) ? "over" : "worse";
   return from !== null && to !== null && !isHolding(from) && isHolding(to) ? "better" : "other";
+}
+
+/** Returns the result that it left, and the present one where the worse is over: `FAIL, now PASS`. */
+export function movedText({ kind, change: { to, to_waived: isWaived, present } }: NewsItem): string {
+  const text = (verdict: Change["to"]) => (verdict === null ? "gone" : formatVerdict(verdict));
+  return `${text(to)}${isWaived ? ", waived" : ""}${kind === "over" ? `, now ${text(present)}` : ""}`;
 }
 
 /** Returns the remedy as the check has it, else as DISA has it. */
@@ -103,7 +117,7 @@ export function byWhom({ change, actors, objects, isUnexplained: isUnknown }: Ne
   return [actors.join(", ") || "someone the log does not name", ...objects.slice(0, 2)].join(", ");
 }
 
-function weightOf(change: Change): number {
+function weightOf(change: Fresh): number {
   const { to, rule } = change;
   return (kindOf(change) === "worse" ? 0 : 10) + severities.indexOf(rule.severity) + (to?.status === "FAIL" ? 0 : 0.5);
 }

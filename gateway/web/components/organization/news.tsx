@@ -1,8 +1,8 @@
 import { countOf } from "../../../../shared/outcome_text.ts";
 import { categoryNames } from "../../../../shared/severity.ts";
 import { checkTitle } from "../../model/check_catalog.ts";
-import { dayMs, formatVerdict } from "../../model/format.ts";
-import { byWhom, remedyOf, type NewsItem } from "../../model/news.ts";
+import { dayMs } from "../../model/format.ts";
+import { byWhom, movedText, remedyOf, type NewsItem } from "../../model/news.ts";
 import { Icon, Time } from "../basics.tsx";
 
 interface NewsLineProps {
@@ -13,14 +13,13 @@ interface NewsLineProps {
   readonly nowMs: number;
 }
 
-const icons = { worse: "fail", better: "pass", other: "manual" } as const;
+const icons = { worse: "fail", over: "fail", better: "pass", other: "manual" } as const;
 
 /** One act or discovery: the rule, the time, who did it, what it moved, and the way to the fix. */
 export function NewsLine({ item, name, href, nowMs }: NewsLineProps) {
   const { kind, severity, change, changes, atMs } = item;
   const isCatI = kind === "worse" && severity === "high";
   const rules = new Set(changes.map(({ check }) => check)).size;
-  const what = change.to === null ? "gone" : `${formatVerdict(change.to)}${change.to_waived ? ", waived" : ""}`;
   const isDay = nowMs - atMs < dayMs;
   return (
     <li class={`news-line news-${kind}${isCatI ? " news-worst" : ""}`}>
@@ -34,7 +33,7 @@ export function NewsLine({ item, name, href, nowMs }: NewsLineProps) {
         <Time atMs={atMs} {...(isDay ? { isClockOnly: true } : {})} />
       </span>
       <span class="news-who">
-        {`${what} · ${byWhom(item)}`}
+        {`${movedText(item)} · ${byWhom(item)}`}
         {change.resource.name !== "" && ` · ${change.resource.name}`}
         {changes.length > 1 && ` · ${countOf(changes.length, "result")} of ${countOf(rules, "rule")}`}
       </span>

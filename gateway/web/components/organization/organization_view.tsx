@@ -7,7 +7,7 @@ import { checkTitle } from "../../model/check_catalog.ts";
 import { indexDecisions } from "../../model/decisions/decision_index.ts";
 import type { Finding } from "../../model/finding.ts";
 import { sinceOf, toView } from "../../model/needs_you.ts";
-import { byWhom, toNews } from "../../model/news.ts";
+import { byWhom, movedText, toNews } from "../../model/news.ts";
 import { openOrganization, type OrganizationTarget } from "../../model/organization_store.ts";
 import { mayDo } from "../../model/permissions.ts";
 import { toPlan } from "../../model/plan.ts";
@@ -74,11 +74,11 @@ export function OrganizationView(props: OrganizationViewProps) {
   const isRunning = scan !== null && !hasEnded(scan.status);
   const isOld = !isNow || day !== null;
   useTitle(isRunning ? `${scan.checks_done}/${scan.checks_total} · ${name}` : `${counts.fail} FAIL · ${name}`);
-  const [newest] = news;
+  const [newest] = news.toSorted((a, b) => b.atMs - a.atMs);
   const announcement =
     newest === undefined
       ? ""
-      : `${checkTitle(newest.change.check)}, ${newest.change.resource.name}: ${newest.change.to?.status ?? "gone"}, ${byWhom(newest)}.`;
+      : `${checkTitle(newest.change.check)}, ${newest.change.resource.name}: ${movedText(newest)}, ${byWhom(newest)}.`;
   const table = (then: ReturnType<typeof compareRules> | null) => (
     <RulesTable
       rules={rules}
