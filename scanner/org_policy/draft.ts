@@ -12,17 +12,23 @@ import type { ApiTokenEntry, AppEntry, OrgPolicy, ZoneLists } from "./document.t
 import { policyZoneUse, rolesOf, tokenZoneUse, type ZoneUse } from "./facts.ts";
 import { orgPolicyFormat } from "./schema.ts";
 
+interface Draft extends Omit<OrgPolicy, "user_sourcing"> {
+  readonly user_sourcing?: "okta" | "";
+}
+
 /**
- * Writes down the org as it is. Nobody has approved that: `approved_by`, `reference` and each purpose are empty, and a document
- * without them is refused, so that a person reads it. An object whose zones cannot be read is left out.
+ * Writes down the org as it is. Nobody has approved that: `approved_by`, `reference`, each purpose and, where a directory is in use,
+ * the source of users are empty, and a document without them is refused, so that a person reads it. An object is left out if it
+ * cannot be read, or names a zone that the org does not have once.
  */
-export function draftOrgPolicy({ scan, artifacts }: ArtifactsDocument, day: string): OrgPolicy {
+export function draftOrgPolicy({ scan, artifacts }: ArtifactsDocument, day: string): Draft {
   const zones = readZones(artifacts.network_zones);
   const sessions = withSoleName(draftSessions(artifacts, zones), ({ policy }) => policy);
   const apps = draftApps(artifacts, zones);
   const tokens = withSoleName(draftTokens(artifacts, zones), ({ token }) => token);
   const authorities = draftAuthorities(artifacts);
   const hasOtherBrand = otherBrands(artifacts.brand_sign_in_pages) === "with a domain";
+  const directory = directoryOf(artifacts);
   const blocksByOkta = zones.listed.some((zone) => judgeZone(zone)?.kind === "blocks");
   return {
     format: orgPolicyFormat,
@@ -36,7 +42,8 @@ export function draftOrgPolicy({ scan, artifacts }: ArtifactsDocument, day: stri
     ...(tokens.length > 0 && { api_tokens: tokens }),
     ...(blocksByOkta && { anonymizers: "okta_managed" as const }),
     ...(authorities.length > 0 && { certificate_authorities: authorities }),
-    user_sourcing: directoryOf(artifacts).kind === "in_use" ? "both" : "okta",
+    ...(directory.kind === "in_use" && { user_sourcing: "" as const }),
+    ...(directory.kind === "none" && !directory.hidesApps && { user_sourcing: "okta" as const }),
     ...(hasOtherBrand && { okta_subdomain: { use: "not_used" as const, prevented_by: "" } }),
   };
 }
@@ -47,7 +54,7 @@ function draftSessions(
 ) {
   const reading = { accessPath: "actions.signon.access", zones, everyone: everyoneIn(groups) } as const;
   return entriesOf(policies).flatMap(({ policy, rules }) => {
-    const lists = zoneLists(policyZoneUse(entriesOf(rules), reading));
+    const lists = zoneLists(policyZoneUse(entriesOf(rules), reading), zones);
     return lists === null || activityOf(policy) !== "active" ? [] : [{ policy: nameOf(policy), ...lists }];
   });
 }
@@ -67,7 +74,7 @@ function draftApps({ apps, app_policy_rules: byId, access_policies: named }: Col
   for (const app of entriesOf(apps)) {
     const policyId = activityOf(app) === "active" && app["signOnMode"] !== null ? accessPolicyId(app) : null;
     if (typeof policyId !== "string" || !Object.hasOwn(rules, policyId)) continue;
-    const lists = zoneLists(policyZoneUse(entriesOf(rules[policyId]), reading));
+    const lists = zoneLists(policyZoneUse(entriesOf(rules[policyId]), reading), zones);
     const policy = names.get(policyId);
     const entry = policy === undefined ? { app: nameOf(app) } : { policy };
     if (lists !== null) entries.set(JSON.stringify(entry), { ...entry, ...lists });
@@ -79,10 +86,10 @@ function draftTokens({ api_tokens: tokens, api_token_owners: owners }: Collected
   const known = (owners === undefined ? null : availableValue(owners)) ?? {};
   return entriesOf(tokens).flatMap((token): ApiTokenEntry[] => {
     const owner = known[String(token["userId"])];
-    const use = tokenZoneUse(token, zones);
-    if (owner === undefined || owner.login === null || use === null) return [];
+    if (owner === undefined || owner.login === null) return [];
     const roles = [...new Set(rolesOf(owner).map(nameOf))];
-    return [{ token: nameOf(token), owner: owner.login, roles, zones: use.allowed, purpose: "" }];
+    const allowed = zoneLists(tokenZoneUse(token, zones), zones)?.zones_allowed ?? [];
+    return [{ token: nameOf(token), owner: owner.login, roles, zones: allowed, purpose: "" }];
   });
 }
 
@@ -95,10 +102,11 @@ function draftAuthorities({ smart_card_idps: idps }: CollectedArtifacts) {
   return [...byDigest].map(([sha256, name]) => ({ sha256, name }));
 }
 
-function zoneLists(use: ZoneUse | null): ZoneLists | null {
+function zoneLists(use: ZoneUse | null, zones: Zones): ZoneLists | null {
   const [allowed = [], denied = []] = [use?.allowed, use?.denied].map((names) => [...new Set(names)].toSorted());
   const isOpenToo = use !== null && use.open !== null && allowed.length > 0;
-  if (isOpenToo || allowed.length + denied.length === 0) return null;
+  const areNamed = [...allowed, ...denied].every((name) => zones.named(name).length === 1);
+  if (isOpenToo || !areNamed || allowed.length + denied.length === 0) return null;
   return {
     ...(allowed.length > 0 && { zones_allowed: allowed }),
     ...(denied.length > 0 && { zones_denied: denied }),

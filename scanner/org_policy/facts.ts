@@ -16,10 +16,10 @@ export interface ZoneUse {
   readonly open: string | null;
 }
 
-/** Returns the zones of an API token; null where its network cannot be read or is not by zone. */
+/** Returns the zones that an API token is mapped to, which a token may narrow; null where its network cannot be read or is not by zone. */
 export function tokenZoneUse(token: JsonObject, zones: Zones): ZoneUse | null {
   const network = zonesAt(token, "network", zones);
-  return network === null ? null : { allowed: network.include, denied: network.exclude, open: null };
+  return network === null ? null : { allowed: network.include, denied: [], open: null };
 }
 
 interface RuleReading {

@@ -85,6 +85,7 @@ const open = "partly_automated";
 
 testChanges([
   ["a token is for another zone", ({ org }) => (token(org).network.include = [addZone(org)]), { [T]: "FAIL" }],
+  ["a token leaves out a zone", ({ org }) => (token(org).network.exclude = [addZone(org)]), {}],
   ["a token is for everywhere", ({ org }) => (token(org).network = { connection: "ANYWHERE" }), { [T]: "FAIL" }],
   ["a token's zone is not there", ({ policy }) => (hrEntry(policy).zones = ["Old office"]), { [T]: open }],
   ["a token is not in the document", ({ policy }) => policy.api_tokens.pop(), { [T]: open, [O]: open }],
@@ -217,6 +218,15 @@ test("the draft leaves out a name that two tokens or policies have, because a do
   const drafted = draft(org);
   expect(drafted.api_tokens.map((entry: Json) => entry.token)).toEqual(["SIEM export"]);
   expect(drafted.session_policies).toEqual(policy.session_policies.slice(1));
+});
+
+test("the draft asks a person for the source of users, and leaves out zones that the org does not have once", () => {
+  const one = fresh();
+  useDirectory(one, "both", 10);
+  token(one.org).network.include.push("nzoGone");
+  zones(one.org).push({ ...named(zones(one.org), "Office network"), id: "nzoTwin" });
+  const { user_sourcing: sourcing, session_policies: sessions, api_tokens: tokens } = draft(one.org);
+  expect([sourcing, sessions, tokens.map((entry: Json) => entry.zones)]).toEqual(["", undefined, [[], []]]);
 });
 
 test.each(["ACTIVE", "INACTIVE"])("ranges of the document are added by hand, with Okta's list %s", (status) => {
