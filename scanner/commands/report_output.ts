@@ -183,8 +183,10 @@ export async function finishScan(
   // A run that fails or could not read everything says so, however quiet it is.
   if (!isQuiet && !isSummaryShown) writeLines(io, summaryLine(report));
   if (!isQuiet || outcome !== "ok" || gate.unread > 0) writeLines(io, gateLine);
-  if (!isQuiet && isBrief && isSummaryShown && formats[0]?.name === "table")
-    writeLines(io, ...nextLines(report, { from, isKept, again: settings.again }));
+  const isScreen = !isQuiet && isBrief && isSummaryShown && formats[0]?.name === "table";
+  const next = nextLines(report, { from, isKept, again: settings.again });
+  // However quiet: the command that finds out why rules could not be read.
+  writeLines(io, ...(isScreen ? next : outcome === "unread" ? next.slice(1) : []));
   return { files, gateLine, outcome };
 }
 

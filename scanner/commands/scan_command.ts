@@ -31,6 +31,15 @@ import { summaryFormats, summaryMarkdown, summaryTable, type OrganizationSummary
 
 /** `scan` of the organization of flags and variables, or of one or several of the configuration file. Resolves with the exit code. */
 export async function scanCommand(flags: Flags, io: CommandIo): Promise<number> {
+  try {
+    return await scan(flags, io);
+  } catch (error) {
+    if (error instanceof UsageError) await writeGitHubFeedback([], io, endOf("usage", error.message));
+    throw error;
+  }
+}
+
+async function scan(flags: Flags, io: CommandIo): Promise<number> {
   const organizations = await settingsOfEach("scan", flags, io);
   const [first, ...others] = organizations;
   if (first === undefined) throw new TypeError("No organization was chosen");

@@ -72,7 +72,10 @@ const problems = {
   ],
   tls_failed: ["tls_failed", schemeAndPort],
   not_http: ["tls_failed", schemeAndPort],
-  org_url: ["wrong_org", "Use the organization's address, such as https://acme.okta.com"],
+  org_url: [
+    "wrong_org",
+    "Use the organization's address, such as https://acme.okta.com; if it is right, a proxy or firewall answers in its place",
+  ],
   redirect: ["wrong_org", "Use the organization's own address; redirects are never followed"],
   audience: [
     "wrong_org",

@@ -233,5 +233,9 @@ describe("several organizations", () => {
     const { stderr: reviewed } = await callCommand(["scan", "--org", "globex", "--fail-on", "manual"], one);
     expect(reviewed).toMatch(/^::error title=scanstream::Exit 1: \d+ findings need manual review .*: V-/m);
     expect(await readFile(join(cwd, "one.md"), "utf8")).toMatch(/^Exit 1: \d+ findings need manual review/);
+    const wrong = { cwd, env: { ...env, GITHUB_STEP_SUMMARY: join(cwd, "wrong.md") } };
+    const { stderr: refused } = await callCommand(["scan", "--fail-on", "all"], wrong);
+    expect(refused).toMatch(/^::error title=scanstream::--fail-on "all": expected fail/m);
+    expect(await readFile(join(cwd, "wrong.md"), "utf8")).toMatch(/--fail-on.*expected fail/);
   });
 });

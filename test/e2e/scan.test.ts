@@ -43,6 +43,14 @@ describe("scan", () => {
     expect(stderr).toMatch(expected === 1 ? /^Exit 1: 1 finding failed.* \(--fail-on .*\): V-273195/ : /^$/);
   });
 
+  test("a scan that could not read names the next command, however quiet and to which files it is", async () => {
+    const env = { ...readOnly.env, IDP_SCOPES: "policies.read" };
+    const args = ["--check", "V-273204", "--quiet", "--format", "json", "--output", cwd];
+    const { code, stderr } = await scan(env, ...args);
+    expect(code).toBe(3);
+    expect(stderr).toMatch(/^Exit 3: 1 rule has no result .*\nNext: scanstream doctor\n$/);
+  });
+
   test("writes the same verdicts again from saved artifacts, offline", async () => {
     const file = join(cwd, "artifacts.json");
     const online = await scan(readOnly.env, "--format", "json", "--quiet", "--save-artifacts", file);
