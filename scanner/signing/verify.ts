@@ -70,7 +70,7 @@ export async function verifyPath(path: string, verifier: Verifier, expected: Exp
   return isWhole && others.length > 0 ? [...lines, `Not signed: ${others.join(", ")}`] : lines;
 }
 
-/** Its plain files, the statements that are verified, and a file that each of these has to name; null: any. */
+/** Names of all that is in it, the statements that are verified, and a file that each of these has to name; null: any. */
 async function openFolder(path: string) {
   const entry = await lstat(path).catch((error: unknown) => {
     if (hasCode(error, "ENOENT", "ENOTDIR"))
@@ -79,11 +79,7 @@ async function openFolder(path: string) {
   });
   const isWhole = entry.isDirectory();
   const folder = isWhole ? path : dirname(path);
-  const entries = await readdir(folder, { withFileTypes: true });
-  const names = entries
-    .filter((each) => each.isFile())
-    .map((each) => each.name)
-    .sort();
+  const names = (await readdir(folder)).sort();
   if (isWhole)
     return { path, names, isWhole, subject: null, statements: names.filter((name) => name.endsWith(suffix)) };
   const name = basename(path);

@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from "node:crypto";
-import { readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
@@ -80,6 +80,7 @@ const nothing = { orgUrl: null, since: null, revision: builtIn };
 test("what was signed holds, and its evidence gives the same findings; a file beside it is named", async () => {
   const place = await signed();
   await writeFile(join(place, "notes.txt"), "mine");
+  await mkdir(join(place, "old"));
   const lines = await verifyPath(place, keys.verifier, {
     ...nothing,
     orgUrl: report.scan.org_url,
@@ -88,7 +89,7 @@ test("what was signed holds, and its evidence gives the same findings; a file be
   expect(lines.slice(1)).toEqual([
     "evidence.json, scan.json: as signed",
     "scan.json: the evidence gives the same findings",
-    "Not signed: notes.txt",
+    "Not signed: notes.txt, old",
   ]);
   expect(new Ajv2020().compile(predicateSchema)(statementOf({ a: "" }).predicate)).toBe(true);
   await rm(join(place, "evidence.json"));
