@@ -16,7 +16,7 @@ import { UsageError } from "../../shared/usage_error.ts";
 
 const diffFormats: readonly Format<Diff, { readonly width: number }>[] = [
   { name: "text", extension: "txt", render: renderText },
-  { name: "json", extension: "json", render: (diff) => `${toJson(diff)}\n` },
+  { name: "json", extension: "json", render: (diff) => toJson(diff) },
 ];
 
 type ComparedNames = readonly [before?: string | undefined, after?: string | undefined];

@@ -7,7 +7,7 @@ import type { Report } from "../../shared/report.ts";
 import { shorten } from "../../shared/text.ts";
 import type { Revision } from "../catalog/catalog.ts";
 import { levelOf } from "../reports/benchmark_rules.ts";
-import { markdownFormat } from "../reports/markdown.ts";
+import { renderMarkdown } from "../reports/markdown.ts";
 import { markdownText } from "../reports/markdown_text.ts";
 import { worstFirst } from "../reports/result_text.ts";
 
@@ -51,7 +51,7 @@ async function writeJobSummary(reports: readonly NamedReport[], io: CommandIo, o
   const summaryFile = io.env["GITHUB_STEP_SUMMARY"];
   if (summaryFile === undefined || summaryFile === "") return false;
   const render = ({ report, revision }: NamedReport) =>
-    markdownFormat.render(report, { color: false, width: 100, toolVersion: io.toolVersion, revision });
+    renderMarkdown(report, { color: false, width: 100, toolVersion: io.toolVersion, revision });
   const markdown = [overview, ...reports.map(render)].filter((text) => text !== "").join("\n");
   const isWhole = markdown.length <= maxSummaryLength;
   try {

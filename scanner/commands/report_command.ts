@@ -37,7 +37,7 @@ export async function reportCommand(flags: Flags, io: CommandIo, source?: string
 async function writeForAssessor(source: Source, flags: Flags, io: CommandIo): Promise<number> {
   const isChosen = flags["format"] !== undefined || source.settings.output !== null;
   const output = source.settings.output ?? { option: "--output", file: "assessor" };
-  const format = isChosen ? source.settings.format : ["html", "json", "cklb", "ckl"];
+  const format = isChosen ? source.settings.format : (["html", "json", "cklb", "ckl"] as const);
   const settings = { ...source.settings, output, format };
   const { report, run } = await reportOn({ ...source, settings }, io);
   const evidenceFile = join(output.file, "evidence.json");

@@ -25,7 +25,7 @@ export const historyFormats: readonly Format<HistoryView, { readonly width: numb
         .join("");
     },
   },
-  { name: "json", extension: "json", render: (view) => `${toJson(view)}\n` },
+  { name: "json", extension: "json", render: toJson },
   { name: "csv", extension: "csv", render: (view) => (isHistory(view) ? historyCsv(view) : controlCsv(view)) },
 ];
 

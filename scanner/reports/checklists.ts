@@ -19,27 +19,19 @@ import { stableUuid } from "../checklists/stable_uuid.ts";
 import { statusOfState } from "../checklists/status.ts";
 import { benchmarkRules, hostOf, orgNameOf, siteOf, type RuleOutcome } from "./benchmark_rules.ts";
 import { toJson } from "./json.ts";
-import type { RenderOptions, ReportFormat } from "./report_format.ts";
+import type { RenderOptions } from "./report_format.ts";
 
 /** CKLB 1.0: the checklist of STIG Viewer 3, eMASS and STIG Manager. Every rule of the STIG, no matter what was selected. */
-export const cklbFormat: ReportFormat = {
-  name: "cklb",
-  extension: "cklb",
-  isMachine: true,
-  render(report, options) {
-    const checklist = toChecklist(report, options);
-    // CKLB has no place for what only CKL says; JSON leaves out what is undefined.
-    return `${toJson({ ...checklist, stigs: checklist.stigs.map((stig) => ({ ...stig, ckl_facts: undefined })) })}\n`;
-  },
-};
+export function renderCklb(report: Report, options: RenderOptions): string {
+  const checklist = toChecklist(report, options);
+  // CKLB has no place for what only CKL says; JSON leaves out what is undefined.
+  return toJson({ ...checklist, stigs: checklist.stigs.map((stig) => ({ ...stig, ckl_facts: undefined })) });
+}
 
 /** CKL: the checklist of STIG Viewer 2, eMASS, STIG Manager and heimdall. */
-export const cklFormat: ReportFormat = {
-  name: "ckl",
-  extension: "ckl",
-  isMachine: true,
-  render: (report, options) => writeCkl(toChecklist(report, options)),
-};
+export function renderCkl(report: Report, options: RenderOptions): string {
+  return writeCkl(toChecklist(report, options));
+}
 
 /** The checklist of this scan; with one that people worked in, that one with this scan's results in it. */
 function toChecklist(report: Report, options: RenderOptions): CklbChecklist {

@@ -1,21 +1,21 @@
 import { revisionName } from "../catalog/catalog.ts";
 import { sha256 } from "../digest.ts";
-import type { CheckResult, Finding } from "../../shared/report.ts";
+import type { CheckResult, Finding, Report } from "../../shared/report.ts";
 import { stateOf } from "../../shared/rule_result.ts";
 import { benchmarkRules, orgNameOf, type RuleOutcome } from "./benchmark_rules.ts";
 import { attestationLine, findingLine, waiverLine } from "./result_text.ts";
-import { jsonDocument } from "./json.ts";
-import type { ReportFormat } from "./report_format.ts";
+import { toJson } from "./json.ts";
+import type { RenderOptions } from "./report_format.ts";
 
 /** InSpec's and heimdall's convention for STIG severities. */
 const impacts = { high: 0.7, medium: 0.5, low: 0.3 } as const;
 
 /** Heimdall Data Format ("exec-json"): what heimdall and the SAF tools load. */
-export const hdfFormat: ReportFormat = jsonDocument("hdf", "hdf.json", (report, { toolVersion, revision }) => {
+export function renderHdf(report: Report, { toolVersion, revision }: RenderOptions): string {
   const { scan } = report;
   const { benchmark } = revision;
   const controls = benchmarkRules(report, revision).map((outcome) => toControl(outcome, scan.ended_at));
-  return {
+  return toJson({
     platform: { name: "scanstream", release: toolVersion, target_id: orgNameOf(report) },
     version: toolVersion,
     statistics: { duration: (Date.parse(scan.ended_at) - Date.parse(scan.started_at)) / 1000 },
@@ -33,8 +33,8 @@ export const hdfFormat: ReportFormat = jsonDocument("hdf", "hdf.json", (report, 
         controls,
       },
     ],
-  };
-});
+  });
+}
 
 function toControl({ rule, check, state, comments }: RuleOutcome, time: string): object {
   return {

@@ -8,7 +8,7 @@ import { evidenceLine, levelOf, orgNameOf, ruleOf } from "./benchmark_rules.ts";
 import { changeLines } from "./cause_lines.ts";
 import { baselineLines, controlResults, vulnIdsOf } from "./controls.ts";
 import { htmlStyle, runningHead } from "./html_style.ts";
-import { shownChecks, shownLine, type RenderOptions, type ReportFormat } from "./report_format.ts";
+import { shownChecks, shownLine, type RenderOptions } from "./report_format.ts";
 import { failuresFirst, findingMarks, noteOf, ruleDecisions, stateLabels, worstFirst } from "./result_text.ts";
 import { categoryCounts, interruptedLine, splitInterrupted, statementRows, summaryLine } from "./statement.ts";
 
@@ -18,44 +18,39 @@ type Html = ReturnType<typeof html>;
  * A document for auditors, on a screen and on paper: statement, table of the rules, findings with their evidence, plan as an appendix.
  * One page without a script or a request; `html` escapes every value.
  */
-export const htmlFormat: ReportFormat = {
-  name: "html",
-  extension: "html",
-  isMachine: false,
-  render(report, options) {
-    const judged = { report, revision: options.revision };
-    const title = `STIG assessment of ${orgNameOf(report)}`;
-    const checks = shownChecks(report.checks, options).toSorted(worstFirst);
-    const onlyShown = shownLine(report.checks, options);
-    const page = html`<!doctype html>
-      <html lang="en">
-        <head>
-          <meta charset="utf-8" />
-          <meta name="viewport" content="width=device-width, initial-scale=1" />
-          <meta http-equiv="content-security-policy" content="default-src 'none'; style-src 'unsafe-inline'" />
-          <meta name="color-scheme" content="light dark" />
-          <title>${title}</title>
-          <style>
-            ${raw(`${htmlStyle}${runningHead(`${title} · scan ${report.scan.id}`)}`)}
-          </style>
-        </head>
-        <body>
-          <header>
-            <h1>${title}</h1>
-            ${statement(report, options)}
-          </header>
-          <main>
-            <h2 id="rules">Rules</h2>
-            ${onlyShown === "" ? "" : html`<p class="mark">${onlyShown}.</p>`} ${ruleTable(checks)}
-            <h2 id="findings">Findings</h2>
-            ${ruleSections(checks, judged)} ${plan(report, checks)} ${controlTable(judged, checks)}
-          </main>
-        </body>
-      </html> `;
-    if (page instanceof Promise) throw new TypeError("Cannot render the page: a part of it is a promise");
-    return `${page.trim().toWellFormed().replace(unprintable, " ")}\n`;
-  },
-};
+export function renderHtml(report: Report, options: RenderOptions): string {
+  const judged = { report, revision: options.revision };
+  const title = `STIG assessment of ${orgNameOf(report)}`;
+  const checks = shownChecks(report.checks, options).toSorted(worstFirst);
+  const onlyShown = shownLine(report.checks, options);
+  const page = html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta http-equiv="content-security-policy" content="default-src 'none'; style-src 'unsafe-inline'" />
+        <meta name="color-scheme" content="light dark" />
+        <title>${title}</title>
+        <style>
+          ${raw(`${htmlStyle}${runningHead(`${title} · scan ${report.scan.id}`)}`)}
+        </style>
+      </head>
+      <body>
+        <header>
+          <h1>${title}</h1>
+          ${statement(report, options)}
+        </header>
+        <main>
+          <h2 id="rules">Rules</h2>
+          ${onlyShown === "" ? "" : html`<p class="mark">${onlyShown}.</p>`} ${ruleTable(checks)}
+          <h2 id="findings">Findings</h2>
+          ${ruleSections(checks, judged)} ${plan(report, checks)} ${controlTable(judged, checks)}
+        </main>
+      </body>
+    </html> `;
+  if (page instanceof Promise) throw new TypeError("Cannot render the page: a part of it is a promise");
+  return `${page.trim().toWellFormed().replace(unprintable, " ")}\n`;
+}
 
 /** Control characters, which HTML does not allow, and marks that turn the direction of the text after them. */
 const unprintable = /[^\P{Cc}\n\t]|[\u2028-\u202e\u2066-\u2069]/gu;

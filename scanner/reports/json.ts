@@ -1,28 +1,14 @@
 import type { Report } from "../../shared/report.ts";
 import { controlResults } from "./controls.ts";
-import type { RenderOptions, ReportFormat } from "./report_format.ts";
-
-/** A format that is one JSON document. */
-export function jsonDocument(
-  name: string,
-  extension: string,
-  documentOf: (report: Report, options: RenderOptions) => unknown,
-): ReportFormat {
-  return {
-    name,
-    extension,
-    isMachine: true,
-    render: (report, options) => `${toJson(documentOf(report, options))}\n`,
-  };
-}
+import type { RenderOptions } from "./report_format.ts";
 
 /** The report as it is, and its verdicts by control: schema `scanstream.report/1` (`shared/report.schema.json`). */
-export const jsonFormat: ReportFormat = jsonDocument("json", "json", (report, { revision }) => ({
-  ...report,
-  controls: controlResults(report, revision),
-}));
+export function renderJson(report: Report, { revision }: RenderOptions): string {
+  return toJson({ ...report, controls: controlResults(report, revision) });
+}
 
-/** JSON that every parser takes: many refuse the escape of half a surrogate pair, so that one becomes U+FFFD. */
+/** A file of JSON that every parser takes: many refuse the escape of half a surrogate pair, so that one becomes U+FFFD. */
 export function toJson(value: unknown): string {
-  return JSON.stringify(value, (_key, part: unknown) => (typeof part === "string" ? part.toWellFormed() : part), 2);
+  const wellFormed = (_key: string, part: unknown) => (typeof part === "string" ? part.toWellFormed() : part);
+  return `${JSON.stringify(value, wellFormed, 2)}\n`;
 }

@@ -1,27 +1,21 @@
-import type { CheckResult } from "../../shared/report.ts";
+import type { CheckResult, Report } from "../../shared/report.ts";
 import { isWaived, stateOf } from "../../shared/rule_result.ts";
 import { element, writeXml, type XmlNode } from "../xml.ts";
 import { attestationLine, failureText, findingDetails } from "./result_text.ts";
 import { orgNameOf, levelOf } from "./benchmark_rules.ts";
-import type { ReportFormat } from "./report_format.ts";
 
 /** One test case for each rule, for the test reports of pipelines: FAIL is a failure, also a waived one; what needs a person is skipped. */
-export const junitFormat: ReportFormat = {
-  name: "junit",
-  extension: "junit.xml",
-  isMachine: true,
-  render(report) {
-    const { scan, checks } = report;
-    const failures = checks.filter((check) => outcomeOf(check) === "failure").length;
-    const skipped = checks.filter((check) => outcomeOf(check) === "skipped").length;
-    const seconds = ((Date.parse(scan.ended_at) - Date.parse(scan.started_at)) / 1000).toFixed(3);
-    const counts = { tests: checks.length, failures, errors: 0, skipped, time: seconds };
-    const about = { name: orgNameOf(report), ...counts, timestamp: scan.started_at.replace(/\.\d+Z$/, "") };
-    const { skipped: _, ...total } = counts;
-    const suite = element("testsuite", checks.map(testCase), about);
-    return writeXml(element("testsuites", [suite], { name: "scanstream", ...total }));
-  },
-};
+export function renderJunit(report: Report): string {
+  const { scan, checks } = report;
+  const failures = checks.filter((check) => outcomeOf(check) === "failure").length;
+  const skipped = checks.filter((check) => outcomeOf(check) === "skipped").length;
+  const seconds = ((Date.parse(scan.ended_at) - Date.parse(scan.started_at)) / 1000).toFixed(3);
+  const counts = { tests: checks.length, failures, errors: 0, skipped, time: seconds };
+  const about = { name: orgNameOf(report), ...counts, timestamp: scan.started_at.replace(/\.\d+Z$/, "") };
+  const { skipped: _, ...total } = counts;
+  const suite = element("testsuite", checks.map(testCase), about);
+  return writeXml(element("testsuites", [suite], { name: "scanstream", ...total }));
+}
 
 function testCase(check: CheckResult): XmlNode {
   const details = [findingDetails(check), attestationLine(check)].filter(Boolean).join("\n");

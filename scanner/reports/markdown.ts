@@ -7,7 +7,7 @@ import { levelOf, orgNameOf } from "./benchmark_rules.ts";
 import { baselineLines, controlResults, vulnIdsOf } from "./controls.ts";
 import { changeLines } from "./cause_lines.ts";
 import { markdownCell, markdownText } from "./markdown_text.ts";
-import { shownChecks, shownLine, type ReportFormat } from "./report_format.ts";
+import { shownChecks, shownLine, type RenderOptions } from "./report_format.ts";
 import { interruptedLine, splitInterrupted, statementRows, summaryParts } from "./statement.ts";
 
 const icons = { pass: "✅", fail: "❌", manual: "✋", not_applicable: "➖" } as const;
@@ -15,37 +15,32 @@ const icons = { pass: "✅", fail: "❌", manual: "✋", not_applicable: "➖" }
 const maxListed = 50;
 
 /** The sections of the HTML report in its order, for pull requests, wikis and job summaries. */
-export const markdownFormat: ReportFormat = {
-  name: "markdown",
-  extension: "md",
-  isMachine: false,
-  render(report, options) {
-    const checks = shownChecks(report.checks, options).toSorted(worstFirst);
-    const onlyShown = shownLine(report.checks, options);
-    const { reached, interrupted } = splitInterrupted(checks);
-    const shown = reached.filter(
-      (check) => check.status !== "PASS" || stateOf(check) !== "pass" || check.tailoring !== undefined,
-    );
-    const [failed = "", ...others] = summaryParts(report).map(({ text }) => text);
-    return [
-      `# STIG assessment of ${markdownText(orgNameOf(report))}`,
-      "",
-      `**${failed}**; ${others.join("; ")}.`,
-      "",
-      ...statementRows(report, options).map(([name, text]) => `- ${name}: ${markdownText(text)}`),
-      "",
-      ...(onlyShown === "" ? [] : [`${markdownText(onlyShown)}.`, ""]),
-      "| | rule | title | category | result |",
-      "|---|---|---|---|---|",
-      ...checks.map(ruleRow),
-      "",
-      ...shown.flatMap(ruleSection),
-      ...(interrupted.length === 0 ? [] : [markdownText(interruptedLine(interrupted)), ""]),
-      ...planSection(report),
-      ...controlSection(report, options.revision),
-    ].join("\n");
-  },
-};
+export function renderMarkdown(report: Report, options: RenderOptions): string {
+  const checks = shownChecks(report.checks, options).toSorted(worstFirst);
+  const onlyShown = shownLine(report.checks, options);
+  const { reached, interrupted } = splitInterrupted(checks);
+  const shown = reached.filter(
+    (check) => check.status !== "PASS" || stateOf(check) !== "pass" || check.tailoring !== undefined,
+  );
+  const [failed = "", ...others] = summaryParts(report).map(({ text }) => text);
+  return [
+    `# STIG assessment of ${markdownText(orgNameOf(report))}`,
+    "",
+    `**${failed}**; ${others.join("; ")}.`,
+    "",
+    ...statementRows(report, options).map(([name, text]) => `- ${name}: ${markdownText(text)}`),
+    "",
+    ...(onlyShown === "" ? [] : [`${markdownText(onlyShown)}.`, ""]),
+    "| | rule | title | category | result |",
+    "|---|---|---|---|---|",
+    ...checks.map(ruleRow),
+    "",
+    ...shown.flatMap(ruleSection),
+    ...(interrupted.length === 0 ? [] : [markdownText(interruptedLine(interrupted)), ""]),
+    ...planSection(report),
+    ...controlSection(report, options.revision),
+  ].join("\n");
+}
 
 /** The changes, first what closes most rules. */
 function planSection(report: Report): readonly string[] {

@@ -3,8 +3,8 @@ import { findingStates, type RuleState } from "../../shared/rule_result.ts";
 import { findingDecisions, ruleDecisions } from "./result_text.ts";
 import { revisionName } from "../catalog/catalog.ts";
 import { ruleOf } from "./benchmark_rules.ts";
-import { jsonDocument } from "./json.ts";
-import type { RenderOptions, ReportFormat } from "./report_format.ts";
+import { toJson } from "./json.ts";
+import type { RenderOptions } from "./report_format.ts";
 
 const statuses = {
   pass: { status: "Pass", status_id: 1 },
@@ -23,12 +23,14 @@ const checkSeverities = {
 const informational = { severity: "Informational", severity_id: 1 } as const;
 
 /** OCSF 1.8.0 Compliance Findings (class 2003), a list of one for each finding, for SIEMs and security lakes. */
-export const ocsfFormat: ReportFormat = jsonDocument("ocsf", "ocsf.json", (report, options) =>
-  report.checks.flatMap((check) => {
-    const stateIn = findingStates(check);
-    return check.findings.map((finding) => toEvent(check, finding, { ...options, report, state: stateIn(finding) }));
-  }),
-);
+export function renderOcsf(report: Report, options: RenderOptions): string {
+  return toJson(
+    report.checks.flatMap((check) => {
+      const stateIn = findingStates(check);
+      return check.findings.map((finding) => toEvent(check, finding, { ...options, report, state: stateIn(finding) }));
+    }),
+  );
+}
 
 function toEvent(
   check: CheckResult,

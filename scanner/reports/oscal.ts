@@ -6,8 +6,8 @@ import { controls } from "../catalog/controls.ts";
 import { stableUuid } from "../checklists/stable_uuid.ts";
 import { idsOf, orgNameOf, ruleOf } from "./benchmark_rules.ts";
 import { controlResults } from "./controls.ts";
-import { jsonDocument } from "./json.ts";
-import type { RenderOptions, ReportFormat } from "./report_format.ts";
+import { toJson } from "./json.ts";
+import type { RenderOptions } from "./report_format.ts";
 import { attestationLine, findingLine, verdictOf, waiverLine } from "./result_text.ts";
 
 const namespace = "https://scanstream.dev/ns/oscal";
@@ -25,7 +25,7 @@ interface OscalContext extends RenderOptions {
  * finding, a risk for each failure, and a finding for each control of NIST SP 800-53 rev. 5 that is met or is not. What is
  * for a person to judge is an observation only.
  */
-export const oscalFormat: ReportFormat = jsonDocument("oscal", "oscal.json", (report, options) => {
+export function renderOscal(report: Report, options: RenderOptions): string {
   const { scan } = report;
   const { benchmark } = options.revision;
   const standard = `${benchmark.title} ${revisionName(benchmark)}`;
@@ -38,7 +38,7 @@ export const oscalFormat: ReportFormat = jsonDocument("oscal", "oscal.json", (re
     rlinks: [{ href: "https://public.cyber.mil/stigs/" }],
   };
   const version = textOr(scan.id, "unknown");
-  return {
+  return toJson({
     "assessment-results": {
       uuid: uuidOf("assessment-results"),
       metadata: { title, "last-modified": scan.ended_at, version, "oscal-version": "1.2.1" },
@@ -46,8 +46,8 @@ export const oscalFormat: ReportFormat = jsonDocument("oscal", "oscal.json", (re
       results: [resultOf(title, { report, ...options, uuidOf })],
       "back-matter": { resources: [plan] },
     },
-  };
-});
+  });
+}
 
 function resultOf(title: string, context: OscalContext): object {
   const { report, revision, uuidOf } = context;

@@ -3,7 +3,7 @@ import { controlsOf } from "../catalog/controls.ts";
 import { orgNameOf, ruleOf } from "./benchmark_rules.ts";
 import { toCsv } from "./csv.ts";
 import { attestationLine, failureText, openFailuresOf, planLine } from "./result_text.ts";
-import type { RenderOptions, ReportFormat } from "./report_format.ts";
+import type { RenderOptions } from "./report_format.ts";
 
 const columns = {
   weakness: ({ check }: PlanItem) => check.title,
@@ -30,15 +30,10 @@ const columns = {
 const maxListLength = 30_000;
 
 /** A plan of action and milestones as a spreadsheet: one line for the failures of a rule that no waiver covers. */
-export const poamFormat: ReportFormat = {
-  name: "poam",
-  extension: "poam.csv",
-  isMachine: true,
-  render(report, options) {
-    const rows = planItems(report, options).map((item) => Object.values(columns).map((read) => read(item)));
-    return toCsv(Object.keys(columns), rows);
-  },
-};
+export function renderPoam(report: Report, options: RenderOptions): string {
+  const rows = planItems(report, options).map((item) => Object.values(columns).map((read) => read(item)));
+  return toCsv(Object.keys(columns), rows);
+}
 
 type PlanItem = ReturnType<typeof planItems>[number];
 

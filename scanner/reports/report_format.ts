@@ -32,10 +32,26 @@ export interface Format<Document, Options> {
   render(document: Document, options: Options): string;
 }
 
-export interface ReportFormat extends Format<Report, RenderOptions> {
-  /** Read by programs: alone on stdout, it is the only thing there. */
-  readonly isMachine: boolean;
-}
+/** The formats of `--format`, in the order in which help lists them. `isMachine`: alone on stdout, it is the only thing there. */
+export const formatKinds = [
+  { name: "table", extension: "txt", isMachine: false },
+  { name: "json", extension: "json", isMachine: true },
+  { name: "csv", extension: "csv", isMachine: true },
+  { name: "sarif", extension: "sarif", isMachine: true },
+  { name: "junit", extension: "junit.xml", isMachine: true },
+  { name: "ocsf", extension: "ocsf.json", isMachine: true },
+  { name: "cklb", extension: "cklb", isMachine: true },
+  { name: "ckl", extension: "ckl", isMachine: true },
+  { name: "hdf", extension: "hdf.json", isMachine: true },
+  { name: "xccdf", extension: "xccdf.xml", isMachine: true },
+  { name: "oscal", extension: "oscal.json", isMachine: true },
+  { name: "poam", extension: "poam.csv", isMachine: true },
+  { name: "html", extension: "html", isMachine: false },
+  { name: "markdown", extension: "md", isMachine: false },
+] as const;
+
+export type FormatName = (typeof formatKinds)[number]["name"];
+export type Renderer = Format<Report, RenderOptions>["render"];
 
 type ShownStates = Pick<RenderOptions, "states">;
 

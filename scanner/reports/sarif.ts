@@ -3,8 +3,8 @@ import { failuresOf } from "../../shared/rule_result.ts";
 import { attestationLine, planLine, tailoringLine, waiverLine } from "./result_text.ts";
 import { revisionName } from "../catalog/catalog.ts";
 import { orgNameOf, levelOf, ruleOf } from "./benchmark_rules.ts";
-import { jsonDocument } from "./json.ts";
-import type { RenderOptions, ReportFormat } from "./report_format.ts";
+import { toJson } from "./json.ts";
+import type { RenderOptions } from "./report_format.ts";
 
 /** GitHub reads this as the severity of an alert: 7.0 and above is high, 4.0 and above medium. */
 const securitySeverity = { high: "8.0", medium: "5.5", low: "2.0" } as const;
@@ -14,11 +14,13 @@ const levels = { high: "error", medium: "error", low: "warning" } as const;
  * SARIF 2.1.0, for code-scanning views: a rule for each check, a result for each failure. GitHub makes an alert of every
  * result, regardless of its kind, so what passes and what needs a person is in the other formats only.
  */
-export const sarifFormat: ReportFormat = jsonDocument("sarif", "sarif", (report, options) => ({
-  $schema: "https://json.schemastore.org/sarif-2.1.0.json",
-  version: "2.1.0",
-  runs: [runOf(report, options)],
-}));
+export function renderSarif(report: Report, options: RenderOptions): string {
+  return toJson({
+    $schema: "https://json.schemastore.org/sarif-2.1.0.json",
+    version: "2.1.0",
+    runs: [runOf(report, options)],
+  });
+}
 
 function runOf(report: Report, options: RenderOptions): object {
   const { id: guid, status, started_at: startTimeUtc, ended_at: endTimeUtc } = report.scan;

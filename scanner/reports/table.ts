@@ -15,7 +15,7 @@ import {
 import { countOf } from "../../shared/outcome_text.ts";
 import { changeLines } from "./cause_lines.ts";
 import { firstScreen } from "./first_screen.ts";
-import { shownChecks, shownLine, type RenderOptions, type ReportFormat } from "./report_format.ts";
+import { shownChecks, shownLine, type RenderOptions } from "./report_format.ts";
 import { interruptedLine, orgPolicyText, roleText, splitInterrupted, summaryParts } from "./statement.ts";
 
 /** The width of a terminal that does not report its columns. */
@@ -25,29 +25,24 @@ const minWidth = 40;
 const maxTextLength = 300;
 
 /** A list for people: failures first, then what needs a person, each with its findings; one line for each check that passes. */
-export const tableFormat: ReportFormat = {
-  name: "table",
-  extension: "txt",
-  isMachine: false,
-  render(report, options) {
-    const width = Math.max(options.width || defaultWidth, minWidth);
-    if (options.isBrief === true) return [...firstScreen(report, { ...options, width }), ""].join("\n");
-    const { reached, interrupted } = splitInterrupted(shownChecks(report.checks, options));
-    const checks = reached.toSorted(worstFirst);
-    return [
-      ...[...header(report), shownLine(report.checks, options)]
-        .filter(Boolean)
-        .flatMap((line) => wrapped(line, 2, width)),
-      "",
-      ...causeLines(report, width),
-      ...checks.flatMap((check) => checkLines(check, { ...options, width })),
-      ...(interrupted.length === 0 ? [] : wrapped(interruptedLine(interrupted), 2, width)),
-      "",
-      ...summary(report, { ...options, width }),
-      "",
-    ].join("\n");
-  },
-};
+export function renderTable(report: Report, options: RenderOptions): string {
+  const width = Math.max(options.width || defaultWidth, minWidth);
+  if (options.isBrief === true) return [...firstScreen(report, { ...options, width }), ""].join("\n");
+  const { reached, interrupted } = splitInterrupted(shownChecks(report.checks, options));
+  const checks = reached.toSorted(worstFirst);
+  return [
+    ...[...header(report), shownLine(report.checks, options)]
+      .filter(Boolean)
+      .flatMap((line) => wrapped(line, 2, width)),
+    "",
+    ...causeLines(report, width),
+    ...checks.flatMap((check) => checkLines(check, { ...options, width })),
+    ...(interrupted.length === 0 ? [] : wrapped(interruptedLine(interrupted), 2, width)),
+    "",
+    ...summary(report, { ...options, width }),
+    "",
+  ].join("\n");
+}
 
 function header(report: Report): readonly string[] {
   const { scan } = report;

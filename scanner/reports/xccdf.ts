@@ -3,7 +3,7 @@ import type { RuleState } from "../../shared/rule_result.ts";
 import { revisionName } from "../catalog/catalog.ts";
 import { element, writeXml, type XmlNode } from "../xml.ts";
 import { benchmarkRules, hostOf, siteOf, type RuleOutcome } from "./benchmark_rules.ts";
-import type { RenderOptions, ReportFormat } from "./report_format.ts";
+import type { RenderOptions } from "./report_format.ts";
 
 const idOf = (kind: string, name: string) => `xccdf_mil.disa.stig_${kind}_${name}`;
 
@@ -15,28 +15,23 @@ const results: Readonly<Record<RuleState, string>> = {
 };
 
 /** XCCDF 1.2 with a TestResult: what SCAP tools and STIG Manager import. */
-export const xccdfFormat: ReportFormat = {
-  name: "xccdf",
-  extension: "xccdf.xml",
-  isMachine: true,
-  render(report, options) {
-    const { revision } = options;
-    const { benchmark } = revision;
-    const outcomes = benchmarkRules(report, revision);
-    const content = [
-      element("status", "accepted", { date: report.scan.ended_at.slice(0, 10) }),
-      element("title", benchmark.title),
-      element("description", `Results of scanstream for ${benchmark.title} ${revisionName(benchmark)}`),
-      element("plain-text", benchmark.release_info, { id: "release-info" }),
-      element("version", benchmark.version),
-      ...outcomes.map(ruleGroup),
-      testResult(report, outcomes, options),
-    ];
-    const xmlns = "http://checklists.nist.gov/xccdf/1.2";
-    const id = idOf("benchmark", benchmark.benchmark_id);
-    return writeXml(element("Benchmark", content, { xmlns, id, resolved: "1", "xml:lang": "en" }));
-  },
-};
+export function renderXccdf(report: Report, options: RenderOptions): string {
+  const { revision } = options;
+  const { benchmark } = revision;
+  const outcomes = benchmarkRules(report, revision);
+  const content = [
+    element("status", "accepted", { date: report.scan.ended_at.slice(0, 10) }),
+    element("title", benchmark.title),
+    element("description", `Results of scanstream for ${benchmark.title} ${revisionName(benchmark)}`),
+    element("plain-text", benchmark.release_info, { id: "release-info" }),
+    element("version", benchmark.version),
+    ...outcomes.map(ruleGroup),
+    testResult(report, outcomes, options),
+  ];
+  const xmlns = "http://checklists.nist.gov/xccdf/1.2";
+  const id = idOf("benchmark", benchmark.benchmark_id);
+  return writeXml(element("Benchmark", content, { xmlns, id, resolved: "1", "xml:lang": "en" }));
+}
 
 function ruleGroup({ rule }: RuleOutcome): XmlNode {
   const content = [

@@ -1,13 +1,13 @@
 import { ruleStates } from "../../shared/rule_result.ts";
 import { parseFailOn } from "../decisions/fail_on.ts";
 import { lastRun } from "../runs/kept_runs.ts";
+import { formatKinds } from "../reports/report_format.ts";
 import { formats, list, number, onOff, path, section, text, word, type CommandName } from "./setting.ts";
 import {
   checkNames,
   defaultScopes,
   expectedAddress,
   expectedClientId,
-  formatNames,
   gates,
   organizationNames,
   parseClientId,
@@ -45,6 +45,7 @@ const reporting: readonly CommandName[] = ["scan", "evaluate", "report"];
 const gating: readonly CommandName[] = ["scan", "evaluate"];
 const signing: readonly CommandName[] = [...reporting, "collect", "history", "follow"];
 const kept = "everywhere";
+const formatNames = formatKinds.map(({ name }) => name);
 
 export const table = {
   ...section(

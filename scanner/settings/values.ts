@@ -102,10 +102,6 @@ export function parseProxy(text: string): string {
   throw new InvalidSetting("is not a proxy's address: expected http://host:port");
 }
 
-/** The names of `reports/formats.ts`, which is loaded only when a report is written. */
-export const formatNames: readonly string[] =
-  "table json csv sarif junit ocsf cklb ckl hdf xccdf oscal poam html markdown".split(" ");
-
 export const gates: readonly string[] = [
   "never",
   ...["fail", "manual"].flatMap((status) => [

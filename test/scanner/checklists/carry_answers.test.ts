@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { builtIn, ruleFields, type Revision } from "../../../scanner/catalog/catalog.ts";
 import { parseChecklist, withChecklistAnswers, type Checklist } from "../../../scanner/checklists/checklist.ts";
-import { cklbFormat, cklFormat } from "../../../scanner/reports/checklists.ts";
+import { renderCkl, renderCklb } from "../../../scanner/reports/checklists.ts";
 import { readXccdf } from "../../../scanner/revisions/read_xccdf.ts";
 import { toRevision } from "../../../scanner/revisions/revision.ts";
 import type { Report } from "../../../shared/report.ts";
@@ -10,7 +10,7 @@ import { aCheckResult, aFinding, aReport } from "../../support/report_builders.t
 import { v1r1 } from "../../support/stig_files.ts";
 
 const old = toRevision(readXccdf(v1r1));
-const formats = { ckl: cklFormat, cklb: cklbFormat } as const;
+const formats = { ckl: renderCkl, cklb: renderCklb } as const;
 type Format = keyof typeof formats;
 
 /** A report in which every rule is for a person. */
@@ -23,7 +23,7 @@ function unreviewed({ benchmark, checks }: Revision) {
 }
 
 const render = (format: Format, revision: Revision, checklist?: Checklist, report: Report = unreviewed(revision)) =>
-  formats[format].render(report, {
+  formats[format](report, {
     color: false,
     width: 80,
     toolVersion: "1.2.3",
