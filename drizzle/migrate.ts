@@ -15,7 +15,7 @@ const migrationLock = "8319104478127354989";
 /**
  * Applies the migrations, and those of the features, to the database that `url` names, as its owner (who needs no superuser, but CREATE on the database, and
  * CREATEROLE unless the two roles exist). Safe to repeat, and when several processes do it at once: the second waits.
- * Rejects with `AppError("unavailable")` or `DatabaseError`, and with `TypeError` for a URL that cannot be used; a failed
+ * Rejects with `AppError("unavailable")` or `DatabaseError`, and with `UsageError` for a URL that cannot be used; a failed
  * migration leaves nothing behind.
  */
 export async function migrate(url: string, features: readonly FeatureTables[] = []): Promise<void> {

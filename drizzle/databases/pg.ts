@@ -7,10 +7,11 @@ import {
   defaultConnectTimeoutMs,
   defaultStatementTimeoutMs,
 } from "../database.ts";
+import { UsageError } from "../../shared/usage_error.ts";
 import { createPooledDatabase, toConnection } from "../transact.ts";
 
 /**
- * Any Postgres, over TCP, on Node and Deno. Connects when first used. Throws `TypeError` for a URL that cannot be used.
+ * Any Postgres, over TCP, on Node and Deno. Connects when first used. Throws `UsageError` for a URL that cannot be used.
  */
 export function createPgDatabase(url: string, options: DatabaseOptions = {}): Database {
   const { maxConnections = 10, statementTimeoutMs = defaultStatementTimeoutMs } = options;
@@ -42,12 +43,14 @@ export function createPgDatabase(url: string, options: DatabaseOptions = {}): Da
 
 function ignore(): void {}
 
-/** Throws `TypeError` that says what is wrong with the URL, or with a file that it names, and quotes no password. */
+/** Throws `UsageError` that says what is wrong with the URL, or with a file that it names, and quotes no password. */
 export function toClientConfig(url: string): ClientConfig {
   const config = { connectionString: withExplicitTlsMode(url), keepAlive: true };
   const problem = findProblem(config);
   if (problem === null) return config;
-  throw new TypeError(`Cannot use the database URL: ${problem}: expected postgres://user:password@host/database`);
+  throw new UsageError([`DATABASE_URL: ${problem}: expected postgres://user:password@host/database`], {
+    heading: "Cannot use the configuration",
+  });
 }
 
 /** Its message only: Node's error for a URL carries the whole URL with it. */

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { createPgDatabase, withExplicitTlsMode } from "../../drizzle/databases/pg.ts";
 import { migrate } from "../../drizzle/migrate.ts";
+import { UsageError } from "../../shared/usage_error.ts";
 
 test.each([
   ["postgres://u:p@h/d?sslmode=require", "postgres://u:p@h/d?sslmode=verify-full"],
@@ -21,8 +22,8 @@ test.each([
   ["postgres://u:hunter2@127.0.0.1:99999/db", "Invalid URL"],
   ["postgres://u:hunter2@127.0.0.1/db?sslrootcert=/nonexistent", "ENOENT"],
 ])("a URL that cannot be used is refused when it is given, and not quoted: %s", async (url, reason) => {
-  const expected = new RegExp(`^(?!.*hunter2)Cannot use the database URL: .*${reason}`);
-  expect(() => createPgDatabase(url)).toThrow(TypeError);
+  const expected = new RegExp(`^(?!.*hunter2)Cannot use the configuration: DATABASE_URL: .*${reason}`);
+  expect(() => createPgDatabase(url)).toThrow(UsageError);
   expect(() => createPgDatabase(url)).toThrow(expected);
   await expect(migrate(url)).rejects.toThrow(expected);
 });
