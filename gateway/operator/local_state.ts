@@ -41,18 +41,22 @@ export function createLocalState(directory: string) {
         throw cannotKeep(directory, cause);
       }
     },
-    streamTokenSecret: () => keep("stream_token_secret", async () => randomBytes(32).toString("base64url")),
-    async developmentKey(): Promise<DevelopmentKey> {
-      return toDevelopmentKey(JSON.parse(await keep("development_key.json", createPrivateJwk)));
-    },
+    streamTokenSecret: () => keep("stream_token_secret", createSecret, requireSecret),
+    developmentKey: () => keep("development_key.json", createPrivateJwk, toDevelopmentKey),
   };
 
-  async function keep(name: string, create: () => Promise<string>): Promise<string> {
+  async function keep<Kept>(name: string, create: () => Promise<string>, parse: (text: string) => Promise<Kept>) {
+    const path = join(directory, name);
+    const text = await makeDirectory(directory, 0o700)
+      .then(() => readOrCreate(path, create))
+      .catch((cause: unknown) => {
+        throw cannotKeep(directory, cause);
+      });
     try {
-      await makeDirectory(directory, 0o700);
-      return await readOrCreate(join(directory, name), create);
+      return await parse(text);
     } catch (cause) {
-      throw cannotKeep(directory, cause);
+      // A machine that loses power may leave the file empty.
+      throw settingsError([`${path} is damaged: delete it, and the next start makes a new one`], { cause });
     }
   }
 }
@@ -98,12 +102,22 @@ async function readIfPresent(path: string): Promise<string | null> {
   }
 }
 
+async function createSecret(): Promise<string> {
+  return randomBytes(32).toString("base64url");
+}
+
+async function requireSecret(text: string): Promise<string> {
+  if (text.length < 32) throw new RangeError("The secret is too short");
+  return text;
+}
+
 async function createPrivateJwk(): Promise<string> {
   const { privateKey } = await generateKeyPair("ES256", { extractable: true });
   return JSON.stringify({ ...(await exportJWK(privateKey)), kid: randomUUID(), alg: "ES256", use: "sig" });
 }
 
-async function toDevelopmentKey(jwk: JWK) {
+async function toDevelopmentKey(text: string) {
+  const jwk: JWK = JSON.parse(text);
   const { d: _secret, ...publicJwk } = jwk;
   const key = await importJWK(jwk, "ES256");
   return {

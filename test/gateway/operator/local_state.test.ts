@@ -35,3 +35,15 @@ test("an unwritable folder is a configuration error that names the variables to 
     );
   }
 });
+
+test("a secret that is empty or cut is a configuration error that says what to delete", async () => {
+  const state = createLocalState(folder);
+  for (const [name, want, cut] of [
+    ["stream_token_secret", state.streamTokenSecret, ""],
+    ["development_key.json", state.developmentKey, '{"kty":"EC"'],
+  ] as const) {
+    await writeFile(join(folder, name), cut);
+    await expect(want()).rejects.toThrow(UsageError);
+    await expect(want()).rejects.toThrow(`${join(folder, name)} is damaged: delete it`);
+  }
+});
