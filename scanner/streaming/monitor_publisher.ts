@@ -68,6 +68,7 @@ export function createMonitorPublisher(
       },
       update: (signal) => send({ status: "running", ...update }, signal),
       end: (signal) => send(last, signal),
+      onRestored: () => monitor && onRegistered({ ...monitor, last_look_at: null }),
       isGone(error) {
         const isGone = hasEnded(error) || (monitor !== null && isMissing(error, "monitor"));
         if (isGone) warn(`The monitor has ended at the gateway, and continues without it: ${problemOf(error)}`);

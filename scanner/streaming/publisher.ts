@@ -32,6 +32,8 @@ export interface PublishedResource<Item> {
   end(signal: AbortSignal): Promise<unknown>;
   /** True for a refusal because the gateway has no such resource any more. The resource has said so then. */
   isGone(error: unknown, signal: AbortSignal): boolean | Promise<boolean>;
+  /** The gateway's database was restored from a backup, and lacks events that it had. Absent: it refuses those that follow. */
+  onRestored?(): void;
 }
 
 export interface Publisher {
@@ -173,6 +175,9 @@ export function createQueuePublisher<Item>(
         const rest = refusedCount === maxRefusalWarnings ? "; what else is not stored is not named" : "";
         warn(`${resource.nameOf(item)} was not stored at the gateway: ${problemOf(refusal)}${rest}`);
       });
+    } catch (error) {
+      if (resource.onRestored === undefined || !isRestored(error)) throw error;
+      resource.onRestored();
     } finally {
       queue.acknowledge(acknowledged);
     }
@@ -239,6 +244,11 @@ function isPermanent(error: unknown): boolean {
 
 export function hasEnded(error: unknown): boolean {
   return error instanceof GatewayRefusal && error.httpStatus === 409;
+}
+
+/** The next event is sent under new numbers. */
+function isRestored(error: unknown): boolean {
+  return hasEnded(error) && problemOf(error).includes("are missing: expected");
 }
 
 /** Checks the gateway's own words, because a 404 may be a proxy's, too. */

@@ -27,7 +27,7 @@ export function numberEvents<Item>(
   toMessage: (item: Item) => string,
   post: (events: readonly string[]) => Promise<unknown>,
 ): SendNumbered<Item> {
-  const producer = crypto.randomUUID();
+  let producer = crypto.randomUUID();
   let count = 0;
   let lost: readonly string[] = [];
   /** Messages that the gateway took when they were sent again, and that their callers do not know of. */
@@ -89,6 +89,8 @@ export function numberEvents<Item>(
     } catch (error) {
       const isRefused = error instanceof GatewayRefusal && error.httpStatus < 500;
       lost = isRefused ? [] : messages;
+      // A database that was restored from a backup lacks numbers that it had: the numbers begin anew.
+      if (isRefused && error.httpStatus === 409) [producer, count] = [crypto.randomUUID(), 0];
       throw error;
     }
   }

@@ -34,6 +34,7 @@ type Changes = Partial<MonitorPublisherOptions & Pick<FollowedMonitor, "monitorI
 async function startMonitor({ monitorId = randomUUID(), ...changes }: Changes = {}) {
   const warnings: string[] = [];
   const requests: string[] = [];
+  const registrations: (string | null)[] = [];
   const registered = Promise.withResolvers<void>();
   const send: typeof fetch = async (input, init) => {
     const { pathname } = new URL(new Request(input).url);
@@ -54,7 +55,10 @@ async function startMonitor({ monitorId = randomUUID(), ...changes }: Changes = 
           queue = queue.filter((change) => !stored.includes(change));
         },
       },
-      onRegistered: () => registered.resolve(),
+      onRegistered({ last_look_at }) {
+        registrations.push(last_look_at);
+        registered.resolve();
+      },
     },
   );
   cleanUp(() => publisher.end(null));
@@ -69,6 +73,7 @@ async function startMonitor({ monitorId = randomUUID(), ...changes }: Changes = 
     monitorId,
     warnings,
     requests,
+    registrations,
   };
 }
 
@@ -135,6 +140,18 @@ describe("createMonitorPublisher", () => {
     await expect.poll(() => monitor.warnings.at(-1)).toMatch(/^The gateway answers again/);
     expect(monitor.warnings).toHaveLength(2);
     expect(monitor.waiting()).toEqual([]);
+  });
+
+  test("a gateway whose database was restored from a backup stores what follows, and is handed the state again", async () => {
+    const monitor = await startMonitor();
+    monitor.changed([aChange({ fingerprint: "before" })]);
+    monitor.polled(aLook());
+    await expect.poll(async () => (await read(monitor.monitorId))["last_look_at"]).not.toBeNull();
+    await gateway.owner("delete from published where channel like $1", `%${monitor.monitorId}`);
+    monitor.changed([aChange({ fingerprint: "after" })]);
+    await expect.poll(() => countStored(monitor.monitorId)).toBe(2);
+    expect(monitor.registrations).toEqual([null, null]);
+    expect(monitor.warnings).toEqual([]);
   });
 
   test("a monitor that is deleted at the gateway goes on without it; a later process makes a new one under its id", async () => {
