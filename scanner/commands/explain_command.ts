@@ -13,7 +13,7 @@ import { explanationMarkdown, explanationText, fitText } from "../explain/explai
 import { markdownText } from "../reports/markdown_text.ts";
 import { readRevision } from "../revisions/read_stig_file.ts";
 import { ownValues } from "../org_policy/document.ts";
-import { listRuns } from "../runs/kept_runs.ts";
+import { keptHosts } from "../runs/kept_runs.ts";
 import { oneOrganization, settingsOfSaved, severalNames } from "../settings/organizations.ts";
 import { readSettings, type Flags, type Settings } from "../settings/read_settings.ts";
 import { readRules } from "./criteria.ts";
@@ -54,7 +54,7 @@ function widthOf({ terminal }: CommandIo): number {
 async function hasOrganization(settings: Settings, flags: Flags, io: CommandIo): Promise<boolean> {
   if (settings.fromArtifacts !== null || settings.org !== null) return true;
   const { orgUrl } = readSettings(await oneOrganization("explain", flags, io));
-  return orgUrl !== null || (await listRuns(null)).length > 0;
+  return orgUrl !== null || (await keptHosts()).length === 1;
 }
 
 async function explainOfOrg(

@@ -4,6 +4,7 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { explainWriteError, makeDirectory } from "../../command_line/files.ts";
 import type { Report } from "../../shared/report.ts";
+import { UsageError } from "../../shared/usage_error.ts";
 import type { ArtifactsDocument } from "../evidence/artifacts_document.ts";
 import { hostName } from "../setup/key_pair.ts";
 
@@ -14,11 +15,18 @@ const reportName = "report.json.gz";
 /** The word of `--baseline` for the newest run. */
 export const lastRun = "last";
 
+/** Names of the organizations that have runs. */
+export function keptHosts(): Promise<readonly string[]> {
+  return foldersIn(runsFolder);
+}
+
 /** Paths of evidence and report of the runs of an organization, newest first; null: of the only organization that has runs. */
 export async function listRuns(orgUrl: string | null) {
-  const hosts = orgUrl === null ? await foldersIn(runsFolder) : [hostName(orgUrl)];
+  const hosts = orgUrl === null ? await keptHosts() : [hostName(orgUrl)];
   const [host, ...others] = hosts;
-  if (host === undefined || others.length > 0) return [];
+  if (others.length > 0)
+    throw new UsageError([`Runs of several organizations are kept, ${hosts.join(", ")}: choose one with --org-url`]);
+  if (host === undefined) return [];
   const times = await foldersIn(join(runsFolder, host));
   return times.toReversed().map((time) => {
     const folder = join(runsFolder, host, time);

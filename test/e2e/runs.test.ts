@@ -1,4 +1,4 @@
-import { readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
@@ -96,6 +96,13 @@ test("without a run a command scans once and keeps it; without an org it says wh
   await org.stop();
   // The only organization that has runs needs no name.
   expect((await callCommand(["report"], { cwd })).stdout).toContain("V-273209");
+  await mkdir(join(place, "..", "globex.okta.com", "2026-01-01T00-00-00.000Z"), { recursive: true });
+  for (const command of ["report", "diff"])
+    expect(await callCommand([command], { cwd })).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^Runs of several organizations are kept, .*globex\.okta\.com: .*--org-url/),
+    });
+  expect((await callCommand(["explain", "V-273195"], { cwd })).stdout).toMatch(/^V-273195 CAT II/);
   const empty = await ownFolder();
   expect(await callCommand(["report"], { cwd: empty })).toMatchObject({
     code: 2,
