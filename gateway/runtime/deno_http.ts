@@ -34,8 +34,12 @@ function listen(fetch: Fetch, address: ListenAddress): Deno.HttpServer<Deno.NetA
     return Deno.serve(
       // Also called with the error of a stream that was destroyed, whose answer nobody gets.
       { hostname: address.host, port: address.port, tcpBacklog: maxUnaccepted, onListen() {}, onError: refuseRequest },
-      // Deno makes the URL from any Host.
-      (request, info) => (URL.canParse(request.url) ? fetch(request, info) : refuseRequest(null)),
+      (request, info) => {
+        // Deno makes the URL from any Host, and leaves the dot segments of its path.
+        const url = URL.parse(request.url);
+        if (url === null) return refuseRequest(null);
+        return fetch(url.href === request.url ? request : new Request(url, request), info);
+      },
     );
   } catch (error) {
     // The errors of unknown and invalid host names have no code.

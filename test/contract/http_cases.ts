@@ -129,6 +129,11 @@ export const asSentCases: readonly GatewayCase[] = [
       await refused(await call(gateway, `${path}?access_token=${token}`, { as: "" }), 401, [token]);
     },
   ),
+  gatewayCase("resolves the dot segments of a path", async (gateway) => {
+    const request = get(gateway.url, { path: "/api/v1/scans/x/%2e%2e/../api-keys", agent: false });
+    const [response] = (await once(request, "response")) as [IncomingMessage];
+    assert.equal(response.statusCode, 401, await text(response));
+  }),
   gatewayCase("a Host that is no host is 400", async (gateway) => {
     const request = get(`${gateway.url}/api/v1/event-stream`, { headers: { host: "a b" }, agent: false });
     const [response] = (await once(request, "response")) as [IncomingMessage];
