@@ -165,7 +165,7 @@ async function transact<Result>(
 /**
  * The statements that a transaction starts with, after `begin`; none has a parameter, so that they are one simple query.
  * `set_config('role', …, true)` is SET LOCAL ROLE. The search path keeps a role's own setting from putting another table in
- * its place.
+ * its place, and the date style from times that nobody here can read.
  */
 function settingStatements(
   { role, tenantId, actor = "", authority }: TransactionSettings,
@@ -179,6 +179,7 @@ function settingStatements(
     // A client that vanished holds no lock for long.
     idle_in_transaction_session_timeout: String(2 * statementTimeoutMs),
     search_path: "public, pg_temp",
+    datestyle: "ISO",
   };
   const calls = Object.entries(settings).map(([name, value]) => `set_config('${name}', ${literal(value)}, true)`);
   const select = `select ${calls.join(", ")}`;
@@ -187,7 +188,7 @@ function settingStatements(
 
 /** `read` is one state for all of its statements; each statement of `write` sees what others committed before it. */
 function beginStatement({ access }: Pick<TransactionSettings, "access">): string {
-  return access === "read" ? "begin isolation level repeatable read read only" : "begin";
+  return access === "read" ? "begin isolation level repeatable read read only" : "begin isolation level read committed";
 }
 
 /** A text in SQL, also where the server reads backslashes as escapes. Throws `TypeError` for a NUL, which no text has there. */

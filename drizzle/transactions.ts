@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import { isUuid } from "../shared/channel_name.ts";
 import type { Database, Query, TenantDatabase, TransactionSettings } from "./database.ts";
-import { DatabaseError } from "./database_error.ts";
+import { DatabaseError, databaseUnavailable } from "./database_error.ts";
 import journal from "./migrations/meta/_journal.json" with { type: "json" };
 
 export type { Query, TenantDatabase };
@@ -80,9 +80,12 @@ export async function isMigrated(database: Database): Promise<boolean> {
   }
 }
 
-/** Resolves when the database answers now; rejects with `AppError("unavailable")`. */
+/** Resolves when the database answers now, and can be written to; rejects with `AppError("unavailable")`. */
 export async function ping(database: Database): Promise<void> {
-  await database.transact(withoutRole, (db) => db.execute(sql`select 1`));
+  const { rows } = await database.transact(withoutRole, (db) =>
+    db.execute<{ mode: string }>(sql`select current_setting('transaction_read_only') as mode`),
+  );
+  if (rows[0]?.mode !== "off") throw databaseUnavailable(new Error("The database is read-only"));
 }
 
 const withoutRole: TransactionSettings = { role: null, tenantId: "", access: "one" };

@@ -64,7 +64,7 @@ export function createUpstashBroker(options: UpstashBrokerOptions): Broker {
     async send(entries) {
       const pipeline = redis.pipeline();
       for (const { channel, message } of entries) pipeline.publish(toChannelKey(database, channel), message);
-      const failures = await send("publish", pipeline, "number");
+      const failures = await send("publish", pipeline);
       for (const [index, { resolve, reject }] of entries.entries()) {
         const failure = failures[index] ?? null;
         if (failure === null) resolve();
@@ -90,25 +90,22 @@ export function createUpstashBroker(options: UpstashBrokerOptions): Broker {
       openSubscription(subscriptions, toChannelKey(database, channel), { handlers, signal }),
     async ping() {
       const pipeline = redis.pipeline();
-      pipeline.ping();
-      const [failure] = await send("ping", pipeline, "string");
+      // A publish: a token that may only read is not ready, although Upstash answers its PING.
+      pipeline.publish(toChannelKey(database, "ping"), pingMessage);
+      const [failure] = await send("ping", pipeline);
       if (failure) throw failure;
     },
     close: () => closing.abort(),
   });
 
   /** Resolves with each command's failure, or null; rejects when none was answered. */
-  async function send(
-    action: string,
-    pipeline: ReturnType<Redis["pipeline"]>,
-    expected: "number" | "string",
-  ): Promise<readonly (AppError | null)[]> {
+  async function send(action: string, pipeline: ReturnType<Redis["pipeline"]>): Promise<readonly (AppError | null)[]> {
     try {
       const replies = await pipeline.exec<unknown[]>({ keepErrors: true });
       if (replies.length !== pipeline.length()) throw new Error("The answer is not one reply for each command");
       return replies.map(({ error, result }) => {
-        if (error === undefined && typeof result === expected) return null;
-        return toFailure(action, new errors.UpstashError(error ?? `The reply is not a ${expected}`));
+        if (error === undefined && typeof result === "number") return null;
+        return toFailure(action, new errors.UpstashError(error ?? "The reply is not a number"));
       });
     } catch (error) {
       throw toFailure(action, error);

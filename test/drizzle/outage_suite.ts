@@ -91,6 +91,23 @@ export function describeOutages(driver: string, { connect, startFront }: Breakab
       await expectWellSoon(() => expectWell(database));
     });
 
+    test("a database that only reads is unavailable; its date style and isolation change nothing", async () => {
+      const { adminUrl, name } = testDatabase;
+      const alter = (change: string) => asAdmin(adminUrl, (admin) => admin.query(`alter database ${name} ${change}`));
+      await alter("set default_transaction_read_only = on");
+      await expectUnavailable(() => ping(open()));
+      await alter("reset default_transaction_read_only");
+      await alter("set datestyle = 'SQL, DMY'");
+      await alter("set default_transaction_isolation = serializable");
+      const [[scan], { rows }] = await write(open(), { tenantId: acme.id }, async (db) => [
+        await db.select().from(scans),
+        await db.execute(sql`show transaction_isolation`),
+      ]);
+      await alter("reset all");
+      expect(scan?.createdAt.getTime()).toBeGreaterThan(0);
+      expect(rows).toEqual([{ transaction_isolation: "read committed" }]);
+    });
+
     test("a wrong password, an unknown database, and no connection left: unavailable, without a secret", async () => {
       const wrongPassword = open({}, (url) => (url.password = "hunter2"));
       const wrongDatabase = open({}, (url) => (url.pathname = "/hunter3"));

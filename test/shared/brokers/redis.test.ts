@@ -113,6 +113,13 @@ test("createRedisBroker notices a frozen Redis, and a publish that it gave up ne
   expect(witness.messages).toEqual([eventMessage({ n: 0 }), eventMessage({ n: 1 })]);
 });
 
+test("createRedisBroker answers no ping of a user that may not use its channels", async () => {
+  await redis.command("ACL", "SETUSER", "mute", "on", ">hunter2", "+@all", "resetchannels");
+  onTestFinished(async () => void (await redis.command("ACL", "DELUSER", "mute")));
+  const url = redis.url.replace("//", "//mute:hunter2@");
+  expect(String(await unavailability(open({ url }).ping(), ["hunter2"]))).toContain("command or channel");
+});
+
 test("createRedisBroker never shows a password that the server repeats", async () => {
   const server = createTcpServer((socket) => {
     socket.on("error", () => undefined);

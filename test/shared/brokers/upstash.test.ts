@@ -104,6 +104,14 @@ test("createUpstashBroker fails only the message that Upstash refused", async ()
   await failure;
 });
 
+test("createUpstashBroker answers no ping with a token that may only read", async () => {
+  const url = await startUpstream((request, response) => {
+    const answer = (body: string) => JSON.stringify([/publish/i.test(body) ? { error: "NOPERM" } : { result: "PONG" }]);
+    void text(request).then((body) => response.writeHead(200).end(answer(body)));
+  });
+  expect(String(await unavailability(open(url).ping(), [token]))).toContain("may not do that");
+});
+
 test.each([
   ["a refusal", 400, (body: string) => JSON.stringify({ error: `ERR failed to parse ${body}` })],
   ["a refusal without JSON", 502, (body: string) => `<h1>${encodeURIComponent(body)}</h1>`],
