@@ -39,7 +39,7 @@ async function openEmbedded(directory: string, features: readonly Feature[]) {
     throw settingsError(
       [
         `DATABASE_URL: unset, and the embedded database in ${directory} cannot be opened: ` +
-          `move that folder away to start afresh (${reason})`,
+          `restore a copy of that folder, or move it away to start afresh (${reason})`,
       ],
       { cause },
     );

@@ -2,7 +2,7 @@ import { errorCode, hasCode } from "../../shared/error_code.ts";
 import { makeDirectory } from "../../command_line/files.ts";
 import { settingsError } from "../config.ts";
 import { randomBytes, randomUUID } from "node:crypto";
-import { chmod, link, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { chmod, link, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { exportJWK, generateKeyPair, importJWK, SignJWT, type JWK } from "jose";
 import type { UsageError } from "../../shared/usage_error.ts";
@@ -31,15 +31,25 @@ export const developmentAudience = "scanstream";
 
 /** Nothing is touched until it is needed: with a database, a secret and its own issuer a gateway keeps no state. */
 export function createLocalState(directory: string) {
+  const databaseDirectory = join(directory, "database");
   return {
     directory,
-    databaseDirectory: join(directory, "database"),
+    databaseDirectory,
+    /** The database of another user is refused: it would get files that its owner cannot read, and could not be opened again. */
     async makeDirectory(): Promise<void> {
+      const probe = join(directory, `probe.${randomUUID()}`);
       try {
         await makeDirectory(directory, 0o700);
+        await writeFile(probe, "", { mode: 0o600, flag: "wx" });
       } catch (cause) {
         throw cannotKeep(directory, cause);
       }
+      const found = Promise.all([stat(probe), stat(databaseDirectory).catch(() => null)]);
+      const [own, kept] = await found.finally(() => rm(probe, { force: true }));
+      if (kept === null || kept.uid === own.uid) return;
+      throw settingsError([
+        `DATABASE_URL: unset, and the embedded database in ${databaseDirectory} is another user's: run the command as user ${kept.uid}`,
+      ]);
     },
     streamTokenSecret: () => keep("stream_token_secret", createSecret, requireSecret),
     developmentKey: () => keep("development_key.json", createPrivateJwk, toDevelopmentKey),

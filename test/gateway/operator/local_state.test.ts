@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, chown, mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -46,4 +46,16 @@ test("a secret that is empty or cut is a configuration error that says what to d
     await expect(want()).rejects.toThrow(UsageError);
     await expect(want()).rejects.toThrow(`${join(folder, name)} is damaged: delete it`);
   }
+});
+
+test("another user's database is refused, and the folder is left as it was", async () => {
+  const database = join(folder, "database");
+  if (process.getuid?.() === 0) {
+    await mkdir(database);
+    await chown(database, 65_534, 65_534);
+  } else await symlink("/", database);
+  await expect(createLocalState(folder).makeDirectory()).rejects.toThrow(
+    /is another user's: run the command as user \d+$/,
+  );
+  expect(await readdir(folder)).toEqual(["database"]);
 });
