@@ -120,7 +120,7 @@ async function open(options: GatewayOptions & ProductOptions, opened: Opened) {
       hashKey: (apiKey) => hash("sha256", apiKey, "hex"),
     }),
     streamTokens,
-    signIn: signIn === null ? null : createSignIn(signIn),
+    signIn: signIn === null ? null : createSignIn(signIn, log),
     readiness,
     webAssets: options.webAssets ?? { read: async () => null },
     createOpenApi,

@@ -2,6 +2,7 @@ import { isJsonObject } from "../../shared/json.ts";
 import { readBounded } from "../../shared/read_bounded.ts";
 import type { IssuerEndpoints } from "../http/session_schema.ts";
 import { isIssuerAddress, type SignInConfig } from "../config.ts";
+import type { Log } from "../observability/log.ts";
 
 /** The issuer that people sign in at, as the live page needs it. All of it is public. */
 export type SignIn = ReturnType<typeof createSignIn>;
@@ -12,7 +13,7 @@ const timeoutMs = 3000;
 const maxBytes = 262_144;
 
 /** Reads the issuer's discovery document, and keeps what it said while the issuer is away. */
-export function createSignIn(config: SignInConfig, nowMs = () => performance.now()) {
+export function createSignIn(config: SignInConfig, log: Pick<Log, "warn">, nowMs = () => performance.now()) {
   let known: IssuerEndpoints | null = null;
   let notBeforeMs = -Infinity;
   return {
@@ -25,8 +26,9 @@ export function createSignIn(config: SignInConfig, nowMs = () => performance.now
       try {
         known = await discover(config.issuer);
         notBeforeMs = nowMs() + refreshAfterMs;
-      } catch {
-        // The page says so, and asks again when somebody wants to sign in.
+      } catch (error) {
+        // The page asks again when somebody wants to sign in.
+        log.warn({ error }, "the issuer's discovery document cannot be used");
       }
       return known;
     },
@@ -38,14 +40,18 @@ async function discover(issuer: string): Promise<IssuerEndpoints> {
   const url = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
   // A redirect would let another server choose the endpoints.
   const response = await fetch(url, { redirect: "manual", signal: AbortSignal.timeout(timeoutMs) });
-  const document: unknown = JSON.parse(new TextDecoder().decode(await readBounded(response.body, maxBytes)));
-  if (response.status !== 200 || !isJsonObject(document) || document["issuer"] !== issuer) throw new TypeError(url);
+  const text = new TextDecoder().decode(await readBounded(response.body, maxBytes));
+  if (response.status !== 200) throw new TypeError(`${url} answered with status ${response.status}`);
+  const document: unknown = JSON.parse(text);
+  if (!isJsonObject(document) || document["issuer"] !== issuer) {
+    throw new TypeError(`${url} does not name exactly AUTH_ISSUER as its issuer`);
+  }
   const address = (name: string) => {
     const value = document[name];
     return typeof value === "string" && isIssuerAddress(value) ? value : null;
   };
   const [authorization, token] = [address("authorization_endpoint"), address("token_endpoint")];
-  if (authorization === null || token === null) throw new TypeError(url);
+  if (authorization === null || token === null) throw new TypeError(`${url} names no https address of an endpoint`);
   return {
     authorization_endpoint: authorization,
     token_endpoint: token,

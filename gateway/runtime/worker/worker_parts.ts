@@ -40,7 +40,7 @@ export async function openWorkerParts(options: WorkerOptions): Promise<Dependenc
       findApiKey: (hash) => findApiKey(database, hash),
     }),
     streamTokens,
-    signIn: signIn === null ? null : createSignIn(signIn),
+    signIn: signIn === null ? null : createSignIn(signIn, log),
     // As with publishing: a pending ping belongs to one request.
     readiness: {
       check: () =>

@@ -8,6 +8,7 @@ let respond: (response: ServerResponse) => void;
 let requested: string[];
 let issuer: string;
 let nowMs: number;
+let warnings: unknown[];
 let listening: Listening;
 
 beforeAll(async () => {
@@ -21,6 +22,7 @@ beforeAll(async () => {
 beforeEach(() => {
   requested = [];
   nowMs = 0;
+  warnings = [];
   respond = (response) => void response.end(JSON.stringify(document()));
 });
 afterAll(() => listening.close());
@@ -38,7 +40,7 @@ function document(changed: Readonly<Record<string, unknown>> = {}): Readonly<Rec
 
 function createReader(address = issuer) {
   const config = { issuer: address, clientId: "page", scopes: "openid", audience: "a", tenantClaim: "tenant_id" };
-  return createSignIn(config, () => nowMs);
+  return createSignIn(config, { warn: ({ error }) => void warnings.push(error) }, () => nowMs);
 }
 
 test("reads the endpoints where OpenID Connect has them, once in ten minutes", async () => {
@@ -87,4 +89,5 @@ test.each<readonly [string, (response: ServerResponse) => void]>([
 ])("nobody is sent to an issuer whose document %s", async (_what, answer) => {
   respond = answer;
   expect(await createReader().endpoints()).toBeNull();
+  expect(warnings, "the log says why").toEqual([expect.any(Error)]);
 });
