@@ -32,7 +32,7 @@ export interface PublishedResource<Item> {
   end(signal: AbortSignal): Promise<unknown>;
   /** True for a refusal because the gateway has no such resource any more. The resource has said so then. */
   isGone(error: unknown, signal: AbortSignal): boolean | Promise<boolean>;
-  /** The gateway's database was restored from a backup, and lacks events that it had. Absent: it refuses those that follow. */
+  /** The gateway's database was restored from a backup, and lacks events that it had. Absent: it refuses what follows. */
   onRestored?(): void;
 }
 
