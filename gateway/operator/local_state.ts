@@ -44,8 +44,9 @@ export function createLocalState(directory: string) {
       } catch (cause) {
         throw cannotKeep(directory, cause);
       }
-      const found = Promise.all([stat(probe), stat(databaseDirectory).catch(() => null)]);
-      const [own, kept] = await found.finally(() => rm(probe, { force: true }));
+      const own = await stat(probe);
+      await rm(probe, { force: true });
+      const kept = await stat(databaseDirectory).catch(() => null);
       if (kept === null || kept.uid === own.uid) return;
       throw settingsError([
         `DATABASE_URL: unset, and the embedded database in ${databaseDirectory} is another user's: run the command as user ${kept.uid}`,
