@@ -15,6 +15,8 @@ import { settings } from "./changes/settings.ts";
 export interface ChangeFlags {
   /** Default: the org that was started last in this folder. */
   readonly url?: string;
+  /** The folder of that org's state. */
+  readonly state?: string;
   readonly as?: string;
 }
 
@@ -26,7 +28,7 @@ export async function changeCommand(names: readonly string[], flags: ChangeFlags
   }
   const unknown = names.filter((name) => name !== signInName && !isAppClick(name) && findChange(name) === undefined);
   if (unknown.length > 0) throw new UsageError(unknown.map(unknownChange));
-  const address = parseAddress(flags.url ?? (await readAddress()) ?? defaultAddress);
+  const address = parseAddress(flags.url ?? (await readAddress(flags.state)) ?? defaultAddress);
   for (const name of names) {
     const [base, file] = name.startsWith("key-saved") ? ["key-saved", name.slice("key-saved:".length)] : [name, ""];
     const key = base === "key-saved" ? { key: await publicKeyOf(file) } : {};
@@ -63,10 +65,9 @@ function parseAddress(text: string): URL {
 }
 
 const defaultAddress = "http://127.0.0.1:8788";
-const stateFolder = ".scanstream/practice-org";
 
 /** Address of the org that was started last in this folder; null: none was. */
-async function readAddress(): Promise<string | null> {
+async function readAddress(stateFolder = ".scanstream/practice-org"): Promise<string | null> {
   const text = await readFile(join(stateFolder, addressFileName), "utf8").catch(() => null);
   return text?.trim() ?? null;
 }

@@ -66,9 +66,14 @@ export function addPracticeOrgCommand(program: Command, run: RunCommand): void {
     )
     .option("--url <url>", "the org's address (default: the org that was started last in this folder)")
     .option("--as <login>", "the admin who makes the change: alex, dana or sam@practice.example (default: alex)")
-    .action((names: readonly string[], flags) =>
-      run(async (io) => (await import("./change_command.ts")).changeCommand(names, flags, io)),
-    );
+    .action((names: readonly string[], flags) => {
+      // The parser takes these for the command above, wherever they stand: ignored, the change would go to another org.
+      const { port, state } = practiceOrg.opts();
+      const chosen = practiceOrg.getOptionValueSource("port") === "cli" ? { url: `http://127.0.0.1:${port}` } : {};
+      return run(async (io) =>
+        (await import("./change_command.ts")).changeCommand(names, { state, ...chosen, ...flags }, io),
+      );
+    });
   addExamples(
     change,
     "scanstream practice-org change list",

@@ -88,7 +88,7 @@ describe("what is not right is named", async () => {
     // Names only: `practice-org change` finds the org and the key of this folder.
     await writeFile(join(folder, "pub.jwk"), first.stdout);
     const change = (...names: readonly string[]) =>
-      runCommand(["practice-org", "change", "--url", org.url, ...names], { cwd: folder });
+      runCommand(["practice-org", "change", "--port", new URL(org.url).port, ...names], { cwd: folder });
     expect((await change("app-created")).stdout).toBe(`${org.clientId}\n`);
     const scopes = [...requiredScopes, "logs.read", "orgs.read"].map((scope) => `scope-granted:${scope}`);
     expect((await change("key-saved")).code).toBe(0);
