@@ -248,6 +248,7 @@ test("a waived rule of CAT I needs nobody, and an unwaived one is in the tab's t
     decisions: [] as readonly Decision[],
     seenAtMs: null,
     connection: { state: "live", problem: null, retryAtMs: null },
+    readUntilMs: Infinity,
   } as const;
   const view = toView(tenant, organization, nowMs);
   expect(view.needs).toEqual(["cat1"]);

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { aChange } from "../support/change_builders.ts";
 import { buildFinding } from "../support/producers.ts";
 import { failingRule, openPage, openRule, openStage } from "./watched_page.ts";
 
@@ -75,8 +76,9 @@ test("findings that a proxy's error page hides are said to be missing, and read 
   await page.getByText("1 FAIL", { exact: true }).waitFor();
 });
 
-test("the first row needs one request, and a hidden tab gives its stream back and catches up when it is shown", async () => {
+test("the first row needs one request; a hidden tab gives its stream back, keeps its title true, and catches up when it is shown", async () => {
   const tenant = await demoTenant();
+  const monitor = await tenant.producer.follow({ org_url: orgUrl });
   for (const org of [orgUrl, "https://other.okta.com"]) {
     await tenant.producer.register({ org_url: org, checks_total: 1 });
   }
@@ -106,6 +108,13 @@ test("the first row needs one request, and a hidden tab gives its stream back an
   await seen;
   await page.clock.fastForward(35_000);
   await expect.poll(() => gateway.openStreams()).toBe(0);
+  await tenant.producer.register({ org_url: "https://hidden.okta.com", checks_total: 1 });
+  const minuteLater = () => page.clock.fastForward(60_000);
+  await expect.poll(() => minuteLater().then(() => page.getByText("hidden.okta.com").count())).toBe(1);
+  await page.clock.fastForward(70_000);
+  expect(await page.title()).not.toContain("needs you");
+  await monitor.store([aChange()]);
+  await expect.poll(() => minuteLater().then(() => page.title())).toContain("1 needs you");
   await tenant.producer.register({ org_url: "https://unseen.okta.com", checks_total: 1 });
   await show("visible");
   await page.locator(".organization", { hasText: "unseen.okta.com" }).waitFor();

@@ -31,7 +31,10 @@ const soonMs = 14 * dayMs;
 /** Without a time that was stored, the last day is new. */
 const firstVisitMs = dayMs;
 
-type Source = Pick<Tenant, "organizations" | "monitors" | "decisions" | "changes" | "cat1" | "seenAtMs" | "connection">;
+type Source = Pick<
+  Tenant,
+  "organizations" | "monitors" | "decisions" | "changes" | "cat1" | "seenAtMs" | "connection" | "readUntilMs"
+>;
 
 /** All organizations, those that need somebody first, then the worst. */
 export function toViews(tenant: Source, nowMs: number): readonly OrganizationView[] {
@@ -42,7 +45,8 @@ export function toView(tenant: Source, organization: Organization, nowMs: number
   const { monitor_id: monitorId, org_url: orgUrl } = organization;
   const monitor = tenant.monitors.get(monitorId ?? "") ?? null;
   const isLive = !isLost(tenant.connection);
-  const watch = monitorId === null ? null : monitor === null || !isLive ? "unknown" : watchStateOf(monitor, nowMs);
+  const watchedMs = Math.min(nowMs, tenant.readUntilMs);
+  const watch = monitorId === null ? null : monitor === null || !isLive ? "unknown" : watchStateOf(monitor, watchedMs);
   const decisions = tenant.decisions.filter(({ org_url: of }) => of === null || of === orgUrl);
   const index = indexDecisions(decisions, { orgUrl, nowMs });
   const news = toNews(tenant.changes.get(monitorId ?? "") ?? [], sinceOf(tenant, nowMs), index.waiverOf);

@@ -6,7 +6,7 @@ import { overviewSchema, type Overview } from "../../features/tenant/overview_sc
 import { scanSchema } from "../../../shared/schemas/scan.ts";
 import type { TenantEvents } from "../../../shared/schemas/tenant_events.ts";
 import { type Api, toScanPath } from "./api.ts";
-import { continueAfterExpiry, noConnection, toConnection, type Connection } from "./connection.ts";
+import { continueAfterExpiry, noConnection, toConnection, toProblem, type Connection } from "./connection.ts";
 import { oneAtATime } from "./one_at_a_time.ts";
 import {
   isIncomplete,
@@ -24,6 +24,8 @@ type Listener = (event: TenantEvent | null) => void;
 /** The tenant as it is now. Its functions are the same in every snapshot. */
 export interface Tenant extends TenantState {
   readonly connection: Connection;
+  /** Time up to which a hidden tab has read; infinite where events come. */
+  readonly readUntilMs: number;
   readonly retryNow: () => void;
   /** Takes what there is now as seen, and these changes: the gateway's clock may be ahead of what its last answer told. */
   readonly markSeen: (shown: readonly Change[]) => void;
@@ -44,6 +46,8 @@ export interface TenantStoreOptions {
 
 /** A tab that nobody looks at gives its connection back: over HTTP/1.1 a browser has six. */
 const hiddenForMs = 30_000;
+/** Its title still says what needs somebody. */
+const hiddenReadMs = 60_000;
 const seenTimeoutMs = 3000;
 const readPauseMs = 500;
 
@@ -59,6 +63,7 @@ export function createTenantStore(api: Api, { overview, onChange, onRefused }: T
   let current: Tenant = {
     ...withOverview(null, overview),
     connection: noConnection,
+    readUntilMs: Infinity,
     retryNow() {
       if (current.connection.state === "failed") follow();
       else subscription?.retryNow();
@@ -94,6 +99,11 @@ export function createTenantStore(api: Api, { overview, onChange, onRefused }: T
     }
   }
 
+  async function catchUp(signal: AbortSignal): Promise<void> {
+    await read(signal);
+    for (const listener of listeners) listener(null);
+  }
+
   const readAgain = oneAtATime(async () => {
     // The next event, or the next open of the stream, reads it again.
     await read(signal).catch(() => undefined);
@@ -112,10 +122,7 @@ export function createTenantStore(api: Api, { overview, onChange, onRefused }: T
       signal,
       fetch: api.fetchStream,
       // The first opening comes right after what was read with the session, but not in the same moment.
-      async refetch(signal) {
-        await read(signal);
-        for (const listener of listeners) listener(null);
-      },
+      refetch: catchUp,
       onEvent: apply,
       onStateChange(state, detail) {
         if (continueAfterExpiry(detail, () => subscription?.retryNow())) return;
@@ -139,10 +146,25 @@ export function createTenantStore(api: Api, { overview, onChange, onRefused }: T
       hiding = setTimeout(() => {
         subscription?.close();
         subscription = null;
-        change({ seenAtMs, connection: noConnection });
+        change({ seenAtMs });
+        void readHidden();
       }, hiddenForMs);
-    } else if (subscription === null) follow();
-    else subscription.retryNow();
+    } else if (subscription === null) {
+      change({ connection: noConnection, readUntilMs: Infinity });
+      follow();
+    } else subscription.retryNow();
+  }
+
+  async function readHidden(): Promise<void> {
+    const outcome = await catchUp(signal).then(
+      () => ({ connection: noConnection, readUntilMs: api.nowMs() }),
+      (error: unknown) => ({
+        connection: { ...noConnection, state: "reconnecting" as const, problem: toProblem(error) },
+      }),
+    );
+    if (subscription !== null || signal.aborted) return;
+    change(outcome);
+    hiding = setTimeout(() => void readHidden(), hiddenReadMs);
   }
 
   document.addEventListener("visibilitychange", onVisibility, { signal });
