@@ -1,5 +1,6 @@
 import { AppError } from "../shared/app_error.ts";
 import { errorCode } from "../shared/error_code.ts";
+import type { TransactionSettings } from "./database.ts";
 
 /** The database understood a statement and refused it. The message holds no value of a row. */
 export class DatabaseError extends Error {
@@ -25,12 +26,17 @@ export function unwrapDatabaseError(error: unknown): unknown {
 }
 
 /** Converts a driver's failure: a refused statement becomes a `DatabaseError`, anything else means "unavailable". */
-export function toDatabaseError(error: unknown): DatabaseError | AppError {
+export function toDatabaseError(
+  error: unknown,
+  access: TransactionSettings["access"] = "write",
+): DatabaseError | AppError {
   if (error instanceof DatabaseError || error instanceof AppError) return error;
   // Drivers put it into an error's `code`, where Node puts ECONNREFUSED: only the format and the severity tell them apart.
   const sqlState = errorCode(error);
   const isAnswer = error instanceof Error && "severity" in error && sqlState !== null && /^[0-9A-Z]{5}$/.test(sqlState);
-  if (!isAnswer || isUnavailable(sqlState)) return databaseUnavailable(error);
+  // A transaction that only reads refuses to write on every server.
+  const isOwnRefusal = access === "read" && sqlState === "25006";
+  if (!isAnswer || (isUnavailable(sqlState) && !isOwnRefusal)) return databaseUnavailable(error);
   // Messages of class 22 (a value that does not fit its type) quote the value.
   const text = sqlState.startsWith("22") ? "a value does not fit its type" : error.message;
   return new DatabaseError(`Cannot run a statement: ${text} (SQLSTATE ${sqlState})`, sqlState);

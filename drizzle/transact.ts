@@ -110,7 +110,11 @@ async function transact<Result>(
   const deadline = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
     isBroken = true;
-    deadline.reject(databaseUnavailable(new Error(`The transaction took longer than ${deadlineMs} ms`)));
+    // The code is what the log shows: the database may be fast, and what ran in the transaction slow.
+    const cause = Object.assign(new Error(`The transaction took longer than ${deadlineMs} ms`), {
+      code: "transaction_timeout",
+    });
+    deadline.reject(databaseUnavailable(cause));
   }, deadlineMs);
   try {
     return await Promise.race([run(), deadline.promise]);
@@ -152,7 +156,7 @@ async function transact<Result>(
   /** Whoever awaits it gets the failure; nobody has to. */
   function answered<Answer>(answer: Promise<Answer>): Promise<Answer> {
     const known = answer.catch((cause: unknown) => {
-      const error = toDatabaseError(cause);
+      const error = toDatabaseError(cause, settings.access);
       hasFailed = true;
       isBroken ||= isUnavailable(error);
       throw error;
