@@ -20,6 +20,11 @@ export type SignInConfig = Readonly<NonNullable<ReturnType<typeof parseSignIn>>>
 
 export type StreamBounds = Readonly<ReturnType<typeof parseBounds>>;
 
+/** The bounds of an embedded gateway, each with its default. */
+export function toBounds(given: Partial<StreamBounds> = {}): StreamBounds {
+  return { ...parseBounds(createEnvironmentReader({}), given), ...given };
+}
+
 /** Tells the operator every problem of the settings, and no values. */
 export function settingsError(problems: readonly string[], options?: ErrorOptions): UsageError {
   return new UsageError(problems, { ...options, heading: "Cannot use the configuration" });
@@ -87,10 +92,10 @@ function parseDatabaseUrl(reader: EnvironmentReader): string | null {
   return reader.url("DATABASE_URL", ["postgres:", "postgresql:"], "postgres://user:password@host/database");
 }
 
-function parseBounds(reader: EnvironmentReader) {
+function parseBounds(reader: EnvironmentReader, given: { readonly maxStreams?: number } = {}) {
   const count = (name: string, fallback: number) =>
     reader.integer(name, { fallback, min: 1, max: Number.MAX_SAFE_INTEGER });
-  const maxStreams = count("EVENTSTREAM_MAX_STREAMS", 50_000);
+  const maxStreams = count("EVENTSTREAM_MAX_STREAMS", given.maxStreams ?? 50_000);
   const ofTenant = Math.max(1, Math.min(1000, Math.floor((maxStreams * defaultTenantPercent) / 100)));
   return {
     heartbeatSeconds: reader.seconds("EVENTSTREAM_HEARTBEAT_SECONDS", defaultHeartbeatSeconds),
@@ -219,7 +224,7 @@ function parseCorsOrigins(reader: EnvironmentReader): readonly string[] {
 }
 
 /** The origin as a browser sends it, or null for anything that is more or less than an origin. */
-function toOrigin(entry: string): string | null {
+export function toOrigin(entry: string): string | null {
   if (!/^https?:\/\/[^/?#@*\s]+$/i.test(entry) || !URL.canParse(entry)) return null;
   return new URL(entry).origin;
 }

@@ -9,7 +9,7 @@ import { clientAddress } from "./auth/client_address.ts";
 import { createIssuerVerifier } from "./auth/jwt.ts";
 import { createSignIn } from "./auth/sign_in.ts";
 import { createStreamTokens } from "./auth/stream_tokens.ts";
-import { parseConfig, settingsError, type SignInConfig } from "./config.ts";
+import { settingsError, toBounds, type SignInConfig } from "./config.ts";
 import { eventStreamsOf } from "./features/features.ts";
 import { repeatTasks, runTasks } from "./features/tasks.ts";
 import type { Gateway, GatewayOptions } from "./gateway_options.ts";
@@ -68,7 +68,7 @@ async function closeAll(opened: Opened): Promise<void> {
 async function open(options: GatewayOptions & ProductOptions, opened: Opened) {
   const { features, auth, signIn = null, corsOrigins = [], log = createLog(), signal } = options;
   const nowMs = Date.now;
-  const bounds = { ...parseConfig({}).bounds, ...options.bounds };
+  const bounds = toBounds(options.bounds);
   const limits = new Limits({ ...bounds, memoryBytes: availableMemory() });
   const ownDatabase = await options.database.open({ features, signal });
   opened.push(() => ownDatabase.close());

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import denoConfig from "../../deno.json" with { type: "json" };
-import { parseConfig } from "../../gateway/config.ts";
+import { parseConfig, toBounds } from "../../gateway/config.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import type { Environment } from "../../shared/environment_reader.ts";
 
@@ -92,6 +92,11 @@ describe.each(cases)("%s", (name, good, bad) => {
     expect(problems[0]).toMatch(new RegExp(`^${name}: expected `));
     if (value.length > 9) expect(problems[0]).not.toContain(value);
   });
+});
+
+test("S6: a tenant has a quarter of the streams that an embedded gateway allows", () => {
+  expect(toBounds({ maxStreams: 100 }).maxStreamsPerTenant).toBe(25);
+  expect(toBounds({ maxStreams: 100, maxStreamsPerTenant: 80 }).maxStreamsPerTenant).toBe(80);
 });
 
 test("a real database needs the secret of stream tokens", () => {

@@ -1,5 +1,5 @@
 import { AppError, isUnavailable } from "../../../shared/app_error.ts";
-import { parseConfig } from "../../config.ts";
+import { toBounds } from "../../config.ts";
 import { eventStreamsOf } from "../../features/features.ts";
 import { isUnexpected, problemResponse } from "../../http/problem.ts";
 import { whyUnavailable } from "../../http/request_log.ts";
@@ -104,7 +104,7 @@ export function createStreamsObject<Environment>(
 
 function open({ features, bounds: given, log = createLog(), ...adapters }: WorkerOptions) {
   const eventStreams = eventStreamsOf(features);
-  const bounds = { ...parseConfig({}).bounds, ...given };
+  const bounds = toBounds(given);
   const manager = new ChannelManager({
     subscriber: adapters.broker.open(),
     database: adapters.database.open(),

@@ -7,7 +7,7 @@ import { createAuthenticator } from "../../auth/authenticate.ts";
 import { clientAddress } from "../../auth/client_address.ts";
 import { createSignIn } from "../../auth/sign_in.ts";
 import { createStreamTokens } from "../../auth/stream_tokens.ts";
-import { parseConfig } from "../../config.ts";
+import { toBounds } from "../../config.ts";
 import { NotFound } from "../../../shared/app_error.ts";
 import type { Dependencies, WebAssets } from "../../http/dependencies.ts";
 import { Limits } from "../../limits.ts";
@@ -29,7 +29,7 @@ export async function openWorkerParts(options: WorkerOptions): Promise<Dependenc
   const streamTokens = createStreamTokens(options.streamTokenSecret, nowMs);
   return {
     database,
-    limits: new Limits({ ...parseConfig({}).bounds, ...options.bounds, memoryBytes: isolateBytes }),
+    limits: new Limits({ ...toBounds(options.bounds), memoryBytes: isolateBytes }),
     broker,
     ...createPublisher(broker),
     streams: createObjectStreams(streams, shardsPerTenant),
