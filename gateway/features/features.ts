@@ -3,10 +3,10 @@ import * as v from "valibot";
 import type { Database } from "../../drizzle/database.ts";
 import type { Due, FeatureTables } from "../../drizzle/feature_tables.ts";
 import type { Publisher } from "../../shared/send_event.ts";
-import { checkOptions, optionalFunction, someText } from "../check_options.ts";
+import { checkOptions, optionalFunction, somePath, someText } from "../check_options.ts";
 import type { Allowed } from "../http/allow.ts";
 import type { Log } from "../observability/log.ts";
-import type { EventStream } from "../streaming/event_stream_definition.ts";
+import { requirePrefix, type EventStream } from "../streaming/event_stream_definition.ts";
 import type { OnPublish } from "../streaming/published.ts";
 
 /** A feature of the gateway: its tables, routes and event streams. scanstream's own features have this shape and no other. */
@@ -69,13 +69,11 @@ const featureEntries = {
   onPublish: optionalFunction,
   events: optionalFunction,
   routes: optionalFunction,
-  eventStreams: v.optional(
-    v.record(v.pipe(v.string(), v.startsWith("/")), v.looseObject({ prefix: v.string(), path: v.string() })),
-  ),
+  eventStreams: v.optional(v.record(somePath, v.looseObject({ prefix: v.string(), path: v.string() }))),
   tasks: v.optional(
     v.array(
       v.strictObject({
-        due: v.pipe(v.string(), v.endsWith("_due")),
+        due: v.pipe(v.string(), v.endsWith("_due", "expected the name of an index that ends in _due")),
         afterSeconds: v.optional(v.number()),
         firstAfterMs: v.number(),
         everyMs: v.number(),
@@ -85,9 +83,13 @@ const featureEntries = {
   ),
 };
 
-/** Defines a feature. Throws `UsageError` for options that it does not have, and `TypeError` for an event stream of another prefix. */
+/**
+ * Defines a feature. Throws `UsageError` for options that it does not have, and `TypeError` for a prefix that no channel name can have,
+ * and for an event stream of another prefix.
+ */
 export function defineFeature<Events = undefined>(definition: FeatureDefinition<Events>): Feature {
   checkOptions("defineFeature", featureEntries, definition);
+  requirePrefix(definition.prefix);
   const { events, routes, eventStreams = {}, ...feature } = definition;
   for (const [mount, stream] of Object.entries(eventStreams)) {
     if (stream.prefix === feature.prefix) continue;
@@ -100,7 +102,11 @@ export function defineFeature<Events = undefined>(definition: FeatureDefinition<
     ...feature,
     eventStreams,
     // A feature without publish functions has no use for them.
-    routes: (dependencies) => routes({ ...dependencies, events: events?.(dependencies) as Events }),
+    routes(dependencies) {
+      const mounted: unknown = routes({ ...dependencies, events: events?.(dependencies) as Events });
+      if (mounted instanceof Object && "routes" in mounted) return mounted as Hono<Allowed>;
+      throw new TypeError(`Cannot mount the feature "${feature.prefix}": its routes did not return a Hono`);
+    },
   };
 }
 

@@ -3,7 +3,7 @@ import type { Database } from "../../drizzle/database.ts";
 import { declareAccess } from "../auth/access.ts";
 import type { Authenticator } from "../auth/authenticate.ts";
 import { accessOf, requireAuthority, type Access } from "../auth/membership.ts";
-import type { Permission } from "../auth/permissions.ts";
+import { permissions, type Permission } from "../auth/permissions.ts";
 import type { AllowedPrincipal } from "../auth/principal.ts";
 import { accountOf } from "../limits.ts";
 
@@ -26,6 +26,9 @@ interface AllowEnvironment {
  * statements of the handler check the authority again, each in its own transaction.
  */
 export const allow: Allow = (permission) => {
+  if (!Object.hasOwn(permissions, permission)) {
+    throw new TypeError(`Cannot allow "${permission}": expected one of ${Object.keys(permissions).join(", ")}`);
+  }
   const handler: MiddlewareHandler<AllowEnvironment> = async (c, next) => {
     const { authenticator, database } = c.var.dependencies;
     const principal = await authenticator.authenticate(c.req.raw, permission);

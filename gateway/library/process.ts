@@ -1,9 +1,8 @@
-import * as v from "valibot";
 import { UsageError } from "../../shared/usage_error.ts";
-import { checkOptions, optionalNumber, optionalText, someText, wholeNumber } from "../check_options.ts";
-import { parseConfig } from "../config.ts";
+import { checkOptions, optionalNumber, optionalText } from "../check_options.ts";
 import { createGateway as createProcessGateway, type ProcessGateway } from "../create_gateway.ts";
 import type { Feature } from "../features/features.ts";
+import { gatewayEntries } from "../gateway_entries.ts";
 import type { DatabaseAdapter, Gateway, GatewayOptions } from "../gateway_options.ts";
 import { createFirstKey, executeAdmin } from "../operator/operations.ts";
 import type { HttpRuntime } from "../runtime/http_runtime.ts";
@@ -18,33 +17,6 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   checkOptions("createGateway", gatewayEntries, options);
   return createProcessGateway(options);
 }
-
-const opened = v.looseObject({ open: v.function() });
-const auth = {
-  issuer: someText,
-  audience: someText,
-  tenantClaim: optionalText,
-  url: v.optional(v.pipe(v.string(), v.url("expected the URL of a key set"))),
-  jwks: v.optional(v.looseObject({ keys: v.array(v.looseObject({})) })),
-};
-const someBound = v.optional(v.pipe(v.number(), v.gtValue(0, "expected a number above 0")));
-const bounds = Object.fromEntries(Object.keys(parseConfig({}).bounds).map((name) => [name, someBound]));
-const gatewayEntries = {
-  features: v.array(v.looseObject({ prefix: someText, eventStreams: v.looseObject({}) })),
-  database: opened,
-  broker: opened,
-  auth: v.optional(
-    v.pipe(
-      v.strictObject(auth),
-      v.check(({ url, jwks }) => (url === undefined) !== (jwks === undefined), "expected url or jwks"),
-    ),
-  ),
-  streamTokenSecret: v.optional(v.pipe(v.string(), v.minLength(32, "expected 32 random bytes or more"))),
-  corsOrigins: v.optional(v.array(someText)),
-  trustedProxyHops: v.nullish(wholeNumber),
-  bounds: v.optional(v.strictObject(bounds)),
-  log: v.optional(v.looseObject({ info: v.function() })),
-};
 
 export interface PortOptions {
   /** Default `127.0.0.1`: this machine only. */

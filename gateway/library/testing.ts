@@ -1,7 +1,9 @@
 import { openPgliteDatabase } from "../../drizzle/databases/pglite.ts";
 import { read, write, type TenantDatabase } from "../../drizzle/transactions.ts";
 import type { Principal } from "../auth/principal.ts";
+import { checkOptions } from "../check_options.ts";
 import type { Feature } from "../features/features.ts";
+import { featureList } from "../gateway_entries.ts";
 import type { DatabaseAdapter } from "../gateway_options.ts";
 import { executeAdmin, type AdminOperation } from "../operator/operations.ts";
 import type { ChannelsResult, EventStream } from "../streaming/event_stream_definition.ts";
@@ -40,7 +42,9 @@ export interface TestDatabaseOptions {
   readonly features: readonly Feature[];
 }
 
-export async function openTestDatabase({ features }: TestDatabaseOptions): Promise<TestDatabase> {
+export async function openTestDatabase(options: TestDatabaseOptions): Promise<TestDatabase> {
+  checkOptions("openTestDatabase", { features: featureList }, options);
+  const { features } = options;
   const database = await openPgliteDatabase({ directory: null, features });
   const run = (operation: AdminOperation, args: Readonly<Record<string, unknown>>) =>
     executeAdmin({ database }, operation, args) as Promise<{ readonly id: string; readonly api_key: string }>;

@@ -53,7 +53,8 @@ export async function requireMigrated(database: Database, options: RequireMigrat
     try {
       if (await isMigrated(database)) return;
       throw settingsError([
-        "DATABASE_URL: expected a database with the tables of this version: run `scanstream migrate`",
+        "DATABASE_URL: expected a database with the tables of this version: run `scanstream migrate`, " +
+          "or migrate({ database, features }) for a gateway of your own",
       ]);
     } catch (error) {
       if (error instanceof UsageError) throw error;

@@ -3,7 +3,7 @@ import type { TenantDatabase } from "../../drizzle/database.ts";
 import * as v from "valibot";
 import { makeChannelName } from "../../shared/channel_name.ts";
 import type { EventPayload, EventType } from "../../shared/event.ts";
-import { checkOptions, optionalFunction, optionalText } from "../check_options.ts";
+import { checkOptions, optionalFunction, somePath } from "../check_options.ts";
 import type { Principal } from "../auth/principal.ts";
 
 export type DefaultPath = "/:id/event-stream";
@@ -105,7 +105,7 @@ const streamEntries = {
   prefix: v.string(),
   getChannels: v.function(),
   getSnapshot: optionalFunction,
-  path: optionalText,
+  path: v.optional(somePath),
   isFor: optionalFunction,
   text: v.optional(v.looseObject({})),
 };
@@ -115,6 +115,10 @@ export function defineEventStream<const Path extends string = DefaultPath>(
   definition: EventStreamDefinition<Path>,
 ): EventStream {
   checkOptions("defineEventStream", streamEntries, definition);
-  makeChannelName(definition.prefix, "00000000-0000-0000-0000-000000000000", "-");
+  requirePrefix(definition.prefix);
   return { path: "/:id/event-stream", ...definition };
+}
+
+export function requirePrefix(prefix: string): void {
+  makeChannelName(prefix, "00000000-0000-0000-0000-000000000000", "-");
 }

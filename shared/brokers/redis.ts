@@ -85,6 +85,6 @@ function parseAddress(url: string): RedisAddress {
     return parseRedisUrl(url);
   } catch (error) {
     if (!(error instanceof InvalidSetting)) throw error;
-    throw new TypeError(`Cannot make a broker: REDIS_URL is not valid: ${error.message}`, { cause: error });
+    throw new TypeError(`Cannot make a broker: url (REDIS_URL) is not valid: ${error.message}`, { cause: error });
   }
 }

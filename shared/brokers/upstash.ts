@@ -41,8 +41,8 @@ const maxBatchChars = 1_000_000;
 export function createUpstashBroker(options: UpstashBrokerOptions): Broker {
   const { database, token, timeoutMs = 5000, idleMs = 20_000, graceMs = 10_000 } = options;
   requireDatabase(database);
-  requireCredential(token, "UPSTASH_REDIS_REST_TOKEN");
-  const url = parseServiceUrl(options.url, "UPSTASH_REDIS_REST_URL");
+  requireCredential(token, "token (UPSTASH_REDIS_REST_TOKEN)");
+  const url = parseServiceUrl(options.url, "url (UPSTASH_REDIS_REST_URL)");
   const secrets = [token];
   const closing = new AbortController();
   const redis = new Redis({

@@ -2,7 +2,9 @@ import type { ExecutionContext } from "hono";
 import { AppError } from "../../../shared/app_error.ts";
 import { UsageError } from "../../../shared/usage_error.ts";
 import { createApp } from "../../app.ts";
+import { checkOptions } from "../../check_options.ts";
 import { runTasks } from "../../features/tasks.ts";
+import { workerEntries } from "../../gateway_entries.ts";
 import { accountOf } from "../../limits.ts";
 import { problemResponse, toProblem } from "../../http/problem.ts";
 import { createLog } from "../../observability/log.ts";
@@ -61,6 +63,7 @@ export function createWorker<Environment extends object>(
 }
 
 async function openWorker<Environment>(environment: Environment, options: WorkerOptions) {
+  checkOptions("createWorker", workerEntries, options);
   const { features } = options;
   const dependencies = await openWorkerParts(options);
   return { environment, features, dependencies, app: createApp(dependencies, features) };

@@ -1,5 +1,6 @@
 import { expect, test, vi } from "vitest";
 import worker, { StreamsObject } from "../../../gateway/runtime/main_worker.ts";
+import { createWorker } from "../../../gateway/runtime/worker/create_worker.ts";
 import { parseWorkerConfig } from "../../../gateway/runtime/worker/worker_config.ts";
 import { problemOf } from "../../support/test_gateway.ts";
 
@@ -46,6 +47,16 @@ test("DATABASE_HTTP_URL may be plain http:// only for loopback", () => {
     expect(parseWorkerConfig({ ...whole, DATABASE_HTTP_URL: url }).databaseHttpUrl).toBe(url);
   for (const url of ["http://proxy.test/sql", "http://127.0.0.1.evil.test/sql", "ftp://127.0.0.1/", "proxy"])
     expect(() => parseWorkerConfig({ ...whole, DATABASE_HTTP_URL: url })).toThrow(/DATABASE_HTTP_URL: expected/);
+});
+
+test("wrong options of a Worker of one's own are named in the same way", async () => {
+  watchErrors();
+  const own = createWorker(() => ({ features: [], broker: {}, streamTokenSecret: undefined }) as never);
+  const { detail } = await problemOf(await own.worker.fetch(new Request("https://gateway.test/"), {}));
+  expect(detail).toMatch(/Cannot call createWorker/);
+  for (const option of ["database", "broker.open", "streamTokenSecret", "streams"]) {
+    expect(detail).toContain(`${option}: is required`);
+  }
 });
 
 test("with all variables it starts without reaching anything", async () => {
