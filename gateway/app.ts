@@ -1,5 +1,6 @@
 import { Hono, type MiddlewareHandler } from "hono";
 import { cors } from "hono/cors";
+import { HTTPException } from "hono/http-exception";
 import { methodNotAllowed } from "hono/method-not-allowed";
 import { requestId } from "hono/request-id";
 import { AppError } from "../shared/app_error.ts";
@@ -30,6 +31,8 @@ export function createApp(dependencies: Dependencies, features: readonly Feature
   requireOwnPrefixes(features);
   const app: App = new Hono();
   app.onError((error, c) => {
+    // Middleware of Hono refuses with it in a feature's routes.
+    if (error instanceof HTTPException && error.status < 500) return error.getResponse();
     if (isUnexpected(error)) {
       const fields = { request_id: c.get("requestId"), route: routeOf(c), error };
       dependencies.log.error(fields, "a request failed");

@@ -1,5 +1,4 @@
 import { AppError } from "../../shared/app_error.ts";
-import { EventError } from "../../shared/event.ts";
 import { FeatureError } from "../streaming/event_stream_definition.ts";
 import { problemKinds, type FieldProblem, type Problem } from "./problem_schema.ts";
 
@@ -32,11 +31,10 @@ export function problemResponse(error: unknown): Response {
 /** An error that the response does not explain: a bug, of the gateway or of a feature. For the others the request's own log line says enough. */
 export function isUnexpected(error: unknown): boolean {
   if (error instanceof Error && error.cause instanceof FeatureError) return true;
-  return !(error instanceof AppError || error instanceof EventError);
+  return !(error instanceof AppError);
 }
 
 export function toProblem(error: unknown): Problem {
-  if (error instanceof EventError) return problem(error.code, error.message);
   if (error instanceof InvalidBody) return { ...problem("invalid", error.message), errors: error.errors };
   if (error instanceof AppError) return problem(error.code, error.message);
   return problem("internal", "Something went wrong here; it was logged");

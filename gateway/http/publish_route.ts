@@ -10,6 +10,7 @@ import {
 } from "../../shared/channel_name.ts";
 import {
   encodeChannelEvent,
+  EventError,
   maxBatchEvents,
   requireDeliveryId,
   requireEvent,
@@ -187,11 +188,17 @@ function eventsOf(body: unknown): readonly BodyEvent[] {
   });
 }
 
+/** Throws `AppError` that names the event of a batch. An `EventError` of the feature itself is not the producer's mistake. */
 function toMessageOf(name: ChannelName, { type, data, delivery_id: deliveryId, pointer }: BodyEvent): string {
-  const event = encodeChannelEvent(name, type, data);
-  if (deliveryId === undefined) return toMessage(event);
-  const id = requireDeliveryId(deliveryId);
-  if (!id.startsWith(`${gatewayProducer}.`)) return toMessage({ ...event, deliveryId: id });
+  try {
+    const event = encodeChannelEvent(name, type, data);
+    if (deliveryId === undefined) return toMessage(event);
+    const id = requireDeliveryId(deliveryId);
+    if (!id.startsWith(`${gatewayProducer}.`)) return toMessage({ ...event, deliveryId: id });
+  } catch (error) {
+    if (!(error instanceof EventError)) throw error;
+    throw new AppError(error.code, pointer === "" ? error.message : `${pointer}: ${error.message}`);
+  }
   throw refused(`${pointer}/delivery_id`, `expected another producer than ${gatewayProducer}`);
 }
 

@@ -1,3 +1,5 @@
+import { readJson as readBoundedJson } from "../http/body.ts";
+
 /** Exports of `scanstream/gateway` on every runtime. */
 
 export { NotFound, PermissionDenied, AppError } from "../../shared/app_error.ts";
@@ -24,6 +26,11 @@ export type {
   WorkerDatabaseAdapter,
 } from "../gateway_options.ts";
 export type { IssuerOptions } from "../key_set.ts";
+/**
+ * Reads a JSON body, and counts it for its tenant. Rejects with `AppError`: 413 over `maxBytes`, 400 for what is not JSON, 415 for another
+ * content type. `c.req.json()` has no bound, and answers broken JSON with 500.
+ */
+export const readJson: (request: Request, options: { readonly maxBytes: number }) => Promise<unknown> = readBoundedJson;
 export { allow } from "../http/allow.ts";
 export type { Allow, Allowed } from "../http/allow.ts";
 export type { Log } from "../observability/log.ts";
@@ -36,3 +43,4 @@ export {
   type EventStreamDefinition,
   type Snapshot,
 } from "../streaming/event_stream_definition.ts";
+export type { ChannelEvent, OnPublish, PublishedEvent } from "../streaming/published.ts";

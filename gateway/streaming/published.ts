@@ -5,6 +5,7 @@ import type { Query, TenantDatabase } from "../../drizzle/transactions.ts";
 import { AppError } from "../../shared/app_error.ts";
 import { parseChannelName, type ChannelName } from "../../shared/channel_name.ts";
 import { encodeChannelEvent, toMessage, type CheckedEvent } from "../../shared/event.ts";
+import { FeatureError } from "./event_stream_definition.ts";
 
 /** The producer of what the gateway publishes itself. */
 export const gatewayProducer = "gateway";
@@ -12,7 +13,7 @@ export const gatewayProducer = "gateway";
 /**
  * Stores events of one channel, in their order: called once for each batch that a producer publishes (at most 500 events), in
  * the tenant's transaction and before any stream gets them. Each event is handed over once, also when its producer sends it
- * again. It refuses the whole batch by throwing `NotFound`, `AppError("conflict")` or `InvalidBody`. The events that it returns
+ * again. It refuses the whole batch by throwing `NotFound`, `AppError("conflict", …)` or `AppError("invalid", …)`. The events that it returns
  * are published after those of the batch, on other channels of the same tenant.
  */
 export type OnPublish = (
@@ -23,7 +24,7 @@ export type OnPublish = (
 
 /** An event of a batch. */
 export interface PublishedEvent extends CheckedEvent {
-  /** Place of its data in the request's body, for `InvalidBody`: `/events/3/data`. */
+  /** Place of its data in the request's body, for what a refusal says: `/events/3/data`. */
   readonly pointer: string;
 }
 
@@ -67,7 +68,10 @@ export async function storeBatch(
   }
   const fresh = events.slice(lastN + 1 - first);
   if (fresh.length === 0) return { stored: 0, more: [] };
-  const more = await onPublish(tx, fresh, name);
+  const more: unknown = await onPublish(tx, fresh, name);
+  if (!Array.isArray(more)) {
+    throw new FeatureError(`onPublish of the feature "${name.prefix}" did not return a list: expected events, or []`);
+  }
   await takeNumbers(tx, numbering, fresh.length);
   return { stored: fresh.length, more: await numberAll(tx, name.tenantId, more) };
 }

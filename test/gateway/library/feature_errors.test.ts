@@ -6,6 +6,7 @@ import { pathToFileURL } from "node:url";
 import { sql } from "drizzle-orm";
 import { pgTable, uuid } from "drizzle-orm/pg-core";
 import { Hono } from "hono";
+import { HTTPException } from "hono/http-exception";
 import { afterAll, expect, test } from "vitest";
 import { createLog } from "../../../gateway/observability/log.ts";
 import {
@@ -14,8 +15,10 @@ import {
   createGateway,
   defineEventStream,
   defineFeature,
+  readJson,
   serve,
   type Allowed,
+  type ChannelsRequest,
   type Feature,
 } from "../../../gateway/library/gateway.ts";
 import { memory } from "../../../gateway/library/memory.ts";
@@ -53,6 +56,7 @@ const mistakes: readonly (readonly [what: string, getChannels: unknown, status: 
     403,
     /getChannels of the feature .* it is of another tenant than the caller/,
   ],
+  ["writes", ({ db }: ChannelsRequest) => db.execute(sql`delete from scans`), 500, /read-only transaction/],
   ["hangs", () => new Promise(() => {}), 503, /getChannels of the feature .* did not answer within 4 s/],
 ];
 
@@ -75,6 +79,73 @@ test.each(mistakes)(
     expect((await problemOf(refusal)).detail).not.toMatch(said);
     expect(lines.filter((line) => line.includes('"error"')).join()).toMatch(said);
     expect(await readStream(stream, ": open")).not.toContain(": close");
+    await gateway.close();
+  },
+);
+
+const wrongEvent = { type: "broken.done", data: {}, payload: {} } as never;
+const broken = defineFeature({
+  prefix: "broken",
+  eventStreams: {
+    "/brokens": defineEventStream({
+      prefix: "broken",
+      getChannels: ({ principal }) => [makeChannelName("broken", principal.tenantId, id)],
+      getSnapshot: async () => ({ events: [wrongEvent] }),
+    }),
+  },
+  onPublish: async (_tx, [event], { tenantId }) =>
+    event?.payload["returns"] === "nothing"
+      ? (undefined as never)
+      : [{ ...(wrongEvent as object), channel: makeChannelName("broken", tenantId, "other") } as never],
+  routes: ({ sendEvent }) =>
+    new Hono<Allowed>()
+      .post("/brokens", allow("publish"), async (c) => c.json(await readJson(c.req.raw, { maxBytes: 10 })))
+      .post("/refused", allow("publish"), () => {
+        throw new HTTPException(418, { message: "A teapot" });
+      })
+      .post("/announced", allow("publish"), async (c) => {
+        await sendEvent(
+          makeChannelName("broken", c.var.principal.tenantId, id),
+          "broken.done" as "broken.end",
+          {} as never,
+        );
+        return c.body(null);
+      }),
+});
+const published = (data: object) => ({ type: "broken.updated", data, delivery_id: "p.1" });
+
+test.each([
+  ["a snapshot's event", `/brokens/${id}/event-stream?snapshot=1`, undefined, 500, /verb .*done.* is not one of/],
+  ["an event of a route", "/announced", {}, 500, /verb .*done.* is not one of/],
+  ["an event that onPublish returns", "/channels/:channel/events", published({}), 500, /verb .*done.* is not one of/],
+  [
+    "onPublish without a list",
+    "/channels/:channel/events",
+    published({ returns: "nothing" }),
+    500,
+    /onPublish of .*broken/,
+  ],
+  ["a refusal of Hono's own", "/refused", {}, 418, null],
+  ["a body over its bound", "/brokens", { a: "longer than 10 bytes" }, 413, null],
+] as const)(
+  "%s is answered as the feature's own mistake, or as what it refuses",
+  async (_what, path, json, status, said) => {
+    const lines: string[] = [];
+    const log = createLog({ write: (line) => void lines.push(line) });
+    const gateway = await createGateway({ features: [broken], database, broker: memory(), log });
+    const { id: tenantId, apiKey } = await database.createTenant("Acme");
+    const body = json === undefined ? {} : { method: "POST", body: JSON.stringify(json) };
+    const url = `http://gateway.test/api/v1${path.replace(":channel", makeChannelName("broken", tenantId, id))}`;
+    const answer = await gateway.fetch(
+      new Request(url, {
+        ...body,
+        headers: { authorization: `Api-Key ${apiKey}`, "content-type": "application/json" },
+      }),
+    );
+    expect(answer.status).toBe(status);
+    const errors = lines.filter((line) => line.includes('"error"')).join();
+    if (said === null) expect(errors).toBe("");
+    else expect(errors).toMatch(said);
     await gateway.close();
   },
 );
@@ -142,12 +213,23 @@ const wrong: readonly (readonly [call: () => unknown, named: RegExp])[] = [
   [() => postgres({} as never), /Cannot call postgres: url: is required/],
   [() => defineFeature({ prefix: "a", eventStreams: { as: healthy } } as never), /eventStreams\.as/],
   [() => defineFeature({ prefix: "a", table: [] } as never), /did you mean "tables"/],
+  [() => defineFeature({ prefix: "My jobs" }), /prefix "My jobs" is not valid/],
+  [() => allow("writ" as "read"), /Cannot allow "writ": expected one of read, /],
+  [
+    () => createGateway({ ...whole, features: [defineFeature({ prefix: "x", routes: () => undefined as never })] }),
+    /the feature "x": its routes did not return a Hono/,
+  ],
+  [() => openTestDatabase({ feature: [] } as never), /Cannot call openTestDatabase:[^]*did you mean "features"/],
+  [() => createGateway({ ...whole, corsOrigins: ["https://a.example/"] }), /corsOrigins\.0: expected an origin/],
   [
     () => defineEventStream({ prefix: "a", getChannel: () => [] } as never),
     /getChannel: .* did you mean "getChannels"/,
   ],
+  [
+    () => defineEventStream({ prefix: "a", path: "stream", getChannels: () => [] }),
+    /path: expected a path that begins/,
+  ],
   ...[
-    new Hono<Allowed>().get("/x", allow("writ" as "read"), (c) => c.body(null)),
     new Hono<Allowed>().get("/x", (c) => c.text("secret")),
     new Hono<Allowed>().all("/x", (c) => c.text("secret")),
     // A handler before the declaration is reached without it.
