@@ -72,7 +72,10 @@ export function createApp(dependencies: Dependencies, features: readonly Feature
   );
   app.use(async (c, next) => {
     c.set("dependencies", dependencies);
-    await next();
+    await next().catch((thrown: unknown) => {
+      // Hono hands an error to `onError`, and throws any other value at the server, which answers 400 and logs nothing.
+      throw new TypeError(`A route threw ${String(thrown)}: expected an Error`);
+    });
   });
 
   // Before any limit: a probe is answered however busy the gateway is.

@@ -48,6 +48,7 @@ const healthy = featureOf("healthy", ({ principal }) => [makeChannelName("health
 
 const mistakes: readonly (readonly [what: string, getChannels: unknown, status: number, said: RegExp])[] = [
   ["throws", () => Promise.reject(new Error("no such column")), 500, /no such column/],
+  ["throws a text", () => Promise.reject("no such row"), 500, /threw no such row: expected an Error/],
   ["returns nothing", () => undefined, 500, /getChannels of the feature .* returned nothing: expected a list/],
   ["returns a malformed channel", () => ["broken:x"], 403, /getChannels of the feature .* the name has 2 parts/],
   [
