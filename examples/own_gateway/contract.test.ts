@@ -17,7 +17,8 @@ runContract({
     url,
     async createResource(apiKey) {
       const headers = { authorization: `Api-Key ${apiKey}` };
-      const job = await (await fetch(`${url}/api/v1/jobs`, { method: "POST", headers })).json();
+      const response = await fetch(`${url}/api/v1/jobs`, { method: "POST", headers });
+      const job = (await response.json()) as { readonly id: string; readonly tenantId: string };
       return { channel: jobChannel(job), path: `/api/v1/jobs/${job.id}/event-stream` };
     },
   },

@@ -9,7 +9,7 @@ import { launchChromium } from "../support/chromium.ts";
 import { ownFolder } from "../support/clean_up.ts";
 import { startEdgeBackends } from "../support/edge_backends.ts";
 import { denoProgram } from "../support/runtime_programs.ts";
-import { startServer, startWranglerDev, workerConfig } from "../support/server_process.ts";
+import { startServer, startWranglerDev } from "../support/server_process.ts";
 import { installTarball, packTarball } from "../support/tarball.ts";
 import { readStream } from "../support/test_gateway.ts";
 
@@ -34,10 +34,10 @@ async function link(target: string, names: readonly string[]): Promise<void> {
 
 test("it compiles against the published types, and its own tests pass", async () => {
   const flags =
-    "--noEmit --target ES2024 --module NodeNext --types node --allowImportingTsExtensions --skipLibCheck " +
+    "--noEmit --target ES2024 --lib ES2024 --module NodeNext --types node --allowImportingTsExtensions --skipLibCheck " +
     "--strict --exactOptionalPropertyTypes --noUncheckedIndexedAccess";
   const compiler = join(root, "node_modules/typescript/bin/tsc");
-  const files = ["main.ts", "worker.ts", "features.test.ts"];
+  const files = ["main.ts", "worker.ts", "features.test.ts", "contract.test.ts"];
   await run(process.execPath, [compiler, ...flags.split(" "), ...files], { cwd: own });
   await run(process.execPath, ["--test"], { cwd: own });
 });
@@ -110,15 +110,9 @@ test("on workerd it follows a job to its end, once its tables are migrated", asy
   await run(process.execPath, ["-e", migrating], { cwd: own, env: { DATABASE_URL: backends.database.ownerUrl } });
   const source = await readFile(join(own, "worker.ts"), "utf8");
   const local = source.replace("url: env.DATABASE_URL", "url: env.DATABASE_URL, endpoint: env.DATABASE_HTTP_URL");
-  await writeFile(join(own, "local_worker.ts"), local);
-  const worker = await startWranglerDev({
-    environment: backends.workerEnvironment,
-    config: {
-      ...workerConfig(join(own, "local_worker.ts")),
-      durable_objects: { bindings: [{ name: "STREAMS", class_name: "StreamsObject" }] },
-      migrations: [{ tag: "v1", new_sqlite_classes: ["StreamsObject"] }],
-    },
-  });
+  await writeFile(join(own, "worker.ts"), local);
+  const config = join(own, "wrangler.toml");
+  const worker = await startWranglerDev({ environment: backends.workerEnvironment, config });
   const { apiKey } = await backends.createTenant("Acme");
   const headers = { authorization: `Api-Key ${apiKey}` };
   const post = (path: string) => fetch(`${worker.url}/api/v1${path}`, { method: "POST", headers });

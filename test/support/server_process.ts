@@ -48,8 +48,8 @@ export async function startDenoGateway(environment: Variables): Promise<ServerPr
 export interface WranglerDevOptions {
   readonly environment: Variables;
   readonly port?: number;
-  /** Default: `wrangler.toml` as it is. */
-  readonly config?: object;
+  /** Or the path of a file. Default: `wrangler.toml` as it is. */
+  readonly config?: object | string;
 }
 
 /** The configuration of a Worker of one file. */
@@ -69,7 +69,8 @@ export async function startWranglerDev({ environment, port = 0, config }: Wrangl
   const args = ["dev", "--ip", "127.0.0.1", "--port", String(port), "--inspector-port", "0", "--local"];
   args.push("--env-file", await write("variables", lines.join("\n")));
   args.push("--persist-to", join(folder.path, "state"), "--test-scheduled", "--show-interactive-dev-session=false");
-  if (config !== undefined) args.push("--config", await write("wrangler.json", JSON.stringify(config)));
+  const file = typeof config === "object" ? await write("wrangler.json", JSON.stringify(config)) : config;
+  if (file !== undefined) args.push("--config", file);
   const running = await startServer([process.execPath, wranglerProgram(), ...args], {
     cwd: root,
     env: wranglerEnvironment(folder.path),
