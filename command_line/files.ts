@@ -5,7 +5,8 @@ import { basename, dirname, join, resolve } from "node:path";
 import { getSystemErrorMessage } from "node:util";
 import { gunzipSync } from "node:zlib";
 import { errorCode, hasCode, readProblem } from "../shared/error_code.ts";
-import { UsageError } from "../shared/usage_error.ts";
+import { shorten } from "../shared/text.ts";
+import { ContentError, UsageError } from "../shared/usage_error.ts";
 
 /** A file that is there and is not a text of the expected size; its message is one sentence without the file's name. */
 class FileContentError extends Error {}
@@ -64,12 +65,27 @@ export interface OptionFile extends NamedFile {
   readonly maxBytes: number;
 }
 
-/** Result of `parse` for the file. Throws `UsageError` where it cannot be read, and what `parse` throws. */
-export async function readOptionFile<Value>(
-  source: OptionFile,
-  parse: (text: string, file: string) => Value,
-): Promise<Value> {
-  return parse(await reading(source, readText(source.file, source.maxBytes)), source.file);
+/** Result of `parse` for the file. Throws `UsageError` where it cannot be read or used. */
+export async function readOptionFile<Value>(source: OptionFile, parse: (text: string) => Value): Promise<Value> {
+  const text = await reading(source, readText(source.file, source.maxBytes));
+  return usingFile(source, () => parse(text));
+}
+
+/** Bounds of a message: a file may hold a problem in every entry. */
+const maxProblems = 10;
+const maxProblemLength = 500;
+
+/** Names the file in the `ContentError` that `use` throws: one line with its problems. */
+export async function usingFile<Value>({ option, file }: NamedFile, use: () => Value): Promise<Awaited<Value>> {
+  try {
+    return await use();
+  } catch (error) {
+    if (!(error instanceof ContentError)) throw error;
+    const { problems } = error;
+    const named = problems.slice(0, maxProblems).map((problem) => shorten(problem, maxProblemLength));
+    if (problems.length > maxProblems) named.push(`and ${problems.length - maxProblems} more`);
+    throw new UsageError([`Cannot use ${option} ${JSON.stringify(file)}: ${named.join("; ")}`], { cause: error });
+  }
 }
 
 /** The bytes of the file. Throws `UsageError` where it cannot be read. */

@@ -6,7 +6,7 @@ import { openGateway, problemOf, type RestClient } from "../shared/client/gatewa
 import { GatewayRefusal } from "../shared/http_refusal.ts";
 import { writeLines } from "./terminal.ts";
 import { isUuid } from "../shared/channel_name.ts";
-import { UsageError } from "../shared/usage_error.ts";
+import { ContentError, UsageError } from "../shared/usage_error.ts";
 
 /** A resource or an event's payload, unchecked: any key of the tenant may have stored any text. */
 export type Resource = Readonly<Record<string, unknown>>;
@@ -49,7 +49,7 @@ export async function withGateway<Result>(
   try {
     return await work(openGateway({ ...access, timeoutMs: callTimeoutMs, ...bounds }), signal);
   } catch (error) {
-    if (error instanceof UsageError) throw error;
+    if (error instanceof UsageError && !(error instanceof ContentError)) throw error;
     if (io.interrupted.aborted) return exitCodes.interrupted;
     if (io.stdoutFailed.aborted) return exitCodes.usage;
     writeLines(io, `Cannot ${what}: ${problemOf(error)}`);

@@ -1,5 +1,6 @@
 import { XMLParser, XMLValidator } from "fast-xml-parser";
 import { toLine } from "../shared/text.ts";
+import { ContentError } from "../shared/usage_error.ts";
 
 export interface XmlElement {
   readonly name: string;
@@ -27,14 +28,14 @@ const parser = new XMLParser({
   maxNestedTags: 50,
 });
 
-/** Reads well-formed XML without a document type; throws `SyntaxError` with one sentence. */
+/** Reads well-formed XML without a document type; throws `ContentError`. */
 export function parseXml(text: string): XmlElement {
-  if (text.includes("<!DOCTYPE")) throw new SyntaxError("expected XML without a document type");
+  if (text.includes("<!DOCTYPE")) throw new ContentError(["expected XML without a document type"]);
   const found = XMLValidator.validate(text);
   if (found !== true) throw notWellFormed(`line ${found.err.line ?? 1}: `, found.err.msg);
   const roots = elementsOf(parse(text));
   const [root, second] = roots;
-  if (root === undefined || second !== undefined) throw new SyntaxError("it is not XML with one root element");
+  if (root === undefined || second !== undefined) throw new ContentError(["it is not XML with one root element"]);
   return root;
 }
 
@@ -46,8 +47,8 @@ function parse(text: string): readonly Node[] {
   }
 }
 
-function notWellFormed(place: string, problem: string): SyntaxError {
-  return new SyntaxError(`${place}it is not well-formed XML: ${toLine(problem, 200)}`);
+function notWellFormed(place: string, problem: string): ContentError {
+  return new ContentError([`${place}it is not well-formed XML: ${toLine(problem, 200)}`]);
 }
 
 function elementsOf(nodes: readonly Node[]): readonly XmlElement[] {

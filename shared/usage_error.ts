@@ -14,6 +14,9 @@ export class UsageError extends Error {
   }
 }
 
+/** Content that cannot be used: the problems do not name its file, which the reader of the file does. */
+export class ContentError extends UsageError {}
+
 function toMessage(problems: readonly string[], heading: string | undefined): string {
   if (heading === undefined) return problems.join("\n");
   if (problems.length === 1) return `${heading}: ${problems.join()}`;

@@ -1,9 +1,9 @@
 import { basename } from "node:path";
 import { readOptionFile, type NamedFile } from "../../command_line/files.ts";
 import { builtIn, revisionName, type Benchmark, type Revision } from "../catalog/catalog.ts";
-import { refuseFile } from "../decisions/option_file.ts";
 import type { Attestation, CheckResult } from "../../shared/report.ts";
 import { toLine } from "../../shared/text.ts";
+import { ContentError } from "../../shared/usage_error.ts";
 import { personsPart, type Answer } from "./answers.ts";
 import { carryAnswers, type Carried } from "./carry_answers.ts";
 import { parseCkl } from "./ckl.ts";
@@ -32,25 +32,17 @@ export interface Checklist {
 export async function readChecklist(source: NamedFile | null, target: Revision): Promise<Checklist | null> {
   if (source === null) return null;
   return readOptionFile({ ...source, maxBytes: maxChecklistBytes }, (content) =>
-    parseChecklist(content, source, target),
+    parseChecklist(content, source.file, target),
   );
 }
 
-/** Reads CKLB or CKL, for the revision that is judged by; throws `UsageError` naming what is wrong with the file. */
-export function parseChecklist(content: string, { option, file }: NamedFile, target: Revision = builtIn): Checklist {
-  const fail = refuseFile({ option, file });
+/** Reads CKLB or CKL, for the revision that is judged by; throws `ContentError` naming what is wrong with it. */
+export function parseChecklist(content: string, file: string, target: Revision = builtIn): Checklist {
   const trimmed = content.trimStart();
-  try {
-    if (trimmed.startsWith("<")) return open(parseCkl(content), basename(file), target);
-    if (trimmed.startsWith("{")) return open(parseCklb(content), basename(file), target);
-  } catch (error) {
-    if (error instanceof Error && expectedErrors.has(error.name)) throw fail([error.message]);
-    throw error;
-  }
-  throw fail(["it is not a checklist: expected CKLB (JSON) or CKL (XML)"]);
+  if (trimmed.startsWith("<")) return open(parseCkl(content), basename(file), target);
+  if (trimmed.startsWith("{")) return open(parseCklb(content), basename(file), target);
+  throw new ContentError(["it is not a checklist: expected CKLB (JSON) or CKL (XML)"]);
 }
-
-const expectedErrors: ReadonlySet<string> = new Set(["SyntaxError", "TypeError", "RangeError"]);
 
 function open(document: CklbChecklist, name: string, target: Revision): Checklist {
   const { target_data: about } = document;
@@ -76,13 +68,13 @@ function findStig(stigs: readonly CklbStig[], benchmark: Benchmark): CklbStig {
   if (chosen !== undefined && second === undefined) return chosen;
   if (chosen !== undefined) {
     const which = [...new Set(fitting.map(revisionOf))].join(" and ");
-    throw new TypeError(`it has ${benchmark.benchmark_id} ${which} ${found.length} times: expected it once`);
+    throw new ContentError([`it has ${benchmark.benchmark_id} ${which} ${found.length} times: expected it once`]);
   }
   const names = stigs.map((stig) => JSON.stringify(`${benchmarkIdOf(stig)} ${revisionOf(stig)}`.slice(0, 80)));
   const more = names.length > maxNamed ? ` and ${names.length - maxNamed} more` : "";
-  throw new TypeError(
+  throw new ContentError([
     `it is of ${names.slice(0, maxNamed).join(", ")}${more}: expected a checklist of ${benchmark.benchmark_id}`,
-  );
+  ]);
 }
 
 const maxNamed = 5;

@@ -1,6 +1,7 @@
 import { childrenOf, childText, parseXml, type XmlElement } from "../read_xml.ts";
 import { element, writeXml, type XmlNode } from "../xml.ts";
 import { asObject, displayNameOf, textOf, type CklbChecklist, type CklbRule, type CklbStig } from "./cklb.ts";
+import { ContentError } from "../../shared/usage_error.ts";
 import { stableUuid } from "./stable_uuid.ts";
 import { checklistStatuses, cklStatuses, type ChecklistStatus } from "./status.ts";
 
@@ -55,14 +56,14 @@ const ruleFields = [
 /** Facts about the STIG that CKLB has no field for: they stay as they were, or are those of a file of DISA. */
 const otherFacts = { classification: "UNCLASSIFIED", customname: "", description: "", filename: "" } as const;
 
-/** Throws an error whose message is one sentence without the file's name. */
+/** Throws `ContentError`. */
 export function parseCkl(text: string): CklbChecklist {
   const root = parseXml(text);
-  if (root.name !== "CHECKLIST") throw new TypeError(`expected the element CHECKLIST, found ${root.name}`);
+  if (root.name !== "CHECKLIST") throw new ContentError([`expected the element CHECKLIST, found ${root.name}`]);
   const [asset] = childrenOf(root, "ASSET");
-  if (asset === undefined) throw new TypeError("CHECKLIST: expected the element ASSET");
+  if (asset === undefined) throw new ContentError(["CHECKLIST: expected the element ASSET"]);
   const stigs = childrenOf(root, "STIGS").flatMap((stig) => childrenOf(stig, "iSTIG"));
-  if (stigs.length === 0) throw new TypeError("STIGS: expected the element iSTIG");
+  if (stigs.length === 0) throw new ContentError(["STIGS: expected the element iSTIG"]);
   const about = Object.fromEntries(assetFields.map(([name, field]) => [field, childText(asset, name)]));
   const { target_key: targetKey = "", classification, is_web_database: isSite, ...target } = about;
   const id = stableUuid("checklist", text);
@@ -145,9 +146,9 @@ function readStatus(rule: XmlElement, vulnId: string): ChecklistStatus {
   const status = checklistStatuses.find((each) => cklStatuses[each] === written);
   if (status !== undefined) return status;
   const expected = Object.values(cklStatuses).join(", ");
-  throw new TypeError(
+  throw new ContentError([
     `STATUS of ${vulnId || "a rule"}: expected one of ${expected}, found ${JSON.stringify(written.slice(0, 40))}`,
-  );
+  ]);
 }
 
 export function writeCkl({ target_data: target, stigs }: CklbChecklist): string {

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { issueText } from "../../shared/issue_text.ts";
+import { ContentError } from "../../shared/usage_error.ts";
 import type { Benchmark, StigRule } from "../catalog/catalog.ts";
 import { parseJsonText } from "../evidence/json_text.ts";
 import type { Answer } from "./answers.ts";
@@ -32,7 +33,7 @@ export type CklbChecklist = v.InferOutput<typeof shape>;
 export type CklbStig = CklbChecklist["stigs"][number];
 export type CklbRule = CklbStig["rules"][number];
 
-/** Throws an error whose message is one sentence without the file's name. */
+/** Throws `ContentError`. */
 export function parseCklb(content: string): CklbChecklist {
   return parseShape(
     shape,
@@ -62,7 +63,7 @@ function parseShape<Schema extends v.GenericSchema>(schema: Schema, value: unkno
   // The value itself: the fields stay in their order.
   if (parsed.success) return value as v.InferOutput<Schema>;
   const [issue] = parsed.issues;
-  throw new TypeError(`${place}${issueText(issue)}`);
+  throw new ContentError([`${place}${issueText(issue)}`]);
 }
 
 /** Fields of a checklist's rule in DISA's words. */

@@ -9,9 +9,8 @@ import { isUuid } from "../../shared/channel_name.ts";
 import { parseJsonObject } from "../../shared/json.ts";
 import type { Report } from "../../shared/report.ts";
 import { summarizeChecks } from "../../shared/rule_result.ts";
-import { UsageError } from "../../shared/usage_error.ts";
+import { ContentError, UsageError } from "../../shared/usage_error.ts";
 import { readChecklist, withChecklistAnswers } from "../checklists/checklist.ts";
-import { refuseFile } from "../decisions/option_file.ts";
 import { maxArtifactsBytes } from "../evidence/artifacts_document.ts";
 import { maxReportBytes, toReport } from "../reports/read_report.ts";
 import { readRevision } from "../revisions/read_stig_file.ts";
@@ -19,7 +18,7 @@ import { evidenceName } from "../runs/kept_runs.ts";
 import { settingsOfSaved } from "../settings/organizations.ts";
 import type { Flags } from "../settings/read_settings.ts";
 import { readReportTarget, writeNamedFile, writeReport, type WriteRun } from "./report_output.ts";
-import { openSource, parseEvidence, refuseFresh, reportOn, sourceOf, type Source } from "./sources.ts";
+import { openSource, parseEvidence, refuseFresh, reportOn, sourceOf, type Evidence, type Source } from "./sources.ts";
 
 /** `report`: the newest run, a run, evidence or a report in a file, or a scan at the gateway, in any format. */
 export async function reportCommand(flags: Flags, io: CommandIo, source?: string): Promise<number> {
@@ -53,12 +52,16 @@ async function openNamed(source: string, flags: Flags, io: CommandIo): Promise<R
     () => false,
   );
   const named = { option: "the run, file or scan id", file: isFolder ? join(source, evidenceName) : source };
-  const text = await readOptionFile({ ...named, maxBytes: maxArtifactsBytes }, String);
+  const opened = await readOptionFile({ ...named, maxBytes: maxArtifactsBytes }, parseNamed);
+  return "schema" in opened ? opened : sourceOf(opened, { command: "report", flags, io });
+}
+
+function parseNamed(text: string): Report | Evidence {
   const stored = parseJsonObject(text);
-  if (stored?.["schema"] === "scanstream.report/1") return readStored(stored);
+  if (stored?.["schema"] === "scanstream.report/1") return toReport(stored);
   if (stored !== null && !String(stored["schema"]).startsWith("scanstream.artifacts/"))
-    throw refuseFile(named)(["expected evidence (--save-artifacts), or a report (--format json)"]);
-  return sourceOf(parseEvidence(text, named), { command: "report", flags, io });
+    throw new ContentError(["expected evidence (--save-artifacts), or a report (--format json)"]);
+  return parseEvidence(text);
 }
 
 async function reportOfGateway(scanId: string | undefined, flags: Flags, io: CommandIo): Promise<number> {
@@ -101,14 +104,6 @@ async function writeStored(given: Report, flags: Flags, io: CommandIo): Promise<
   const checks = withChecklistAnswers(given.checks, checklist);
   const report = { ...given, checks, summary: summarizeChecks(checks) };
   return write(report, { settings, io, revision, checklist, orgPolicy: null, target });
-}
-
-function readStored(stored: unknown): Report {
-  try {
-    return toReport(stored);
-  } catch (error) {
-    throw new UsageError([`Cannot read the stored report: ${(error as Error).message}`], { cause: error });
-  }
 }
 
 async function write(report: Report, run: WriteRun): Promise<number> {

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import * as v from "valibot";
-import { AppError } from "../../shared/app_error.ts";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { readOptionFile, type NamedFile } from "../../command_line/files.ts";
 import { writeLines } from "../../command_line/terminal.ts";
@@ -91,7 +90,7 @@ export async function keep(
   return problem === null;
 }
 
-type Evidence = Pick<Source, "document" | "text">;
+export type Evidence = Pick<Source, "document" | "text">;
 
 /** Evidence of a file, with the settings of its organization. */
 export async function sourceOf(
@@ -103,18 +102,12 @@ export async function sourceOf(
 }
 
 function readEvidence(source: NamedFile): Promise<Evidence> {
-  return readOptionFile({ ...source, maxBytes: maxArtifactsBytes }, (text) => parseEvidence(text, source));
+  return readOptionFile({ ...source, maxBytes: maxArtifactsBytes }, parseEvidence);
 }
 
-/** Throws `AppError` naming the file where it is not evidence. */
-export function parseEvidence(text: string, { option, file }: NamedFile): Evidence {
-  try {
-    return { document: parseArtifacts(text), text };
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    const place = `Cannot use ${option} ${JSON.stringify(file)}`;
-    throw new AppError(error.code, error.message.replace("Cannot read the evidence", place), { cause: error });
-  }
+/** Throws `ContentError`. */
+export function parseEvidence(text: string): Evidence {
+  return { document: parseArtifacts(text), text };
 }
 
 /** Evaluates evidence offline. Unless checks are named, one whose evidence was not collected is left out. */

@@ -1,4 +1,3 @@
-import type { NamedFile } from "../../command_line/files.ts";
 import type { CheckResult, Comparison, Finding, FindingChange, ResolvedFinding } from "../../shared/report.ts";
 import { findingStates, isHolding, stateOf } from "../../shared/rule_result.ts";
 import { parseReport } from "../reports/read_report.ts";
@@ -11,20 +10,15 @@ export interface Baseline {
   readonly findings: ReadonlyMap<string, Finding & { readonly check: string; readonly rank: number }>;
 }
 
-/** Throws `TypeError` naming what is wrong with the file. */
-export function parseBaseline(content: string, { option, file }: NamedFile): Baseline {
-  try {
-    const { scan, checks } = parseReport(content);
-    const findings = checks.flatMap((result) => {
-      const rankOf = ranksOf(result);
-      return result.findings.map((finding) => ({ ...finding, check: result.check, rank: rankOf(finding) }));
-    });
-    const keyed = findings.map((finding) => [key(finding.check, finding.fingerprint), finding] as const);
-    return { scanId: scan.id, endedAt: scan.ended_at, findings: new Map(keyed) };
-  } catch (error) {
-    const problem = (error as Error).message;
-    throw new TypeError(`Cannot use ${option} ${JSON.stringify(file)}: ${problem}`, { cause: error });
-  }
+/** Throws `ContentError` naming what is wrong with the report. */
+export function parseBaseline(content: string): Baseline {
+  const { scan, checks } = parseReport(content);
+  const findings = checks.flatMap((result) => {
+    const rankOf = ranksOf(result);
+    return result.findings.map((finding) => ({ ...finding, check: result.check, rank: rankOf(finding) }));
+  });
+  const keyed = findings.map((finding) => [key(finding.check, finding.fingerprint), finding] as const);
+  return { scanId: scan.id, endedAt: scan.ended_at, findings: new Map(keyed) };
 }
 
 /**

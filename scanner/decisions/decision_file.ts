@@ -1,12 +1,13 @@
 import * as v from "valibot";
 import type { JSONPath } from "jsonc-parser";
-import type { NamedFile } from "../../command_line/files.ts";
 import type { Decisions } from "./apply_decisions.ts";
 import { endMessage, endOfExpiry, expiryMessage, toExpires } from "../../shared/decisions/expiry.ts";
 import { maxPatternLength } from "../../shared/decisions/decision_finder.ts";
 import { issueText } from "../../shared/issue_text.ts";
 import { findRule, unknownRule, type RuleNames } from "../../shared/rule_names.ts";
-import { issuePath, lineFinder, parseOptionJson, refuseFile } from "./option_file.ts";
+import { ContentError } from "../../shared/usage_error.ts";
+import { parseJsonText } from "../evidence/json_text.ts";
+import { issuePath, lineFinder } from "./option_file.ts";
 
 /** Ten thousand decisions with long reasons. */
 export const maxDecisionBytes = 8 * 1_048_576;
@@ -14,8 +15,9 @@ export const maxDecisions = 10_000;
 /** In one plan. */
 const maxMilestones = 100;
 
-/** Source of a file, for its error messages. */
-export interface DecisionFileSource extends NamedFile {
+/** Source of a file, for its messages. */
+export interface DecisionFileSource {
+  readonly option: string;
   /** Every rule there is: a decision on an unknown check would silently decide nothing. */
   readonly rules: readonly RuleNames[];
   /** Receives a message about names of another revision of a rule. */
@@ -94,20 +96,21 @@ const entry = v.lazy((input) => {
   return "remediation_date" in input && !("expires" in input) ? plan : waiver;
 });
 
-/** Plans are among the waivers. Reads `[…]` or `{ "decisions": […] }`; throws `UsageError` with every problem of the file: a malformed one stops the scan before it starts. */
+/** Plans are among the waivers. Reads `[…]` or `{ "decisions": […] }`; throws `ContentError` with every problem of the file: a malformed one stops the scan before it starts. */
 export function parseDecisions(text: string, source: DecisionFileSource): Omit<Decisions, "baseline"> {
-  const fail = refuseFile(source);
-  const content = parseOptionJson(text, "provider", fail);
+  const content = parseJsonText(text, { repeatedKeys: "refuse" });
   const list: unknown =
     typeof content === "object" && content !== null && key in content ? Reflect.get(content, key) : content;
   const findLine = lineFinder(text);
   const lineOf = (path: JSONPath) => findLine(list === content ? path : [key, ...path]);
-  if (!Array.isArray(list)) throw fail([`expected a list, or an object with the list ${JSON.stringify(key)}`]);
-  if (list.length > maxDecisions) throw fail([`${key} has ${list.length} entries: expected ${maxDecisions} at most`]);
+  if (!Array.isArray(list))
+    throw new ContentError([`expected a list, or an object with the list ${JSON.stringify(key)}`]);
+  if (list.length > maxDecisions)
+    throw new ContentError([`${key} has ${list.length} entries: expected ${maxDecisions} at most`]);
 
   const parsed = v.safeParse(v.array(entry), list);
   if (!parsed.success) {
-    throw fail(
+    throw new ContentError(
       parsed.issues.map((issue) => {
         const path = issuePath(issue);
         const hint = issue.received === "undefined" ? missing[String(path.at(-1))] : undefined;
@@ -126,7 +129,7 @@ export function parseDecisions(text: string, source: DecisionFileSource): Omit<D
     const ofPlan = "status" in decision ? [] : planProblems(decision);
     return [...unknown, ...ofPlan].map((problem) => `${lineOf([index])}${key}[${index}]${problem}`);
   });
-  if (wrong.length > 0) throw fail(wrong);
+  if (wrong.length > 0) throw new ContentError(wrong);
   for (const rule of found.values()) if (typeof rule?.warning === "string") warn?.(`${source.option}: ${rule.warning}`);
   const named = parsed.output.map((each) => ({ ...each, check: found.get(each.check)?.rule.check ?? each.check }));
   return {

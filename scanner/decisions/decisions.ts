@@ -19,9 +19,9 @@ export async function readDecisions(
   const [decided, compared] = await Promise.allSettled([
     source &&
       readOptionFile({ ...source, maxBytes: maxDecisionBytes }, (text) =>
-        parseDecisions(text, { ...source, ...known }),
+        parseDecisions(text, { option: source.option, ...known }),
       ),
-    baseline && readOptionFile({ ...baseline, maxBytes: maxReportBytes }, (text) => parseBaseline(text, baseline)),
+    baseline && readOptionFile({ ...baseline, maxBytes: maxReportBytes }, parseBaseline),
   ]);
   if (decided.status === "fulfilled" && compared.status === "fulfilled")
     return { waivers: [], attestations: [], ...decided.value, baseline: compared.value };

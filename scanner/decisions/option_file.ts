@@ -1,22 +1,5 @@
 import { findNodeAtLocation, parseTree, type JSONPath, type Node } from "jsonc-parser";
 import type * as v from "valibot";
-import type { NamedFile } from "../../command_line/files.ts";
-import { shorten } from "../../shared/text.ts";
-import { UsageError } from "../../shared/usage_error.ts";
-import { parseJsonText, type JsonTextOptions } from "../evidence/json_text.ts";
-
-/** Bounds of a message: a file may hold a problem in every entry. */
-const maxProblems = 10;
-const maxProblemLength = 500;
-
-/** Makes the error of a file that an option names: one line with its problems. */
-export function refuseFile({ option, file }: NamedFile): (problems: readonly string[]) => UsageError {
-  return (problems) => {
-    const named = problems.slice(0, maxProblems).map((problem) => shorten(problem, maxProblemLength));
-    if (problems.length > maxProblems) named.push(`and ${problems.length - maxProblems} more`);
-    return new UsageError([`Cannot use ${option} ${JSON.stringify(file)}: ${named.join("; ")}`]);
-  };
-}
 
 /** Finds `line 3: ` of a member by its path, or of what encloses a missing one; an empty text when the file has neither. */
 export function lineFinder(text: string): (path: JSONPath) => string {
@@ -53,17 +36,4 @@ function countUpTo(sorted: readonly number[], most: number): number {
 /** Path of a schema's complaint. */
 export function issuePath(issue: v.BaseIssue<unknown>): JSONPath {
   return (issue.path ?? []).map(({ key }) => key as string | number);
-}
-
-/** The JSON of such a file; throws what `fail` makes of its problem. */
-export function parseOptionJson(
-  text: string,
-  texts: JsonTextOptions["texts"] & string,
-  fail: (problems: readonly string[]) => Error,
-): unknown {
-  try {
-    return parseJsonText(text, { repeatedKeys: "refuse", texts });
-  } catch (error) {
-    throw fail([(error as Error).message]);
-  }
 }

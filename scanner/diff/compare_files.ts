@@ -1,5 +1,5 @@
 import type { CheckResult } from "../../shared/report.ts";
-import { UsageError } from "../../shared/usage_error.ts";
+import { ContentError, UsageError } from "../../shared/usage_error.ts";
 import { readOptionFile } from "../../command_line/files.ts";
 import { builtIn, catalog } from "../catalog/catalog.ts";
 import { evaluateCheck } from "../evaluate.ts";
@@ -25,14 +25,9 @@ export interface ComparedFile {
 
 /** Reads a report or an evidence file; throws `UsageError` naming the file and what is wrong. */
 export async function readComparedFile(file: string): Promise<ComparedFile> {
-  return readOptionFile({ option: "the file", file, maxBytes: maxReportBytes }, (content) => {
-    try {
-      return parseComparedFile(content, file);
-    } catch (error) {
-      const problem = (error as Error).message.replace(/^Cannot read the evidence: /, "");
-      throw new UsageError([`Cannot compare ${JSON.stringify(file)}: ${problem}`], { cause: error });
-    }
-  });
+  return readOptionFile({ option: "the file", file, maxBytes: maxReportBytes }, (content) =>
+    parseComparedFile(content, file),
+  );
 }
 
 function parseComparedFile(content: string, file: string): ComparedFile {
@@ -52,7 +47,7 @@ function parseComparedFile(content: string, file: string): ComparedFile {
     // A file that is broken JSON is refused for that.
     if (schema === undefined) parseJsonText(content);
     const found = schema === undefined ? "it has no schema" : `it has the schema "${schema}"`;
-    throw new TypeError(`${found}: expected a report (--format json) or evidence (--save-artifacts)`);
+    throw new ContentError([`${found}: expected a report (--format json) or evidence (--save-artifacts)`]);
   }
   const { scan, checks, benchmark = builtIn.benchmark.id } = parseReport(content);
   const about = { file, org_url: scan.org_url, benchmark, ended_at: scan.ended_at, scan_id: scan.id };

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { AppError } from "../../shared/app_error.ts";
+import { ContentError } from "../../shared/usage_error.ts";
 import { collectedArtifacts } from "./artifacts.ts";
 import { isJsonObject } from "../../shared/json.ts";
 import { listOf, text, time } from "./schemas.ts";
@@ -20,35 +20,19 @@ export function artifactsDocument(content: Omit<ArtifactsDocument, "schema">): A
   return { schema: artifactsSchema, ...content };
 }
 
-/** Reads a saved file; throws `AppError` that names the problem (`malformed`: no JSON; `invalid`: other JSON). */
+/** Reads a saved file. Throws `ContentError`. */
 export function parseArtifacts(text: string): ArtifactsDocument {
-  const json = parseJson(text);
+  const json = parseJsonText(text);
   const schema = isJsonObject(json) ? json["schema"] : undefined;
   if (schema !== artifactsSchema) {
     const found = typeof schema === "string" ? `its schema is "${schema.slice(0, 60)}"` : "it names no schema";
-    throw new AppError(
-      "invalid",
-      `Cannot read the evidence: ${found}; expected "${artifactsSchema}", a file of --save-artifacts`,
-    );
+    throw new ContentError([`${found}; expected "${artifactsSchema}", a file of --save-artifacts`]);
   }
   const result = v.safeParse(documentSchema, json, { abortEarly: true });
   if (result.success) return result.output;
   const [issue] = result.issues;
   const where = v.getDotPath(issue) ?? "the document";
-  throw new AppError(
-    "invalid",
-    `Cannot read the evidence: "${where}" is ${issue.received.slice(0, 60)}, ${issue.message}`,
-  );
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return parseJsonText(text);
-  } catch (error) {
-    const { message } = error as SyntaxError | RangeError;
-    const code = error instanceof RangeError ? "invalid" : "malformed";
-    throw new AppError(code, `Cannot read the evidence: ${message}`, { cause: error });
-  }
+  throw new ContentError([`"${where}" is ${issue.received.slice(0, 60)}, ${issue.message}`]);
 }
 
 const texts = listOf(text);

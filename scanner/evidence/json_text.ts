@@ -1,4 +1,5 @@
 import { visit } from "jsonc-parser";
+import { ContentError } from "../../shared/usage_error.ts";
 import { cleanProviderText } from "../okta/provider_text.ts";
 
 export interface JsonTextOptions {
@@ -11,7 +12,7 @@ export interface JsonTextOptions {
 /**
  * Reads JSON; its texts are cleaned as those of a provider are, whose names such a file repeats (`okta/provider_text.ts`),
  * unless `texts` says otherwise.
- * Throws `SyntaxError`, such as `it is not JSON (line 2 column 1)`, or, for what may be JSON and is refused, `RangeError`.
+ * Throws `ContentError`, such as `it is not JSON (line 2 column 1)`.
  */
 export function parseJsonText(
   text: string,
@@ -24,11 +25,11 @@ export function parseJsonText(
 }
 
 function parse(text: string): unknown {
-  if (text.trim() === "") throw new SyntaxError("the file is empty");
+  if (text.trim() === "") throw new ContentError(["the file is empty"]);
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new SyntaxError(explain(error, text), { cause: error });
+    throw new ContentError([explain(error, text)], { cause: error });
   }
 }
 
@@ -57,7 +58,7 @@ function requireUniqueKeys(text: string): void {
       const keys = open.at(-1);
       if (keys?.has(key) === true) {
         const place = `line ${line + 1} column ${column + 1}`;
-        throw new RangeError(`the key ${JSON.stringify(key.slice(0, 60))} is given twice (${place})`);
+        throw new ContentError([`the key ${JSON.stringify(key.slice(0, 60))} is given twice (${place})`]);
       }
       keys?.add(key);
     },

@@ -1,12 +1,13 @@
 import { createHash } from "node:crypto";
 import { isLine, shorten, toLine } from "../../shared/text.ts";
+import { ContentError } from "../../shared/usage_error.ts";
 
 export interface ProviderTextOptions {
   /** The field whose text is a page: long, of several lines, and code in which line breaks have a meaning. */
   readonly pageField: "pageContent" | "content";
   /** The levels of nested lists and objects. Default: 120, so that a file with answers is read again. */
   readonly maxDepth?: number;
-  /** Called for each that is deeper, which becomes null. Default: throws `RangeError`. */
+  /** Called for each that is deeper, which becomes null. Default: throws `ContentError`. */
   readonly onTooDeep?: () => void;
 }
 
@@ -54,7 +55,7 @@ function clean(value: unknown, field: string, place: Place): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (place.levels === 0) {
     if (place.onTooDeep === undefined)
-      throw new RangeError(`it is nested too deep: expected ${place.maxDepth ?? maxDepth} levels at most`);
+      throw new ContentError([`it is nested too deep: expected ${place.maxDepth ?? maxDepth} levels at most`]);
     place.onTooDeep();
     return null;
   }

@@ -1,7 +1,9 @@
 import * as v from "valibot";
 import { readOptionFile, type NamedFile } from "../../command_line/files.ts";
 import { isJsonObject } from "../../shared/json.ts";
-import { issuePath, lineFinder, parseOptionJson, refuseFile } from "../decisions/option_file.ts";
+import { issuePath, lineFinder } from "../decisions/option_file.ts";
+import { parseJsonText } from "../evidence/json_text.ts";
+import { ContentError } from "../../shared/usage_error.ts";
 import { catalog, type CatalogCheck } from "../catalog/catalog.ts";
 import { followFile } from "../decisions/followed_file.ts";
 import { sha256 } from "../digest.ts";
@@ -24,30 +26,31 @@ export interface Expected {
  * The document of `--org-policy`; null without one. Throws `UsageError` naming everything that is wrong with the file, also for
  * one of another org, and for a limit that no check reads.
  */
-export async function readOrgPolicy(source: NamedFile | null, { orgUrl, checks }: Expected): Promise<OrgPolicy | null> {
+export async function readOrgPolicy(source: NamedFile | null, expected: Expected): Promise<OrgPolicy | null> {
   if (source === null) return null;
-  const policy = await readOptionFile({ ...source, maxBytes }, (text) => parseOrgPolicy(text, source));
-  const fail = refuseFile(source);
+  return readOptionFile({ ...source, maxBytes }, (text) => requireFitting(parseOrgPolicy(text), expected));
+}
+
+function requireFitting(policy: OrgPolicy, { orgUrl, checks }: Expected): OrgPolicy {
   if (orgUrl !== null && new URL(orgUrl).origin !== policy.org_url)
-    throw fail([`org_url: it is about ${policy.org_url}, and this run about ${new URL(orgUrl).origin}`]);
+    throw new ContentError([`org_url: it is about ${policy.org_url}, and this run about ${new URL(orgUrl).origin}`]);
   const read = new Set(checks.flatMap(({ parameters }) => parameters.map(({ name }) => name)));
   const unread = Object.keys(policy.limits ?? {}).filter((name) => !read.has(name));
   if (unread.length === 0) return policy;
-  throw fail([
+  throw new ContentError([
     `limits: no check of the chosen revision of the STIG reads ${unread.join(", ")}: its rule is worded otherwise there, and a person answers it`,
   ]);
 }
 
-export function parseOrgPolicy(text: string, source: NamedFile): OrgPolicy {
-  const fail = refuseFile(source);
-  const content = parseOptionJson(text, "provider", fail);
+export function parseOrgPolicy(text: string): OrgPolicy {
+  const content = parseJsonText(text, { repeatedKeys: "refuse" });
   if (isJsonObject(content) && content["approved_by"] === "") {
-    throw fail(["approved_by is empty: a person has to read the document and put their name there"]);
+    throw new ContentError(["approved_by is empty: a person has to read the document and put their name there"]);
   }
   const parsed = v.safeParse(orgPolicySchema, content);
   if (!parsed.success) {
     const lineOf = lineFinder(text);
-    throw fail(
+    throw new ContentError(
       parsed.issues.map((issue) => {
         const path = issuePath(issue);
         const place = path.length === 0 ? "it" : placeOf(path);
@@ -57,7 +60,7 @@ export function parseOrgPolicy(text: string, source: NamedFile): OrgPolicy {
   }
   const policy = parsed.output;
   if (policy.expires < policy.approved_on)
-    throw fail([`expires (${policy.expires}) is before approved_on (${policy.approved_on})`]);
+    throw new ContentError([`expires (${policy.expires}) is before approved_on (${policy.approved_on})`]);
   return policy;
 }
 

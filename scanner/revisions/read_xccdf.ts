@@ -1,4 +1,5 @@
 import type { Category, Severity } from "../../shared/report.ts";
+import { ContentError } from "../../shared/usage_error.ts";
 import type { Benchmark, StigRule } from "../catalog/catalog.ts";
 import { childrenOf, childText, parseXml, type XmlElement } from "../read_xml.ts";
 
@@ -12,30 +13,30 @@ export interface DisaBenchmark extends Benchmark {
 const categories: Readonly<Record<Severity, Category>> = { high: "I", medium: "II", low: "III" };
 export const oktaStig = "Okta_IDaaS_STIG";
 
-/** The id of the benchmark in a file; null: it is XML, but not XCCDF. Throws `SyntaxError` for a file that is not XML. */
+/** The id of the benchmark in a file; null: it is XML, but not XCCDF. Throws `ContentError` for a file that is not XML. */
 export function benchmarkIdOf(xml: XmlElement): string | null {
   return xml.name === "Benchmark" ? (xml.attributes["id"] ?? "") : null;
 }
 
-/** Reads DISA's manual XCCDF of the Okta STIG. Throws `SyntaxError` or `RangeError` with one sentence, without the file's name. */
+/** Reads DISA's manual XCCDF of the Okta STIG. Throws `ContentError`. */
 export function readXccdf(text: string): DisaBenchmark {
   const root = parseXml(text);
   const id = benchmarkIdOf(root);
-  if (id === null) throw new RangeError(`it is no STIG: expected an XCCDF <Benchmark>, found <${root.name}>`);
+  if (id === null) throw new ContentError([`it is no STIG: expected an XCCDF <Benchmark>, found <${root.name}>`]);
   if (id !== oktaStig)
-    throw new RangeError(`it is ${JSON.stringify(id.slice(0, 80))}: expected DISA's STIG ${oktaStig}`);
+    throw new ContentError([`it is ${JSON.stringify(id.slice(0, 80))}: expected DISA's STIG ${oktaStig}`]);
   const version = childText(root, "version").trim();
   const release = childrenOf(root, "plain-text").find((each) => each.attributes["id"] === "release-info")?.text;
   const [, number] = /Release:\s*(\d{1,3})\b/.exec(release ?? "") ?? [];
   if (!/^\d{1,3}$/.test(version) || release === undefined || number === undefined)
-    throw new RangeError("it does not say which version and release it is");
+    throw new ContentError(["it does not say which version and release it is"]);
   const groups = childrenOf(root, "Group");
-  if (groups.length === 0) throw new RangeError("it has no rules");
+  if (groups.length === 0) throw new ContentError(["it has no rules"]);
   const rules = groups.map(readRule);
   for (const key of ["vuln_id", "rule_id", "stig_id"] as const) {
     const seen = new Set<string>();
     const repeated = rules.find((rule) => seen.size === seen.add(rule[key]).size);
-    if (repeated !== undefined) throw new RangeError(`it has the rule ${repeated[key]} twice`);
+    if (repeated !== undefined) throw new ContentError([`it has the rule ${repeated[key]} twice`]);
   }
   return {
     id: `okta-idaas-stig-v${Number(version)}r${Number(number)}`,
@@ -51,7 +52,7 @@ export function readXccdf(text: string): DisaBenchmark {
 function readRule(group: XmlElement): DisaRule {
   const vulnId = group.attributes["id"] ?? "";
   const [rule, second] = childrenOf(group, "Rule");
-  const fail = (problem: string) => new RangeError(`the rule ${JSON.stringify(vulnId.slice(0, 40))} ${problem}`);
+  const fail = (problem: string) => new ContentError([`the rule ${JSON.stringify(vulnId.slice(0, 40))} ${problem}`]);
   if (!/^V-\d{1,9}$/.test(vulnId)) throw fail("has no id such as V-273186");
   if (rule === undefined || second !== undefined) throw fail("has no text, or two: expected one <Rule>");
   const ruleId = rule.attributes["id"] ?? "";

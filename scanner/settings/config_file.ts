@@ -4,7 +4,9 @@ import { stripComments, type JSONPath } from "jsonc-parser";
 import * as v from "valibot";
 import { readOptionFile } from "../../command_line/files.ts";
 import { adviceFor } from "../../shared/nearest_name.ts";
-import { issuePath, lineFinder, parseOptionJson, refuseFile } from "../decisions/option_file.ts";
+import { issuePath, lineFinder } from "../decisions/option_file.ts";
+import { parseJsonText } from "../evidence/json_text.ts";
+import { ContentError } from "../../shared/usage_error.ts";
 import { lastRun } from "../runs/kept_runs.ts";
 import { memberOf, type Raw, type Setting } from "./setting.ts";
 import { table } from "./table.ts";
@@ -97,7 +99,7 @@ export async function findConfigFile(flag: unknown): Promise<string | null> {
 
 /** Throws `UsageError` naming everything that is wrong with it, and where. */
 export function readConfigFile(file: string): Promise<ConfigFile> {
-  return readOptionFile({ option: "--config", file, maxBytes: maxConfigBytes }, parseConfigFile);
+  return readOptionFile({ option: "--config", file, maxBytes: maxConfigBytes }, (text) => parseConfigFile(text, file));
 }
 
 /** The organizations of the working directory's file, for completion; none where it cannot be read. */
@@ -112,23 +114,22 @@ export function isAbout({ org_url: address }: Members, orgUrl: string): boolean 
   return typeof address === "string" && isSameOrg(address, orgUrl);
 }
 
-/** Comments are allowed. */
+/** Comments are allowed. `file`: paths in it begin at its folder. Throws `ContentError`. */
 export function parseConfigFile(written: string, file: string): ConfigFile {
   // Blanks take their place, so that the lines of messages stay those of the file.
   const text = stripComments(written, " ");
-  const fail = refuseFile({ option: "--config", file });
-  const content = parseOptionJson(text, "as_written", fail);
-  if (Array.isArray(content)) throw fail(["the file: expected an object"]);
+  const content = parseJsonText(text, { repeatedKeys: "refuse", texts: "as_written" });
+  if (Array.isArray(content)) throw new ContentError(["the file: expected an object"]);
   const secrets = secretsIn(content, "");
-  if (secrets.length > 0) throw fail(secrets.map((pointer) => `${pointer}: ${noSecret}`));
+  if (secrets.length > 0) throw new ContentError(secrets.map((pointer) => `${pointer}: ${noSecret}`));
   const parsed = v.safeParse(configSchema, content);
   if (!parsed.success) {
     const lineOf = lineFinder(text);
-    throw fail(parsed.issues.map((issue) => `${lineOf(issuePath(issue))}${explainIssue(issue)}`));
+    throw new ContentError(parsed.issues.map((issue) => `${lineOf(issuePath(issue))}${explainIssue(issue)}`));
   }
   const { $schema: _, defaults = {}, organizations, ...top }: Content = parsed.output as Content;
   const repeated = repeatedNames((organizations ?? []).map(({ name }) => name));
-  if (repeated.length > 0) throw fail(repeated);
+  if (repeated.length > 0) throw new ContentError(repeated);
   const folder = dirname(file);
   const listed = organizations?.map((each) => withPathsOf(each, folder)) ?? null;
   return { file, top, defaults: withPathsOf(defaults, folder), organizations: listed };

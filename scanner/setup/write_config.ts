@@ -2,7 +2,7 @@ import { applyEdits, modify, type JSONPath } from "jsonc-parser";
 import { readFile } from "node:fs/promises";
 import { hasCode, readProblem } from "../../shared/error_code.ts";
 import { UsageError } from "../../shared/usage_error.ts";
-import { writeWhole } from "../../command_line/files.ts";
+import { usingFile, writeWhole } from "../../command_line/files.ts";
 import { isAbout, parseConfigFile, type ConfigFile } from "../settings/config_file.ts";
 
 type SetupEntry = Readonly<Record<"org_url" | "client_id" | "private_key_file" | "private_key_id", string>>;
@@ -10,7 +10,7 @@ type SetupEntry = Readonly<Record<"org_url" | "client_id" | "private_key_file" |
 /** The entry of an org in `scanstream.config.json`, in place or new; comments and the order of everything else stay. Gives its name. */
 export async function writeSetupConfig(file: string, entry: SetupEntry): Promise<string | null> {
   const before = await readConfig(file);
-  const config = before === null ? null : parseConfigFile(before, file);
+  const config = before === null ? null : await parse(before, file);
   const { path, name } = placeOf(config, entry.org_url, file);
   let text = before ?? "{}\n";
   const members: readonly (readonly [string, string])[] = [
@@ -23,7 +23,7 @@ export async function writeSetupConfig(file: string, entry: SetupEntry): Promise
     for (const [member, value] of members) text = edited(text, [...path, member], value);
   }
   // The other commands read what is written.
-  parseConfigFile(text, file);
+  await parse(text, file);
   const problem = await writeWhole({ option: "--config", file }, text);
   if (problem !== null) throw new UsageError([problem]);
   return name;
@@ -33,9 +33,13 @@ export async function writeSetupConfig(file: string, entry: SetupEntry): Promise
 export async function clientIdInConfig(file: string, orgUrl: string): Promise<string | null> {
   const text = await readConfig(file);
   if (text === null) return null;
-  const { organizations, defaults } = parseConfigFile(text, file);
+  const { organizations, defaults } = await parse(text, file);
   const found = [...(organizations ?? []), defaults].find((each) => isAbout(each, orgUrl));
   return typeof found?.["client_id"] === "string" ? found["client_id"] : null;
+}
+
+function parse(text: string, file: string): Promise<ConfigFile> {
+  return usingFile({ option: "--config", file }, () => parseConfigFile(text, file));
 }
 
 async function readConfig(file: string): Promise<string | null> {

@@ -2,6 +2,7 @@ import { lstat, readdir, readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import * as v from "valibot";
+import { usingFile } from "../../command_line/files.ts";
 import { hasCode } from "../../shared/error_code.ts";
 import { parseJsonObject } from "../../shared/json.ts";
 import type { Report } from "../../shared/report.ts";
@@ -160,7 +161,8 @@ async function verifyVerdicts(
   if (revision.benchmark.id !== rules.id) return [`${notAgain}: they are by ${rules.id} (--benchmark FILE)`];
   if (rulesDigest(revision) !== rules.sha256)
     return [`${notAgain}: the rules of ${rules.id} are not here as they were when it was signed`];
-  const { scan, artifacts, evaluated_at: evaluatedAt } = parseArtifacts(text);
+  const document = await usingFile({ option: "the evidence in", file: folder }, () => parseArtifacts(text));
+  const { scan, artifacts, evaluated_at: evaluatedAt } = document;
   const { engine, org_url: orgUrl } = scan;
   const context = toContext({ engine, orgUrl, evaluatedAt, orgPolicy: judging.org_policy });
   return reports.map(({ name, value: report }) => {

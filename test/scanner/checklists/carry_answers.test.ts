@@ -45,8 +45,7 @@ function worked(format: Format, revision: Revision): string {
 
 const both = { old, new: builtIn };
 const newRules = builtIn.checks.length - 24;
-const open = (content: string, target: Revision) =>
-  parseChecklist(content, { option: "--checklist", file: "old.ckl" }, target);
+const open = (content: string, target: Revision) => parseChecklist(content, "old.ckl", target);
 
 describe.each([
   ["ckl", "ckl"],

@@ -1,5 +1,6 @@
 import { assert, constantFrom, jsonValue, property, record, string } from "fast-check";
 import { describe, expect, test } from "vitest";
+import { ContentError } from "../../../shared/usage_error.ts";
 import { parseJsonText } from "../../../scanner/evidence/json_text.ts";
 
 describe("parseJsonText", () => {
@@ -33,7 +34,7 @@ describe("parseJsonText", () => {
   });
 
   test.each(["", "[", '["', '["\\', "{}}", '{"a":1,}', "]]]]"])("refuses %j as JSON.parse does", (text) => {
-    expect(() => parseJsonText(text)).toThrow(SyntaxError);
+    expect(() => parseJsonText(text)).toThrow(ContentError);
   });
 });
 
@@ -42,7 +43,7 @@ test.each([
   ["hello", "it is not JSON (line 1 column 1)"],
   ['{"a": 1', "the file is cut short"],
 ])("%j is refused with its line, or as cut short", (text, problem) => {
-  expect(() => parseJsonText(text)).toThrow(new SyntaxError(problem));
+  expect(() => parseJsonText(text)).toThrow(new ContentError([problem]));
 });
 
 /** As `\u0061`; code points beyond as two of them. */

@@ -30,8 +30,7 @@ export function draft(artifacts: Json): Json {
 }
 
 export function judge({ org, policy }: Case, evaluatedAt = "2026-11-28T00:00:00.000Z"): readonly CheckResult[] {
-  const orgPolicy =
-    policy === null ? null : parseOrgPolicy(JSON.stringify(policy), { option: "--org-policy", file: "x" });
+  const orgPolicy = policy === null ? null : parseOrgPolicy(JSON.stringify(policy));
   const { engine, org_url: orgUrl } = scanned.scan;
   const context = toContext({ engine, orgUrl, evaluatedAt, orgPolicy });
   return catalog.map((check) => evaluateCheck(check, org, context));

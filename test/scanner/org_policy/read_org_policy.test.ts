@@ -4,7 +4,6 @@ import { examineOrgPolicy } from "../../../scanner/org_policy/examine.ts";
 import { aDocument } from "../../support/org_policy_builder.ts";
 import { obtained } from "../../../scanner/evidence/artifacts.ts";
 
-const source = { option: "--org-policy", file: "policy.json" };
 const token = { token: "SIEM", owner: "siem@acme.example", roles: [], zones: ["Office"], purpose: "reads the log" };
 const office = { zones_allowed: ["Office"] };
 const twice = (name: string) => [
@@ -13,7 +12,7 @@ const twice = (name: string) => [
 ];
 const sha256 = "ab".repeat(32);
 
-const parse = (more: object) => parseOrgPolicy(JSON.stringify({ ...aDocument, ...more }, null, 2), source);
+const parse = (more: object) => parseOrgPolicy(JSON.stringify({ ...aDocument, ...more }, null, 2));
 
 test.each<[what: string, more: object, problem: RegExp]>([
   ["is not signed", { approved_by: "" }, /approved_by is empty: a person/],

@@ -37,7 +37,7 @@ test.each([
     expect("cklWebOrDatabase" in target.metadata).toBe(site !== "");
   }
   for (const [index, format] of (["cklb", "ckl"] as const).entries()) {
-    const checklist = parseChecklist(renderAs(format, report), { option: "--checklist", file: `edited.${format}` });
+    const checklist = parseChecklist(renderAs(format, report), `edited.${format}`);
     expect(checklistLines(report, checklist, builtIn)).toEqual([]);
     const other = checklistLines(reportOf(`http://127.0.0.1:${index + 1}`), checklist, builtIn);
     expect(other).toHaveLength(site === "" && fqdn === "" ? 0 : 1);

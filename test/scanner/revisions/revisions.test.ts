@@ -12,6 +12,7 @@ import { readRevision } from "../../../scanner/revisions/read_stig_file.ts";
 import { readXccdf } from "../../../scanner/revisions/read_xccdf.ts";
 import { normalized, toRevision } from "../../../scanner/revisions/revision.ts";
 import { toContext } from "../../../scanner/run_scan.ts";
+import { ContentError } from "../../../shared/usage_error.ts";
 import { callCommand } from "../../support/called_command.ts";
 import { ownFolder } from "../../support/clean_up.ts";
 import { startOrg } from "../../practice_org/start_org.ts";
@@ -58,7 +59,7 @@ describe("a text that a check was not written for", () => {
           revision = revisionOf(mutated);
         } catch (error) {
           // The character stood in an entity.
-          expect(error).toBeInstanceOf(SyntaxError);
+          expect(error).toBeInstanceOf(ContentError);
           return;
         }
         const changed = revision.checks.filter(({ rule }) => {
@@ -187,6 +188,8 @@ test("report refuses a stored report with an impossible time, and decisions, whi
   await writeFile(join(cwd, "stored.json"), JSON.stringify(impossible));
   expect(await callCommand(["report", "stored.json"], { cwd })).toMatchObject({
     code: 2,
-    stderr: expect.stringMatching(/^Cannot read the stored report: expected a time such as .*, found "yesterday"\n$/),
+    stderr: expect.stringMatching(
+      /^Cannot use the run, file or scan id ".*": expected a time such as .*, found "yesterday"\n$/,
+    ),
   });
 });

@@ -63,9 +63,7 @@ describe("parseConfigFile", () => {
       '/organizations/1/name: "Acme" is given twice',
     ],
   ])("refuses %s, and says where: %s", (text, problem) => {
-    const message = problemOf(text);
-    expect(message).toMatch(/^Cannot use --config "scanstream\.config\.json": /);
-    expect(message).toContain(problem);
+    expect(problemOf(text)).toContain(problem);
   });
 
   test.each<[string, object]>([
