@@ -1,5 +1,5 @@
 import { countOf } from "./outcome_text.ts";
-import type { CheckResult, Finding, Severity } from "./report.ts";
+import type { CheckResult, Severity } from "./report.ts";
 import { decidingFindings, stateOf } from "./rule_result.ts";
 
 /** The changes that close failing findings: one order, one numbering and one wording for every screen, page and file. */
@@ -15,14 +15,8 @@ export interface Failure {
   readonly cause: string | null;
 }
 
-/** A failing finding of a report. */
-export interface ReportFailure extends Failure {
-  readonly result: CheckResult;
-  readonly finding: Finding;
-}
-
 /** The findings that fail and decide the results of their rules. */
-export function rankableFailures(results: readonly CheckResult[]): readonly ReportFailure[] {
+export function rankableFailures(results: readonly CheckResult[]) {
   return results
     .filter((result) => stateOf(result) === "fail")
     .flatMap((result) => {
@@ -34,34 +28,13 @@ export function rankableFailures(results: readonly CheckResult[]): readonly Repo
     });
 }
 
-/** One change. Checks are in the order of their V-numbers. */
-export interface RankedCause<Item extends Failure> {
-  readonly id: string;
-  /** Its place in the list, from 1. */
-  readonly number: number;
-  readonly findings: readonly Item[];
-  /** The checks that it closes findings of. */
-  readonly checks: readonly string[];
-  /** The checks of which no failing finding is left after this change alone. */
-  readonly closes: readonly string[];
-  readonly together: readonly Together[];
-}
-
 /** Checks that several changes close, and only all of them: their numbers, in order. */
-export interface Together {
+interface Together {
   readonly checks: readonly string[];
   readonly changes: readonly number[];
 }
 
-export interface RankedCauses<Item extends Failure> {
-  readonly causes: readonly RankedCause<Item>[];
-  /** The number of failing rules without those whose failing findings are all waived. */
-  readonly failing: number;
-  /** The number of `failing` that all changes together close. */
-  readonly closable: number;
-  /** The number of rules that fail in waived findings only. */
-  readonly waived: number;
-}
+type RankedCauses = ReturnType<typeof rankCauses<Failure>>;
 
 interface Rule {
   readonly check: string;
@@ -69,8 +42,11 @@ interface Rule {
   readonly causes: ReadonlySet<string>;
 }
 
-/** Ranks changes by the rules of CAT I that they close, alone or with others, and then by all rules that they close. */
-export function rankCauses<Item extends Failure>(failures: readonly Item[]): RankedCauses<Item> {
+/**
+ * Ranks changes by the rules of CAT I that they close, alone or with others, and then by all rules that they close. Checks are in
+ * the order of their V-numbers.
+ */
+export function rankCauses<Item extends Failure>(failures: readonly Item[]) {
   const open = failures
     .filter(({ waived }) => !waived)
     .toSorted((one, other) => (one.vuln_id < other.vuln_id ? -1 : Number(one.vuln_id > other.vuln_id)));
@@ -99,14 +75,20 @@ export function rankCauses<Item extends Failure>(failures: readonly Item[]): Ran
   return {
     causes: ranked.map(({ id, findings, alone, shared }, index) => ({
       id,
+      /** Its place in the list, from 1. */
       number: index + 1,
       findings,
+      /** The checks that it closes findings of. */
       checks: [...new Set(findings.map(({ check }) => check))],
+      /** The checks of which no failing finding is left after this change alone. */
       closes: alone.map(({ check }) => check),
       together: [...new Set(shared.flatMap((rule) => groups.get(rule) ?? []))],
     })),
+    /** The number of failing rules without those whose failing findings are all waived. */
     failing: byRule.length,
+    /** The number of `failing` that all changes together close. */
     closable: closable.length,
+    /** The number of rules that fail in waived findings only. */
     waived: new Set(failures.map(({ check }) => check)).size - byRule.length,
   };
 }
@@ -135,7 +117,7 @@ function groupByChanges(rules: readonly Rule[], numbers: ReadonlyMap<string, num
 }
 
 /** `8 changes close 14 of the 16 rules that fail; for the others, see their fixes`; empty without a change. */
-export function causesHeadline({ causes, failing, closable, waived }: RankedCauses<Failure>): string {
+export function causesHeadline({ causes, failing, closable, waived }: RankedCauses): string {
   if (causes.length === 0) return "";
   const changes = causes.length === 1 ? "1 change closes" : `${causes.length} changes close`;
   const fail = `${failing === 1 ? "fails" : "fail"}${waived === 0 ? "" : " without a waiver"}`;
@@ -150,7 +132,7 @@ export function causesHeadline({ causes, failing, closable, waived }: RankedCaus
 const maxNumbers = 5;
 
 /** `closes 1 rule now, 6 more together with change 3`. */
-export function closesText({ number, findings, closes, together }: RankedCause<Failure>): string {
+export function closesText({ number, findings, closes, together }: RankedCauses["causes"][number]): string {
   const parts = together.map(({ checks, changes }, index) => {
     const others = changes.filter((other) => other !== number);
     const more = index === 0 && closes.length === 0 ? countOf(checks.length, "rule") : `${checks.length} more`;

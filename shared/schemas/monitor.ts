@@ -78,16 +78,8 @@ export const monitorSchema = v.object({
 });
 
 const monitor_id = uuid();
-const { entries: ofFinding } = v.pick(v.object(findingEntries), [
-  "check",
-  "fingerprint",
-  "resource_type",
-  "resource_id",
-  "resource_name",
-  "expected",
-  "actual",
-  "to_pass",
-]);
+const { check, fingerprint, resource_type, resource_id, resource_name, expected, actual, to_pass } = findingEntries;
+const ofFinding = { check, fingerprint, resource_type, resource_id, resource_name, expected, actual, to_pass };
 const eventTexts = v.pipe(v.array(text(0, 2048)), v.maxLength(20));
 
 /** The payloads of its events, by type. */
@@ -95,18 +87,9 @@ export const monitorEventSchemas = {
   "monitor.start": v.object({ monitor_id, org_url: v.string(), interval_seconds: intervalSeconds }),
   "monitor.updated": v.object({
     monitor_id,
-    ...v.pick(monitorSchema, [
-      "status",
-      "log_status",
-      "error_code",
-      "last_look_at",
-      "lag_seconds",
-      "checks_total",
-      "pass",
-      "fail",
-      "manual",
-      "not_applicable",
-    ]).entries,
+    ...v.pick(monitorSchema, ["status", "log_status", "error_code", "last_look_at", "lag_seconds", "checks_total"])
+      .entries,
+    ...statusCountsEntries,
   }),
   "finding.updated": v.object({
     monitor_id,

@@ -23,11 +23,7 @@ export const tenantEventSchemas = {
   "scan.updated": scanResourceSchema,
   "scan.deleted": v.object({ scan_id: uuid() }),
   "scan.end": scanEventSchemas["scan.end"],
-  "monitor.start": monitorEventSchemas["monitor.start"],
-  "monitor.updated": monitorEventSchemas["monitor.updated"],
-  "finding.updated": monitorEventSchemas["finding.updated"],
-  "monitor.error": monitorEventSchemas["monitor.error"],
-  "monitor.end": monitorEventSchemas["monitor.end"],
+  ...monitorEventSchemas,
   "decision.created": decisionSchema,
   "decision.updated": decisionSchema,
 };
