@@ -37,32 +37,26 @@ export function lastDays(days: number, now: number): Span {
 
 /** One entry for each UTC day that the period touches, in order: the worst that was known on it. */
 export function daysOf(timeline: readonly Segment[], { from, to }: Span): readonly HistoryDay[] {
-  const readable = readableOf(timeline);
-  const days: HistoryDay[] = [];
-  let first = 0;
-  for (let start = startOfDay(from); start < to || start === startOfDay(from); start += dayMs) {
-    const period = { from: Math.max(start, from), to: Math.min(start + dayMs, to) };
-    while ((readable[first]?.to ?? Number.POSITIVE_INFINITY) < period.from) first += 1;
-    let worst: Segment | null = null;
-    let knownMs = 0;
-    for (let index = first; index < readable.length; index += 1) {
-      const segment = readable[index];
-      if (segment === undefined || segment.from > period.to) break;
-      const lengthMs = Math.min(segment.to, period.to) - Math.max(segment.from, period.from);
-      // The first moment of a day belongs to it, and not to the day before.
-      const isMoment = segment.from === segment.to && segment.from < start + dayMs;
-      if (lengthMs <= 0 && !isMoment) continue;
-      knownMs += lengthMs;
-      if (worst === null || rankOf(segment.result) > rankOf(worst.result)) worst = segment;
+  const first = startOfDay(from);
+  const days = Array.from({ length: Math.max(1, Math.ceil((to - first) / dayMs)) }, (_, index) => {
+    return { start: first + index * dayMs, worst: null as RuleResult | null, knownMs: 0 };
+  });
+  for (const { from: begin, to: end, result } of readableOf(timeline)) {
+    let index = Math.floor((Math.max(begin, from) - first) / dayMs);
+    for (let day = days[index]; day !== undefined; day = days[++index]) {
+      const lengthMs = Math.min(end, day.start + dayMs, to) - Math.max(begin, day.start, from);
+      // A moment at midnight belongs to the day that begins.
+      if (lengthMs < 0 || (lengthMs === 0 && begin !== end)) break;
+      day.knownMs += lengthMs;
+      if (day.worst === null || rankOf(result) > rankOf(day.worst)) day.worst = result;
     }
-    days.push(toDay(new Date(start).toISOString().slice(0, 10), worst, knownMs / 1000));
   }
-  return days;
+  return days.map(({ start, worst, knownMs }) => toDay(toTime(start).slice(0, 10), worst, knownMs / 1000));
 }
 
-function toDay(day: string, worst: Segment | null, known_seconds: number): HistoryDay {
+function toDay(day: string, worst: RuleResult | null, known_seconds: number): HistoryDay {
   if (worst === null) return { day, status: "UNKNOWN", known_seconds };
-  const { status, reason } = worst.result;
+  const { status, reason } = worst;
   return { day, status, ...(reason === "not_applicable" && { reason }), known_seconds };
 }
 
