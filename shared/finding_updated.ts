@@ -46,24 +46,19 @@ export function toFindingUpdated(monitorId: string, change: NewChange): FindingU
   };
 }
 
-/** The change of such an event, with what the event has of the log's events. */
-export function toChange(update: FindingUpdated): NewChange {
-  const { from, to, cat, event_types: types, event_objects: objects, actors } = update;
+/** Returns what the history needs of such an event, with what the event has of the log's events. */
+export function toMovedFinding(update: FindingUpdated) {
+  const { check, to, cat, seen_at, cause, event_types: types, event_objects: objects, actors } = update;
   return {
-    id: update.id,
-    check: update.check,
-    fingerprint: update.fingerprint,
-    resource: { type: update.resource_type, id: update.resource_id, name: update.resource_name },
-    from: from === null ? null : { status: from, reason: update.from_reason },
+    check,
     to: to === null ? null : { status: to, reason: update.to_reason },
-    from_waived: update.from_waived,
-    to_waived: update.to_waived,
-    expected: update.expected,
-    actual: update.actual,
-    to_pass: update.to_pass,
-    rule: { status: update.rule_status, reason: update.rule_reason, severity: parseSeverity(cat) ?? "medium" },
-    seen_at: update.seen_at,
-    cause: update.cause,
+    rule: {
+      status: update.rule_status,
+      reason: update.rule_reason,
+      severity: parseSeverity(cat) ?? ("medium" as const),
+    },
+    seen_at,
+    cause,
     explained_by: update.event_ids.map((uuid, index) => ({
       uuid,
       event_type: types[index] ?? "",
@@ -72,7 +67,6 @@ export function toChange(update: FindingUpdated): NewChange {
       transaction_id: null,
       object: toObject(objects[index]),
     })),
-    also: update.also,
   };
 }
 

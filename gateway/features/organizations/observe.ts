@@ -3,6 +3,7 @@ import { findings, observations, organizations, type monitors, type scans } from
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import {
   momentsOf,
+  type MovedFinding,
   observe,
   toRuleResult,
   type Observation,
@@ -11,7 +12,6 @@ import {
 import { AppError } from "../../../shared/app_error.ts";
 import { toCheckName } from "../../../shared/rule_names.ts";
 import { worstVerdict } from "../../../shared/rule_result.ts";
-import type { NewChange } from "../../../shared/schemas/change.ts";
 import { originOf } from "../../../shared/schemas/web_address.ts";
 import { longestSilenceMs } from "../../../shared/schemas/monitor.ts";
 
@@ -96,7 +96,7 @@ type Monitor = Pick<typeof monitors.$inferSelect, "id" | "tenantId" | "orgUrl" |
 export async function observeChanges(
   db: TenantDatabase,
   monitor: Monitor,
-  changes: readonly NewChange[],
+  changes: readonly MovedFinding[],
 ): Promise<void> {
   const moments = momentsOf(changes.map((change) => ({ ...change, check: toCheckName(change.check) })));
   if (moments.length > 0) await addMoments(db, monitor, moments, longestSilenceMs(monitor.intervalSeconds));

@@ -3,7 +3,7 @@ import { changes, monitors } from "../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { NotFound } from "../../../shared/app_error.ts";
 import { isUuid, type ChannelName } from "../../../shared/channel_name.ts";
-import { toChange as toNewChange } from "../../../shared/finding_updated.ts";
+import { toMovedFinding } from "../../../shared/finding_updated.ts";
 import { toCheckName } from "../../../shared/rule_names.ts";
 import { changeSchema, type Change } from "../../../shared/schemas/change.ts";
 import { monitorEventSchemas, type FindingUpdated } from "../../../shared/schemas/monitor.ts";
@@ -45,7 +45,7 @@ export async function storeChanges(
   );
   const ids = new Set(stored.rows.map(({ id }) => id));
   const created = updates.filter(({ id }) => ids.has(id));
-  await observeChanges(db, monitor, created.map(toNewChange));
+  await observeChanges(db, monitor, created.map(toMovedFinding));
   const organization = created.length === 0 ? [] : await organizationUpdated(db, monitor);
   const moved = changed.filter(({ payload }) => payload["cause"] !== "start");
   return [...moved.map((event) => ({ ...event, channel: tenantChannel(tenantId) })), ...organization];
@@ -71,7 +71,7 @@ function requireUpdate({ payload, pointer }: PublishedEvent, monitorId: string):
 }
 
 function toRow(tenantId: string, update: FindingUpdated): object {
-  const { rule, explained_by } = toNewChange(update);
+  const { rule, explained_by } = toMovedFinding(update);
   return {
     ...update,
     tenant_id: tenantId,
