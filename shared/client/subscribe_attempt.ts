@@ -69,7 +69,7 @@ export async function runAttempt(attempt: Attempt): Promise<RawEvent | null | Su
   }
 
   async function follow(): Promise<RawEvent | null> {
-    const connecting = readToken().then((token) => openConnection(settings, { token, signal }));
+    const connecting = readToken().then((token) => openConnection(settings, token, signal));
     const body = await inTime(connecting, settings.connectTimeoutMs, "timeout", "no answer");
     if (body === null) {
       await refetch();
@@ -227,32 +227,19 @@ export async function runAttempt(attempt: Attempt): Promise<RawEvent | null | Su
     }
   }
 
+  /** Silence means nothing while the caller works on an event: nothing is read. */
   async function deliver(event: RawEvent): Promise<void> {
-    if (signal.aborted) throw signal.reason;
-    let returned: unknown;
-    try {
-      returned = settings.onEvent(event);
-    } catch (error) {
-      throw explainCallback("callback_failed", "onEvent", error);
-    }
-    if (!isPromise(returned)) return;
     lastByteMs = null;
-    await call("callback_failed", "onEvent", () => returned);
+    await call("callback_failed", "onEvent", () => settings.onEvent(event));
     expectBytes();
   }
 
   /** Calls the caller's function; its error names the function, and the signal ends the wait for it. */
-  async function call<Value>(
-    code: SubscribeErrorCode,
-    name: string,
-    callback: () => Value | Promise<Value>,
-  ): Promise<Value> {
+  async function call<Value>(code: SubscribeErrorCode, name: string, callback: () => Value | Promise<Value>) {
+    if (signal.aborted) throw signal.reason;
     try {
-      return await abortable(
-        // Inside a promise, so that a synchronous throw becomes a rejection.
-        new Promise<Value>((resolve) => resolve(callback())),
-        signal,
-      );
+      // Inside a promise, so that a synchronous throw becomes a rejection.
+      return await abortable(new Promise<Value>((resolve) => resolve(callback())), signal);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       throw explainCallback(code, name, error);
@@ -272,9 +259,4 @@ function explainCallback(code: SubscribeErrorCode, name: string, error: unknown)
   if (error instanceof SubscribeError && code !== "callback_failed") return error;
   const text = error instanceof Error ? error.message : String(error);
   return new SubscribeError(code, `${name} failed: ${text}`, { cause: error });
-}
-
-function isPromise(value: unknown): value is Promise<unknown> {
-  // Any value may be asked for a property this way.
-  return typeof (value as { readonly then?: unknown } | null | undefined)?.then === "function";
 }

@@ -2,16 +2,14 @@ import { isTemporary, readRefusal } from "../http_refusal.ts";
 import { streamError, type SubscribeError, type SubscribeErrorCode } from "./subscribe_error.ts";
 import { maxWaitMs, type SubscribeSettings } from "./subscribe_options.ts";
 
-/** The access token; undefined: the API key counts, or nothing. */
-interface ConnectOptions {
-  readonly token: string | undefined;
-  readonly signal: AbortSignal;
-}
-
-/** The open stream's bytes, or `null` for 204: the resource has already ended. Rejects with `SubscribeError`. */
+/**
+ * The open stream's bytes, or `null` for 204: the resource has already ended. Without a token the API key counts, or nothing. Rejects
+ * with `SubscribeError`.
+ */
 export async function openConnection(
   { url, fetch, apiKey }: SubscribeSettings,
-  { token, signal }: ConnectOptions,
+  token: string | undefined,
+  signal: AbortSignal,
 ): Promise<ReadableStream<Uint8Array> | null> {
   const headers = new Headers({ accept: "text/event-stream" });
   if (apiKey !== undefined) headers.set("authorization", `Api-Key ${apiKey}`);
@@ -36,16 +34,19 @@ export async function openConnection(
 
 async function toRefusal(url: string, response: Response): Promise<SubscribeError> {
   const { status } = response;
-  const refusal = await readRefusal(response);
-  const detail = refusal.detail?.slice(0, 500) ?? null;
+  const { detail: given, retryAfterMs } = await readRefusal(response);
+  const detail = given?.slice(0, 500) ?? null;
   const what = `the server answered ${status}${detail === null ? "" : ` (${detail})`}`;
-  const retryAfterMs = refusal.retryAfterMs === null ? null : Math.min(refusal.retryAfterMs, maxWaitMs);
-  return streamError(url, toCode(status), what, { status, detail, retryAfterMs });
+  const code = codes[status] ?? (isTemporary(status) ? "unavailable" : "refused");
+  return streamError(url, code, what, {
+    status,
+    detail,
+    retryAfterMs: retryAfterMs && Math.min(retryAfterMs, maxWaitMs),
+  });
 }
 
-function toCode(status: number): SubscribeErrorCode {
-  if (status === 401) return "not_authenticated";
-  if (status === 403) return "permission_denied";
-  if (status === 404) return "not_found";
-  return isTemporary(status) ? "unavailable" : "refused";
-}
+const codes: Readonly<Record<number, SubscribeErrorCode>> = {
+  401: "not_authenticated",
+  403: "permission_denied",
+  404: "not_found",
+};

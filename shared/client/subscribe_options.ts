@@ -72,26 +72,14 @@ export interface SubscribeOptions<Events extends object> {
 }
 
 /** The internal type: the caller's event map is only asserted. */
-export interface RawEvent {
-  readonly type: string;
-  readonly data: JsonObject;
-}
+export type RawEvent = StreamEvent<Record<string, JsonObject>>;
 
 interface RawOptions extends Omit<SubscribeOptions<Record<string, JsonObject>>, "onSnapshot"> {
   readonly onSnapshot?: (snapshot: readonly RawEvent[]) => void | Promise<void>;
 }
 
-/** Without them something is left out; all others have a default. */
-type Optional = "onSnapshot" | "getAccessToken" | "apiKey";
-
 /** Checked options with every default filled in. */
-export interface SubscribeSettings
-  extends Pick<RawOptions, Optional>, Required<Omit<RawOptions, Optional | "signal" | "heartbeatMs">> {
-  readonly url: string;
-  readonly silenceMs: number;
-  /** After a stream that was open for so long, pauses start small again. */
-  readonly goodStreamMs: number;
-}
+export type SubscribeSettings = ReturnType<typeof parseOptions>;
 
 /** Longer waits are capped (and a timer over 2^31 ms would fire at once). */
 export const maxWaitMs = 3_600_000;
@@ -112,10 +100,7 @@ const defaults = {
 } as const;
 
 /** Throws `TypeError` or `RangeError` naming the option; the value of a secret is never shown. */
-export function parseOptions<Events extends object>(
-  url: string | URL,
-  options: SubscribeOptions<Events>,
-): SubscribeSettings {
+export function parseOptions<Events extends object>(url: string | URL, options: SubscribeOptions<Events>) {
   // The caller's map describes what its server sends; at run time an event is a name and an object either way.
   const given = options as unknown as RawOptions;
   const { apiKey, getAccessToken, onSnapshot, backoffMs = [1000, 30_000] } = given;
@@ -128,29 +113,31 @@ export function parseOptions<Events extends object>(
   if (!(backoffMs[0] > 0 && backoffMs[1] >= backoffMs[0] && Number.isFinite(backoffMs[1]))) {
     throw new RangeError(`Cannot subscribe: backoffMs [${backoffMs.join(", ")}] is not [shortest, longest] above 0`);
   }
-  const quantities = { ...defaults };
-  for (const name of Object.keys(defaults) as readonly (keyof typeof defaults)[]) {
+  const quantity = (name: keyof typeof defaults): number => {
     const value = given[name] ?? defaults[name];
-    if (!(Number.isFinite(value) && value > 0)) {
-      throw new RangeError(`Cannot subscribe: ${name} ${value} is not a number above 0`);
-    }
-    Object.assign(quantities, { [name]: name.endsWith("Ms") ? Math.min(value, maxWaitMs) : value });
-  }
+    if (Number.isFinite(value) && value > 0) return name.endsWith("Ms") ? Math.min(value, maxWaitMs) : value;
+    throw new RangeError(`Cannot subscribe: ${name} ${value} is not a number above 0`);
+  };
+  const heartbeatMs = quantity("heartbeatMs");
   const plainUrl = parseUrl(url);
   return {
-    ...quantities,
-    ...(apiKey !== undefined && { apiKey }),
-    ...(getAccessToken !== undefined && { getAccessToken }),
-    ...(onSnapshot !== undefined && { onSnapshot }),
     url: onSnapshot === undefined || /[?&]snapshot=/.test(plainUrl) ? plainUrl : withSnapshot(plainUrl),
+    apiKey,
+    getAccessToken,
+    onSnapshot,
     onEvent: given.onEvent ?? nothing,
     refetch: given.refetch ?? nothing,
     onStateChange: given.onStateChange ?? nothing,
-    silenceMs: quantities.heartbeatMs * heartbeatsOfSilence,
-    goodStreamMs: quantities.heartbeatMs * heartbeatsOfGoodStream,
+    silenceMs: heartbeatMs * heartbeatsOfSilence,
+    /** After a stream that was open for so long, pauses start small again. */
+    goodStreamMs: heartbeatMs * heartbeatsOfGoodStream,
+    connectTimeoutMs: quantity("connectTimeoutMs"),
+    refetchTimeoutMs: quantity("refetchTimeoutMs"),
+    maxEventChars: quantity("maxEventChars"),
+    maxWaitingChars: quantity("maxWaitingChars"),
     backoffMs,
     // Called as a method of our object, a browser's own fetch would throw "Illegal invocation".
-    fetch: given.fetch ?? ((input, init) => fetch(input, init)),
+    fetch: given.fetch ?? ((...request: Parameters<typeof fetch>) => fetch(...request)),
     random: given.random ?? Math.random,
   };
 }
