@@ -1,19 +1,15 @@
 import { abortable } from "../abortable.ts";
-import type { Broker, LostReason, SubscriptionHandlers } from "../broker.ts";
+import type { Broker, LostReason, MessagePublisher, SubscriptionHandlers } from "../broker.ts";
 import { requireMessage } from "./message.ts";
 import { brokerClosed, unavailable } from "./unavailable.ts";
 
-/**
- * Subscribes to one channel of the broker. Resolves when the broker has confirmed it; rejects with `AppError("unavailable")`. `onLost` ends
- * the signal, and the signal ends the subscription at the broker. What the handlers are called with after that is dropped.
- */
-export type OpenChannel = (channel: string, handlers: SubscriptionHandlers, signal: AbortSignal) => Promise<void>;
-
 /** The part of a broker that differs from one to another. */
-export interface BrokerDriver {
-  publish(channel: string, message: string): Promise<void>;
-  readonly openChannel: OpenChannel;
-  ping(): Promise<void>;
+interface BrokerDriver extends MessagePublisher, Pick<Broker, "ping"> {
+  /**
+   * Subscribes to one channel of the broker. Resolves when the broker has confirmed it; rejects with `AppError("unavailable")`. `onLost` ends
+   * the signal, and the signal ends the subscription at the broker. What the handlers are called with after that is dropped.
+   */
+  openChannel(channel: string, handlers: SubscriptionHandlers, signal: AbortSignal): Promise<void>;
   /** Releases every connection. */
   close(): void;
 }

@@ -3,7 +3,7 @@ import { InvalidSetting } from "../environment_reader.ts";
 import { requireDatabase, toChannelKey } from "./channel_key.ts";
 import { createBroker } from "./create_broker.ts";
 import { pingMessage } from "./message.ts";
-import { openRedisConnection, type NatMap } from "./redis_connection.ts";
+import { openRedisConnection } from "./redis_connection.ts";
 import { openSubscriberConnection } from "./redis_subscriber.ts";
 import { parseRedisUrl, type RedisAddress } from "./redis_url.ts";
 import { tooManyWaiting } from "./unavailable.ts";
@@ -19,8 +19,6 @@ export interface RedisBrokerOptions {
   readonly pingEveryMs?: number;
   /** How long its answer may take. Default 10,000. */
   readonly pingTimeoutMs?: number;
-  /** Addresses of the primaries that sentinels name. */
-  readonly natMap?: NatMap;
 }
 
 /** Published but not yet acknowledged: over this, a publisher that does not await is refused. */
@@ -33,10 +31,10 @@ const maxPendingChars = 16_000_000;
  * arrive later; its subscriptions are lost, and the next call opens a new one.
  */
 export function createRedisBroker(options: RedisBrokerOptions): Broker {
-  const { database, timeoutMs = 5000, pingEveryMs = 5000, pingTimeoutMs = 10_000, natMap = {} } = options;
+  const { database, timeoutMs = 5000, pingEveryMs = 5000, pingTimeoutMs = 10_000 } = options;
   requireDatabase(database);
   const address = parseAddress(options.url);
-  const settings = { address, natMap, database, timeoutMs, pingEveryMs, pingTimeoutMs };
+  const settings = { address, database, timeoutMs, pingEveryMs, pingTimeoutMs };
   const commands = openedWhenNeeded((onClosed) => openRedisConnection(settings, onClosed));
   const subscriber = openedWhenNeeded((onClosed) => openSubscriberConnection(settings, onClosed));
   let pendingChars = 0;

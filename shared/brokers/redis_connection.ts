@@ -3,36 +3,23 @@ import type { AppError } from "../app_error.ts";
 import type { LostReason } from "../broker.ts";
 import { resetSocket } from "../reset_socket.ts";
 import { withTimeout } from "../with_timeout.ts";
-import type { RedisAddress, RedisEndpoint } from "./redis_url.ts";
+import type { RedisAddress } from "./redis_url.ts";
 import { unavailable } from "./unavailable.ts";
 
-/** One TCP connection to Redis that is never repaired. */
-export interface RedisConnection {
-  readonly ready: Promise<Redis>;
-  /**
-   * Sends in the order of the calls; rejects with `AppError("unavailable")`. No answer in time drops the connection: what
-   * was sent on it must not take effect after it was reported as failed.
-   */
-  send<Result>(action: string, command: (redis: Redis) => Promise<Result>): Promise<Result>;
-  drop(reason?: LostReason): void;
-}
-
-/** Addresses, as `host:port`, that sentinels announce and that are reached at another one from here. */
-export type NatMap = Readonly<Record<string, RedisEndpoint>>;
-
+/** `RedisBrokerOptions` with their defaults. */
 export interface RedisSettings {
   readonly address: RedisAddress;
-  readonly natMap: NatMap;
   readonly database: number;
-  /** Bound on the connect, and on the answer to one command. */
   readonly timeoutMs: number;
-  /** For the connection of subscriptions: idle for so long it is sent a PING, whose answer may take as long as the other. */
   readonly pingEveryMs: number;
   readonly pingTimeoutMs: number;
 }
 
-/** Connects at once. `onClosed` is called exactly once, also when it never became ready. */
-export function openRedisConnection(settings: RedisSettings, onClosed: (reason: LostReason) => void): RedisConnection {
+/**
+ * One TCP connection to Redis that is never repaired. Connects at once. `onClosed` is called exactly once, also when it never
+ * became ready.
+ */
+export function openRedisConnection(settings: RedisSettings, onClosed: (reason: LostReason) => void) {
   const { database, timeoutMs } = settings;
   const { access, kind } = settings.address;
   const secrets = [access.password ?? ""];
@@ -67,22 +54,20 @@ export function openRedisConnection(settings: RedisSettings, onClosed: (reason: 
 
   return {
     ready,
-    async send(action, command) {
-      let connected: Redis;
+    /**
+     * Sends in the order of the calls; rejects with `AppError("unavailable")`. No answer in time drops the connection: what
+     * was sent on it must not take effect after it was reported as failed.
+     */
+    async send<Result>(action: string, command: (redis: Redis) => Promise<Result>): Promise<Result> {
       try {
-        connected = await ready;
-      } catch (error) {
-        throw toFailure(action, error);
-      }
-      try {
-        return await withCommandTimeout(command(connected));
+        return await withCommandTimeout(command(await ready));
       } catch (error) {
         // Its commands fail before the client emits `end`: an immediate retry must not get this connection again.
-        if (connected.status !== "ready") close("ended");
+        if (redis.status !== "ready") close("ended");
         throw toFailure(action, fault ?? error);
       }
     },
-    drop: (reason = "ended") => drop(reason),
+    drop,
   };
 
   async function connect(): Promise<Redis> {
@@ -113,7 +98,7 @@ export function openRedisConnection(settings: RedisSettings, onClosed: (reason: 
     }
   }
 
-  function drop(reason: LostReason): void {
+  function drop(reason: LostReason = "ended"): void {
     if (isClosed) return;
     // The client would close it gracefully, after which the system refuses a reset.
     if (redis.stream === undefined) redis.disconnect();
@@ -151,7 +136,7 @@ const refusals: readonly (readonly [RegExp, string])[] = [
 
 class CommandTimeout extends Error {}
 
-function toClientOptions({ address, natMap, timeoutMs }: RedisSettings): RedisOptions {
+function toClientOptions({ address, timeoutMs }: RedisSettings): RedisOptions {
   if (address.kind === "single") return { ...address.endpoint, connectTimeout: timeoutMs };
   const { access, endpoints, name } = address;
   // Each sentinel that does not answer takes its part of the time, and one part is left for the primary.
@@ -159,12 +144,9 @@ function toClientOptions({ address, natMap, timeoutMs }: RedisSettings): RedisOp
   return {
     sentinels: [...endpoints],
     name,
-    natMap: { ...natMap },
     // With a user's name, sentinels without a password accept any; with a password alone they refuse it.
-    ...(access.password === undefined
-      ? {}
-      : { sentinelUsername: access.username ?? "default", sentinelPassword: access.password }),
-    ...(access.tls === undefined ? {} : { sentinelTLS: access.tls, enableTLSForSentinelMode: true }),
+    ...(access.password && { sentinelUsername: access.username ?? "default", sentinelPassword: access.password }),
+    ...(access.tls && { sentinelTLS: access.tls, enableTLSForSentinelMode: true }),
     sentinelRetryStrategy: () => null,
     sentinelCommandTimeout: connectTimeout,
     connectTimeout,
@@ -176,12 +158,9 @@ function toClientOptions({ address, natMap, timeoutMs }: RedisSettings): RedisOp
 
 /** A reset, not a graceful close: what the kernel still buffers must not be delivered after its sender gave up. */
 function reset(stream: Redis["stream"]): void {
+  // A TLS socket has no separate reset, nor has every runtime's TCP socket.
+  const canReset = !("encrypted" in stream) && "resetAndDestroy" in stream;
   // While connecting a reset would wait for the connect, which may never come.
-  if (stream.connecting || !canReset(stream)) stream.destroy();
+  if (stream.connecting || !canReset) stream.destroy();
   else resetSocket(stream);
-}
-
-/** A TLS socket has no separate reset, nor has every runtime's TCP socket. */
-function canReset(stream: Redis["stream"]): boolean {
-  return !("encrypted" in stream) && "resetAndDestroy" in stream;
 }

@@ -2,7 +2,6 @@ import type { Redis } from "ioredis";
 import type { SubscriptionHandlers } from "../broker.ts";
 import { maxMessageBytes, pingMessage } from "./message.ts";
 import { openRedisConnection, type RedisSettings } from "./redis_connection.ts";
-import type { OpenChannel } from "./create_broker.ts";
 import { startWatchdog, type Watchdog } from "./watchdog.ts";
 
 /**
@@ -12,13 +11,8 @@ import { startWatchdog, type Watchdog } from "./watchdog.ts";
  */
 const maxUnreadBytes = 32 * maxMessageBytes;
 
-export interface SubscriberConnection {
-  readonly open: OpenChannel;
-  drop(): void;
-}
-
 /** All subscriptions of the process at one server, on one connection; they are lost together. */
-export function openSubscriberConnection(settings: RedisSettings, onClosed: () => void): SubscriberConnection {
+export function openSubscriberConnection(settings: RedisSettings, onClosed: () => void) {
   const listeners = new Map<string, Set<SubscriptionHandlers>>();
   // The byte order mark is part of a message, and bytes that are not UTF-8 must not become a message that looks valid.
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -36,7 +30,7 @@ export function openSubscriberConnection(settings: RedisSettings, onClosed: () =
   connection.ready.then(listen, () => undefined);
 
   return {
-    async open(key, listener, signal) {
+    async open(key: string, listener: SubscriptionHandlers, signal: AbortSignal): Promise<void> {
       listeners.set(key, (listeners.get(key) ?? new Set()).add(listener));
       signal.addEventListener("abort", () => unsubscribe(key, listener), { once: true });
       await connection.send("subscribe", async (redis) => {
@@ -72,7 +66,7 @@ export function openSubscriberConnection(settings: RedisSettings, onClosed: () =
   }
 
   function receive(key: string, bytes: Uint8Array): void {
-    const message = bytes.byteLength <= maxMessageBytes ? decode(bytes) : null;
+    const message = decode(bytes);
     for (const listener of Array.from(listeners.get(key) ?? [])) {
       if (message === null) listener.onLost("garbage");
       else if (message !== pingMessage) listener.onMessage(message);
@@ -81,7 +75,7 @@ export function openSubscriberConnection(settings: RedisSettings, onClosed: () =
 
   function decode(bytes: Uint8Array): string | null {
     try {
-      return decoder.decode(bytes);
+      return bytes.byteLength <= maxMessageBytes ? decoder.decode(bytes) : null;
     } catch {
       return null;
     }

@@ -153,13 +153,13 @@ test("createRedisBroker leaves a primary that sentinels have replaced, follows t
   const own = await startRedisSentinels();
   onTestFinished(() => own.stop());
   const { primary, replica } = own;
-  const natMap = { [`${primary.host}:${primary.port}`]: { host: replica.host, port: replica.port } };
-  const misled = open({ url: own.url, natMap });
-  const error = await unavailability(misled.publish(createChannel(), eventMessage({ n: 1 })), []);
-  expect(String(error.cause)).toContain("expected the primary");
-
   const channel = createChannel();
   const broker = open({ url: own.url, pingTimeoutMs: 60_000 });
+  // The sentinels notice it some seconds later.
+  await primary.command("REPLICAOF", replica.host, replica.port);
+  const error = await unavailability(broker.publish(channel, eventMessage({ n: 1 })), []);
+  expect(String(error.cause)).toContain("expected the primary");
+  await primary.command("REPLICAOF", "NO", "ONE");
   const first = await record(broker, channel);
   // Nothing says so but the sentinels.
   primary.freeze();
