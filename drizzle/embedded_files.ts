@@ -5,28 +5,16 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import type { PGliteOptions } from "@electric-sql/pglite";
 
-/** The part of `node:sea` that reads files inside the single executable; Deno has no such module. */
-interface EmbeddedFiles {
-  isSea(): boolean;
-  getAssetKeys(): readonly string[];
-  getRawAsset(key: string): ArrayBuffer;
-  getAssetAsBlob(key: string): Blob;
-}
-
-const sea = process.getBuiltinModule("node:sea") as EmbeddedFiles | undefined;
+const sea = process.getBuiltinModule("node:sea");
 
 /**
  * The files of an installed package, inside the single executable (`tools/build_executable.ts`): `web/…`, `migrations/…`,
- * `pglite/…`. Null everywhere else.
+ * `pglite/…`. Null everywhere else; Deno has no such module.
  */
-export const embeddedFiles: EmbeddedFiles | null = sea?.isSea() === true ? sea : null;
+export const embeddedFiles = sea?.isSea() ? sea : null;
 
 /** Options of Drizzle's migrators; the same for every driver, so that each finds what another applied. */
-export const migrationConfig: {
-  readonly migrationsFolder: string;
-  readonly migrationsSchema: string;
-  readonly migrationsTable: string;
-} = {
+export const migrationConfig = {
   migrationsFolder: fileURLToPath(new URL("./migrations", import.meta.url)),
   migrationsSchema: "scanstream",
   migrationsTable: "migrations",

@@ -12,21 +12,38 @@ import { DatabaseError, databaseUnavailable, toDatabaseError, unwrapDatabaseErro
 /** The `query` of a driver's client, as Drizzle calls it. */
 export type SendQuery = (...query: readonly never[]) => Promise<unknown>;
 
-/** The part that the clients of the drivers share. */
-interface Client {
-  query(text: string): Promise<unknown>;
+/** A pool of node-postgres, or one with its interface. */
+interface ClientPool {
+  connect(): Promise<Client & { release(isBroken: boolean): void }>;
+  on(event: "connect", listener: (client: Client) => void): unknown;
+  on(event: "error", listener: () => void): unknown;
+  end(): Promise<void>;
 }
 
-/** A connection of a node-postgres client, or of one with its interface. */
-export function toConnection(client: Client, methods: Pick<Connection, "drizzle" | "release">): Connection {
+interface Client {
+  query(text: string): Promise<unknown>;
+  on(event: "error", listener: () => void): unknown;
+}
+
+export function toConnectionPool(pool: ClientPool, drizzle: Connection["drizzle"]): ConnectionPool {
+  // A connection that breaks fails its queries and leaves the pool; without listeners the events would end the process.
+  pool.on("error", () => {});
+  pool.on("connect", (client) => client.on("error", () => {}));
   return {
-    ...methods,
-    send: (...query) => client.query(...(query as unknown as [string])),
-    async execute(sql) {
-      // Several statements have a list of results, contrary to the types of the drivers.
-      const results = (await client.query(sql)) as Result | readonly Result[];
-      return [results].flat().at(-1)?.command;
+    async connect() {
+      const client = await pool.connect();
+      return {
+        send: (...query) => client.query(...(query as unknown as [string])),
+        async execute(sql) {
+          // Several statements have a list of results, contrary to the types of the drivers.
+          const results = (await client.query(sql)) as Result | readonly Result[];
+          return [results].flat().at(-1)?.command;
+        },
+        drizzle,
+        release: (isBroken) => client.release(isBroken),
+      };
     },
+    end: () => pool.end(),
   };
 }
 

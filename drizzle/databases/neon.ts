@@ -1,4 +1,4 @@
-import { Client, neon, neonConfig, Pool } from "@neondatabase/serverless";
+import { type Client, neon, neonConfig, Pool, type PoolConfig } from "@neondatabase/serverless";
 import { sql } from "drizzle-orm";
 import type { BatchItem } from "drizzle-orm/batch";
 import { drizzle as drizzleHttp } from "drizzle-orm/neon-http";
@@ -12,7 +12,7 @@ import {
   type TenantDatabase,
 } from "../database.ts";
 import { toDatabaseError, unwrapDatabaseError } from "../database_error.ts";
-import { type Connection, createPooledDatabase, toConnection } from "../transact.ts";
+import { createPooledDatabase, toConnectionPool } from "../transact.ts";
 
 export interface NeonOptions extends Omit<DatabaseOptions, "logger"> {
   /** The URL of a proxy's `/sql`; its WebSocket is `/v2` of the same host. Default: Neon's own, which the host of the URL names. */
@@ -20,54 +20,26 @@ export interface NeonOptions extends Omit<DatabaseOptions, "logger"> {
 }
 
 /**
- * Neon, for a Worker: a single query is one HTTP request, and each transaction opens and ends a WebSocket of its own, because
+ * Neon, for a Worker: a single query is one HTTP request, and each transaction opens and ends a WebSocket, because
  * no connection may outlive the request that opened it. Throws `TypeError` for a URL that cannot be used.
  */
 export function createNeonDatabase(url: string, options: NeonOptions = {}): Database {
-  const config = configure(url, options);
-  return createPooledDatabase(
-    {
-      async connect() {
-        const client = new Client(config.client);
-        client.on("error", ignore);
-        const end = () => void client.end().catch(ignore);
-        await client.connect().catch((error: unknown) => {
-          end();
-          throw error;
-        });
-        return connectionOf(client, end);
-      },
-      sendOne: (begin, query) => sendOne(config, begin, query),
-      async end() {},
-    },
-    config,
-  );
+  return openNeon(url, options, { max: Infinity, maxUses: 1 });
 }
 
 /** As `createNeonDatabase`, for a Durable Object, which keeps its connections: a few, and each until it was idle for 10 s. */
 export function createNeonPoolDatabase(url: string, options: NeonOptions = {}): Database {
-  const { maxConnections = 4 } = options;
-  const config = configure(url, options);
-  const pool = new Pool({ ...config.client, max: maxConnections, idleTimeoutMillis: 10_000 });
-  pool.on("error", ignore);
-  pool.on("connect", (client: Client) => client.on("error", ignore));
-  return createPooledDatabase(
-    {
-      async connect() {
-        const client = await pool.connect();
-        return connectionOf(client, (isBroken) => client.release(isBroken));
-      },
-      sendOne: (begin, query) => sendOne(config, begin, query),
-      end: () => pool.end(),
-    },
-    config,
-  );
+  return openNeon(url, options, { max: options.maxConnections ?? 4, idleTimeoutMillis: 10_000 });
 }
 
-function connectionOf(client: Pick<Client, "query">, release: Connection["release"]): Connection {
-  // The driver calls nothing but `query`.
-  const drizzle: Connection["drizzle"] = (query) => drizzleServerless({ client: { query } as unknown as Client });
-  return toConnection(client, { drizzle, release });
+function openNeon(url: string, options: NeonOptions, kept: PoolConfig): Database {
+  const config = configure(url, options);
+  const pool = new Pool({ ...config.client, ...kept });
+  const connections = toConnectionPool(pool, (query) => {
+    // The driver calls nothing but `query`.
+    return drizzleServerless({ client: { query } as unknown as Client });
+  });
+  return createPooledDatabase({ ...connections, sendOne: (begin, query) => sendOne(config, begin, query) }, config);
 }
 
 interface Config {
@@ -113,8 +85,6 @@ async function sendOne<Result>(
     throw toDatabaseError(unwrapDatabaseError(error));
   }
 }
-
-function ignore(): void {}
 
 /** Throws `TypeError`, which never quotes the URL: it holds a password. */
 function requireUrl(url: string): void {

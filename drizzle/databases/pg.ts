@@ -8,7 +8,7 @@ import {
   defaultStatementTimeoutMs,
 } from "../database.ts";
 import { UsageError } from "../../shared/usage_error.ts";
-import { createPooledDatabase, toConnection } from "../transact.ts";
+import { createPooledDatabase, toConnectionPool } from "../transact.ts";
 
 /**
  * Any Postgres, over TCP, on Node and Deno. Connects when first used. Throws `UsageError` for a URL that cannot be used.
@@ -27,21 +27,12 @@ export function createPgDatabase(url: string, options: DatabaseOptions = {}): Da
     // A client that does not answer is destroyed: `end` would wait for its answers.
     query_timeout: statementTimeoutMs + answerGraceMs,
   });
-  // A connection that breaks fails its queries and leaves the pool; without listeners the events would end the process.
-  pool.on("error", ignore);
-  pool.on("connect", (client) => client.on("error", ignore));
-  const connect = async () => {
-    const client = await pool.connect();
-    return toConnection(client, {
-      // The driver calls nothing but `query`.
-      drizzle: (query) => drizzle({ ...options, client: { query } as unknown as PoolClient }),
-      release: (isBroken) => client.release(isBroken),
-    });
-  };
-  return createPooledDatabase({ connect, end: () => pool.end() }, options);
+  const connections = toConnectionPool(pool, (query) => {
+    // The driver calls nothing but `query`.
+    return drizzle({ ...options, client: { query } as unknown as PoolClient });
+  });
+  return createPooledDatabase(connections, options);
 }
-
-function ignore(): void {}
 
 /** Throws `UsageError` that says what is wrong with the URL, or with a file that it names, and quotes no password. */
 export function toClientConfig(url: string): ClientConfig {
