@@ -37,14 +37,6 @@ const single: readonly Attack[] = [
     run: async (use, signal) => readNothing(400, use, signal, await storeReport(use)),
   },
   {
-    name: "unread exports",
-    tries: "200 readers of GET /tenant/export who read nothing",
-    async run(use, signal) {
-      await storeReport(use);
-      await readNothing(200, use, signal, "/api/v1/tenant/export");
-    },
-  },
-  {
     name: "bodies without an end",
     tries: "140 bodies of 1 MiB that lack a byte",
     async run(use, signal) {
