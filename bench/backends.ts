@@ -100,7 +100,7 @@ export async function startGatewayServer(backends: Backends, variant: GatewayVar
   return {
     name: `gateway (${variant})`,
     host: "127.0.0.1",
-    port: Number(new URL(server.match[1] ?? "").port),
+    port: Number(new URL(server.url).port),
     path: streamPath(0),
     headers: [`Authorization: Bearer ${backends.token}`],
     process: server,

@@ -1,10 +1,9 @@
-import { execFile, spawn } from "node:child_process";
-import { once } from "node:events";
+import { execFile } from "node:child_process";
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { promisify } from "node:util";
+import { startBinary } from "../test/support/command_line.ts";
 import type { BenchServer } from "./servers.ts";
 
 export interface LoadOptions {
@@ -51,42 +50,25 @@ export function startLoadClient(
 ): LoadClient {
   const numbers = [streams, eventsPerStream, timeoutSeconds, step].map(String);
   const args = [host, String(port), path, ...numbers, ...headers];
-  const child = spawn(binary, args, { stdio: ["ignore", "pipe", "inherit"] });
-  const closed = once(child, "close");
-  const opened = Promise.withResolvers<OpenFigures>();
-  const result = Promise.withResolvers<LoadFigures>();
-  let waiting: { readonly count: number; readonly reached: PromiseWithResolvers<void> } | null = null;
-  let steps = 0;
-  for (const promise of [opened.promise, result.promise]) promise.catch(() => undefined);
-  createInterface({ input: child.stdout }).on("line", (line) => {
-    const [word, json = ""] = line.split(/ (.*)/s);
-    if (word === "READY") {
-      const figures = JSON.parse(json) as OpenFigures;
-      const { failed, status } = figures;
-      if (failed === 0) opened.resolve(figures);
-      else opened.reject(new Error(`${name}: ${failed} streams were refused (${status})`));
-    }
-    if (word === "RESULT") result.resolve(JSON.parse(json) as LoadFigures);
-    if (word === "STEP") steps += 1;
-    if (waiting !== null && steps >= waiting.count) waiting.reached.resolve();
-  });
-  void closed.then(() => {
-    const error = new Error("The load client ended before everything was received");
-    for (const { reject } of [opened, result]) reject(error);
-    waiting?.reached.reject(error);
-  });
+  const client = startBinary(binary, args, { cwd: tmpdir() });
+  const figuresAfter = async (word: string): Promise<unknown> => {
+    const [, json = ""] = await client.until("stdout", new RegExp(`^${word} (.*)\n`, "m"));
+    return JSON.parse(json);
+  };
+  const open = async () => {
+    const figures = (await figuresAfter("READY")) as OpenFigures;
+    if (figures.failed === 0) return figures;
+    throw new Error(`${name}: ${figures.failed} streams were refused (${figures.status})`);
+  };
+  const [opened, result] = [open(), figuresAfter("RESULT") as Promise<LoadFigures>];
+  for (const promise of [opened, result]) promise.catch(() => undefined);
   return {
-    opened: opened.promise,
-    result: result.promise,
+    opened,
+    result,
     async step(count) {
-      if (steps >= count) return;
-      waiting = { count, reached: Promise.withResolvers<void>() };
-      await waiting.reached.promise;
+      if (count > 0) await client.until("stdout", new RegExp(`^STEP ${count}$`, "m"));
     },
-    async [Symbol.asyncDispose]() {
-      child.kill("SIGKILL");
-      await closed;
-    },
+    [Symbol.asyncDispose]: async () => void (await client.stop("SIGKILL")),
   };
 }
 

@@ -10,18 +10,13 @@ export function toMarkdown({ head, rows }: Table): string {
   return [line(head), `|${"---|".repeat(head.length)}`, ...rows.map(line)].join("\n");
 }
 
-/** Returns the median, for an even number of values the lower one of the two in the middle. Throws `RangeError` for no values. */
-export function median(values: readonly number[]): number {
-  const middle = values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) / 2)];
-  if (middle === undefined) throw new RangeError("Cannot take the median: nothing was measured");
-  return middle;
-}
-
-/** The median of each number of figures that were measured several times. */
+/** The median of each number of figures that were measured several times: of an even number the lower one of the two in the middle. */
 export function medians<Key extends string>(figures: readonly Readonly<Record<Key, number>>[]): Record<Key, number> {
-  const keys = Object.keys(figures[0] ?? {}) as Key[];
-  const entries = keys.map((key) => [key, median(figures.map((figure) => figure[key]))]);
-  return Object.fromEntries(entries) as Record<Key, number>;
+  const median = (key: Key) => {
+    const sorted = figures.map((figure) => figure[key]).toSorted((one, other) => one - other);
+    return [key, sorted[Math.floor((sorted.length - 1) / 2)]];
+  };
+  return Object.fromEntries((Object.keys(figures[0] ?? {}) as Key[]).map(median)) as Record<Key, number>;
 }
 
 export const text = {

@@ -20,7 +20,7 @@ interface Measured {
   readonly findings: number;
 }
 
-const timeoutMs = 900_000;
+const timeoutSeconds = 900;
 
 /** Prowler takes names of the provider's domains only. */
 const host = "practice.okta.com";
@@ -48,7 +48,7 @@ async function benchScan(progress: Progress, profile: string): Promise<Table> {
   for (const [name, scan] of Object.entries(scanners)) {
     const { measured, requests } = await withOrg(profile, scan);
     if (measured === null) {
-      const stopped = `stopped after ${timeoutMs / 60_000} min`;
+      const stopped = `stopped after ${timeoutSeconds / 60} min`;
       rows.push([profile, name, stopped, "", `${text.whole(requests)} by then`, "", ""]);
       continue;
     }
@@ -91,15 +91,15 @@ async function runOurs({ org, folder, privateKeyFile, environment }: Run): Promi
   const scan = [join(builtPackage, "scanstream.js"), "scan", "--quiet", "--fail-on", "never"];
   const used = await runMeasured({
     command: [process.execPath, ...scan, "--format", "json", "--output", folder],
+    cwd: folder,
     env: {
-      PATH: process.env["PATH"],
       IDP_ORG_URL: org.url,
       IDP_CLIENT_ID: org.clientId,
       IDP_PRIVATE_KEY_FILE: privateKeyFile,
       ...environment,
     },
     exitCodes: [0],
-    timeoutMs,
+    timeoutSeconds,
   });
   if (used === null) return null;
   const { checks } = JSON.parse(await readFile(join(folder, "scan.json"), "utf8")) as Report;
@@ -111,9 +111,8 @@ async function runProwler(python: string, run: Run, args: readonly string[]): Pr
   await mkdir(output);
   const used = await runMeasured({
     command: [python, "-m", "prowler", "okta", "--no-banner", "--output-directory", output, ...args],
+    cwd: run.folder,
     env: {
-      PATH: process.env["PATH"],
-      HOME: run.folder,
       OKTA_ORG_DOMAIN: host,
       OKTA_CLIENT_ID: run.org.clientId,
       OKTA_PRIVATE_KEY_FILE: run.privateKeyFile,
@@ -121,7 +120,7 @@ async function runProwler(python: string, run: Run, args: readonly string[]): Pr
     },
     // 3: a check failed.
     exitCodes: [0, 3],
-    timeoutMs,
+    timeoutSeconds,
   });
   if (used === null) return null;
   const file = (await readdir(output)).find((name) => name.endsWith(".ocsf.json"));

@@ -45,13 +45,16 @@ export const gatewayCommands: Readonly<Record<GatewayVariant, () => readonly str
   deno: () => [denoProgram(), "run", "-A", join(root, "gateway/runtime/main_deno.ts")],
 };
 
-/** Starts a gateway; the first group of the awaited line is its URL. */
-export function startGateway(
-  options: Pick<ProcessOptions, "env" | "cwd" | "onError"> & { readonly command?: readonly string[] },
-): Promise<MeasuredProcess> {
-  const { env, command = gatewayCommands.node(), ...others } = options;
+/** Starts a gateway; `url` is the address at which it listens. */
+export async function startGateway({
+  env,
+  command = gatewayCommands.node(),
+  ...others
+}: Omit<ProcessOptions, "command" | "until"> & Partial<Pick<ProcessOptions, "command">>) {
   const given = { HOST: "127.0.0.1", PORT: "0", DRAIN_DELAY_SECONDS: "0", ...env };
-  return startProcess({ command, env: given, until: /The gateway listens on (http:\/\/\S+)/, ...others });
+  const until = /The gateway listens on (http:\/\/\S+)/;
+  const gateway = await startProcess({ command, env: given, until, ...others });
+  return { ...gateway, url: gateway.match[1] ?? "" };
 }
 
 const nginxPaths = ["/usr/sbin/nginx", "/usr/local/sbin/nginx", "/usr/bin/nginx"];
@@ -130,6 +133,7 @@ export async function startNginx({ program, folder, port, configuration }: Nginx
     echo READY; wait $pid`;
   return startProcess({
     command: ["bash", "-c", started, "bash", program, "-p", folder, "-c", file],
+    cwd: folder,
     until: /^READY$/,
   });
 }

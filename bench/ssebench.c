@@ -3,7 +3,7 @@
 //
 // usage: ssebench HOST PORT PATH N EVENTS_PER_STREAM TIMEOUT_S STEP [HEADER...]
 //   PATH is @FILE with one path per line where the connections have different ones.
-//   STEP > 0: prints STEP each time that many more events have arrived over all streams, for a publisher that waits.
+//   STEP > 0: prints STEP and its number each time that many more events have arrived over all streams, for a publisher that waits.
 // Prints READY {json} once every connection has an answer, and RESULT {json} once every event has arrived or at the time-out.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -207,7 +207,7 @@ int main(int argc, char **argv) {
       fflush(stdout);
     }
     for (; step > 0 && total >= (steps + 1) * step; steps++) {
-      printf("STEP\n");
+      printf("STEP %ld\n", steps + 1);
       fflush(stdout);
     }
     if (elapsed > timeout) break;

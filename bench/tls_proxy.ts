@@ -6,24 +6,15 @@ import { join } from "node:path";
 import { listen } from "../test/support/listen.ts";
 import { createSelfSigned } from "../test/support/self_signed.ts";
 
-export interface TlsProxy {
-  /** Variables of a program whose requests to the host go to the server. */
-  readonly environment: Readonly<Record<string, string>>;
-  /** Handed on so far. */
-  requests(): number;
-  stop(): void;
-}
-
 /**
  * An HTTPS proxy that is the one host by itself: it ends TLS and hands requests to a server on loopback. So that programs
  * that accept only names of the provider's own domain, and only https, reach a practice org, unchanged.
  */
-export async function startTlsProxy(host: string, folder: string, serverPort: number): Promise<TlsProxy> {
+export async function startTlsProxy(host: string, folder: string, serverPort: number) {
   const { cert, key } = createSelfSigned(host);
   const certFile = join(folder, "certificate.pem");
   await writeFile(certFile, cert);
   const agent = new Agent({ keepAlive: true });
-  const sockets = new Set<Socket>();
   let requests = 0;
   const tls = createTlsServer({ cert, key }, (incoming, outgoing) => {
     requests += 1;
@@ -37,8 +28,7 @@ export async function startTlsProxy(host: string, folder: string, serverPort: nu
   });
   const proxy = createServer((_incoming, outgoing) => outgoing.writeHead(403).end());
   proxy.on("connect", (request, socket: Socket) => {
-    sockets.add(socket);
-    socket.once("close", () => sockets.delete(socket)).on("error", () => socket.destroy());
+    socket.on("error", () => socket.destroy());
     if (request.url === `${host}:443`) {
       socket.write("HTTP/1.1 200 Connection established\r\n\r\n");
       tls.emit("connection", socket);
@@ -48,16 +38,14 @@ export async function startTlsProxy(host: string, folder: string, serverPort: nu
   });
   const { url } = await listen(proxy);
   return {
-    environment: {
-      HTTPS_PROXY: url,
-      SSL_CERT_FILE: certFile,
-      NODE_EXTRA_CA_CERTS: certFile,
-    },
+    /** Variables of a program whose requests to the host go to the server. */
+    environment: { HTTPS_PROXY: url, SSL_CERT_FILE: certFile, NODE_EXTRA_CA_CERTS: certFile },
+    /** Handed on so far. */
     requests: () => requests,
     stop() {
       proxy.close();
+      tls.closeAllConnections();
       agent.destroy();
-      for (const socket of sockets) socket.destroy();
     },
   };
 }

@@ -94,7 +94,7 @@ export async function runSoak(options: SoakOptions): Promise<readonly string[]> 
   if (isGrowing(heaps)) run.problems.add(`the heap grows: ${heaps.join(", ")} MiB`);
   const code = await gateway.stop();
   if (code !== 0) run.problems.add(`the gateway exited with ${code} after SIGTERM, expected 0`);
-  return [...run.problems, ...gateway.complaints.map((line) => `the log says: ${line}`)];
+  return [...run.problems, ...gateway.complaints().map((line) => `the log says: ${line}`)];
 }
 
 function count({ counts }: Run, what: string): void {
