@@ -1,7 +1,5 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, onTestFinished, TestRunner } from "vitest";
+import { temporaryFolder } from "./temporary_folder.ts";
 
 /** Stops what the running test started when it is finished, and what a file started for all its tests when these are over. */
 export function cleanUp(stop: () => unknown): void {
@@ -11,7 +9,7 @@ export function cleanUp(stop: () => unknown): void {
 
 /** The path of an empty folder, which is removed after the test or after the file. */
 export async function ownFolder(): Promise<string> {
-  const path = await mkdtemp(join(tmpdir(), "scanstream-"));
-  cleanUp(() => rm(path, { recursive: true, force: true }));
-  return path;
+  const folder = await temporaryFolder();
+  cleanUp(() => folder[Symbol.asyncDispose]());
+  return folder.path;
 }

@@ -29,30 +29,22 @@ export function frame(type: string, data: object): string {
 /** Answers one request; an open stream's answer returns while the response stays open. */
 export type Answer = (response: ServerResponse, request: IncomingMessage) => void | Promise<void>;
 
-/** 200 and these chunks, each of which leaves separately; the stream stays open. */
-export function stream(...chunks: readonly string[]): Answer {
-  return async (response) => {
-    response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8" });
-    response.flushHeaders();
-    for (const chunk of chunks) await write(response, chunk);
-  };
+/** Returns what answers with 200 and chunks, each of which leaves separately, and then does this to the response. */
+function streamWith(end: (response: ServerResponse) => void) {
+  return (...chunks: readonly string[]): Answer =>
+    async (response) => {
+      response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8" }).flushHeaders();
+      for (const chunk of chunks) await write(response, chunk);
+      end(response);
+    };
 }
 
-/** The same, ended politely. */
-export function endedStream(...chunks: readonly string[]): Answer {
-  return async (response, request) => {
-    await stream(...chunks)(response, request);
-    response.end();
-  };
-}
-
-/** The same, then the connection breaks. */
-export function cutStream(...chunks: readonly string[]): Answer {
-  return async (response, request) => {
-    await stream(...chunks)(response, request);
-    response.destroy();
-  };
-}
+/** The stream stays open. */
+export const stream = streamWith(() => {});
+/** The stream is ended politely. */
+export const endedStream = streamWith((response) => void response.end());
+/** The connection breaks. */
+export const cutStream = streamWith((response) => void response.destroy());
 
 export function status(code: number, headers: Readonly<Record<string, string>> = {}, body = ""): Answer {
   return (response) => {

@@ -80,31 +80,27 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
           return;
         }
       }
-      later(() => pass(link, chunk, { from, to, isAnswer }));
+      later(() => pass(chunk));
     });
     from.once("end", () => later(() => void to.end()));
     to.on("drain", () => from.resume());
     from.resume();
-  }
 
-  async function pass(
-    link: Link,
-    chunk: Buffer,
-    { from, to, isAnswer }: { readonly from: Socket; readonly to: Socket; readonly isAnswer: boolean },
-  ): Promise<void> {
-    for (let rest = chunk; rest.length > 0 && !link.isOver && !to.destroyed;) {
-      const allowed = Math.ceil((pace.bytesPerSecond * slowTickMs) / 1000);
-      const size = Math.min(rest.length, allowed, isAnswer ? link.bytesLeft : Infinity);
-      if (size > 0 && !to.write(rest.subarray(0, size))) from.pause();
-      rest = rest.subarray(size);
-      if (isAnswer) link.bytesLeft -= size;
-      if (isAnswer && link.bytesLeft <= 0) {
-        to.end();
-        from.destroy();
-        return;
+    async function pass(chunk: Buffer): Promise<void> {
+      for (let rest = chunk; rest.length > 0 && !link.isOver && !to.destroyed;) {
+        const allowed = Math.ceil((pace.bytesPerSecond * slowTickMs) / 1000);
+        const size = Math.min(rest.length, allowed, isAnswer ? link.bytesLeft : Infinity);
+        if (size > 0 && !to.write(rest.subarray(0, size))) from.pause();
+        rest = rest.subarray(size);
+        if (isAnswer) link.bytesLeft -= size;
+        if (isAnswer && link.bytesLeft <= 0) {
+          to.end();
+          from.destroy();
+          return;
+        }
+        if (pace.bytesPerSecond === 0) await changed.promise;
+        else if (rest.length > 0) await sleep(slowTickMs);
       }
-      if (pace.bytesPerSecond === 0) await changed.promise;
-      else if (rest.length > 0) await sleep(slowTickMs);
     }
   }
 
