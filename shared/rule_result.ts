@@ -55,13 +55,8 @@ export function worstStatus(statuses: readonly Status[]): Status {
   return statuses.includes("MANUAL") ? "MANUAL" : "PASS";
 }
 
-interface WeighedFinding {
-  readonly status: Status;
-  readonly reason: ManualReason | null;
-}
-
 /** The verdict of a rule by its findings, of which those that are not advisory have to be given where there are any. */
-export function worstVerdict(findings: readonly WeighedFinding[]): WeighedFinding {
+export function worstVerdict(findings: readonly Pick<Finding, "status" | "reason">[]) {
   const status = worstStatus(findings.map((finding) => finding.status));
   const reasons = new Set(findings.map(({ reason }) => reason));
   const first = manualReasonSchema.options.find((reason) => reasons.has(reason)) ?? null;

@@ -2,7 +2,7 @@
 export async function withTimeout<Value>(
   promise: Promise<Value>,
   timeoutMs: number,
-  toError: () => Error = () => new Error(`No result within ${timeoutMs} ms`),
+  toError: () => Error = () => new DOMException(`No result within ${timeoutMs} ms`, "TimeoutError"),
 ): Promise<Value> {
   const { promise: timedOut, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(toError()), timeoutMs);
@@ -11,4 +11,9 @@ export async function withTimeout<Value>(
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** True for the error of a `withTimeout` or an `AbortSignal.timeout` that took longer. */
+export function isTimeout(error: unknown): boolean {
+  return error instanceof Error && error.name === "TimeoutError";
 }

@@ -1,9 +1,10 @@
 import { pause } from "../../shared/abortable.ts";
 import type { MessagePublisher } from "../../shared/broker.ts";
-import { isTimeout, problemOf, type RestClient } from "../../shared/client/gateway_client.ts";
+import { problemOf, type RestClient } from "../../shared/client/gateway_client.ts";
 import { numberEvents } from "../../shared/client/numbered_events.ts";
 import { maxBatchEvents, toMessage, type CheckedEvent } from "../../shared/event.ts";
 import { GatewayRefusal, isTemporary } from "../../shared/http_refusal.ts";
+import { isTimeout } from "../../shared/with_timeout.ts";
 
 /** Events on their way to the gateway, oldest first: a list and a cursor. */
 export interface EventQueue<Item> {

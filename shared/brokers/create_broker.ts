@@ -49,7 +49,7 @@ export function createBroker(driver: BrokerDriver): Broker {
         await abortable(driver.openChannel(channel, guarded, ending.signal), signal);
         signal.throwIfAborted();
         // A confirmation that had come before the loss does not count.
-        if (ending.signal.aborted) throw unavailable("Cannot subscribe: the broker was lost", { secrets: [] });
+        if (ending.signal.aborted) throw unavailable("Cannot subscribe: the broker was lost");
         isOpen = true;
       } catch (error) {
         release();

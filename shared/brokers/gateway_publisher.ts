@@ -4,7 +4,7 @@ import { GatewayRefusal, isTemporary, readRefusal } from "../http_refusal.ts";
 import { createPublisher, type Publisher } from "../send_event.ts";
 import { createSendQueue, maxWaitingChars, type QueuedMessage, type SendQueue } from "./send_queue.ts";
 import { parseServiceUrl, requireCredential } from "./service_url.ts";
-import { brokerClosed, unavailable } from "./unavailable.ts";
+import { brokerClosed, refusedRetryAfterSeconds, serverFailure, unavailable } from "./unavailable.ts";
 
 export interface GatewayBrokerOptions {
   /** The gateway's address, without a path: `SCANSTREAM_URL`. */
@@ -100,21 +100,16 @@ export function createGatewayPublisher(options: GatewayBrokerOptions): GatewayPu
   /** The cause of a refusal has the gateway's own words. */
   function toFailure(error: unknown): AppError {
     if (closing.signal.aborted) return brokerClosed("publish");
-    const failed = `Cannot publish: the gateway at ${JSON.stringify(url)}`;
+    const server = `the gateway at ${JSON.stringify(url)}`;
     if (!(error instanceof GatewayRefusal)) {
-      const isLate = error instanceof Error && error.name === "TimeoutError";
-      const what = isLate ? `did not answer within ${timeoutMs / 1000} s` : "cannot be reached";
-      return unavailable(`${failed} ${what}`, { cause: error, secrets });
+      return serverFailure("publish", error, { server, timeoutMs, secrets, refusals: [] });
     }
     const { httpStatus: status, detail, retryAfterMs } = error;
-    return unavailable(`${failed} ${meaningOf(status)}`, {
+    const patience = isTemporary(status) ? {} : { retryAfterSeconds: refusedRetryAfterSeconds };
+    return unavailable(`Cannot publish: ${server} ${meaningOf(status)}`, {
       cause: new Error(detail ?? `HTTP ${status}`),
       secrets,
-      ...(retryAfterMs
-        ? { retryAfterSeconds: retryAfterMs / 1000 }
-        : isTemporary(status)
-          ? {}
-          : { retryAfterSeconds: 30 }),
+      ...(retryAfterMs ? { retryAfterSeconds: retryAfterMs / 1000 } : patience),
     });
   }
 }

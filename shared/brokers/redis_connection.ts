@@ -1,10 +1,9 @@
 import { Redis, type RedisOptions } from "ioredis";
-import type { AppError } from "../app_error.ts";
 import type { LostReason } from "../broker.ts";
 import { resetSocket } from "../reset_socket.ts";
-import { withTimeout } from "../with_timeout.ts";
+import { isTimeout, withTimeout } from "../with_timeout.ts";
 import type { RedisAddress } from "./redis_url.ts";
-import { unavailable } from "./unavailable.ts";
+import { serverFailure } from "./unavailable.ts";
 
 /** `RedisBrokerOptions` with their defaults. */
 export interface RedisSettings {
@@ -22,7 +21,7 @@ export interface RedisSettings {
 export function openRedisConnection(settings: RedisSettings, onClosed: (reason: LostReason) => void) {
   const { database, timeoutMs } = settings;
   const { access, kind } = settings.address;
-  const secrets = [access.password ?? ""];
+  const facts = { server: "Redis", timeoutMs, secrets: [access.password ?? ""], refusals };
   const redis = new Redis({
     ...toClientOptions(settings),
     ...access,
@@ -64,7 +63,7 @@ export function openRedisConnection(settings: RedisSettings, onClosed: (reason: 
       } catch (error) {
         // Its commands fail before the client emits `end`: an immediate retry must not get this connection again.
         if (redis.status !== "ready") close("ended");
-        throw toFailure(action, fault ?? error);
+        throw serverFailure(action, fault ?? error, facts);
       }
     },
     drop,
@@ -91,9 +90,9 @@ export function openRedisConnection(settings: RedisSettings, onClosed: (reason: 
 
   async function withCommandTimeout<Result>(answer: Promise<Result>): Promise<Result> {
     try {
-      return await withTimeout(answer, timeoutMs, () => new CommandTimeout(`no answer within ${timeoutMs} ms`));
+      return await withTimeout(answer, timeoutMs);
     } catch (error) {
-      if (error instanceof CommandTimeout) drop("silent");
+      if (isTimeout(error)) drop("silent");
       throw error;
     }
   }
@@ -113,28 +112,13 @@ export function openRedisConnection(settings: RedisSettings, onClosed: (reason: 
     if (kind === "sentinel") redis.disconnect();
     onClosed(reason);
   }
-
-  function toFailure(action: string, error: unknown): AppError {
-    const text = error instanceof Error ? error.message : "";
-    const refusal = refusals.find(([pattern]) => pattern.test(text))?.[1];
-    const isLate = error instanceof CommandTimeout;
-    const fault = isLate ? `did not answer within ${timeoutMs / 1000} s` : "cannot be reached or does not serve";
-    return unavailable(`Cannot ${action}: Redis ${refusal ?? fault}`, {
-      cause: error,
-      secrets,
-      ...(refusal !== undefined && { retryAfterSeconds: 30 }),
-    });
-  }
 }
 
-/** Each needs a person. */
-const refusals: readonly (readonly [RegExp, string])[] = [
+const refusals = [
   [/^(WRONGPASS|NOAUTH)|AUTH|invalid password/, "refused the user or password (REDIS_URL)"],
   [/^NOPERM/, "does not allow this user the command or channel (REDIS_URL)"],
   [/DB index|SELECT/, "has no such database (EVENTSTREAM_CACHE_DB): expected one that it has"],
-];
-
-class CommandTimeout extends Error {}
+] as const;
 
 function toClientOptions({ address, timeoutMs }: RedisSettings): RedisOptions {
   if (address.kind === "single") return { ...address.endpoint, connectTimeout: timeoutMs };

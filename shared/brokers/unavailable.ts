@@ -1,33 +1,59 @@
 import { AppError } from "../app_error.ts";
 import { errorCode } from "../error_code.ts";
 
-export interface UnavailableOptions {
+interface UnavailableOptions {
   /** The fault. Only messages and codes are kept: a client's error object may hold the command and its password. */
   readonly cause?: unknown;
   /** Never appear in the error, even when a server repeats them. */
-  readonly secrets: readonly string[];
+  readonly secrets?: readonly string[];
   readonly retryAfterSeconds?: number;
 }
 
 /** How long a caller waits before it tries an unavailable broker again. */
 const defaultRetryAfterSeconds = 2;
+/** After a refusal, which a person has to mend. */
+export const refusedRetryAfterSeconds = 30;
 const maxCauseChars = 300;
 
 /** The one way in which a broker fails. The message is for the public; the cause, for the log, names the fault. */
-export function unavailable(message: string, options: UnavailableOptions): AppError {
-  const description = options.cause === undefined ? "" : describe(options.cause, options.secrets);
+export function unavailable(message: string, options: UnavailableOptions = {}): AppError {
+  const { cause, secrets = [], retryAfterSeconds = defaultRetryAfterSeconds } = options;
+  const description = cause === undefined ? "" : describe(cause, secrets);
   return new AppError("unavailable", message, {
-    retryAfterSeconds: options.retryAfterSeconds ?? defaultRetryAfterSeconds,
-    ...(description === "" ? {} : { cause: new Error(description) }),
+    retryAfterSeconds,
+    ...(description !== "" && { cause: new Error(description) }),
+  });
+}
+
+interface ServerFacts {
+  /** Its name for people. */
+  readonly server: string;
+  readonly timeoutMs: number;
+  readonly secrets: readonly string[];
+  /** Errors that a person has to mend, and their meaning. */
+  readonly refusals: readonly (readonly [RegExp, string])[];
+}
+
+/** Returns why a server did not do it: it refused, it was late (a `TimeoutError`), or it cannot be reached. */
+export function serverFailure(action: string, cause: unknown, facts: ServerFacts): AppError {
+  const { server, timeoutMs, secrets, refusals } = facts;
+  const { message, name } = cause instanceof Error ? cause : { message: "", name: "" };
+  const refusal = refusals.find(([pattern]) => pattern.test(message))?.[1];
+  const isLate = name === "TimeoutError";
+  const fault = isLate ? `did not answer within ${timeoutMs / 1000} s` : "cannot be reached or does not serve";
+  return unavailable(`Cannot ${action}: ${server} ${refusal ?? fault}`, {
+    cause,
+    secrets,
+    ...(refusal !== undefined && { retryAfterSeconds: refusedRetryAfterSeconds }),
   });
 }
 
 export function brokerClosed(action: string): AppError {
-  return unavailable(`Cannot ${action}: the broker is closed`, { secrets: [] });
+  return unavailable(`Cannot ${action}: the broker is closed`);
 }
 
 export function tooManyWaiting(): AppError {
-  return unavailable("Cannot publish: too many messages wait for the broker", { secrets: [], retryAfterSeconds: 1 });
+  return unavailable("Cannot publish: too many messages wait for the broker", { retryAfterSeconds: 1 });
 }
 
 /** The messages and codes of an error and of its causes, without the secrets. */

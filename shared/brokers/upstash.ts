@@ -9,7 +9,7 @@ import { createBroker } from "./create_broker.ts";
 import { isTooLong, maxMessageBytes, pingMessage } from "./message.ts";
 import { parseServiceUrl, requireCredential } from "./service_url.ts";
 import { createSendQueue } from "./send_queue.ts";
-import { brokerClosed, unavailable } from "./unavailable.ts";
+import { brokerClosed, serverFailure } from "./unavailable.ts";
 import { startWatchdog, type Watchdog } from "./watchdog.ts";
 
 export interface UpstashBrokerOptions {
@@ -114,19 +114,14 @@ export function createUpstashBroker(options: UpstashBrokerOptions): Broker {
 
   function toFailure(action: string, error: unknown): AppError {
     if (closing.signal.aborted) return brokerClosed(action);
-    const cause = withoutPayload(error);
-    const text = cause instanceof Error ? cause.message : "";
-    const refusal = /WRONGPASS|unauthorized|HTTP 40[13]\b/i.test(text)
-      ? "Upstash refused the token (UPSTASH_REDIS_REST_TOKEN)"
-      : /NOPERM/.test(text)
-        ? "the token (UPSTASH_REDIS_REST_TOKEN) may not do that"
-        : null;
-    if (refusal !== null) return unavailable(`Cannot ${action}: ${refusal}`, { cause, secrets, retryAfterSeconds: 30 });
-    const isLate = error === undefined || (error instanceof Error && error.name === "TimeoutError");
-    const fault = isLate ? `did not answer within ${timeoutMs / 1000} s` : "cannot be reached or does not serve";
-    return unavailable(`Cannot ${action}: Upstash ${fault}`, { cause, secrets });
+    return serverFailure(action, withoutPayload(error), { server: "Upstash", timeoutMs, secrets, refusals });
   }
 }
+
+const refusals = [
+  [/WRONGPASS|unauthorized|HTTP 40[13]\b/i, "refused the token (UPSTASH_REDIS_REST_TOKEN)"],
+  [/NOPERM/, "says that the token (UPSTASH_REDIS_REST_TOKEN) may not do that"],
+] as const;
 
 /**
  * Returns what may be logged. The package ends a refusal with the command and quotes an answer that is not JSON, and Redis quotes
@@ -141,7 +136,7 @@ function withoutPayload(error: unknown): unknown {
 interface SubscriptionSettings extends Required<Omit<UpstashBrokerOptions, "database">> {
   /** Publishes `pingMessage` on the channel: nothing arrived for `idleMs`. */
   readonly ping: (key: string) => void;
-  /** The meaning of a request that was refused or failed, ended early, or did not answer in time (`cause` is undefined then). */
+  /** The meaning of a request that was refused or failed, ended early, or did not answer in time. */
   readonly toFailure: (cause: unknown) => AppError;
 }
 
@@ -160,7 +155,7 @@ function openSubscription(
   { handlers, signal }: { readonly handlers: SubscriptionHandlers; readonly signal: AbortSignal },
 ): Promise<void> {
   const confirmation = Promise.withResolvers<void>();
-  const deadline = setTimeout(() => finish("silent"), timeoutMs);
+  const deadline = setTimeout(() => finish("silent", new DOMException("no confirmation", "TimeoutError")), timeoutMs);
   /** Null until it is confirmed. */
   let watchdog: Watchdog | null = null;
   signal.addEventListener("abort", () => {
@@ -234,7 +229,7 @@ function openSubscription(
     return true;
   }
 
-  /** `cause` is undefined where the stream has gone silent. Without effect when it is over. */
+  /** Without effect when it is over; `cause` counts until it is confirmed. */
   function finish(reason: LostReason, cause?: unknown): void {
     confirmation.reject(toFailure(cause));
     handlers.onLost(reason);

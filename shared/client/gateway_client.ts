@@ -4,6 +4,7 @@ import { networkProblem } from "../error_code.ts";
 import { GatewayRefusal, readRefusal } from "../http_refusal.ts";
 import { readBounded } from "../read_bounded.ts";
 import { pageOf } from "../schemas/primitives.ts";
+import { isTimeout } from "../with_timeout.ts";
 
 /** The answer is not a gateway's. */
 class UnexpectedAnswer extends Error {
@@ -160,9 +161,4 @@ export function problemOf(error: unknown): string {
   const problem = networkProblem(error.cause);
   if (problem === null && !/^(fetch failed|terminated)$/.test(error.message)) return error.message;
   return `${problem ?? "the connection failed"}; check SCANSTREAM_URL, and that the gateway runs`;
-}
-
-/** The call took longer than its time. */
-export function isTimeout(error: unknown): boolean {
-  return error instanceof Error && error.name === "TimeoutError";
 }

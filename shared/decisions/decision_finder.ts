@@ -56,22 +56,16 @@ export function createDecisionFinder<Entry extends ResourceDecision>(entries: re
  * character; `\*`, `\?` and `\\` are themselves. Everything else is literal, brackets and braces too: names such as
  * "[PROD] Sales (EMEA)" are common.
  */
-function parseResource(resource: string | null): {
-  readonly texts: readonly (string | null)[];
-  readonly steps: readonly RegExp[] | null;
-} {
+function parseResource(resource: string | null) {
   if (resource === null) return { texts: [null], steps: null };
+  const source = resource.replaceAll(/\\[*?\\]|[^]/gu, (token) => {
+    if (token === "*" || token === "?") return token === "*" ? token : ".";
+    const character = /^\\./.test(token) ? token.slice(1) : token;
+    return `\\u{${character.codePointAt(0)?.toString(16)}}`;
+  });
+  if (!/[*.]/.test(source)) return { texts: [resource, resource.replaceAll(/\\([*?\\])/g, "$1")], steps: null };
   // Parts between the `*` have no quantifier, and each is looked for once: names come from the provider, and none makes it backtrack.
-  const parts = [""];
-  let literal: string | null = "";
-  for (const [token] of resource.matchAll(/\\[*?\\]|[^]/gu)) {
-    const character = /^\\[*?\\]/.test(token) ? token.slice(1) : token;
-    const isPattern = token === "*" || token === "?";
-    literal = isPattern || literal === null ? null : literal + character;
-    if (token === "*") parts.push("");
-    else parts.push(`${parts.pop()}${token === "?" ? "." : `\\u{${character.codePointAt(0)?.toString(16)}}`}`);
-  }
-  if (literal !== null) return { texts: [resource, literal], steps: null };
+  const parts = source.split("*");
   const steps = parts.map((part, index) => {
     return new RegExp(`${index === 0 ? "^" : ""}${part}${index === parts.length - 1 ? "$" : ""}`, "su");
   });
