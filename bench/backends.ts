@@ -1,4 +1,3 @@
-import type { Socket } from "node:net";
 import { scanChannel } from "../shared/scan_events.ts";
 import { toChannelKey } from "../shared/brokers/channel_key.ts";
 import { startEdgeBackends } from "../test/support/edge_backends.ts";
@@ -71,22 +70,17 @@ export async function startBackends(): Promise<Backends> {
     apiKey,
     token: await backends.sign({ tenant_id: tenantId, sub }, tokenSeconds),
     async publish(burst) {
-      publish(publisher, key, burst);
+      const commands = Array.from({ length: burst }, () => {
+        const message = `{"type":"scan.progress","data":${makePayload()}}`;
+        return `*3\r\n$7\r\nPUBLISH\r\n$${key.length}\r\n${key}\r\n$${message.length}\r\n${message}\r\n`;
+      });
+      publisher.write(commands.join(""));
     },
     async stop() {
       publisher.destroy();
       await backends.close();
     },
   };
-}
-
-function publish(publisher: Socket, key: string, burst: number): void {
-  const commands: string[] = [];
-  for (let event = 0; event < burst; event += 1) {
-    const message = `{"type":"scan.progress","data":${makePayload()}}`;
-    commands.push(`*3\r\n$7\r\nPUBLISH\r\n$${key.length}\r\n${key}\r\n$${message.length}\r\n${message}\r\n`);
-  }
-  publisher.write(commands.join(""));
 }
 
 /** A gateway on real Postgres and Redis; a stream shows a JWT. */
@@ -105,7 +99,7 @@ export async function startGatewayServer(backends: Backends, variant: GatewayVar
     headers: [`Authorization: Bearer ${backends.token}`],
     process: server,
     publish: (burst) => backends.publish(burst),
-    async stop() {
+    async [Symbol.asyncDispose]() {
       await server.stop();
       await folder[Symbol.asyncDispose]();
     },

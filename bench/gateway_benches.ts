@@ -63,19 +63,6 @@ function everyServer({ backends, progress }: BenchRun): readonly Start[] {
   ];
 }
 
-async function withServers(
-  starts: readonly Start[],
-  work: (servers: readonly BenchServer[]) => Promise<void>,
-): Promise<void> {
-  const servers: BenchServer[] = [];
-  try {
-    for (const start of starts) servers.push(...[await start()].filter((server) => server !== null));
-    await work(servers);
-  } finally {
-    await Promise.all(servers.map((server) => server.stop()));
-  }
-}
-
 async function benchFanOut(run: BenchRun, title: string, options: FanOutOptions): Promise<Table> {
   const figures = await compare(run, options);
   const theirs = figures.get("nchan");
@@ -97,34 +84,35 @@ async function benchFanOut(run: BenchRun, title: string, options: FanOutOptions)
 
 /** The servers take turns, so that other work of the machine affects all of them. The first round only warms up. */
 async function compare(run: BenchRun, options: FanOutOptions) {
+  await using opened = new AsyncDisposableStack();
+  const servers: BenchServer[] = [];
+  for (const start of everyServer(run))
+    servers.push(...[opened.use(await start())].filter((server) => server !== null));
   const measured = new Map<string, FanOutFigures[]>();
-  await withServers(everyServer(run), async (servers) => {
-    for (let round = 0; round <= run.rounds; round += 1) {
-      for (const server of servers) {
-        const figure = await measureFanOut(run.client, server, options).catch((error: unknown) => {
-          // A round counts only when every event arrived once.
-          if (server.name.startsWith("gateway")) throw error;
-          run.progress(error instanceof Error ? error.message : String(error));
-          return null;
-        });
-        if (figure === null) continue;
-        run.progress(`${server.name}: ${text.thousands(figure.eventsPerSecond)}, p99 ${text.ms(figure.p99Ms)}`);
-        if (round > 0) measured.set(server.name, [...(measured.get(server.name) ?? []), figure]);
-      }
+  for (let round = 0; round <= run.rounds; round += 1) {
+    for (const server of servers) {
+      const figure = await measureFanOut(run.client, server, options).catch((error: unknown) => {
+        // A round counts only when every event arrived once.
+        if (server.name.startsWith("gateway")) throw error;
+        run.progress(error instanceof Error ? error.message : String(error));
+        return null;
+      });
+      if (figure === null) continue;
+      run.progress(`${server.name}: ${text.thousands(figure.eventsPerSecond)}, p99 ${text.ms(figure.p99Ms)}`);
+      if (round > 0) measured.set(server.name, [...(measured.get(server.name) ?? []), figure]);
     }
-  });
+  }
   return new Map([...measured].map(([name, figures]) => [name, medians(figures)] as const));
 }
 
 async function benchMemory(run: BenchRun): Promise<Table> {
   const rows: (readonly string[])[] = [];
   for (const start of everyServer(run)) {
-    await withServers([start], async ([server]) => {
-      if (server === undefined) return;
-      // Memory that a process allocates once, for any load, is there before.
-      await measureFanOut(run.client, server, { streams: 100, steps: 50 });
-      rows.push([server.name, text.kib(await measureMemory(run.client, server, 10_000))]);
-    });
+    await using server = await start();
+    if (server === null) continue;
+    // Memory that a process allocates once, for any load, is there before.
+    await measureFanOut(run.client, server, { streams: 100, steps: 50 });
+    rows.push([server.name, text.kib(await measureMemory(run.client, server, 10_000))]);
   }
   return { head: ["10,000 idle streams", "memory for each"], rows };
 }
@@ -132,18 +120,16 @@ async function benchMemory(run: BenchRun): Promise<Table> {
 async function benchOpening({ client, backends, rounds }: BenchRun): Promise<Table> {
   const rows: (readonly string[])[] = [];
   const streams = 3000;
-  await withServers([() => startGatewayServer(backends, "node")], async ([server]) => {
-    if (server === undefined) return;
-    // A process that has just started is slow for a second or two: a cost of deployments, not of storms.
-    await measureOpening(client, server, { backends, streams, credential: "one JWT" });
-    for (const credential of credentials) {
-      const measured = [];
-      for (let round = 0; round < rounds; round += 1)
-        measured.push(await measureOpening(client, server, { backends, streams, credential }));
-      const { opensPerSecond, cpuMicroseconds } = medians(measured);
-      rows.push([credential, text.whole(opensPerSecond), `${cpuMicroseconds.toFixed(0)} µs`]);
-    }
-  });
+  await using server = await startGatewayServer(backends, "node");
+  // A process that has just started is slow for a second or two: a cost of deployments, not of storms.
+  await measureOpening(client, server, { backends, streams, credential: "one JWT" });
+  for (const credential of credentials) {
+    const measured = [];
+    for (let round = 0; round < rounds; round += 1)
+      measured.push(await measureOpening(client, server, { backends, streams, credential }));
+    const { opensPerSecond, cpuMicroseconds } = medians(measured);
+    rows.push([credential, text.whole(opensPerSecond), `${cpuMicroseconds.toFixed(0)} µs`]);
+  }
   return { head: ["opening streams", "a second", "CPU for each"], rows };
 }
 

@@ -9,7 +9,7 @@ import { temporaryFolder } from "../test/support/temporary_folder.ts";
 import { startProcess, type MeasuredProcess, type ProcessOptions } from "./measured_process.ts";
 
 /** A server of event streams that is measured, ready to take connections. */
-export interface BenchServer {
+export interface BenchServer extends AsyncDisposable {
   readonly name: string;
   readonly host: string;
   readonly port: number;
@@ -19,7 +19,6 @@ export interface BenchServer {
   readonly process: Pick<MeasuredProcess, "cpuSeconds" | "residentBytes">;
   /** Sends this number of events to the channel, one right after the other. */
   publish(burst: number): Promise<void>;
-  stop(): Promise<void>;
 }
 
 /** The JSON of an event: as large as a progress event, with the nanoseconds since the epoch in it, exact to a microsecond. */
@@ -87,7 +86,7 @@ export async function startNchanServer(): Promise<BenchServer | null> {
       });
       publisher.write(requests.join(""));
     },
-    async stop() {
+    async [Symbol.asyncDispose]() {
       publisher.destroy();
       await server.stop();
       await folder[Symbol.asyncDispose]();
@@ -134,6 +133,6 @@ export async function startNginx({ program, folder, port, configuration }: Nginx
   return startProcess({
     command: ["bash", "-c", started, "bash", program, "-p", folder, "-c", file],
     cwd: folder,
-    until: /^READY$/,
+    until: /^READY$/m,
   });
 }

@@ -14,15 +14,6 @@ export function headersOf({ key, address }: GatewayUse) {
   return { authorization: `Api-Key ${key}`, "x-forwarded-for": address };
 }
 
-export interface VictimFigures {
-  readonly requests: number;
-  readonly p99Ms: number;
-  /** How often an answer was not 2xx, or a connection failed, for each reason. */
-  readonly failed: Readonly<Record<string, number>>;
-  /** Events that were published, and did not come on the victim's stream. */
-  readonly lost: number;
-}
-
 const requestEveryMs = 25;
 const eventEveryMs = 200;
 /** Events that were published last may still be on their way. */
@@ -31,10 +22,11 @@ const graceMs = 30_000;
 const headersTimeout = 60_000;
 
 /** Uses the gateway for so long as the victim: reads a list, publishes events and follows them. */
-export async function useAsVictim(use: GatewayUse, durationMs: number): Promise<VictimFigures> {
+export async function useAsVictim(use: GatewayUse, durationMs: number) {
   const { url, key } = use;
   const durationsMs: number[] = [];
   const counts = { requests: 0, published: 0, received: 0 };
+  /** How often an answer was not 2xx, or a connection failed, for each reason. */
   const failed: Record<string, number> = {};
   const headers = { ...headersOf(use), "content-type": "application/json" };
   const send = async (method: "GET" | "POST", path: string, body?: object) => {
@@ -73,7 +65,9 @@ export async function useAsVictim(use: GatewayUse, durationMs: number): Promise<
   subscription.close();
   await subscription.finished;
   const p99Ms = Math.round(durationsMs.toSorted((a, b) => a - b)[Math.floor(durationsMs.length * 0.99)] ?? 0);
-  return { requests: counts.requests, p99Ms, failed, lost: Math.max(0, counts.published - counts.received) };
+  /** Events that were published, and did not come on the victim's stream. */
+  const lost = Math.max(0, counts.published - counts.received);
+  return { requests: counts.requests, p99Ms, failed, lost };
 }
 
 /** At even times, whether the one before was answered or not: a slow gateway is not asked less. */
