@@ -48,8 +48,8 @@ export function redisHarness(redis: RedisServer): OpenHarness {
 
 export function upstashHarness(redis: RedisServer): OpenHarness {
   return async () => {
-    const token = "AX8sASQgN2M5-the-token";
-    const bridge = await startUpstashBridge({ redisUrl: redis.url, token });
+    const bridge = await startUpstashBridge(redis);
+    const { token } = bridge;
     const network = await startTcpProxy(bridge);
     const url = `http://127.0.0.1:${network.port}`;
     const timingOf = (timing: Timing) => (timing === "default" ? {} : { timeoutMs: 3000, idleMs: 300, graceMs: 3000 });

@@ -12,7 +12,7 @@ export type EdgeBackends = Awaited<ReturnType<typeof startEdgeBackends>>;
 /** Services of a gateway at the edge, on this machine: Upstash's REST, Neon's HTTP, and an issuer of JWTs. Networks are before each. */
 export async function startEdgeBackends() {
   const redis = await startRedis();
-  const bridge = await startUpstashBridge({ redisUrl: redis.url });
+  const bridge = await startUpstashBridge(redis);
   const bridgeNetwork = await startTcpProxy(bridge);
   const redisNetwork = await startTcpProxy(redis);
   const database = await createTestDatabase();

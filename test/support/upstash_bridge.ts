@@ -3,13 +3,6 @@ import { json } from "node:stream/consumers";
 import { Redis } from "ioredis";
 import { listen } from "./listen.ts";
 
-export type UpstashBridge = Awaited<ReturnType<typeof startUpstashBridge>>;
-
-export interface UpstashBridgeOptions {
-  readonly redisUrl: string;
-  readonly token?: string;
-}
-
 type Command = readonly [name: string, ...args: readonly string[]];
 type Reply = { readonly result: unknown } | { readonly error: string };
 
@@ -17,8 +10,8 @@ type Reply = { readonly result: unknown } | { readonly error: string };
  * The part of Upstash's REST API that the broker uses (https://upstash.com/docs/redis/features/restapi), in front of a real Redis:
  * one command, a pipeline, and a subscription stream.
  */
-export async function startUpstashBridge(options: UpstashBridgeOptions) {
-  const { redisUrl, token = "local-token" } = options;
+export async function startUpstashBridge({ url: redisUrl }: { readonly url: string }) {
+  const token = "AX8sASQgN2M5-the-token";
   const redis = new Redis(redisUrl, { lazyConnect: true, enableOfflineQueue: false, protocol: 2 });
   redis.on("error", () => undefined);
   await redis.connect();

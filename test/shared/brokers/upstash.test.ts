@@ -11,17 +11,17 @@ import { eventMessage, record, unavailability } from "../../broker_contract/brok
 import { listen } from "../../support/listen.ts";
 import { startRedis } from "../../support/redis.ts";
 import { startTcpProxy } from "../../support/tcp_proxy.ts";
-import { startUpstashBridge, type UpstashBridge, type UpstashBridgeOptions } from "../../support/upstash_bridge.ts";
+import { startUpstashBridge } from "../../support/upstash_bridge.ts";
 
-const token = "the-token-AX8sASQ";
+const token = "AX8sASQgN2M5-the-token";
 const ignore = { onMessage() {}, onLost() {} };
 const never = new AbortController().signal;
 
 const redis = await startRedis();
 afterAll(() => redis.stop());
 
-async function startBridge(options: Partial<UpstashBridgeOptions> = {}): Promise<UpstashBridge> {
-  const bridge = await startUpstashBridge({ redisUrl: redis.url, token, ...options });
+async function startBridge() {
+  const bridge = await startUpstashBridge(redis);
   onTestFinished(() => bridge.close());
   return bridge;
 }
