@@ -14,6 +14,7 @@ import { readOrgPolicy } from "../org_policy/read_org_policy.ts";
 import { lastRun, listRuns } from "../runs/kept_runs.ts";
 import { readRevision } from "../revisions/read_stig_file.ts";
 import type { Settings } from "../settings/read_settings.ts";
+import { isSameOrg } from "../settings/values.ts";
 
 /** The rules that a command evaluates, and by which limits. */
 export interface Rules {
@@ -98,6 +99,9 @@ async function openDecisions(
   const ofRun = last === undefined ? null : { option: `${baseline?.option ?? ""} last`, file: last.report };
   const sources = { decisions, baseline: isLast ? ofRun : baseline };
   const files = await readDecisions(sources, { rules, warn: (line) => writeLines(io, line) });
+  const { orgUrl: comparedUrl = orgUrl } = files.baseline ?? {};
+  if (!isSameOrg(comparedUrl, orgUrl))
+    writeLines(io, `${baseline?.option ?? ""} is a report of ${comparedUrl}; this scan is of ${orgUrl}`);
   if (!decisionsFromGateway) return files;
   const fetched = await fetchDecisions(requireGatewayAccess(io.env, []), orgUrl, io.interrupted);
   const { decisions: all, warnings } = mergeDecisions(files, fetched, { rules, nowMs: io.now().getTime() });

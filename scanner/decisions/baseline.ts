@@ -5,6 +5,7 @@ import { parseReport } from "../reports/read_report.ts";
 /** An earlier report, as far as a comparison needs it. */
 export interface Baseline {
   readonly scanId: string;
+  readonly orgUrl: string;
   readonly endedAt: string;
   /** Keys are made of check and fingerprint. */
   readonly findings: ReadonlyMap<string, Finding & { readonly check: string; readonly rank: number }>;
@@ -18,7 +19,7 @@ export function parseBaseline(content: string): Baseline {
     return result.findings.map((finding) => ({ ...finding, check: result.check, rank: rankOf(finding) }));
   });
   const keyed = findings.map((finding) => [key(finding.check, finding.fingerprint), finding] as const);
-  return { scanId: scan.id, endedAt: scan.ended_at, findings: new Map(keyed) };
+  return { scanId: scan.id, orgUrl: scan.org_url, endedAt: scan.ended_at, findings: new Map(keyed) };
 }
 
 /**

@@ -233,6 +233,9 @@ describe("several organizations", () => {
     const { stderr: reviewed } = await callCommand(["scan", "--org", "globex", "--fail-on", "manual"], one);
     expect(reviewed).toMatch(/^::error title=scanstream::Exit 1: \d+ findings need manual review .*: V-/m);
     expect(await readFile(join(cwd, "one.md"), "utf8")).toMatch(/^Exit 1: \d+ findings need manual review/);
+    const ofOther = ["--baseline", "reports/acme/scan.json"];
+    const { stderr: compared } = await callCommand(["scan", "--org", "globex", "-q", ...ofOther], one);
+    expect(compared).toMatch(/^--baseline is a report of http.*; this scan is of http/m);
     const wrong = { cwd, env: { ...env, GITHUB_STEP_SUMMARY: join(cwd, "wrong.md") } };
     const { stderr: refused } = await callCommand(["scan", "--fail-on", "all"], wrong);
     expect(refused).toMatch(/^::error title=scanstream::--fail-on "all": expected fail/m);
