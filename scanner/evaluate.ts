@@ -7,7 +7,7 @@ import { ownLimits, withOwnLimits } from "./own_limits.ts";
 import { notesOf } from "../shared/schemas/finding_notes.ts";
 import { toLine } from "../shared/text.ts";
 import type { CheckResult, Finding, FindingResource, ManualReason } from "../shared/report.ts";
-import { automatedOf, stateOf, worstVerdict } from "../shared/rule_result.ts";
+import { automatedOf, stateOf, worstVerdict, type Verdict } from "../shared/rule_result.ts";
 
 export interface EvaluationContext extends CheckContext {
   readonly orgUrl: string;
@@ -79,13 +79,12 @@ function toFindings(
 function toResult(check: CatalogCheck, findings: readonly Finding[]): CheckResult {
   const counted = findings.filter((finding) => !finding.advisory);
   const decisive = counted.length > 0 ? counted : findings;
-  const { status, reason } = worstVerdict(decisive);
+  const verdict = worstVerdict(decisive);
   return {
     ...ruleFields(check),
-    status,
-    reason,
+    ...verdict,
     automated: automatedOf(decisive),
-    detail: summarize(findings, status),
+    detail: summarize(findings, decisive, verdict),
     attestation: null,
     findings,
   };
@@ -178,12 +177,12 @@ function onePerResource(findings: readonly Finding[]): readonly Finding[] {
   return [...kept.values()];
 }
 
-function summarize(findings: readonly Finding[], status: Finding["status"]): string {
-  const decisive = findings.filter((finding) => finding.status === status);
-  const first = decisive[0]?.detail ?? "";
+/** The finding that it names has the reason of the rule. */
+function summarize(findings: readonly Finding[], decisive: readonly Finding[], verdict: Verdict): string {
+  const state = stateOf(verdict);
+  const deciding = decisive.filter((finding) => stateOf(finding) === state);
+  const first = deciding.find(({ reason }) => reason === verdict.reason)?.detail ?? "";
   if (findings.length === 1) return first;
-  const verbs = { PASS: "pass", FAIL: "fail", MANUAL: "need manual review", NOT_APPLICABLE: "do not apply" };
-  const isApplicable = decisive.some((finding) => stateOf(finding) !== "not_applicable");
-  const verb = verbs[isApplicable ? status : "NOT_APPLICABLE"];
-  return `${decisive.length} of ${findings.length} findings ${verb}; the first: ${first}`;
+  const verbs = { pass: "pass", fail: "fail", manual: "need manual review", not_applicable: "do not apply" };
+  return `${deciding.length} of ${findings.length} findings ${verbs[state]}; the first: ${first}`;
 }

@@ -105,6 +105,14 @@ describe("whatever happens gives exactly one result", () => {
       reason: "missing_scope",
     });
     expect(judge(draft("PASS", "a"), draft("PASS", "b")).detail).toMatch(/^2 of 2 findings pass; the first: X "a"/);
+    const open = (reason: "needs_review" | "missing_scope") => ({
+      ...manual,
+      reason,
+      resource: draft("PASS", reason).resource,
+    });
+    expect(judge(manual, open("needs_review"), open("missing_scope")).detail).toMatch(
+      /^2 of 3 findings need manual review; the first: X "missing_scope"/,
+    );
   });
 
   test("a rule that fails leaves no sentence open", () => {
