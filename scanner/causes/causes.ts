@@ -77,7 +77,7 @@ function stepOf(
     return "assign an authentication policy whose rules have the zones of the Access Control Policy";
   // A rule that denies is as strict as can be: with a zone it would deny fewer. Without another rule nobody could sign in.
   if (name === zonesOfApps && type === "policy")
-    return `if there is only the Catch-all Rule, add one above it with its factors, after any change to them; ${asPart(network).replace("each rule", "each rule that allows")}; then ${asPart(denial)}`;
+    return `unless a rule above the Catch-all Rule allows all users, add one with its factors, after any change to them; ${asPart(network).replace("each rule", "each rule that allows")}; then ${asPart(denial)}`;
   if (name === zonesOfApps && type === "policy_rule")
     return asPart(isBuiltIn ? denial : network).replace(/^.* set /, "set ");
   return asPart(fix.findLast((step) => !step.startsWith("Or")) ?? "");

@@ -20,6 +20,7 @@ import { readText, readWord, showValue } from "./parsing/fields.ts";
 import { listTexts, nameOf, resourceOf, sortBy, sortTexts } from "./parsing/names.ts";
 import { areAllAppsSeen } from "./parsing/whole_list.ts";
 import { memoize } from "./evaluating/memoize.ts";
+import { restrictionsOf } from "./parsing/rule_conditions.ts";
 import { accessOf, isBuiltIn, isSure } from "./parsing/rule_order.ts";
 import { judgeNetwork, networkConditionOf, readZones, type Zones } from "./evaluating/zones.ts";
 import { compareSole, compareZones, notCovered, withDocument, type Comparison } from "../org_policy/comparison.ts";
@@ -202,8 +203,10 @@ function judgeRules(subject: Subject, rules: Evidence<JsonList>, zones: Zones): 
   const custom = mayBeActive.filter((rule) => isBuiltIn(rule) === false);
   const lacking = lackingIn(mayBeActive, custom);
   if (open?.draft) {
-    // One rule is what decides, where it is the only one to change.
-    return others.length === 0 && lacking === null ? withCause(open.draft, "policy_rule", open.rule) : open.draft;
+    // One rule is what decides, where it is the only one to change. A catch-all that denies needs another rule to let people in.
+    const isOnly = others.length === 0 && lacking === null;
+    const isEnough = isBuiltIn(open.rule) === false || custom.some(allowsAllUsers);
+    return isOnly && isEnough ? withCause(open.draft, "policy_rule", open.rule) : open.draft;
   }
   if (lacking !== null) return subject.fail(lacking);
   const unclear = judged.find(({ draft }) => draft !== null)?.draft;
@@ -223,6 +226,11 @@ function lackingIn(rules: JsonList, custom: JsonList): string | null {
   if (rules.length === 0) return "no active rule";
   if (custom.length === 0) return "no active rule but the catch-all";
   return custom.length === rules.length ? "no active catch-all rule" : null;
+}
+
+function allowsAllUsers(rule: JsonObject): boolean {
+  const names = [...restrictionsOf(rule, null).keys()];
+  return accessOf(rule, accessPath) === "ALLOW" && names.every((name) => name === "network");
 }
 
 const accessPath = "actions.appSignOn.access";

@@ -27,7 +27,7 @@ export const phishingResistantChecks = builtInAppChecks({
       "Chains that each hold a phishing-resistant method are MANUAL (`partly_automated`); Okta FastPass without the constraint, an " +
         "optional possession factor, and unknown methods are MANUAL, too.",
     ],
-    fix: 'Under "Possession factor constraints are" check "Phishing resistant" and save',
+    fix: 'Under "Possession factor constraints are" check "Phishing resistant" (if it is missing, choose two factor types first) and save',
     deciding_fields: [
       "constraints[].possession.phishingResistant",
       "constraints[].possession.required",

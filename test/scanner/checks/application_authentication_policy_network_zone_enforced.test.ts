@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { sha256 } from "../../../scanner/digest.ts";
+import { causeId } from "../../../scanner/evaluate.ts";
 import { missing, obtained, type Evidence, type JsonList } from "../../../scanner/evidence/artifacts.ts";
 import type { JsonObject } from "../../../shared/json.ts";
 import {
@@ -38,6 +40,18 @@ test.each<[what: string, rules: JsonList, outcome: string]>([
   ["an unknown status", [anAccessRule({ status: "PAUSED" }), anAccessRule({ id: "b" }), aCatchAll()], "unreadable"],
 ])("an app with %s: %s", (_, rules, outcome) => {
   expect(outcomeOf(judge([anApp()], { rst1: obtained(rules) }))).toBe(outcome);
+});
+
+test.each<[what: string, changes: JsonObject, type: "policy" | "policy_rule"]>([
+  ["lets everybody in", {}, "policy_rule"],
+  ["denies", { actions: { appSignOn: { access: "DENY" } } }, "policy"],
+  ["is for one group", { conditions: { people: { groups: { include: ["00gA"] } } } }, "policy"],
+])("to deny in the catch-all is enough if the other rule %s", (_, changes, type) => {
+  const rule = anAccessRule();
+  const conditions = { ...(rule["conditions"] as JsonObject), ...(changes["conditions"] as JsonObject | undefined) };
+  const [finding] = judge([anApp()], { rst1: obtained([{ ...rule, ...changes, conditions }, lastRule()]) }).findings;
+  const id = type === "policy" ? "rst1" : String(lastRule()["id"]);
+  expect(finding?.cause).toBe(causeId({ type, id }, sha256));
 });
 
 describe("apps that nobody signs in to", () => {
