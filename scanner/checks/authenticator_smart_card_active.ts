@@ -19,8 +19,8 @@ export const authenticatorSmartCardActive = defineCheck({
     why: "DOD users sign in with the certificate on their PIV or CAC card. Without this authenticator, Okta cannot accept it.",
     fix: [
       "Set up a Smart Card identity provider under Security > Identity Providers first",
-      'Open Security > Authenticators and choose "Add authenticator"',
-      'Add "Smart Card Authenticator", select the identity provider, and see that its status is Active',
+      'Open Security > Authenticators; if "Smart Card Authenticator" is not listed, add it and select the identity provider',
+      "Activate it, so that its status is Active",
     ],
     deciding_fields: [decide("authenticators", ["key", "status"], "of smart_card_idp")],
   },
