@@ -225,6 +225,7 @@ test.each<[string, object, readonly Decision[], readonly string[]]>([
     [aDecision({ expires: "2026-12-01", org_url: "https://acme.okta.com" })],
     ["decision ends"],
   ],
+  ["a decision that has ended", {}, [aDecision({ expires: "2026-11-21", org_url: "https://acme.okta.com" })], []],
   ["a decision that holds longer", {}, [aDecision({ expires: "2027-12-01", org_url: "https://acme.okta.com" })], []],
 ])("needs you: %s", (_, changed, decisions, needs) => {
   expect(needsYou({ watch: "live", news: [], cat1Open: 0, decisions, ...changed }, nowMs)).toEqual(needs);

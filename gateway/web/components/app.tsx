@@ -142,7 +142,7 @@ export function App() {
       ) : (
         <Message
           level={1}
-          title="The gateway does not answer"
+          title="The page cannot be shown"
           text={view.problem}
           action={{ label: "Try again", run: () => void start() }}
         />

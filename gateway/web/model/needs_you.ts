@@ -1,4 +1,4 @@
-import { endOfExpiry } from "../../../shared/decisions/expiry.ts";
+import { endOfExpiry, isExpired } from "../../../shared/decisions/expiry.ts";
 import type { Decision } from "../../../shared/schemas/decision.ts";
 import type { Monitor } from "../../../shared/schemas/monitor.ts";
 import type { Organization } from "../../../shared/schemas/organization.ts";
@@ -77,7 +77,7 @@ export function needsYou(
 }
 
 export function endsSoon({ expires }: Pick<Decision, "expires">, nowMs: number): boolean {
-  return expires !== null && endOfExpiry(expires) - nowMs < soonMs;
+  return expires !== null && !isExpired(expires, nowMs) && endOfExpiry(expires) - nowMs < soonMs;
 }
 
 /** From when on changes are new. */

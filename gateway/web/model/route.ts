@@ -64,8 +64,3 @@ export function toAddress(hash: string, { state, text, rule, asOf }: RulesView):
 export function ruleAddress(hash: string, check: string): string {
   return toAddress(hash, { state: null, text: "", rule: check, asOf: null });
 }
-
-/** `2026-11-28`, as opposed to a scan's id. */
-export function isDay(text: string | null): boolean {
-  return text !== null && /^\d{4}-\d{2}-\d{2}$/.test(text);
-}

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useCallback, useState } from "preact/hooks";
-import { endOfExpiry } from "../../../../shared/decisions/expiry.ts";
+import { endOfExpiry, isExpired } from "../../../../shared/decisions/expiry.ts";
 import { decisionSchema, type Decision } from "../../../../shared/schemas/decision.ts";
 import { pageOf } from "../../../../shared/schemas/primitives.ts";
 import { checkTitle, ruleIds } from "../../model/check_catalog.ts";
@@ -34,7 +34,9 @@ export function DecisionsPage({ session, tenant }: { readonly session: Session; 
   );
   const now = api.nowMs();
   useTitle("Decisions");
-  const holding = tenant.decisions.toSorted((a, b) => endMs(a) - endMs(b));
+  const holding = tenant.decisions
+    .filter(({ expires }) => !isExpired(expires, now))
+    .toSorted((a, b) => endMs(a) - endMs(b));
   const soon = holding.filter((decision) => endsSoon(decision, now)).length;
   const items = shown === "hold" ? holding : (ended.items ?? []);
 

@@ -1,6 +1,7 @@
+import { isDay } from "../../../../shared/decisions/expiry.ts";
 import type { Scan } from "../../../../shared/schemas/scan.ts";
 import { dayMs, formatTime, toDay } from "../../model/format.ts";
-import { isDay, type RulesView } from "../../model/route.ts";
+import type { RulesView } from "../../model/route.ts";
 import { hasEnded } from "../../model/tenant_state.ts";
 
 interface AsOfChoiceProps {
@@ -16,17 +17,18 @@ const listedScans = 30;
 /** Now, a run, or a day of the last 90. */
 export function AsOfChoice({ scans, orgUrl, value, change, now }: AsOfChoiceProps) {
   const own = scans.filter(({ org_url: url, status }) => url === orgUrl && hasEnded(status)).slice(0, listedScans);
-  const isListed = value === null || isDay(value) || own.some(({ id }) => id === value);
+  const isShownDay = isDay(value ?? "");
+  const isListed = value === null || isShownDay || own.some(({ id }) => id === value);
   return (
     <div class="as-of row wrap">
       <label class="row">
         As of
         <select
-          value={isDay(value) ? "" : (value ?? "now")}
+          value={isShownDay ? "" : (value ?? "now")}
           onChange={({ currentTarget }) => change({ asOf: currentTarget.value === "now" ? null : currentTarget.value })}
         >
           <option value="now">now</option>
-          {isDay(value) && <option value="">{value}</option>}
+          {isShownDay && <option value="">{value}</option>}
           {!isListed && value !== null && <option value={value}>this scan</option>}
           {own.map(({ id, created_at: createdAt, status }) => (
             <option key={id} value={id}>
@@ -41,7 +43,7 @@ export function AsOfChoice({ scans, orgUrl, value, change, now }: AsOfChoiceProp
           type="date"
           min={toDay(now - 89 * dayMs)}
           max={toDay(now)}
-          value={isDay(value) ? (value ?? "") : ""}
+          value={isShownDay ? (value ?? "") : ""}
           onChange={({ currentTarget }) => change({ asOf: currentTarget.value === "" ? null : currentTarget.value })}
         />
       </label>

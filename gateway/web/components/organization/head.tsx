@@ -119,17 +119,19 @@ type CountedState = "fail" | "pass" | "manual" | "not_applicable";
 
 interface CountsProps {
   readonly counts: RuleCounts;
+  /** True: the findings are not read yet. */
+  readonly isUnread: boolean;
   readonly trend: readonly TrendDay[];
   readonly choose: (state: CountedState) => void;
 }
 
 /** The counts of rules by DISA's own categories; a waived failure stays one, and is named next to it. */
-export function Counts({ counts, trend, choose }: CountsProps) {
+export function Counts({ counts, isUnread, trend, choose }: CountsProps) {
   const { cat, waived } = counts;
   const categories = (["high", "medium", "low"] as const).filter((severity) => cat[severity] > 0);
   const tile = (state: CountedState) => (
     <button type="button" class={`count count-${state}`} onClick={() => choose(state)}>
-      <span class="figure">{counts[state]}</span>
+      <span class="figure">{isUnread ? "–" : counts[state]}</span>
       {` ${stateNames[state]}`}
     </button>
   );
@@ -151,7 +153,7 @@ export function Counts({ counts, trend, choose }: CountsProps) {
       {tile("manual")}
       {counts.automatedPass > 0 && <span class="fine">{`(${counts.automatedPass} pass as far as automated)`}</span>}
       {tile("not_applicable")}
-      {counts.none > 0 && <span class="fine">{`${counts.none} not evaluated`}</span>}
+      {counts.none > 0 && !isUnread && <span class="fine">{`${counts.none} not evaluated`}</span>}
       <span class="grow" />
       {trend.length > 0 && <Trend days={trend} />}
     </div>

@@ -1,10 +1,11 @@
 import { useEffect, useState } from "preact/hooks";
+import { isDay } from "../../../../shared/decisions/expiry.ts";
 import type { Scan } from "../../../../shared/schemas/scan.ts";
 import { originOf } from "../../../../shared/schemas/web_address.ts";
 import { toProblem } from "../../model/connection.ts";
 import { formatOrg } from "../../model/format.ts";
 import { findByOrigin } from "../../model/needs_you.ts";
-import { isDay, type Route } from "../../model/route.ts";
+import type { Route } from "../../model/route.ts";
 import type { Session } from "../../model/session.ts";
 import { hasEnded } from "../../model/tenant_state.ts";
 import type { Tenant } from "../../model/tenant_store.ts";
@@ -24,7 +25,7 @@ export function OrganizationPage({ session, tenant, route }: OrganizationPagePro
   const signal = useLifetime();
   const [view, change] = useRulesView();
   const [problem, setProblem] = useState<string | null>(null);
-  const scanId = route.page === "scan" ? route.id : isDay(view.asOf) ? null : view.asOf;
+  const scanId = route.page === "scan" ? route.id : isDay(view.asOf ?? "") ? null : view.asOf;
   const named = scanId === null ? null : (tenant.scans.find(({ id }) => id === scanId) ?? null);
   const isMissing = scanId !== null && named === null;
   const { findScan } = tenant;

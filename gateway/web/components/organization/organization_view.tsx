@@ -1,4 +1,5 @@
 import { useMemo, useState } from "preact/hooks";
+import { isDay } from "../../../../shared/decisions/expiry.ts";
 import { stateOf } from "../../../../shared/rule_result.ts";
 import type { DecisionKind } from "../../../../shared/schemas/decision.ts";
 import type { Organization } from "../../../../shared/schemas/organization.ts";
@@ -11,7 +12,7 @@ import { byWhom, movedText, toNews } from "../../model/news.ts";
 import { openOrganization, type OrganizationTarget } from "../../model/organization_store.ts";
 import { mayDo } from "../../model/permissions.ts";
 import { toPlan } from "../../model/plan.ts";
-import { isDay, ruleAddress, type RulesView } from "../../model/route.ts";
+import { ruleAddress, type RulesView } from "../../model/route.ts";
 import { compareRules, countRules, toRules, toTrend, type RuleRow } from "../../model/rules.ts";
 import type { Session } from "../../model/session.ts";
 import { hasEnded } from "../../model/tenant_state.ts";
@@ -60,7 +61,7 @@ export function OrganizationView(props: OrganizationViewProps) {
     () => toRules({ findings: findings.values(), changes, history, decisions: index }),
     [findings, changes, history, index],
   );
-  const day = isDay(view.asOf) ? view.asOf : null;
+  const day = isDay(view.asOf ?? "") ? view.asOf : null;
   const rules = useMemo(() => (day === null ? current : rulesOfDay(current, day)), [current, day]);
   const counts = countRules(rules);
   const trend = useMemo(() => toTrend(history), [history]);
@@ -73,7 +74,9 @@ export function OrganizationView(props: OrganizationViewProps) {
   const onDecide = (kind: DecisionKind, finding: Finding) => setDraft({ kind, finding });
   const isRunning = scan !== null && !hasEnded(scan.status);
   const isOld = !isNow || day !== null;
-  useTitle(isRunning ? `${scan.checks_done}/${scan.checks_total} · ${name}` : `${counts.fail} FAIL · ${name}`);
+  const isUnread = day === null ? !store.isRead && findings.size === 0 : history === null;
+  const figure = isRunning ? `${scan.checks_done}/${scan.checks_total} · ` : isUnread ? "" : `${counts.fail} FAIL · `;
+  useTitle(figure + name);
   const [newest] = news.toSorted((a, b) => b.atMs - a.atMs);
   const announcement =
     newest === undefined
@@ -84,6 +87,7 @@ export function OrganizationView(props: OrganizationViewProps) {
       rules={rules}
       counts={counts}
       compared={then}
+      isUnread={isUnread}
       store={store}
       decisions={index}
       onDecide={mayDo(caller, "decide") && !isOld ? onDecide : undefined}
@@ -118,7 +122,7 @@ export function OrganizationView(props: OrganizationViewProps) {
         <Actions session={session} scan={scan} running={running} scanId={target.scanId} />
       </header>
       <Problem text={store.problem} />
-      <Counts counts={counts} trend={trend} choose={(state) => change({ state })} />
+      <Counts counts={counts} isUnread={isUnread} trend={trend} choose={(state) => change({ state })} />
       <p class="visually-hidden" role="status">
         {announcement}
       </p>

@@ -16,13 +16,15 @@ interface RulesTableProps extends OpenRules {
   readonly compared: ReadonlyMap<string, ShownState> | null;
   readonly view: RulesView;
   readonly change: (changed: Partial<RulesView>) => void;
+  /** True: the findings are not read yet. */
+  readonly isUnread: boolean;
   /** Next to the filters. */
   readonly children?: ComponentChildren;
 }
 
 /** One line for each rule; it opens into its findings, its fix and its history. */
 export function RulesTable(props: RulesTableProps) {
-  const { rules, counts, compared, store, view, change } = props;
+  const { rules, counts, compared, isUnread, store, view, change } = props;
   const shown = filterRules(rules, view);
   const names = { ...stateNames, waived: "waived" };
   const segments = (["fail", "manual", "pass", "not_applicable", "waived"] as const)
@@ -47,7 +49,7 @@ export function RulesTable(props: RulesTableProps) {
           onText={(text) => change({ text })}
         />
         {props.children}
-        {compared !== null && (
+        {compared !== null && !isUnread && (
           <p class="fine" role="status">
             {rules.every(({ state }) => state === "none")
               ? "No scan or monitor evaluated the rules then"
@@ -57,10 +59,10 @@ export function RulesTable(props: RulesTableProps) {
           </p>
         )}
       </header>
-      {!store.isRead && store.findings.size === 0 && (
+      {isUnread && (
         <p role="status">{store.problem === null ? "Loading the findings…" : "The findings could not be read yet."}</p>
       )}
-      {shown.map((rule) => (
+      {(isUnread ? [] : shown).map((rule) => (
         <RuleLine key={rule.check} {...props} rule={rule} other={compared?.get(rule.check) ?? null} />
       ))}
       {shown.length === 0 && <p class="fine">No rule matches.</p>}
