@@ -48,9 +48,17 @@ interface Config {
   readonly statementTimeoutMs: number;
 }
 
+/** Drops what the driver still writes when the server has closed: workerd throws, in a timer where nobody can catch it. */
+class OpenWebSocket extends WebSocket {
+  override send(data: Parameters<WebSocket["send"]>[0]): void {
+    if (this.readyState === WebSocket.OPEN) super.send(data);
+  }
+}
+
 /** The driver's endpoint is a setting of its package: a process has one Neon. */
 function configure(url: string, { endpoint, ...options }: NeonOptions): Config {
   requireUrl(url);
+  neonConfig.webSocketConstructor = OpenWebSocket;
   if (endpoint !== undefined) {
     const { host, protocol } = new URL(endpoint);
     neonConfig.fetchEndpoint = endpoint;

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from "vitest";
 import { workersContract } from "../contract/contract.ts";
-import { call, createScan, keyOf, openStream } from "../contract/harness.ts";
+import { call, createScan, keyOf, openStream, refused } from "../contract/harness.ts";
 import { asAdmin } from "../support/postgres.ts";
 import { describeGateway, startEdgeGateway } from "./edge_gateway.ts";
 import { numbered } from "../support/published.ts";
@@ -78,4 +78,16 @@ test("no request touched another request's I/O, and S9: no secret was logged", (
   expect(output).toContain('"route":"/api/v1/scans/:id/event-stream"');
   expect(output.split("\n").filter((line) => complaints.some((pattern) => pattern.test(line)))).toEqual([]);
   for (const secret of worker.backends.secrets) expect(output).not.toContain(secret);
+});
+
+test("a database that closes its WebSockets at once is 503, and throws nothing that nobody catches", async () => {
+  const tenant = await worker.backends.createTenant("Umbrella");
+  const scan = await createScan(worker, tenant);
+  worker.backends.neon.closeTunnels(true);
+  const open = () => call(worker, scan.event_stream, { as: keyOf(tenant) });
+  const answers = await Promise.all([open(), open(), open(), open()]);
+  worker.backends.neon.closeTunnels(false);
+  for (const answer of answers) await refused(answer, 503);
+  (await openStream(worker, scan.event_stream, keyOf(tenant))).leave();
+  expect(worker.output()).not.toMatch(/uncaught/i);
 });

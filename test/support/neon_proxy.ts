@@ -15,11 +15,13 @@ export type NeonProxy = Awaited<ReturnType<typeof startNeonProxy>>;
 export async function startNeonProxy(target: { readonly host: string; readonly port: number }) {
   let watched: string[] | null = null;
   let tunnels = 0;
+  let closesTunnels = false;
 
   const server = createServer((request, response) => void answer(request, response));
   const webSockets = new WebSocketServer({ server, path: "/v2", perMessageDeflate: false });
   webSockets.on("connection", (webSocket) => {
     tunnels += 1;
+    if (closesTunnels) return webSocket.close();
     const [client, upstream] = [createWebSocketStream(webSocket), connect(target)];
     client.on("error", () => upstream.destroy()).on("close", () => upstream.destroy());
     upstream.on("error", () => client.destroy());
@@ -32,6 +34,8 @@ export async function startNeonProxy(target: { readonly host: string; readonly p
     sqlEndpoint: `${url}/sql`,
     /** The bodies of the requests from now on, in a list that grows. */
     watch: (): readonly string[] => (watched = []),
+    /** True: WebSockets are closed as soon as they are open. */
+    closeTunnels: (isClosing: boolean) => void (closesTunnels = isClosing),
     /** WebSockets that were opened so far. */
     tunnels: () => tunnels,
     async close() {
