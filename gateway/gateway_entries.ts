@@ -4,7 +4,7 @@ import { toBounds, toOrigin } from "./config.ts";
 
 /** Checks of the options of `createGateway` and `createWorker`, which are written by hand and may be JavaScript. */
 
-const opened = v.looseObject({ open: v.function() });
+export const adapter = v.looseObject({ open: v.function() });
 const auth = {
   /** Set where `parseConfig` has read the issuer. */
   kind: v.optional(v.string()),
@@ -38,8 +38,8 @@ const sharedEntries = {
 
 export const gatewayEntries = {
   ...sharedEntries,
-  database: opened,
-  broker: opened,
+  database: adapter,
+  broker: adapter,
   streamTokenSecret: v.optional(secret),
   trustedProxyHops: v.nullish(wholeNumber),
 };
@@ -47,7 +47,7 @@ export const gatewayEntries = {
 export const workerEntries = {
   ...sharedEntries,
   database: v.looseObject({ openForRequests: v.function() }),
-  broker: opened,
+  broker: adapter,
   streamTokenSecret: secret,
   streams: v.custom((given) => typeof given === "object" && given !== null, "expected the binding of StreamsObject"),
   shardsPerTenant: v.optional(wholeNumber),

@@ -1,10 +1,9 @@
 import { createPgDatabase } from "../../drizzle/databases/pg.ts";
-import { migrate } from "../../drizzle/migrate.ts";
 import { requireFeatureTables } from "../../drizzle/migrate_features.ts";
 import { checkOptions, someText } from "../check_options.ts";
 import type { DatabaseAdapter } from "../gateway_options.ts";
 import { maxConnections } from "../limits.ts";
-import { requireMigrated } from "../operator/migrate.ts";
+import { migrateDatabase, requireMigrated } from "../operator/migrate.ts";
 
 /** A database that starts next to the gateway may take this long. */
 const databaseTimeoutMs = 10_000;
@@ -19,7 +18,7 @@ export function postgres(options: PostgresOptions): DatabaseAdapter {
   checkOptions("postgres", { url: someText }, options);
   const { url } = options;
   return {
-    migrate: (features) => migrate(url, features),
+    migrate: (features) => migrateDatabase(url, features),
     async open({ features, signal }) {
       const database = createPgDatabase(url, { maxConnections });
       try {

@@ -2,7 +2,7 @@ import { UsageError } from "../../shared/usage_error.ts";
 import { checkOptions, optionalNumber, optionalText } from "../check_options.ts";
 import { createGateway as createProcessGateway, type ProcessGateway } from "../create_gateway.ts";
 import type { Feature } from "../features/features.ts";
-import { gatewayEntries } from "../gateway_entries.ts";
+import { adapter, featureList, gatewayEntries } from "../gateway_entries.ts";
 import type { DatabaseAdapter, Gateway, GatewayOptions } from "../gateway_options.ts";
 import { createFirstKey, executeAdmin } from "../operator/operations.ts";
 import type { HttpRuntime } from "../runtime/http_runtime.ts";
@@ -62,7 +62,9 @@ export interface MigrateOptions {
  * Applies the gateway's migrations and those of the features, as the owner of the tables. Safe to repeat, and when several processes
  * do it at once. Rejects with `UsageError` that names every table without `tenantPolicy`.
  */
-export async function migrate({ database, features }: MigrateOptions): Promise<void> {
+export async function migrate(options: MigrateOptions): Promise<void> {
+  checkOptions("migrate", { database: adapter, features: featureList }, options);
+  const { database, features } = options;
   if (database.migrate !== undefined) return database.migrate(features);
   throw new UsageError(["database: expected postgres({ url }) with the owner's URL"], { heading: "Cannot migrate" });
 }

@@ -1,6 +1,7 @@
 import { pause } from "../../shared/abortable.ts";
 import { parseAdminConfig, settingsError } from "../config.ts";
 import type { Database } from "../../drizzle/database.ts";
+import type { FeatureTables } from "../../drizzle/feature_tables.ts";
 import { migrate } from "../../drizzle/migrate.ts";
 import type { GatewayIo } from "../../command_line/command_io.ts";
 import { DatabaseError } from "../../drizzle/database_error.ts";
@@ -17,13 +18,18 @@ export async function migrateCommand({ env, terminal }: Pick<GatewayIo, "env" | 
       "DATABASE_URL: required: expected postgres://user:password@host/database (the embedded database migrates itself)",
     ]);
   }
+  await migrateDatabase(databaseUrl);
+  terminal.write("The database is up to date.\n");
+  return 0;
+}
+
+/** Applies the migrations of the gateway and of the features. A failure says what to correct. */
+export async function migrateDatabase(url: string, features: readonly FeatureTables[] = []): Promise<void> {
   try {
-    await migrate(databaseUrl);
+    await migrate(url, features);
   } catch (error) {
     throw explain(error);
   }
-  terminal.write("The database is up to date.\n");
-  return 0;
 }
 
 function explain(error: unknown): unknown {
