@@ -87,16 +87,19 @@ const maxAnnotations = 10;
  * they never stand in a report on stdout (https://docs.github.com/actions/reference/workflow-commands).
  */
 function annotations(reports: readonly NamedReport[], page: { readonly isInSummary: boolean }): readonly string[] {
-  const failing = reports.flatMap(({ name, report }) =>
+  const open = reports.flatMap(({ name, report }) =>
     report.checks.toSorted(worstFirst).flatMap((check) =>
       check.findings
         .filter((finding) => finding.status === "FAIL" && !finding.waived)
         .map((finding) => {
           const title = `${name === null ? "" : `${name} `}${check.vuln_id} ${levelOf(check)}`;
-          return `::error title=${property(title)}::${message(finding.detail)}`;
+          return { finding, line: `::error title=${property(title)}::${message(finding.detail)}` };
         }),
     ),
   );
+  // With `--fail-on-new` the findings of the baseline are not why the job fails.
+  const rankOf = ({ finding }: (typeof open)[number]) => Number(finding.change !== "new");
+  const failing = open.toSorted((one, other) => rankOf(one) - rankOf(other)).map(({ line }) => line);
   const left = failing.length - maxAnnotations;
   if (left <= 0) return failing;
   const place = page.isInSummary ? "job summary" : "report";

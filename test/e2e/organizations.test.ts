@@ -236,6 +236,12 @@ describe("several organizations", () => {
     const ofOther = ["--baseline", "reports/acme/scan.json"];
     const { stderr: compared } = await callCommand(["scan", "--org", "globex", "-q", ...ofOther], one);
     expect(compared).toMatch(/^--baseline is a report of http.*; this scan is of http/m);
+    const report = await reportIn(cwd, "reports/acme/scan.json");
+    const last = report.checks.findLast(({ status }) => status === "FAIL");
+    const checks = report.checks.filter((check) => check !== last);
+    await writeFile(join(cwd, "known.json"), JSON.stringify({ ...report, checks }));
+    const { stderr: ofNew } = await callCommand(["scan", "--org", "acme", "--baseline", "known.json"], one);
+    expect(/^::error title=(V-\d+)/m.exec(ofNew)?.[1]).toBe(last?.vuln_id);
     const wrong = { cwd, env: { ...env, GITHUB_STEP_SUMMARY: join(cwd, "wrong.md") } };
     const { stderr: refused } = await callCommand(["scan", "--fail-on", "all"], wrong);
     expect(refused).toMatch(/^::error title=scanstream::--fail-on "all": expected fail/m);
