@@ -1,10 +1,10 @@
 import { abortable } from "../abortable.ts";
 import type { Broker, LostReason, MessagePublisher, SubscriptionHandlers } from "../broker.ts";
-import { requireMessage } from "./message.ts";
+import { pingMessage, requireMessage } from "./message.ts";
 import { brokerClosed, unavailable } from "./unavailable.ts";
 
 /** The part of a broker that differs from one to another. */
-interface BrokerDriver extends MessagePublisher, Pick<Broker, "ping"> {
+interface BrokerDriver extends MessagePublisher {
   /**
    * Subscribes to one channel of the broker. Resolves when the broker has confirmed it; rejects with `AppError("unavailable")`. `onLost` ends
    * the signal, and the signal ends the subscription at the broker. What the handlers are called with after that is dropped.
@@ -72,7 +72,8 @@ export function createBroker(driver: BrokerDriver): Broker {
 
     async ping() {
       requireOpen("ping");
-      await driver.ping();
+      // A publish: credentials that may not use these channels are not ready, although the server answers its PING.
+      await driver.publish("ping", pingMessage);
     },
 
     /** Every subscription is lost as `ended`. */

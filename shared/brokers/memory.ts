@@ -20,7 +20,6 @@ export function createMemoryBroker(): Broker {
         if (ofChannel.size === 0 && listeners.get(channel) === ofChannel) listeners.delete(channel);
       });
     },
-    async ping() {},
     close() {},
   });
 

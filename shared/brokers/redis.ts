@@ -2,7 +2,6 @@ import type { Broker } from "../broker.ts";
 import { InvalidSetting } from "../environment_reader.ts";
 import { requireDatabase, toChannelKey } from "./channel_key.ts";
 import { createBroker } from "./create_broker.ts";
-import { pingMessage } from "./message.ts";
 import { openRedisConnection } from "./redis_connection.ts";
 import { openSubscriberConnection } from "./redis_subscriber.ts";
 import { parseRedisUrl, type RedisAddress } from "./redis_url.ts";
@@ -51,10 +50,6 @@ export function createRedisBroker(options: RedisBrokerOptions): Broker {
     },
     openChannel: (channel, handlers, signal) =>
       subscriber.get().open(toChannelKey(database, channel), handlers, signal),
-    async ping() {
-      // A publish: a user that may not use these channels is not ready, although Redis answers its PING.
-      await commands.get().send("ping", (redis) => redis.publish(toChannelKey(database, "ping"), pingMessage));
-    },
     close() {
       subscriber.drop();
       commands.drop();

@@ -64,51 +64,114 @@ export function createUpstashBroker(options: UpstashBrokerOptions): Broker {
     async send(entries) {
       const pipeline = redis.pipeline();
       for (const { channel, message } of entries) pipeline.publish(toChannelKey(database, channel), message);
-      const failures = await send("publish", pipeline);
+      const replies = await pipeline.exec<unknown[]>({ keepErrors: true }).catch((error: unknown) => {
+        throw toFailure("publish", error);
+      });
       for (const [index, { resolve, reject }] of entries.entries()) {
-        const failure = failures[index] ?? null;
-        if (failure === null) resolve();
-        else reject(failure);
+        const { error = "The reply is not a number", result } = replies[index] ?? {};
+        if (typeof result === "number") resolve();
+        else reject(toFailure("publish", new errors.UpstashError(error)));
       }
     },
   });
 
-  const subscriptions: SubscriptionSettings = {
-    url,
-    token,
-    timeoutMs,
-    idleMs,
-    graceMs,
-    // Upstash promises no separate keep-alive. Every subscriber of the channel receives this one.
-    ping: (key) => void redis.publish(key, pingMessage).catch(() => undefined),
-    toFailure: (cause) => toFailure("subscribe", cause),
-  };
-
   return createBroker({
     publish: (channel, message) => queue.push(channel, message),
-    openChannel: (channel, handlers, signal) =>
-      openSubscription(subscriptions, toChannelKey(database, channel), { handlers, signal }),
-    async ping() {
-      const pipeline = redis.pipeline();
-      // A publish: a token that may only read is not ready, although Upstash answers its PING.
-      pipeline.publish(toChannelKey(database, "ping"), pingMessage);
-      const [failure] = await send("ping", pipeline);
-      if (failure) throw failure;
-    },
+    openChannel: (channel, handlers, signal) => openSubscription(toChannelKey(database, channel), handlers, signal),
     close: () => closing.abort(),
   });
 
-  /** Resolves with each command's failure, or null; rejects when none was answered. */
-  async function send(action: string, pipeline: ReturnType<Redis["pipeline"]>): Promise<readonly (AppError | null)[]> {
-    try {
-      const replies = await pipeline.exec<unknown[]>({ keepErrors: true });
-      if (replies.length !== pipeline.length()) throw new Error("The answer is not one reply for each command");
-      return replies.map(({ error, result }) => {
-        if (error === undefined && typeof result === "number") return null;
-        return toFailure(action, new errors.UpstashError(error ?? "The reply is not a number"));
+  /**
+   * Opens one event stream and reads it until the signal aborts or it is lost; resolves when it is confirmed. Its end, a broken
+   * connection, silence and unreadable bytes are each detected, because a subscriber that misses the end would wait indefinitely.
+   * `subscribe` of `@upstash/redis` 1.39.0 tells of neither: its reader stops without an event at the end, and writes to
+   * `console.error` when it is cut.
+   */
+  function openSubscription(key: string, handlers: SubscriptionHandlers, signal: AbortSignal): Promise<void> {
+    const confirmation = Promise.withResolvers<void>();
+    const deadline = setTimeout(() => finish("silent", new DOMException("no confirmation", "TimeoutError")), timeoutMs);
+    /** Null until it is confirmed. */
+    let watchdog: Watchdog | null = null;
+    signal.addEventListener("abort", () => {
+      clearTimeout(deadline);
+      watchdog?.stop();
+    });
+    // Never rejects: `finish` handles every end of it.
+    void run();
+    return confirmation.promise;
+
+    /** Upstash promises no separate keep-alive. Every subscriber of the channel receives this one. */
+    function onIdle(): void {
+      void redis.publish(key, pingMessage).catch(() => undefined);
+    }
+
+    async function run(): Promise<void> {
+      try {
+        const response = await fetch(`${url}/subscribe/${encodeURIComponent(key)}`, {
+          method: "POST",
+          headers: { authorization: `Bearer ${token}`, accept: "text/event-stream", "cache-control": "no-cache" },
+          // A redirect is a wrong URL; followed, it would carry the token elsewhere.
+          redirect: "manual",
+          // Aborting the request is what ends the subscription at the broker.
+          signal,
+        });
+        if (!isEventStream(response)) throw new Error(`HTTP ${response.status}: ${await readRefusalText(response)}`);
+        const reason = await read(response.body);
+        const what = reason === "ended" ? "ended" : "unreadable";
+        finish(reason, new Error(`the stream was ${what} before it was confirmed`));
+      } catch (error) {
+        finish("cut", error);
+      }
+    }
+
+    async function read(body: ReadableStream<Uint8Array>): Promise<LostReason> {
+      // The parser drops the byte order mark; if the decoder did too, a second one would go unseen.
+      const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+      let isReadable = true;
+      const parser = createParser({
+        maxBufferSize: maxEventChars,
+        onEvent({ data }) {
+          if (isReadable) isReadable = receive(data);
+        },
+        // An unknown field is the second line of a message that had a line break: part of it is lost.
+        onError() {
+          isReadable = false;
+        },
       });
-    } catch (error) {
-      throw toFailure(action, error);
+      const reader = body.getReader();
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done) return "ended";
+        watchdog?.reset();
+        try {
+          parser.feed(decoder.decode(value, { stream: true }));
+        } catch {
+          return "garbage";
+        }
+        if (!isReadable) return "garbage";
+      }
+    }
+
+    /** Takes `subscribe,<channel>,<count>`, then `message,<channel>,<text>`. False for anything else, and for what is over the bound. */
+    function receive(data: string): boolean {
+      const prefix = `${watchdog === null ? "subscribe" : "message"},${key},`;
+      if (!data.startsWith(prefix)) return false;
+      if (watchdog === null) {
+        clearTimeout(deadline);
+        watchdog = startWatchdog({ idleMs, graceMs, onIdle, onSilent: () => finish("silent") });
+        confirmation.resolve();
+        return true;
+      }
+      const message = data.slice(prefix.length);
+      if (isTooLong(message)) return false;
+      if (message !== pingMessage) handlers.onMessage(message);
+      return true;
+    }
+
+    /** Without effect when it is over; `cause` counts until it is confirmed. */
+    function finish(reason: LostReason, cause?: unknown): void {
+      confirmation.reject(toFailure("subscribe", cause));
+      handlers.onLost(reason);
     }
   }
 
@@ -133,108 +196,8 @@ function withoutPayload(error: unknown): unknown {
   return new Error(error.message.split(/, command was: |['"`{[]/, 1)[0]);
 }
 
-interface SubscriptionSettings extends Required<Omit<UpstashBrokerOptions, "database">> {
-  /** Publishes `pingMessage` on the channel: nothing arrived for `idleMs`. */
-  readonly ping: (key: string) => void;
-  /** The meaning of a request that was refused or failed, ended early, or did not answer in time. */
-  readonly toFailure: (cause: unknown) => AppError;
-}
-
 /** Room for the field name and the channel around the longest message. */
 const maxEventChars = maxMessageBytes + 4096;
-
-/**
- * Opens one event stream and reads it until the signal aborts or it is lost; resolves when it is confirmed. Its end, a broken
- * connection, silence and unreadable bytes are each detected, because a subscriber that misses the end would wait indefinitely.
- * `subscribe` of `@upstash/redis` 1.39.0 tells none of them: its reader stops without an event at the end, and writes to
- * `console.error` when it is cut.
- */
-function openSubscription(
-  { url, token, timeoutMs, idleMs, graceMs, ping, toFailure }: SubscriptionSettings,
-  key: string,
-  { handlers, signal }: { readonly handlers: SubscriptionHandlers; readonly signal: AbortSignal },
-): Promise<void> {
-  const confirmation = Promise.withResolvers<void>();
-  const deadline = setTimeout(() => finish("silent", new DOMException("no confirmation", "TimeoutError")), timeoutMs);
-  /** Null until it is confirmed. */
-  let watchdog: Watchdog | null = null;
-  signal.addEventListener("abort", () => {
-    clearTimeout(deadline);
-    watchdog?.stop();
-  });
-  // Never rejects: `finish` handles every end of it.
-  void run();
-  return confirmation.promise;
-
-  async function run(): Promise<void> {
-    try {
-      const response = await fetch(`${url}/subscribe/${encodeURIComponent(key)}`, {
-        method: "POST",
-        headers: { authorization: `Bearer ${token}`, accept: "text/event-stream", "cache-control": "no-cache" },
-        // A redirect is a wrong URL; followed, it would carry the token elsewhere.
-        redirect: "manual",
-        // Aborting the request is what ends the subscription at the broker.
-        signal,
-      });
-      if (!isEventStream(response)) throw new Error(`HTTP ${response.status}: ${await readRefusalText(response)}`);
-      const reason = await read(response.body);
-      const what = reason === "ended" ? "ended" : "unreadable";
-      finish(reason, new Error(`the stream was ${what} before it was confirmed`));
-    } catch (error) {
-      finish("cut", error);
-    }
-  }
-
-  async function read(body: ReadableStream<Uint8Array>): Promise<LostReason> {
-    // The parser drops the byte order mark; if the decoder did too, a second one would go unseen.
-    const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-    let isReadable = true;
-    const parser = createParser({
-      maxBufferSize: maxEventChars,
-      onEvent({ data }) {
-        if (isReadable) isReadable = receive(data);
-      },
-      // An unknown field is the second line of a message that had a line break: part of it is lost.
-      onError() {
-        isReadable = false;
-      },
-    });
-    const reader = body.getReader();
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return "ended";
-      watchdog?.reset();
-      try {
-        parser.feed(decoder.decode(value, { stream: true }));
-      } catch {
-        return "garbage";
-      }
-      if (!isReadable) return "garbage";
-    }
-  }
-
-  /** Takes `subscribe,<channel>,<count>`, then `message,<channel>,<text>`. False for anything else, and for what is over the bound. */
-  function receive(data: string): boolean {
-    const prefix = `${watchdog === null ? "subscribe" : "message"},${key},`;
-    if (!data.startsWith(prefix)) return false;
-    if (watchdog === null) {
-      clearTimeout(deadline);
-      watchdog = startWatchdog({ idleMs, graceMs, onIdle: () => ping(key), onSilent: () => finish("silent") });
-      confirmation.resolve();
-      return true;
-    }
-    const message = data.slice(prefix.length);
-    if (isTooLong(message)) return false;
-    if (message !== pingMessage) handlers.onMessage(message);
-    return true;
-  }
-
-  /** Without effect when it is over; `cause` counts until it is confirmed. */
-  function finish(reason: LostReason, cause?: unknown): void {
-    confirmation.reject(toFailure(cause));
-    handlers.onLost(reason);
-  }
-}
 
 function isEventStream(response: Response): response is Response & { readonly body: ReadableStream<Uint8Array> } {
   const contentType = response.headers.get("content-type") ?? "";
