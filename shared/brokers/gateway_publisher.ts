@@ -2,7 +2,7 @@ import type { AppError } from "../app_error.ts";
 import { numberEvents } from "../client/numbered_events.ts";
 import { GatewayRefusal, isTemporary, readRefusal } from "../http_refusal.ts";
 import { createPublisher, type Publisher } from "../send_event.ts";
-import { createSendQueue, maxWaitingChars, type QueuedMessage, type SendQueue } from "./send_queue.ts";
+import { createSendQueue, type QueuedMessage, type SendQueue } from "./send_queue.ts";
 import { parseServiceUrl, requireCredential } from "./service_url.ts";
 import { brokerClosed, refusedRetryAfterSeconds, serverFailure, unavailable } from "./unavailable.ts";
 
@@ -70,17 +70,12 @@ export function createGatewayPublisher(options: GatewayBrokerOptions): GatewayPu
       ({ message }) => message,
       (events) => post(channel, events),
     );
-    return createSendQueue({
-      maxBatchChars: maxWaitingChars,
-      async send(entries) {
-        try {
-          await sendNumbered(entries, ({ resolve, reject }, refusal) =>
-            refusal === null ? resolve() : reject(toFailure(refusal)),
-          );
-        } catch (error) {
-          throw toFailure(error);
-        }
-      },
+    return createSendQueue((entries) => {
+      const settle = ({ resolve, reject }: QueuedMessage, refusal: GatewayRefusal | null) =>
+        refusal === null ? resolve() : reject(toFailure(refusal));
+      return sendNumbered(entries, settle).catch((error: unknown) => {
+        throw toFailure(error);
+      });
     });
   }
 

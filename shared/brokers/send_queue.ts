@@ -1,15 +1,5 @@
 import { tooManyWaiting } from "./unavailable.ts";
 
-export interface SendQueueOptions {
-  /**
-   * Sends in order, and settles each entry. When it rejects, the entries that it did not settle and all that wait behind them are
-   * rejected alike: the broker is unavailable for each of them.
-   */
-  readonly send: (entries: readonly QueuedMessage[]) => Promise<void>;
-  /** Messages go out together up to this length; a longer one goes alone. */
-  readonly maxBatchChars: number;
-}
-
 /** A message, and the promise of its publisher. */
 export interface QueuedMessage extends Pick<PromiseWithResolvers<void>, "resolve" | "reject"> {
   readonly channel: string;
@@ -22,14 +12,19 @@ export interface SendQueue {
   isIdle(): boolean;
 }
 
+/** Messages go out together up to this length; a longer one goes alone. */
+const maxBatchChars = 1_000_000;
 /** Over this, a publisher that does not await is refused. */
-export const maxWaitingChars = 16_000_000;
+const maxWaitingChars = 16_000_000;
 
 /**
  * Keeps the order of one publisher over HTTP, where two concurrent requests may overtake each other: one request is in
  * flight, and messages pushed in the meantime go together in the next.
+ *
+ * `send` settles each entry. When it rejects, the entries that it did not settle and all that wait behind them are rejected alike: the
+ * broker is unavailable for each of them.
  */
-export function createSendQueue({ send, maxBatchChars }: SendQueueOptions): SendQueue {
+export function createSendQueue(send: (entries: readonly QueuedMessage[]) => Promise<void>): SendQueue {
   let waiting: QueuedMessage[] = [];
   let waitingChars = 0;
   let isSending = false;

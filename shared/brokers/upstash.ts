@@ -27,8 +27,6 @@ export interface UpstashBrokerOptions {
   readonly graceMs?: number;
 }
 
-const maxBatchChars = 1_000_000;
-
 /**
  * Upstash Redis over REST (https://upstash.com/docs/redis/features/restapi): what is published together is one pipeline of
  * `@upstash/redis`, and each channel is one streaming response, which `openSubscription` reads.
@@ -59,20 +57,17 @@ export function createUpstashBroker(options: UpstashBrokerOptions): Broker {
     readYourWrites: false,
     enableTelemetry: false,
   });
-  const queue = createSendQueue({
-    maxBatchChars,
-    async send(entries) {
-      const pipeline = redis.pipeline();
-      for (const { channel, message } of entries) pipeline.publish(toChannelKey(database, channel), message);
-      const replies = await pipeline.exec<unknown[]>({ keepErrors: true }).catch((error: unknown) => {
-        throw toFailure("publish", error);
-      });
-      for (const [index, { resolve, reject }] of entries.entries()) {
-        const { error = "The reply is not a number", result } = replies[index] ?? {};
-        if (typeof result === "number") resolve();
-        else reject(toFailure("publish", new errors.UpstashError(error)));
-      }
-    },
+  const queue = createSendQueue(async (entries) => {
+    const pipeline = redis.pipeline();
+    for (const { channel, message } of entries) pipeline.publish(toChannelKey(database, channel), message);
+    const replies = await pipeline.exec<unknown[]>({ keepErrors: true }).catch((error: unknown) => {
+      throw toFailure("publish", error);
+    });
+    for (const [index, { resolve, reject }] of entries.entries()) {
+      const { error = "The reply is not a number", result } = replies[index] ?? {};
+      if (typeof result === "number") resolve();
+      else reject(toFailure("publish", new errors.UpstashError(error)));
+    }
   });
 
   return createBroker({
