@@ -1,4 +1,5 @@
 import { isUnavailable } from "../shared/app_error.ts";
+import { withTimeout } from "../shared/with_timeout.ts";
 import {
   answerGraceMs,
   type Database,
@@ -124,21 +125,16 @@ async function transact<Result>(
   let hasFailed = false;
   let isBroken = false;
   let committed: Promise<string | undefined> | null = null;
-  const deadline = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
-    isBroken = true;
-    // The code is what the log shows: the database may be fast, and what ran in the transaction slow.
-    const cause = Object.assign(new Error(`The transaction took longer than ${deadlineMs} ms`), {
-      code: "transaction_timeout",
-    });
-    deadline.reject(databaseUnavailable(cause));
-  }, deadlineMs);
   try {
-    return await Promise.race([run(), deadline.promise]);
+    return await withTimeout(run(), deadlineMs, () => {
+      isBroken = true;
+      // The code is what the log shows: the database may be fast, and what ran in the transaction slow.
+      const cause = new Error(`The transaction took longer than ${deadlineMs} ms`);
+      return databaseUnavailable(Object.assign(cause, { code: "transaction_timeout" }));
+    });
   } catch (error) {
     throw unwrapDatabaseError(error);
   } finally {
-    clearTimeout(timer);
     isOpen = false;
     await connection.release(isBroken);
   }
