@@ -150,9 +150,10 @@ export async function runAttempt(attempt: Attempt): Promise<RawEvent | null | Su
       },
     });
     let isSynced = false;
-    let isLive = false;
     const synced = open(snapshotRead.promise).then(() => {
       isSynced = true;
+      progress.wasLive = true;
+      attempt.onLive();
     });
     expectBytes();
     // Started only where it is waited for: a read ahead that is rejected while an event is being worked on has no handler
@@ -160,9 +161,6 @@ export async function runAttempt(attempt: Attempt): Promise<RawEvent | null | Su
     let read: ReturnType<typeof reader.read> | null = null;
     for (;;) {
       if (isSynced) {
-        if (!isLive) attempt.onLive();
-        isLive = true;
-        progress.wasLive = true;
         for (const event of waiting) {
           await deliver(event);
           if (isEndSeen && event === waiting.at(-1)) return event;
