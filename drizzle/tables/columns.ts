@@ -1,6 +1,15 @@
-import { customType, timestamp } from "drizzle-orm/pg-core";
+import { type AnyPgColumn, customType, foreignKey, timestamp } from "drizzle-orm/pg-core";
 
 /** Milliseconds, as exact as a JavaScript `Date`, so that a cursor made of one finds its place again. */
 export const instant = (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: "date" });
 
 export const bytes = customType<{ data: Uint8Array }>({ dataType: () => "bytea" });
+
+/** A reference to a row of the same tenant, with which the row goes. */
+export function goesWith(
+  name: string,
+  columns: [tenantId: AnyPgColumn, id: AnyPgColumn],
+  foreignColumns: [tenantId: AnyPgColumn, id: AnyPgColumn],
+) {
+  return foreignKey({ name, columns, foreignColumns }).onDelete("cascade");
+}

@@ -1,8 +1,8 @@
 import { sql } from "drizzle-orm";
-import { check, foreignKey, index, jsonb, pgTable, primaryKey, text, unique, uuid } from "drizzle-orm/pg-core";
+import { check, index, jsonb, pgTable, primaryKey, text, unique, uuid } from "drizzle-orm/pg-core";
 import type { Results } from "../../shared/history/observation.ts";
 import { tenantPolicies } from "../policies.ts";
-import { instant } from "./columns.ts";
+import { goesWith, instant } from "./columns.ts";
 import { ofTenant } from "./people.ts";
 
 /** Registered with its first scan or monitor. Its state and its history are computed from `observations` when they are read. */
@@ -44,11 +44,11 @@ export const observations = pgTable(
   },
   (table) => [
     primaryKey({ name: "observations_pkey", columns: [table.tenantId, table.runId, table.knownFrom] }),
-    foreignKey({
-      name: "observations_organization",
-      columns: [table.tenantId, table.organizationId],
-      foreignColumns: [organizations.tenantId, organizations.id],
-    }).onDelete("cascade"),
+    goesWith(
+      "observations_organization",
+      [table.tenantId, table.organizationId],
+      [organizations.tenantId, organizations.id],
+    ),
     index("observations_by_time").on(table.tenantId, table.organizationId, table.knownTo),
     // The last scan and the last monitor of each organization of a list.
     index("observations_of_kind").on(table.tenantId, table.organizationId, table.kind, table.knownTo),

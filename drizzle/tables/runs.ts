@@ -4,7 +4,6 @@ import {
   boolean,
   check,
   doublePrecision,
-  foreignKey,
   index,
   integer,
   jsonb,
@@ -21,7 +20,7 @@ import type { FindingNotes } from "../../shared/schemas/finding_notes.ts";
 import type { LogStatus, StoredMonitorStatus } from "../../shared/schemas/monitor.ts";
 import type { ScanStatus } from "../../shared/schemas/scan.ts";
 import { tenantPolicies } from "../policies.ts";
-import { bytes, instant } from "./columns.ts";
+import { bytes, goesWith, instant } from "./columns.ts";
 import { ofTenant } from "./people.ts";
 
 /** The columns of scans and of monitors. */
@@ -164,11 +163,7 @@ export const findings = pgTable(
   (table) => [
     // Led by the tenant, so that an insert cannot learn from a conflict what another tenant stored.
     primaryKey({ name: "findings_pkey", columns: [table.tenantId, table.scanId, table.fingerprint] }),
-    foreignKey({
-      name: "findings_scan",
-      columns: [table.tenantId, table.scanId],
-      foreignColumns: [scans.tenantId, scans.id],
-    }).onDelete("cascade"),
+    goesWith("findings_scan", [table.tenantId, table.scanId], [scans.tenantId, scans.id]),
     index("findings_of_scan").on(table.tenantId, table.scanId, table.createdAt, table.fingerprint),
     ...tenantPolicies("findings", table.tenantId),
   ],
@@ -190,11 +185,7 @@ export const scanReports = pgTable(
   },
   (table) => [
     primaryKey({ name: "scan_reports_pkey", columns: [table.tenantId, table.scanId] }),
-    foreignKey({
-      name: "scan_reports_scan",
-      columns: [table.tenantId, table.scanId],
-      foreignColumns: [scans.tenantId, scans.id],
-    }).onDelete("cascade"),
+    goesWith("scan_reports_scan", [table.tenantId, table.scanId], [scans.tenantId, scans.id]),
     check("scan_reports_size", sql`${table.sizeBytes} = octet_length(${table.body})`),
     ...tenantPolicies("scan_reports", table.tenantId),
   ],
@@ -239,11 +230,7 @@ export const changes = pgTable(
   },
   (table) => [
     primaryKey({ name: "changes_pkey", columns: [table.tenantId, table.monitorId, table.id] }),
-    foreignKey({
-      name: "changes_monitor",
-      columns: [table.tenantId, table.monitorId],
-      foreignColumns: [monitors.tenantId, monitors.id],
-    }).onDelete("cascade"),
+    goesWith("changes_monitor", [table.tenantId, table.monitorId], [monitors.tenantId, monitors.id]),
     uniqueIndex("changes_of_monitor").on(table.tenantId, table.monitorId, table.number),
     index("changes_of_finding").on(table.tenantId, table.monitorId, table.fingerprint, table.number),
     index("changes_of_check").on(table.tenantId, table.monitorId, table.check, table.number),
