@@ -63,7 +63,7 @@ export async function startNeonProxy(target: { readonly host: string; readonly p
       client.on("error", () => undefined);
       try {
         await client.connect();
-        send(200, await run(client, JSON.parse(body) as NeonBody));
+        send(200, await run(client, JSON.parse(body)));
       } finally {
         await client.end();
       }
@@ -83,13 +83,11 @@ interface NeonQuery {
   readonly params?: readonly unknown[];
 }
 
-type NeonBody = NeonQuery | { readonly queries: readonly NeonQuery[] };
-
-async function run(client: Client, body: NeonBody): Promise<unknown> {
-  if (!("queries" in body)) return runQuery(client, body);
+/** A batch; the gateway sends nothing else. */
+async function run(client: Client, { queries }: { readonly queries: readonly NeonQuery[] }): Promise<unknown> {
   const results: unknown[] = [];
   await client.query("begin");
-  for (const query of body.queries) results.push(await runQuery(client, query));
+  for (const query of queries) results.push(await runQuery(client, query));
   await client.query("commit");
   return { results };
 }
