@@ -7,10 +7,11 @@ import { exportTenant } from "../features/tenant/export_tenant.ts";
 import { parseTenantId, type AdminArguments } from "./arguments.ts";
 import { executeAdmin, requireTenant, type AdminContext, type AdminOperation } from "./operations.ts";
 import { parseAdminConfig } from "../config.ts";
+import { AppError } from "../../shared/app_error.ts";
 import type { Environment } from "../../shared/environment_reader.ts";
 import { createLocalState, stateDirectory, type LocalState } from "./local_state.ts";
 import { embeddedDatabase } from "./embedded_database.ts";
-import { requireMigrated } from "./migrate.ts";
+import { requireMigrated, unreachable } from "./migrate.ts";
 
 /**
  * Runs one administrative operation on the database that the environment names, and returns its result as JSON. Embedded
@@ -51,6 +52,10 @@ async function withAdmin<Result>(
   const database = await openDatabase(config.databaseUrl, state);
   try {
     return await work(adminContext(config, state, database));
+  } catch (error) {
+    throw config.databaseUrl !== null && error instanceof AppError && error.code === "unavailable"
+      ? unreachable(error)
+      : error;
   } finally {
     await database.close();
   }

@@ -79,11 +79,16 @@ function roleProblem(error: DatabaseError): string {
   return `DATABASE_URL: expected a role that can switch to scanstream_app: the database refuses it (SQLSTATE ${error.sqlState})`;
 }
 
-function unreachable({ cause }: AppError): UsageError {
+/** Why the database does not serve, for whoever runs a command. A server's own words name what is full, read-only or starting. */
+export function unreachable({ cause }: AppError): UsageError {
   const code = errorCode(cause) ?? "";
   const why = networkProblem(cause) ?? "no answer";
   if (code.startsWith("28")) return settingsError(["DATABASE_URL: the server refuses this user or password"]);
   if (code === "3D000") return settingsError(["DATABASE_URL: the server has no database of this name"]);
+  const isSqlState = /^(?=.*\d)[0-9A-Z]{5}$/.test(code);
+  if (isSqlState && cause instanceof Error) {
+    return settingsError([`DATABASE_URL: the database does not serve: ${cause.message} (SQLSTATE ${code})`]);
+  }
   return settingsError([
     `DATABASE_URL: the database cannot be reached: check its host, its port and the network (${why})`,
   ]);

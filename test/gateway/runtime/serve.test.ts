@@ -119,6 +119,9 @@ describe("a real database", () => {
       url[part] = wrong;
       await expect(migrateCommand(createIo({ DATABASE_URL: url.href }).io)).rejects.toThrow(said);
     }
+    const standby = `${bare.ownerUrl}?options=-c%20default_transaction_read_only%3Don`;
+    const created = runAdmin({ DATABASE_URL: standby }, "tenant.create", { name: "Globex" });
+    await expect(created).rejects.toThrow(/DATABASE_URL: the database does not serve: .* read-only transaction/);
 
     for (const url of [bare.ownerUrl, bare.appUrl]) {
       const { io, written, listening, interrupt } = createIo({ PORT: "0", DATABASE_URL: url, ...secret });
