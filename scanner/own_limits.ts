@@ -52,6 +52,13 @@ function merge(byStig: Finding, byOwn: Finding | undefined, limits: Limits): Fin
   };
 }
 
+/** Says that a looser limit is another way to close a finding, because it waives what meets it; empty where none is looser. */
+export function looserLimitText({ parameters }: Tailoring): string {
+  const looser = parameters.filter(({ effect }) => effect === "looser");
+  const texts = looser.map(({ value, unit }) => `${valueText(value)} ${unit}`);
+  return texts.length === 0 ? "" : `, or meet the organization's own limit of ${texts.join(", ")}, which waives it`;
+}
+
 /** `minimum length 12 characters (STIG: 15, so this is looser)`, and the others. */
 export function limitsText(limits: Limits): string {
   return limits

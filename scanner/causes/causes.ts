@@ -3,6 +3,7 @@ import type { Cause, CheckResult, Finding } from "../../shared/report.ts";
 import { catalog } from "../catalog/catalog.ts";
 import type { CauseObject } from "../checks/check.ts";
 import { causeId } from "../evaluate.ts";
+import { looserLimitText } from "../own_limits.ts";
 import { isDeparture } from "../org_policy/document.ts";
 import type { CollectedArtifacts } from "../evidence/artifacts.ts";
 import { changeableObjects, type ChangeableObject } from "./cause_objects.ts";
@@ -70,7 +71,8 @@ function stepOf(
   { expected }: Finding,
 ): string {
   const check = catalog.find((one) => one.name === name);
-  if (tailoring !== undefined || check === undefined) return `make it ${expected}`;
+  if (tailoring !== undefined) return `make it ${expected}${looserLimitText(tailoring)}`;
+  if (check === undefined) return `make it ${expected}`;
   const { fix } = check.explanation;
   const [network = "", denial = ""] = fix.slice(-2);
   if (name === zonesOfApps && type === "app")

@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import { causesOf } from "../../../scanner/causes/causes.ts";
+import { sha256 } from "../../../scanner/digest.ts";
 import { manualSteps } from "../../../scanner/fix/manual_steps.ts";
 import { planFixes } from "../../../scanner/fix/plan_fixes.ts";
 import {
@@ -218,6 +220,16 @@ test("the draft leaves out a name that two tokens or policies have, because a do
   const drafted = draft(org);
   expect(drafted.api_tokens.map((entry: Json) => entry.token)).toEqual(["SIEM export"]);
   expect(drafted.session_policies).toEqual(policy.session_policies.slice(1));
+});
+
+test("the change that closes a failure names a looser limit of the organization, too, which fix plans", () => {
+  const one = fresh();
+  for (const { settings } of one.org.password_policies.value) settings.password.age.maxAgeDays = 0;
+  one.policy.limits = { password_maximum_age_days: 90 };
+  const changes = causesOf(judge(one), one.org, sha256).map(({ change }) => change);
+  expect(changes).toHaveLength(2);
+  for (const change of changes)
+    expect(change).toMatch(/of 1 to 60 days, or meet the organization's own limit of 90 days, which waives it$/);
 });
 
 test("the draft asks a person for the source of users, and leaves out zones that the org does not have once", () => {
