@@ -68,7 +68,11 @@ export function policyZoneUse(rules: JsonList, { accessPath, zones, everyone }: 
   const [first, ...others] = letIn.map(({ exclude }) => exclude);
   if (first === undefined) return null;
   denied.push(...first.filter((zone) => others.every((exclude) => exclude.includes(zone))));
-  const allowed = letIn.flatMap(({ include }) => include).filter((zone) => !denied.includes(zone));
+  // A rule for everywhere else lets in from the zones that other rules name, too.
+  const isEverywhere = letIn.some(
+    ({ include, exclude }) => include.length === 0 && exclude.every((zone) => denied.includes(zone)),
+  );
+  const allowed = isEverywhere ? [] : letIn.flatMap(({ include }) => include).filter((zone) => !denied.includes(zone));
   return { allowed, denied, open };
 }
 

@@ -117,6 +117,14 @@ testChanges([
     ),
     { [S]: "FAIL" },
   ],
+  [
+    "session rules deny a zone as the document does, and name one that everybody else may come from, too",
+    ({ org, policy }) => (
+      setSessionRules(org, ["DENY", fromZone(addZone(org))], ["ALLOW", onlyOffice(org)]),
+      (policy.session_policies = deniesBranch)
+    ),
+    {},
+  ],
   ["session rules let nobody in", ({ org }) => setSessionRules(org, ["DENY", everybody]), { [S]: open }],
   ["session rules deny all zones but one", ({ org }) => setSessionRules(org, ["DENY", notFromZone(officeId(org))]), {}],
   [
