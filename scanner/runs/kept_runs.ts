@@ -27,7 +27,7 @@ export async function listRuns(orgUrl: string | null) {
   if (others.length > 0)
     throw new UsageError([`Runs of several organizations are kept, ${hosts.join(", ")}: choose one with --org-url`]);
   if (host === undefined) return [];
-  const times = await foldersIn(join(runsFolder, host));
+  const times = await timesIn(join(runsFolder, host));
   return times.toReversed().map((time) => {
     const folder = join(runsFolder, host, time);
     return { evidence: join(folder, evidenceName), report: join(folder, reportName) };
@@ -40,7 +40,7 @@ export async function keepRun(
   keep: number,
 ): Promise<string | null> {
   const place = join(runsFolder, hostName(report.scan.org_url));
-  const name = report.scan.started_at.replaceAll(":", "-");
+  const name = nameOf(report.scan.started_at);
   const part = join(place, `.${name}`);
   try {
     await makeDirectory(place, 0o700);
@@ -53,7 +53,7 @@ export async function keepRun(
     };
     await Promise.all([write(evidenceName, document), write(reportName, report)]);
     await rename(part, join(place, name));
-    const times = await foldersIn(place);
+    const times = await timesIn(place);
     for (const old of times.slice(0, Math.max(0, times.length - keep)))
       await rm(join(place, old), { recursive: true, force: true });
     return null;
@@ -61,6 +61,17 @@ export async function keepRun(
     await rm(part, { recursive: true, force: true }).catch(() => {});
     return `${explainWriteError(`the run to ${place}`, error)}. With --no-keep none is kept`;
   }
+}
+
+/** The runs of an organization, oldest first. One of the future was named by a wrong clock and would stay the newest: it is the oldest. */
+async function timesIn(place: string): Promise<readonly string[]> {
+  const now = nameOf(new Date().toISOString());
+  return (await foldersIn(place)).toSorted((one, other) => Number(one <= now) - Number(other <= now));
+}
+
+/** The name of a run's folder. */
+function nameOf(startedAt: string): string {
+  return startedAt.replaceAll(":", "-");
 }
 
 /** Lists the folders in their order, without a run that is being written, which begins with a dot. */

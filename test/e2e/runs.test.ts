@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
@@ -80,6 +80,10 @@ test("the newest runs stay, and a run is compared with the one before", async ()
   expect((await run(...gate)).code).toBe(0);
   const later = await readdir(place);
   expect([kept.length, later.length, later.at(0)]).toEqual([2, 2, kept.at(1)]);
+  // A clock that was ahead named a run: it is the first to go.
+  await rename(join(place, later.at(0) ?? ""), join(place, "2999-01-01T00-00-00.000Z"));
+  expect((await run(...gate)).code).toBe(0);
+  expect(await readdir(place)).toEqual([later.at(1), expect.stringMatching(/^20[2-9]/)]);
   const compared = await run("diff", "-f", "json");
   expect([compared.code, (JSON.parse(compared.stdout) as Diff).kind]).toEqual([0, "artifacts"]);
   await org.stop();
