@@ -201,6 +201,8 @@ function addSettings(command: Command, name: CommandName): void {
     if (row.group !== undefined) option.helpGroup(row.group);
     if (row.flag === "--verbose") option.conflicts("quiet");
     const isList = row.form === "list" || row.flag.startsWith("--org ");
+    // A list that is given twice is one list, not the last of the two.
+    if (isList) option.argParser((value, before?: string) => (before === undefined ? value : `${before},${value}`));
     if (row.words !== undefined) offering(option, isList ? "list" : "one", row.words);
     command.addOption(option);
   }

@@ -49,7 +49,7 @@ export async function fixCommand(flags: Flags, io: CommandIo): Promise<number> {
   }
   const imported = plan.resources.filter(({ importId }) => importId !== null).length;
   io.stdout(
-    `${countOf(plan.fixed.length, "failing finding")} ${plan.fixed.length === 1 ? "is" : "are"} in the plan: ${countOf(imported, "object")} imported, ${plan.resources.length - imported} new; ` +
+    `${countOf(plan.fixed.length, "failing finding")} ${plan.fixed.length === 1 ? "is" : "are"} in the plan: ${countOf(imported, "object")} imported, ${plan.resources.length - imported} new\n` +
       `${countOf(plan.byHand.length, "finding")} left to you, with steps in plan.md\n`,
   );
   return areWritten ? exitCodes.ok : exitCodes.usage;

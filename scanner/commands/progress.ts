@@ -18,9 +18,10 @@ export type ProgressForm = "bar" | "lines" | "totals" | "quiet";
 const defaultColumns = 80;
 const eraseLine = "\r\u001b[2K";
 
-/** Chooses the form: on a terminal a bar, because the report has the rest; elsewhere a line for each check. */
-export function newProgress({ quiet }: { readonly quiet: boolean }, { terminal }: CommandIo): Progress {
-  return createProgress(terminal, quiet ? "quiet" : terminal.isTTY ? "bar" : "lines");
+/** Chooses the form: on a terminal that can erase a line a bar, because the report has the rest; elsewhere a line for each check. */
+export function newProgress({ quiet }: { readonly quiet: boolean }, { terminal, env }: CommandIo): Progress {
+  const mayErase = terminal.isTTY && env["TERM"] !== "dumb";
+  return createProgress(terminal, quiet ? "quiet" : mayErase ? "bar" : "lines");
 }
 
 /** Shows how far a scan is. `now`: milliseconds of a monotonic clock. */

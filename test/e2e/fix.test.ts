@@ -11,7 +11,7 @@ test("fix writes a plan and changes nothing in the org", async () => {
     code: 0,
     stderr: "",
     stdout:
-      "37 failing findings are in the plan: 9 objects imported, 4 new; 7 findings left to you, with steps in plan.md\n",
+      "37 failing findings are in the plan: 9 objects imported, 4 new\n7 findings left to you, with steps in plan.md\n",
   });
   const files = ["main.tf", "pages", "plan.md", "terraform.tfvars.example", "variables.tf"];
   expect((await readdir(join(path, "plan"))).sort()).toEqual(files);

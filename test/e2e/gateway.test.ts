@@ -29,7 +29,7 @@ test.each<[status: string, fail: number, code: number]>([
   expect((await watching.finished).code).toBe(code);
   // It has ended before the stream opens.
   const late = await run("watch", scan.id, "--exit-status");
-  expect(late).toMatchObject({ code, stdout: expect.stringMatching(new RegExp(`^Scan ${end}: 1 passed, ${fail} `)) });
+  expect(late).toMatchObject({ code, stdout: expect.stringMatching(new RegExp(`^Scan ${end}: 1 PASS, ${fail} `)) });
   expect((await run("watch", scan.id)).code).toBe(0);
 });
 
@@ -42,16 +42,16 @@ test("without an id follows everything of the tenant until Ctrl-C: what is under
   const next = await otherProducer.register({ org_url: "https://second.example" });
   await next.end("completed", { pass: 2, fail: 1, manual: 0 });
   await watching.until("stdout", new RegExp(`^Scan ${next.id} completed`, "m"));
-  await watching.until("stdout", /^Organization second\.example: \d+ passed, .*N\/A/m);
+  await watching.until("stdout", /^Organization second\.example: \d+ PASS, .*N\/A/m);
   const { code, stdout } = await watching.stop("SIGINT");
   expect(code).toBe(130);
   // When the row of an organization changes is the gateway's own pace.
   const lines = stdout.split("\n").filter((line) => !/pending: 0 of 0| running:|^Organization /.test(line));
   expect(lines).toEqual([
     "Scans under way: 1, monitors: 0",
-    `Scan ${running.id} pending: 0 of 29 checks, 0 passed, 0 failed, 0 need manual review, 0 N/A`,
+    `Scan ${running.id} pending: 0 of 29 checks, 0 PASS, 0 FAIL, 0 MANUAL, 0 N/A`,
     `Scan ${next.id} registered: https://second.example`,
-    `Scan ${next.id} completed: 2 passed, 1 failed, 0 need manual review, 0 N/A`,
+    `Scan ${next.id} completed: 2 PASS, 1 FAIL, 0 MANUAL, 0 N/A`,
     "",
   ]);
 });
@@ -92,7 +92,7 @@ test("writes one clean line for each event, whatever was published, and as JSON 
   const lines = shown?.stdout.trimEnd().split("\n") ?? [];
   expect(lines).toHaveLength(events.length + 1);
   expect(lines.at(-2)).toBe("[1/2] PASS   a");
-  expect(lines.at(-1)).toMatch(/^Scan a b c d e f: 1 passed, 0 failed, a b c d e f need manual review, \?+ N\/A$/);
+  expect(lines.at(-1)).toMatch(/^Scan a b c d e f: 1 PASS, 0 FAIL, a b c d e f MANUAL, \?+ N\/A$/);
   expect(linesOf(written?.stdout ?? "").slice(0, -1)).toEqual(events.map(({ type, data }) => ({ ...data, type })));
 });
 

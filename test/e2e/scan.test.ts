@@ -45,10 +45,10 @@ describe("scan", () => {
 
   test("a scan that could not read names the next command, however quiet and to which files it is", async () => {
     const env = { ...readOnly.env, IDP_SCOPES: "policies.read" };
-    const args = ["--check", "V-273204", "--quiet", "--format", "json", "--output", cwd];
+    const args = ["--check", "V-273204", "--check", "V-273205", "--quiet", "--format", "json", "--output", cwd];
     const { code, stderr } = await scan(env, ...args);
     expect(code).toBe(3);
-    expect(stderr).toMatch(/^Exit 3: 1 rule has no result .*\nNext: scanstream doctor\n$/);
+    expect(stderr).toMatch(/^Exit 3: 2 rules have no result .*\nNext: scanstream doctor\n$/);
   });
 
   test("writes the same verdicts again from saved artifacts, offline", async () => {

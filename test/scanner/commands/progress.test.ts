@@ -33,7 +33,7 @@ test.each([20, 80, 200])("on a terminal of %i columns the bar fits and is never 
     expect(textWidth(bar)).toBeLessThan(columns);
     expect(bar).toContain(`/${total}`);
     expect(bar).toMatch(
-      /^\[#*-*\] \d+\/\d+( · \d+ passed, \d+ failed, \d+ needs? manual review, \d+ N\/A( · about \d+ s left)?( · V-\d+)?)?$/,
+      /^\[#*-*\] \d+\/\d+( · \d+ PASS, \d+ FAIL, \d+ MANUAL, \d+ N\/A( · about \d+ s left)?( · V-\d+)?)?$/,
     );
   }
 });
