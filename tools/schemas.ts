@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { toJsonSchema } from "@valibot/to-json-schema";
 import type * as v from "valibot";
@@ -138,7 +139,7 @@ const ruleNames = catalog.map(({ name: check, rule: { vuln_id, stig_id, rule_id 
   rule_id,
 }));
 
-/** `node tools/schemas.ts` (and then `npm run format`) writes the schemas, names and pages that are made from the code. */
+/** `node tools/schemas.ts` writes the schemas, names and pages that are made from the code. */
 if (import.meta.main) {
   const root = `${import.meta.dirname}/..`;
   for (const name of schemaNames) {
@@ -147,4 +148,5 @@ if (import.meta.main) {
   await writeFile(`${root}/shared/stig_rule_names.json`, `${JSON.stringify(ruleNames, null, 2)}\n`);
   await writeFile(`${root}/docs/reference/settings.md`, describeSettings());
   await writeFile(`${root}/docs/reference/rules.md`, describeRules());
+  execFileSync("node_modules/.bin/oxfmt", ["shared"], { cwd: root });
 }
