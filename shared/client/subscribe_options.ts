@@ -120,6 +120,12 @@ export function parseOptions<Events extends object>(url: string | URL, options: 
   };
   const heartbeatMs = quantity("heartbeatMs");
   const plainUrl = parseUrl(url);
+  // Only a page has an address that a relative one can belong to; elsewhere every attempt would fail.
+  if (given.fetch === undefined && !URL.canParse(plainUrl) && Reflect.get(globalThis, "location") === undefined) {
+    throw new TypeError(
+      `Cannot subscribe: URL ${JSON.stringify(plainUrl.slice(0, 80))} is relative: expected http: or https:`,
+    );
+  }
   return {
     url: onSnapshot === undefined || /[?&]snapshot=/.test(plainUrl) ? plainUrl : withSnapshot(plainUrl),
     apiKey,

@@ -45,12 +45,13 @@ export const credentialCases: Readonly<Record<string, () => Promise<void>>> = {
     const wrong: [string | URL, SubscribeOptions<ScanEvents>, RegExp][] = [
       ["", {}, /URL ""/],
       ["ftp://example.test/", {}, /URL "ftp:/],
-      ["/stream", { apiKey: "" }, /apiKey/],
-      ["/stream", { apiKey: "se cret" }, /apiKey/],
-      ["/stream", { apiKey: "key", getAccessToken: () => "token" }, /both apiKey and getAccessToken/],
-      ["/stream", { heartbeatMs: 0 }, /heartbeatMs 0/],
-      ["/stream", { connectTimeoutMs: Number.NaN }, /connectTimeoutMs NaN/],
-      ["/stream", { backoffMs: [10, 5] }, /backoffMs \[10, 5\]/],
+      ["/api/v1/event-stream", {}, /is relative: expected http: or https:/],
+      ["https://example.test/", { apiKey: "" }, /apiKey/],
+      ["https://example.test/", { apiKey: "se cret" }, /apiKey/],
+      ["https://example.test/", { apiKey: "key", getAccessToken: () => "token" }, /both apiKey and getAccessToken/],
+      ["https://example.test/", { heartbeatMs: 0 }, /heartbeatMs 0/],
+      ["https://example.test/", { connectTimeoutMs: Number.NaN }, /connectTimeoutMs NaN/],
+      ["https://example.test/", { backoffMs: [10, 5] }, /backoffMs \[10, 5\]/],
     ];
     for (const [url, options, message] of wrong) {
       const refusing = () => subscribe(url, options);
