@@ -5,9 +5,9 @@ import { UsageError } from "../shared/usage_error.ts";
 import { defaultConnectTimeoutMs } from "./database.ts";
 import { toDatabaseError, unwrapDatabaseError } from "./database_error.ts";
 import { toClientConfig } from "./databases/pg.ts";
-import { withMigrations, type migrationConfig } from "./embedded_files.ts";
+import type { migrationConfig } from "./embedded_files.ts";
 import type { FeatureTables } from "./feature_tables.ts";
-import { migrateFeatures } from "./migrate_features.ts";
+import { migrateAll } from "./migrate_features.ts";
 
 /** "scanstream" in ASCII, cut to the 63 bits of a lock's key. */
 const migrationLock = "8319104478127354989";
@@ -28,8 +28,7 @@ export async function migrate(url: string, features: readonly FeatureTables[] = 
       // Drizzle writes tables without a schema's name, and a role's own search path could lead elsewhere.
       await client.query("set search_path to public");
       const apply = (config: typeof migrationConfig) => applyMigrations(drizzle(client), config);
-      await withMigrations(apply);
-      await migrateFeatures({ applyMigrations: apply, query: (statement) => client.query(statement) }, features);
+      await migrateAll({ applyMigrations: apply, query: (statement) => client.query(statement) }, features);
     });
     await guard.query("commit");
   });

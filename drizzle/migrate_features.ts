@@ -4,7 +4,7 @@ import { getTableConfig, type PgTable } from "drizzle-orm/pg-core";
 import { UsageError } from "../shared/usage_error.ts";
 import type { Database } from "./database.ts";
 import type { FeatureTables } from "./feature_tables.ts";
-import { migrationConfig } from "./embedded_files.ts";
+import { migrationConfig, withMigrations } from "./embedded_files.ts";
 import { literal } from "./transact.ts";
 import { noTenant, readOne } from "./transactions.ts";
 
@@ -15,14 +15,15 @@ interface OwnerConnection {
 }
 
 /**
- * Applies the migrations of each feature, each with its own journal, and gives its tables FORCE and the grants that drizzle-kit does
+ * Applies the migrations of this folder and those of each feature, each with its own journal, and gives its tables FORCE and the grants that drizzle-kit does
  * not write. Rejects with `UsageError` that names every table and index which is missing, and every table without `tenantPolicy`; nobody
  * may use its rows then.
  */
-export async function migrateFeatures(
+export async function migrateAll(
   { applyMigrations, query }: OwnerConnection,
   features: readonly FeatureTables[],
 ): Promise<void> {
+  await withMigrations(applyMigrations);
   for (const { prefix, migrations } of features) {
     if (migrations === undefined) continue;
     const migrationsTable = `migrations_${prefix.replaceAll("-", "_")}`;
@@ -49,7 +50,7 @@ function reasonOf(error: unknown): string {
   return cause instanceof Error ? cause.message : message;
 }
 
-/** Rejects with `UsageError` that names every table and index which `migrateFeatures` has not made or not protected. */
+/** Rejects with `UsageError` that names every table and index which `migrateAll` has not made or not protected. */
 export async function requireFeatureTables(database: Database, features: readonly FeatureTables[]): Promise<void> {
   const states = async (statement: string) =>
     (await readOne(database, noTenant, (db) => db.execute<TableState>(sql.raw(statement)))).rows;

@@ -4,9 +4,9 @@ import packageJson from "../../package.json" with { type: "json" };
 import { hasCode } from "../../shared/error_code.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import type { Database, DatabaseOptions } from "../database.ts";
-import { embeddedPostgres, withMigrations, type migrationConfig } from "../embedded_files.ts";
+import { embeddedPostgres, type migrationConfig } from "../embedded_files.ts";
 import type { FeatureTables } from "../feature_tables.ts";
-import { migrateFeatures } from "../migrate_features.ts";
+import { migrateAll } from "../migrate_features.ts";
 import { type Connection, createPooledDatabase } from "../transact.ts";
 
 export interface PgliteOptions {
@@ -113,8 +113,7 @@ async function openPglite({ PGlite, drizzle, migrate }: Modules, options: Pglite
     ...(await embeddedPostgres()),
   });
   const applyMigrations = (config: typeof migrationConfig) => migrate(drizzle(pglite), config);
-  await withMigrations(applyMigrations);
-  await migrateFeatures({ applyMigrations, query: (statement) => pglite.query(statement) }, options.features ?? []);
+  await migrateAll({ applyMigrations, query: (statement) => pglite.query(statement) }, options.features ?? []);
   return pglite;
 }
 
