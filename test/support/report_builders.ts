@@ -75,19 +75,9 @@ export function aReport(checks: readonly CheckResult[] = [aCheckResult()], chang
 }
 
 /** Header of saved evidence. */
-export function aScan(changes: Partial<CollectedScan> = {}): CollectedScan {
-  return {
-    org_url: "https://acme.okta.com",
-    client_id: "0oaclient",
-    engine: "identity",
-    started_at: "2026-11-21T12:00:00.000Z",
-    ended_at: "2026-11-21T12:01:00.000Z",
-    requested_scopes: ["okta.policies.read"],
-    granted_scopes: ["okta.policies.read"],
-    role: "super_admin",
-    requests: { total: 28, retried: 0, throttled_ms: 0 },
-    ...changes,
-  };
+export function aScan(): CollectedScan {
+  const { id: _id, tenant_id: _tenant, status: _status, ...scan } = aReport().scan;
+  return { ...scan, role: "super_admin" };
 }
 
 /** A policy name as an attacker may choose it. */
