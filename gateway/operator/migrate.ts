@@ -79,7 +79,7 @@ function roleProblem(error: DatabaseError): string {
   return `DATABASE_URL: expected a role that can switch to scanstream_app: the database refuses it (SQLSTATE ${error.sqlState})`;
 }
 
-/** Why the database does not serve, for whoever runs a command. A server's own words name what is full, read-only or starting. */
+/** Returns why the database does not serve. A server says in its own words that it is full, read-only or starting. */
 export function unreachable({ cause }: AppError): UsageError {
   const code = errorCode(cause) ?? "";
   const why = networkProblem(cause) ?? "no answer";
