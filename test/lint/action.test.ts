@@ -67,5 +67,8 @@ describe("scan step of action.yml", async () => {
     const given = { BASELINE: "report/scan.json", FAIL_ON_NEW: "true", DECISIONS: "waivers.json" };
     expect(await scan({ OUTPUT: "out; touch $(echo owned) `touch owned`", ...given })).toBe(0);
     await expect(readFile(join(folder, "owned"))).rejects.toThrow("ENOENT");
+    await writeFile(join(folder, "outputs"), "");
+    await scan({ FORMAT: "junit" });
+    expect(await readFile(join(folder, "outputs"), "utf8")).toMatch(/^failed=/);
   });
 });
