@@ -61,9 +61,12 @@ function readMethod(value: unknown): ChainMethod {
   const method = textOf(value, "method");
   const known = knownMethods.get(key ?? "") ?? (key === null ? knownMethods.get(method ?? "") : undefined);
   const name = method !== null && method !== key ? `${key ?? "method"} (${method})` : (key ?? "unnamed");
+  const factor = factorOf(value, known);
+  // Two factors in one step look like one without these words. A smart card says it by its name.
+  const proof = factor === "both" && known?.verifiesUser === true ? " with user verification" : "";
   return {
-    name: shorten(name, maxNameLength),
-    factor: factorOf(value, known),
+    name: `${shorten(name, maxNameLength)}${proof}`,
+    factor,
     isPhishingResistant: phishingResistance(value, known, method),
   };
 }
