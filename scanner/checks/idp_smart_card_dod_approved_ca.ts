@@ -156,7 +156,7 @@ function compareAuthorities(certificates: readonly CertificateFields[], policy: 
   const said = [...approved].map(([sha256, name]) =>
     unlisted.some(({ subject }) => subject === name) ? `SHA-256 ${sha256} of ${quoted(name)}` : quoted(name),
   );
-  return { kind: "departs", said: `the certificates of ${listTexts(said)}`, found };
+  return { kind: "departs", said: `the certificates of ${said.length === 0 ? "nobody" : listTexts(said)}`, found };
 }
 
 function plainHex(text: string): string {

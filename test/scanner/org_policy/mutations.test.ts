@@ -211,6 +211,9 @@ test("a departure tells two certificates of one name apart", () => {
   const finding = judge(one).find((result) => result.vuln_id === C)?.findings[0];
   expect(finding?.expected).toContain(`SHA-256 ${sha256} of "C=US, `);
   expect(finding?.actual).toBe(`"${name}" with SHA-256 ${"b".repeat(64)}`);
+  one.policy.certificate_authorities = [];
+  const unlisted = judge(one).find((result) => result.vuln_id === C)?.findings[0];
+  expect(unlisted?.expected).toMatch(/^the certificates of nobody, as /);
 });
 
 test("the draft leaves out a name that two tokens or policies have, because a document would be refused", () => {
