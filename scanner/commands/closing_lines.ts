@@ -59,7 +59,10 @@ export function nextLines(report: Report, { from, isKept, again }: NextSource): 
   const all = isKept
     ? `Every rule and finding: scanstream report${again}, or scanstream report${again} -f html -o report`
     : "Every rule and finding: add --verbose, or --format html --output report";
-  if (unreadRules(report).length > 0) return [all, ...(from === null ? [`Next: scanstream doctor${again}`] : [])];
+  const unread = unreadRules(report);
+  // An interruption is the person's own.
+  const mayHelp = from === null && unread.some(({ reason }) => reason !== "interrupted");
+  if (unread.length > 0) return [all, ...(mayHelp ? [`Next: scanstream doctor${again}`] : [])];
   // Stdin cannot be read again, and other commands would answer about another run than one that is not kept.
   if (from === null ? !isKept : from === standardStream) return [all];
   const source = from === null ? again : `${again} --from-artifacts ${shellWord(from)}`;
