@@ -79,15 +79,17 @@ function verdict(value: Verdict | null, isWaived: boolean, options: { readonly c
   return paintStatus(`${label}${reason}${isWaived ? " waived" : ""}`, label, options);
 }
 
-/** Authors of the change with their event types, each only once, and the other events of the interval. */
+/** Each author of the change with the event types, and the other events of the interval. */
 function reason(line: ChangeLine): string {
   const { cause, explained_by: events } = line;
   if (cause === "start") return "";
   if (cause === "decision") return decisionText(line);
   if (cause === "org_policy") return orgPolicyText;
-  const authors = events.map(({ actor, event_type: type }) => {
-    return `by ${printable(actorText(actor) ?? unknownActor)} (${printable(type)})`;
+  const byAuthor = Map.groupBy(events, ({ actor }) => actorText(actor) ?? unknownActor);
+  const authors = [...byAuthor].map(([author, own]) => {
+    const types = new Set(own.map(({ event_type: type }) => type));
+    return `by ${printable(author)} (${printable([...types].join(", "))})`;
   });
-  const who = authors.length === 0 ? "not explained by the log" : [...new Set(authors)].join(", ");
+  const who = authors.length === 0 ? "not explained by the log" : authors.join(", ");
   return [who, printable(alsoText(line))].filter((text) => text !== "").join("; ");
 }

@@ -126,7 +126,8 @@ function beginningOf(findings: readonly Finding[], changes: readonly Change[]): 
     for (const { fingerprint, from } of moved) verdicts.set(fingerprint, from);
     if (isSameResult(result(), present)) continue;
     const decisive = moved.find(({ to }) => to?.status === present.status) ?? moved[0];
-    return { atMs: Date.parse(seenAt), actor: actorName(decisive?.explained_by[0]?.actor ?? null), days: null };
+    const actors = new Set(decisive?.explained_by.flatMap(({ actor }) => actorName(actor) ?? []));
+    return { atMs: Date.parse(seenAt), actor: [...actors].join(", ") || null, days: null };
   }
   return null;
 }
