@@ -1,5 +1,6 @@
 import type { EnvironmentReader } from "../environment_reader.ts";
 import { parseRedisUrl } from "./redis_url.ts";
+import { parseCredential, parseServiceUrl } from "./service_url.ts";
 
 /** Which broker the environment names; the same variables for publishers and subscribers. */
 export type BrokerConfig =
@@ -17,14 +18,15 @@ export type BrokerConfig =
 export function parseBrokerConfig(reader: EnvironmentReader): BrokerConfig {
   // Redis answers a larger number as it answers no number at all.
   const databaseNumber = reader.integer("EVENTSTREAM_CACHE_DB", { fallback: 2, min: 0, max: 2 ** 31 - 1 });
-  const restUrl = reader.url("UPSTASH_REDIS_REST_URL", ["https:", "http:"], "https://<name>.upstash.io");
-  const token = reader.pattern("UPSTASH_REDIS_REST_TOKEN", /^[\x21-\x7e]+$/, "the database's REST token");
+  const [givenUrl, givenToken] = [reader.text("UPSTASH_REDIS_REST_URL"), reader.text("UPSTASH_REDIS_REST_TOKEN")];
+  const restUrl = reader.parsed("UPSTASH_REDIS_REST_URL", givenUrl, parseServiceUrl);
+  const token = reader.parsed("UPSTASH_REDIS_REST_TOKEN", givenToken, parseCredential);
   const redisUrl = reader.text("REDIS_URL");
   const address = reader.parsed("REDIS_URL", redisUrl, parseRedisUrl);
-  if (reader.text("UPSTASH_REDIS_REST_URL") !== null && reader.text("UPSTASH_REDIS_REST_TOKEN") === null) {
+  if (givenUrl !== null && givenToken === null) {
     reader.report("UPSTASH_REDIS_REST_TOKEN: required with UPSTASH_REDIS_REST_URL: expected the database's REST token");
   }
-  if (reader.text("UPSTASH_REDIS_REST_TOKEN") !== null && reader.text("UPSTASH_REDIS_REST_URL") === null) {
+  if (givenToken !== null && givenUrl === null) {
     reader.report("UPSTASH_REDIS_REST_URL: required with UPSTASH_REDIS_REST_TOKEN: expected https://<name>.upstash.io");
   }
   // Both may be set where a platform injects several addresses of one server; REST works on every runtime.

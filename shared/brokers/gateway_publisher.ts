@@ -3,7 +3,7 @@ import { numberEvents } from "../client/numbered_events.ts";
 import { GatewayRefusal, isTemporary, readRefusal } from "../http_refusal.ts";
 import { createPublisher, type Publisher } from "../send_event.ts";
 import { createSendQueue, type QueuedMessage, type SendQueue } from "./send_queue.ts";
-import { parseServiceUrl, requireCredential } from "./service_url.ts";
+import { parseCredential, parseOption, parseServiceUrl } from "./service_url.ts";
 import { brokerClosed, refusedRetryAfterSeconds, serverFailure, unavailable } from "./unavailable.ts";
 
 export interface GatewayBrokerOptions {
@@ -32,9 +32,9 @@ const maxChannels = 1000;
  * is stored once. Otherwise it goes out before the next event of its channel.
  */
 export function createGatewayPublisher(options: GatewayBrokerOptions): GatewayPublisher {
-  const { apiKey, timeoutMs = 8000 } = options;
-  const url = parseServiceUrl(options.url, "url (SCANSTREAM_URL)");
-  requireCredential(apiKey, "apiKey (SCANSTREAM_API_KEY)");
+  const { timeoutMs = 8000 } = options;
+  const url = parseOption("url (SCANSTREAM_URL)", options.url, parseServiceUrl);
+  const apiKey = parseOption("apiKey (SCANSTREAM_API_KEY)", options.apiKey, parseCredential);
   // Called as a property of `globalThis`: Workers refuses it unbound.
   const send = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
   const headers = { authorization: `Api-Key ${apiKey}`, "content-type": "application/json" };

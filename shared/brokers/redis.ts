@@ -1,10 +1,10 @@
 import type { Broker } from "../broker.ts";
-import { InvalidSetting } from "../environment_reader.ts";
 import { requireDatabase, toChannelKey } from "./channel_key.ts";
 import { createBroker } from "./create_broker.ts";
 import { openRedisConnection } from "./redis_connection.ts";
 import { openSubscriberConnection } from "./redis_subscriber.ts";
-import { parseRedisUrl, type RedisAddress } from "./redis_url.ts";
+import { parseRedisUrl } from "./redis_url.ts";
+import { parseOption } from "./service_url.ts";
 import { tooManyWaiting } from "./unavailable.ts";
 
 export interface RedisBrokerOptions {
@@ -32,7 +32,7 @@ const maxPendingChars = 16_000_000;
 export function createRedisBroker(options: RedisBrokerOptions): Broker {
   const { database, timeoutMs = 5000, pingEveryMs = 5000, pingTimeoutMs = 10_000 } = options;
   requireDatabase(database);
-  const address = parseAddress(options.url);
+  const address = parseOption("url (REDIS_URL)", options.url, parseRedisUrl);
   const settings = { address, database, timeoutMs, pingEveryMs, pingTimeoutMs };
   const commands = openedWhenNeeded((onClosed) => openRedisConnection(settings, onClosed));
   const subscriber = openedWhenNeeded((onClosed) => openSubscriberConnection(settings, onClosed));
@@ -71,13 +71,4 @@ function openedWhenNeeded<Connection extends { drop(): void }>(open: (onClosed: 
     },
     drop: () => current?.drop(),
   };
-}
-
-function parseAddress(url: string): RedisAddress {
-  try {
-    return parseRedisUrl(url);
-  } catch (error) {
-    if (!(error instanceof InvalidSetting)) throw error;
-    throw new TypeError(`Cannot make a broker: url (REDIS_URL) is not valid: ${error.message}`, { cause: error });
-  }
 }

@@ -1,21 +1,26 @@
-/**
- * The address of an HTTP service, without a slash at its end. Throws `TypeError` that names the variable and never the
- * value: what people paste there may hold a password.
- */
-export function parseServiceUrl(value: string, variable: string): string {
-  const url = URL.canParse(value) ? new URL(value) : null;
-  const isPlain = url !== null && url.username === "" && url.password === "" && url.search === "" && url.hash === "";
-  if (!isPlain || (url.protocol !== "https:" && url.protocol !== "http:")) {
-    throw new TypeError(
-      `Cannot make a broker: ${variable} is not valid: expected an https:// URL without user, query and fragment`,
-    );
-  }
-  return `${url.origin}${url.pathname.replace(/(?<!\/)\/+$/, "")}`;
+import { InvalidSetting } from "../environment_reader.ts";
+
+/** The address of an HTTP service, without a slash at its end. Throws `InvalidSetting`. */
+export function parseServiceUrl(value: string): string {
+  const url = URL.parse(value);
+  const isPlain = url !== null && url.username + url.password + url.search + url.hash === "";
+  if (isPlain && /^https?:$/.test(url.protocol)) return `${url.origin}${url.pathname.replace(/(?<!\/)\/+$/, "")}`;
+  throw new InvalidSetting("expected an https:// URL without user, query and fragment");
 }
 
-/** Throws `TypeError` for a key or token that no header can carry; it names the variable, never the value. */
-export function requireCredential(value: string, variable: string): void {
+/** A key or token that a header can carry. Throws `InvalidSetting`. */
+export function parseCredential(value: string): string {
   // A caller in JavaScript may have left it out.
-  if (typeof value === "string" && /^[\x21-\x7e]+$/.test(value)) return;
-  throw new TypeError(`Cannot make a broker: ${variable} is not valid: expected a text without spaces and line breaks`);
+  if (typeof value === "string" && /^[\x21-\x7e]+$/.test(value)) return value;
+  throw new InvalidSetting("expected a text without spaces and line breaks");
+}
+
+/** Throws `TypeError` that names the variable and never the value: what people paste there may hold a password. */
+export function parseOption<Value>(variable: string, value: string, parse: (value: string) => Value): Value {
+  try {
+    return parse(value);
+  } catch (error) {
+    if (!(error instanceof InvalidSetting)) throw error;
+    throw new TypeError(`Cannot make a broker: ${variable} is not valid: ${error.message}`, { cause: error });
+  }
 }

@@ -7,7 +7,7 @@ import { readRefusalText } from "../http_refusal.ts";
 import { requireDatabase, toChannelKey } from "./channel_key.ts";
 import { createBroker } from "./create_broker.ts";
 import { isTooLong, maxMessageBytes, pingMessage } from "./message.ts";
-import { parseServiceUrl, requireCredential } from "./service_url.ts";
+import { parseCredential, parseOption, parseServiceUrl } from "./service_url.ts";
 import { createSendQueue } from "./send_queue.ts";
 import { brokerClosed, serverFailure } from "./unavailable.ts";
 import { startWatchdog, type Watchdog } from "./watchdog.ts";
@@ -37,10 +37,10 @@ export interface UpstashBrokerOptions {
  * A publish that timed out may still have been taken; one that was refused or could not connect was not.
  */
 export function createUpstashBroker(options: UpstashBrokerOptions): Broker {
-  const { database, token, timeoutMs = 5000, idleMs = 20_000, graceMs = 10_000 } = options;
+  const { database, timeoutMs = 5000, idleMs = 20_000, graceMs = 10_000 } = options;
   requireDatabase(database);
-  requireCredential(token, "token (UPSTASH_REDIS_REST_TOKEN)");
-  const url = parseServiceUrl(options.url, "url (UPSTASH_REDIS_REST_URL)");
+  const url = parseOption("url (UPSTASH_REDIS_REST_URL)", options.url, parseServiceUrl);
+  const token = parseOption("token (UPSTASH_REDIS_REST_TOKEN)", options.token, parseCredential);
   const secrets = [token];
   const closing = new AbortController();
   const redis = new Redis({
