@@ -41,6 +41,13 @@ export async function migrateAll(
     await query(`alter table ${name} force row level security`);
     await query(`revoke all on ${name} from public`);
     await query(`grant select, insert, update, delete on ${name} to scanstream_app, scanstream_admin`);
+    // A serial column takes its default from a sequence, which has rights of its own.
+    const { rows } =
+      await query(`select objid::regclass::text as name from pg_depend join pg_class on pg_class.oid = objid
+      where relkind = 'S' and refobjid = ${literal(name)}::regclass`);
+    for (const { name: sequence } of rows as readonly TableState[]) {
+      await query(`grant usage on sequence ${sequence} to scanstream_app, scanstream_admin`);
+    }
   }
 }
 

@@ -288,14 +288,14 @@ test("a table without tenantPolicy, and what was not migrated, are one error tha
   await expect(openTestDatabase({ features: [broken] })).rejects.toThrow(folder);
 });
 
-test("S3: the policy of a feature's table holds for the table's owner, too", async () => {
+test("S3: the policy of a feature's table holds for the table's owner, too, and a serial column may be used", async () => {
   await using temporary = await temporaryFolder();
   const notes = defineFeature({
     prefix: "note",
     tables: [pgTable("notes", columns)],
     migrations: await writeMigration(
       temporary.path,
-      "create table notes (id uuid primary key, tenant_id uuid);--> statement-breakpoint\n" +
+      "create table notes (n bigserial, id uuid primary key, tenant_id uuid);--> statement-breakpoint\n" +
         "alter table notes enable row level security;--> statement-breakpoint\n" +
         "create policy notes_of_tenant on notes using (false)",
     ),
@@ -306,5 +306,6 @@ test("S3: the policy of a feature's table holds for the table's owner, too", asy
     db.execute(sql`select relforcerowsecurity as is_forced from pg_class where oid = 'public.notes'::regclass`),
   );
   expect(rows).toEqual([{ is_forced: true }]);
+  await expect(tenant.write((db) => db.execute(sql`select nextval('notes_n_seq')`))).resolves.toBeDefined();
   await migrated.close();
 });
