@@ -6,7 +6,7 @@ import { requestId } from "hono/request-id";
 import { AppError } from "../shared/app_error.ts";
 import { anyone, requireDeclared } from "./auth/access.ts";
 import type { Dependencies } from "./http/dependencies.ts";
-import { eventStreamsOf, type Feature } from "./features/features.ts";
+import { eventStreamsOf, type EventStreams, type Feature } from "./features/features.ts";
 import { isUnexpected, methodRefused, problemResponse } from "./http/problem.ts";
 import { publishRoute } from "./http/publish_route.ts";
 import { requestLog, routeOf, type RequestVariables } from "./http/request_log.ts";
@@ -24,8 +24,8 @@ interface Variables extends RequestVariables {
 type App = Hono<{ Variables: Variables }>;
 
 /**
- * The whole gateway as one web-standard `fetch`, for every runtime. Throws `TypeError` when two features share a channel prefix, and
- * for a route that declares no permission.
+ * The whole gateway as one web-standard `fetch`, for every runtime. Throws `TypeError` when two features share a channel prefix or the
+ * path of an event stream, and for a route that declares no permission.
  */
 export function createApp(dependencies: Dependencies, features: readonly Feature[]): App {
   requireOwnPrefixes(features);
@@ -92,6 +92,7 @@ export function createApp(dependencies: Dependencies, features: readonly Feature
   app.route("/api/v1", publishRoute(dependencies, features));
   for (const { routes } of features) if (routes !== undefined) app.route("/api/v1", routes(dependencies));
   const eventStreams = eventStreamsOf(features);
+  requireOwnPaths(eventStreams);
   for (const [mount, stream] of eventStreams) app.route(`/api/v1${mount}`, eventStreamRoute(stream));
   app.route("/api/v1", streamTokenRoute(dependencies, eventStreams));
   requireDeclared(app.routes.slice(platformRoutes));
@@ -127,4 +128,15 @@ function requireOwnPrefixes(features: readonly Feature[]): void {
   const shared = prefixes.find((prefix, index) => prefixes.indexOf(prefix) !== index);
   if (shared === undefined) return;
   throw new TypeError(`Cannot mount the features: two of them have the channel prefix ${JSON.stringify(shared)}`);
+}
+
+/** The first stream of a path answers, unless it is for some queries only. */
+function requireOwnPaths(eventStreams: EventStreams): void {
+  const taken = new Set<string>();
+  for (const [mount, { path, isFor }] of eventStreams) {
+    const whole = mount + path;
+    if (taken.has(whole))
+      throw new TypeError(`Cannot mount the features: two of them have an event stream at "${whole}"`);
+    if (isFor === undefined) taken.add(whole);
+  }
 }

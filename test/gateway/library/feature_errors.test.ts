@@ -183,6 +183,9 @@ test("features that do not fit together are an error that names both", async () 
   );
   const twice = createGateway({ features: [healthy, healthy], database, broker: memory() });
   await expect(twice).rejects.toThrow('two of them have the channel prefix "healthy"');
+  const there = defineFeature({ prefix: "job", eventStreams: { "/healthys": stream } });
+  const hidden = createGateway({ features: [healthy, there], database, broker: memory() });
+  await expect(hidden).rejects.toThrow('two of them have an event stream at "/healthys/:id/event-stream"');
 });
 
 const whole = { features: [healthy], database, broker: memory() };
