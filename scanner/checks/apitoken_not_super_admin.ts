@@ -114,7 +114,10 @@ function compareOwner(
   if (roles.some((label) => isSuperAdminRole({ label })))
     return { kind: "doubtful", why: "it gives the token a Super Administrator, which the STIG refuses" };
   const said = say(login, roles);
-  const isSame = owner.login.toLowerCase() === login.toLowerCase() && sameTexts(held, roles);
+  // Okta's own texts spell a role both ways: Read-only and Read-Only Administrator.
+  const inLowerCase = (texts: readonly string[]) => texts.map((text) => text.toLowerCase());
+  const isSame =
+    sameTexts(inLowerCase([owner.login]), inLowerCase([login])) && sameTexts(inLowerCase(held), inLowerCase(roles));
   if (!isSame) return { kind: "departs", said, found: say(owner.login, held) };
   if (tokensOfOwner === 1) return { kind: "agrees", said };
   return { kind: "doubtful", why: `the owner has ${tokensOfOwner} tokens, and no account that was made for this one` };

@@ -91,6 +91,11 @@ testChanges([
   ["a token is for everywhere", ({ org }) => (token(org).network = { connection: "ANYWHERE" }), { [T]: "FAIL" }],
   ["a token's zone is not there", ({ policy }) => (hrEntry(policy).zones = ["Old office"]), { [T]: open }],
   ["a token is not in the document", ({ policy }) => policy.api_tokens.pop(), { [T]: open, [O]: open }],
+  [
+    "the document spells a login and a role in another case",
+    ({ policy }) => Object.assign(hrEntry(policy), { owner: "HR@practice.example", roles: ["group administrator"] }),
+    {},
+  ],
   ["two tokens have one name", ({ org }) => (token(org).name = "SIEM export"), { [T]: open, [O]: open }],
   [
     "the document names a token that is gone",
