@@ -4,7 +4,7 @@ import type { Finding } from "../../gateway/web/model/finding.ts";
 import { needsYou, toAttention, toView } from "../../gateway/web/model/needs_you.ts";
 import { movedText, remedyOf, toNews } from "../../gateway/web/model/news.ts";
 import { toPlan } from "../../gateway/web/model/plan.ts";
-import { parseRulesView, toAddress } from "../../gateway/web/model/route.ts";
+import { parseRoute, parseRulesView, toAddress } from "../../gateway/web/model/route.ts";
 import { countRules, filterRules, passingDays, toRules } from "../../gateway/web/model/rules.ts";
 import type { Change } from "../../shared/schemas/change.ts";
 import type { Decision } from "../../shared/schemas/decision.ts";
@@ -290,5 +290,8 @@ test("an address keeps what is shown of an organization", () => {
   const address = toAddress("#/organizations/1?old=1", view);
   expect(address).toBe("#/organizations/1?status=waived&q=console&rule=V-273193&as-of=2026-11-01");
   expect(parseRulesView(address)).toEqual(view);
+  // Ids are UUIDs, in any case.
+  expect(parseRulesView("#/organizations/1?as-of=2F0F").asOf).toBe("2f0f");
+  expect(parseRoute("#/scans/2F0F")).toEqual({ page: "scan", id: "2f0f" });
   expect(parseRulesView("#/organizations/1?status=N/A&rule=x")).toMatchObject({ state: "not_applicable", rule: "x" });
 });

@@ -21,7 +21,7 @@ export function parseRoute(address: string): Route {
   if (settings !== undefined || hash === "#/settings") return { page: "settings", section: settings ?? "" };
   const [, kind, one] = onePattern.exec(hash) ?? [];
   if (one === undefined) return { page: "unknown" };
-  return { page: kind as "organization" | "scan" | "monitor", id: one };
+  return { page: kind as "organization" | "scan" | "monitor", id: one.toLowerCase() };
 }
 
 /** Filters of an organization's view: `…?status=&q=&rule=&as-of=`. */
@@ -44,7 +44,7 @@ export function parseRulesView(hash: string): RulesView {
       states.find((state) => state === query.get("status")?.toLowerCase().replace("n/a", "not_applicable")) ?? null,
     text: (query.get("q") ?? "").slice(0, maxTextLength),
     rule: rule === null ? null : (findRule(rule) ?? rule),
-    asOf: query.get("as-of"),
+    asOf: query.get("as-of")?.toLowerCase() ?? null,
   };
 }
 
