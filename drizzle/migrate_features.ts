@@ -41,7 +41,7 @@ export async function migrateAll(
     await query(`alter table ${name} force row level security`);
     await query(`revoke all on ${name} from public`);
     await query(`grant select, insert, update, delete on ${name} to scanstream_app, scanstream_admin`);
-    // A serial column takes its default from a sequence, which has rights of its own.
+    // A serial column takes its default from a sequence, which the table's rights leave out.
     const { rows } =
       await query(`select objid::regclass::text as name from pg_depend join pg_class on pg_class.oid = objid
       where relkind = 'S' and refobjid = ${literal(name)}::regclass`);

@@ -6,7 +6,9 @@ export function nearestName(wanted: string, names: readonly string[]): string | 
   for (const name of names) {
     // Letters that are too many or too few have to be put in or taken out: nothing is counted for far longer names.
     if (Math.abs(name.length - wanted.length) >= bestDistance && !name.includes(wanted)) continue;
-    const distance = name.includes(wanted) && wanted.length >= 4 ? 1 : editDistance(wanted, name);
+    // The shortest name that has all of it: "streams" for "stream", not "streamTokenSecret".
+    const isPart = name.includes(wanted) && wanted.length >= 4;
+    const distance = isPart ? 1 + (name.length - wanted.length) / maxLength : editDistance(wanted, name);
     if (distance >= bestDistance) continue;
     best = name;
     bestDistance = distance;

@@ -51,12 +51,13 @@ test("DATABASE_HTTP_URL may be plain http:// only for loopback", () => {
 
 test("wrong options of a Worker of one's own are named in the same way", async () => {
   watchErrors();
-  const own = createWorker(() => ({ features: [], broker: {}, streamTokenSecret: undefined }) as never);
+  const own = createWorker(() => ({ features: [], broker: {}, streamTokenSecret: undefined, stream: {} }) as never);
   const { detail } = await problemOf(await own.worker.fetch(new Request("https://gateway.test/"), {}));
   expect(detail).toMatch(/Cannot call createWorker/);
   for (const option of ["database", "broker.open", "streamTokenSecret", "streams"]) {
     expect(detail).toContain(`${option}: is required`);
   }
+  expect(detail).toContain('did you mean "streams"?');
 });
 
 test("with all variables it starts without reaching anything", async () => {
