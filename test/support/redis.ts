@@ -22,7 +22,7 @@ export interface RedisServerOptions {
  */
 const endsWithUs = 'exec 3<&0; (read -r _ <&3 || kill -KILL $$) >/dev/null 2>&1 & exec "$@" 3<&- </dev/null';
 
-/** A real Redis of this machine, on a loopback port of its own, that keeps nothing on disk. Throws one error that says what to install. */
+/** A real Redis of this machine, on a free loopback port, which keeps nothing on disk. Throws one error that says what to install. */
 export async function startRedis(options: RedisServerOptions = {}) {
   const binary = await requireProgram("redis-server");
   const password = options.password ?? null;
@@ -38,7 +38,7 @@ export async function startRedis(options: RedisServerOptions = {}) {
     password,
     /** With the password. */
     url: `redis://${password === null ? "" : `:${encodeURIComponent(password)}@`}${host}:${port}`,
-    /** Sends one command on a connection of its own, for looking at the server from outside. */
+    /** Sends one command on a new connection, to see the server from outside. */
     command: (name: string, ...args: readonly (string | number)[]): Promise<unknown> => inspector.call(name, ...args),
     /** Kills the process, a frozen one too. */
     async stop() {

@@ -74,7 +74,7 @@ export async function createScriptedIdp(options: ScriptedIdpOptions = {}) {
     /** Answers to a path (without query, or with the very same one): one after another, the last one repeatedly. */
     on: (method: "GET" | "POST", path: string, ...replies: readonly [Script, ...Script[]]) =>
       void scripts.set(`${method} ${path}`, [...replies]),
-    /** Requests that arrived for a path, whatever its query. */
+    /** Requests that arrived for a path, with any query. */
     seen: (path: string): readonly SeenRequest[] => requests.filter((request) => request.url.split("?", 1)[0] === path),
     stop: close,
   };

@@ -161,7 +161,7 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
     },
     /** Nothing passes any more, on open and on new connections, and neither side is told, until `restore`. */
     stall: () => setPace(0),
-    /** At most so many bytes a second in each direction of each connection, until `restore`. */
+    /** Bounds the bytes a second in each direction of each connection, until `restore`. */
     slow: setPace,
     /** Holds each chunk for so long, in each direction, until `restore`. */
     delay(ms: number) {
@@ -171,7 +171,7 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
     loseNextAnswer() {
       answersToLose += 1;
     },
-    /** Passes so many more bytes from the server on each open and each new connection, then ends it with FIN; until `restore`. */
+    /** Passes this number of bytes more from the server on each open and each new connection, then ends it with FIN; until `restore`. */
     truncate,
     /** Passes everything again, what was held first. */
     restore() {
