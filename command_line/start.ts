@@ -13,7 +13,7 @@ import type { CommandIo } from "./command_io.ts";
 import { makeDirectory } from "./files.ts";
 import { createProcessIo, openStandardStreams } from "./process_io.ts";
 import { createPracticeOrg, type PracticeOrg } from "../practice_org/create_practice_org.ts";
-import { publishCredentials, loadKeyPair } from "../practice_org/auth/credentials.ts";
+import { keptFileOf, publishCredentials, loadKeyPair } from "../practice_org/auth/credentials.ts";
 import { followCommand } from "../scanner/commands/follow_command.ts";
 import { scanCommand } from "../scanner/commands/scan_command.ts";
 
@@ -163,10 +163,12 @@ async function openDemo(gateway: RunningGateway): Promise<Demo> {
 }
 
 async function openPracticeOrg(): Promise<PracticeOrg> {
-  const keyPair = await loadKeyPair(join(stateDirectory, "practice-org"));
+  const directory = join(stateDirectory, "practice-org");
+  const keyPair = await loadKeyPair(directory);
+  const keptFile = keptFileOf(directory, practicePort);
   const options = { profile: { name: "typical" }, role: "super", latencyMs: practiceLatencyMs, keyPair } as const;
   // The same address each time is the same org each time, with a trend over its scans.
-  return createPracticeOrg({ ...options, port: practicePort }).catch(() => createPracticeOrg(options));
+  return createPracticeOrg({ ...options, port: practicePort, keptFile }).catch(() => createPracticeOrg(options));
 }
 
 function say(line: string): void {

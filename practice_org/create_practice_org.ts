@@ -11,9 +11,10 @@ import { profileContents, type Profile } from "./contents/profile.ts";
 import { createRateLimits, type RateLimit } from "./http/rate_limits.ts";
 import { adminOf } from "./log/admins.ts";
 import { createAdminConsole, createOrgState, type AdminConsole } from "./changes/admin_console.ts";
-import { createSystemLog, type LogEvent, type LogEventSpec } from "./log/system_log.ts";
+import { createSystemLog, type LogEvent, type LogEventSpec, type SystemLog } from "./log/system_log.ts";
 import type { IncomingMessage, Server } from "node:http";
 import { answer } from "./api/answer.ts";
+import { originOf, readKept, writeKept } from "./kept_org.ts";
 import type { Caller, Org } from "./org.ts";
 import { everyScope } from "./api/routes.ts";
 import { manageScopes } from "./writes/write_routes.ts";
@@ -45,6 +46,8 @@ export interface PracticeOrgOptions {
   readonly dpop?: "required" | "off";
   /** Without a service app: a person creates it on the admin page. */
   readonly isFresh?: boolean;
+  /** File from which it goes on, unless it is fresh, and which keeps each change. Default: it is a new org each time. */
+  readonly keptFile?: string;
 }
 
 interface LoggedRequest {
@@ -156,14 +159,37 @@ function buildOrg(url: string, options: PracticeOrgOptions, { keys, terraformKey
   }
   const now = options.clock ?? Date.now;
   const clock = () => now() + app.clockOffsetMs;
+  const contentsAt = (nowMs: number) => {
+    const site: Site = { url, nowMs };
+    return typeof options.profile === "function" ? options.profile(site) : profileContents(options.profile, site);
+  };
   const site: Site = { url, nowMs: clock() };
-  const profile =
-    typeof options.profile === "function" ? options.profile(site) : profileContents(options.profile, site);
-  const { id: orgId, serviceAppPolicyId: policyId } = profile;
+  const initial = contentsAt(site.nowMs);
+  const { id: orgId, serviceAppPolicyId: policyId } = initial;
+  const { keptFile } = options;
+  const origin = keptFile === undefined ? "" : originOf(contentsAt(0));
+  const kept = keptFile === undefined || isFresh ? null : readKept(keptFile, origin);
   const appOf = (label: string) => serviceApp(site, { label, orgId, policyId, requiresDpop: dpop === "required" });
-  const contents = terraformKeys === null ? profile : { ...profile, apps: [...profile.apps, appOf(terraform)] };
-  const state = createOrgState(contents, { site, clock });
-  const log = createSystemLog(clock, () => faults.takeForChange());
+  const present = kept?.contents ?? initial;
+  const isWithTerraform = terraformKeys === null || present.apps.some(({ label }) => label === terraform);
+  const contents = isWithTerraform ? present : { ...present, apps: [...present.apps, appOf(terraform)] };
+  const state = createOrgState(initial, { site, clock, contents });
+  const written = createSystemLog(clock, () => faults.takeForChange(), kept?.entries);
+  const cursorSecret = kept === null ? randomBytes(32) : Buffer.from(kept.cursorSecret, "base64url");
+  const keep = () => {
+    if (keptFile === undefined) return;
+    const secret = cursorSecret.toString("base64url");
+    writeKept(keptFile, { origin, contents: state.contents(), entries: written.entries(), cursorSecret: secret });
+  };
+  const log: SystemLog = {
+    ...written,
+    write(specs, by) {
+      const events = written.write(specs, by);
+      keep();
+      return events;
+    },
+  };
+  keep();
   return {
     url,
     state,
@@ -180,7 +206,7 @@ function buildOrg(url: string, options: PracticeOrgOptions, { keys, terraformKey
     proofReplays: createReplayGuard(),
     rateLimits: createRateLimits({ ...defaultRateLimit, ...options.rateLimit }),
     faults,
-    cursorSecret: randomBytes(32),
+    cursorSecret,
     clock,
   };
 }

@@ -31,8 +31,11 @@ export interface OrgState {
   isPossible(change: Change): boolean;
 }
 
-export function createOrgState(initial: OrgContents, { site, clock }: { site: Site; clock: () => number }): OrgState {
-  let contents = initial;
+export function createOrgState(
+  initial: OrgContents,
+  { site, clock, ...present }: { site: Site; clock: () => number; contents?: OrgContents },
+): OrgState {
+  let { contents = initial } = present;
   const newDraft = (): Draft => ({ contents, initial, site, nowMs: clock(), events: [] });
   const attempt = ({ make }: Change): Draft => {
     const draft = newDraft();

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 
-/** Links to the next page: opaque cursors of this run of the org, each good for one list. */
+/** Links to the next page: opaque cursors of this org, each good for one list. */
 
 export function sealCursor(numbers: readonly number[], purpose: string, secret: Uint8Array): string {
   const text = numbers.join("_");
@@ -8,7 +8,7 @@ export function sealCursor(numbers: readonly number[], purpose: string, secret: 
   return Buffer.from(`${text}.${seal}`).toString("base64url");
 }
 
-/** Null: it is of another list, of another run, or no cursor. */
+/** Null: it is of another list, of another org, or no cursor. */
 export function openCursor(cursor: string, purpose: string, secret: Uint8Array): readonly number[] | null {
   const [text = ""] = Buffer.from(cursor, "base64url").toString("latin1").split(".");
   if (!/^\d{1,15}(?:_\d{1,15})*$/.test(text)) return null;

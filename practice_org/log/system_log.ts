@@ -61,9 +61,13 @@ type EventFault = "duplicate-events" | "event-without-target" | "missing-events"
 /** Kept in memory: the newest entries. */
 const maxEntries = 200_000;
 
-export function createSystemLog(clock: () => number, takeFaults: () => readonly string[]): SystemLog {
-  let entries: LogEntry[] = [];
-  let nextPosition = 0;
+export function createSystemLog(
+  clock: () => number,
+  takeFaults: () => readonly string[],
+  kept: readonly LogEntry[] = [],
+): SystemLog {
+  let entries = [...kept];
+  let nextPosition = (kept.at(-1)?.position ?? -1) + 1;
   const append = (event: LogEvent, persistedMs: number) => {
     entries.push({ event, persistedMs, position: nextPosition });
     nextPosition += 1;

@@ -1,8 +1,12 @@
 import type { OrgPolicy } from "../../../scanner/org_policy/document.ts";
 import { aDocument } from "../../support/org_policy_builder.ts";
 import { randomUUID } from "node:crypto";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../shared/json.ts";
+import { startOrg } from "../../practice_org/start_org.ts";
+import { ownFolder } from "../../support/clean_up.ts";
+import { freePort } from "../../support/free_port.ts";
 import { setUpOrg, startFollower } from "./followed_org.ts";
 
 const fips = "authenticator_okta_verify_fips_compliant";
@@ -47,6 +51,23 @@ describe("a follower, where the log or the organization fails", () => {
     const { lines } = await follower.after();
     expect(lines).toMatchObject([{ check: fips, cause: "log", explained_by: [{}] }]);
     expect(follower.looks.at(-1)).toMatchObject({ log_status: "reading", error_code: null });
+  });
+
+  it("goes on after the org was started again, which forgets neither a change nor its log unless it is fresh", async () => {
+    const kept = { port: await freePort(), keptFile: join(await ownFolder(), "org.json") };
+    const { org, start } = await setUpOrg(kept);
+    await start({ once: true }).finished;
+    org.change("fips-off", "dana@practice.example");
+    await org.stop();
+    const again = await startOrg({ profile: { name: "compliant" }, ...kept });
+    const second = start({ once: true });
+    await second.finished;
+    const actor = { login: "dana@practice.example" };
+    expect(second.lines).toMatchObject([{ check: fips, to: { status: "FAIL" }, explained_by: [{ actor }] }]);
+    expect(second.said).toEqual([]);
+    await again.stop();
+    const fresh = await startOrg({ profile: { name: "compliant" }, isFresh: true, ...kept });
+    expect(fresh.change("fips-off")).toHaveLength(1);
   });
 
   it("says when another version of the organization's document changes results, also one from before a restart", async () => {
