@@ -84,12 +84,13 @@ test("how long a rule has been passing, and the file to hand over: two clicks", 
   await scan.store([buildFinding({ status: "PASS" })]);
   await scan.end("completed", { pass: 1, fail: 0, manual: 0 });
   await tenant.producer.register({ org_url: "https://other.okta.com", checks_total: 1 });
-  await using watched = await openPage(browser, `${gateway.url}/#/`);
+  // Days are of UTC, where it is noon at two of the next day here.
+  await using watched = await openPage(browser, `${gateway.url}/#/`, { timezoneId: "Pacific/Kiritimati" });
   const { page } = watched;
   const { click, count } = counted();
   await click(page.locator(".organization-link", { hasText: "acme" }));
-  const rule = page.locator(".rule", { hasText: "passing since" });
-  await rule.filter({ hasText: "(1 day)" }).waitFor();
+  const today = new Date().toLocaleDateString("en-US", { month: "short", day: "numeric", timeZone: "UTC" });
+  const rule = page.locator(".rule", { hasText: `passing since ${today} (1 day)` });
   await click(rule.locator("summary"));
   await rule
     .locator(".rule-inside .days title", { hasText: "400 days: 0 failing, 399 unknown" })

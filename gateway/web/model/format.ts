@@ -43,6 +43,12 @@ export function formatAgo(timeMs: number, nowMs: number): string {
   return ageMs < 7 * dayMs ? `${formatDuration(ageMs)} ago` : dayFormat.format(timeMs);
 }
 
+/** `Nov 26` for the beginning of a day of UTC, with the year where it is another one. */
+export function formatDay(timeMs: number, nowMs: number): string {
+  const year = nowMs - timeMs < 300 * dayMs ? {} : { year: "numeric" as const };
+  return new Date(timeMs).toLocaleDateString(language, { month: "short", day: "numeric", ...year, timeZone: "UTC" });
+}
+
 /** `05:02` for today, else `Nov 26`, with the year where it is another one. */
 export function formatSince(timeMs: number, nowMs: number): string {
   if (shortFormat.format(timeMs) === shortFormat.format(nowMs) && nowMs - timeMs < 2 * dayMs)

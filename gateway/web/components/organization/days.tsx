@@ -1,6 +1,6 @@
 import { countOf } from "../../../../shared/outcome_text.ts";
 import type { HistoryDay } from "../../../../shared/schemas/history.ts";
-import { dayMs, formatSince } from "../../model/format.ts";
+import { formatDay, formatSince } from "../../model/format.ts";
 import type { RuleRow, TrendDay } from "../../model/rules.ts";
 
 /** `since 05:02, Alex Admin`, `passing since Mar 3 (271 days, 12 unknown)`. */
@@ -10,9 +10,7 @@ export function sinceText({ state, since }: Pick<RuleRow, "state" | "since">, no
   if (days !== null && state === "pass") {
     const total = days.known + days.unknown;
     const unknown = days.unknown === 0 ? "" : `, ${days.unknown} unknown`;
-    // The days are of UTC: their noon is on the same date in most zones.
-    const from = formatSince(atMs + 43_200_000, now + 2 * dayMs);
-    return `passing since ${from} (${total} ${total === 1 ? "day" : "days"}${unknown})`;
+    return `passing since ${formatDay(atMs, now)} (${total} ${total === 1 ? "day" : "days"}${unknown})`;
   }
   return `${state === "pass" ? "passing " : ""}since ${formatSince(atMs, now)}${actor === null ? "" : `, ${actor}`}`;
 }
