@@ -1,12 +1,13 @@
 import type { ComponentChildren } from "preact";
-import { useCallback, useState } from "preact/hooks";
+import { useCallback, useEffect, useState } from "preact/hooks";
 import { endOfExpiry, isExpired } from "../../../../shared/decisions/expiry.ts";
 import { decisionSchema, type Decision } from "../../../../shared/schemas/decision.ts";
 import { pageOf } from "../../../../shared/schemas/primitives.ts";
 import { checkTitle, ruleIds } from "../../model/check_catalog.ts";
-import { decisionsPath, toDecisionPath } from "../../model/api.ts";
+import { type Api, decisionsPath, toDecisionPath } from "../../model/api.ts";
 import { formatDuration, formatOrg, formatTime } from "../../model/format.ts";
 import { endsSoon } from "../../model/needs_you.ts";
+import { openOrganization, type OrganizationTarget } from "../../model/organization_store.ts";
 import { mayDo } from "../../model/permissions.ts";
 import type { Session } from "../../model/session.ts";
 import type { Tenant } from "../../model/tenant_store.ts";
@@ -39,6 +40,7 @@ export function DecisionsPage({ session, tenant }: { readonly session: Session; 
     .toSorted((a, b) => endMs(a) - endMs(b));
   const soon = holding.filter((decision) => endsSoon(decision, now)).length;
   const items = shown === "hold" ? holding : (ended.items ?? []);
+  const names = useNames(api, tenant, items);
 
   const withdraw = (decision: Decision) =>
     run("withdraw the decision", async (signal) => {
@@ -102,7 +104,7 @@ export function DecisionsPage({ session, tenant }: { readonly session: Session; 
                   <span class="decision-title">{checkTitle(decision.check)}</span>
                 </th>
                 <td data-label="Resource">
-                  {resourceText(decision, tenant)}
+                  {resourceText(decision, names, tenant)}
                   <div class="fine">
                     {decision.org_url === null ? "every organization" : formatOrg(decision.org_url)}
                   </div>
@@ -149,15 +151,37 @@ function endText(decision: Decision): string {
   return expires ?? "never";
 }
 
-/** The name that changes or findings give the resource; else what was decided about it. */
-function resourceText({ resource, kind }: Decision, tenant: Tenant): string {
+/** The name that a finding or a change gives the resource; else what was decided about it. */
+function resourceText({ resource, kind }: Decision, names: ReadonlyMap<string, string>, tenant: Tenant): string {
   if (resource === null) return kind === "waiver" ? "every finding" : "the whole rule";
   const plain = resource.replaceAll(/\\([*?\\])/g, "$1");
-  for (const own of tenant.changes.values()) {
-    const known = own.find((change) => change.resource.id === plain);
-    if (known !== undefined && known.resource.name !== "") return known.resource.name;
-  }
-  return plain;
+  const changed = [...tenant.changes.values()].flat().find((change) => change.resource.id === plain);
+  return names.get(plain) || changed?.resource.name || plain;
+}
+
+/** Names of resources by their ids, as the present findings of the organizations have them that were decided about. */
+function useNames(api: Api, tenant: Tenant, decisions: readonly Decision[]): ReadonlyMap<string, string> {
+  const [names, setNames] = useState<ReadonlyMap<string, string>>(new Map());
+  const { organizations, listen } = tenant;
+  const decided = new Set(decisions.flatMap(({ resource, org_url: url }) => (resource === null ? [] : [url])));
+  const targets = organizations
+    .filter(({ org_url: url }) => decided.has(url))
+    .map(({ monitor_id: monitorId, last_scan_id: scanId }) => ({ organizationId: null, monitorId, scanId }));
+  const wanted = JSON.stringify(targets);
+  useEffect(() => {
+    const stores = (JSON.parse(wanted) as OrganizationTarget[]).map((target) => {
+      const onChange = () => {
+        const found = [...store.current.findings.values()];
+        setNames(
+          (before) => new Map([...before, ...found.map((one) => [one.resource_id, one.resource_name] as const)]),
+        );
+      };
+      const store = openOrganization({ api, tenant: { listen }, onChange }, target);
+      return store;
+    });
+    return () => stores.forEach((store) => store.close());
+  }, [api, listen, wanted]);
+  return names;
 }
 
 /** A text in which the addresses of tickets are links. */
