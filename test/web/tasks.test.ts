@@ -267,6 +267,39 @@ test("everything works with the keyboard; / searches, j and k go through the row
   await page.getByText("No rule matches.").waitFor();
 });
 
+test("the focus goes to what is next when a decision or a key that had it vanishes; resources have their names", async () => {
+  const tenant = await demoTenant();
+  await gateway.addUser(tenant.id, member, "admin");
+  const scan = await tenant.producer.register({ org_url: orgUrl, checks_total: 1 });
+  const names = ["Default Policy", "Legacy*"];
+  await scan.store(names.map((resource_name) => buildFinding({ check: idle, resource_name })));
+  await scan.end("completed", { pass: 0, fail: 1, manual: 0 });
+  await using watched = await openPage(browser, gateway.url);
+  const { page } = watched;
+  const focused = () => page.evaluate(() => document.activeElement?.textContent ?? "");
+  const rule = await openRule(page, failingRule);
+  for (const _ of names) {
+    await rule.getByRole("button", { name: "Waive…" }).first().click();
+    await page.getByLabel("Reason").fill("Moves");
+    await page.getByRole("dialog").getByRole("button", { name: "Waive", exact: true }).click();
+    await expect.poll(focused).toBe("All decisions");
+  }
+  await page.getByRole("link", { name: "Decisions", exact: true }).click();
+  for (const name of names) await page.locator(".decision", { hasText: name }).waitFor();
+  for (const next of ["Withdraw", "ended"]) {
+    await page.getByRole("button", { name: "Withdraw" }).first().press("Enter");
+    await page.getByRole("dialog").getByRole("button", { name: "Withdraw" }).press("Enter");
+    await expect.poll(() => page.locator(".decision").count()).toBe(next === "ended" ? 0 : 1);
+    await expect.poll(focused).toBe(next);
+  }
+  await page.getByRole("link", { name: "Settings" }).click();
+  await page.getByRole("link", { name: "API keys" }).click();
+  await page.getByLabel("Name").fill("pipeline");
+  await page.getByRole("button", { name: "Create key" }).press("Enter");
+  await page.getByRole("button", { name: "Done" }).press("Enter");
+  await expect.poll(focused).toBe("Revoke");
+});
+
 function focusedRule(page: Page): Promise<string> {
   return page.evaluate(() => document.activeElement?.closest(".rule")?.textContent ?? "");
 }

@@ -1,0 +1,33 @@
+const focusable = "a[href], button:enabled, input:enabled, select:enabled, textarea:enabled, summary, [tabindex]";
+
+/** Puts the focus on what is next when what had it vanishes; the browser would give it to the document. */
+export function keepFocus(): void {
+  let held: HTMLElement | null = null;
+  // Stays where the element was when that is removed.
+  const place = document.createRange();
+
+  document.addEventListener("focusin", ({ target }) => {
+    held = target as HTMLElement;
+    place.selectNode(held);
+  });
+  // A click next to it takes the focus away on purpose.
+  document.addEventListener("pointerdown", ({ target }) => {
+    if (held?.contains(target as Node) === false) held = null;
+  });
+
+  function keep(): void {
+    if (held === null || document.activeElement !== document.body) return;
+    held.focus();
+    // While an action runs its buttons are disabled.
+    if (document.activeElement === held || held.matches(":disabled")) return;
+    const { startContainer } = place;
+    let around = startContainer instanceof Element ? startContainer : null;
+    for (; around !== null; around = around.parentElement) {
+      const all = [...around.querySelectorAll<HTMLElement>(focusable)].filter((one) => one.checkVisibility());
+      const next = all.find((one) => place.comparePoint(one, 0) > 0) ?? all.at(-1);
+      if (next !== undefined) return next.focus();
+    }
+  }
+  const changes = { subtree: true, childList: true, attributeFilter: ["disabled", "hidden"] };
+  new MutationObserver(keep).observe(document.body, changes);
+}
