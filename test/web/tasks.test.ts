@@ -300,6 +300,20 @@ test("the focus goes to what is next when a decision or a key that had it vanish
   await expect.poll(focused).toBe("Revoke");
 });
 
+test("a role that is taken while the page is open takes its actions with it", async () => {
+  const tenant = await demoTenant();
+  const scan = await tenant.producer.register({ org_url: orgUrl, checks_total: 1 });
+  await scan.store([buildFinding({ check: idle })]);
+  await scan.end("completed", { pass: 0, fail: 1, manual: 0 });
+  await using watched = await openPage(browser, gateway.url);
+  const rule = await openRule(watched.page, failingRule);
+  await rule.getByRole("button", { name: "Waive…" }).waitFor();
+  await gateway.addUser(tenant.id, member, "viewer");
+  const next = await tenant.producer.register({ org_url: "https://other.okta.com", checks_total: 1 });
+  await next.end("completed", { pass: 1, fail: 0, manual: 0 });
+  await rule.getByRole("button", { name: "Waive…" }).waitFor({ state: "detached" });
+});
+
 function focusedRule(page: Page): Promise<string> {
   return page.evaluate(() => document.activeElement?.closest(".rule")?.textContent ?? "");
 }

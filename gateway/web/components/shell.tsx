@@ -22,7 +22,7 @@ const loadPages = () => import("./pages.ts");
 
 /** The signed-in page: all organizations, or what the address names. */
 export function Shell({ session, ...account }: AccountActions & { readonly session: Session }) {
-  const { api, caller } = session;
+  const { api } = session;
   const tenant = useStore((onChange) =>
     createTenantStore(api, { overview: session.overview, onChange, onRefused: account.onRefused }),
   );
@@ -53,7 +53,9 @@ export function Shell({ session, ...account }: AccountActions & { readonly sessi
   const views = toViews(tenant, api.nowMs());
   useTabMark(toAttention(views, tenant.connection));
   const ending = tenant.decisions.filter((decision) => endsSoon(decision, api.nowMs())).length;
-  const shared = { session, tenant };
+  const { caller } = tenant;
+  // A role that was given or taken since the sign-in.
+  const shared = { session: { ...session, caller }, tenant };
 
   function shownPage() {
     if (route.page === "overview") return <OverviewPage {...shared} views={views} />;
@@ -68,7 +70,7 @@ export function Shell({ session, ...account }: AccountActions & { readonly sessi
     }
     if (pages === null) return <p role="status">{loading}</p>;
     if (route.page === "decisions") return <pages.DecisionsPage {...shared} />;
-    if (route.page === "settings") return <pages.SettingsPage session={session} section={route.section} />;
+    if (route.page === "settings") return <pages.SettingsPage session={shared.session} section={route.section} />;
     return <pages.OrganizationPage key={`${route.page} ${route.id}`} {...shared} route={route} />;
   }
 

@@ -14,6 +14,7 @@ export type FailingRule = Overview["cat1"][number];
 
 /** Everything of the tenant at one moment. It is replaced, never changed. */
 export interface TenantState {
+  readonly caller: Overview["session"];
   readonly organizations: readonly Organization[];
   readonly monitors: ReadonlyMap<string, Monitor>;
   /** Newest first: the newest ones, all that have not ended, and the older ones that were asked for. */
@@ -30,10 +31,11 @@ export interface TenantState {
 
 /** The state as the overview has it; null: it is the first one. */
 export function withOverview(state: TenantState | null, overview: Overview): TenantState {
-  const { organizations, monitors, scans, decisions, changes, cat1, seen_at: seenAt } = overview;
+  const { session: caller, organizations, monitors, scans, decisions, changes, cat1, seen_at: seenAt } = overview;
   const listed = new Set(scans.map(({ id }) => id));
   const older = state?.scans.filter(({ id, status }) => hasEnded(status) && !listed.has(id)) ?? [];
   return {
+    caller,
     organizations,
     monitors: new Map(monitors.map((monitor) => [monitor.id, monitor])),
     scans: [...scans, ...older].toSorted(byNewest),
