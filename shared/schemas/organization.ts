@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { manualReasonSchema, severitySchema, statusSchema } from "./finding.ts";
 import { exposureSchema, historySchema } from "./history.ts";
 import { monitorSchema } from "./monitor.ts";
 import { count, described, time, uuid, type Output } from "./primitives.ts";
@@ -25,6 +26,20 @@ const flatEntries = {
 
 export const organizationSchema = v.object(flatEntries);
 
+const ruleResultSchema = v.object({
+  check: v.string(),
+  status: statusSchema,
+  reason: v.nullable(manualReasonSchema),
+  severity: severitySchema,
+  monitor_id: described(v.nullable(uuid()), "The monitor that knew it last; null: the scan did"),
+  scan_id: described(v.nullable(uuid()), "The last completed scan that evaluated it; null: none, or it was deleted"),
+});
+
+export const organizationDetailsSchema = v.object({
+  ...flatEntries,
+  results: described(v.array(ruleResultSchema), "The results that the counts are of, one for each rule"),
+});
+
 /** An exposure of one of its rules. */
 export const organizationExposureSchema = v.object({
   check: v.string(),
@@ -48,6 +63,7 @@ export const organizationEventSchemas = {
 };
 
 export type Organization = Output<typeof organizationSchema>;
+export type OrganizationDetails = Output<typeof organizationDetailsSchema>;
 export type OrganizationExposure = Output<typeof organizationExposureSchema>;
 export type OrganizationHistory = Output<typeof organizationHistorySchema>;
 export type OrganizationResource = Output<typeof organizationResourceSchema>;

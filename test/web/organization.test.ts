@@ -184,6 +184,40 @@ test("a running scan shows the check and its findings, and a cancelled one chang
   await cancelled.page.getByText("28 not evaluated").waitFor();
 });
 
+test("the page counts what each rule's last run found: after a part, a deleted scan, a monitor that ended", async () => {
+  const tenant = await demoTenant();
+  const scanOf = async (...findings: readonly Parameters<typeof buildFinding>[0][]) => {
+    const scan = await tenant.producer.register({ org_url: orgUrl });
+    await scan.store(findings.map(buildFinding));
+    await scan.end("completed", {});
+    return scan;
+  };
+  const whole = await scanOf(
+    { check: mfa.check, severity: "high", cause: "rul1", to_pass: "require two factors" },
+    { status: "FAIL" },
+  );
+  await scanOf({ status: "PASS" });
+  await using watched = await openPage(browser, gateway.url);
+  const { page } = watched;
+  const countsAre = async (...texts: readonly string[]) => {
+    const counts = page.locator(".counts");
+    await expect.poll(async () => (await counts.innerText()).replaceAll(/\s+/g, " ")).toContain(texts.join(" "));
+  };
+  await countsAre("1 FAIL = 1 CAT I", "1 PASS", "0 MANUAL", "0 N/A", "27 not evaluated");
+  await page.locator(".plan-change", { hasText: "require two factors" }).waitFor();
+  const authorization = `Api-Key ${tenant.apiKey}`;
+  await fetch(`${gateway.url}/api/v1/scans/${whole.id}`, { method: "DELETE", headers: { authorization } });
+  await page.locator(".plan-change", { hasText: "require two factors" }).waitFor({ state: "detached" });
+  await countsAre("1 FAIL = 1 CAT I", "1 PASS", "0 MANUAL", "0 N/A", "27 not evaluated");
+
+  const monitor = await watchOrg(tenant);
+  await countsAre("1 FAIL = 1 CAT II", "1 PASS");
+  await monitor.update({ status: "ended" });
+  await scanOf({ check: mfa.check, severity: "high" });
+  await countsAre("2 FAIL = 1 CAT I · 1 CAT II", "0 PASS");
+  await page.getByText(/^scanned .* ago$/).waitFor();
+});
+
 test("a monitor and a scan of one untouched organization do not differ, and a part that passes is no plain pass", async () => {
   const tenant = await demoTenant();
   const [auto, unread, plain] = [

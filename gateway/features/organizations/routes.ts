@@ -3,6 +3,7 @@ import { AppError } from "../../../shared/app_error.ts";
 import { lastDays, dayMs } from "../../../shared/history/rule_history.ts";
 import type { Span } from "../../../shared/history/observation.ts";
 import {
+  organizationDetailsSchema,
   organizationExposureSchema,
   organizationHistorySchema,
   organizationSchema,
@@ -20,7 +21,7 @@ import { checkParameter } from "../check_parameter.ts";
 import { announcing, tenantChannel } from "../announce.ts";
 import { organizationEvents } from "./announce_updates.ts";
 import { readExposures, readHistory } from "./history.ts";
-import { toOrganization } from "./organization.ts";
+import { toOrganization, toOrganizationDetails } from "./organization.ts";
 import {
   deleteOrganization,
   organizationById,
@@ -82,10 +83,10 @@ function organizationRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       allow: "read",
       operationId: "getOrganization",
       summary: "Read an organization",
-      answers: { 200: json(Organization, "The organization now") },
+      answers: { 200: json(component("OrganizationDetails", organizationDetailsSchema), "The organization now") },
     },
     async ({ id, readOne }) =>
-      toOrganization(requireOrganization(await readOne((db) => organizationById(db, id))), nowMs()),
+      toOrganizationDetails(requireOrganization(await readOne((db) => organizationById(db, id))), nowMs()),
   );
 
   resource.on(

@@ -100,7 +100,7 @@ function upTo<Item>(maxLength: number, items: readonly Item[]): Item[] {
   return items.slice(0, end === -1 ? items.length : end);
 }
 
-/** The present verdicts of a monitor are newer than those of the last scan. */
+/** Findings are of the run that knows the rule's present result. */
 async function readFailingCat1(
   db: TenantDatabase,
   rows: readonly OrganizationRow[],
@@ -113,20 +113,20 @@ async function readFailingCat1(
     );
     if (results.length === 0) continue;
     const { id } = row.stored;
-    const { last_scan_id: lastScanId } = toOrganization(row, nowMs);
-    const findings = await (row.monitor === null ? selectScanned(db, lastScanId) : selectWatched(db, row.monitor.id));
-    for (const [check, { actor = null }] of results) {
-      const own = findings.filter((finding) => finding.check === check);
-      const named = own.map(({ check: _check, ...finding }) => finding);
-      failing.push({ organization_id: id, check, actor, findings: upTo(maxFailingLength, named) });
+    for (const [{ kind, runId }, known] of Map.groupBy(results, ([, { run }]) => run)) {
+      const findings = await (kind === "scan" ? selectScanned(db, runId) : selectWatched(db, runId));
+      for (const [check, { actor = null }] of known) {
+        const own = findings.filter((finding) => finding.check === check);
+        const named = own.map(({ check: _check, ...finding }) => finding);
+        failing.push({ organization_id: id, check, actor, findings: upTo(maxFailingLength, named) });
+      }
     }
     if (new Set(failing.map(({ organization_id }) => organization_id)).size >= maxExposed) break;
   }
   return failing;
 }
 
-async function selectScanned(db: TenantDatabase, scanId: string | null) {
-  if (scanId === null) return [];
+async function selectScanned(db: TenantDatabase, scanId: string) {
   const { check, resourceId, resourceName, notes, status, severity, advisory } = findings;
   const to_pass = firstCharacters(sql`${notes} ->> 'to_pass'`);
   return db

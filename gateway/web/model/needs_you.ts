@@ -42,11 +42,14 @@ export function toViews(tenant: Source, nowMs: number): readonly OrganizationVie
 }
 
 export function toView(tenant: Source, organization: Organization, nowMs: number): OrganizationView {
-  const { monitor_id: monitorId, org_url: orgUrl } = organization;
+  const { monitor_id: monitorId, org_url: orgUrl, last_scan_at: scannedAt } = organization;
   const monitor = tenant.monitors.get(monitorId ?? "") ?? null;
   const isLive = !isLost(tenant.connection);
   const watchedMs = Math.min(nowMs, tenant.readUntilMs);
-  const watch = monitorId === null ? null : monitor === null || !isLive ? "unknown" : watchStateOf(monitor, watchedMs);
+  const state = monitorId === null ? null : monitor === null || !isLive ? "unknown" : watchStateOf(monitor, watchedMs);
+  // The results of a monitor that has ended are those of the next scan from then on.
+  const isReplaced = state === "ended" && (scannedAt ?? "") > (monitor?.updated_at ?? "");
+  const watch = isReplaced ? null : state;
   const decisions = tenant.decisions.filter(({ org_url: of }) => of === null || of === orgUrl);
   const index = indexDecisions(decisions, { orgUrl, nowMs });
   const news = toNews(tenant.changes.get(monitorId ?? "") ?? [], sinceOf(tenant, nowMs), index.waiverOf);

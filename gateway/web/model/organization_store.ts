@@ -1,6 +1,12 @@
 import { changeSchema, type Change } from "../../../shared/schemas/change.ts";
+import type { StoredFinding } from "../../../shared/schemas/finding.ts";
 import type { RuleHistory } from "../../../shared/schemas/history.ts";
-import { organizationHistorySchema } from "../../../shared/schemas/organization.ts";
+import {
+  organizationDetailsSchema,
+  organizationHistorySchema,
+  type Organization,
+  type OrganizationDetails,
+} from "../../../shared/schemas/organization.ts";
 import { pageOf } from "../../../shared/schemas/primitives.ts";
 import { type Api, toMonitorPath, toOrganizationPath, toScanPath } from "./api.ts";
 import { isFinal, toProblem } from "./connection.ts";
@@ -13,6 +19,8 @@ import type { Tenant } from "./tenant_store.ts";
 export interface OpenOrganization {
   /** Keys are fingerprints. */
   readonly findings: ReadonlyMap<string, Finding>;
+  /** Results whose findings may have been deleted with their scan; none as of a scan. */
+  readonly results: Results;
   /** The newest changes that the monitor saw, newest first, without the first state. */
   readonly changes: readonly Change[];
   /** A day each for 90 days, keyed by check; null: not read. */
@@ -26,13 +34,21 @@ export interface OpenOrganization {
   readonly readAgain: () => void;
 }
 
+type Results = OrganizationDetails["results"];
+
 export interface OrganizationTarget {
   /** Null: the scan's organization is not known. */
   readonly organizationId: string | null;
-  /** Null: the findings are a scan's. */
   readonly monitorId: string | null;
-  /** The last scan of a monitored organization, which explains the failures. */
+  /** The last scan, which explains the failures that a monitor knows. */
   readonly scanId: string | null;
+  /** True: each rule's findings are of the run that knew it last. False: they are the scan's. */
+  readonly isPresent: boolean;
+}
+
+/** True where a monitor or a completed scan says how it is. */
+export function hasPresent({ monitor_id: monitorId, last_scan_at: scannedAt }: Organization): boolean {
+  return monitorId !== null || scannedAt !== null;
 }
 
 const shownDays = 90;
@@ -46,18 +62,24 @@ export function openOrganization(
     tenant,
     onChange,
   }: { readonly api: Api; readonly tenant: Pick<Tenant, "listen">; readonly onChange: () => void },
-  { organizationId, monitorId, scanId }: OrganizationTarget,
+  { organizationId, monitorId, scanId, isPresent }: OrganizationTarget,
 ) {
   const closing = new AbortController();
   const { signal } = closing;
-  /** The findings of the scan; those of a monitor take from them what a monitor does not say. */
+  /** The findings of the scan, by fingerprint; those of a monitor take from them what a monitor does not say. */
   const scanned = new Map<string, Finding>();
+  /** The findings of earlier scans, by the scan's id: the last one may have evaluated a few rules only. */
+  const earlier = new Map<string, readonly Finding[]>();
+  /** The last change of each finding of the monitor, by fingerprint. */
+  const watched = new Map<string, Change>();
+  let results: Results | null = isPresent ? null : [];
   /** Start of the last page of the scan's findings: later findings are found from there on. */
   let tail: string | null = null;
   let isStale = true;
   let retry: ReturnType<typeof setTimeout> | undefined;
   let current: OpenOrganization = {
     findings: new Map(),
+    results: [],
     changes: [],
     history: null,
     isRead: false,
@@ -80,7 +102,9 @@ export function openOrganization(
     try {
       const isWhole = isStale;
       isStale = false;
-      await (isWhole ? readAll() : monitorId === null ? readScan() : readChanges(monitorId));
+      const readRun = () => (isWhole ? readAll() : monitorId === null ? readScan() : readChanges(monitorId));
+      await Promise.all([readResults(), readRun()]);
+      show();
       change({ isRead: true, problem: null });
     } catch (error) {
       isStale = true;
@@ -99,7 +123,21 @@ export function openOrganization(
       api.list(`${toMonitorPath(monitorId)}/findings`, changeSchema, signal),
       readScan().catch(() => undefined),
     ]);
-    change({ changes: withoutStart(items), findings: withChanges(new Map(), present) });
+    watched.clear();
+    applyChanges(present);
+    change({ changes: withoutStart(items) });
+  }
+
+  /** Reads the present results, and the findings of their scans that are not read yet. */
+  async function readResults(): Promise<void> {
+    if (!isPresent || organizationId === null) return;
+    const known = await api.get(toOrganizationPath(organizationId), organizationDetailsSchema, signal);
+    for (const id of new Set(known.results.map(({ scan_id: of }) => of))) {
+      if (id === null || id === scanId || earlier.has(id)) continue;
+      const list = await api.list(`${toScanPath(id)}/findings`, findingSchema, signal);
+      earlier.set(id, list.map(toScanned));
+    }
+    results = known.results;
   }
 
   /** Reads the scan from the last known page on. */
@@ -108,10 +146,24 @@ export function openOrganization(
     const query = { limit: "200", ...(tail !== null && { cursor: tail }) };
     const pages = api.pages(`${toScanPath(scanId)}/findings`, pageOf(findingSchema), { query, signal });
     for await (const { items, next_cursor: next } of pages) {
-      for (const finding of items) scanned.set(finding.fingerprint, { ...finding, sinceMs: null });
-      if (monitorId === null) change({ findings: new Map(scanned) });
+      for (const finding of items) scanned.set(finding.fingerprint, toScanned(finding));
+      if (monitorId === null) show();
       tail = next ?? tail;
     }
+  }
+
+  /** Shows the findings of each rule from the run that knew it last; as of a scan all that it has. */
+  function show(): void {
+    if (results === null) return;
+    const known = new Map(results.map((result) => [result.check, result]));
+    const ofScans = [[scanId, [...scanned.values()]] as const, ...earlier].flatMap(([id, own]) =>
+      own.filter(({ check }) => !isPresent || known.get(check)?.scan_id === id),
+    );
+    const byFingerprint = new Map(ofScans.map((finding) => [finding.fingerprint, finding]));
+    const ofMonitor = [...watched.values()].flatMap((one) => toFinding(one, byFingerprint.get(one.fingerprint)) ?? []);
+    const isWatched = ({ check }: Finding) => (known.get(check)?.monitor_id ?? null) !== null;
+    const findings = [...ofScans.filter((one) => !isWatched(one)), ...ofMonitor.filter(isWatched)];
+    change({ results, findings: new Map(findings.map((finding) => [finding.fingerprint, finding])) });
   }
 
   function readNewest(id: string) {
@@ -123,16 +175,12 @@ export function openOrganization(
     const { items, next_cursor: next } = await readNewest(id);
     const [known] = current.changes;
     if (next !== null && !items.some((one) => one.id === known?.id)) return readAll();
-    change({ changes: withoutStart(items), findings: withChanges(new Map(current.findings), items.toReversed()) });
+    applyChanges(items.toReversed());
+    change({ changes: withoutStart(items) });
   }
 
-  function withChanges(findings: Map<string, Finding>, changes: readonly Change[]): ReadonlyMap<string, Finding> {
-    for (const one of changes) {
-      const finding = toFinding(one, scanned.get(one.fingerprint));
-      if (finding === null) findings.delete(one.fingerprint);
-      else findings.set(one.fingerprint, finding);
-    }
-    return findings;
+  function applyChanges(changes: readonly Change[]): void {
+    for (const one of changes) watched.set(one.fingerprint, one);
   }
 
   function readAgain(): void {
@@ -151,10 +199,9 @@ export function openOrganization(
     const { type, data } = event;
     // Events only say that there is something to read.
     const isOwn =
-      monitorId === null
-        ? (type === "scan.updated" || type === "scan.end") && data.scan_id === scanId
-        : (type === "finding.updated" && data.monitor_id === monitorId) ||
-          (type === "organization.updated" && data.id === organizationId);
+      ((type === "scan.updated" || type === "scan.end") && monitorId === null && data.scan_id === scanId) ||
+      (type === "finding.updated" && data.monitor_id === monitorId) ||
+      (type === "organization.updated" && isPresent && data.id === organizationId);
     if (type === "scan.end") isStale ||= isOwn;
     if (isOwn) read();
   });
@@ -169,6 +216,10 @@ export function openOrganization(
       closing.abort();
     },
   };
+}
+
+function toScanned(finding: StoredFinding): Finding {
+  return { ...finding, sinceMs: null };
 }
 
 /** The first state of a monitor is not a change. */

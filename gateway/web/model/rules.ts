@@ -12,6 +12,7 @@ import {
 import type { Change } from "../../../shared/schemas/change.ts";
 import type { Decision } from "../../../shared/schemas/decision.ts";
 import type { RuleHistory } from "../../../shared/schemas/history.ts";
+import type { OrganizationDetails } from "../../../shared/schemas/organization.ts";
 import { categoryNames, severities } from "../../../shared/severity.ts";
 import { checkNames, checkTitle, controlsOf, findCheck, vulnIdOf } from "./check_catalog.ts";
 import type { DecisionIndex } from "./decisions/decision_index.ts";
@@ -49,6 +50,8 @@ export interface Since {
 
 interface RulesInput {
   readonly findings: Iterable<Finding>;
+  /** The present results; they count for rules whose findings are gone. */
+  readonly results?: OrganizationDetails["results"];
   readonly changes: readonly Change[];
   readonly history: ReadonlyMap<string, RuleHistory> | null;
   readonly decisions: DecisionIndex;
@@ -57,23 +60,25 @@ interface RulesInput {
 const shownStates: readonly ShownState[] = [...ruleStates, "none"];
 
 /** All rules of the catalog and all that have findings, worst first. */
-export function toRules({ findings, changes, history, decisions }: RulesInput): readonly RuleRow[] {
+export function toRules({ findings, results = [], changes, history, decisions }: RulesInput): readonly RuleRow[] {
   const byCheck = Map.groupBy(findings, ({ check }) => check);
   const changesByCheck = Map.groupBy(changes, ({ check }) => check);
-  const rows = [...new Set([...checkNames(), ...byCheck.keys()])].map((check): RuleRow => {
+  const resultOf = new Map(results.map((result) => [result.check, result]));
+  const rows = [...new Set([...checkNames(), ...byCheck.keys(), ...resultOf.keys()])].map((check): RuleRow => {
+    const result = resultOf.get(check);
     const own = (byCheck.get(check) ?? []).toSorted(byState);
     const deciding = own.filter(({ advisory }) => !advisory);
     const weighed = deciding.length > 0 ? deciding : own;
-    const verdict = worstVerdict(weighed);
+    const verdict = own.length === 0 && result !== undefined ? result : worstVerdict(weighed);
     const begun = beginningOf(weighed, changesByCheck.get(check) ?? []);
     const attestation = verdict.status === "FAIL" ? null : decisions.attestationOf(check);
     const judged = { ...verdict, attestation: attestation?.status ? { status: attestation.status } : null };
-    const state: ShownState = own.length === 0 ? "none" : stateOf(judged);
+    const state: ShownState = own.length === 0 && result === undefined ? "none" : stateOf(judged);
     const marked = weighed.map((one) => ({ ...one, waived: decisions.waiverOf(one) !== null }));
     const ruleHistory = history?.get(check) ?? null;
     return {
       check,
-      severity: own[0]?.severity ?? findCheck(check)?.severity ?? "medium",
+      severity: own[0]?.severity ?? result?.severity ?? findCheck(check)?.severity ?? "medium",
       state,
       isAutomatedPass: state === "manual" && automatedOf(weighed) === "PASS",
       isWaived: isWaived({ ...judged, findings: marked }),

@@ -5,6 +5,7 @@ import { originOf } from "../../../../shared/schemas/web_address.ts";
 import { toProblem } from "../../model/connection.ts";
 import { formatOrg } from "../../model/format.ts";
 import { findByOrigin } from "../../model/needs_you.ts";
+import { hasPresent } from "../../model/organization_store.ts";
 import type { Route } from "../../model/route.ts";
 import type { Session } from "../../model/session.ts";
 import { hasEnded } from "../../model/tenant_state.ts";
@@ -50,8 +51,9 @@ export function OrganizationPage({ session, tenant, route }: OrganizationPagePro
   const last = own.find(({ status }) => status === "completed") ?? null;
   const lastId = last?.id ?? organization?.last_scan_id ?? null;
   // Until one has completed, the newest says how far it came.
-  const scan = named ?? (monitorId === null && lastId === null ? (own[0] ?? null) : last);
-  const target = { organizationId: organization?.id ?? null, monitorId, scanId: scan?.id ?? lastId };
+  const isPresent = scanId === null && organization !== null && hasPresent(organization);
+  const scan = named ?? (isPresent ? last : (own[0] ?? null));
+  const target = { organizationId: organization?.id ?? null, monitorId, scanId: scan?.id ?? lastId, isPresent };
   return (
     <OrganizationView
       // Another source begins anew.

@@ -9,7 +9,7 @@ import { indexDecisions } from "../../model/decisions/decision_index.ts";
 import type { Finding } from "../../model/finding.ts";
 import { sinceOf, toView } from "../../model/needs_you.ts";
 import { byWhom, movedText, toNews } from "../../model/news.ts";
-import { openOrganization, type OrganizationTarget } from "../../model/organization_store.ts";
+import { hasPresent, openOrganization, type OrganizationTarget } from "../../model/organization_store.ts";
 import { mayDo } from "../../model/permissions.ts";
 import { toPlan } from "../../model/plan.ts";
 import { ruleAddress, type RulesView } from "../../model/route.ts";
@@ -56,10 +56,10 @@ export function OrganizationView(props: OrganizationViewProps) {
   // A decision that lapses is none from then on, and no event says so.
   const minuteMs = now - (now % 60_000);
   const index = useMemo(() => indexDecisions(decisions, { orgUrl, nowMs: minuteMs }), [decisions, orgUrl, minuteMs]);
-  const { findings, changes, history } = store;
+  const { findings, results, changes, history } = store;
   const current = useMemo(
-    () => toRules({ findings: findings.values(), changes, history, decisions: index }),
-    [findings, changes, history, index],
+    () => toRules({ findings: findings.values(), results, changes, history, decisions: index }),
+    [findings, results, changes, history, index],
   );
   const day = isDay(view.asOf ?? "") ? view.asOf : null;
   const rules = useMemo(() => (day === null ? current : rulesOfDay(current, day)), [current, day]);
@@ -155,7 +155,7 @@ export function OrganizationView(props: OrganizationViewProps) {
       <PolicySection rules={rules} toAddress={toAddress} />
       {day !== null ? (
         table(compareRules(rules, current))
-      ) : isNow || isRunning || organization === null || presentOf(organization) === null ? (
+      ) : isNow || isRunning || organization === null || !hasPresent(organization) ? (
         table(null)
       ) : (
         <WithNow {...props} organization={organization} decisions={index}>
@@ -167,11 +167,6 @@ export function OrganizationView(props: OrganizationViewProps) {
       )}
     </article>
   );
-}
-
-/** The source of the present state: the monitor, else the last scan; null: no scan has completed yet. */
-function presentOf({ monitor_id: monitorId, last_scan_id: scanId }: Organization): string | null {
-  return monitorId ?? scanId;
 }
 
 /** Results of each rule that were known on a day. Findings are kept for now and for scans only. */
@@ -203,11 +198,13 @@ function WithNow(
 ) {
   const { session, tenant, organization, decisions, children } = props;
   const { id, monitor_id: monitorId, last_scan_id: scanId } = organization;
-  const target = { organizationId: id, monitorId, scanId };
-  const { findings, isRead } = useStore((onChange) => openOrganization({ api: session.api, tenant, onChange }, target));
+  const target = { organizationId: id, monitorId, scanId, isPresent: true };
+  const { findings, results, isRead } = useStore((onChange) =>
+    openOrganization({ api: session.api, tenant, onChange }, target),
+  );
   const rules = useMemo(
-    () => toRules({ findings: findings.values(), changes: [], history: null, decisions }),
-    [findings, decisions],
+    () => toRules({ findings: findings.values(), results, changes: [], history: null, decisions }),
+    [findings, results, decisions],
   );
   return <>{children(isRead ? rules : [])}</>;
 }

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
 import type {
   Organization,
+  OrganizationDetails,
   OrganizationExposure,
   OrganizationHistory,
 } from "../../../../shared/schemas/organization.ts";
@@ -73,7 +74,10 @@ test("an organization is the lower-case origin of an address, and its row says w
     monitor_id: null,
     monitor_status: null,
   });
-  expect(await get(`/organizations/${organization.id}`)).toEqual(organization);
+  const { results, ...same } = await get<OrganizationDetails>(`/organizations/${organization.id}`);
+  expect(same).toEqual(organization);
+  expect(results.map(({ status }) => status).sort()).toEqual(["FAIL", "FAIL", "MANUAL", "MANUAL", "MANUAL", "PASS"]);
+  expect(new Set(results.map(({ monitor_id, scan_id }) => monitor_id ?? scan_id))).toEqual(new Set([last]));
 
   await send("DELETE", `/scans/${last}`);
   expect(await organizationOf(`https://${host}`), "the history stays").toEqual({ ...organization, last_scan_id: null });

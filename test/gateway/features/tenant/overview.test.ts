@@ -29,6 +29,9 @@ async function fill(tenant: TestTenant): Promise<void> {
   const scan = await producer.register({ org_url: "https://scanned.okta.com" });
   await scan.store([buildFinding({ severity: "high", resource_name: "Scanned", to_pass: "Edit it" }), buildFinding()]);
   await scan.end("completed", { pass: 0, fail: 1, manual: 0 });
+  const part = await producer.register({ org_url: "https://scanned.okta.com" });
+  await part.store([buildFinding({ check: "network_zone_block_anonymized_proxies", status: "PASS" })]);
+  await part.end("completed", { pass: 1 });
   const monitor = await producer.follow({ org_url: orgUrl });
   const resource = { type: "app", id: "0oa1", name: "Watched" };
   const rule = { status: "FAIL", reason: null, severity: "high" } as const;
@@ -44,7 +47,7 @@ test("the overview has session, organizations, runs, changes and what fails in C
   const overview = await readOverview(`Bearer ${gateway.acme.token}`);
   expect(overview.session).toMatchObject({ kind: "user", tenant: { id: gateway.acme.id } });
   expect(overview.organizations.map(({ name }) => name).toSorted()).toEqual(["acme.okta.com", "scanned.okta.com"]);
-  expect([overview.monitors.length, overview.scans.length]).toEqual([1, 1]);
+  expect([overview.monitors.length, overview.scans.length]).toEqual([1, 2]);
   // The first state is no change.
   expect(overview.changes.map(({ fingerprint }) => fingerprint)).toEqual(["moved"]);
   const failing = overview.cat1.flatMap(({ findings }) => findings);
