@@ -16,7 +16,8 @@ export function keepFocus(): void {
   });
 
   function keep(): void {
-    if (held === null || document.activeElement !== document.body) return;
+    // With the focus in the bars of the browser, the page has none to keep.
+    if (held === null || document.activeElement !== document.body || !document.hasFocus()) return;
     held.focus();
     // While an action runs its buttons are disabled.
     if (document.activeElement === held || held.matches(":disabled")) return;
