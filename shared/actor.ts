@@ -15,3 +15,10 @@ export function actorText(actor: HistoryActor | null): string | null {
   const name = actorName(actor);
   return actor?.login && actor.login !== name ? `${name} (${actor.login})` : name;
 }
+
+/** The names of all, each once; with their logins where two people have one name. */
+export function actorNames(actors: readonly (HistoryActor | null)[]): readonly string[] {
+  const names = new Set(actors.flatMap((actor) => actorName(actor) ?? []));
+  const texts = new Set(actors.flatMap((actor) => actorText(actor) ?? []));
+  return [...(texts.size > names.size ? texts : names)];
+}

@@ -10,7 +10,7 @@ import type { Change } from "../../shared/schemas/change.ts";
 import type { Decision } from "../../shared/schemas/decision.ts";
 import { mapNotes } from "../../shared/schemas/finding_notes.ts";
 import type { HistoryDay } from "../../shared/schemas/history.ts";
-import { aChange as aNewChange } from "../support/change_builders.ts";
+import { aChange as aNewChange, anExplanation } from "../support/change_builders.ts";
 
 const text = { stigId: "OKTA-APP-000560", controls: ["IA-2 (1)"], scopes: [], fix: "Require two factors." };
 
@@ -172,7 +172,8 @@ test("news: a failure that passes again is over, asks for no fix, and still call
 });
 
 test("news: what one act moved is one line, CAT I for the worse is first, and what was seen is left out", () => {
-  const act = aNewChange().explained_by;
+  const namesake = { id: "00u2", type: "User", login: "ada@acme.example", name: "Ada Admin" };
+  const act = [anExplanation(), anExplanation({ actor: namesake })];
   const news = toNews(
     [
       aChange({ id: "3", check: "idle", from: fail, to: pass, explained_by: aNewChange().explained_by }),
@@ -186,7 +187,10 @@ test("news: what one act moved is one line, CAT I for the worse is first, and wh
     ["worse", "high", 2],
     ["better", "medium", 1],
   ]);
-  expect(news[0]?.actors).toEqual(["Ada Admin"]);
+  expect(news.map(({ actors }) => actors)).toEqual([
+    ["Ada Admin (admin@acme.example)", "Ada Admin (ada@acme.example)"],
+    ["Ada Admin"],
+  ]);
 });
 
 test("news: a failure of CAT I is before newer evidence of CAT I that was lost", () => {

@@ -1,4 +1,4 @@
-import { actorName } from "../../../shared/actor.ts";
+import { actorNames } from "../../../shared/actor.ts";
 import { decisionText, groupChanges, objectsOf, orgPolicyText } from "../../../shared/change_groups.ts";
 import type { Severity } from "../../../shared/report.ts";
 import { isHolding } from "../../../shared/rule_result.ts";
@@ -79,7 +79,7 @@ function toItem(group: readonly Fresh[]): readonly NewsItem[] {
       severity: change.rule.severity,
       change,
       changes: group,
-      actors: [...new Set(events.flatMap(({ actor }) => actorName(actor) ?? []))],
+      actors: actorNames(events.map(({ actor }) => actor)),
       objects: objectsOf(events),
     },
   ];

@@ -1,4 +1,4 @@
-import { actorName } from "../../../shared/actor.ts";
+import { actorName, actorNames } from "../../../shared/actor.ts";
 import { isSameResult } from "../../../shared/history/observation.ts";
 import type { Severity } from "../../../shared/report.ts";
 import {
@@ -131,8 +131,8 @@ function beginningOf(findings: readonly Finding[], changes: readonly Change[]): 
     for (const { fingerprint, from } of moved) verdicts.set(fingerprint, from);
     if (isSameResult(result(), present)) continue;
     const decisive = moved.find(({ to }) => to?.status === present.status) ?? moved[0];
-    const actors = new Set(decisive?.explained_by.flatMap(({ actor }) => actorName(actor) ?? []));
-    return { atMs: Date.parse(seenAt), actor: [...actors].join(", ") || null, days: null };
+    const actors = actorNames(decisive?.explained_by.map(({ actor }) => actor) ?? []);
+    return { atMs: Date.parse(seenAt), actor: actors.join(", ") || null, days: null };
   }
   return null;
 }
