@@ -270,10 +270,15 @@ test("everything works with the keyboard; / searches, j and k go through the row
 test("the focus goes to what is next when a decision or a key that had it vanishes; resources have their names", async () => {
   const tenant = await demoTenant();
   await gateway.addUser(tenant.id, member, "admin");
-  const scan = await tenant.producer.register({ org_url: orgUrl, checks_total: 1 });
+  const monitor = await tenant.producer.follow({ org_url: orgUrl });
   const names = ["Default Policy", "Legacy*"];
-  await scan.store(names.map((resource_name) => buildFinding({ check: idle, resource_name })));
-  await scan.end("completed", { pass: 0, fail: 1, manual: 0 });
+  // The first state of a monitor is not among the changes.
+  const first = { from: null, cause: "start", explained_by: [] } as const;
+  await monitor.store(
+    names.map((name, id) =>
+      aChange({ ...first, fingerprint: name, resource: { type: "policy", id: `00p${id}`, name } }),
+    ),
+  );
   await using watched = await openPage(browser, gateway.url);
   const { page } = watched;
   const focused = () => page.evaluate(() => document.activeElement?.textContent ?? "");

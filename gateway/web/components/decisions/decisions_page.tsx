@@ -166,7 +166,9 @@ function useNames(api: Api, tenant: Tenant, decisions: readonly Decision[]): Rea
   const decided = new Set(decisions.flatMap(({ resource, org_url: url }) => (resource === null ? [] : [url])));
   const targets = organizations
     .filter(({ org_url: url }) => decided.has(url))
-    .map(({ monitor_id: monitorId, last_scan_id: scanId }) => ({ organizationId: null, monitorId, scanId }));
+    .map(({ id, monitor_id: monitorId, last_scan_id: scanId }): OrganizationTarget => {
+      return { organizationId: id, monitorId, scanId, isPresent: true };
+    });
   const wanted = JSON.stringify(targets);
   useEffect(() => {
     const stores = (JSON.parse(wanted) as OrganizationTarget[]).map((target) => {
