@@ -63,6 +63,11 @@ export class FollowedOrg implements IdpClient, PageReader {
     await this.#connection?.close();
   }
 
+  /** The provider's time. */
+  nowMs(): number {
+    return this.#connection?.nowMs() ?? this.#parts.clock.nowMs();
+  }
+
   getPage(request: IdpRequest): Promise<Reading<ListPage>> {
     return this.#client().getPage(request);
   }

@@ -21,7 +21,8 @@ interface Refusal {
 }
 
 export interface SystemLogOptions {
-  readonly pages: PageReader;
+  /** `nowMs` is the provider's time. */
+  readonly pages: PageReader & Pick<Clock, "nowMs">;
   readonly clock: Clock;
   /** A message for a person. */
   readonly say: (text: string) => void;
@@ -76,7 +77,7 @@ export class SystemLog {
   async begin(): Promise<boolean> {
     this.#cursor = null;
     for (const filter of logFilters) {
-      const end = await this.#readToEnd(firstPath(this.#options.clock.nowMs() - startMarginMs, filter));
+      const end = await this.#readToEnd(firstPath(this.#options.pages.nowMs() - startMarginMs, filter));
       if (!("refused" in end)) {
         this.#noteRead();
         this.#cursor = end.cursor;

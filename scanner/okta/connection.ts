@@ -18,6 +18,8 @@ export interface Connection {
   role(): Role;
   /** The report's `scan.requests`, up to now. */
   counters(): RequestCounters;
+  /** The provider's time, in milliseconds since the epoch. */
+  nowMs(): number;
   /** Closes every socket. Requests in flight fail. */
   close(): Promise<void>;
 }
@@ -64,6 +66,7 @@ export async function connect(
       },
       role: () => client.roleEvidence.role(),
       counters: () => sender.counters(),
+      nowMs: () => client.login.nowMs(),
       close: () => sender.close(),
     };
   } catch (error) {

@@ -10,7 +10,7 @@ import { brokenChain, notJson, notRequested, notUnderstood, toMissing, unanswere
 
 export interface HttpIdpClientOptions {
   readonly orgUrl: string;
-  readonly login: Pick<Login, "granted" | "get">;
+  readonly login: Pick<Login, "granted" | "get" | "nowMs">;
   /** `okta` or `idp`: what the provider puts before `.policies.read`. */
   readonly scopePrefix: string;
 }
@@ -25,7 +25,7 @@ interface Page {
 
 /** Reads the provider's API over HTTP; every way in which that fails becomes evidence with its reason (E6, E8). */
 export class HttpIdpClient implements IdpClient, PageReader {
-  readonly login: Pick<Login, "granted" | "get">;
+  readonly login: Pick<Login, "granted" | "get" | "nowMs">;
   readonly roleEvidence = new RoleEvidence();
   readonly #options: HttpIdpClientOptions;
   /** Pages that the probe read, for the first collector that needs them. */

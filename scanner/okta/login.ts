@@ -59,7 +59,12 @@ export class Login {
   constructor(options: LoginOptions) {
     this.#options = options;
     this.#requested = options.scopes;
-    this.#signed = createSignedRequests(options, () => Math.floor((options.clock.nowMs() + this.#offsetMs) / 1000));
+    this.#signed = createSignedRequests(options, () => Math.floor(this.nowMs() / 1000));
+  }
+
+  /** The provider's time, as far as it has found ours wrong. */
+  nowMs(): number {
+    return this.#options.clock.nowMs() + this.#offsetMs;
   }
 
   /** The scopes that the latest token carries, with the provider's prefix. */

@@ -1,16 +1,19 @@
 import { expect, test } from "vitest";
 import { SystemLog } from "../../../scanner/follow/system_log.ts";
-import type { ListPage, PageReader, Reading } from "../../../scanner/okta/idp_client.ts";
+import type { IdpRequest, ListPage, Reading } from "../../../scanner/okta/idp_client.ts";
 import { createFakeClock } from "../../support/fake_clock.ts";
 
 type Answer = Reading<ListPage>;
+
+const providerMs = Date.parse("2026-03-01T12:00:00Z");
 
 /** A log from cursor `a`, whose requests are answered one after the other; `asked` has their paths. */
 function logOf(...answers: readonly Answer[]) {
   const asked: string[] = [];
   const saved = { cursor: at("a"), lastLookAt: null, seen: [] };
-  const pages: PageReader = {
-    async getPage({ path }) {
+  const pages = {
+    nowMs: () => providerMs,
+    async getPage({ path }: IdpRequest) {
       asked.push(path);
       return answers[asked.length - 1] ?? refusal(500);
     },
@@ -34,6 +37,12 @@ function refusal(httpStatus: number | null, reason: "provider_error" | "missing_
 const at = (name: string) => `/api/v1/logs?after=${name}`;
 const eventCount = (found: Awaited<ReturnType<SystemLog["read"]>>) =>
   typeof found === "string" ? found : found.events.length;
+
+test("begins five minutes ago by the provider's clock, also where this machine's is far ahead", async () => {
+  const { log, asked } = logOf(page(0, 0, at("b")));
+  expect(await log.begin()).toBe(true);
+  expect(new URL(asked[0] ?? "", "https://org.invalid").searchParams.get("since")).toBe("2026-03-01T11:55:00.000Z");
+});
 
 test("reads ten pages in one look, says that there are more, and keeps 2,000 identities", async () => {
   const { log, asked } = logOf(...Array.from({ length: 11 }, (_, n) => page(n * 1000, 1000, at(`p${n + 1}`))));
