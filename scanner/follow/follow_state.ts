@@ -5,6 +5,7 @@ import { hasCode } from "../../shared/error_code.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import type { Reading } from "../okta/idp_client.ts";
 import type { ChangeLine, KnownFinding } from "./changes.ts";
+import type { Relevant } from "./log_event.ts";
 
 /** An answer of the provider, in memory. */
 export interface SavedAnswer {
@@ -93,6 +94,8 @@ const stateSchema = v.object({
   seen: listOf<string>(v.string()),
   answers: listOf<SavedAnswer>(v.object({ path: v.string() })),
   findings: listOf<KnownFinding>(v.object({ fingerprint: v.string() })),
+  /** Events that may explain what is collected again; an earlier version kept none. */
+  retryEvents: v.optional(listOf<Relevant>(v.object({ event: v.object({ type: v.string() }) })), []),
   /** Written lines that the gateway may not have, oldest first. */
   pending: lines,
   /** Lines that may not be written, oldest first. */

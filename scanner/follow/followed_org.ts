@@ -16,9 +16,8 @@ import { ownValues } from "../org_policy/document.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import type { FollowParts, FollowPlan } from "./follow_plan.ts";
 import type { SavedAnswer } from "./follow_state.ts";
-import type { LogEvent } from "./log_event.ts";
+import type { LogEvent, Relevant } from "./log_event.ts";
 import { isAppList, touchedBy } from "./touched.ts";
-import type { Relevant } from "./verdicts.ts";
 
 /** Page size of the provider's list of apps. */
 const appsPerPage = 200;

@@ -4,9 +4,9 @@ import type { FollowState } from "./follow_state.ts";
 import type { FollowEnd, FollowParts, FollowPlan } from "./follow_plan.ts";
 import { FollowedOrg } from "./followed_org.ts";
 import { FollowRecord } from "./follow_record.ts";
-import type { LogEvent } from "./log_event.ts";
+import type { LogEvent, Relevant } from "./log_event.ts";
 import { SystemLog, type LogEvents } from "./system_log.ts";
-import { Verdicts, type Relevant, type Round } from "./verdicts.ts";
+import { Verdicts, type Round } from "./verdicts.ts";
 import { WatchedTime } from "./watched_time.ts";
 
 /** Delay before evidence that could not be collected is tried again. */
@@ -59,6 +59,7 @@ class Follower {
       parts.writeWatched?.({ ...span, org_url: plan.orgUrl, monitor_id: this.#record.monitorId }),
     );
     this.#isRestart = saved !== null;
+    this.#retry = saved === null ? null : { atMs: 0, events: saved.retryEvents };
     this.#deciding = new DecidingOrgPolicy(plan.orgPolicy, saved?.orgPolicy ?? null, parts.say);
     this.#org = new FollowedOrg(plan, parts, saved?.answers ?? []);
     this.#verdicts = new Verdicts(plan, parts, saved);
@@ -192,12 +193,7 @@ class Follower {
     if (!this.#log.hasCursor) await this.#log.begin();
     const startedMs = this.#parts.clock.nowMs();
     await this.#org.collectAll();
-    let events: readonly Relevant[] = [];
-    const reading = await this.#log.read();
-    if (typeof reading !== "string") {
-      events = await this.#invalidate(reading.events);
-      this.#log.advance(reading.cursor);
-    }
+    const events = await this.#readAgain();
     this.#lastFullMs = startedMs;
     await this.#round({ events: isGap || cause === "start" ? [] : events, cause });
   }
@@ -211,6 +207,15 @@ class Follower {
       await this.#take(reading);
       if (!reading.isMore) return;
     }
+  }
+
+  /** Reads what the log says since; it may touch evidence that was just collected. */
+  async #readAgain(): Promise<readonly Relevant[]> {
+    const reading = await this.#log.read();
+    if (typeof reading === "string") return [];
+    const events = await this.#org.invalidate(reading.events);
+    this.#log.advance(reading.cursor);
+    return events;
   }
 
   /** Tries again what could not be collected. */
@@ -228,8 +233,14 @@ class Follower {
   }
 
   /** Collects what is invalid, judges, compares, and makes the changes known. */
-  async #round(round: Round): Promise<void> {
-    const artifacts = await this.#org.collect();
+  async #round({ events, cause }: Round): Promise<void> {
+    let artifacts = await this.#org.collect();
+    const round = { events: [...events], cause };
+    if (events.length > 0) {
+      // The evidence may hold a change that is newer than the events, and they would name somebody else for it.
+      round.events.push(...(await this.#readAgain()));
+      artifacts = await this.#org.collect();
+    }
     const nowMs = this.#parts.clock.nowMs();
     const { monitorId } = this.#record;
     const lines = this.#verdicts.judge(round, { artifacts, engine: this.#org.engine, nowMs, monitorId });
@@ -269,6 +280,7 @@ class Follower {
       ...this.#log.toSave(),
       answers: this.#org.toSave(),
       findings: this.#verdicts.findings(),
+      retryEvents: this.#retry?.events ?? [],
     });
   }
 }

@@ -1,5 +1,6 @@
 import { maxActorLogin, maxActorName } from "../../shared/actor.ts";
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
+import type { ArtifactName } from "../evidence/artifacts.ts";
 import { shorten } from "../../shared/text.ts";
 
 /** Entry of the System Log as it is kept. Anything may be missing from an entry, and it decides no verdict. */
@@ -13,6 +14,12 @@ export interface LogEvent {
   readonly transactionId: string | null;
   readonly ipAddress: string | null;
   readonly targets: readonly LogTarget[];
+}
+
+/** An event of the log that touches what a check reads. */
+export interface Relevant {
+  readonly event: LogEvent;
+  readonly artifacts: readonly ArtifactName[];
 }
 
 export interface LogActor {

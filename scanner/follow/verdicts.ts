@@ -19,14 +19,8 @@ import {
 } from "./changes.ts";
 import type { FollowParts, FollowPlan } from "./follow_plan.ts";
 import type { FollowState } from "./follow_state.ts";
-import type { LogEvent } from "./log_event.ts";
+import type { Relevant } from "./log_event.ts";
 import { relateObjects } from "./who_changed.ts";
-
-/** An event of the log that touches what a check reads. */
-export interface Relevant {
-  readonly event: LogEvent;
-  readonly artifacts: readonly ArtifactName[];
-}
 
 export interface Round {
   readonly events: readonly Relevant[];

@@ -105,8 +105,8 @@ describe("a follower", () => {
     expect(await second.finished).toBe("caught_up");
     expect(second.lines).toMatchObject([{ check: fips, cause: "log", to: { status: "FAIL" } }]);
     const asked = org.requests.slice(requestsBefore).filter(({ path }) => path.startsWith("/api/v1/"));
-    // The probe, the log and the authenticators.
-    expect(asked.length).toBeLessThanOrEqual(3);
+    // The probe, the log, the authenticators, and the log again.
+    expect(asked.length).toBeLessThanOrEqual(4);
   });
 
   it("writes a line again with its id where it was killed before it could know that it was written", async () => {

@@ -70,6 +70,39 @@ describe("a follower, where the log or the organization fails", () => {
     expect(fresh.change("fips-off")).toHaveLength(1);
   });
 
+  it("names who made a change while its evidence is collected after the event of somebody else", async () => {
+    let changes = () => {};
+    const clock = () => (changes(), Date.now());
+    const { org, follower } = await startFollower({}, { clock });
+    org.change("mfa-off", "dana@practice.example");
+    org.change("mfa-on", "dana@practice.example");
+    changes = () => {
+      if (org.requests.at(-1)?.path.endsWith("/rules") !== true) return;
+      changes = () => {};
+      org.change("mfa-off", "sam@practice.example");
+    };
+    const { lines } = await follower.after();
+    const logins = lines.map((line) => line.explained_by.map(({ actor }) => actor.login));
+    expect(logins.length).toBeGreaterThan(0);
+    for (const names of logins) expect(names).toContain("sam@practice.example");
+  });
+
+  it("names who made a change whose evidence could not be collected before a restart", async () => {
+    const { org, follower, started } = await startFollower();
+    org.setFaults([{ name: "server-error", path: "/api/v1/authenticators" }]);
+    org.change("fips-off", "dana@practice.example");
+    expect((await follower.after()).lines).toContainEqual(
+      expect.objectContaining({ to: expect.objectContaining({ status: "MANUAL" }) }),
+    );
+    await follower.stop();
+    org.setFaults([]);
+    const second = await started();
+    const { lines } = await second.after(45_000);
+    const explained_by = [{ actor: { login: "dana@practice.example" } }];
+    expect(lines).toContainEqual(expect.objectContaining({ check: fips, to: { status: "FAIL", reason: null } }));
+    expect(lines.find(({ check, to }) => check === fips && to?.status === "FAIL")).toMatchObject({ explained_by });
+  });
+
   it("says when another version of the organization's document changes results, also one from before a restart", async () => {
     const { started } = await setUpOrg();
     let policy: OrgPolicy | null = null;
