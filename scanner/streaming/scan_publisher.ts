@@ -138,13 +138,14 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
       publisher.wake();
     },
     async end(status, results) {
-      // A cancelled scan's report has a result for every check, also for the ones that were never evaluated.
-      for (const [index, result] of results.entries()) {
+      // The report of a cancelled scan names every check; here only those count that it reached.
+      const reached = results.filter(({ reason, attestation }) => reason !== "interrupted" || attestation !== null);
+      for (const [index, result] of reached.entries()) {
         if (evaluatedChecks.has(result.check)) continue;
-        const state = countStates(results.slice(0, index + 1));
+        const state = countStates(reached.slice(0, index + 1));
         checkEvaluated(result, { checks_done: evaluatedChecks.size + 1, checks_total, ...state });
       }
-      end = { status, checks_done: evaluatedChecks.size, ...countStates(results) };
+      end = { status, checks_done: evaluatedChecks.size, ...countStates(reached) };
       isEndAccepted = await publisher.end(endTimeoutMs(status));
     },
     async storeReport(report) {

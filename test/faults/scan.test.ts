@@ -199,7 +199,7 @@ test("an interrupted scan: exit 130, the report of what was evaluated, and its f
   expect(evaluated.length).toBeGreaterThanOrEqual(3);
   expect(evaluated.length).toBeLessThan(catalog.length);
   expect((await events).at(-1)).toMatchObject({ type: "scan.end", data: { scan_id: id, status: "cancelled" } });
-  expect(await stored(id)).toMatchObject({ status: "cancelled" });
+  expect(await stored(id)).toMatchObject({ status: "cancelled", checks_done: evaluated.length });
 });
 
 test("an interrupted scan whose gateway is gone: exit 130 and the report all the same", async () => {
