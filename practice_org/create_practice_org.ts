@@ -137,7 +137,7 @@ interface Keys {
 
 function buildOrg(url: string, options: PracticeOrgOptions, { keys, terraformKeys }: Keys): Org {
   const faults = createFaults(options.faults ?? []);
-  const { isFresh = false, grantedScopes = defaultGrantedScopes, dpop = "required" } = options;
+  const { isFresh = false, grantedScopes = defaultGrantedScopes, dpop = "required", keptFile } = options;
   const app: ServiceAppState = {
     isCreated: !isFresh,
     keys: isFresh ? [] : [{ jwk: keys.publicKeyJwk, isActive: true }],
@@ -159,15 +159,12 @@ function buildOrg(url: string, options: PracticeOrgOptions, { keys, terraformKey
   }
   const now = options.clock ?? Date.now;
   const clock = () => now() + app.clockOffsetMs;
-  const contentsAt = (nowMs: number) => {
-    const site: Site = { url, nowMs };
-    return typeof options.profile === "function" ? options.profile(site) : profileContents(options.profile, site);
-  };
+  const contentsOf = (at: Site) =>
+    typeof options.profile === "function" ? options.profile(at) : profileContents(options.profile, at);
   const site: Site = { url, nowMs: clock() };
-  const initial = contentsAt(site.nowMs);
+  const initial = contentsOf(site);
   const { id: orgId, serviceAppPolicyId: policyId } = initial;
-  const { keptFile } = options;
-  const origin = keptFile === undefined ? "" : originOf(contentsAt(0));
+  const origin = keptFile === undefined ? "" : originOf(contentsOf({ url, nowMs: 0 }));
   const kept = keptFile === undefined || isFresh ? null : readKept(keptFile, origin);
   const appOf = (label: string) => serviceApp(site, { label, orgId, policyId, requiresDpop: dpop === "required" });
   const present = kept?.contents ?? initial;

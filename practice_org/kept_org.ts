@@ -9,9 +9,7 @@ export interface KeptOrg {
   /** Digest of the contents with which it began. Another profile, address or version is another org. */
   readonly origin: string;
   readonly contents: OrgContents;
-  /** The newest ones. */
   readonly entries: readonly LogEntry[];
-  /** Links to the next page of the log stay good. */
   readonly cursorSecret: string;
 }
 
