@@ -13,7 +13,7 @@ import type { CommandIo } from "./command_io.ts";
 import { makeDirectory } from "./files.ts";
 import { createProcessIo, openStandardStreams } from "./process_io.ts";
 import { createPracticeOrg, type PracticeOrg } from "../practice_org/create_practice_org.ts";
-import { keptFileOf, publishCredentials, loadKeyPair } from "../practice_org/auth/credentials.ts";
+import { publishCredentials, loadKeyPair } from "../practice_org/auth/credentials.ts";
 import { followCommand } from "../scanner/commands/follow_command.ts";
 import { scanCommand } from "../scanner/commands/scan_command.ts";
 
@@ -107,7 +107,7 @@ async function followPracticeOrg(org: PracticeOrg, io: CommandIo): Promise<void>
   const flags = { config: false, state, interval: String(followSeconds), format: "table" };
   const invite = () =>
     say(
-      `Open the admin page ${org.url}/, turn off MFA for the Admin Console, and watch the result change on the live page.\n`,
+      `Open the admin page ${org.url}/, turn MFA for the Admin Console off or on, and watch the result change on the live page.\n`,
     );
   // The first results already hold a change that was made before them, and nobody could be named for it.
   if (existsSync(join(state, "state.json"))) invite();
@@ -165,7 +165,7 @@ async function openDemo(gateway: RunningGateway): Promise<Demo> {
 async function openPracticeOrg(): Promise<PracticeOrg> {
   const directory = join(stateDirectory, "practice-org");
   const keyPair = await loadKeyPair(directory);
-  const keptFile = keptFileOf(directory, practicePort);
+  const keptFile = join(directory, "org.json");
   const options = { profile: { name: "typical" }, role: "super", latencyMs: practiceLatencyMs, keyPair } as const;
   // The same address each time is the same org each time, with a trend over its scans.
   return createPracticeOrg({ ...options, port: practicePort, keptFile }).catch(() => createPracticeOrg(options));

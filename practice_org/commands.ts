@@ -40,9 +40,9 @@ export function addPracticeOrgCommand(program: Command, run: RunCommand): void {
     )
     .option("--latency <ms>", "delay of each response", "0")
     .option("--drift <seconds>", "change a random setting at this interval")
-    .option("--fresh", "begin a new org without a service app, for scanstream setup")
+    .option("--fresh", "begin without a service app, to try scanstream setup")
     .option("--writable", "add a second service app, for Terraform, that may change settings")
-    .option("--state <dir>", "directory for the key and the changes made so far", ".scanstream/practice-org")
+    .option("--state <dir>", "directory for the key and client id", ".scanstream/practice-org")
     .action((flags) => run(async (io) => (await import("./practice_org_command.ts")).practiceOrgCommand(flags, io)));
   addExamples(
     practiceOrg,

@@ -46,7 +46,7 @@ export interface PracticeOrgOptions {
   readonly dpop?: "required" | "off";
   /** Without a service app: a person creates it on the admin page. */
   readonly isFresh?: boolean;
-  /** File from which it goes on, unless it is fresh, and which keeps each change. Default: it is a new org each time. */
+  /** File that keeps each change, and from which it goes on. Default: it is a new org each time. */
   readonly keptFile?: string;
 }
 
@@ -165,11 +165,10 @@ function buildOrg(url: string, options: PracticeOrgOptions, { keys, terraformKey
   const initial = contentsOf(site);
   const { id: orgId, serviceAppPolicyId: policyId } = initial;
   const origin = keptFile === undefined ? "" : originOf(contentsOf({ url, nowMs: 0 }));
-  const kept = keptFile === undefined || isFresh ? null : readKept(keptFile, origin);
+  const kept = keptFile === undefined ? null : readKept(keptFile, origin);
   const appOf = (label: string) => serviceApp(site, { label, orgId, policyId, requiresDpop: dpop === "required" });
   const present = kept?.contents ?? initial;
-  const isWithTerraform = terraformKeys === null || present.apps.some(({ label }) => label === terraform);
-  const contents = isWithTerraform ? present : { ...present, apps: [...present.apps, appOf(terraform)] };
+  const contents = terraformKeys === null ? present : { ...present, apps: [...present.apps, appOf(terraform)] };
   const state = createOrgState(initial, { site, clock, contents });
   const written = createSystemLog(clock, () => faults.takeForChange(), kept?.entries);
   const cursorSecret = kept === null ? randomBytes(32) : Buffer.from(kept.cursorSecret, "base64url");

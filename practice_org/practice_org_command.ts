@@ -3,7 +3,7 @@ import type { CommandIo } from "../command_line/command_io.ts";
 import { exitCodes } from "../command_line/exit_code.ts";
 import { explainWriteError } from "../command_line/files.ts";
 import { createPracticeOrg, type PracticeOrg, type PracticeOrgOptions } from "./create_practice_org.ts";
-import { keptFileOf, publishCredentials, loadKeyPair, terraformKeyFileName } from "./auth/credentials.ts";
+import { publishCredentials, loadKeyPair, terraformKeyFileName } from "./auth/credentials.ts";
 import { faultNames, parseFault } from "./api/faults.ts";
 import { parseProfile } from "./contents/profile.ts";
 import { UsageError } from "../shared/usage_error.ts";
@@ -29,18 +29,15 @@ export async function practiceOrgCommand(flags: PracticeOrgFlags, io: CommandIo)
   }
   const options = parseFlags(flags);
   const keyPair = await inState(flags.state, loadKeyPair(flags.state));
-  const { driftSeconds, port = 0, ...orgOptions } = options;
-  // Any free port is another org each time.
-  const kept = port === 0 ? {} : { port, keptFile: keptFileOf(flags.state, port) };
+  const { driftSeconds, ...orgOptions } = options;
   const terraform =
     options.isWritable === true
       ? { terraformKeyPair: await inState(flags.state, loadKeyPair(flags.state, terraformKeyFileName)) }
       : {};
-  const opening = createPracticeOrg({ ...orgOptions, ...kept, keyPair, ...terraform }).catch((error: unknown) => {
+  const org = await createPracticeOrg({ ...orgOptions, keyPair, ...terraform }).catch((error: unknown) => {
     // The port is in use or not permitted: a mistake in the options.
     throw error instanceof Error && error.message.startsWith("Cannot listen") ? new UsageError([error.message]) : error;
   });
-  const org = await inState(flags.state, opening);
   const { environmentLines } = await inState(flags.state, publishCredentials(org, flags.state));
   const lines = flags.fresh === true ? environmentLines.slice(0, 1) : environmentLines;
   io.terminal.write(`Practice org (${flags.profile}, ${flags.role}) at ${org.url}; stop it with Ctrl-C\n`);

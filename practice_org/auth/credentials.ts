@@ -32,11 +32,6 @@ export const addressFileName = "address";
 /** The key of Terraform's service application, of an org that takes writes. */
 export const terraformKeyFileName = "practice_org_terraform_key.pem";
 
-/** The file that keeps the org at this port: several may share a folder. */
-export function keptFileOf(directory: string, port: number): string {
-  return join(directory, `org-${port}.json`);
-}
-
 export async function createKeyPair(): Promise<PracticeKeyPair> {
   const { privateKey } = await generateKeyPair("RS256", { extractable: true });
   return describe(privateKey);
