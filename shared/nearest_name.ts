@@ -8,7 +8,7 @@ export function nearestName(wanted: string, names: readonly string[]): string | 
     if (Math.abs(name.length - wanted.length) >= bestDistance && !name.includes(wanted)) continue;
     // The shortest name that has all of it: "streams" for "stream", not "streamTokenSecret".
     const isPart = name.includes(wanted) && wanted.length >= 4;
-    const distance = isPart ? 1 + (name.length - wanted.length) / maxLength : editDistance(wanted, name);
+    const distance = isPart ? 1 - 1 / (1 + name.length - wanted.length) : editDistance(wanted, name);
     if (distance >= bestDistance) continue;
     best = name;
     bestDistance = distance;
