@@ -79,14 +79,17 @@ test.each([
   const path = await store(attacker(), gateway.acme);
   const others = await store(victim(), gateway.globex);
   const sockets = await Promise.all(Array.from({ length: 80 }, openSocket));
-  for (const socket of sockets) {
-    socket.write(
-      `GET ${path} HTTP/1.1\r\nhost: gateway\r\nauthorization: ${attacker()}\r\naccept-encoding: gzip\r\n\r\n`,
-    );
-    socket.once("data", () => socket.pause());
-  }
   const begun = (status: string) => sockets.filter(({ text }) => text.startsWith(`HTTP/1.1 ${status}`)).length;
-  await expect.poll(() => begun("200") + begun("429") + begun("503")).toBe(80);
+  // A few at a time: more would wait for their turns at the database, and a slow machine refuses them for that with 503.
+  for (let sent = 0; sent < 80 && begun("429") === 0; sent += 4) {
+    for (const socket of sockets.slice(sent, sent + 4)) {
+      socket.write(
+        `GET ${path} HTTP/1.1\r\nhost: gateway\r\nauthorization: ${attacker()}\r\naccept-encoding: gzip\r\n\r\n`,
+      );
+      socket.once("data", () => socket.pause());
+    }
+    await expect.poll(() => begun("200") + begun("429") + begun("503")).toBe(sent + 4);
+  }
   expect(begun("200")).toBeGreaterThanOrEqual(atLeast);
   expect(begun("429")).toBeGreaterThan(0);
   expect((await gateway.request(others, { as: victim(), method: "HEAD" })).status).toBe(200);
