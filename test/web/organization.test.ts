@@ -89,15 +89,29 @@ test("a broken CAT I rule is on the first screen of its organization, with actor
   await expect.poll(() => overview.page.title()).toMatch(/^⚠ 1 needs you · /);
 
   // A change that was seen is news no more, also in another browser; the rule still fails.
+  const overviewRead = Promise.withResolvers<void>();
+  await page.route("**/api/v1/overview", async (route) => {
+    await overviewRead.promise;
+    await route.continue();
+  });
+  const asked = page.waitForRequest("**/api/v1/overview");
+  await monitor.store([
+    aChange({ ...idle, from: fail, to: pass, actual: "15 minutes", rule: { ...pass, severity: "medium" } }),
+  ]);
+  await asked;
+  await expect.poll(() => page.locator(".news-line").count()).toBe(2);
   await page.getByRole("button", { name: "Seen" }).click();
   await expect.poll(() => page.locator(".news-line").count()).toBe(0);
+  overviewRead.resolve();
   await using later = await openPage(browser, `${gateway.url}/#/`);
   await later.page.locator(".organization.worst", { hasText: "fails since a change by Alex Admin" }).waitFor();
 
   await monitor.store([
     aChange({ ...mfa, from: fail, to: pass, actual: "two factors", rule: { ...pass, severity: "high" } }),
   ]);
-  await page.getByText("1 FAIL", { exact: true }).waitFor();
+  await page.getByText("0 FAIL", { exact: true }).waitFor();
+  // A read that began before "Seen" has undone nothing.
+  await expect.poll(() => page.locator(".news-line").count()).toBe(1);
 });
 
 test("a change that no event explains says so, and what moved with it is in the rule's own list", async () => {

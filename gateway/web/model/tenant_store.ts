@@ -75,7 +75,8 @@ export function createTenantStore(api: Api, { overview, onChange, onRefused }: T
     },
     put: (decision) => change(withDecision(current, decision)),
     async findScan(id, signal) {
-      change(withScan(current, await api.get(toScanPath(id), scanSchema, signal)));
+      const scan = await api.get(toScanPath(id), scanSchema, signal);
+      change(withScan(current, scan));
     },
     listen(listener) {
       listeners.add(listener);
@@ -92,7 +93,8 @@ export function createTenantStore(api: Api, { overview, onChange, onRefused }: T
     const events: TenantEvent[] = [];
     meanwhile.add(events);
     try {
-      const next = withOverview(current, await api.get("api/v1/overview", overviewSchema, signal));
+      const overview = await api.get("api/v1/overview", overviewSchema, signal);
+      const next = withOverview(current, overview);
       change(events.reduce((state, event) => withEvent(state, event, api.nowMs()), next));
     } finally {
       meanwhile.delete(events);
