@@ -121,6 +121,8 @@ test("a change that no event explains says so, and what moved with it is in the 
   await using watched = await openPage(browser, `${gateway.url}/#/monitors/${monitor.id}`);
   const { page } = watched;
   await page.locator(".news-line", { hasText: "found by a full scan; the log names nobody" }).waitFor();
+  // One that failed when it was first looked at may have failed before.
+  await page.locator(".rule-since", { hasText: / or before$/ }).waitFor();
   const rule = await openRule(page, "V-273193");
   await rule.getByRole("heading", { name: "Changes" }).waitFor();
   await rule.locator("li", { hasText: "FAIL · found by a full scan" }).waitFor();

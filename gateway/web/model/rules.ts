@@ -43,6 +43,8 @@ export interface RuleRow {
 /** Since when the state holds, as far as it is known. */
 export interface Since {
   readonly atMs: number;
+  /** Nothing was known before. */
+  readonly isFirst?: boolean;
   readonly actor: string | null;
   /** With a pass: days that are known to pass, and days in between of which nothing is known. */
   readonly days: { readonly known: number; readonly unknown: number } | null;
@@ -114,9 +116,9 @@ function toSince(state: ShownState, history: RuleHistory | null, begun: Since | 
   if (begun !== null) return begun;
   if (state === "fail") {
     const open = history?.exposures.find(({ closed }) => closed === null);
-    return open === undefined
-      ? null
-      : { atMs: Date.parse(open.opened.known_at), actor: actorName(open.actor), days: null };
+    if (open === undefined) return null;
+    const { known_at: knownAt, not_before: notBefore } = open.opened;
+    return { atMs: Date.parse(knownAt), isFirst: notBefore === null, actor: actorName(open.actor), days: null };
   }
   const days = state === "pass" ? passingDays(history) : null;
   return days === null ? null : { atMs: days.fromMs, actor: null, days };

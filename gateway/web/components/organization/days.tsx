@@ -3,16 +3,17 @@ import type { HistoryDay } from "../../../../shared/schemas/history.ts";
 import { formatDay, formatSince } from "../../model/format.ts";
 import type { RuleRow, TrendDay } from "../../model/rules.ts";
 
-/** `since 05:02, Alex Admin`, `passing since Mar 3 (271 days, 12 unknown)`. */
+/** `since 05:02, Alex Admin`, `since 05:02 or before`, `passing since Mar 3 (271 days, 12 unknown)`. */
 export function sinceText({ state, since }: Pick<RuleRow, "state" | "since">, now: number): string {
   if (since === null) return "";
-  const { atMs, actor, days } = since;
+  const { atMs, isFirst = false, actor, days } = since;
   if (days !== null && state === "pass") {
     const total = days.known + days.unknown;
     const unknown = days.unknown === 0 ? "" : `, ${days.unknown} unknown`;
     return `passing since ${formatDay(atMs, now)} (${total} ${total === 1 ? "day" : "days"}${unknown})`;
   }
-  return `${state === "pass" ? "passing " : ""}since ${formatSince(atMs, now)}${actor === null ? "" : `, ${actor}`}`;
+  const time = `${formatSince(atMs, now)}${isFirst ? " or before" : ""}`;
+  return `${state === "pass" ? "passing " : ""}since ${time}${actor === null ? "" : `, ${actor}`}`;
 }
 
 interface Bar {
