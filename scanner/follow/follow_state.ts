@@ -86,6 +86,8 @@ const stateSchema = v.object({
   /** When the log was last read to its end. */
   lastLookAt: v.nullable(time),
   lastFullAt: time,
+  /** An earlier version kept none. */
+  blindScanMs: v.optional(v.number(), 0),
   /** The revision of the STIG by which they were judged. */
   benchmark: v.string(),
   /** Names the document by which they were judged, as `decidingDigest` does; null: none. */

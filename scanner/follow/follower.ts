@@ -48,6 +48,8 @@ class Follower {
   #monitor: MonitorPublisher | null = null;
   readonly #watched: WatchedTime;
   #lastFullMs: number;
+  /** When the last full scan began during which the log could not be read, by the provider's clock. */
+  #blindScanMs: number;
   #lagSeconds = 0;
   readonly #deciding: DecidingOrgPolicy;
 
@@ -66,6 +68,7 @@ class Follower {
     const { clock, say } = parts;
     this.#log = new SystemLog({ pages: this.#org, clock, say, reconcileMs: plan.reconcileMs, saved });
     this.#lastFullMs = saved === null ? 0 : Date.parse(saved.lastFullAt);
+    this.#blindScanMs = saved?.blindScanMs ?? 0;
   }
 
   async run(): Promise<FollowEnd> {
@@ -192,9 +195,11 @@ class Follower {
     }
     if (!this.#log.hasCursor) await this.#log.begin();
     const startedMs = this.#parts.clock.nowMs();
+    const blindScanMs = this.#org.nowMs();
     await this.#org.collectAll();
     const events = await this.#readAgain();
     this.#lastFullMs = startedMs;
+    if (this.#log.status().log_status === "unreadable") this.#blindScanMs = blindScanMs;
     await this.#round({ events: isGap || cause === "start" ? [] : events, cause });
   }
 
@@ -243,7 +248,10 @@ class Follower {
     }
     const nowMs = this.#parts.clock.nowMs();
     const { monitorId } = this.#record;
-    const lines = this.#verdicts.judge(round, { artifacts, engine: this.#org.engine, nowMs, monitorId });
+    // An event before a full scan without the log is in its results already, and explains no later change.
+    const isLater = ({ event }: Relevant) => !(Date.parse(event.published ?? "") < this.#blindScanMs);
+    const explaining = { cause, events: round.events.filter(isLater) };
+    const lines = this.#verdicts.judge(explaining, { artifacts, engine: this.#org.engine, nowMs, monitorId });
     this.#planRetry(round.events, nowMs);
     this.#commit();
     await this.#record.add(lines);
@@ -275,6 +283,7 @@ class Follower {
     this.#record.commit({
       orgUrl: this.#plan.orgUrl,
       lastFullAt: new Date(this.#lastFullMs).toISOString(),
+      blindScanMs: this.#blindScanMs,
       benchmark: this.#plan.benchmark,
       orgPolicy: this.#deciding.digest,
       ...this.#log.toSave(),

@@ -217,4 +217,22 @@ describe("a follower, where the log or the organization fails", () => {
     expect(lines).toMatchObject([{ check: fips, explained_by: [{ actor: { login: "sam@practice.example" } }] }]);
     expect(follower.said).toHaveLength(2);
   });
+
+  it("does not name for a change who made one that a full scan found before the log came back", async () => {
+    let aheadMs = 0;
+    const { org, follower, started } = await startFollower(
+      { reconcileMs: 10_000 },
+      { clock: () => Date.now() + aheadMs },
+    );
+    org.setFaults([{ name: "html", path: "/api/v1/logs" }]);
+    org.change("fips-off", "sam@practice.example");
+    expect((await follower.after(10_000)).lines).toMatchObject([{ check: fips, explained_by: [] }]);
+    await follower.stop();
+    org.setFaults([]);
+    aheadMs = 11_000;
+    org.change("fips-on", "dana@practice.example");
+    const { lines } = await started();
+    expect(lines).toMatchObject([{ check: fips, explained_by: [{ actor: { login: "dana@practice.example" } }] }]);
+    expect(lines[0]?.explained_by).toHaveLength(1);
+  });
 });
