@@ -14,10 +14,11 @@ export {
   type EventPayload,
   type EventType,
   type PayloadValue,
+  type Verb,
+  verbs,
 } from "./event.ts";
 export { scanChannel, scanEvents, scanPrefix } from "./scan_events.ts";
 export type * from "./schemas/monitor.ts";
 export type * from "./schemas/scan.ts";
 export type * from "./schemas/tenant_events.ts";
 export type { Publisher, SendEvent } from "./send_event.ts";
-export { verbs, type Verb } from "./verbs.ts";

@@ -1,6 +1,5 @@
 import * as v from "valibot";
-import { deliveryIdPattern, isEventType, maxBatchEvents } from "../../shared/event.ts";
-import { verbs } from "../../shared/verbs.ts";
+import { deliveryIdPattern, isEventType, maxBatchEvents, verbs } from "../../shared/event.ts";
 import { count, described, type Output } from "../../shared/schemas/primitives.ts";
 
 /** An event that a producer publishes over HTTP. `encodeEvent` checks it, and the size of the data with it. */
