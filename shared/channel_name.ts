@@ -11,11 +11,6 @@ export interface ChannelName {
   readonly resourceId: string;
 }
 
-/** The part of a principal that decides whether it may read a channel. */
-export interface ChannelReader {
-  readonly tenantId: string;
-}
-
 /** Bounded, as a resource id is: the name is part of a URL and of the broker's key. */
 const prefixPattern = /^[a-z0-9](?:[a-z0-9-]{0,98}[a-z0-9])?$/;
 /** Matches a canonical lower-case UUID. */
@@ -72,7 +67,10 @@ export function tenantIdFromChannel(name: unknown): string | null {
 }
 
 /** True when the name is well formed and belongs to the principal's own tenant. */
-export function canReadChannel(principal: ChannelReader | null | undefined, name: unknown): name is string {
+export function canReadChannel(
+  principal: Pick<ChannelName, "tenantId"> | null | undefined,
+  name: unknown,
+): name is string {
   const tenantId = tenantIdFromChannel(name);
   return tenantId !== null && tenantId === principal?.tenantId;
 }

@@ -13,14 +13,8 @@ export interface RuleNames {
   readonly rule_id: string;
 }
 
-export interface FoundRule<Rule> {
-  readonly rule: Rule;
-  /** Note for a person who named another revision of the rule, or null. */
-  readonly warning: string | null;
-}
-
-/** The rule of a name, in any case; null for an unknown name. */
-export function findRule<Rule extends RuleNames>(name: string, rules: readonly Rule[]): FoundRule<Rule> | null {
+/** The rule of a name, in any case, with a note for a person who named another revision of it; null for an unknown name. */
+export function findRule<Rule extends RuleNames>(name: string, rules: readonly Rule[]) {
   const wanted = name.trim().toLowerCase();
   const exact = rules.find((rule) => namesOf(rule).some((candidate) => candidate.toLowerCase() === wanted));
   if (exact !== undefined) return { rule: exact, warning: null };

@@ -1,13 +1,11 @@
-export interface UsageErrorOptions extends ErrorOptions {
-  /** Line before the problems: `Cannot use the configuration`. */
-  readonly heading?: string;
-}
-
-/** Wrong usage or settings: one message that names every problem and never a setting's value. The command line exits with 2. */
+/**
+ * Wrong usage or settings: one message that names every problem and never a setting's value. The command line exits with 2. The heading
+ * is a line before the problems: `Cannot use the configuration`.
+ */
 export class UsageError extends Error {
   readonly problems: readonly string[];
 
-  constructor(problems: readonly string[], { heading, ...options }: UsageErrorOptions = {}) {
+  constructor(problems: readonly string[], { heading, ...options }: ErrorOptions & { readonly heading?: string } = {}) {
     super(toMessage(problems, heading), options);
     this.name = "UsageError";
     this.problems = problems;

@@ -1,23 +1,16 @@
 import type { Broker } from "../broker.ts";
 import { requireDatabase, toChannelKey } from "./channel_key.ts";
 import { createBroker } from "./create_broker.ts";
-import { openRedisConnection } from "./redis_connection.ts";
+import { openRedisConnection, type RedisSettings } from "./redis_connection.ts";
 import { openSubscriberConnection } from "./redis_subscriber.ts";
 import { parseRedisUrl } from "./redis_url.ts";
 import { parseOption } from "./service_url.ts";
 import { tooManyWaiting } from "./unavailable.ts";
 
-export interface RedisBrokerOptions {
+export interface RedisBrokerOptions extends Partial<Omit<RedisSettings, "address">> {
   /** `REDIS_URL`: a server or sentinels (`redis_url.ts`). A database number in it does not count. */
   readonly url: string;
-  /** `EVENTSTREAM_CACHE_DB`. */
   readonly database: number;
-  /** Bound on a connect, and on the answer to one command. Default 5,000. */
-  readonly timeoutMs?: number;
-  /** A subscriber connection that was idle for this long is sent a PING. Default 5,000. */
-  readonly pingEveryMs?: number;
-  /** How long its answer may take. Default 10,000. */
-  readonly pingTimeoutMs?: number;
 }
 
 /** Published but not yet acknowledged: over this, a publisher that does not await is refused. */

@@ -5,12 +5,15 @@ import { isTimeout, withTimeout } from "../with_timeout.ts";
 import type { RedisAddress } from "./redis_url.ts";
 import { serverFailure } from "./unavailable.ts";
 
-/** `RedisBrokerOptions` with their defaults. */
 export interface RedisSettings {
   readonly address: RedisAddress;
+  /** `EVENTSTREAM_CACHE_DB`. */
   readonly database: number;
+  /** Bound on a connect, and on the answer to one command. Default 5,000. */
   readonly timeoutMs: number;
+  /** A subscriber connection that was idle for this long is sent a PING. Default 5,000. */
   readonly pingEveryMs: number;
+  /** How long its answer may take. Default 10,000. */
   readonly pingTimeoutMs: number;
 }
 

@@ -6,11 +6,7 @@ export interface QueuedMessage extends Pick<PromiseWithResolvers<void>, "resolve
   readonly message: string;
 }
 
-export interface SendQueue {
-  /** Resolves when the message was sent. */
-  push(channel: string, message: string): Promise<void>;
-  isIdle(): boolean;
-}
+export type SendQueue = ReturnType<typeof createSendQueue>;
 
 /** Messages go out together up to this length; a longer one goes alone. */
 const maxBatchChars = 1_000_000;
@@ -24,13 +20,14 @@ const maxWaitingChars = 16_000_000;
  * `send` settles each entry. When it rejects, the entries that it did not settle and all that wait behind them are rejected alike: the
  * broker is unavailable for each of them.
  */
-export function createSendQueue(send: (entries: readonly QueuedMessage[]) => Promise<void>): SendQueue {
+export function createSendQueue(send: (entries: readonly QueuedMessage[]) => Promise<void>) {
   let waiting: QueuedMessage[] = [];
   let waitingChars = 0;
   let isSending = false;
 
   return {
-    async push(channel, message) {
+    /** Resolves when the message was sent. */
+    async push(channel: string, message: string): Promise<void> {
       if (waiting.length > 0 && waitingChars + message.length > maxWaitingChars) throw tooManyWaiting();
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       waiting.push({ channel, message, resolve, reject });

@@ -1,4 +1,4 @@
-export interface WatchdogOptions {
+interface WatchdogOptions {
   /** Idle for this long: `onIdle` is called, the moment to send a ping. */
   readonly idleMs: number;
   /** Still idle for this long after that: `onSilent` is called, and the watchdog stops. */
@@ -7,11 +7,7 @@ export interface WatchdogOptions {
   onSilent(): void;
 }
 
-export interface Watchdog {
-  /** Something arrived. */
-  reset(): void;
-  stop(): void;
-}
+export type Watchdog = ReturnType<typeof startWatchdog>;
 
 /**
  * Finds a connection on which nothing arrives any more.
@@ -19,7 +15,7 @@ export interface Watchdog {
  * It counts ticks instead of reading a clock: a process that was suspended or starved for longer than the grace then
  * misses one tick, and reads what has arrived in the meantime before it can call a living connection dead.
  */
-export function startWatchdog(options: WatchdogOptions): Watchdog {
+export function startWatchdog(options: WatchdogOptions) {
   const tickMs = Math.max(1, Math.min(options.idleMs, options.graceMs) / 4);
   // One more: a reset just before a tick would otherwise count as a whole idle tick.
   const idleTicks = Math.ceil(options.idleMs / tickMs) + 1;
@@ -33,11 +29,8 @@ export function startWatchdog(options: WatchdogOptions): Watchdog {
     options.onSilent();
   }, tickMs);
   return {
-    reset() {
-      ticks = 0;
-    },
-    stop() {
-      clearInterval(timer);
-    },
+    /** Something arrived. */
+    reset: () => void (ticks = 0),
+    stop: () => clearInterval(timer),
   };
 }

@@ -16,18 +16,13 @@ interface Resource {
 /** Patterns come from pull requests, and names from the provider: a second of work, and more than a thousand patterns on 10,000 names need. */
 const maxSteps = 5e9;
 
-export interface DecisionFinder<Entry> {
-  /** The decision about a resource of a check: of the ones that match, the first. */
-  readonly find: (check: string, resource: Resource) => Entry | undefined;
-  /** True after patterns took more steps than they may: from then on only exact ids and names match. */
-  readonly isExhausted: () => boolean;
-}
-
-export function createDecisionFinder<Entry extends ResourceDecision>(entries: readonly Entry[]): DecisionFinder<Entry> {
+export function createDecisionFinder<Entry extends ResourceDecision>(entries: readonly Entry[]) {
   let stepsLeft = maxSteps;
   const ofChecks = new Map([...Map.groupBy(entries, ({ check }) => check)].map(([check, own]) => [check, index(own)]));
   return {
-    find: (check, resource) => ofChecks.get(check)?.(resource),
+    /** The decision about a resource of a check: of the ones that match, the first. */
+    find: (check: string, resource: Resource) => ofChecks.get(check)?.(resource),
+    /** True after patterns took more steps than they may: from then on only exact ids and names match. */
     isExhausted: () => stepsLeft < 0,
   };
 
