@@ -16,22 +16,12 @@ export function categoryText(text: string): string {
   return severity === null ? text : categoryNames[severity];
 }
 
-/** Names of severities, for messages. */
 export const severityWords = "high, medium or low, or CAT I, CAT II or CAT III";
-
-const categories: Readonly<Record<string, Severity>> = {
-  i: "high",
-  ii: "medium",
-  iii: "low",
-  1: "high",
-  2: "medium",
-  3: "low",
-};
 
 /** `high`, `CAT I`, `cat1` or `I` as a severity, in any case; null for anything else. */
 export function parseSeverity(text: string): Severity | null {
   const word = text.trim().toLowerCase();
   const category = /^(?:cat(?:egory)?[\s_-]*)?(i{1,3}|[123])$/.exec(word)?.[1];
-  if (category !== undefined) return categories[category] ?? null;
-  return severities.find((severity) => severity === word) ?? null;
+  const place = Number(category) || category?.length;
+  return severities.find((severity, index) => severity === word || index + 1 === place) ?? null;
 }

@@ -6,8 +6,7 @@
  */
 export function shorten(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text;
-  const kept = text.slice(0, maxLength - 1);
-  return `${isHighSurrogate(kept.charCodeAt(kept.length - 1)) ? kept.slice(0, -1) : kept}…`;
+  return `${text.slice(0, maxLength - 1).replace(/[\ud800-\udbff]$/, "")}…`;
 }
 
 /**
@@ -31,23 +30,15 @@ export function shellWord(text: string): string {
 /** JSON on one line whose text cannot steer a terminal: what is not printable is escaped, and reads back as it was. */
 export function toPrintableJson(value: unknown, indent?: number): string {
   return JSON.stringify(value, null, indent).replace(invisible, (character) =>
-    Array.from({ length: character.length }, (_, at) => toEscape(character.charCodeAt(at))).join(""),
+    character.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`),
   );
 }
 
 /** Line breaks are those of the indentation: inside a string JSON has them escaped. */
 const invisible = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-function toEscape(unit: number): string {
-  return `\\u${unit.toString(16).padStart(4, "0")}`;
-}
-
 /** C0 and C1 controls, line and paragraph separators, and the marks that turn the direction of the text after them. */
 const unprintable = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu;
 
 /** One of those, or half of a surrogate pair. */
 const unlike = /[\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
-
-function isHighSurrogate(unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdbff;
-}
