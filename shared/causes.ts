@@ -66,6 +66,7 @@ export function rankCauses<Item extends Failure>(failures: readonly Item[]) {
       const rules = (byCause.get(id) ?? []).map(({ rule }) => rule);
       const alone = rules.filter(({ causes }) => causes.size === 1);
       const shared = rules.filter(({ causes }) => causes.size > 1);
+      const isCatI = (rule: Rule) => rule.isCatI;
       const rank = [alone.filter(isCatI), shared.filter(isCatI), alone, shared].map(({ length }) => length);
       return [{ id, findings, alone, shared, rank }];
     })
@@ -91,10 +92,6 @@ export function rankCauses<Item extends Failure>(failures: readonly Item[]) {
     /** The number of rules that fail in waived findings only. */
     waived: new Set(failures.map(({ check }) => check)).size - byRule.length,
   };
-}
-
-function isCatI(rule: Rule): boolean {
-  return rule.isCatI;
 }
 
 function compareRanks(one: readonly number[], other: readonly number[]): number {

@@ -31,12 +31,9 @@ function keyOf({ explained_by: events, cause }: Explained): string | null {
 /** `1 change to zone "Offices" by Alex Admin (alex@acme.com) changed 7 results`. */
 export function groupText(group: readonly Explained[]): string {
   const events = group[0]?.explained_by ?? [];
-  const objects = objectsOf(events);
-  const [object, ...others] = objects;
-  const about =
-    object === undefined
-      ? ""
-      : ` to ${object}${others.length === 0 ? "" : ` and ${countOf(others.length, "other object")}`}`;
+  const [object, ...others] = objectsOf(events);
+  const more = others.length === 0 ? "" : ` and ${countOf(others.length, "other object")}`;
+  const about = object === undefined ? "" : ` to ${object}${more}`;
   const who = [...new Set(events.map(({ actor }) => actorText(actor) ?? unknownActor))].join(", ");
   return `${countOf(events.length, "change")}${about} by ${who} changed ${countOf(group.length, "result")}`;
 }

@@ -12,6 +12,7 @@ const maxListedLength = 80;
 /** The payload of `finding.updated`: the change of one finding, flat, each text as one line that is cut so that the event fits. */
 export function toFindingUpdated(monitorId: string, change: NewChange): FindingUpdated {
   const { check, resource, from, to, rule, explained_by: events } = change;
+  const actors = events.map(({ actor }) => actorText(actor) ?? "");
   return {
     monitor_id: monitorId,
     id: change.id,
@@ -38,10 +39,7 @@ export function toFindingUpdated(monitorId: string, change: NewChange): FindingU
     event_ids: list(events.map(({ uuid }) => uuid)),
     event_types: list(events.map(({ event_type: type }) => type)),
     event_objects: list(events.map(({ object }) => (object ? `${object.type} ${object.name}` : ""))),
-    actors: list(
-      events.map(({ actor }) => actorText(actor) ?? ""),
-      maxActorText,
-    ),
+    actors: list(actors, maxActorText),
     also: list(change.also),
   };
 }

@@ -20,12 +20,9 @@ export class GatewayRefusal extends Error {
 
 /** Never rejects: a body that breaks, is too long or says nothing only costs the detail. */
 export async function readRefusal(response: Response): Promise<GatewayRefusal> {
-  const detail = parseJsonObject(await readRefusalText(response))?.["detail"];
-  return new GatewayRefusal(
-    response.status,
-    typeof detail === "string" ? detail : null,
-    retryAfterOf(response.headers),
-  );
+  const given = parseJsonObject(await readRefusalText(response))?.["detail"];
+  const detail = typeof given === "string" ? given : null;
+  return new GatewayRefusal(response.status, detail, retryAfterOf(response.headers));
 }
 
 /** True where the same request may be taken later. 408 and 425 come from a proxy, also for a connection that was idle. */

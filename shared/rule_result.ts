@@ -12,7 +12,6 @@ export type RuleState = keyof StatusCounts;
 
 export const ruleStates: readonly RuleState[] = ["fail", "manual", "pass", "not_applicable"];
 
-/** Names of states, for messages. */
 export const stateWords = "one or more of pass, fail, manual, not_applicable (or n/a), separated by commas";
 
 /** `fail,n/a` as states, in any case; null for a list that has something else, or nothing. */
@@ -37,7 +36,6 @@ export function stateOf({ status, reason, attestation }: Verdict): RuleState {
   return status === "MANUAL" && reason === "not_applicable" ? "not_applicable" : statesOfStatuses[status];
 }
 
-/** How many there are in each state. */
 export function countStates(verdicts: readonly Verdict[]): StatusCounts {
   const counts = { pass: 0, fail: 0, manual: 0, not_applicable: 0 };
   for (const verdict of verdicts) counts[stateOf(verdict)] += 1;

@@ -24,7 +24,6 @@ export interface Publisher {
   readonly sendEvent: SendEvent;
 }
 
-/** Publishes through a broker. */
 export function createPublisher(broker: MessagePublisher): Publisher {
   return {
     async sendEvent(channel, type, payload) {

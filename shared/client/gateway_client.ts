@@ -77,8 +77,8 @@ export function openGateway({ apiKey, fetch: request = fetch, ...options }: Rest
       }
       const refusal = await readRefusal(response);
       const { retryAfterMs } = refusal;
-      const isWorthIt = retriesLeft > 0 && isBusy(response) && retryAfterMs !== null && retryAfterMs <= maxRetryWaitMs;
-      if (!isWorthIt) throw refusal;
+      const isBusy = response.status === 429 || response.status === 503;
+      if (!isBusy || retriesLeft === 0 || retryAfterMs === null || retryAfterMs > maxRetryWaitMs) throw refusal;
       await pause(retryAfterMs, signal === undefined ? [] : [signal]);
     }
   }
@@ -116,7 +116,6 @@ export function openGateway({ apiKey, fetch: request = fetch, ...options }: Rest
     }
   }
 
-  /** Every item of a list. */
   async function list<Item extends v.GenericSchema>(path: string, item: Item, signal: AbortSignal) {
     const found: v.InferOutput<Item>[] = [];
     for await (const { items } of pages(path, pageOf(item), { query: { limit: "200" }, signal })) found.push(...items);
@@ -141,10 +140,6 @@ function parseJson(text: string): unknown {
   } catch (error) {
     throw new UnexpectedAnswer({ cause: error });
   }
-}
-
-function isBusy({ status }: Response): boolean {
-  return status === 429 || status === 503;
 }
 
 /** In words: `fetch` says no more than "fetch failed", and names the reason only in its cause. */

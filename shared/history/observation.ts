@@ -19,12 +19,11 @@ export interface RuleResult {
 }
 
 type Verdict = { readonly status: Status; readonly reason: ManualReason | null };
-type Source = Pick<RuleResult, "severity" | "cause"> & { readonly actor?: HistoryActor | null };
+type Source = Pick<RuleResult, "severity" | "cause">;
 
 /** MANUAL without a reason needs review. */
-export function toRuleResult({ status, reason }: Verdict, { severity, cause, actor = null }: Source): RuleResult {
-  const given = status === "MANUAL" ? { reason: reason ?? ("needs_review" as const) } : {};
-  return { status, ...given, severity, cause, ...(actor !== null && { actor }) };
+export function toRuleResult({ status, reason }: Verdict, { severity, cause }: Source): RuleResult {
+  return { status, ...(status === "MANUAL" && { reason: reason ?? "needs_review" }), severity, cause };
 }
 
 /** Results by check. A rule that the run did not evaluate is missing. */

@@ -70,16 +70,14 @@ const entries = {
 };
 
 const schemaName = "scanstream.change/1";
-const schemaMessage = `expected ${schemaName}`;
-
-/** Fields of a line that stands in a file. */
-const ofLine = {
-  org_url: described(v.exactOptional(text(1, 2048)), "The organization that is followed"),
-  monitor_id: v.exactOptional(text(1, 200)),
-};
 
 /** A line of `follow --format ndjson`, with fields that a later version may add. */
-export const changeLineSchema = v.object({ schema: v.literal(schemaName, schemaMessage), ...ofLine, ...entries });
+export const changeLineSchema = v.object({
+  schema: v.literal(schemaName, `expected ${schemaName}`),
+  org_url: described(v.exactOptional(text(1, 2048)), "The organization that is followed"),
+  monitor_id: v.exactOptional(text(1, 200)),
+  ...entries,
+});
 
 /** A change as the gateway lists it: the line, and when it was stored. */
 export const changeSchema = v.object({ schema: v.literal(schemaName), ...entries, created_at: time });

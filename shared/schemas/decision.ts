@@ -12,7 +12,6 @@ const decisionKindSchema = v.picklist(["waiver", "attestation"], "expected waive
 const attestedStatusSchema = v.picklist(["PASS", "FAIL", "NOT_APPLICABLE"], "expected PASS, FAIL or NOT_APPLICABLE");
 
 export const maxReasonLength = 2000;
-const reasonMessage = "expected text that is not blank";
 /** The last moment that both JavaScript and Postgres write with a year of four digits. */
 const maxTimeMs = Date.UTC(9999, 11, 31);
 
@@ -31,7 +30,7 @@ const common = {
   check: described(text(1, 200), "The check's name, or its rule's V-, SV- or OKTA-APP-id; stored as the check's name"),
   reason: v.pipe(
     text(1, maxReasonLength),
-    v.check((value) => value.trim() !== "", reasonMessage),
+    v.check((value) => value.trim() !== "", "expected text that is not blank"),
   ),
   by: described(v.exactOptional(v.nullable(v.string("expected text"))), "Ignored: the author is the caller"),
   expires,
@@ -40,9 +39,6 @@ const common = {
     "The organization that it is about; null: every one of the tenant",
   ),
 };
-
-const wholeCheckMessage = "expected null: an attestation is about the whole check";
-const noStatusMessage = "expected null: a waiver leaves the status as it is";
 
 /** The body of `POST /decisions`. */
 export const newDecisionSchema = v.variant(
@@ -55,12 +51,12 @@ export const newDecisionSchema = v.variant(
         v.exactOptional(v.nullable(text(1, maxPatternLength))),
         "An exact id or name, or a name with `*` and `?`; null: every finding of the check",
       ),
-      status: v.exactOptional(v.null(noStatusMessage)),
+      status: v.exactOptional(v.null("expected null: a waiver leaves the status as it is")),
     }),
     strictObject({
       kind: v.literal("attestation"),
       ...common,
-      resource: v.exactOptional(v.null(wholeCheckMessage)),
+      resource: v.exactOptional(v.null("expected null: an attestation is about the whole check")),
       status: attestedStatusSchema,
     }),
   ],

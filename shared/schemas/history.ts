@@ -5,9 +5,6 @@ import { described, time, uuid, type Output } from "./primitives.ts";
 
 /** The verdicts of an organization over time, `scanstream.history/1`: what REST, the page and `history` show. */
 
-const nullableTime = v.nullable(time);
-const day = v.pipe(v.string(), v.isoDate());
-
 export const actorSchema = described(
   v.object({ id: v.nullable(v.string()), login: v.nullable(v.string()), name: v.nullable(v.string()) }),
   "Who changed the configuration, as the provider's log named them then",
@@ -28,13 +25,11 @@ const intervalSchema = v.object({
   ),
 });
 
-const openedSchema = v.object({
-  not_before: described(nullableTime, "Until then another verdict was known; null: nothing was known"),
-  known_at: time,
-});
-
 export const exposureSchema = v.object({
-  opened: openedSchema,
+  opened: v.object({
+    not_before: described(v.nullable(time), "Until then another verdict was known; null: nothing was known"),
+    known_at: time,
+  }),
   closed: described(
     v.nullable(v.object({ not_before: time, known_at: time, actor: v.nullable(actorSchema) })),
     "By PASS or Not Applicable. `not_before`: the end of the last known FAIL. Null: it is open",
@@ -49,7 +44,7 @@ export const exposureSchema = v.object({
 });
 
 const daySchema = v.object({
-  day: described(day, "UTC"),
+  day: v.pipe(v.string(), v.isoDate(), v.description("UTC")),
   status: described(
     v.picklist([...statusSchema.options, "UNKNOWN"]),
     "The worst that was known on this day: FAIL, MANUAL, PASS; UNKNOWN: nothing was",

@@ -30,7 +30,6 @@ const lagSeconds = v.pipe(
 );
 const intervalSeconds = integer(1, 86_400);
 
-/** The bodies that the REST resources of monitors take. */
 export const newMonitorSchema = strictObject({
   org_url: webAddress,
   ...registrationEntries,

@@ -88,7 +88,6 @@ export function exactOptionalEntries<Entries extends v.ObjectEntries>(entries: E
   return Object.fromEntries(pairs) as ExactOptional<Entries>;
 }
 
-/** One page of a list. */
 /* @__NO_SIDE_EFFECTS__ */
 export function pageOf<Item extends v.GenericSchema>(item: Item) {
   return v.object({

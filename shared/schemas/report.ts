@@ -141,7 +141,6 @@ const scanSummarySchema = object({
 /** A finding that the baseline had and this scan, which evaluated the check, no longer has. */
 const resolvedFindingSchema = object({ check: v.string(), resource: resourceSchema, fingerprint: v.string() });
 
-/** How the findings compare with an earlier report. */
 const comparisonSchema = object({
   scan_id: v.string(),
   new: count,
@@ -186,8 +185,6 @@ const controlSchema = object({
   ),
   checks: described(v.array(v.string()), "The checks of this report whose rules name it"),
 });
-
-const statusCountsSchema = object(statusCountsEntries);
 
 const summarySchema = object({
   ...statusCountsEntries,
@@ -259,7 +256,7 @@ export const reportDefinitions = {
 
 export type Report = Output<typeof reportSchema>;
 export type ScanSummary = Output<typeof scanSummarySchema>;
-export type StatusCounts = Output<typeof statusCountsSchema>;
+export type StatusCounts = Pick<Report["summary"], keyof typeof statusCountsEntries>;
 export type CheckResult = Output<typeof checkSchema>;
 export type Finding = Output<typeof findingSchema>;
 export type FindingResource = Output<typeof resourceSchema>;

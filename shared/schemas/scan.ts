@@ -37,7 +37,6 @@ export const registrationEntries = {
   checks_total: v.exactOptional(count),
 };
 
-/** A scan as the API shows it. */
 export const scanSchema = v.object({
   ...runEntries,
   status: scanStatusSchema,
@@ -47,7 +46,6 @@ export const scanSchema = v.object({
   started_at: v.nullable(time),
 });
 
-/** The bodies that the REST resources of scans take. */
 export const newScanSchema = strictObject({ org_url: v.exactOptional(v.nullable(webAddress)), ...registrationEntries });
 
 /** Nothing goes back to `pending`. */

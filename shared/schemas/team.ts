@@ -1,7 +1,6 @@
 import * as v from "valibot";
 import { count, described, time, uuid, type Output } from "./primitives.ts";
 
-/** The tenant of the caller. */
 export const tenantSchema = v.object({
   id: uuid(),
   name: v.string(),
