@@ -58,6 +58,8 @@ export function createApp(dependencies: Dependencies, features: readonly Feature
     // A stream's URL may hold a token.
     c.header("referrer-policy", "no-referrer");
     if (!c.res.headers.has("cache-control")) c.header("cache-control", "no-store");
+    // A proxy that keeps the connection may send a request on it while the port closes.
+    if (dependencies.readiness.isDraining()) c.header("connection", "close");
   });
 
   app.use(

@@ -5,6 +5,7 @@ import type { Log } from "./log.ts";
 export interface Readiness {
   /** Pings: never a cached result. Never rejects. */
   check(): Promise<{ readonly database: boolean; readonly broker: boolean; readonly isDraining: boolean }>;
+  readonly isDraining: () => boolean;
 }
 
 export interface ReadinessOptions {
@@ -22,6 +23,7 @@ export function createReadiness({ log, ...options }: ReadinessOptions): Readines
   const isDatabaseUp = watch("database", options.pingDatabase, log);
   const isBrokerUp = watch("broker", options.pingBroker, log);
   return {
+    isDraining: options.isDraining,
     async check() {
       const [database, broker] = await Promise.all([isDatabaseUp(), isBrokerUp()]);
       return { database, broker, isDraining: options.isDraining() };

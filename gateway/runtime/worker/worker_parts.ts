@@ -43,6 +43,7 @@ export async function openWorkerParts(options: WorkerOptions): Promise<Dependenc
     signIn: signIn === null ? null : createSignIn(signIn, log),
     // As with publishing: a pending ping belongs to one request.
     readiness: {
+      isDraining: () => false,
       check: () =>
         createReadiness({
           pingDatabase: () => ping(database),

@@ -11,7 +11,7 @@ import { startGateway } from "../../../gateway/runtime/start_gateway.ts";
 import { createStaticFiles } from "../../../gateway/runtime/static_files.ts";
 import { listen } from "../../support/listen.ts";
 import { temporaryFolder } from "../../support/temporary_folder.ts";
-import { openSharedDatabase, startTestGateway } from "../../support/test_gateway.ts";
+import { createScan, openSharedDatabase, readStream, startTestGateway } from "../../support/test_gateway.ts";
 
 const shared = await openSharedDatabase();
 const folder = await temporaryFolder();
@@ -30,6 +30,19 @@ test("stop cuts off a client that sends half a request", async () => {
   await gateway.request("/healthz");
   await gateway.gateway.stop({ drainMs: 0 });
   await closed;
+  await gateway.stop();
+});
+
+test("from the announced drain on an answer closes its connection, and a stream goes on", async () => {
+  const gateway = await startTestGateway({}, { database: shared.database });
+  const connections = async () => (await gateway.request("/api/v1/scans")).headers.get("connection");
+  expect(await connections()).not.toBe("close");
+  gateway.gateway.parts.announceDrain();
+  expect(await connections()).toBe("close");
+  const as = `Api-Key ${gateway.acme.apiKey}`;
+  const stream = await gateway.request("/api/v1/event-stream", { as });
+  await createScan(gateway, gateway.acme);
+  expect(await readStream(stream, "scan.created")).toContain(": open");
   await gateway.stop();
 });
 
