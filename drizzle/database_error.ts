@@ -1,3 +1,4 @@
+import { DrizzleQueryError } from "drizzle-orm";
 import { AppError } from "../shared/app_error.ts";
 import { errorCode } from "../shared/error_code.ts";
 import type { TransactionSettings } from "./database.ts";
@@ -23,6 +24,11 @@ export function unwrapDatabaseError(error: unknown): unknown {
     if (cause instanceof DatabaseError || cause instanceof AppError) return cause;
   }
   return error;
+}
+
+/** The error that a driver threw: Drizzle wraps it, and the message around it is the whole statement. */
+export function driverErrorOf(error: unknown): unknown {
+  return error instanceof DrizzleQueryError ? error.cause : error;
 }
 
 /** Converts a driver's failure: a refused statement becomes a `DatabaseError`, anything else means "unavailable". */

@@ -13,10 +13,8 @@ interface Limit {
   readonly hint: string;
 }
 
-type Limited = "apiKeys" | "decisions" | "memberships" | "monitors" | "organizations" | "scans";
-
 /** How much a tenant stores at most. */
-const limits: Readonly<Record<Limited, readonly Limit[]>> = {
+const limits = {
   apiKeys: [
     { table: apiKeys, which: sql`revoked_at is null`, most: 1000, what: "API keys", hint: "Revoke one first." },
     { table: apiKeys, most: 20_000, what: "API keys, including revoked ones,", hint: "Ask the operator." },
@@ -37,14 +35,16 @@ const limits: Readonly<Record<Limited, readonly Limit[]>> = {
       hint: "Wait until one ends, or end one.",
     },
   ],
-};
+} satisfies Readonly<Record<string, readonly Limit[]>>;
+
+type Limited = keyof typeof limits;
 
 /**
  * Called after an insert, in its transaction: rejects with `AppError("conflict")` when the tenant now has more rows than it may.
  * Transactions that add to a tenant end here one after the other, so that two at once do not both find the last place.
  */
 export async function requireRoom(db: TenantDatabase, tenantId: string, ...names: readonly Limited[]): Promise<void> {
-  const wanted = names.flatMap((name) => limits[name]);
+  const wanted = names.flatMap((name): readonly Limit[] => limits[name]);
   const counts = wanted.map(
     ({ table, which = sql`true`, most }) => sql`(select count(*)::integer from (
       select from ${table} where tenant_id = ${tenantId}::uuid and ${which} limit ${most + 1}::integer) as stored)`,

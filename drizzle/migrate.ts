@@ -3,7 +3,7 @@ import { migrate as applyMigrations } from "drizzle-orm/node-postgres/migrator";
 import { Client } from "pg";
 import { UsageError } from "../shared/usage_error.ts";
 import { defaultConnectTimeoutMs } from "./database.ts";
-import { toDatabaseError, unwrapDatabaseError } from "./database_error.ts";
+import { driverErrorOf, toDatabaseError } from "./database_error.ts";
 import { toClientConfig } from "./databases/pg.ts";
 import type { migrationConfig } from "./embedded_files.ts";
 import type { FeatureTables } from "./feature_tables.ts";
@@ -46,14 +46,8 @@ async function withClient(url: string, work: (client: Client) => Promise<void>):
     await client.connect();
     await work(client);
   } catch (error) {
-    throw error instanceof UsageError ? error : toDatabaseError(causeOf(error));
+    throw error instanceof UsageError ? error : toDatabaseError(driverErrorOf(error));
   } finally {
     await client.end().catch(() => {});
   }
-}
-
-/** Drizzle wraps what the driver threw; its message holds the whole statement. */
-function causeOf(error: unknown): unknown {
-  const known = unwrapDatabaseError(error);
-  return known === error && error instanceof Error && error.cause instanceof Error ? error.cause : known;
 }

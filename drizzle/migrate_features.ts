@@ -1,9 +1,10 @@
 import { fileURLToPath } from "node:url";
 import { sql } from "drizzle-orm";
-import { getTableConfig, type PgTable } from "drizzle-orm/pg-core";
+import { getTableConfig } from "drizzle-orm/pg-core";
 import { UsageError } from "../shared/usage_error.ts";
 import type { Database } from "./database.ts";
 import type { FeatureTables } from "./feature_tables.ts";
+import { driverErrorOf } from "./database_error.ts";
 import { migrationConfig, withMigrations } from "./embedded_files.ts";
 import { literal } from "./transact.ts";
 import { noTenant, readOne } from "./transactions.ts";
@@ -29,10 +30,10 @@ export async function migrateAll(
     const migrationsTable = `migrations_${prefix.replaceAll("-", "_")}`;
     const migrationsFolder = fileURLToPath(migrations());
     await applyMigrations({ ...migrationConfig, migrationsFolder, migrationsTable }).catch((cause: unknown) => {
-      throw new UsageError([`the migrations of the feature "${prefix}" in ${migrationsFolder}: ${reasonOf(cause)}`], {
-        heading: "Cannot apply",
-        cause,
-      });
+      const error = driverErrorOf(cause);
+      const reason = error instanceof Error ? error.message : String(error);
+      const problem = `the migrations of the feature "${prefix}" in ${migrationsFolder}: ${reason}`;
+      throw new UsageError([problem], { heading: "Cannot apply", cause });
     });
   }
   const states = (statement: string) => query(statement).then(({ rows }) => rows as readonly TableState[]);
@@ -49,12 +50,6 @@ export async function migrateAll(
       await query(`grant usage on sequence ${sequence} to scanstream_app, scanstream_admin`);
     }
   }
-}
-
-/** Drizzle's own message is the statement; the server's is its cause. */
-function reasonOf(error: unknown): string {
-  const { message, cause } = error instanceof Error ? error : new Error(String(error));
-  return cause instanceof Error ? cause.message : message;
 }
 
 /** Rejects with `UsageError` that names every table and index which `migrateAll` has not made or not protected. */
@@ -83,19 +78,17 @@ async function requireTables(
   const problems = wanted.flatMap(({ prefix, name, what }) => {
     const state = states.find((each) => each.name === name);
     if (state !== undefined && isReady(state)) return [];
-    const relation = `the ${what} "${name}" of the feature "${prefix}"`;
-    return state?.is_protected === false
-      ? [`${relation} has no tenantPolicy: add tenantPolicy("${name}", table.tenantId) to it, and generate a migration`]
-      : [
-          `${relation} is not migrated: generate its migration with drizzle-kit, then run migrate({ database, features })`,
-        ];
+    const problem =
+      state?.is_protected === false
+        ? `has no tenantPolicy: add tenantPolicy("${name}", table.tenantId) to it, and generate a migration`
+        : "is not migrated: generate its migration with drizzle-kit, then run migrate({ database, features })";
+    return [`the ${what} "${name}" of the feature "${prefix}" ${problem}`];
   });
   if (problems.length > 0) throw new UsageError(problems, { heading: "Cannot use the features" });
 }
 
 function tablesOf(features: readonly FeatureTables[]) {
-  const nameOf = (table: PgTable) => getTableConfig(table).name;
   return features.flatMap(({ prefix, tables = [] }) =>
-    tables.map((table) => ({ prefix, name: nameOf(table), what: "table" })),
+    tables.map((table) => ({ prefix, name: getTableConfig(table).name, what: "table" })),
   );
 }

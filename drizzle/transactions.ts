@@ -37,21 +37,14 @@ export async function readOne<Result>(
 }
 
 /** Runs `work` in a transaction that sees one state, whatever is committed meanwhile. It cannot write. */
-export async function read<Result>(
-  database: Database,
-  caller: Caller,
-  work: (db: TenantDatabase) => Promise<Result>,
-): Promise<Result> {
-  return database.transact(settingsOf(caller, "read"), work);
-}
+export const read = transactionOf("read");
 
 /** Runs `work` in a transaction: all of it is stored, or nothing. */
-export async function write<Result>(
-  database: Database,
-  caller: Caller,
-  work: (db: TenantDatabase) => Promise<Result>,
-): Promise<Result> {
-  return database.transact(settingsOf(caller, "write"), work);
+export const write = transactionOf("write");
+
+function transactionOf(access: "read" | "write") {
+  return async <Result>(database: Database, caller: Caller, work: (db: TenantDatabase) => Promise<Result>) =>
+    database.transact(settingsOf(caller, access), work);
 }
 
 function settingsOf({ tenantId, ...caller }: Caller, access: TransactionSettings["access"]): TransactionSettings {

@@ -32,20 +32,18 @@ export function createNeonPoolDatabase(url: string, options: NeonOptions = {}): 
   return openNeon(url, options, { max: options.maxConnections ?? 4, idleTimeoutMillis: 10_000 });
 }
 
-function openNeon(url: string, options: NeonOptions, kept: PoolConfig): Database {
-  const config = configure(url, options);
-  const pool = new Pool({ ...config.client, ...kept });
+function openNeon(url: string, { endpoint, ...options }: NeonOptions, kept: PoolConfig): Database {
+  requireUrl(url);
+  configurePackage(endpoint);
+  const { connectTimeoutMs = defaultConnectTimeoutMs, statementTimeoutMs = defaultStatementTimeoutMs } = options;
+  const timeoutMs = connectTimeoutMs + statementTimeoutMs + answerGraceMs;
+  const pool = new Pool({ connectionString: url, connectionTimeoutMillis: connectTimeoutMs, ...kept });
   const connections = toConnectionPool(pool, (query) => {
     // The driver calls nothing but `query`.
     return drizzleServerless({ client: { query } as unknown as Client });
   });
-  return createPooledDatabase({ ...connections, sendOne: (begin, query) => sendOne(config, begin, query) }, config);
-}
-
-interface Config {
-  readonly url: string;
-  readonly client: { readonly connectionString: string; readonly connectionTimeoutMillis: number };
-  readonly statementTimeoutMs: number;
+  const http = { url, timeoutMs };
+  return createPooledDatabase({ ...connections, sendOne: (begin, query) => sendOne(http, begin, query) }, options);
 }
 
 /** Drops what the driver still writes when the server has closed: workerd throws, in a timer where nobody can catch it. */
@@ -56,8 +54,7 @@ class OpenWebSocket extends WebSocket {
 }
 
 /** The driver's endpoint is a setting of its package: a process has one Neon. */
-function configure(url: string, { endpoint, ...options }: NeonOptions): Config {
-  requireUrl(url);
+function configurePackage(endpoint: string | undefined): void {
   neonConfig.webSocketConstructor = OpenWebSocket;
   if (endpoint !== undefined) {
     const { host, protocol } = new URL(endpoint);
@@ -67,28 +64,21 @@ function configure(url: string, { endpoint, ...options }: NeonOptions): Config {
     // Neon takes the password before it asks for one; a server behind another proxy may ask in another way.
     neonConfig.pipelineConnect = false;
   }
-  const connectTimeoutMs = options.connectTimeoutMs ?? defaultConnectTimeoutMs;
-  const statementTimeoutMs = options.statementTimeoutMs ?? defaultStatementTimeoutMs;
-  const client = { connectionString: url, connectionTimeoutMillis: connectTimeoutMs };
-  return { url, client, statementTimeoutMs };
 }
 
 /** A batch is one transaction: https://neon.com/docs/serverless/serverless-driver */
 async function sendOne<Result>(
-  { url, client, statementTimeoutMs }: Config,
+  { url, timeoutMs }: { readonly url: string; readonly timeoutMs: number },
   begin: readonly string[],
   query: (db: TenantDatabase) => PromiseLike<Result>,
 ): Promise<Result> {
-  const timeoutMs = client.connectionTimeoutMillis + statementTimeoutMs + answerGraceMs;
   // The connection string is for nobody else: a redirect is not followed.
   const fetchOptions = { redirect: "manual", signal: AbortSignal.timeout(timeoutMs) };
   const db = drizzleHttp({ client: neon(url, { fetchOptions }) });
   // The driver's own types tell the dialects apart, and not the drivers.
-  const batch = [...begin.map((statement) => db.execute(sql.raw(statement))), query(db)] as unknown as [
-    BatchItem<"pg">,
-  ];
+  const batch = [...begin.map((statement) => db.execute(sql.raw(statement))), query(db)] as unknown;
   try {
-    return (await db.batch(batch)).at(-1) as Result;
+    return (await db.batch(batch as [BatchItem<"pg">])).at(-1) as Result;
   } catch (error) {
     throw toDatabaseError(unwrapDatabaseError(error));
   }

@@ -31,31 +31,15 @@ export async function openPgliteDatabase(options: PgliteOptions): Promise<Databa
 /** Values that other drivers give as text: a count is the same on each of them. */
 export const pgliteParsers: NonNullable<PGliteOptions["parsers"]> = { 20: (text) => text };
 
-interface PgliteDatabaseOptions extends Pick<DatabaseOptions, "logger"> {
-  readonly onClosed: () => Promise<void>;
-}
-
 /** Opens a database over a migrated PGlite that is open already, with `pgliteParsers`. */
 export function createPgliteDatabase(
   pglite: PGlite,
   bind: typeof drizzle,
-  { onClosed, logger }: PgliteDatabaseOptions,
+  { onClosed, logger }: Pick<DatabaseOptions, "logger"> & { readonly onClosed: () => Promise<void> },
 ): Database {
   let isClosed = false;
   /** Settles when the transaction before has ended. */
   let previous: Promise<void> = Promise.resolve();
-  const connection: Omit<Connection, "release"> = {
-    send: (...query) => pglite.query(...(query as unknown as Parameters<PGlite["query"]>)),
-    async execute(sql) {
-      await pglite.exec(sql);
-      return undefined;
-    },
-    drizzle(query) {
-      // The driver calls nothing but `query`.
-      const guarded = { query } as unknown as PGlite;
-      return bind({ client: guarded, ...(logger && { logger }) });
-    },
-  };
   const pool = {
     async connect(): Promise<Connection> {
       const before = previous;
@@ -67,7 +51,16 @@ export function createPgliteDatabase(
         throw new Error("The database was closed");
       }
       return {
-        ...connection,
+        send: (...query) => pglite.query(...(query as unknown as Parameters<PGlite["query"]>)),
+        async execute(sql) {
+          await pglite.exec(sql);
+          return undefined;
+        },
+        drizzle(query) {
+          // The driver calls nothing but `query`.
+          const guarded = { query } as unknown as PGlite;
+          return bind({ client: guarded, ...(logger && { logger }) });
+        },
         async release(isBroken) {
           try {
             if (isBroken && !isClosed) await pglite.exec("rollback");
