@@ -14,7 +14,7 @@ test("the migrations make exactly the tables of schema.ts", async () => {
     readFileSync(join(folder, "meta", `${newest}_snapshot.json`), "utf8"),
   );
   const missing = await generateMigration(snapshot, generateDrizzleJson(schema, snapshot.id));
-  expect(missing, "run drizzle-kit generate, see drizzle.config.ts").toEqual([]);
+  expect(missing, "run drizzle-kit generate, see schema.ts").toEqual([]);
 });
 
 test("the journal names every file once, and is in order: Drizzle passes over what is older than the last one applied", () => {
