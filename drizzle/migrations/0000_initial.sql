@@ -246,6 +246,13 @@ CREATE TABLE "findings" (
 	"cause" text,
 	"notes" jsonb DEFAULT '{}'::jsonb NOT NULL,
 	"advisory" boolean DEFAULT false NOT NULL,
+	"waiver_reason" text,
+	"waiver_by" text,
+	"waiver_expires" text,
+	"attestation_status" text,
+	"attestation_reason" text,
+	"attestation_by" text,
+	"attestation_expires" text,
 	"size" integer DEFAULT 0 NOT NULL,
 	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "findings_pkey" PRIMARY KEY("tenant_id","scan_id","fingerprint")

@@ -16,6 +16,7 @@ import {
 } from "drizzle-orm/pg-core";
 import type { ManualReason, Severity, Status } from "../../shared/report.ts";
 import type { ChangeCause, NewChange } from "../../shared/schemas/change.ts";
+import type { AttestedStatus } from "../../shared/schemas/decision.ts";
 import type { FindingNotes } from "../../shared/schemas/finding_notes.ts";
 import type { LogStatus, StoredMonitorStatus } from "../../shared/schemas/monitor.ts";
 import type { ScanStatus } from "../../shared/schemas/scan.ts";
@@ -156,6 +157,14 @@ export const findings = pgTable(
     notes: jsonb("notes").$type<FindingNotes>().notNull().default({}),
     /** Does not count for the check's status. */
     advisory: boolean("advisory").notNull().default(false),
+    /** Decisions that its run had in a file, a checklist or as its own limits. */
+    waiverReason: text("waiver_reason"),
+    waiverBy: text("waiver_by"),
+    waiverExpires: text("waiver_expires"),
+    attestationStatus: text("attestation_status").$type<AttestedStatus>(),
+    attestationReason: text("attestation_reason"),
+    attestationBy: text("attestation_by"),
+    attestationExpires: text("attestation_expires"),
     /** Characters of its JSON, so that a page reads no more rows than it holds. */
     size: integer("size").notNull().default(0),
     createdAt: instant("created_at").notNull().defaultNow(),

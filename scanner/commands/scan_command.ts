@@ -26,7 +26,7 @@ import { endOf, writeGitHubFeedback } from "./github_actions.ts";
 import { readCriteria } from "./criteria.ts";
 import { createProgress, newProgress, type Progress } from "./progress.ts";
 import { finishScan, readReportTarget, saveArtifacts, toReport, writeIdpError } from "./report_output.ts";
-import { attested, keep, scanOrg } from "./sources.ts";
+import { decided, keep, scanOrg } from "./sources.ts";
 import { summaryFormats, summaryMarkdown, summaryTable, type OrganizationSummary, type Summary } from "./summary.ts";
 
 /** `scan` of the organization of flags and variables, or of one or several of the configuration file. Resolves with the exit code. */
@@ -114,7 +114,7 @@ async function prepareScan(settings: ConnectedSettings, io: CommandIo, progress:
       // Evidence first: it is on disk before the wait for the gateway.
       areSaved = await saveArtifacts(scan, criteria);
     } finally {
-      await stream?.end(scan.status, attested(scan.results, criteria));
+      await stream?.end(scan.status, decided(scan.results, criteria));
     }
     const { id, tenant_id: tenantId } = stream?.registered() ?? { id: randomUUID(), tenant_id: null };
     const evidence = sha256(JSON.stringify(scan.document));

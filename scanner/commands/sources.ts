@@ -8,7 +8,7 @@ import type { CheckResult, Report } from "../../shared/report.ts";
 import { countStates } from "../../shared/rule_result.ts";
 import { withChecklistAnswers } from "../checklists/checklist.ts";
 import { UsageError } from "../../shared/usage_error.ts";
-import { applyAttestations } from "../decisions/apply_decisions.ts";
+import { applyAttestations, applyDecisions } from "../decisions/apply_decisions.ts";
 import { sha256 } from "../digest.ts";
 import { maxReportBytes } from "../reports/read_report.ts";
 import { maxArtifactsBytes, parseArtifacts, type ArtifactsDocument } from "../evidence/artifacts_document.ts";
@@ -151,7 +151,8 @@ export async function scanOrg(
         connect: (options) => connect(connection, options),
         onResult(result, counts) {
           progress.checkEvaluated(result, counts);
-          stream?.checkEvaluated(result, counts);
+          if (stream === null) return;
+          for (const one of decided([result], criteria)) stream.checkEvaluated(one, counts);
         },
         count: (results) => countStates(attested(results, criteria)),
         now: io.now,
@@ -163,11 +164,16 @@ export async function scanOrg(
   }
 }
 
-/** Results as the report counts them. */
-export function attested(
+/** Results with the decisions about them, as the report has them. */
+export function decided(
   results: readonly CheckResult[],
   { decisions, checklist, io }: Criteria,
 ): readonly CheckResult[] {
-  const { results: decided } = applyAttestations(results, decisions.attestations, io.now().getTime());
-  return withChecklistAnswers(decided, checklist);
+  return applyDecisions(results, { ...decisions, baseline: null }, io.now().getTime(), checklist).results;
+}
+
+/** Results as the report counts them. */
+function attested(results: readonly CheckResult[], { decisions, checklist, io }: Criteria): readonly CheckResult[] {
+  const { results: answered } = applyAttestations(results, decisions.attestations, io.now().getTime());
+  return withChecklistAnswers(answered, checklist);
 }

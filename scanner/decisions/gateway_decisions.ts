@@ -1,9 +1,9 @@
 import * as v from "valibot";
 import type { GatewayAccess } from "../../command_line/gateway_access.ts";
 import { openGateway, problemOf } from "../../shared/client/gateway_client.ts";
-import { endOfExpiry, expiryMessage, isExpired } from "../../shared/decisions/expiry.ts";
+import { isExpired } from "../../shared/decisions/expiry.ts";
 import { pageOf } from "../../shared/schemas/primitives.ts";
-import { decisionSchema } from "../../shared/schemas/decision.ts";
+import { decisionEnd, decisionSchema } from "../../shared/schemas/decision.ts";
 import { findRule, vulnIdOf, unknownRule, type RuleNames } from "../../shared/rule_names.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { maxDecisions } from "./decision_file.ts";
@@ -21,13 +21,7 @@ const decision = v.object({
   status: entries.status,
   reason: entries.reason,
   by: entries.by,
-  // One without an end that can be read would hold for ever.
-  expires: v.nullable(
-    v.pipe(
-      v.string(),
-      v.check((text) => !Number.isNaN(endOfExpiry(text)), expiryMessage),
-    ),
-  ),
+  expires: v.nullable(decisionEnd),
   org_url: entries.org_url,
 });
 export type FetchedDecision = v.InferOutput<typeof decision>;

@@ -1,15 +1,16 @@
-import type { CheckResult, Finding } from "../../shared/report.ts";
+import type { Attestation, CheckResult, Finding, Waiver } from "../../shared/report.ts";
 import type { FindingCreated } from "../../shared/scan_events.ts";
 import { mapNotes } from "../../shared/schemas/finding_notes.ts";
 import { toLine } from "../../shared/text.ts";
 
-/** Limit of one text: a finding has ten, so that an event has room for all of them. The report has the whole text. */
+/** Limit of one text: a finding has 14, so that an event has room for all of them. The report has the whole text. */
 const maxTextBytes = 2048;
 const cutMark = "… (cut; the report has all of it)";
 
 /** The payload of `finding.created`: every field of the finding, within the bounds of an event. */
 export function toFindingCreated(scanId: string, result: CheckResult, finding: Finding): Required<FindingCreated> {
   const { status, reason, resource, fingerprint, automated, cause, advisory } = finding;
+  const [waiver, attestation] = [own(finding.waiver), own(result.attestation)];
   return {
     scan_id: scanId,
     fingerprint,
@@ -30,7 +31,19 @@ export function toFindingCreated(scanId: string, result: CheckResult, finding: F
       return note === undefined ? null : hasLines ? cut(note) : line(note);
     }),
     advisory,
+    waiver_reason: waiver && line(waiver.reason),
+    waiver_by: waiver?.by === undefined ? null : line(waiver.by),
+    waiver_expires: waiver?.expires ?? null,
+    attestation_status: attestation?.status ?? null,
+    attestation_reason: attestation && line(attestation.reason),
+    attestation_by: attestation && line(attestation.by),
+    attestation_expires: attestation?.expires ?? null,
   };
+}
+
+/** Null where it is not the run's own. */
+function own<Decision extends Waiver | Attestation>(decision: Decision | null): Decision | null {
+  return decision?.source === "gateway" ? null : decision;
 }
 
 function line(text: string): string {

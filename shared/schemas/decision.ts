@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { endMessage, endOfExpiry, toExpires } from "../decisions/expiry.ts";
+import { endMessage, endOfExpiry, expiryMessage, toExpires } from "../decisions/expiry.ts";
 import { maxPatternLength } from "../decisions/decision_finder.ts";
 import { described, strictObject, text, time, uuid, type Output } from "./primitives.ts";
 import { actorKindSchema } from "./team.ts";
@@ -61,6 +61,12 @@ export const newDecisionSchema = v.variant(
     }),
   ],
   "expected waiver or attestation",
+);
+
+/** One without an end that can be read would hold for ever. */
+export const decisionEnd = v.pipe(
+  v.string(expiryMessage),
+  v.check((text) => !Number.isNaN(endOfExpiry(text)), expiryMessage),
 );
 
 /** A decision as the API shows it, and as the events of its tenant carry it. */

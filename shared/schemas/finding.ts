@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { decisionSchema, decisionEnd } from "./decision.ts";
 import { mapNotes } from "./finding_notes.ts";
 import { described, text, time, type Output } from "./primitives.ts";
 
@@ -38,6 +39,22 @@ export const automatedSchema = described(
 const name = text(0, 2048);
 const longText = text(0, 65_536);
 
+/** Decisions that the run itself had, in a file, a checklist or as its own limits: those of the gateway are kept there, and may end there. */
+export const waiverEntries = {
+  waiver_reason: described(v.nullable(longText), "Why the run's own file or limits waive it; null: they do not"),
+  waiver_by: described(v.nullable(name), "Null: nobody, as it meets the organization's own limit"),
+  waiver_expires: described(v.nullable(decisionEnd), "Null: never"),
+};
+const attestationEntries = {
+  attestation_status: described(
+    decisionSchema.entries.status,
+    "As the run's own file or checklist attests its check; null: they do not",
+  ),
+  attestation_reason: v.nullable(longText),
+  attestation_by: v.nullable(name),
+  attestation_expires: described(v.nullable(decisionEnd), "Null: never"),
+};
+
 /** A finding as the gateway stores and shows it: flat, with its check. */
 export const findingEntries = {
   fingerprint: text(1, 200),
@@ -58,6 +75,8 @@ export const findingEntries = {
   ),
   ...mapNotes((_, { description }) => described(v.nullable(longText), `${description}; null: not known`)),
   advisory: described(v.boolean("expected true or false"), "true: it does not change the check's status"),
+  ...waiverEntries,
+  ...attestationEntries,
 };
 
 export const storedFindingSchema = v.object({ ...findingEntries, created_at: time });
@@ -65,4 +84,6 @@ export const storedFindingSchema = v.object({ ...findingEntries, created_at: tim
 export type Status = Output<typeof statusSchema>;
 export type Severity = Output<typeof severitySchema>;
 export type ManualReason = Output<typeof manualReasonSchema>;
+export type FindingAttestation = Pick<StoredFinding, keyof typeof attestationEntries>;
+export type FindingWaiver = Pick<StoredFinding, keyof typeof waiverEntries>;
 export type StoredFinding = Output<typeof storedFindingSchema>;

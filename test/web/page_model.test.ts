@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { indexDecisions } from "../../gateway/web/model/decisions/decision_index.ts";
-import type { Finding } from "../../gateway/web/model/finding.ts";
+import { toFinding, unwaived, type Finding } from "../../gateway/web/model/finding.ts";
 import { needsYou, toAttention, toView } from "../../gateway/web/model/needs_you.ts";
 import { movedText, remedyOf, toNews } from "../../gateway/web/model/news.ts";
 import { toPlan } from "../../gateway/web/model/plan.ts";
@@ -52,6 +52,11 @@ function aFinding(changes: Partial<Finding> = {}): Finding {
     automated: null,
     cause: null,
     advisory: false,
+    ...unwaived,
+    attestation_status: null,
+    attestation_reason: null,
+    attestation_by: null,
+    attestation_expires: null,
     created_at: ago(0),
     sinceMs: null,
     ...changes,
@@ -92,6 +97,15 @@ function aDecision(changes: Partial<Decision> = {}): Decision {
   };
 }
 
+/** Decisions that its scan had in a file. */
+const ofRun = {
+  waiver_reason: "accepted",
+  waiver_by: "eve",
+  attestation_status: "PASS",
+  attestation_by: "eve",
+  attestation_expires: "2026-11-22",
+} as const;
+
 function decided(...decisions: readonly Decision[]) {
   return indexDecisions(decisions, { orgUrl: "https://acme.okta.com", nowMs });
 }
@@ -114,10 +128,41 @@ test.each<[string, readonly Partial<Finding>[], readonly Decision[], object]>([
   ["what is automated passes", [pass, { ...open, automated: "PASS" }], [], { state: "manual", isAutomatedPass: true }],
   ["a person has attested it", [unread], [aDecision({ kind: "attestation", status: "PASS" })], { state: "pass" }],
   ["a failure is not attested away", [fail], [aDecision({ kind: "attestation", status: "PASS" })], { state: "fail" }],
+  ["its scan has waived it", [{ ...fail, ...ofRun }], [], { state: "fail", isWaived: true }],
+  ["its scan's waiver is over", [{ ...fail, ...ofRun, waiver_expires: "2026-11-21" }], [], { isWaived: false }],
+  ["its scan met an own limit", [{ ...fail, ...ofRun, waiver_by: null }], [], { isWaived: true }],
+  ["its scan has attested it", [{ ...unread, ...ofRun }], [], { state: "pass", attestation: { by: "eve" } }],
+  [
+    "the attestation of its scan is over",
+    [{ ...unread, ...ofRun, attestation_expires: "2026-11-21" }],
+    [],
+    { state: "manual", attestation: null },
+  ],
+  [
+    "the attestation of its scan is before the gateway's",
+    [{ ...unread, ...ofRun, attestation_status: "FAIL" }],
+    [aDecision({ kind: "attestation", status: "PASS" })],
+    { state: "fail", isWaived: true },
+  ],
   ["it does not apply", [{ status: "MANUAL", reason: "not_applicable" }], [], { state: "not_applicable" }],
 ])("%s", (_, findings, decisions, expected) => {
   const all = findings.map((finding, index) => aFinding({ resource_name: `App ${index}`, ...finding }));
   expect(rulesOf(all, decided(...decisions)).find(({ check }) => check === "mfa")).toMatchObject(expected);
+});
+
+test.each<[string, Partial<Change>, Partial<Finding> | null, object | null]>([
+  ["a waiver of the monitor", { to_waived: true }, null, { by: null }],
+  ["no waiver of the monitor", {}, ofRun, null],
+  ["a waiver that the scan names", { to_waived: true }, ofRun, { by: "eve", reason: "accepted" }],
+  ["one that was prolonged since", { to_waived: true }, { ...ofRun, waiver_expires: "2026-11-21" }, { by: null }],
+  ["an attestation of the scan", { to: unread }, { ...unread, ...ofRun }, { by: "eve", status: "PASS" }],
+  ["an attestation of another result", { to: open }, { ...unread, ...ofRun }, null],
+  ["one that may have ended since", { to: unread, cause: "decision" }, { ...unread, ...ofRun }, null],
+])("a finding of a monitor has %s", (_, change, scanned, expected) => {
+  const finding = toFinding(aChange(change), scanned === null ? undefined : aFinding(scanned), nowMs);
+  const decision = finding && decided().ofFinding(finding);
+  if (expected === null) expect(decision).toBeNull();
+  else expect(decision).toMatchObject(expected);
 });
 
 test("a waived failure stays in the count of failures and of its category, and has its own filter", () => {
@@ -243,7 +288,7 @@ function toNewsOf(change: Partial<Change>) {
 test("a waived rule of CAT I needs nobody, and an unwaived one is in the tab's title", () => {
   const organizationId = "2f0f3d0e-4a5b-4d63-9f6c-0b7f1d3a9c55";
   const organization = { id: organizationId, name: "acme.okta.com", cat1_open: 1, monitor_id: null } as never;
-  const findings = [{ resource_id: "0oa1", resource_name: "App", to_pass: null }];
+  const findings = [{ resource_id: "0oa1", resource_name: "App", to_pass: null, ...unwaived }];
   const rule = { organization_id: organizationId, check: "mfa", actor: null, findings };
   const tenant = {
     organizations: [],
@@ -264,6 +309,9 @@ test("a waived rule of CAT I needs nobody, and an unwaived one is in the tab's t
   ] as const) {
     expect(toView({ ...tenant, decisions: [aDecision({ resource })] }, organization, nowMs).needs).toEqual(needs);
   }
+  const ofScan = { ...rule, findings: findings.map((one) => ({ ...one, waiver_reason: "accepted" })) };
+  const cat1 = new Map([[organizationId, [ofScan]]]);
+  expect(toView({ ...tenant, cat1 }, organization, nowMs)).toMatchObject({ needs: [], cat1Open: 0 });
   expect(toAttention([view], { state: "live" })).toEqual({ level: "fail", words: "1 needs you" });
   expect(toAttention([view], { state: "reconnecting" }).level).toBe("off");
 });

@@ -1,4 +1,4 @@
-import { and, desc, eq, getTableColumns, ne, sql, type SQL } from "drizzle-orm";
+import { and, desc, eq, getTableColumns, isNotNull, ne, sql, type SQL } from "drizzle-orm";
 import { changes, findings, memberships, monitors } from "../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import type { Overview } from "./overview_schema.ts";
@@ -128,21 +128,31 @@ async function readFailingCat1(
 
 async function selectScanned(db: TenantDatabase, scanId: string) {
   const { check, resourceId, resourceName, notes, status, severity, advisory } = findings;
+  const { waiverReason: waiver_reason, waiverBy: waiver_by, waiverExpires: waiver_expires } = findings;
   const to_pass = firstCharacters(sql`${notes} ->> 'to_pass'`);
+  const shown = { check, resource_id: resourceId, resource_name: resourceName, to_pass };
+  // The list may be cut, and a rule of which all that is listed is waived counts as waived.
+  const unwaivedFirst = isNotNull(waiver_reason);
   return db
-    .select({ check, resource_id: resourceId, resource_name: resourceName, to_pass })
+    .select({ ...shown, waiver_reason, waiver_by, waiver_expires })
     .from(findings)
     .where(and(eq(findings.scanId, scanId), eq(status, "FAIL"), eq(severity, "high"), eq(advisory, false)))
+    .orderBy(unwaivedFirst)
     .limit(maxFailing);
 }
 
 async function selectWatched(db: TenantDatabase, monitorId: string) {
   const last = lastChanges(db, and(eq(changes.monitorId, monitorId), eq(changes.ruleSeverity, "high")));
   const to_pass = firstCharacters(sql`${last.toPass}`);
+  const { check, resourceId, resourceName, toWaived } = last;
+  const shown = { check, resource_id: resourceId, resource_name: resourceName, to_pass };
+  // A change does not say whose waiver it is, nor until when.
+  const waiver_reason = sql<string | null>`case when ${toWaived} then '' end`;
   return db
-    .select({ check: last.check, resource_id: last.resourceId, resource_name: last.resourceName, to_pass })
+    .select({ ...shown, waiver_reason, waiver_by: sql<null>`null`, waiver_expires: sql<null>`null` })
     .from(last)
     .where(eq(last.toStatus, "FAIL"))
+    .orderBy(toWaived)
     .limit(maxFailing);
 }
 

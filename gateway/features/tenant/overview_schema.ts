@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { changeSchema } from "../../../shared/schemas/change.ts";
 import { decisionSchema } from "../../../shared/schemas/decision.ts";
+import { waiverEntries } from "../../../shared/schemas/finding.ts";
 import { monitorSchema } from "../../../shared/schemas/monitor.ts";
 import { actorSchema } from "../../../shared/schemas/history.ts";
 import { organizationSchema } from "../../../shared/schemas/organization.ts";
@@ -34,6 +35,7 @@ export const overviewSchema = v.object({
             resource_id: v.string(),
             resource_name: v.string(),
             to_pass: described(v.nullable(v.string()), "What to change for it: the first 500 characters"),
+            ...waiverEntries,
           }),
         ),
       }),

@@ -1,6 +1,7 @@
+import { isExpired } from "../../../shared/decisions/expiry.ts";
 import { isHolding } from "../../../shared/rule_result.ts";
 import type { Change } from "../../../shared/schemas/change.ts";
-import { storedFindingSchema, type StoredFinding } from "../../../shared/schemas/finding.ts";
+import { storedFindingSchema, type FindingWaiver, type StoredFinding } from "../../../shared/schemas/finding.ts";
 import { mapNotes } from "../../../shared/schemas/finding_notes.ts";
 
 export const findingSchema = storedFindingSchema;
@@ -12,10 +13,15 @@ export interface Finding extends StoredFinding {
 }
 
 /** The present verdict as a finding, with what the last scan said of it; null where it is gone. */
-export function toFinding(change: Change, scanned: StoredFinding | undefined): Finding | null {
+export function toFinding(change: Change, scanned: StoredFinding | undefined, nowMs: number): Finding | null {
   const { to, from, check, fingerprint, resource, cause, seen_at, created_at } = change;
   if (to === null) return null;
   const isSame = scanned?.status === to.status;
+  const isSameResult = isSame && scanned.reason === to.reason;
+  // A monitor does not say which attestation began or ended after the scan.
+  const attested = isSameResult && (cause !== "decision" || created_at < scanned.created_at) ? scanned : null;
+  const isNamed = change.to_waived && scanned?.waiver_by && !isExpired(scanned.waiver_expires, nowMs);
+  const { waiver_reason, waiver_by, waiver_expires } = isNamed ? scanned : waiverOfChange(change);
   const { expected, to_pass } = change;
   const before = isLost(change) && from !== null ? `${from.status} before` : "";
   return {
@@ -31,15 +37,30 @@ export function toFinding(change: Change, scanned: StoredFinding | undefined): F
     actual: change.actual,
     detail: isSame ? scanned.detail : before,
     // A monitor does not say whether anything was evaluated: only a scan with the same result does.
-    automated: isSame && scanned.reason === to.reason ? scanned.automated : null,
+    automated: isSameResult ? scanned.automated : null,
     cause: isSame ? scanned.cause : null,
     ...mapNotes((name) => (isSame ? scanned[name] : null)),
     to_pass: to_pass ?? scanned?.to_pass ?? null,
     advisory: scanned?.advisory ?? false,
+    waiver_reason,
+    waiver_by,
+    waiver_expires,
+    attestation_status: attested?.attestation_status ?? null,
+    attestation_reason: attested?.attestation_reason ?? null,
+    attestation_by: attested?.attestation_by ?? null,
+    attestation_expires: attested?.attestation_expires ?? null,
     created_at,
     // A decision changes no verdict, so how long it has held is not known from its change.
     sinceMs: ["start", "decision", "org_policy"].includes(cause) ? null : Date.parse(seen_at),
   };
+}
+
+export const unwaived: FindingWaiver = { waiver_reason: null, waiver_by: null, waiver_expires: null };
+
+/** Returns the waiver that is in force after the change, which does not say whose it is. */
+export function waiverOfChange({ to_waived: isWaived }: Change): FindingWaiver {
+  const waiver_reason = "by a decision that the monitor applies, or by the organization's own limit";
+  return isWaived ? { ...unwaived, waiver_reason } : unwaived;
 }
 
 /** True when a result that was known is not known any more. */

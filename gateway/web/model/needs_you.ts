@@ -4,6 +4,7 @@ import type { Monitor } from "../../../shared/schemas/monitor.ts";
 import type { Organization } from "../../../shared/schemas/organization.ts";
 import { originOf } from "../../../shared/schemas/web_address.ts";
 import { indexDecisions, type DecisionIndex } from "./decisions/decision_index.ts";
+import { unwaived } from "./finding.ts";
 import { dayMs, formatAgo } from "./format.ts";
 import { toNews, type NewsItem } from "./news.ts";
 import type { FailingRule } from "./tenant_state.ts";
@@ -90,7 +91,7 @@ export function sinceOf({ seenAtMs }: Pick<Tenant, "seenAtMs">, nowMs: number): 
 
 /** Every finding of it that fails is waived; without findings only a waiver of the whole rule says so. */
 function isRuleWaived({ check, findings }: FailingRule, index: DecisionIndex): boolean {
-  const own = findings.length > 0 ? findings : [{ resource_id: "", resource_name: "" }];
+  const own = findings.length > 0 ? findings : [{ resource_id: "", resource_name: "", ...unwaived }];
   return own.every((finding) => index.waiverOf({ ...finding, check, status: "FAIL" }) !== null);
 }
 

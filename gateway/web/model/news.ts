@@ -6,7 +6,7 @@ import type { Change } from "../../../shared/schemas/change.ts";
 import { severities } from "../../../shared/severity.ts";
 import { shortFix } from "./check_catalog.ts";
 import type { DecisionIndex } from "./decisions/decision_index.ts";
-import { isWorse } from "./finding.ts";
+import { isWorse, waiverOfChange } from "./finding.ts";
 import { formatVerdict } from "./format.ts";
 
 /** A change, and the result that its finding has now; null: it is gone. */
@@ -48,8 +48,9 @@ export function toNews(
       const { check, to, resource } = one;
       const change = { ...one, present: newest.get(one.fingerprint)?.to ?? null };
       if (to?.status !== "FAIL" || waiverOf === undefined) return change;
-      const finding = { check, status: to.status, resource_id: resource.id, resource_name: resource.name };
-      return { ...change, to_waived: change.to_waived || waiverOf(finding) !== null };
+      const { id: resource_id, name: resource_name } = resource;
+      const finding = { check, status: to.status, resource_id, resource_name, ...waiverOfChange(one) };
+      return { ...change, to_waived: waiverOf(finding) !== null };
     });
   const explained = groupChanges(fresh.filter((change) => !isUnexplained(change)));
   const unexplained: Fresh[][] = [];

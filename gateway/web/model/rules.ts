@@ -10,12 +10,11 @@ import {
   type RuleState,
 } from "../../../shared/rule_result.ts";
 import type { Change } from "../../../shared/schemas/change.ts";
-import type { Decision } from "../../../shared/schemas/decision.ts";
 import type { RuleHistory } from "../../../shared/schemas/history.ts";
 import type { OrganizationDetails } from "../../../shared/schemas/organization.ts";
 import { categoryNames, severities } from "../../../shared/severity.ts";
 import { checkNames, checkTitle, controlsOf, findCheck, vulnIdOf } from "./check_catalog.ts";
-import type { DecisionIndex } from "./decisions/decision_index.ts";
+import type { DecisionIndex, KnownDecision } from "./decisions/decision_index.ts";
 import type { Finding } from "./finding.ts";
 
 /** The rules of an organization as its page, its counts and its filters show them. */
@@ -31,7 +30,7 @@ export interface RuleRow {
   readonly isAutomatedPass: boolean;
   /** Everything of it that fails is waived; it stays FAIL in every count. */
   readonly isWaived: boolean;
-  readonly attestation: Decision | null;
+  readonly attestation: KnownDecision | null;
   /** Worst first. */
   readonly findings: readonly Finding[];
   /** The number of findings that decide its state. */
@@ -73,7 +72,7 @@ export function toRules({ findings, results = [], changes, history, decisions }:
     const weighed = deciding.length > 0 ? deciding : own;
     const verdict = own.length === 0 && result !== undefined ? result : worstVerdict(weighed);
     const begun = beginningOf(weighed, changesByCheck.get(check) ?? []);
-    const attestation = verdict.status === "FAIL" ? null : decisions.attestationOf(check);
+    const attestation = verdict.status === "FAIL" ? null : decisions.attestationOf(check, own);
     const judged = { ...verdict, attestation: attestation?.status ? { status: attestation.status } : null };
     const state: ShownState = own.length === 0 && result === undefined ? "none" : stateOf(judged);
     const marked = weighed.map((one) => ({ ...one, waived: decisions.waiverOf(one) !== null }));

@@ -5,9 +5,9 @@ import type { ManualReason } from "../../../../shared/report.ts";
 import { stateOf } from "../../../../shared/rule_result.ts";
 import type { RuleHistory } from "../../../../shared/schemas/history.ts";
 import { labelledNotes } from "../../../../shared/schemas/finding_notes.ts";
-import type { Decision, DecisionKind } from "../../../../shared/schemas/decision.ts";
+import type { DecisionKind } from "../../../../shared/schemas/decision.ts";
 import { checkTitle, findCheck } from "../../model/check_catalog.ts";
-import type { DecisionIndex } from "../../model/decisions/decision_index.ts";
+import type { DecisionIndex, KnownDecision } from "../../model/decisions/decision_index.ts";
 import type { Finding } from "../../model/finding.ts";
 import { fixText } from "../../model/fix_texts.ts";
 import { formatVerdict, stateNames } from "../../model/format.ts";
@@ -110,7 +110,7 @@ export function RuleDetails({ rule, store, decisions, onDecide, now }: OpenRules
 interface FindingLineProps {
   readonly finding: Finding;
   /** The waiver of it, else the attestation of its check. */
-  readonly decision: Decision | null;
+  readonly decision: KnownDecision | null;
   readonly onDecide: OpenRules["onDecide"];
 }
 
@@ -156,7 +156,7 @@ function FindingLine({ finding, decision, onDecide }: FindingLineProps) {
         {onDecide !== undefined && finding.status === "MANUAL" && decision === null && (
           <Button look="small" label="Attest…" onClick={() => onDecide("attestation", finding)} />
         )}
-        {decision !== null && (
+        {decision?.id !== undefined && (
           <a class="button small" href="#/decisions">
             All decisions
           </a>

@@ -1,18 +1,27 @@
 import { isExpired } from "../../../../shared/decisions/expiry.ts";
 import { createDecisionFinder } from "../../../../shared/decisions/decision_finder.ts";
 import type { Decision } from "../../../../shared/schemas/decision.ts";
+import type { FindingAttestation, FindingWaiver } from "../../../../shared/schemas/finding.ts";
 import { originOf } from "../../../../shared/schemas/web_address.ts";
 import type { Finding } from "../finding.ts";
 
 /** Fields by which a decision is found. */
 export type DecidedFinding = Pick<Finding, "check" | "status" | "resource_id" | "resource_name">;
 
-/** Which decisions are about the findings of one organization, as the next scan with `--decisions-from-gateway` applies them. */
+/** A decision that the gateway keeps, or that the run of a finding had. */
+export interface KnownDecision extends Pick<Decision, "kind" | "status" | "reason" | "expires"> {
+  /** Absent: the run had it in a file, a checklist or as its own limits. */
+  readonly id?: string;
+  /** Null: nobody is named. */
+  readonly by: string | null;
+}
+
+/** The decisions about the findings of one organization: of their runs, else as the next scan with `--decisions-from-gateway` applies them. */
 export interface DecisionIndex {
-  readonly waiverOf: (finding: DecidedFinding) => Decision | null;
+  readonly waiverOf: (finding: DecidedFinding & FindingWaiver) => KnownDecision | null;
   /** Its waiver, else the attestation of its check; a failure is not attested away. */
-  readonly ofFinding: (finding: DecidedFinding) => Decision | null;
-  readonly attestationOf: (check: string) => Decision | null;
+  readonly ofFinding: (finding: DecidedFinding & FindingWaiver & FindingAttestation) => KnownDecision | null;
+  readonly attestationOf: (check: string, findings: readonly FindingAttestation[]) => KnownDecision | null;
 }
 
 /** Leaves out decisions that have lapsed. */
@@ -31,17 +40,31 @@ export function indexDecisions(
     if (decision.kind === "attestation" && !attestations.has(decision.check))
       attestations.set(decision.check, decision);
   }
-  const attestationOf = (check: string) => attestations.get(check) ?? null;
 
-  function waiverOf({ check, status, resource_id, resource_name }: DecidedFinding): Decision | null {
+  function waiverOf({ check, status, ...finding }: DecidedFinding & FindingWaiver): KnownDecision | null {
     if (status === "PASS") return null;
-    return waivers.find(check, { id: resource_id, name: resource_name }) ?? null;
+    const { waiver_reason: reason, waiver_by: by, waiver_expires: expires } = finding;
+    const isHolding = reason !== null && !isExpired(expires, nowMs);
+    const own = isHolding ? ({ kind: "waiver", status: null, reason, by, expires } as const) : null;
+    // A monitor and an own limit name nobody: a decision of the gateway says more.
+    if (own !== null && by !== null) return own;
+    return waivers.find(check, { id: finding.resource_id, name: finding.resource_name }) ?? own;
+  }
+
+  function attestationOf(check: string, findings: readonly FindingAttestation[]): KnownDecision | null {
+    const own = findings.find(
+      ({ attestation_status: status, attestation_expires: end }) => status !== null && !isExpired(end, nowMs),
+    );
+    if (own === undefined) return attestations.get(check) ?? null;
+    const { attestation_status: status, attestation_reason, attestation_by: by, attestation_expires: expires } = own;
+    return { kind: "attestation", status, reason: attestation_reason ?? "", by, expires };
   }
 
   return {
     waiverOf,
     attestationOf,
-    ofFinding: (finding) => waiverOf(finding) ?? (finding.status === "FAIL" ? null : attestationOf(finding.check)),
+    ofFinding: (finding) =>
+      waiverOf(finding) ?? (finding.status === "FAIL" ? null : attestationOf(finding.check, [finding])),
   };
 }
 

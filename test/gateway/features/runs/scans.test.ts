@@ -149,6 +149,13 @@ describe("findings", () => {
       read_from: "GET /api/v1/zones at 2026-11-22T14:03:09.871Z",
       rests_on: '"AC policy, v3" (approved by Jane Roe on 2026-11-01)',
       advisory: true,
+      waiver_reason: "CHG-1",
+      waiver_by: "J. Doe",
+      waiver_expires: "2027-01-31",
+      attestation_status: "FAIL",
+      attestation_reason: "a shared account",
+      attestation_by: "okta.cklb",
+      attestation_expires: "2027-01-31T12:00:00+02:00",
       detail: `"quoted" \\ \n\r\t \u2028 💣 ${"x".repeat(60_000)}`,
       resource_name: "Ünï'; drop table scans; --",
     });
@@ -187,6 +194,7 @@ describe("findings", () => {
     [{ status: "pass" }, "/events/1/data/status"],
     [{ reason: "because" }, "/events/1/data/reason"],
     [{ detail: "a\0" }, "/events/1/data/detail"],
+    [{ waiver_expires: "soon" }, "/events/1/data/waiver_expires"],
     [{ scan_id: randomUUID() }, "/events/1/data/scan_id"],
   ])("refuses %j, and stores nothing of the batch", async (change, pointer) => {
     const scan = await newScan();

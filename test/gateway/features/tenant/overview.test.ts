@@ -27,7 +27,8 @@ const orgUrl = "https://acme.okta.com";
 async function fill(tenant: TestTenant): Promise<void> {
   const producer = createProducer(gateway.url, tenant.apiKey);
   const scan = await producer.register({ org_url: "https://scanned.okta.com" });
-  await scan.store([buildFinding({ severity: "high", resource_name: "Scanned", to_pass: "Edit it" }), buildFinding()]);
+  const scanned = { severity: "high", resource_name: "Scanned", waiver_reason: "agreed" } as const;
+  await scan.store([buildFinding({ ...scanned, to_pass: "Edit it" }), buildFinding()]);
   await scan.end("completed", { pass: 0, fail: 1, manual: 0 });
   const part = await producer.register({ org_url: "https://scanned.okta.com" });
   await part.store([buildFinding({ check: "network_zone_block_anonymized_proxies", status: "PASS" })]);
@@ -37,7 +38,16 @@ async function fill(tenant: TestTenant): Promise<void> {
   const rule = { status: "FAIL", reason: null, severity: "high" } as const;
   const to = { status: "FAIL", reason: null } as const;
   await monitor.store([
-    aChange({ fingerprint: "start", resource, from: null, to, rule, cause: "start", explained_by: [] }),
+    aChange({
+      fingerprint: "start",
+      resource,
+      from: null,
+      to,
+      rule,
+      to_waived: true,
+      cause: "start",
+      explained_by: [],
+    }),
     aChange({ fingerprint: "moved", resource, to, rule, to_pass: "x".repeat(600) }),
   ]);
 }
@@ -54,6 +64,13 @@ test("the overview has session, organizations, runs, changes and what fails in C
   expect(failing.map(({ resource_name: name }) => name).toSorted()).toEqual(["Scanned", "Watched", "Watched"]);
   const changes = failing.flatMap(({ to_pass }) => to_pass ?? []);
   expect(changes.toSorted()).toEqual(["Edit it", "x".repeat(500)]);
+  const waivers = failing.map(({ resource_name: name, waiver_reason: reason }) => [name, reason]);
+  expect(waivers.filter(([name]) => name === "Scanned")).toEqual([["Scanned", "agreed"]]);
+  // The list may be cut, so that what nobody waived comes first.
+  expect(waivers.filter(([name]) => name === "Watched")).toEqual([
+    ["Watched", null],
+    ["Watched", ""],
+  ]);
   const other = await readOverview(`Bearer ${gateway.globex.token}`);
   const { organizations, monitors, scans, cat1 } = other;
   expect([organizations, monitors, scans, other.changes, cat1].flat()).toEqual([]);
