@@ -48,7 +48,7 @@ export function isHolding({ status, reason }: Verdict): boolean {
 }
 
 /** FAIL if anything fails; else MANUAL if anything needs a person; else PASS. */
-export function worstStatus(statuses: readonly Status[]): Status {
+function worstStatus(statuses: readonly Status[]): Status {
   if (statuses.includes("FAIL")) return "FAIL";
   return statuses.includes("MANUAL") ? "MANUAL" : "PASS";
 }

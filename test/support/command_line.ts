@@ -1,10 +1,9 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { join, resolve } from "node:path";
-import { builtPackage } from "./built_package.ts";
+import { builtPackage, root } from "./built_package.ts";
 import { requestSharedService } from "./shared_services.ts";
 
-const root = join(import.meta.dirname, "../..");
 /** Folder in which Node keeps compiled code from one command to the next: a fifth of a command's CPU time. */
 const compileCache = join(builtPackage, "../compiled");
 export { builtPackage };

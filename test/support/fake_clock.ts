@@ -1,13 +1,7 @@
 import type { Clock } from "../../scanner/okta/clock.ts";
 
-export interface FakeClock extends Clock {
-  advance(ms: number): void;
-  /** How long each wait was, in the order in which they began. */
-  readonly sleeps: readonly number[];
-}
-
 /** Time that passes only while something waits for it, and then at once: the earliest waiter first. */
-export function createFakeClock(startMs: number = Date.now()): FakeClock {
+export function createFakeClock(startMs: number = Date.now()) {
   let nowMs = startMs;
   const sleeps: number[] = [];
   const waiting: { readonly atMs: number; readonly wake: () => void }[] = [];
@@ -19,16 +13,15 @@ export function createFakeClock(startMs: number = Date.now()): FakeClock {
     next.wake();
   };
   return {
-    sleeps,
+    /** How long each wait was, in the order in which they began. */
+    sleeps: sleeps as readonly number[],
     nowMs: () => nowMs,
     random: () => 0.5,
-    advance: (ms) => {
-      nowMs += ms;
-    },
+    advance: (ms: number) => void (nowMs += ms),
     sleep(ms, signal) {
       if (signal.aborted) return Promise.reject(signal.reason);
       sleeps.push(ms);
-      return new Promise((resolve, reject) => {
+      return new Promise<void>((resolve, reject) => {
         const entry = { atMs: nowMs + ms, wake: resolve };
         waiting.push(entry);
         const onAbort = () => {
@@ -40,5 +33,5 @@ export function createFakeClock(startMs: number = Date.now()): FakeClock {
         setImmediate(wakeEarliest);
       });
     },
-  };
+  } satisfies Clock & Record<string, unknown>;
 }

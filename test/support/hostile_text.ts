@@ -53,16 +53,13 @@ export function textsOf(value: unknown): readonly string[] {
   return Object.entries(value).flatMap(([key, inner]) => [key, ...textsOf(inner)]);
 }
 
+const codeUnit = oneof(
+  constantFrom(...codeUnits),
+  integer({ min: 0, max: 0xffff }).map((unit) => String.fromCharCode(unit)),
+);
+
 /** Texts for properties. */
 export const hostileString: Arbitrary<string> = oneof(
-  array(
-    oneof(
-      constantFrom(...codeUnits),
-      integer({ min: 0, max: 0xffff }).map((unit) => String.fromCharCode(unit)),
-    ),
-    {
-      maxLength: 12,
-    },
-  ).map((units) => units.join("")),
+  array(codeUnit, { maxLength: 12 }).map((units) => units.join("")),
   constantFrom(...wholeTexts),
 );

@@ -5,8 +5,6 @@ import { Client, DatabaseError } from "pg";
 import { createWebSocketStream, WebSocketServer } from "ws";
 import { listen } from "./listen.ts";
 
-export type NeonProxy = Awaited<ReturnType<typeof startNeonProxy>>;
-
 /**
  * A stand-in for the proxy before a Neon database, on loopback and before any Postgres: `POST /sql`, as in neondatabase/neon
  * `proxy/src/serverless/sql_over_http.rs`, and PostgreSQL's own protocol in a WebSocket at `/v2`. The user, password and database

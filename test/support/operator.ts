@@ -1,4 +1,4 @@
-import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK } from "jose";
+import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import type { AdminArguments } from "../../gateway/operator/arguments.ts";
 import type { AdminOperation } from "../../gateway/operator/operations.ts";
 import type { Role } from "../../shared/schemas/team.ts";
@@ -8,13 +8,9 @@ export const audience = "scanstream-test";
 /** Member that each tenant of `createTenant` begins with, an operator. */
 export const member = "member@acme.test";
 
-export interface IssuerKey {
-  readonly kid: string;
-  readonly privateKey: CryptoKey;
-  readonly publicJwk: JWK;
-}
+export type IssuerKey = Awaited<ReturnType<typeof createIssuerKey>>;
 
-export async function createIssuerKey(alg = "ES256", kid = "test-key"): Promise<IssuerKey> {
+export async function createIssuerKey(alg = "ES256", kid = "test-key") {
   const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true });
   return { kid, privateKey, publicJwk: { ...(await exportJWK(publicKey)), kid, alg, use: "sig" } };
 }
@@ -28,17 +24,7 @@ export function issuerEnvironment({ publicJwk }: IssuerKey) {
   };
 }
 
-export interface TestTenant {
-  readonly id: string;
-  readonly name: string;
-  /** With every scope. */
-  readonly apiKey: string;
-  readonly apiKeyId: string;
-  /** A JWT of `sub`, who is a member. */
-  readonly token: string;
-  readonly sub: string;
-}
-
+export type TestTenant = Awaited<ReturnType<TestOperator["createTenant"]>>;
 export type TestOperator = ReturnType<typeof createOperator>;
 
 type Admin = (operation: AdminOperation, args: AdminArguments) => Promise<unknown>;
@@ -60,7 +46,8 @@ export function createOperator(admin: Admin, { kid, privateKey }: IssuerKey) {
     sign,
     /** Every key and token that was ever given out: none may be logged. */
     secrets: secrets as readonly string[],
-    async createTenant(name: string): Promise<TestTenant> {
+    /** With a key of every scope, and a JWT of `sub`, who is a member. */
+    async createTenant(name: string) {
       const { id: tenant } = (await admin("tenant.create", { name })) as { readonly id: string };
       await admin("user.create", { tenant, sub: member });
       const key = await admin("api-key.create", { tenant, name: "test", scopes: "read,publish,admin" });

@@ -16,8 +16,6 @@ export async function startCommandOrg(options: Partial<PracticeOrgOptions> = {})
   };
 }
 
-export type OrgStage = Awaited<ReturnType<typeof openOrgStage>>;
-
 /** A folder, and an org that commands in it scan: `run` has the credentials of the org in its environment. */
 export async function openOrgStage(options: Partial<PracticeOrgOptions> = {}) {
   const [path, { org, env }] = await Promise.all([ownFolder(), startCommandOrg(options)]);

@@ -3,8 +3,8 @@ import { builtIn, catalog, ruleFields } from "../../scanner/catalog/catalog.ts";
 import type { CollectedScan } from "../../scanner/evidence/artifacts_document.ts";
 import { reportFormats } from "../../scanner/reports/formats.ts";
 import type { RenderOptions } from "../../scanner/reports/report_format.ts";
-import type { CheckResult, Finding, ManualReason, Report, Status } from "../../shared/report.ts";
-import { automatedOf, summarizeChecks, worstStatus } from "../../shared/rule_result.ts";
+import type { CheckResult, Finding, ManualReason, Report } from "../../shared/report.ts";
+import { automatedOf, summarizeChecks, worstVerdict } from "../../shared/rule_result.ts";
 
 /** Builders with defaults, so that a test shows only what matters. */
 export function aFinding(changes: Partial<Finding> = {}): Finding {
@@ -29,7 +29,6 @@ export function aFinding(changes: Partial<Finding> = {}): Finding {
 
 export function aCheckResult(changes: Partial<CheckResult> = {}): CheckResult {
   const findings = changes.findings ?? [aFinding()];
-  const status: Status = worstStatus(findings.map((finding) => finding.status));
   return {
     check: "signon_global_session_idle_timeout_15min",
     vuln_id: "V-273186",
@@ -38,9 +37,7 @@ export function aCheckResult(changes: Partial<CheckResult> = {}): CheckResult {
     severity: "medium",
     category: "II",
     title: "Okta must log out a session after a 15-minute period of inactivity.",
-    status,
-    reason:
-      status === "MANUAL" ? (findings.find((finding) => finding.status === "MANUAL")?.reason ?? "needs_review") : null,
+    ...worstVerdict(findings),
     detail: findings[0]?.detail ?? "Nothing to examine",
     automated: automatedOf(findings),
     attestation: null,

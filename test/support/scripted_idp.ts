@@ -6,6 +6,7 @@ import {
 } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import { generateKeyPairSync } from "node:crypto";
+import { text } from "node:stream/consumers";
 import { EmbeddedJWK, jwtVerify, type JWTPayload } from "jose";
 import { listen } from "./listen.ts";
 import type { SelfSigned } from "./self_signed.ts";
@@ -127,11 +128,9 @@ export async function verifyAssertion(
 }
 
 /** Verifies a DPoP proof with the key that it carries. */
-export async function verifyProof(
-  request: SeenRequest,
-): Promise<{ readonly claims: JWTPayload; readonly header: Readonly<Record<string, unknown>> }> {
+export async function verifyProof(request: SeenRequest) {
   const { payload, protectedHeader } = await jwtVerify(request.headers["dpop"] ?? "", EmbeddedJWK, { typ: "dpop+jwt" });
-  return { claims: payload, header: { ...protectedHeader } };
+  return { claims: payload, header: protectedHeader };
 }
 
 function issueWithNonce(nowMs: () => number): Script {
@@ -149,14 +148,12 @@ function issueWithNonce(nowMs: () => number): Script {
 const notFound: Reply = apiError(404, "E0000007", "Not found: Resource not found");
 
 async function readSeen(incoming: IncomingMessage): Promise<SeenRequest> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of incoming as AsyncIterable<Buffer>) chunks.push(chunk);
   const headers = Object.fromEntries(Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]));
   return {
     method: incoming.method ?? "",
     url: incoming.url ?? "",
     headers,
-    form: new URLSearchParams(Buffer.concat(chunks).toString("utf8")),
+    form: new URLSearchParams(await text(incoming)),
   };
 }
 
@@ -171,15 +168,15 @@ function send(
     incoming.socket.resetAndDestroy();
     return;
   }
-  const text = typeof body === "string" ? body : JSON.stringify(body);
+  const content = typeof body === "string" ? body : JSON.stringify(body);
   outgoing.statusCode = status;
   outgoing.setHeader("date", new Date(nowMs).toUTCString());
   outgoing.setHeader("content-type", typeof body === "string" ? "text/html" : "application/json");
   for (const [name, value] of Object.entries(headers)) outgoing.setHeader(name, value);
   if (fault !== "cut") {
-    outgoing.end(text);
+    outgoing.end(content);
     return;
   }
-  outgoing.setHeader("content-length", Buffer.byteLength(text));
-  outgoing.write(text.slice(0, text.length / 2), () => incoming.socket.destroy());
+  outgoing.setHeader("content-length", Buffer.byteLength(content));
+  outgoing.write(content.slice(0, content.length / 2), () => incoming.socket.destroy());
 }

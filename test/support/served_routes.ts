@@ -3,10 +3,8 @@ import { requireDeclared, type DeclaredRoute } from "../../gateway/auth/access.t
 import { scanstreamFeatures } from "../../gateway/features/scanstream_features.ts";
 import type { Dependencies } from "../../gateway/http/dependencies.ts";
 
-export type ServedRoute = DeclaredRoute;
-
 /** Every route of the gateway, from the gateway's own table. */
-export function servedRoutes(): readonly ServedRoute[] {
+export function servedRoutes(): readonly DeclaredRoute[] {
   const { routes } = createApp(anything as Dependencies, scanstreamFeatures({ retentionDays: null, historyDays: 400 }));
   return requireDeclared(routes.filter(({ method }) => method !== "ALL"));
 }

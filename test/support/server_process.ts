@@ -1,6 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
+import { root } from "./built_package.ts";
 import { startBinary, startCommand, type RunOptions, type Running } from "./command_line.ts";
 import { denoProgram, wranglerEnvironment, wranglerProgram } from "./runtime_programs.ts";
 import { temporaryFolder } from "./temporary_folder.ts";
@@ -13,7 +14,6 @@ export interface ServerProcess extends Running {
 
 type Variables = Readonly<Record<string, string>>;
 
-const root = join(import.meta.dirname, "../..");
 const listens = /The gateway listens on (http:\/\/\S+)/;
 
 /** Starts it. Rejects with everything that was said when it ends before it listens. */

@@ -1,4 +1,4 @@
-import { createServer, get, type Agent, type ClientRequest, type IncomingMessage } from "node:http";
+import { createServer, get, type Agent, type IncomingMessage } from "node:http";
 import { getRequestListener } from "@hono/node-server";
 import { Hono } from "hono";
 import type { AuthorityCheck } from "../../gateway/auth/membership.ts";
@@ -63,7 +63,7 @@ export async function startStreamServer(
   const listener = getRequestListener(withNodeSockets((request, env) => app.fetch(request, env)));
   const server = createServer((incoming, outgoing) => void listener(incoming, outgoing));
   const { port, close } = await listen(server);
-  const clients: StreamClient[] = [];
+  const clients: ReturnType<typeof sendRequest>[] = [];
   return {
     streams,
     port,
@@ -81,17 +81,10 @@ export async function startStreamServer(
   };
 }
 
-/** A request, and what has come back of it so far. */
-export interface StreamClient {
-  readonly request: ClientRequest;
-  /** Null: no head yet. */
-  readonly response: IncomingMessage | null;
-  readonly text: string;
-}
-
-/** On a connection of its own, unless an agent says otherwise. */
-export function sendRequest(port: number, path: string, agent: Agent | false = false): StreamClient {
+/** A request, and what has come back of it so far; on a connection of its own, unless an agent says otherwise. */
+export function sendRequest(port: number, path: string, agent: Agent | false = false) {
   const request = get({ host: "127.0.0.1", port, path, agent });
+  // Null: no head yet.
   const client = { request, response: null as IncomingMessage | null, text: "" };
   request.on("response", (response) => {
     client.response = response;

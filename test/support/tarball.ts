@@ -3,10 +3,10 @@ import { cp, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import packageJson from "../../package.json" with { type: "json" };
+import { root } from "./built_package.ts";
 import { builtPackage } from "./command_line.ts";
 
 const run = promisify(execFile);
-const root = join(import.meta.dirname, "../..");
 
 /** Packs the built package with `npm pack` in a folder that does not exist yet: `dist/` of the checkout stays. Resolves with its path. */
 export async function packTarball(folder: string): Promise<string> {

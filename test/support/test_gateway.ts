@@ -1,8 +1,10 @@
+import * as v from "valibot";
 import { afterAll } from "vitest";
 import type { Database } from "../../drizzle/database.ts";
 import { createPgDatabase } from "../../drizzle/databases/pg.ts";
 import { parseConfig } from "../../gateway/config.ts";
 import { call, type CallOptions } from "../../gateway/library/contract_client.ts";
+import { problemSchema, type Problem } from "../../gateway/http/problem_schema.ts";
 import { createLog } from "../../gateway/observability/log.ts";
 import { nodeHttp } from "../../gateway/runtime/node_http.ts";
 import { startGateway, type StartOptions } from "../../gateway/runtime/start_gateway.ts";
@@ -96,20 +98,12 @@ export async function startTestGateway(
 }
 
 /** The problem document of a refusal; throws for a malformed one. */
-export async function problemOf(response: Response): Promise<{
-  readonly status: number;
-  readonly code: string;
-  readonly detail: string;
-  readonly errors?: readonly { readonly pointer: string; readonly detail: string }[];
-}> {
+export async function problemOf(response: Response): Promise<Problem> {
   const contentType = response.headers.get("content-type");
   if (contentType !== "application/problem+json") throw new Error(`Not a problem document but ${contentType}`);
-  const problem = (await response.json()) as Record<string, unknown>;
-  for (const field of ["type", "title", "detail", "code"]) {
-    if (typeof problem[field] !== "string" || problem[field] === "") throw new Error(`The problem has no ${field}`);
-  }
-  if (problem["status"] !== response.status) throw new Error("The problem names another status");
-  return problem as never;
+  const problem = v.parse(problemSchema, await response.json());
+  if (problem.status !== response.status || problem.detail === "") throw new Error(JSON.stringify(problem));
+  return problem;
 }
 
 /** Reads a stream until the text received contains `until`, or to its end. */

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { permissions } from "../../../gateway/auth/permissions.ts";
-import { servedRoutes, type ServedRoute } from "../../support/served_routes.ts";
+import { servedRoutes } from "../../support/served_routes.ts";
 
 /** The rows of the table below a heading. */
 async function rowsBelow(heading: string, name: string): Promise<readonly string[]> {
@@ -15,7 +15,7 @@ const list = (names: readonly string[]) => (names.length === 0 ? "–" : names.j
 
 /** One row for each permission, with its routes in the order in which they are served. */
 function routeRows(): readonly string[] {
-  const nameOf = ({ access }: ServedRoute) => (access === "public" ? "none" : access);
+  const nameOf = ({ access }: ReturnType<typeof servedRoutes>[number]) => (access === "public" ? "none" : access);
   return [...Map.groupBy(servedRoutes(), nameOf)].map(([name, routes]) => {
     return `| \`${name}\` | ${routes.map(({ method, path }) => `\`${method} ${path}\``).join(", ")} |`;
   });
