@@ -49,7 +49,11 @@ export function tenantEventText(type: string, data: Resource, color: boolean): s
       return `Monitor ${field("monitor_id")} started: ${field("org_url")}`;
     case "monitor.snapshot":
     case "monitor.updated":
-      return `Monitor ${field("monitor_id")} ${field("status")}: ${counts()}`;
+      return `Monitor ${field("monitor_id")} ${field("status")}: ${counts()}${data["log_status"] === "unreadable" ? ", cannot read the System Log" : ""}`;
+    case "monitor.error":
+      return `Monitor ${field("monitor_id")}: ${field("detail")}`;
+    case "finding.updated":
+      return `${field("from") || "(none)"} → ${field("to") || "(none)"} ${field("vuln_id")} ${field("cat")}: ${field("resource_name")}${actorsText(data["actors"])}`;
     case "monitor.end":
       return `Monitor ${field("monitor_id")} ended: ${field("reason")}`;
     case "organization.snapshot":
@@ -60,6 +64,10 @@ export function tenantEventText(type: string, data: Resource, color: boolean): s
     default:
       return eventText(type, data, color);
   }
+}
+
+function actorsText(actors: unknown): string {
+  return Array.isArray(actors) && actors.length > 0 ? `, by ${actors.map(valueText).join(", ")}` : "";
 }
 
 /** A field that is not there is seen. */

@@ -31,6 +31,12 @@ export async function watchCommand(scanId: string | undefined, flags: WatchFlags
     const text = isJson ? toPrintableJson(Object.assign({ type }, data, { type })) : toText(type, data, io.colorStdout);
     io.stdout(`${text}\n`);
   };
+  let said = "";
+  // An outage is tried again for hours, each time for the same reason.
+  const say = (text: string) => {
+    if (text !== said) io.terminal.write(`${text}\n`);
+    said = text;
+  };
   const follow = async (path: string, what: string): Promise<Followed> => {
     const subscription = subscribe<Record<string, Resource>>(new URL(`/api/v1/${path}`, access.url), {
       apiKey: access.apiKey,
@@ -38,9 +44,8 @@ export async function watchCommand(scanId: string | undefined, flags: WatchFlags
       onEvent: ({ type, data }) => write(type, data),
       ...(isTenant ? { onSnapshot: (snapshot) => snapshot.forEach(({ type, data }) => write(type, data)) } : {}),
       onStateChange: (state, { error }) => {
-        if (state === "reconnecting")
-          io.terminal.write(`Reconnecting${error === null ? "" : `: ${printable(error.message)}`}\n`);
-        if (state === "live") io.terminal.write(`Following ${what}\n`);
+        if (state === "reconnecting") say(`Reconnecting${error === null ? "" : `: ${printable(error.message)}`}`);
+        if (state === "live") say(`Following ${what}`);
       },
     });
     const end = await subscription.finished;

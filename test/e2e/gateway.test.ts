@@ -1,10 +1,12 @@
 import { describe, expect, test } from "vitest";
+import { tenantEventText } from "../../command_line/watch/event_text.ts";
 import { callCommand } from "../support/called_command.ts";
 import { ownFolder } from "../support/clean_up.ts";
 import { startCommand, type Outcome } from "../support/command_line.ts";
 import { freePort } from "../support/free_port.ts";
 import { reportUpload } from "../support/report_builders.ts";
 import { createProducer } from "../support/producers.ts";
+import { createMonitorClient, newMonitor } from "../support/monitor_client.ts";
 import { createScan, openTestGateway } from "../support/test_gateway.ts";
 import { problem, startScriptedServer, status, type Answer } from "../support/scripted_server.ts";
 
@@ -43,10 +45,16 @@ test("without an id follows everything of the tenant until Ctrl-C: what is under
   await next.end("completed", { pass: 2, fail: 1, manual: 0 });
   await watching.until("stdout", new RegExp(`^Scan ${next.id} completed`, "m"));
   await watching.until("stdout", /^Organization second\.example: \d+ PASS, .*N\/A/m);
+  const monitor = createMonitorClient(gateway);
+  await monitor.put(newMonitor, `Api-Key ${apiKey}`);
+  const problem = { log_status: "unreadable", error_code: "log_unreadable", error_detail: "no answer" };
+  await monitor.patch(problem, `Api-Key ${apiKey}`);
+  await watching.until("stdout", /^Monitor \S+ running: .* N\/A, cannot read the System Log$/m);
+  await watching.until("stdout", /^Monitor \S+: no answer$/m);
   const { code, stdout } = await watching.stop("SIGINT");
   expect(code).toBe(130);
   // When the row of an organization changes is the gateway's own pace.
-  const lines = stdout.split("\n").filter((line) => !/pending: 0 of 0| running:|^Organization /.test(line));
+  const lines = stdout.split("\n").filter((line) => !/pending: 0 of 0|^Monitor |^Organization /.test(line));
   expect(lines).toEqual([
     "Scans under way: 1, monitors: 0",
     `Scan ${running.id} pending: 0 of 29 checks, 0 PASS, 0 FAIL, 0 MANUAL, 0 N/A`,
@@ -54,6 +62,18 @@ test("without an id follows everything of the tenant until Ctrl-C: what is under
     `Scan ${next.id} completed: 2 PASS, 1 FAIL, 0 MANUAL, 0 N/A`,
     "",
   ]);
+});
+
+test("an outage is said once, however often the stream is tried again", async () => {
+  await using server = await startScriptedServer(status(503), status(503), problem(404, "gone"));
+  const env = { SCANSTREAM_URL: server.url, SCANSTREAM_API_KEY: "scs_key" };
+  const { stderr } = await callCommand(["watch"], { ...options, env });
+  expect(stderr.match(/^Reconnecting/gm)).toHaveLength(1);
+});
+
+test("a change is one line with who made it", () => {
+  const change = { from: null, to: "FAIL", vuln_id: "V-1", cat: "CAT I", resource_name: "Console", actors: ["Ann"] };
+  expect(tenantEventText("finding.updated", change, false)).toBe("(none) → FAIL V-1 CAT I: Console, by Ann");
 });
 
 /** Sets the title of a terminal, clears it, turns the direction of text, begins lines of its own. */
