@@ -86,8 +86,8 @@ const stateSchema = v.object({
   /** When the log was last read to its end. */
   lastLookAt: v.nullable(time),
   lastFullAt: time,
-  /** An earlier version kept none. */
-  blindScanMs: v.optional(v.number(), 0),
+  /** When the last full scan began during which the log could not be read, by the provider's clock; 0: none did. */
+  blindScanMs: v.number(),
   /** The revision of the STIG by which they were judged. */
   benchmark: v.string(),
   /** Names the document by which they were judged, as `decidingDigest` does; null: none. */
@@ -96,8 +96,8 @@ const stateSchema = v.object({
   seen: listOf<string>(v.string()),
   answers: listOf<SavedAnswer>(v.object({ path: v.string() })),
   findings: listOf<KnownFinding>(v.object({ fingerprint: v.string() })),
-  /** Events that may explain what is collected again; an earlier version kept none. */
-  retryEvents: v.optional(listOf<Relevant>(v.object({ event: v.object({ type: v.string() }) })), []),
+  /** Events that may explain what is collected again. */
+  retryEvents: listOf<Relevant>(v.object({ event: v.object({ type: v.string() }) })),
   /** Written lines that the gateway may not have, oldest first. */
   pending: lines,
   /** Lines that may not be written, oldest first. */
