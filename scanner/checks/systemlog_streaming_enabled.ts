@@ -1,4 +1,5 @@
 import { decide } from "./deciding_fields.ts";
+import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
 import { activityOf } from "./parsing/activity.ts";
 import { readText } from "./parsing/fields.ts";
@@ -62,7 +63,7 @@ function judgeSiem(
 }
 
 function judgeServiceApp(org: Subject, apps: Evidence<JsonList>, clientId: string): FindingDraft | null {
-  const app = entriesOf(apps).find(({ id }) => id === clientId);
+  const app = entriesOf(apps).find((one) => clientIdOf(one) === clientId);
   if (app === undefined)
     return areAllAppsSeen(apps) ? org.fail("no active log stream, and no service app of this client id") : null;
   const type = readText(app, "settings.oauthClient.application_type");
@@ -73,6 +74,12 @@ function judgeServiceApp(org: Subject, apps: Evidence<JsonList>, clientId: strin
   const uncovered = `Verify that the service app "${nameOf(app)}" holds okta.logs.read and reads the System Log`;
   if (activityOf(app) === "active") return org.pass(`${found} active`, uncovered);
   return activityOf(app) === "inactive" ? org.fail(`${found} inactive`) : null;
+}
+
+/** Okta takes the id of the app, unless who makes the app names another. */
+function clientIdOf(app: JsonObject): unknown {
+  const given = readText(app, "credentials.oauthClient.client_id");
+  return given.kind === "value" ? given.value : app["id"];
 }
 
 function noneActive(org: Subject, streams: JsonList): readonly FindingDraft[] {

@@ -83,7 +83,8 @@ const policyEvents = ["policy.", "network_zone."];
 
 /** An app is three kilobytes, and an org may have ten thousand. */
 const appFields =
-  "id name label status signOnMode features settings.oauthClient.application_type _links.accessPolicy.href";
+  "id name label status signOnMode features settings.oauthClient.application_type credentials.oauthClient.client_id " +
+  "_links.accessPolicy.href";
 const builtInGroups = encodeURIComponent('type eq "BUILT_IN"');
 const trust = "protocol.credentials.trust";
 /** Without the token of a Splunk stream. */

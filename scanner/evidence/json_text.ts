@@ -1,4 +1,4 @@
-import { visit } from "jsonc-parser";
+import { visit, type JSONVisitor } from "jsonc-parser";
 import { ContentError } from "../../shared/usage_error.ts";
 import { cleanProviderText } from "../okta/provider_text.ts";
 
@@ -42,9 +42,9 @@ function explain(error: unknown, text: string): string {
   const places: string[] = [];
   // Not of a large file: `visit` copies every string.
   if (text.length < 8_388_608) {
-    visit(text, {
-      onError: (_, _offset, _length, line, column) => void places.push(`line ${line + 1} column ${column + 1}`),
-    });
+    const onError: JSONVisitor["onError"] = (_, _offset, _length, line, column) =>
+      void places.push(`line ${line + 1} column ${column + 1}`);
+    visit(text, { onError }, { disallowComments: true });
   }
   return `it is not JSON${places[0] === undefined ? "" : ` (${places[0]})`}`;
 }

@@ -90,6 +90,8 @@ function zoneProblem(names: readonly string[], zones: Zones): string | null {
     if (found.length === 0) return `it names the zone "${name}", which the org does not have`;
     // A rule that denies it denies nobody then.
     if (!found.every((zone) => explicitActivityOf(zone) === "active")) return `the zone "${name}" is not active`;
+    if (found.some(({ usage }) => usage === "BLOCKLIST"))
+      return `the zone "${name}" is a blocklist, which Okta denies before any rule`;
   }
   return null;
 }

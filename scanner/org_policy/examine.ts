@@ -95,7 +95,7 @@ function absentNames(policy: OrgPolicy, artifacts: CollectedArtifacts): readonly
   ];
   return lists.flatMap(([kind, objects, names]) => {
     const known = objects?.map(nameOf) ?? names;
-    const has = new Set([...known, "*"]);
+    const has = new Set(kind === "session policy" || kind === "app" ? [...known, "*"] : known);
     return [...new Set(names)]
       .filter((name) => !has.has(name))
       .map((name, index) => {

@@ -41,6 +41,7 @@ describe("parseJsonText", () => {
 test.each([
   ['{"a": 1,\n "b": tru}', "it is not JSON (line 2 column 7)"],
   ["hello", "it is not JSON (line 1 column 1)"],
+  ['{\n // by Jane\n "a": 1}', "it is not JSON (line 2 column 2)"],
   ['{"a": 1', "the file is cut short"],
 ])("%j is refused with its line, or as cut short", (text, problem) => {
   expect(() => parseJsonText(text)).toThrow(new ContentError([problem]));

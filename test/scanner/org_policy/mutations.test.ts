@@ -197,6 +197,15 @@ testChanges([
   ["an active app for people pulls the log", (one) => pullLog(one, "ACTIVE", "web"), { "V-273202": "needs_review" }],
   ["an inactive app pulls the log", (one) => pullLog(one, "INACTIVE"), { "V-273202": "FAIL" }],
   [
+    "an active service app with a client id of its own choice pulls the log",
+    (one) => {
+      pullLog(one, "ACTIVE");
+      app(one.org, "Timekeeping").credentials = { oauthClient: { client_id: "siem" } };
+      one.policy.siem.client_id = "siem";
+    },
+    { "V-273202": open },
+  ],
+  [
     "the app that pulls the log is not there",
     (one) => (pullLog(one, "ACTIVE"), (one.policy.siem.client_id = "0oaGone")),
     { "V-273202": "FAIL" },

@@ -85,7 +85,7 @@ test("check names thousands of absent apps, and advises on the first", { timeout
 test("check says what is covered, when it ends, and what the org does not have", () => {
   const policy = parse({
     session_policies: [{ policy: "Default Policy", zones_allowed: ["Ofice"] }],
-    api_tokens: [token],
+    api_tokens: [token, { ...token, token: "*" }],
   });
   const at = (day: string) => examineOrgPolicy(policy, `${day}T12:00:00.000Z`, null);
   expect(at("2026-11-28").lines[0]).toBe(
@@ -93,7 +93,7 @@ test("check says what is covered, when it ends, and what the org does not have",
   );
   const days = ["2026-10-31", "2026-11-28", "2027-11-02"];
   expect(days.map((day) => at(day).isFine)).toEqual([false, true, false]);
-  expect(at("2026-11-28").lines).toContain("V-279689, V-279690: 1 API token");
+  expect(at("2026-11-28").lines).toContain("V-279689, V-279690: 2 API tokens");
   expect(at("2026-11-28").lines).toContain("V-279693: not covered, the STIG alone decides");
   expect(at("2026-11-28").lines.join()).not.toContain("V-273202");
   const pulled = parse({ siem: { method: "System Log API", client_id: "0oaSiem" } });
@@ -108,4 +108,5 @@ test("check says what is covered, when it ends, and what the org does not have",
   expect(isFine).toBe(false);
   expect(lines).toContain('The org has no zone "Ofice": did you mean "Office"?');
   expect(lines).toContain('The org has no API token "SIEM"');
+  expect(lines).toContain('The org has no API token "*"');
 });

@@ -81,6 +81,11 @@ testChanges([
     { [S]: "FAIL" },
   ],
   [
+    "the document denies sessions a blocklist, which no rule can name",
+    ({ policy }) => (policy.session_policies[0].zones_denied = ["BlockedIpZone"]),
+    { [S]: open },
+  ],
+  [
     "the document names a zone that is not there",
     ({ policy }) => (policy.session_policies[0].zones_allowed = ["Ofice network"]),
     { [S]: open },
