@@ -109,16 +109,16 @@ function compareOwner(
 ): Comparison {
   if (owner === undefined || owner.login === null) return { kind: "doubtful", why: "the owner's login was not read" };
   const held = [...new Set(rolesOf(owner).map(nameOf))];
-  const say = (one: string, names: readonly string[]) =>
-    `the owner "${one}" with ${names.length === 0 ? "no role" : `the role ${quoteAll(names)}`}`;
+  const say = (one: string, names: readonly string[], others: readonly string[]) =>
+    `the owner "${one}" with ${names.length === 0 ? "no role" : `the role ${quoteAll(names, others)}`}`;
   if (roles.some((label) => isSuperAdminRole({ label })))
     return { kind: "doubtful", why: "it gives the token a Super Administrator, which the STIG refuses" };
-  const said = say(login, roles);
+  const said = say(login, roles, held);
   // Okta's own texts spell a role both ways: Read-only and Read-Only Administrator.
   const inLowerCase = (texts: readonly string[]) => texts.map((text) => text.toLowerCase());
   const isSame =
     sameTexts(inLowerCase([owner.login]), inLowerCase([login])) && sameTexts(inLowerCase(held), inLowerCase(roles));
-  if (!isSame) return { kind: "departs", said, found: say(owner.login, held) };
+  if (!isSame) return { kind: "departs", said, found: say(owner.login, held, roles) };
   if (tokensOfOwner === 1) return { kind: "agrees", said };
   return { kind: "doubtful", why: `the owner has ${tokensOfOwner} tokens, and no account that was made for this one` };
 }

@@ -9,7 +9,8 @@ import { explicitActivityOf, unknownActivity } from "./parsing/activity.ts";
 import { Subject, withCause, withPartialCoverage } from "./evaluating/finding_drafts.ts";
 import { readList, readText, readTexts, readWord, showValue } from "./parsing/fields.ts";
 import { listTexts, nameOf, sortBy, sortTexts } from "./parsing/names.ts";
-import { describeZone, readGateways, readZoneList } from "./evaluating/zones.ts";
+import { isSystem } from "./parsing/whole_list.ts";
+import { describeZone, maxZoneText, readGateways, readZoneList } from "./evaluating/zones.ts";
 
 const expected =
   "an active blocklist zone that blocks every anonymizer (ALL_ANONYMIZERS or ALL_IP_SERVICES) from everywhere";
@@ -19,7 +20,7 @@ const uncovered =
   'Ask whether there is such a list: "If the CSSP has provided a list of anonymizers to block, verify the ' +
   '"IP Block list" is configured with them"';
 
-const exempted = 'Verify that no anonymizer is in the zone "DefaultExemptIpZone"';
+const exemptName = "DefaultExemptIpZone";
 
 export const networkZoneBlockAnonymizedProxies = defineCheck({
   name: "network_zone_block_anonymized_proxies",
@@ -70,7 +71,8 @@ export const networkZoneBlockAnonymizedProxies = defineCheck({
       compareAnonymizers(anonymizers, entriesOf(zones)),
     );
     // No document lists the addresses that may bypass the blocklists.
-    return [withPartialCoverage(compared, exemptZone(entriesOf(zones)) === null ? null : exempted)];
+    const exempt = exemptZone(entriesOf(zones));
+    return [withPartialCoverage(compared, exempt && `Verify that no anonymizer is in the zone "${nameOf(exempt)}"`)];
   },
 });
 
@@ -88,7 +90,7 @@ function compareAnonymizers(approved: OrgPolicy["anonymizers"], zones: JsonList)
   const isOpen = (range: AddressRange | null) => range === null || !isBlocked(range);
   const open = ranges.filter((text) => isOpen(readAddressRange(text)));
   if (open.length > 0) return { kind: "departs", said, found: `none there for ${listTexts(open)}` };
-  return { kind: "agrees", said, found: `all of them in ${listTexts(blocklists.map(describeZone))}` };
+  return { kind: "agrees", said, found: `all of them in ${listTexts(blocklists.map(describeZone), maxZoneText)}` };
 }
 
 function judgeZones(zones: Evidence<JsonList>): FindingDraft {
@@ -96,7 +98,8 @@ function judgeZones(zones: Evidence<JsonList>): FindingDraft {
   // Only a whole list shows that nothing blocks, and PASS needs it too.
   if (zones.state === "missing") return org.missing(zones);
   const exempt = exemptZone(zones.value);
-  const note = exempt === null ? undefined : `the addresses of zone ${describeZone(exempt)} bypass every blocklist`;
+  const bypass = exempt?.["name"] === exemptName ? "bypass" : "may bypass";
+  const note = exempt === null ? undefined : `the addresses of zone ${describeZone(exempt)} ${bypass} every blocklist`;
   const subject = new Subject(null, expected, note);
   const judged = sortBy(
     zones.value.map(judgeZone).filter((zone) => zone !== null),
@@ -113,9 +116,13 @@ function judgeZones(zones: Evidence<JsonList>): FindingDraft {
   return withCause(org.fail("no such zone"), "zone", enhanced ?? {});
 }
 
-/** The system zone whose addresses bypass blocklists, where it has any; null where it has none. */
+/** The system zone whose addresses bypass blocklists, where it has any; null where it has none. Admins may rename it. */
 function exemptZone(zones: JsonList): JsonObject | null {
-  const exempt = zones.find((zone) => zone["name"] === "DefaultExemptIpZone" && explicitActivityOf(zone) === "active");
+  const active = zones.filter((zone) => explicitActivityOf(zone) === "active");
+  const others = active.filter(
+    ({ type, usage, name }) => type === "IP" && usage === "POLICY" && name !== "LegacyIpZone",
+  );
+  const exempt = active.find(({ name }) => name === exemptName) ?? others.find(isSystem);
   if (exempt === undefined) return null;
   const { count, unread } = readGateways(exempt);
   return count === 0 && unread === undefined ? null : exempt;
@@ -151,7 +158,9 @@ export function judgeZone(zone: JsonObject): ZoneVerdict | null {
   const unreadList = lists.find((entries) => entries.kind === "unreadable");
   if (unreadList !== undefined) return unread(`the addresses ${unreadList.found}`);
   const count = lists.flatMap((entries) => (entries.kind === "value" ? entries.value : [])).length;
-  return count === 0 ? null : { kind: "review", actual: `${count} static entries in zone ${describeZone(zone)}` };
+  return count === 0
+    ? null
+    : { kind: "review", actual: `${count} static ${count === 1 ? "entry" : "entries"} in zone ${describeZone(zone)}` };
 }
 
 const wholeCategories = ["ALL_ANONYMIZERS", "ALL_IP_SERVICES"];

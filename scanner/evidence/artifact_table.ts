@@ -125,7 +125,7 @@ export const artifactTable: Table = {
     get(
       "/api/v1/zones?limit=200",
       "networkZones.read",
-      "id name type status usage proxyType asns locations ipServiceCategories gateways proxies",
+      "id name type status usage system proxyType asns locations ipServiceCategories gateways proxies",
     ),
     ["zone.", "security.zone."],
   ),

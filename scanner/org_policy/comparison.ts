@@ -75,10 +75,10 @@ export function compareZones(
   const problem = zoneProblem([...allowed, ...denied], zones);
   if (problem !== null) return { kind: "doubtful", why: problem };
   if (use === null) return { kind: "doubtful", why: "the rules let nobody in, or cannot be compared by zones" };
-  const said = sayZones({ allowed, denied, open: null });
+  const said = sayZones({ allowed, denied, open: null }, use);
   const isOpen = use.open !== null && allowed.length > 0;
   const isSame = !isOpen && sameTexts(allowed, use.allowed) && sameTexts(denied, use.denied);
-  return isSame ? { kind: "agrees", said } : { kind: "departs", said, found: sayZones(use) };
+  return isSame ? { kind: "agrees", said } : { kind: "departs", said, found: sayZones(use, { allowed, denied }) };
 }
 
 /** Why the zones that a document names cannot be compared; null where they can. */
@@ -96,11 +96,12 @@ function zoneProblem(names: readonly string[], zones: Zones): string | null {
   return null;
 }
 
-function sayZones({ allowed, denied, open }: ZoneUse): string {
-  const sources = [allowed.length === 0 ? null : quoteAll(allowed), open].filter((text) => text !== null);
+function sayZones({ allowed, denied, open }: ZoneUse, compared: Omit<ZoneUse, "open">): string {
+  const named = allowed.length === 0 ? null : quoteAll(allowed, compared.allowed);
+  const sources = [named, open].filter((text) => text !== null);
   const parts = [
     ...(sources.length === 0 ? [] : [`allowed from ${sources.join(" and ")}`]),
-    ...(denied.length === 0 ? [] : [`denied from ${quoteAll(denied)}`]),
+    ...(denied.length === 0 ? [] : [`denied from ${quoteAll(denied, compared.denied)}`]),
   ];
   return parts.length === 0 ? "no zone" : `access ${parts.join(" and ")}`;
 }

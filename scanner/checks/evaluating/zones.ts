@@ -89,7 +89,10 @@ function firstUnclear(read: readonly ReadZone[]): ReadZone | undefined {
 
 /** The zones by name, each with its addresses, for a person who compares them with a document. */
 function describeZones(ids: readonly string[], zones: Zones): string {
-  const texts = listTexts(ids.flatMap((id) => zonesOf(id, zones)?.map(describeZone) ?? id));
+  const texts = listTexts(
+    ids.flatMap((id) => zonesOf(id, zones)?.map(describeZone) ?? id),
+    maxZoneText,
+  );
   if (ids.some((id) => isAllZones(id, zones))) return texts === "" ? allZones : `${allZones} (${texts})`;
   return `${ids.length === 1 ? "zone" : "zones"} ${texts}`;
 }
@@ -110,6 +113,9 @@ function zonesOf(id: string, zones: Zones): JsonList | null {
 function isAllZones(id: string, zones: Zones): boolean {
   return id === allZones && zones.find(id) === undefined;
 }
+
+/** Five ranges of IPv6 addresses and a name. */
+export const maxZoneText = 600;
 
 export function describeZone(zone: JsonObject): string {
   const gateways = readList(zone, "gateways");

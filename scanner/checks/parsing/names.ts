@@ -38,14 +38,24 @@ export function sortTexts(texts: readonly string[]): readonly string[] {
 }
 
 /** The first five of them, sorted, and how many more there are. */
-export function listTexts(texts: readonly string[]): string {
-  const first = sortTexts(texts).slice(0, 5);
-  const rest = texts.length > 5 ? ` and ${texts.length - 5} more` : "";
-  return `${first.map((text) => shorten(text, 100)).join(", ")}${rest}`;
+export function listTexts(texts: readonly string[], maxLength = 100): string {
+  return listInOrder(sortTexts(texts), maxLength);
 }
 
-export function quoteAll(names: readonly string[]): string {
-  return listTexts([...new Set(names)].map((name) => `"${name}"`));
+function listInOrder(texts: readonly string[], maxLength: number): string {
+  const rest = texts.length > 5 ? ` and ${texts.length - 5} more` : "";
+  const first = texts.slice(0, 5).map((text) => shorten(text, maxLength));
+  return `${first.join(", ")}${rest}`;
+}
+
+/** The names that are not in `compared` come first: in a long list only they matter. */
+export function quoteAll(names: readonly string[], compared: readonly string[] = []): string {
+  const [known, other] = [new Set(compared), sortTexts([...new Set(names)])];
+  const inOrder = [...other.filter((name) => !known.has(name)), ...other.filter((name) => known.has(name))];
+  return listInOrder(
+    inOrder.map((name) => `"${name}"`),
+    100,
+  );
 }
 
 /**

@@ -107,6 +107,14 @@ test("ALL_ZONES is named with the zones that count, and their addresses", () => 
   );
 });
 
+test("a zone of long addresses is named with five of them", () => {
+  const values = Array.from({ length: 6 }, (_, index) => `2001:db8:1111:2222:3333:4444:5555:${index}/128`);
+  const addresses = `${values.slice(0, 5).join(", ")} and 1 more`;
+  const zone = aZone({ gateways: values.map((value) => ({ type: "CIDR", value })) });
+  const result = judge({ connection: "ZONE", include: ["nzo1"] }, [zone]);
+  expect(result.findings[0]?.actual).toBe(`in zone "Offices" (${addresses}) in rule "STIG rule"`);
+});
+
 test("a zone without a usable id may be the included one", () => {
   const result = judge({ connection: "ZONE", include: ["nzoGone"] }, [aZone({ id: 7, name: "Odd" }), aZone()]);
   expect(result).toMatchObject({ status: "MANUAL", reason: "unreadable" });
@@ -148,5 +156,9 @@ describe("network_zone_block_anonymized_proxies", () => {
     const note = /: the addresses of zone "DefaultExemptIpZone" \(192\.0\.2\.0\/24\) bypass every blocklist;/;
     expect(judgeBlocking(blocked, exempt).detail).toMatch(note);
     expect(judgeBlocking(blocked, { ...exempt, status: "INACTIVE" }).detail).not.toMatch(note);
+    const renamed = judgeBlocking(blocked, { ...exempt, name: "Partners" }, { ...exempt, name: "LegacyIpZone" });
+    expect(renamed.detail).toMatch(
+      /: the addresses of zone "Partners" \(192\.0\.2\.0\/24\) may bypass every blocklist;/,
+    );
   });
 });

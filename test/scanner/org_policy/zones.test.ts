@@ -216,3 +216,16 @@ test("a departure is closed by what the document says", () => {
     expect(steps.filter((step) => step.startsWith("Edit "))).toEqual([]);
   }
 });
+
+test("a departure in a long list of zones names the zones that differ", () => {
+  const { org, policy } = fresh();
+  const names = Array.from({ length: 8 }, (_, index) => `Branch ${index}`);
+  const office = named(zones(org), "Office network");
+  zones(org).push(...names.map((name) => ({ ...office, id: name, name })));
+  sessionZones(org).include = [...names.slice(0, 7), office.id];
+  named(policy.session_policies, "Administrators").zones_allowed = names;
+  const findings = judge({ org, policy }).find(({ vuln_id: id }) => id === S)?.findings ?? [];
+  const departure = findings.find(({ status }) => status === "FAIL");
+  expect(departure?.expected).toMatch(/^access allowed from "Branch 7", "Branch 0", .* and 3 more, as/);
+  expect(departure?.actual).toMatch(/^access allowed from "Office network", "Branch 0", .* and 3 more$/);
+});
