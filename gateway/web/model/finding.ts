@@ -18,10 +18,11 @@ export function toFinding(change: Change, scanned: StoredFinding | undefined, no
   if (to === null) return null;
   const isSame = scanned?.status === to.status;
   const isSameResult = isSame && scanned.reason === to.reason;
-  // A monitor does not say which attestation began or ended after the scan.
-  const attested = isSameResult && (cause !== "decision" || created_at < scanned.created_at) ? scanned : null;
-  const isNamed = change.to_waived && scanned?.waiver_by && !isExpired(scanned.waiver_expires, nowMs);
-  const { waiver_reason, waiver_by, waiver_expires } = isNamed ? scanned : waiverOfChange(change);
+  // A monitor does not say which decision began or ended after the scan.
+  const decided = cause !== "decision" || created_at < (scanned?.created_at ?? "") ? scanned : undefined;
+  const attested = isSameResult ? decided : undefined;
+  const isNamed = change.to_waived && decided?.waiver_by && !isExpired(decided.waiver_expires, nowMs);
+  const { waiver_reason, waiver_by, waiver_expires } = isNamed ? decided : waiverOfChange(change);
   const { expected, to_pass } = change;
   const before = isLost(change) && from !== null ? `${from.status} before` : "";
   return {
