@@ -10,7 +10,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { denoProgram } from "../support/runtime_programs.ts";
 import { launchChromium } from "../support/chromium.ts";
 import { listen } from "../support/listen.ts";
-import { aChange } from "../support/change_builders.ts";
+import { aChange, fail, pass } from "../support/change_builders.ts";
 import { cleanUp, ownFolder } from "../support/clean_up.ts";
 import { buildFinding, createProducer } from "../support/producers.ts";
 import { startWranglerDev, workerConfig } from "../support/server_process.ts";
@@ -135,8 +135,6 @@ test("a notifier posts what got worse with rule, CAT and actor, and nothing else
   });
   await isOpen();
   const monitor = await producer.follow();
-  const fail = { status: "FAIL", reason: null } as const;
-  const pass = { status: "PASS", reason: null } as const;
   await monitor.store([
     aChange({ from: null, to: fail, cause: "start" }),
     aChange({ from: fail, to: pass }),

@@ -1,22 +1,25 @@
 import { randomUUID } from "node:crypto";
 import type { Explanation, NewChange } from "../../shared/schemas/change.ts";
 
+export const pass = { status: "PASS", reason: null } as const;
+export const fail = { status: "FAIL", reason: null } as const;
+
 /** A change that the log explains, with everything a test does not care about filled in. */
 export function aChange(changes: Partial<NewChange> = {}): NewChange {
-  const { to = { status: "FAIL", reason: null } } = changes;
+  const { to = fail } = changes;
   return {
     id: randomUUID(),
     check: "signon_global_session_idle_timeout_15min",
     fingerprint: "00p1-fingerprint",
     resource: { type: "policy", id: "00p1", name: "Default Policy" },
-    from: { status: "PASS", reason: null },
+    from: pass,
     to,
     from_waived: false,
     to_waived: false,
     expected: "at most 15 minutes",
     actual: "120 minutes",
     to_pass: null,
-    rule: { ...(to ?? { status: "PASS", reason: null }), severity: "medium" },
+    rule: { ...(to ?? pass), severity: "medium" },
     seen_at: new Date().toISOString(),
     cause: "log",
     explained_by: [anExplanation()],

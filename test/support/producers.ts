@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { openGateway } from "../../shared/client/gateway_client.ts";
 import type { StatusCounts } from "../../shared/report.ts";
-import { stateOf } from "../../shared/rule_result.ts";
+import { countStates, stateOf, worstVerdict } from "../../shared/rule_result.ts";
 import type { FindingCreated } from "../../shared/scan_events.ts";
 import type { NewChange } from "../../shared/schemas/change.ts";
 import type { MonitorUpdate, NewMonitor } from "../../shared/schemas/monitor.ts";
@@ -19,43 +19,16 @@ export function createProducer(url: string, apiKey: string) {
     call("POST", `/channels/${encodeURIComponent(String(channel))}/events`, body);
 
   return {
-    async register(registration: object) {
-      const scan = await call("POST", "/scans", registration);
-      const id = String(scan["id"]);
-      const counts = { pass: 0, fail: 0, manual: 0, not_applicable: 0 };
-      const update = async (body: object) => void (await call("PATCH", `/scans/${id}`, body));
-      const store = async (findings: readonly NewFinding[]) => {
-        for (let from = 0; from < findings.length; from += 500)
-          await publishOn(scan["channel"], findingEvents(id, findings.slice(from, from + 500)));
-      };
-      const publish = async (type: string, data: object) =>
-        void (await publishOn(scan["channel"], numbered([{ type, data: { scan_id: id, ...data } }])));
-      return {
-        id,
-        tenantId: String(scan["tenant_id"]),
-        channel: String(scan["channel"]),
-        update,
-        store,
-        publish,
-        /** Publishes one check with its findings, as a scanner does. */
-        async check(
-          name: string,
-          findings: readonly NewFinding[],
-          { done, total }: { readonly done: number; readonly total: number },
-        ) {
-          const verdict = findings.find((finding) => finding.status === "FAIL") ?? findings[0];
-          const { status = "PASS", reason = null } = verdict ?? {};
-          counts[stateOf({ status, reason })] += 1;
-          await store(findings);
-          await update({ status: "running", checks_done: done, checks_total: total, ...counts });
-          await publish("scan.progress", { checks_done: done, checks_total: total, check: name, status, reason });
-        },
-        /** The gateway publishes `scan.end`. */
-        async end(status: string, ended: Partial<StatusCounts>) {
-          const done = Object.values(ended).reduce((sum, count) => sum + count, 0);
-          await update({ status, checks_done: done, ...ended });
-        },
-      };
+    register,
+
+    /** A scan that has completed with these findings. */
+    async scanned(findings: readonly NewFinding[], { org_url = "https://acme.okta.com" } = {}) {
+      const verdicts = findings.map(({ check, status, reason = null }) => ({ check, status, reason }));
+      const rules = [...Map.groupBy(verdicts, ({ check }) => check).values()].map(worstVerdict);
+      const scan = await register({ org_url, checks_total: rules.length });
+      await scan.store(findings);
+      await scan.end("completed", countStates(rules));
+      return scan;
     },
 
     /** A monitor that has just polled, with an interval of 10 s. */
@@ -75,6 +48,45 @@ export function createProducer(url: string, apiKey: string) {
       };
     },
   };
+
+  async function register(registration: object) {
+    const scan = await call("POST", "/scans", registration);
+    const id = String(scan["id"]);
+    const counts = { pass: 0, fail: 0, manual: 0, not_applicable: 0 };
+    const update = async (body: object) => void (await call("PATCH", `/scans/${id}`, body));
+    const store = async (findings: readonly NewFinding[]) => {
+      for (let from = 0; from < findings.length; from += 500)
+        await publishOn(scan["channel"], findingEvents(id, findings.slice(from, from + 500)));
+    };
+    const publish = async (type: string, data: object) =>
+      void (await publishOn(scan["channel"], numbered([{ type, data: { scan_id: id, ...data } }])));
+    return {
+      id,
+      tenantId: String(scan["tenant_id"]),
+      channel: String(scan["channel"]),
+      update,
+      store,
+      publish,
+      /** Publishes one check with its findings, as a scanner does. */
+      async check(
+        name: string,
+        findings: readonly NewFinding[],
+        { done, total }: { readonly done: number; readonly total: number },
+      ) {
+        const verdict = findings.find((finding) => finding.status === "FAIL") ?? findings[0];
+        const { status = "PASS", reason = null } = verdict ?? {};
+        counts[stateOf({ status, reason })] += 1;
+        await store(findings);
+        await update({ status: "running", checks_done: done, checks_total: total, ...counts });
+        await publish("scan.progress", { checks_done: done, checks_total: total, check: name, status, reason });
+      },
+      /** The gateway publishes `scan.end`. */
+      async end(status: string, ended: Partial<StatusCounts>) {
+        const done = Object.values(ended).reduce((sum, count) => sum + count, 0);
+        await update({ status, checks_done: done, ...ended });
+      },
+    };
+  }
 }
 
 let findingCount = 0;

@@ -17,8 +17,6 @@ export interface WebTenant extends TestTenant {
   readonly producer: Producer;
 }
 
-export type WebGateway = Awaited<ReturnType<typeof startWebGateway>>;
-
 /** The gateway on Node with the page as it is built. */
 export async function startWebGateway(environment: Environment = {}) {
   const folder = await temporaryFolder();

@@ -1,11 +1,10 @@
 import type { Page } from "playwright-core";
 import { afterAll, expect, test } from "vitest";
 import { launchChromium } from "../support/chromium.ts";
-import type { Person } from "../support/openid_provider.ts";
 import { openSignInStage } from "../support/sign_in_stage.ts";
 import { freePort } from "../support/free_port.ts";
 import { startWebGateway } from "../support/web_gateway.ts";
-import { logIn, openPage, signOut, type WatchedPage } from "./watched_page.ts";
+import { logIn, openPage, signInAs, signOut } from "./watched_page.ts";
 
 /** The page signs in at an issuer, in a browser that reports every violation of the content security policy. */
 const browser = await launchChromium();
@@ -13,13 +12,7 @@ afterAll(() => browser.close());
 const stage = await openSignInStage();
 const { gateway, issuer, people, acme, globex } = stage;
 
-const open = (url = gateway.url): Promise<WatchedPage> =>
-  openPage(browser, url, { otherOrigins: [new URL(issuer).origin] });
-
-async function signInAs(page: Page, person: Person): Promise<void> {
-  await page.getByRole("button", { name: /^Sign in at / }).click();
-  await logIn(page, person);
-}
+const open = (url = gateway.url) => openPage(browser, url, { otherOrigins: [new URL(issuer).origin] });
 
 /** The names of what is stored. */
 async function storageOf(page: Page): Promise<readonly string[]> {

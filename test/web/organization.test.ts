@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { aChange, anExplanation } from "../support/change_builders.ts";
+import { aChange, anExplanation, fail, pass } from "../support/change_builders.ts";
 import { buildFinding } from "../support/producers.ts";
 import type { WebTenant } from "../support/web_gateway.ts";
 import { failingRule, openPage, openRule, openStage } from "./watched_page.ts";
@@ -10,8 +10,6 @@ import { failingRule, openPage, openRule, openStage } from "./watched_page.ts";
 const { browser, gateway, demoTenant } = await openStage();
 
 const orgUrl = "https://acme.okta.com";
-const pass = { status: "PASS", reason: null } as const;
-const fail = { status: "FAIL", reason: null } as const;
 const mfa = {
   check: "application_admin_console_mfa_required",
   fingerprint: "mfa",
@@ -202,12 +200,8 @@ test("a running scan shows the check and its findings, and a cancelled one chang
 
 test("the page counts what each rule's last run found: after a part, a deleted scan, a monitor that ended", async () => {
   const tenant = await demoTenant();
-  const scanOf = async (...findings: readonly Parameters<typeof buildFinding>[0][]) => {
-    const scan = await tenant.producer.register({ org_url: orgUrl });
-    await scan.store(findings.map(buildFinding));
-    await scan.end("completed", {});
-    return scan;
-  };
+  const scanOf = (...findings: readonly Parameters<typeof buildFinding>[0][]) =>
+    tenant.producer.scanned(findings.map(buildFinding));
   const whole = await scanOf(
     { check: mfa.check, severity: "high", cause: "rul1", to_pass: "require two factors" },
     { status: "FAIL" },
@@ -221,8 +215,7 @@ test("the page counts what each rule's last run found: after a part, a deleted s
   };
   await countsAre("1 FAIL = 1 CAT I", "1 PASS", "0 MANUAL", "0 N/A", "27 not evaluated");
   await page.locator(".plan-change", { hasText: "require two factors" }).waitFor();
-  const authorization = `Api-Key ${tenant.apiKey}`;
-  await fetch(`${gateway.url}/api/v1/scans/${whole.id}`, { method: "DELETE", headers: { authorization } });
+  await gateway.send("DELETE", `/scans/${whole.id}`, undefined, `Api-Key ${tenant.apiKey}`);
   await page.locator(".plan-change", { hasText: "require two factors" }).waitFor({ state: "detached" });
   await countsAre("1 FAIL = 1 CAT I", "1 PASS", "0 MANUAL", "0 N/A", "27 not evaluated");
 
@@ -242,12 +235,10 @@ test("a monitor and a scan of one untouched organization do not differ, and a pa
     { check: "authenticator_password_complexity_uppercase", status: "MANUAL", reason: "partly_automated" },
     { check: "signon_global_session_idle_timeout_15min", status: "FAIL", reason: null },
   ] as const;
-  const scan = await tenant.producer.register({ org_url: orgUrl, checks_total: 3 });
   const findings = [auto, unread, plain].map((one) =>
     buildFinding({ ...one, fingerprint: one.check, ...(one === auto ? { automated: "PASS" } : {}) }),
   );
-  await scan.store(findings);
-  await scan.end("completed", { pass: 0, fail: 1, manual: 2 });
+  const scan = await tenant.producer.scanned(findings);
   const monitor = await tenant.producer.follow({ org_url: orgUrl });
   await monitor.store(
     [auto, unread, plain].map(({ check, status, reason }) =>
@@ -273,12 +264,10 @@ test("a monitor and a scan of one untouched organization do not differ, and a pa
 test("a rule's row leads to the finding, its remedy, the document that it rests on, and the decision", async () => {
   const tenant = await demoTenant();
   const check = "network_zone_block_anonymized_proxies";
-  const scan = await tenant.producer.register({ org_url: orgUrl, checks_total: 1 });
   const cited = { rests_on: "Access Control 3.1, approved by Dana CISO on 2026-03-01" } as object;
-  await scan.store([
+  const scan = await tenant.producer.scanned([
     buildFinding({ check, resource_name: "Zones", to_pass: "Blocked zones: add anonymizers", cause: "nzo1", ...cited }),
   ]);
-  await scan.end("completed", { pass: 0, fail: 1, manual: 0 });
   await using watched = await openPage(browser, `${gateway.url}/#/scans/${scan.id}`);
   const { page } = watched;
   await page

@@ -10,7 +10,7 @@ import type { Change } from "../../shared/schemas/change.ts";
 import type { Decision } from "../../shared/schemas/decision.ts";
 import { mapNotes } from "../../shared/schemas/finding_notes.ts";
 import type { HistoryDay } from "../../shared/schemas/history.ts";
-import { aChange as aNewChange, anExplanation } from "../support/change_builders.ts";
+import { aChange as aNewChange, anExplanation, fail, pass } from "../support/change_builders.ts";
 
 const text = { stigId: "OKTA-APP-000560", controls: ["IA-2 (1)"], scopes: [], fix: "Require two factors." };
 
@@ -29,10 +29,6 @@ const nowMs = Date.parse("2026-11-22T10:00:00.000Z");
 const ago = (ms: number) => new Date(nowMs - ms).toISOString();
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
-const [pass, fail] = [
-  { status: "PASS", reason: null },
-  { status: "FAIL", reason: null },
-] as const;
 const open = { status: "MANUAL", reason: "partly_automated" } as const;
 const unread = { status: "MANUAL", reason: "provider_error" } as const;
 

@@ -58,9 +58,7 @@ test("a refused stream says why and when it is tried again, and 'Try now' ends t
 
 test("findings that a proxy's error page hides are said to be missing, and read again", async () => {
   const tenant = await demoTenant();
-  const scan = await tenant.producer.register({ org_url: orgUrl, checks_total: 1 });
-  await scan.store([buildFinding()]);
-  await scan.end("completed", { pass: 0, fail: 1, manual: 0 });
+  await tenant.producer.scanned([buildFinding()]);
   let isBroken = true;
   await using watched = await openPage(browser, gateway.url, {
     beforeOpen: async (page) => {
@@ -124,7 +122,6 @@ test("the first row needs one request; a hidden tab gives its stream back, keeps
 
 test("10,000 findings of one scan are counted and filtered, and are drawn a part at a time", async () => {
   const tenant = await demoTenant();
-  const scan = await tenant.producer.register({ org_url: orgUrl, checks_total: 20 });
   const findings = Array.from({ length: 10_000 }, (_finding, index) =>
     buildFinding({
       check: `check_${index % 20}`,
@@ -132,8 +129,7 @@ test("10,000 findings of one scan are counted and filtered, and are drawn a part
       status: index % 20 === 3 ? "FAIL" : "PASS",
     }),
   );
-  await scan.store(findings);
-  await scan.end("completed", { pass: 19, fail: 1, manual: 0 });
+  await tenant.producer.scanned(findings);
   await using watched = await openPage(browser, gateway.url);
   const { page } = watched;
   await page.locator(".rule", { hasText: "500 of 500" }).first().waitFor();

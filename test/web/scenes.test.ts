@@ -163,11 +163,7 @@ function lookAround() {
 
 async function fill(tenant: WebTenant, other: WebTenant) {
   const call = async (method: string, path: string, json?: object): Promise<unknown> => {
-    const response = await fetch(`${gateway.url}/api/v1${path}`, {
-      method,
-      headers: { authorization: `Bearer ${tenant.token}`, "content-type": "application/json" },
-      ...(json === undefined ? {} : { body: JSON.stringify(json) }),
-    });
+    const response = await gateway.send(method, path, json, `Bearer ${tenant.token}`);
     if (!response.ok) throw new Error(`Cannot ${method} ${path}: ${response.status} ${await response.text()}`);
     return response.json();
   };

@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { afterAll, expect, test } from "vitest";
 import { launchChromium } from "../support/chromium.ts";
 import { openSignInStage, type SignInStage } from "../support/sign_in_stage.ts";
-import { logIn, openPage, type WatchedPage } from "./watched_page.ts";
+import { logIn, openPage, signInAs, type WatchedPage } from "./watched_page.ts";
 
 /** Sessions at an issuer that are about to end, with tokens of a few seconds. */
 const browser = await launchChromium();
@@ -22,8 +22,7 @@ async function openScan(stage: SignInStage, beforeOpen?: (page: Page) => Promise
     otherOrigins: [new URL(issuer).origin],
     ...(beforeOpen === undefined ? {} : { beforeOpen }),
   });
-  await watched.page.getByRole("button", { name: /^Sign in at / }).click();
-  await logIn(watched.page, people.one);
+  await signInAs(watched.page, people.one);
   await watched.untilConnection("live");
   return watched;
 }
@@ -94,8 +93,7 @@ test("a session that has ended says so, and what was open is open again after si
   const { hash } = new URL(page.url());
   byRefreshToken.offer();
   await page.getByText("Your session has ended: it could not be renewed.").waitFor();
-  await page.getByRole("button", { name: /^Sign in at / }).click();
-  await logIn(page, byRefreshToken.people.one);
+  await signInAs(page, byRefreshToken.people.one);
   await watched.untilConnection("live");
   expect(new URL(page.url()).hash).toBe(hash);
 });

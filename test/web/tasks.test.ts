@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Locator, Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { aChange, anExplanation } from "../support/change_builders.ts";
+import { aChange, anExplanation, fail, pass } from "../support/change_builders.ts";
 import { startCommandOrg } from "../support/org_stage.ts";
 import { ownFolder } from "../support/clean_up.ts";
 import { runCommand } from "../support/command_line.ts";
@@ -16,17 +16,13 @@ import { failingRule, openPage, openRule, openStage } from "./watched_page.ts";
 const { browser, gateway, demoTenant } = await openStage();
 
 const orgUrl = "https://acme.okta.com";
-const [pass, fail] = [
-  { status: "PASS", reason: null },
-  { status: "FAIL", reason: null },
-] as const;
 const idle = "signon_global_session_idle_timeout_15min";
 
 /** Clicks, and counts. */
-function counted(): { readonly click: (target: Locator) => Promise<void>; readonly count: () => number } {
+function counted() {
   let count = 0;
   return {
-    async click(target) {
+    async click(target: Locator) {
       count += 1;
       await target.click();
     },
@@ -37,14 +33,13 @@ function counted(): { readonly click: (target: Locator) => Promise<void>; readon
 test("why a CAT I rule fails, and how to fix it: two clicks", async () => {
   const tenant = await demoTenant();
   const check = "application_admin_console_mfa_required";
-  for (const [org, status] of [
+  for (const [org_url, status] of [
     [orgUrl, "FAIL"],
     ["https://other.okta.com", "PASS"],
   ] as const) {
-    const scan = await tenant.producer.register({ org_url: org, checks_total: 1 });
     const to_pass = 'Rule "Catch-all Rule": require two factors';
-    await scan.store([buildFinding({ check, status, severity: "high", cause: "rul1", to_pass, actual: "1FA" })]);
-    await scan.end("completed", { pass: status === "PASS" ? 1 : 0, fail: status === "FAIL" ? 1 : 0, manual: 0 });
+    const finding = buildFinding({ check, status, severity: "high", cause: "rul1", to_pass, actual: "1FA" });
+    await tenant.producer.scanned([finding], { org_url });
   }
   await using watched = await openPage(browser, gateway.url);
   const { page } = watched;
@@ -80,9 +75,7 @@ test("who changed what overnight, over six organizations: one click", async () =
 
 test("how long a rule has been passing, and the file to hand over: two clicks", async () => {
   const tenant = await demoTenant();
-  const scan = await tenant.producer.register({ org_url: orgUrl, checks_total: 1 });
-  await scan.store([buildFinding({ status: "PASS" })]);
-  await scan.end("completed", { pass: 1, fail: 0, manual: 0 });
+  await tenant.producer.scanned([buildFinding({ status: "PASS" })]);
   await tenant.producer.register({ org_url: "https://other.okta.com", checks_total: 1 });
   // Days are of UTC, where it is noon at two of the next day here.
   await using watched = await openPage(browser, `${gateway.url}/#/`, { timezoneId: "Pacific/Kiritimati" });
@@ -158,13 +151,7 @@ test("a waiver with reason and end takes four clicks, and holds in every format 
 test("an attestation ends with the scan that contradicts it, and says so", async () => {
   const tenant = await demoTenant();
   const manual = buildFinding({ check: idle, status: "MANUAL" });
-  const scanned = async (finding: typeof manual) => {
-    const scan = await tenant.producer.register({ org_url: orgUrl, checks_total: 1 });
-    await scan.store([finding]);
-    await scan.end("completed", { pass: 0, fail: 1, manual: 0 });
-    return scan;
-  };
-  await scanned(manual);
+  await tenant.producer.scanned([manual]);
   await using watched = await openPage(browser, gateway.url);
   const { page } = watched;
   const rule = await openRule(page, "V-273186");
@@ -174,7 +161,7 @@ test("an attestation ends with the scan that contradicts it, and says so", async
   await page.getByLabel("Reason").fill("No session ends here");
   await page.getByRole("dialog").getByRole("button", { name: "Attest", exact: true }).click();
   await rule.locator("summary", { hasText: "N/A" }).filter({ hasText: "attested" }).waitFor();
-  const contradicting = await scanned({ ...manual, status: "FAIL", reason: null });
+  const contradicting = await tenant.producer.scanned([{ ...manual, ...fail }]);
   await page.locator(failingRule, { hasText: "V-273186" }).waitFor();
   await page.getByRole("link", { name: "Decisions", exact: true }).click();
   await page.getByRole("heading", { name: "No decisions" }).waitFor();
@@ -237,10 +224,8 @@ test("a viewer sees what is decided, and nothing to decide with; a first visitor
 
 test("everything works with the keyboard; / searches, j and k go through the rows, not in a field or a dialog", async () => {
   const tenant = await demoTenant();
-  for (const org of [orgUrl, "https://other.okta.com"]) {
-    const scan = await tenant.producer.register({ org_url: org, checks_total: 1 });
-    await scan.store([buildFinding({ check: idle })]);
-    await scan.end("completed", { pass: 0, fail: 1, manual: 0 });
+  for (const org_url of [orgUrl, "https://other.okta.com"]) {
+    await tenant.producer.scanned([buildFinding({ check: idle })], { org_url });
   }
   await using watched = await openPage(browser, gateway.url);
   const { page } = watched;
@@ -307,15 +292,12 @@ test("the focus goes to what is next when a decision or a key that had it vanish
 
 test("a role that is taken while the page is open takes its actions with it", async () => {
   const tenant = await demoTenant();
-  const scan = await tenant.producer.register({ org_url: orgUrl, checks_total: 1 });
-  await scan.store([buildFinding({ check: idle })]);
-  await scan.end("completed", { pass: 0, fail: 1, manual: 0 });
+  await tenant.producer.scanned([buildFinding({ check: idle })]);
   await using watched = await openPage(browser, gateway.url);
   const rule = await openRule(watched.page, failingRule);
   await rule.getByRole("button", { name: "Waive…" }).waitFor();
   await gateway.addUser(tenant.id, member, "viewer");
-  const next = await tenant.producer.register({ org_url: "https://other.okta.com", checks_total: 1 });
-  await next.end("completed", { pass: 1, fail: 0, manual: 0 });
+  await tenant.producer.scanned([], { org_url: "https://other.okta.com" });
   await rule.getByRole("button", { name: "Waive…" }).waitFor({ state: "detached" });
 });
 

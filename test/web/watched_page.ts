@@ -3,15 +3,10 @@ import { afterAll, expect } from "vitest";
 import type { Environment } from "../../shared/environment_reader.ts";
 import { launchChromium } from "../support/chromium.ts";
 import type { Person } from "../support/openid_provider.ts";
-import { startWebGateway, type WebGateway, type WebTenant } from "../support/web_gateway.ts";
+import { startWebGateway } from "../support/web_gateway.ts";
 
 /** A browser and a gateway for all tests of a file. */
-export async function openStage(environment: Environment = {}): Promise<{
-  readonly browser: Browser;
-  readonly gateway: WebGateway;
-  /** A tenant of its own for each test, and the page signed in as it. */
-  readonly demoTenant: () => Promise<WebTenant>;
-}> {
+export async function openStage(environment: Environment = {}) {
   const [browser, gateway] = await Promise.all([launchChromium(), startWebGateway(environment)]);
   afterAll(async () => {
     await browser.close();
@@ -20,6 +15,7 @@ export async function openStage(environment: Environment = {}): Promise<{
   return {
     browser,
     gateway,
+    /** A tenant of its own for each test, and the page signed in as it. */
     async demoTenant() {
       const tenant = await gateway.createTenant("Acme");
       gateway.setDemo(tenant);
@@ -28,19 +24,15 @@ export async function openStage(environment: Environment = {}): Promise<{
   };
 }
 
-/** A page whose errors, policy violations and foreign requests are recorded, and must be none when it is closed. */
-export interface WatchedPage extends AsyncDisposable {
-  readonly page: Page;
-  /** Every request, in order. */
-  readonly requestUrls: readonly string[];
-  /** Waits until the page's connection is in this state. */
-  untilConnection(state: string): Promise<void>;
-}
+export type WatchedPage = Awaited<ReturnType<typeof openPage>>;
 
 /** Shorter than a test may take, so that a failure names what did not appear. */
 const defaultTimeoutMs = 60_000;
 
-/** Opens the page in a browser profile of its own. */
+/**
+ * Opens the page in a browser profile of its own. Errors, policy violations and foreign requests are recorded, and must be none when it
+ * is closed.
+ */
 export async function openPage(
   browser: Browser,
   url: string,
@@ -49,7 +41,7 @@ export async function openPage(
     /** To which the page may go beside its own. */
     readonly otherOrigins?: readonly string[];
   } = {},
-): Promise<WatchedPage> {
+) {
   const { beforeOpen, otherOrigins = [], ...profile } = options;
   const context = await browser.newContext({
     locale: "en-US",
@@ -79,8 +71,11 @@ export async function openPage(
   await page.goto(url);
   return {
     page,
-    requestUrls,
-    untilConnection: (state) => page.locator(`.connection[data-state="${state}"]`).waitFor({ state: "attached" }),
+    /** Every request, in order. */
+    requestUrls: requestUrls as readonly string[],
+    /** Waits until the page's connection is in this state. */
+    untilConnection: (state: string) =>
+      page.locator(`.connection[data-state="${state}"]`).waitFor({ state: "attached" }),
     async [Symbol.asyncDispose]() {
       await context.close();
       const { origin } = new URL(url);
@@ -114,6 +109,12 @@ export async function signOut(page: Page): Promise<void> {
 export async function signIn(page: Page, pasted: string): Promise<void> {
   await page.getByLabel("Access token or API key").fill(pasted);
   await page.getByRole("button", { name: "Sign in", exact: true }).click();
+}
+
+/** From the page to the issuer, and back. */
+export async function signInAs(page: Page, person: Person): Promise<void> {
+  await page.getByRole("button", { name: /^Sign in at / }).click();
+  await logIn(page, person);
 }
 
 /** At the issuer. */

@@ -22,7 +22,7 @@ import type { NewChange } from "../../../../shared/schemas/change.ts";
 import type { RuleHistory } from "../../../../shared/schemas/history.ts";
 import type { Organization, OrganizationHistory } from "../../../../shared/schemas/organization.ts";
 import { fuzzed } from "../../../fuzz/fuzzed.ts";
-import { aChange } from "../../../support/change_builders.ts";
+import { aChange, fail, pass } from "../../../support/change_builders.ts";
 import { createMonitorClient } from "../../../support/monitor_client.ts";
 import { findingEvents } from "../../../support/published.ts";
 import { openTestGateway } from "../../../support/test_gateway.ts";
@@ -34,8 +34,6 @@ type Verdict = Exclude<NewChange["to"], null>;
 type Verdicts = Readonly<Record<string, Verdict | undefined>>;
 
 const [idle, adminConsole] = ["signon_global_session_idle_timeout_15min", "application_admin_console_mfa_required"];
-const pass: Verdict = { status: "PASS", reason: null };
-const fail: Verdict = { status: "FAIL", reason: null };
 const needsReview: Verdict = { status: "MANUAL", reason: "needs_review" };
 const unread: Verdict = { status: "MANUAL", reason: "provider_error" };
 const notApplicable: Verdict = { status: "MANUAL", reason: "not_applicable" };

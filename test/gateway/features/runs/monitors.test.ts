@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { parse, strictObject } from "valibot";
 import { describe, expect, test } from "vitest";
 import { monitorEventSchemas, monitorSchema, type Monitor } from "../../../../shared/schemas/monitor.ts";
-import { aChange } from "../../../support/change_builders.ts";
+import { aChange, fail, pass } from "../../../support/change_builders.ts";
 import { createMonitorClient, newMonitor } from "../../../support/monitor_client.ts";
 import { problemOf, readStream, openTestGateway } from "../../../support/test_gateway.ts";
 import { eventsIn, changeEvents } from "../../../support/published.ts";
@@ -186,8 +186,6 @@ describe("reading", () => {
 
   test("the findings are the last change of each that is still there, whatever the producer's clock said", async () => {
     const { post, list } = await startMonitor();
-    const fail = { status: "FAIL", reason: null } as const;
-    const pass = { status: "PASS", reason: null } as const;
     await post([
       aChange({ fingerprint: "moved", cause: "start", from: null, to: pass, seen_at: "2026-11-22T14:00:00.000Z" }),
       aChange({ fingerprint: "gone", cause: "start", from: null, to: pass }),

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { parse } from "valibot";
 import { overviewSchema, type Overview } from "../../../../gateway/features/tenant/overview_schema.ts";
-import { aChange } from "../../../support/change_builders.ts";
+import { aChange, fail } from "../../../support/change_builders.ts";
 import { buildFinding, createProducer } from "../../../support/producers.ts";
 import { changeEvents } from "../../../support/published.ts";
 import type { TestTenant } from "../../../support/operator.ts";
@@ -26,29 +26,16 @@ const orgUrl = "https://acme.okta.com";
 /** A scan and a monitor, each with a finding of CAT I that fails. */
 async function fill(tenant: TestTenant): Promise<void> {
   const producer = createProducer(gateway.url, tenant.apiKey);
-  const scan = await producer.register({ org_url: "https://scanned.okta.com" });
+  const org = { org_url: "https://scanned.okta.com" };
   const scanned = { severity: "high", resource_name: "Scanned", waiver_reason: "agreed" } as const;
-  await scan.store([buildFinding({ ...scanned, to_pass: "Edit it" }), buildFinding()]);
-  await scan.end("completed", { pass: 0, fail: 1, manual: 0 });
-  const part = await producer.register({ org_url: "https://scanned.okta.com" });
-  await part.store([buildFinding({ check: "network_zone_block_anonymized_proxies", status: "PASS" })]);
-  await part.end("completed", { pass: 1 });
+  await producer.scanned([buildFinding({ ...scanned, to_pass: "Edit it" }), buildFinding()], org);
+  await producer.scanned([buildFinding({ check: "network_zone_block_anonymized_proxies", status: "PASS" })], org);
   const monitor = await producer.follow({ org_url: orgUrl });
   const resource = { type: "app", id: "0oa1", name: "Watched" };
-  const rule = { status: "FAIL", reason: null, severity: "high" } as const;
-  const to = { status: "FAIL", reason: null } as const;
+  const rule = { ...fail, severity: "high" } as const;
   await monitor.store([
-    aChange({
-      fingerprint: "start",
-      resource,
-      from: null,
-      to,
-      rule,
-      to_waived: true,
-      cause: "start",
-      explained_by: [],
-    }),
-    aChange({ fingerprint: "moved", resource, to, rule, to_pass: "x".repeat(600) }),
+    aChange({ fingerprint: "start", resource, from: null, rule, to_waived: true, cause: "start", explained_by: [] }),
+    aChange({ fingerprint: "moved", resource, rule, to_pass: "x".repeat(600) }),
   ]);
 }
 
