@@ -14,6 +14,7 @@ import { fetchDecisions } from "../decisions/gateway_decisions.ts";
 import { changeTexts } from "../follow/change_text.ts";
 import { follow } from "../follow/follower.ts";
 import type { DecisionsPort } from "../follow/follow_plan.ts";
+import { maxPending } from "../follow/follow_record.ts";
 import { createFollowStore } from "../follow/follow_state.ts";
 import { followOrgPolicy } from "../org_policy/read_org_policy.ts";
 import { systemClock } from "../okta/clock.ts";
@@ -94,6 +95,7 @@ export async function followCommand(flags: Flags, io: CommandIo): Promise<number
           const texts = changeTexts(lines, { format, color, ruleOf: (check) => rules.get(check) });
           io.stdout(texts.map((text) => `${text}\n`).join(""));
         },
+        unfiled: () => file?.unfiled() ?? [],
         writeState: (lines) => file?.begin(lines),
         writeWatched(line) {
           file?.append([line]);
@@ -157,6 +159,8 @@ export function openChangeFile({ path, signer, factsAt, nowMs, say }: ChangeFile
   let isEmpty: boolean;
   let isBroken = false;
   let mayBeCut = true;
+  /** Lines that the disk had no place for, oldest first: without them the time after would be known with old verdicts. */
+  let rest: readonly (ChangeLine | WatchLine)[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
   let signed = Promise.resolve();
   try {
@@ -172,6 +176,7 @@ export function openChangeFile({ path, signer, factsAt, nowMs, say }: ChangeFile
       if (isEmpty) append(lines);
     },
     append,
+    unfiled: () => rest.filter((line) => line.schema === "scanstream.change/1"),
     /** Signs what is there for the last time. */
     async close(): Promise<void> {
       clearTimeout(timer);
@@ -180,14 +185,16 @@ export function openChangeFile({ path, signer, factsAt, nowMs, say }: ChangeFile
     },
   };
 
-  /** A disk that is full must not end the watch: said once, until it can be written again. */
+  /** A disk that is full must not end the watch: said once, until it can be written again; then the file gets what it lacks. */
   function append(lines: readonly (ChangeLine | WatchLine)[]): void {
+    rest = [...rest, ...lines].slice(-maxPending);
     try {
       const start = mayBeCut && isLastLineCut(path) ? "\n" : "";
       mayBeCut = true;
-      appendFileSync(path, start + lines.map((line) => `${toPrintableJson(line)}\n`).join(""));
+      appendFileSync(path, start + rest.map((line) => `${toPrintableJson(line)}\n`).join(""));
       isBroken = mayBeCut = false;
-      isEmpty &&= lines.length === 0;
+      isEmpty &&= rest.length === 0;
+      rest = [];
     } catch (error) {
       if (!isBroken) say(explain(error));
       isBroken = true;
@@ -218,7 +225,7 @@ export function openChangeFile({ path, signer, factsAt, nowMs, say }: ChangeFile
 
 /** True where a full disk, or the end of an earlier process, has cut the last line. */
 function isLastLineCut(path: string): boolean {
-  const { size } = statSync(path);
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   if (size === 0) return false;
   const file = openSync(path, "r");
   try {

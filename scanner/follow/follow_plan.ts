@@ -37,6 +37,8 @@ export interface FollowParts {
   readonly newId: () => string;
   readonly decisions: DecisionsPort;
   readonly write: (lines: readonly ChangeLine[]) => void;
+  /** Lines that were written, but that the output's file does not have yet. */
+  readonly unfiled?: () => readonly ChangeLine[];
   /** After a restart: every verdict, for a file that does not have those of before. */
   readonly writeState?: (lines: readonly ChangeLine[]) => void;
   /** In which time the log was read: at each gap, each hour and at the end. */

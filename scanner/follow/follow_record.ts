@@ -8,7 +8,7 @@ import type { RegisteredMonitor } from "../streaming/monitor_publisher.ts";
 /** How often the state is written when nothing but the time moved. */
 const saveMs = 60_000;
 /** Bound of the memory: a line takes a kilobyte or so. */
-const maxPending = 20_000;
+export const maxPending = 20_000;
 
 type Committed = Omit<FollowState, "monitorId" | "pending" | "unwritten">;
 
@@ -136,9 +136,10 @@ export class FollowRecord implements EventQueue<ChangeLine> {
     const { store, clock, say } = this.#parts;
     this.#lastSaveMs = clock.nowMs();
     const [unsaved, monitorId, pending, unwritten] = [this.#unsaved, this.#monitorId, this.#pending, this.#unwritten];
+    const unfiled = this.#parts.unfiled?.() ?? [];
     this.#unsaved = null;
     try {
-      await store.save({ ...this.#committed, monitorId, pending, unwritten });
+      await store.save({ ...this.#committed, monitorId, pending, unwritten: [...unfiled, ...unwritten] });
       this.#isBroken = false;
     } catch (error) {
       const problem = error instanceof Error ? error.message : "unknown";

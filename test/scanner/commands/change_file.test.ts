@@ -1,4 +1,5 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
@@ -28,6 +29,25 @@ test("a line that a full disk has cut is followed by whole lines", async () => {
   const [, ...lines] = (await readFile(path, "utf8")).split("\n");
   expect(lines).toEqual([JSON.stringify(line), JSON.stringify(line), ""]);
 });
+
+test.runIf(existsSync("/dev/full"))(
+  "the file gets the lines that a full disk had no place for, before later ones",
+  async () => {
+    const path = join(await ownFolder(), "changes.ndjson");
+    await symlink("/dev/full", path);
+    const said: string[] = [];
+    const file = openChangeFile({ path, signer: null, nowMs: Date.now, say: (text) => void said.push(text), factsAt });
+    const lines = ["a", "b", "c"].map(
+      (from) => ({ schema: "scanstream.watch/1", org_url: "https://acme.okta.com", from, to: "d" }) as const,
+    );
+    for (const line of lines.slice(0, 2)) file.append([line]);
+    expect(said).toEqual([expect.stringContaining("no space left")]);
+    await rm(path);
+    file.append(lines.slice(2));
+    await file.close();
+    expect(await readFile(path, "utf8")).toBe(lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  },
+);
 
 test("a growing file is signed at each UTC midnight and at the end, also after the clock was set back", async () => {
   const folder = await ownFolder();
