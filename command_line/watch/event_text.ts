@@ -19,7 +19,7 @@ export function eventText(type: string, data: Resource, color: boolean): string 
     case "scan.progress":
       return `[${field("checks_done")}/${field("checks_total")}] ${status()} ${rule()}`;
     case "finding.created":
-      return `${status()} ${rule()} ${categoryText(field("severity"))}: ${field("detail")}`;
+      return `${status()}${data["waiver_reason"] ? " (waived)" : ""} ${rule()} ${categoryText(field("severity"))}: ${field("detail")}`;
     case "scan.error":
       return `${type} ${field("code")}: ${field("detail")}`;
     case "scan.end":
