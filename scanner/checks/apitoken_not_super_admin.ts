@@ -103,12 +103,15 @@ function judgeOwner(id: string, owner: ApiTokenOwner | undefined): FindingDraft 
 
 /** Compares the login and the roles, direct and through groups. */
 function compareOwner(
-  { owner: login, roles }: ApiTokenEntry,
+  { owner: login, roles: named }: ApiTokenEntry,
   owner: ApiTokenOwner | undefined,
   tokensOfOwner: number,
 ): Comparison {
   if (owner === undefined || owner.login === null) return { kind: "doubtful", why: "the owner's login was not read" };
   const held = [...new Set(rolesOf(owner).map(nameOf))];
+  // The API and Terraform say READ_ONLY_ADMIN. Every role that an org made itself is CUSTOM there.
+  const labels = new Map(rolesOf(owner).map((role) => [role["type"], nameOf(role)]));
+  const roles = named.map((role) => (role === "CUSTOM" ? role : (labels.get(role) ?? role)));
   const say = (one: string, names: readonly string[], others: readonly string[]) =>
     `the owner "${one}" with ${names.length === 0 ? "no role" : `the role ${quoteAll(names, others)}`}`;
   if (roles.some((label) => isSuperAdminRole({ label })))

@@ -23,6 +23,7 @@ const approvedIssuers: ListParameter = {
   name: "approved_issuers",
   unit: "issuers",
   stigValue: dodIssuers,
+  isWithin: namesApprovedIssuer,
 };
 
 const uncovered = "Compare the fingerprint of every certificate of the chain with the DOD's list";

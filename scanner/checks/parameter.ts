@@ -39,6 +39,8 @@ export interface ListParameter {
   readonly unit: string;
   /** The STIG's; fewer are stricter. */
   readonly stigValue: readonly string[];
+  /** True where everything that meets this item meets one of the list, however they are spelt. */
+  readonly isWithin: (item: string, list: readonly string[]) => boolean;
 }
 
 export type ParameterValue = number | readonly string[];
@@ -62,7 +64,7 @@ export function effectOf(parameter: Parameter, value: ParameterValue): "stricter
     return value < parameter.stigValue === (parameter.stricter === "less") ? "stricter" : "looser";
   }
   if (typeof value === "number") return null;
-  const isWithin = value.every((item) => parameter.stigValue.includes(item));
-  if (!isWithin) return "looser";
-  return parameter.stigValue.every((item) => value.includes(item)) ? null : "stricter";
+  const { stigValue, isWithin } = parameter;
+  if (!value.every((item) => isWithin(item, stigValue))) return "looser";
+  return stigValue.every((item) => isWithin(item, value)) ? null : "stricter";
 }

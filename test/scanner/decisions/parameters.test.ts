@@ -80,6 +80,8 @@ describe("a value of the organization's own", () => {
       evaluate("idp_smart_card_dod_approved_ca", compliantArtifacts(), { parameters: { approved_issuers: issuers } });
     expect(judged(["OU=DoD"]).tailoring).toMatchObject({ effect: "stricter" });
     expect(judged(["OU=DoD", "OU=ECA"]).tailoring).toBeUndefined();
+    expect(judged(["ou = dod", "OU=eca"]).tailoring).toBeUndefined();
+    expect(judged(["OU=PKI, OU=DoD"]).tailoring).toMatchObject({ effect: "stricter" });
     expect(judged(["OU=DoD", "O=Agency"]).tailoring).toMatchObject({ effect: "looser" });
   });
 

@@ -131,6 +131,15 @@ testChanges([
     ({ policy }) => Object.assign(hrEntry(policy), { roles: ["Super Administrator"], zones: [] }),
     { [T]: open, [O]: open },
   ],
+  ["the document has the API's word for a role", ({ policy }) => (hrEntry(policy).roles = ["USER_ADMIN"]), {}],
+  [
+    "the document has the API's word for every role that an org made",
+    ({ org, policy }) => {
+      Object.assign(ownerOf(org, "SIEM export").roles.value[0], { type: "CUSTOM", label: "Help" });
+      named(policy.api_tokens, "SIEM export").roles = ["CUSTOM"];
+    },
+    { [O]: "FAIL" },
+  ],
   ["the document names another role", ({ policy }) => (hrEntry(policy).roles = ["Help Desk"]), { [O]: "FAIL" }],
 
   ["Okta's blocklist is off", ({ org }) => (blocklist(org).status = "INACTIVE"), { [X]: "FAIL" }],
