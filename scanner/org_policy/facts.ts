@@ -55,6 +55,8 @@ export function policyZoneUse(rules: JsonList, { accessPath, zones, everyone }: 
     const others = [...restrictions].flatMap(([name, limit]) => (name === "network" ? [] : [limit]));
     const { include, exclude } = network;
     if (!isDenial(rule)) {
+      // Nobody comes from a zone that an earlier rule denies, unless it shares addresses with one that is left.
+      if (remaining.length > 0 && !include.every((zone) => remaining.includes(zone))) return null;
       const from = include.length > 0 ? include : remaining;
       if (from.length === 0) open ??= describeOpen(rule, exclude);
       letIn.push({ include: from, exclude });

@@ -131,6 +131,19 @@ testChanges([
     {},
   ],
   ["session rules let nobody in", ({ org }) => setSessionRules(org, ["DENY", everybody]), { [S]: open }],
+  [
+    "session rules deny all zones but one, and then let in from another, as the document says",
+    ({ org, policy }) => {
+      setSessionRules(
+        org,
+        ["DENY", notFromZone(officeId(org))],
+        ["ALLOW", fromZone(addZone(org))],
+        ["DENY", everybody],
+      );
+      policy.session_policies = [{ policy: "*", zones_allowed: ["Branch office"] }];
+    },
+    { [S]: open },
+  ],
   ["session rules deny all zones but one", ({ org }) => setSessionRules(org, ["DENY", notFromZone(officeId(org))]), {}],
   [
     "session rules name any zone, and the document each",
