@@ -41,6 +41,7 @@ export interface MonitorPublisherOptions {
 
 /** Only what is used: a gateway of another release may answer other fields differently. */
 const registeredSchema = v.pick(monitorSchema, ["id", "channel", "last_look_at"]);
+const updatedSchema = v.pick(monitorSchema, ["last_change_at"]);
 
 export type RegisteredMonitor = v.InferOutput<typeof registeredSchema>;
 
@@ -52,6 +53,8 @@ export function createMonitorPublisher(
   let monitor: RegisteredMonitor | null = null;
   let update: MonitorUpdate = {};
   let last: MonitorUpdate = { status: "stopped" };
+  /** Time of the newest change that the gateway has had. */
+  let lastChangeAt = "";
   const publisher = createQueuePublisher<NewChange>(
     {
       kind: "monitor",
@@ -66,9 +69,15 @@ export function createMonitorPublisher(
         onRegistered(monitor);
         return monitor.channel;
       },
-      update: (signal) => send({ status: "running", ...update }, signal),
-      end: (signal) => send(last, signal),
-      onRestored: () => monitor && onRegistered({ ...monitor, last_look_at: null }),
+      async update(signal) {
+        const body = { status: "running", ...update };
+        const { last_change_at: at } = await gateway.ask("PATCH", path(), updatedSchema, { body, signal });
+        const isRestored = (at ?? "") < lastChangeAt;
+        lastChangeAt = at ?? "";
+        if (isRestored) onRestored();
+      },
+      end: (signal) => gateway.send("PATCH", path(), { body: last, signal }),
+      onRestored,
       isGone(error) {
         const isGone = hasEnded(error) || (monitor !== null && isMissing(error, "monitor"));
         if (isGone) warn(`The monitor has ended at the gateway, and continues without it: ${problemOf(error)}`);
@@ -93,14 +102,18 @@ export function createMonitorPublisher(
     },
   };
 
-  function send(body: MonitorUpdate, signal: AbortSignal): Promise<unknown> {
-    return gateway.send("PATCH", `/api/v1/monitors/${id}`, { body, signal });
+  function path(): string {
+    return `/api/v1/monitors/${id}`;
+  }
+
+  function onRestored(): void {
+    if (monitor !== null) onRegistered({ ...monitor, last_look_at: null });
   }
 
   /** The same call again goes on with the monitor, as after a restart. */
   async function register(signal: AbortSignal): Promise<RegisteredMonitor> {
     try {
-      return await gateway.ask("PUT", `/api/v1/monitors/${id}`, registeredSchema, { body: registration, signal });
+      return await gateway.ask("PUT", path(), registeredSchema, { body: registration, signal });
     } catch (error) {
       if (!hasEnded(error) || id !== monitorId) throw error;
       warn(`The previous monitor accepts no more changes, so a new one starts: ${problemOf(error)}`);

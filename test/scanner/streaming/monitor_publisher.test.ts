@@ -154,6 +154,19 @@ describe("createMonitorPublisher", () => {
     expect(monitor.warnings).toEqual([]);
   });
 
+  test("a gateway that lost its newest changes with a backup is handed the state at the next heartbeat", async () => {
+    const monitor = await startMonitor({ heartbeatMs: 20 });
+    monitor.changed([aChange()]);
+    const updates = () => monitor.requests.filter((request) => request === "PATCH").length;
+    await expect.poll(() => countStored(monitor.monitorId)).toBe(1);
+    const before = updates();
+    await expect.poll(updates).toBeGreaterThan(before + 1);
+    expect(monitor.registrations).toEqual([null]);
+    await gateway.owner("update monitors set last_change_at = null where id = $1", monitor.monitorId);
+    await expect.poll(() => monitor.registrations).toEqual([null, null]);
+    expect(monitor.warnings).toEqual([]);
+  });
+
   test("a monitor that is deleted at the gateway goes on without it; a later process makes a new one under its id", async () => {
     const monitor = await startMonitor();
     await gateway.send("DELETE", `/monitors/${monitor.monitorId}`);
