@@ -160,7 +160,7 @@ export function openChangeFile({ path, signer, factsAt, nowMs, say }: ChangeFile
   let isBroken = false;
   let mayBeCut = true;
   /** Lines that the disk had no place for, oldest first: without them the time after would be known with old verdicts. */
-  let rest: readonly (ChangeLine | WatchLine)[] = [];
+  const rest: (ChangeLine | WatchLine)[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
   let signed = Promise.resolve();
   try {
@@ -187,14 +187,18 @@ export function openChangeFile({ path, signer, factsAt, nowMs, say }: ChangeFile
 
   /** A disk that is full must not end the watch: said once, until it can be written again; then the file gets what it lacks. */
   function append(lines: readonly (ChangeLine | WatchLine)[]): void {
-    rest = [...rest, ...lines].slice(-maxPending);
+    rest.push(...lines);
+    rest.splice(0, rest.length - maxPending);
     try {
-      const start = mayBeCut && isLastLineCut(path) ? "\n" : "";
-      mayBeCut = true;
-      appendFileSync(path, start + rest.map((line) => `${toPrintableJson(line)}\n`).join(""));
-      isBroken = mayBeCut = false;
-      isEmpty &&= rest.length === 0;
-      rest = [];
+      // One at a time, so that none is written twice.
+      while (rest.length > 0) {
+        const start = mayBeCut && isLastLineCut(path) ? "\n" : "";
+        mayBeCut = true;
+        appendFileSync(path, `${start}${toPrintableJson(rest[0])}\n`);
+        mayBeCut = isEmpty = false;
+        rest.shift();
+      }
+      isBroken = false;
     } catch (error) {
       if (!isBroken) say(explain(error));
       isBroken = true;
