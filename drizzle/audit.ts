@@ -48,8 +48,7 @@ export async function auditRows(
 
 /** A row by the names of its columns. */
 export function columnsOf(table: PgTable, row: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const columns = Object.entries(getTableColumns(table)).filter(
-    ([property, { name }]) => property in row && name !== "tenant_id",
-  );
-  return Object.fromEntries(columns.map(([property, { name }]) => [name, row[property]]));
+  const columns = Object.entries(getTableColumns(table));
+  const own = columns.filter(([property, { name }]) => property in row && name !== "tenant_id");
+  return Object.fromEntries(own.map(([property, { name }]) => [name, row[property]]));
 }

@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import type { PGliteOptions } from "@electric-sql/pglite";
 
 const sea = process.getBuiltinModule("node:sea");
 
@@ -36,10 +35,7 @@ export async function withMigrations<T>(use: (config: typeof migrationConfig) =>
 }
 
 /** Files that PGlite otherwise reads from its package. */
-export async function embeddedPostgres(): Promise<Pick<
-  PGliteOptions,
-  "pgliteWasmModule" | "initdbWasmModule" | "fsBundle"
-> | null> {
+export async function embeddedPostgres() {
   if (embeddedFiles === null) return null;
   const [pgliteWasmModule, initdbWasmModule] = await Promise.all([
     WebAssembly.compile(embeddedFiles.getRawAsset("pglite/pglite.wasm")),

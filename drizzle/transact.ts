@@ -37,8 +37,8 @@ export function toConnectionPool(pool: ClientPool, drizzle: Connection["drizzle"
         send: (...query) => client.query(...(query as unknown as [string])),
         async execute(sql) {
           // Several statements have a list of results, contrary to the types of the drivers.
-          const results = (await client.query(sql)) as Result | readonly Result[];
-          return [results].flat().at(-1)?.command;
+          const results = [await client.query(sql)].flat() as readonly { readonly command: string }[];
+          return results.at(-1)?.command;
         },
         drizzle,
         release: (isBroken) => client.release(isBroken),
@@ -46,10 +46,6 @@ export function toConnectionPool(pool: ClientPool, drizzle: Connection["drizzle"
     },
     end: () => pool.end(),
   };
-}
-
-interface Result {
-  readonly command: string;
 }
 
 /** One connection, while one transaction has it for itself. */
@@ -81,28 +77,23 @@ export function createPooledDatabase(
   return {
     async transact(settings, work) {
       if (closed !== null) throw databaseUnavailable(new Error("The database was closed"));
-      if (settings.access !== "one" || pool.sendOne === undefined)
-        return transact(await connect(), work, { settings, statementTimeoutMs });
-      return pool.sendOne(settingStatements(settings, statementTimeoutMs), work);
+      const begin = settingStatements(settings, statementTimeoutMs);
+      if (settings.access === "one" && pool.sendOne !== undefined) return pool.sendOne(begin, work);
+      const connection = await pool.connect().catch((error: unknown) => {
+        throw toDatabaseError(error);
+      });
+      return transact(connection, work, { access: settings.access, begin, statementTimeoutMs });
     },
     close() {
       closed ??= pool.end();
       return closed;
     },
   };
-
-  /** The pool rejects for most failures, and throws for some. */
-  async function connect(): Promise<Connection> {
-    try {
-      return await pool.connect();
-    } catch (error) {
-      throw toDatabaseError(error);
-    }
-  }
 }
 
 interface TransactOptions {
-  readonly settings: TransactionSettings;
+  readonly access: TransactionSettings["access"];
+  readonly begin: readonly string[];
   readonly statementTimeoutMs: number;
 }
 
@@ -117,9 +108,8 @@ interface TransactOptions {
 async function transact<Result>(
   connection: Connection,
   work: (db: TenantDatabase) => PromiseLike<Result>,
-  { settings, statementTimeoutMs }: TransactOptions,
+  { access, begin, statementTimeoutMs }: TransactOptions,
 ): Promise<Result> {
-  const begin = [beginStatement(settings), ...settingStatements(settings, statementTimeoutMs)].join("; ");
   const deadlineMs = statementTimeoutMs + answerGraceMs;
   let isOpen = true;
   let hasFailed = false;
@@ -140,11 +130,11 @@ async function transact<Result>(
   }
 
   async function run(): Promise<Result> {
-    const begun = answered(connection.execute(begin));
+    const begun = answered(connection.execute([beginStatement(access), ...begin].join("; ")));
     const db = connection.drizzle((...query) => {
       if (!isOpen) throw new DatabaseError("Cannot query: the transaction has ended", "25000");
       const answer = answered(connection.send(...query));
-      if (settings.access === "one") void end();
+      if (access === "one") void end();
       return answer;
     });
     try {
@@ -169,7 +159,7 @@ async function transact<Result>(
   /** Whoever awaits it gets the failure; nobody has to. */
   function answered<Answer>(answer: Promise<Answer>): Promise<Answer> {
     const known = answer.catch((cause: unknown) => {
-      const error = toDatabaseError(cause, settings.access);
+      const error = toDatabaseError(cause, access);
       hasFailed = true;
       isBroken ||= isUnavailable(error);
       throw error;
@@ -204,7 +194,7 @@ function settingStatements(
 }
 
 /** `read` is one state for all of its statements; each statement of `write` sees what others committed before it. */
-function beginStatement({ access }: Pick<TransactionSettings, "access">): string {
+function beginStatement(access: TransactionSettings["access"]): string {
   return access === "read" ? "begin isolation level repeatable read read only" : "begin isolation level read committed";
 }
 

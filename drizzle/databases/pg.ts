@@ -37,21 +37,16 @@ export function createPgDatabase(url: string, options: DatabaseOptions = {}): Da
 /** Throws `UsageError` that says what is wrong with the URL, or with a file that it names, and quotes no password. */
 export function toClientConfig(url: string): ClientConfig {
   const config = { connectionString: withExplicitTlsMode(url), keepAlive: true };
-  const problem = findProblem(config);
-  if (problem === null) return config;
-  throw new UsageError([`DATABASE_URL: ${problem}: expected postgres://user:password@host/database`], {
-    heading: "Cannot use the configuration",
-  });
-}
-
-/** Its message only: Node's error for a URL carries the whole URL with it. */
-function findProblem(config: ClientConfig): string | null {
   try {
     // Reads the URL and the certificates that it names, now and not at the first statement; it does not connect.
     void new Client(config);
-    return null;
+    return config;
   } catch (error) {
-    return error instanceof Error ? error.message : "it is not understood";
+    // The message only: Node's error for a URL carries the whole URL with it.
+    const problem = error instanceof Error ? error.message : "it is not understood";
+    throw new UsageError([`DATABASE_URL: ${problem}: expected postgres://user:password@host/database`], {
+      heading: "Cannot use the configuration",
+    });
   }
 }
 
