@@ -48,14 +48,7 @@ export interface Subscription<Events extends object> {
  *       onStateChange: (state, { error }) => showConnection(state, error?.message),
  *     });
  *
- * In Node or Deno, with an API key:
- *
- *     const subscription = subscribe<ScanEvents>(`${gatewayUrl}/api/v1/scans/${id}/event-stream`, {
- *       apiKey,
- *       onEvent: ({ type, data }) => console.log(type, data),
- *     });
- *     const end = await subscription.finished;
- *     if (end.state === "failed") throw end.error;
+ * In Node or Deno, with `apiKey` in the place of `getAccessToken`.
  */
 export function subscribe<Events extends object>(
   url: string | URL,

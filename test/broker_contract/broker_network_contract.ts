@@ -154,13 +154,13 @@ const cases: Readonly<Record<string, (harness: NetworkHarness) => Promise<void>>
       const recording = await record(broker, channel);
       await broker.publish(channel, eventMessage({ round }));
       await recording.untilCount(1);
-      openCounts.push(harness.network.openCount);
+      openCounts.push(harness.network.openCount());
       harness.network.cut();
       await recording.untilLost();
     }
     assert.ok(Math.max(...openCounts) <= 3, `connections grew: ${openCounts.join(", ")}`);
     await broker.close();
-    await eventually(() => harness.network.openCount === 0, "every connection is closed");
+    await eventually(() => harness.network.openCount() === 0, "every connection is closed");
   },
 };
 

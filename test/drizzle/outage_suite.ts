@@ -87,7 +87,7 @@ export function describeOutages(driver: string, { connect, startFront }: Breakab
       await running;
       await expectWell(database);
       proxy.cut();
-      await expect.poll(() => proxy.openCount).toBe(0);
+      await expect.poll(() => proxy.openCount()).toBe(0);
       await expectWellSoon(() => expectWell(database));
     });
 

@@ -13,9 +13,8 @@ import {
 } from "fast-check";
 import { connect } from "node:net";
 import { expect, test } from "vitest";
-import { anyText } from "../support/any_text.ts";
 import { createScan, openTestGateway } from "../support/test_gateway.ts";
-import { fuzzed, mutated } from "./fuzzed.ts";
+import { anyText, fuzzed, mutated } from "./fuzzed.ts";
 import { findingEvents } from "../support/published.ts";
 
 /**

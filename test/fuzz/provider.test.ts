@@ -1,17 +1,16 @@
 import { expect, test } from "vitest";
 import { array, assert, asyncProperty, constantFrom, dictionary, json, jsonValue, oneof } from "fast-check";
-import { anyText } from "../support/any_text.ts";
 import { cleanProviderText } from "../../scanner/okta/provider_text.ts";
 import { connect } from "../../scanner/okta/connection.ts";
 import { IdpError } from "../../scanner/okta/idp_error.ts";
 import { RequestSender } from "../../scanner/okta/request_sender.ts";
 import { isLine } from "../../shared/text.ts";
 import { cleanUp } from "../support/clean_up.ts";
-import { hostileString, textsOf } from "../support/hostile_text.ts";
+import { hostileString, textsOf } from "./hostile_text.ts";
 import { createFakeClock } from "../support/fake_clock.ts";
 import { configFor, openClient } from "../support/idp_connection.ts";
 import { createScriptedIdp, tokenPath } from "../support/scripted_idp.ts";
-import { fuzzed, mutated } from "./fuzzed.ts";
+import { anyText, fuzzed, mutated } from "./fuzzed.ts";
 
 test("whatever bytes an organization answers, a read is evidence only when they are the JSON that was asked for", async () => {
   const idp = await createScriptedIdp();

@@ -3,7 +3,7 @@ import { builtIn, catalog, ruleFields } from "../../scanner/catalog/catalog.ts";
 import type { CollectedScan } from "../../scanner/evidence/artifacts_document.ts";
 import { reportFormats } from "../../scanner/reports/formats.ts";
 import type { RenderOptions } from "../../scanner/reports/report_format.ts";
-import type { CheckResult, Finding, ManualReason, Report } from "../../shared/report.ts";
+import type { CheckResult, Finding, Report } from "../../shared/report.ts";
 import { automatedOf, summarizeChecks, worstVerdict } from "../../shared/rule_result.ts";
 
 /** Builders with defaults, so that a test shows only what matters. */
@@ -82,14 +82,7 @@ export const hostileText = `=HYPERLINK("https://evil.example") <script>alert(1)<
 
 /** A result for every check of the catalog, with every verdict, reason, decision and a hostile name among them. */
 export function everyVerdict(): readonly CheckResult[] {
-  const reasons: readonly (ManualReason | null)[] = [
-    null,
-    null,
-    "missing_role",
-    "not_applicable",
-    "needs_review",
-    null,
-  ];
+  const reasons = [null, null, "missing_role", "not_applicable", "needs_review", null] as const;
   return catalog.map((check, index) => {
     const reason = reasons[index % reasons.length] ?? null;
     const status = reason !== null ? "MANUAL" : index % 2 === 0 ? "FAIL" : "PASS";
@@ -104,14 +97,9 @@ export function everyVerdict(): readonly CheckResult[] {
       waived: isWaived,
       waiver: isWaived ? { reason: "CHG-1234", expires: "2027-01-31" } : null,
     });
+    const attestation = { status: "PASS", reason: "Splunk pulls the log", by: "A. Person", expires: null } as const;
     const isAttested = reason === "needs_review";
-    return aCheckResult({
-      ...ruleFields(check),
-      findings: [finding],
-      attestation: isAttested
-        ? { status: "PASS", reason: "Splunk pulls the log", by: "A. Person", expires: null }
-        : null,
-    });
+    return aCheckResult({ ...ruleFields(check), findings: [finding], attestation: isAttested ? attestation : null });
   });
 }
 

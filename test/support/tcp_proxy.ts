@@ -136,13 +136,9 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
     host,
     port,
     /** Connections that are open now. */
-    get openCount() {
-      return links.size;
-    },
+    openCount: () => links.size,
     /** Connections that were ever accepted, those refused by `refuse` excepted. */
-    get acceptedCount() {
-      return acceptedCount;
-    },
+    acceptedCount: () => acceptedCount,
     /** Resets every open connection on both sides; new ones go through. */
     cut,
     /** Ends every open connection with FIN, on both sides. */
@@ -164,13 +160,9 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
     /** Bounds the bytes a second in each direction of each connection, until `restore`. */
     slow: setPace,
     /** Holds each chunk for so long, in each direction, until `restore`. */
-    delay(ms: number) {
-      delayMs = ms;
-    },
+    delay: (ms: number) => void (delayMs = ms),
     /** The next answer is lost: its request arrives and is carried out, and the connection breaks in the place of the answer. */
-    loseNextAnswer() {
-      answersToLose += 1;
-    },
+    loseNextAnswer: () => void (answersToLose += 1),
     /** Passes this number of bytes more from the server on each open and each new connection, then ends it with FIN; until `restore`. */
     truncate,
     /** Passes everything again, what was held first. */

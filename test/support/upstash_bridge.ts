@@ -30,9 +30,7 @@ export async function startUpstashBridge({ url: redisUrl }: { readonly url: stri
     ...listening,
     token,
     /** Subscription streams that are open now. */
-    get streamCount() {
-      return streams.size;
-    },
+    streamCount: () => streams.size,
     /** The commands of the requests from now on, in a list that grows. */
     watch: (): readonly string[] => (watched = []),
     /** Ends every subscription stream cleanly. */

@@ -1,4 +1,7 @@
+import { rm, writeFile } from "node:fs/promises";
 import { connect, createServer as createTcpServer, type Server } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from "node:tls";
 import { afterAll, expect, onTestFinished, test } from "vitest";
 import { eventually } from "../../../gateway/library/contract_client.ts";
@@ -9,7 +12,6 @@ import { createChannel } from "../../broker_contract/broker_adapters.ts";
 import { eventMessage, record, unavailability, type Recording } from "../../broker_contract/broker_harness.ts";
 import { listen } from "../../support/listen.ts";
 import { startRedis } from "../../support/redis.ts";
-import { startRedisSentinels } from "../../support/redis_sentinels.ts";
 import { createSelfSigned } from "../../support/self_signed.ts";
 import { startTcpProxy } from "../../support/tcp_proxy.ts";
 
@@ -182,4 +184,38 @@ async function start(server: Server): Promise<string> {
   const { host, port, close } = await listen(server);
   onTestFinished(() => void close());
   return `${host}:${port}`;
+}
+
+/** A primary, its replica and a sentinel that watches them; `url` is as `REDIS_URL` takes it. */
+async function startRedisSentinels() {
+  const name = "the-primary";
+  const primary = await startRedis();
+  const replica = await startRedis({
+    args: ["--replicaof", `${primary.host} ${primary.port}`, "--repl-diskless-sync-delay", "0"],
+  });
+  await eventually(
+    async () => String(await replica.command("INFO", "replication")).includes("master_link_status:up"),
+    "the replica has its primary",
+  );
+  const configFile = join(tmpdir(), `sentinel-${process.pid}-${primary.port}.conf`);
+  const settings = [
+    `sentinel monitor ${name} ${primary.host} ${primary.port} 1`,
+    `sentinel down-after-milliseconds ${name} 1000`,
+    `sentinel failover-timeout ${name} 5000`,
+  ];
+  await writeFile(configFile, `${settings.join("\n")}\n`);
+  const sentinel = await startRedis({ configFile, args: ["--sentinel"] });
+  await eventually(async () => {
+    const replicas = await sentinel.command("SENTINEL", "REPLICAS", name);
+    return Array.isArray(replicas) && replicas.length === 1;
+  }, "the sentinel knows the replica");
+  return {
+    primary,
+    replica,
+    url: `redis+sentinel://${sentinel.host}:${sentinel.port}/${name}`,
+    async stop() {
+      await Promise.all([sentinel, replica, primary].map((server) => server.stop()));
+      await rm(configFile, { force: true });
+    },
+  };
 }

@@ -161,7 +161,7 @@ test.each([
   if (bytes.includes("\n\n")) bridge.writeRaw(`data: message,scanstream:2:${channel},after\n\n`);
   expect(await recording.untilLost()).toBe("garbage");
   expect(recording.messages).toEqual([]);
-  await expect.poll(() => bridge.streamCount).toBe(0);
+  await expect.poll(() => bridge.streamCount()).toBe(0);
   const again = await record(broker, channel);
   await broker.publish(channel, eventMessage({ n: 1 }));
   await again.untilCount(1);

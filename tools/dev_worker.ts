@@ -1,6 +1,6 @@
 import { once } from "node:events";
-import { startEdgeBackends } from "./edge_backends.ts";
-import { startWranglerDev } from "./server_process.ts";
+import { startEdgeBackends } from "../test/support/edge_backends.ts";
+import { startWranglerDev } from "../test/support/server_process.ts";
 
 // `npm run dev:worker`: PostgreSQL with the tables, Neon's HTTP and Upstash's REST before real servers, a tenant with a
 // user and a key, and `wrangler dev` over them. Nothing of it stays when it ends.
