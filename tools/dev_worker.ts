@@ -12,13 +12,13 @@ const opened: (() => Promise<unknown>)[] = [];
 try {
   console.log("Starting PostgreSQL, Redis and what Neon and Upstash put before them");
   const backends = await startEdgeBackends();
-  opened.push(backends.close);
+  opened.push(() => backends.close());
   const tenant = await backends.createTenant("Demo");
   const token = await backends.sign({ tenant_id: tenant.id, sub: tenant.sub }, 24 * 3600);
   console.log("Starting wrangler dev");
   const port = Number(process.env["PORT"] ?? 8787);
   const worker = await startWranglerDev({ environment: backends.workerEnvironment, port });
-  opened.push(worker.stop);
+  opened.push(() => worker.stop());
   process.stdout.write(worker.output.stdout);
   worker.process.stdout?.pipe(process.stdout);
   worker.process.stderr?.pipe(process.stderr);
