@@ -112,7 +112,9 @@ function judgeZones(zones: Evidence<JsonList>): FindingDraft {
   if (unread !== undefined) return subject.unreadable(unread.actual);
   const partial = first("review");
   if (partial !== undefined) return subject.manual("needs_review", partial.actual);
-  const enhanced = zones.value.find(({ name }) => name === "DefaultEnhancedDynamicZone");
+  const enhanced = zones.value.find(
+    (zone) => zone["name"] === "DefaultEnhancedDynamicZone" || (isSystem(zone) && zone["type"] === "DYNAMIC_V2"),
+  );
   return withCause(org.fail("no such zone"), "zone", enhanced ?? {});
 }
 

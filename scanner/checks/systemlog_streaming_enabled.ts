@@ -77,9 +77,9 @@ function judgeServiceApp(org: Subject, apps: Evidence<JsonList>, clientId: strin
 }
 
 /** Okta takes the id of the app, unless who makes the app names another. */
-function clientIdOf(app: JsonObject): unknown {
+export function clientIdOf(app: JsonObject): string {
   const given = readText(app, "credentials.oauthClient.client_id");
-  return given.kind === "value" ? given.value : app["id"];
+  return given.kind === "value" ? given.value : String(app["id"]);
 }
 
 function noneActive(org: Subject, streams: JsonList): readonly FindingDraft[] {

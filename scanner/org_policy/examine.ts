@@ -1,6 +1,8 @@
 import { nearestName } from "../../shared/nearest_name.ts";
 import { nameOf } from "../checks/parsing/names.ts";
-import type { CollectedArtifacts, Evidence, JsonList } from "../evidence/artifacts.ts";
+import { areAllAppsSeen, isSystem } from "../checks/parsing/whole_list.ts";
+import { clientIdOf } from "../checks/systemlog_streaming_enabled.ts";
+import { entriesOf, type CollectedArtifacts, type Evidence } from "../evidence/artifacts.ts";
 import { citationOf, standingOf, type OrgPolicy } from "./document.ts";
 
 /** The answer of `org-policy check`: lines for a person, and whether something has to be done about the document. */
@@ -78,23 +80,27 @@ const sources = { okta: "Okta", directory: "a directory", both: "Okta and a dire
 /** Absent names of a kind that are compared with those of the org, of which there may be ten thousand. */
 const maxAdvised = 10;
 
-/** A name that the org does not have decides nothing. Lists that were not read in whole are left out. */
+/** A name that the org does not have decides nothing. Lists that were not read in whole, or of which the role sees a part, are left out. */
 function absentNames(policy: OrgPolicy, artifacts: CollectedArtifacts): readonly string[] {
-  const { session_policies: sessions = [], apps = [], api_tokens: tokens = [] } = policy;
+  const { session_policies: sessions = [], apps = [], api_tokens: tokens = [], siem } = policy;
   const { network_zones, global_session_policies, access_policies, api_tokens } = artifacts;
   const zones = [...sessions, ...apps].flatMap(({ zones_allowed = [], zones_denied = [] }) => [
     ...zones_allowed,
     ...zones_denied,
   ]);
-  const lists: readonly (readonly [kind: string, objects: JsonList | undefined, names: readonly string[]])[] = [
-    ["zone", wholeOf(network_zones), [...zones, ...tokens.flatMap((token) => token.zones)]],
-    ["session policy", wholeOf(global_session_policies)?.map((one) => one.policy), sessions.map((one) => one.policy)],
-    ["app", wholeOf(artifacts.apps), apps.flatMap(({ app }) => app ?? [])],
-    ["policy of apps", wholeOf(access_policies), apps.flatMap((one) => one.policy ?? [])],
-    ["API token", wholeOf(api_tokens), tokens.map(({ token }) => token)],
+  const seenApps = areAllAppsSeen(artifacts.apps) ? entriesOf(artifacts.apps) : undefined;
+  const seenSessions = wholeOf(global_session_policies)?.map((one) => one.policy);
+  const wholeSessions = seenSessions?.some(isSystem) === true ? seenSessions : undefined;
+  const lists: readonly (readonly [kind: string, known: readonly string[] | undefined, names: readonly string[]])[] = [
+    ["zone", wholeOf(network_zones)?.map(nameOf), [...zones, ...tokens.flatMap((token) => token.zones)]],
+    ["session policy", wholeSessions?.map(nameOf), sessions.map((one) => one.policy)],
+    ["app", seenApps?.map(nameOf), apps.flatMap(({ app }) => app ?? [])],
+    ["policy of apps", wholeOf(access_policies)?.map(nameOf), apps.flatMap((one) => one.policy ?? [])],
+    ["API token", wholeOf(api_tokens)?.map(nameOf), tokens.map(({ token }) => token)],
+    ["client", seenApps?.map(clientIdOf), siem === undefined ? [] : [siem.client_id]],
   ];
-  return lists.flatMap(([kind, objects, names]) => {
-    const known = objects?.map(nameOf) ?? names;
+  return lists.flatMap(([kind, known = null, names]) => {
+    if (known === null) return [];
     const has = new Set(kind === "session policy" || kind === "app" ? [...known, "*"] : known);
     return [...new Set(names)]
       .filter((name) => !has.has(name))

@@ -119,7 +119,7 @@ export const maxZoneText = 600;
 
 export function describeZone(zone: JsonObject): string {
   const gateways = readList(zone, "gateways");
-  if (gateways.kind !== "value") return `"${nameOf(zone)}"`;
+  if (gateways.kind !== "value" || gateways.value.length === 0) return `"${nameOf(zone)}"`;
   const addresses = gateways.value.map((gateway) => (isJsonObject(gateway) ? String(gateway["value"]) : "?"));
   return `"${nameOf(zone)}" (${listTexts(addresses)})`;
 }

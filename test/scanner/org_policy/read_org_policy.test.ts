@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { JsonObject } from "../../../shared/json.ts";
 import { parseOrgPolicy } from "../../../scanner/org_policy/read_org_policy.ts";
 import { examineOrgPolicy } from "../../../scanner/org_policy/examine.ts";
 import { aDocument } from "../../support/org_policy_builder.ts";
@@ -76,9 +77,13 @@ test("a document of 100,000 apps is read, and a larger one is refused", () => {
 test("check names thousands of absent apps, and advises on the first", { timeout: 30_000 }, () => {
   const names = (word: string) => Array.from({ length: 2000 }, (_, index) => `${word} ${index} of the directory`);
   const policy = parse({ apps: names("The portal").map((app) => ({ app, ...office })) });
-  const apps = obtained(names("Our portal").map((label, index) => ({ id: `0oa${index}`, label })));
-  const { lines } = examineOrgPolicy(policy, "2026-11-28T12:00:00.000Z", { apps });
-  const absent = lines.filter((line) => line.startsWith("The org has no app"));
+  const apps: JsonObject[] = names("Our portal").map((label, index) => ({ id: `0oa${index}`, label }));
+  const absentIn = (listed: readonly JsonObject[]) => {
+    const { lines } = examineOrgPolicy(policy, "2026-11-28T12:00:00.000Z", { apps: obtained(listed) });
+    return lines.filter((line) => line.startsWith("The org has no app"));
+  };
+  expect(absentIn(apps), "a role that sees no app of Okta's own sees a part").toEqual([]);
+  const absent = absentIn([...apps, { name: "saasure" }, { name: "okta_enduser" }]);
   expect([absent.length, absent.filter((line) => line.includes("did you mean")).length]).toEqual([2000, 10]);
 });
 
@@ -99,6 +104,10 @@ test("check says what is covered, when it ends, and what the org does not have",
   const pulled = parse({ siem: { method: "System Log API", client_id: "0oaSiem" } });
   expect(examineOrgPolicy(pulled, "2026-11-28T12:00:00.000Z", null).lines).toContain(
     "V-273202: the service app 0oaSiem reads the System Log",
+  );
+  const apps = obtained([{ id: "0oaSaas", name: "saasure" }, { name: "okta_enduser" }]);
+  expect(examineOrgPolicy(pulled, "2026-11-28T12:00:00.000Z", { apps }).lines.at(-1)).toBe(
+    'The org has no client "0oaSiem"',
   );
   const zone = (name: string) => ({ id: name, name });
   const { lines, isFine } = examineOrgPolicy(policy, "2026-11-28T12:00:00.000Z", {
