@@ -87,7 +87,8 @@ export class Verdicts {
         const resource = (move.to ?? move.from)?.resource;
         const isAbout = resource === undefined || !isOfOrg(move) ? undefined : aboutWhich?.(resource);
         const named = new Set(isAbout === undefined ? [] : touching.filter(({ event }) => isAbout(event)));
-        const unexplained = isOfDecision(move) ? "decision" : touching.length > 0 ? "log" : otherCause;
+        const isOfPolicy = otherCause === "org_policy";
+        const unexplained = isOfDecision(move) && !isOfPolicy ? "decision" : touching.length > 0 ? "log" : otherCause;
         const cause = isNew ? "start" : named.size > 0 ? "log" : unexplained;
         const others = isNew || cause === "decision" ? [] : events.filter((event) => !named.has(event));
         const also = others.slice(0, maxExplanations).map(textOf);

@@ -102,14 +102,16 @@ describe("a follower, where the log or the organization fails", () => {
   });
 
   it("says when another version of the organization's document changes results, also one from before a restart", async () => {
-    const { started } = await setUpOrg();
+    const { org, started } = await setUpOrg();
+    org.change("admin-idle-long");
     let policy: OrgPolicy | null = null;
     const orgPolicy = { current: () => policy, async refresh() {} };
     const follower = await started({ orgPolicy });
     const zone = { policy: "*", zones_denied: ["Office network"] };
-    policy = { ...aDocument, approved_on: "2020-01-01", expires: "2099-01-01", session_policies: [zone] };
+    const dated = { ...aDocument, approved_on: "2020-01-01", expires: "2099-01-01", session_policies: [zone] };
+    policy = { ...dated, limits: { admin_console_idle_minutes: 120 } };
     const { lines } = await follower.after();
-    expect(lines.length).toBeGreaterThan(0);
+    expect(new Set(lines.map(({ to_waived: isWaived }) => isWaived))).toEqual(new Set([true, false]));
     for (const line of lines) expect(line).toMatchObject({ cause: "org_policy", explained_by: [] });
     expect(follower.said.join("\n")).toContain('"AC policy for Okta, v3"');
     await follower.stop();
