@@ -9,7 +9,7 @@ import { readZones, type Zones } from "../checks/evaluating/zones.ts";
 import { availableValue, entriesOf, type CollectedArtifacts } from "../evidence/artifacts.ts";
 import type { ArtifactsDocument } from "../evidence/artifacts_document.ts";
 import type { ApiTokenEntry, AppEntry, OrgPolicy, ZoneLists } from "./document.ts";
-import { policyZoneUse, rolesOf, tokenZoneUse, type ZoneUse } from "./facts.ts";
+import { areRolesRead, policyZoneUse, rolesOf, tokenZoneUse, type ZoneUse } from "./facts.ts";
 import { orgPolicyFormat } from "./schema.ts";
 
 interface Draft extends Omit<OrgPolicy, "user_sourcing"> {
@@ -54,7 +54,7 @@ function draftSessions(
 ) {
   const reading = { accessPath: "actions.signon.access", zones, everyone: everyoneIn(groups) } as const;
   return entriesOf(policies).flatMap(({ policy, rules }) => {
-    const lists = zoneLists(policyZoneUse(entriesOf(rules), reading), zones);
+    const lists = rules?.state === "obtained" ? zoneLists(policyZoneUse(rules.value, reading), zones) : null;
     return lists === null || activityOf(policy) !== "active" ? [] : [{ policy: nameOf(policy), ...lists }];
   });
 }
@@ -73,8 +73,9 @@ function draftApps({ apps, app_policy_rules: byId, access_policies: named }: Col
   const entries = new Map<string, AppEntry>();
   for (const app of entriesOf(apps)) {
     const policyId = activityOf(app) === "active" && app["signOnMode"] !== null ? accessPolicyId(app) : null;
-    if (typeof policyId !== "string" || !Object.hasOwn(rules, policyId)) continue;
-    const lists = zoneLists(policyZoneUse(entriesOf(rules[policyId]), reading), zones);
+    const evidence = typeof policyId === "string" && Object.hasOwn(rules, policyId) ? rules[policyId] : undefined;
+    if (evidence?.state !== "obtained") continue;
+    const lists = zoneLists(policyZoneUse(evidence.value, reading), zones);
     const policy = names.get(policyId);
     const entry = policy === undefined ? { app: nameOf(app) } : { policy };
     if (lists !== null) entries.set(JSON.stringify(entry), { ...entry, ...lists });
@@ -86,7 +87,7 @@ function draftTokens({ api_tokens: tokens, api_token_owners: owners }: Collected
   const known = (owners === undefined ? null : availableValue(owners)) ?? {};
   return entriesOf(tokens).flatMap((token): ApiTokenEntry[] => {
     const owner = known[String(token["userId"])];
-    if (owner === undefined || owner.login === null) return [];
+    if (owner === undefined || owner.login === null || !areRolesRead(owner)) return [];
     const roles = [...new Set(rolesOf(owner).map(nameOf))];
     const allowed = zoneLists(tokenZoneUse(token, zones), zones)?.zones_allowed ?? [];
     return [{ token: nameOf(token), owner: owner.login, roles, zones: allowed, purpose: "" }];

@@ -104,3 +104,9 @@ function zonesAt(object: JsonObject, path: string, zones: Zones): NamedZones | n
 export function rolesOf({ roles, groups }: ApiTokenOwner): JsonList {
   return [roles, ...entriesOf(groups).map((group) => group.roles)].flatMap(entriesOf);
 }
+
+/** True if each list that may hold a role was read in whole. Groups are not asked for where another role decides already. */
+export function areRolesRead({ roles, groups }: ApiTokenOwner): boolean {
+  const lists = [roles, groups, ...entriesOf(groups).map((group) => group.roles)];
+  return lists.every((list) => list === null || list.state === "obtained");
+}

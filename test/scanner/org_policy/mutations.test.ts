@@ -239,6 +239,17 @@ test("a departure tells two certificates of one name apart", () => {
   expect(unlisted?.expected).toMatch(/^the certificates of nobody, as /);
 });
 
+test("the draft leaves out what was read in part", () => {
+  const { org } = fresh();
+  const [rules, apps] = [org.global_session_policies.value[0].rules, Object.values<Json>(org.app_policy_rules.value)];
+  const { roles } = ownerOf(org, "HR import").groups.value.at(-1);
+  for (const list of [rules, ...apps, roles])
+    Object.assign(list, { state: "missing", reason: "missing_scope", detail: "refused", partial: list.value });
+  const drafted = draft(org);
+  expect(drafted.api_tokens.map((entry: Json) => entry.token)).toEqual(["SIEM export"]);
+  expect([drafted.session_policies.length, drafted.apps]).toEqual([1, undefined]);
+});
+
 test("the draft leaves out a name that two tokens or policies have, because a document would be refused", () => {
   const { org, policy } = fresh();
   org.api_tokens.value.push({ ...token(org), id: "00TSecond" });
