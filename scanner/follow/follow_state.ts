@@ -86,7 +86,7 @@ const stateSchema = v.object({
   /** When the log was last read to its end. */
   lastLookAt: v.nullable(time),
   lastFullAt: time,
-  /** When the last full scan began during which the log could not be read, by the provider's clock; 0: none did. */
+  /** When the last full scan began that read everything but the log, by the provider's clock; 0: none did. */
   blindScanMs: v.number(),
   /** The revision of the STIG by which they were judged. */
   benchmark: v.string(),

@@ -48,7 +48,7 @@ class Follower {
   #monitor: MonitorPublisher | null = null;
   readonly #watched: WatchedTime;
   #lastFullMs: number;
-  /** When the last full scan began during which the log could not be read, by the provider's clock. */
+  /** When the last full scan began that read everything but the log, by the provider's clock. */
   #blindScanMs: number;
   #lagSeconds = 0;
   readonly #deciding: DecidingOrgPolicy;
@@ -199,7 +199,8 @@ class Follower {
     await this.#org.collectAll();
     const events = await this.#readAgain();
     this.#lastFullMs = startedMs;
-    if (this.#log.status().log_status === "unreadable") this.#blindScanMs = blindScanMs;
+    const isBlind = this.#log.status().log_status === "unreadable";
+    if (isBlind && !this.#org.hasFailed()) this.#blindScanMs = blindScanMs;
     await this.#round({ events: isGap || cause === "start" ? [] : events, cause });
   }
 

@@ -237,4 +237,17 @@ describe("a follower, where the log or the organization fails", () => {
     expect(lines).toMatchObject([{ check: fips, explained_by: [{ actor: { login: "dana@practice.example" } }] }]);
     expect(lines[0]?.explained_by).toHaveLength(1);
   });
+
+  it("names who made a change that a full scan without the log could not read either", async () => {
+    const { org, follower } = await startFollower({ reconcileMs: 10_000 });
+    const paths = ["/api/v1/logs", "/api/v1/authenticators"];
+    org.setFaults(paths.map((path) => ({ name: "html" as const, path })));
+    org.change("fips-off", "sam@practice.example");
+    const { lines: unread } = await follower.after(10_000);
+    expect(unread).toContainEqual(expect.objectContaining({ to: expect.objectContaining({ status: "MANUAL" }) }));
+    org.setFaults([]);
+    const { lines } = await follower.after();
+    const explained_by = [{ actor: { login: "sam@practice.example" } }];
+    expect(lines.find(({ check, to }) => check === fips && to?.status === "FAIL")).toMatchObject({ explained_by });
+  });
 });
