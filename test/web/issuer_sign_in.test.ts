@@ -23,11 +23,11 @@ const emptyStorage = [""];
 
 test("signs in with code and PKCE, leaves nothing in storage or in an address, and signs out at the issuer too", async () => {
   const scan = await acme.producer.register({ org_url: "https://acme.okta.com", checks_total: 1 });
-  await using watched = await open(`${gateway.url}/#/scans/${scan.id}`);
-  const { page, requestUrls } = watched;
+  await using page = await open(`${gateway.url}/#/scans/${scan.id}`);
+  const { requestUrls } = page;
   await signInAs(page, people.one);
   // The scan that was open is open again.
-  await watched.untilConnection("live");
+  await page.untilConnection("live");
   expect(page.url()).toBe(`${gateway.url}/#/scans/${scan.id}`);
   expect(await page.getByText("Olga One").count()).toBe(1);
   expect(await storageOf(page)).toEqual(emptyStorage);
@@ -47,8 +47,7 @@ test("signs in with code and PKCE, leaves nothing in storage or in an address, a
 test("a person with two tenants switches between them, and sees each one's scans with the role there", async () => {
   await acme.producer.register({ org_url: "https://only-acme.okta.com", checks_total: 1 });
   await globex.producer.register({ org_url: "https://only-globex.okta.com", checks_total: 1 });
-  await using watched = await open();
-  const { page } = watched;
+  await using page = await open();
   await signInAs(page, people.both);
   const tenants = page.getByLabel("Tenant");
   await tenants.waitFor();
@@ -57,15 +56,14 @@ test("a person with two tenants switches between them, and sees each one's scans
   expect(await page.getByText("only-globex").count()).toBe(0);
   await tenants.selectOption("Globex (admin)");
   await page.locator(".organization-link").filter({ hasText: "only-globex" }).click();
-  await watched.untilConnection("live");
+  await page.untilConnection("live");
   expect(await page.getByText("only-acme").count()).toBe(0);
   await page.getByRole("link", { name: "Settings" }).click();
   await page.getByRole("button", { name: "Add member" }).waitFor();
 });
 
 test("a subject that is no member is told who they are, which tenant it is, and who can add them", async () => {
-  await using watched = await open();
-  const { page } = watched;
+  await using page = await open();
   await signInAs(page, people.none);
   const notice = page.getByText(/You signed in as nils@practice\.example, who is not a member of the tenant/);
   await notice.waitFor();
@@ -79,8 +77,7 @@ test("a subject that is no member is told who they are, which tenant it is, and 
 });
 
 test("cancelling at the issuer says so, and the way in is there again", async () => {
-  await using watched = await open();
-  const { page } = watched;
+  await using page = await open();
   await page.getByRole("button", { name: /^Sign in at / }).click();
   await page.getByRole("button", { name: "Cancel" }).click();
   await page.getByText(/The sign-in was cancelled, .*\(access_denied: User canceled the sign-in\.\)/).waitFor();
@@ -91,8 +88,7 @@ test("an issuer that the gateway cannot reach is named, and a key still signs in
   const away = `http://127.0.0.1:${await freePort()}`;
   await using other = await startWebGateway({ AUTH_ISSUER: away, OIDC_CLIENT_ID: "page" });
   const tenant = await other.createTenant("Acme");
-  await using watched = await open(other.url);
-  const { page } = watched;
+  await using page = await open(other.url);
   await page
     .getByRole("alert")
     .filter({ hasText: `The gateway cannot reach the issuer ${away}` })
@@ -105,15 +101,15 @@ test("an issuer that the gateway cannot reach is named, and a key still signs in
 test("a token for another audience, and one without a tenant, are named before the gateway is asked", async () => {
   stage.offer({ audience: "api://default" });
   {
-    await using watched = await open();
-    await signInAs(watched.page, people.one);
-    await watched.page
+    await using page = await open();
+    await signInAs(page, people.one);
+    await page
       .getByText(/access token is for "api:\/\/default": this gateway expects the audience "scanstream-test"/)
       .waitFor();
   }
   stage.offer({ tenantClaim: "org" });
-  await using watched = await open();
-  await signInAs(watched.page, people.one);
-  await watched.page.getByText(/its claim "tenant_id" has to be the UUID of a tenant/).waitFor();
+  await using page = await open();
+  await signInAs(page, people.one);
+  await page.getByText(/its claim "tenant_id" has to be the UUID of a tenant/).waitFor();
   stage.offer();
 });

@@ -57,8 +57,7 @@ test("a broken CAT I rule is on the first screen of its organization, with actor
   const tenant = await demoTenant();
   const monitor = await watchOrg(tenant);
   await using overview = await openPage(browser, `${gateway.url}/#/`);
-  await using watched = await openPage(browser, `${gateway.url}/#/monitors/${monitor.id}`);
-  const { page } = watched;
+  await using page = await openPage(browser, `${gateway.url}/#/monitors/${monitor.id}`);
   await page.locator('[data-watch="live"]').waitFor();
   await page.getByText("1 FAIL", { exact: true }).waitFor();
   expect(await page.locator(".news-line").count()).toBe(0);
@@ -78,13 +77,13 @@ test("a broken CAT I rule is on the first screen of its organization, with actor
       await expect.poll(() => isOnScreen(page, part), { message: `${part} at ${screen.width}` }).toBe(true);
     }
   }
-  const row = overview.page.locator(".organization.needs", { hasText: "acme.okta.com" });
+  const row = overview.locator(".organization.needs", { hasText: "acme.okta.com" });
   await row.filter({ hasText: "multifactor authentication" }).filter({ hasText: "Alex Admin" }).waitFor();
   await row
     .filter({ hasText: "Fix: " })
     .filter({ hasText: /\d\d:\d\d:\d\d/ })
     .waitFor();
-  await expect.poll(() => overview.page.title()).toMatch(/^⚠ 1 needs you · /);
+  await expect.poll(() => overview.title()).toMatch(/^⚠ 1 needs you · /);
 
   // A change that was seen is news no more, also in another browser; the rule still fails.
   const overviewRead = Promise.withResolvers<void>();
@@ -102,7 +101,7 @@ test("a broken CAT I rule is on the first screen of its organization, with actor
   await expect.poll(() => page.locator(".news-line").count()).toBe(0);
   overviewRead.resolve();
   await using later = await openPage(browser, `${gateway.url}/#/`);
-  await later.page.locator(".organization.worst", { hasText: "fails since a change by Alex Admin" }).waitFor();
+  await later.locator(".organization.worst", { hasText: "fails since a change by Alex Admin" }).waitFor();
 
   await monitor.store([
     aChange({ ...mfa, from: fail, to: pass, actual: "two factors", rule: { ...pass, severity: "high" } }),
@@ -116,8 +115,7 @@ test("a change that no event explains says so, and what moved with it is in the 
   const tenant = await demoTenant();
   const monitor = await watchOrg(tenant);
   await monitor.store([breakMfa({ cause: "reconciliation", explained_by: [] })]);
-  await using watched = await openPage(browser, `${gateway.url}/#/monitors/${monitor.id}`);
-  const { page } = watched;
+  await using page = await openPage(browser, `${gateway.url}/#/monitors/${monitor.id}`);
   await page.locator(".news-line", { hasText: "found by a full scan; the log names nobody" }).waitFor();
   // One that failed when it was first looked at may have failed before.
   await page.locator(".rule-since", { hasText: / or before$/ }).waitFor();
@@ -144,8 +142,7 @@ test("live, delayed, without reports and blind are told apart in the row", async
     await monitor.update(fields);
     if (name === "stale") await gateway.silenceMonitor(tenant, monitor.id);
   }
-  await using watched = await openPage(browser, gateway.url);
-  const { page } = watched;
+  await using page = await openPage(browser, gateway.url);
   for (const [name, words] of [
     ["live", /^live, read \d+ s ago$/],
     ["delayed", /^not live: the monitor is .* behind the org$/],
@@ -165,8 +162,7 @@ test("a running scan shows the check and its findings, and a cancelled one chang
   const tenant = await demoTenant();
   const scan = await tenant.producer.register({ org_url: orgUrl, checks_total: 2 });
   // Whoever comes without an address, and has one organization, comes for it.
-  await using watched = await openPage(browser, gateway.url);
-  const { page } = watched;
+  await using page = await openPage(browser, gateway.url);
   await page.getByText("Scan running").waitFor();
   const check = "signon_global_session_idle_timeout_15min";
   await scan.check(check, [buildFinding({ check, resource_name: "Weak Policy" })], { done: 1, total: 2 });
@@ -194,8 +190,8 @@ test("a running scan shows the check and its findings, and a cancelled one chang
   await page.locator(".running").waitFor({ state: "detached" });
   await page.getByText("1 FAIL", { exact: true }).waitFor();
   await using cancelled = await openPage(browser, `${gateway.url}/#/scans/${other.id}`);
-  await cancelled.page.getByText("cancelled after 1 of 2 rules; it changes nothing else").waitFor();
-  await cancelled.page.getByText("28 not evaluated").waitFor();
+  await cancelled.getByText("cancelled after 1 of 2 rules; it changes nothing else").waitFor();
+  await cancelled.getByText("28 not evaluated").waitFor();
 });
 
 test("the page counts what each rule's last run found: after a part, a deleted scan, a monitor that ended", async () => {
@@ -207,8 +203,7 @@ test("the page counts what each rule's last run found: after a part, a deleted s
     { status: "FAIL" },
   );
   await scanOf({ status: "PASS" });
-  await using watched = await openPage(browser, gateway.url);
-  const { page } = watched;
+  await using page = await openPage(browser, gateway.url);
   const countsAre = async (...texts: readonly string[]) => {
     const counts = page.locator(".counts");
     await expect.poll(async () => (await counts.innerText()).replaceAll(/\s+/g, " ")).toContain(texts.join(" "));
@@ -245,8 +240,7 @@ test("a monitor and a scan of one untouched organization do not differ, and a pa
       aChange({ check, fingerprint: check, ...first, to: { status, reason } }),
     ),
   );
-  await using watched = await openPage(browser, `${gateway.url}/#/monitors/${monitor.id}`);
-  const { page } = watched;
+  await using page = await openPage(browser, `${gateway.url}/#/monitors/${monitor.id}`);
   await page.getByText("(1 pass as far as automated)").waitFor();
   await page.locator(".rule", { hasText: "MANUAL" }).filter({ hasText: "automated part passes" }).waitFor();
   await page.getByLabel("As of").selectOption({ index: 1 });
@@ -268,8 +262,7 @@ test("a rule's row leads to the finding, its remedy, the document that it rests 
   const scan = await tenant.producer.scanned([
     buildFinding({ check, resource_name: "Zones", to_pass: "Blocked zones: add anonymizers", cause: "nzo1", ...cited }),
   ]);
-  await using watched = await openPage(browser, `${gateway.url}/#/scans/${scan.id}`);
-  const { page } = watched;
+  await using page = await openPage(browser, `${gateway.url}/#/scans/${scan.id}`);
   await page
     .locator(".policy", { hasText: "approved by Dana CISO" })
     .filter({ hasText: "1 rule rests on it" })

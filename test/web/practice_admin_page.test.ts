@@ -9,8 +9,7 @@ afterAll(() => browser.close());
 
 test("A change is made with the keyboard alone, announced, and the focus goes to what undoes it", async () => {
   const org = await startOrg();
-  await using watched = await openPage(browser, org.url);
-  const { page } = watched;
+  await using page = await openPage(browser, org.url);
   await expectAccessible(page, "the admin page");
   const first = await page.locator("form h3").first().boundingBox();
   expect((first?.y ?? Number.NaN) + (first?.height ?? 0)).toBeLessThan(page.viewportSize()?.height ?? 0);

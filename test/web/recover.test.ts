@@ -13,19 +13,18 @@ test("a gateway that restarts is told, what is known stays, and what happened me
   const tenant = await demoTenant();
   const scan = await tenant.producer.register({ org_url: orgUrl, checks_total: 2 });
   await scan.check("first_check", [buildFinding({ check: "first_check" })], { done: 1, total: 2 });
-  await using watched = await openPage(browser, gateway.url);
-  const { page } = watched;
-  await watched.untilConnection("live");
+  await using page = await openPage(browser, gateway.url);
+  await page.untilConnection("live");
   await page.locator(".rule", { hasText: "First check" }).waitFor();
   await gateway.stop();
-  await watched.untilConnection("reconnecting");
+  await page.untilConnection("reconnecting");
   await page.locator(".connection", { hasText: /^not live.*next try in/ }).waitFor();
   await expect.poll(() => page.title()).toMatch(/^⚠ not live · /);
   expect(await page.locator(".rule", { hasText: "First check" }).isVisible()).toBe(true);
   await gateway.start();
   await scan.store([buildFinding({ check: "second_check" })]);
   await scan.end("failed", { pass: 0, fail: 2, manual: 0 });
-  await watched.untilConnection("live");
+  await page.untilConnection("live");
   await page.locator(".rule", { hasText: "Second check" }).waitFor();
   await page.locator(".running").waitFor({ state: "detached" });
 });
@@ -34,7 +33,7 @@ test("a refused stream says why and when it is tried again, and 'Try now' ends t
   const tenant = await demoTenant();
   await tenant.producer.register({ org_url: orgUrl, checks_total: 1 });
   let isFull = true;
-  await using watched = await openPage(browser, gateway.url, {
+  await using page = await openPage(browser, gateway.url, {
     beforeOpen: async (page) => {
       await page.route(
         (url) => url.pathname.endsWith("/event-stream"),
@@ -48,26 +47,24 @@ test("a refused stream says why and when it is tried again, and 'Try now' ends t
       );
     },
   });
-  const { page } = watched;
   await page.locator(".connection", { hasText: "as many open streams as it may · next try in" }).waitFor();
   await page.getByRole("heading", { level: 1, name: "acme.okta.com" }).waitFor();
   isFull = false;
   await page.getByRole("button", { name: "Try now" }).click();
-  await watched.untilConnection("live");
+  await page.untilConnection("live");
 });
 
 test("findings that a proxy's error page hides are said to be missing, and read again", async () => {
   const tenant = await demoTenant();
   await tenant.producer.scanned([buildFinding()]);
   let isBroken = true;
-  await using watched = await openPage(browser, gateway.url, {
+  await using page = await openPage(browser, gateway.url, {
     beforeOpen: async (page) => {
       await page.route("**/findings?*", (route) =>
         isBroken ? route.fulfill({ status: 502, contentType: "text/html", body: "<h1>Bad</h1>" }) : route.fallback(),
       );
     },
   });
-  const { page } = watched;
   await page.getByRole("alert").filter({ hasText: "answered with status 502" }).waitFor();
   await page.getByText("The findings could not be read yet.").waitFor();
   expect(await page.locator("main").innerText()).not.toMatch(/\d FAIL|not evaluated/i);
@@ -82,7 +79,7 @@ test("the first row needs one request; a hidden tab gives its stream back, keeps
   for (const org of [orgUrl, "https://other.okta.com"]) {
     await tenant.producer.register({ org_url: org, checks_total: 1 });
   }
-  await using watched = await openPage(browser, gateway.url, {
+  await using page = await openPage(browser, gateway.url, {
     beforeOpen: async (page) => {
       await page.clock.install();
       // Headless, every tab is visible.
@@ -92,9 +89,9 @@ test("the first row needs one request; a hidden tab gives its stream back, keeps
       });
     },
   });
-  const { page, requestUrls } = watched;
+  const { requestUrls } = page;
   await page.locator(".organization").first().waitFor();
-  await watched.untilConnection("live");
+  await page.untilConnection("live");
   const [firstRead] = requestUrls.filter((url) => url.includes("/api/v1/"));
   expect(firstRead).toContain("/api/v1/overview");
   const show = (shown: string) =>
@@ -130,8 +127,7 @@ test("10,000 findings of one scan are counted and filtered, and are drawn a part
     }),
   );
   await tenant.producer.scanned(findings);
-  await using watched = await openPage(browser, gateway.url);
-  const { page } = watched;
+  await using page = await openPage(browser, gateway.url);
   await page.locator(".rule", { hasText: "500 of 500" }).first().waitFor();
   await page.getByText("1 FAIL", { exact: true }).waitFor();
   await page.getByText("19 PASS", { exact: true }).waitFor();

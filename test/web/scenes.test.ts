@@ -83,7 +83,7 @@ test.each(scenes)("$name", async ({ name, tenant, address, steps, isPlain = fals
   gateway.setDemo(tenant);
   const dialogs: string[] = [];
   // A policy that was violated, an error, and a request to elsewhere fail when it is closed.
-  await using watched = await openPage(browser, `${gateway.url}/${address}`, {
+  await using page = await openPage(browser, `${gateway.url}/${address}`, {
     colorScheme: "light",
     beforeOpen: async (page) => {
       page.on("dialog", (dialog) => {
@@ -92,7 +92,6 @@ test.each(scenes)("$name", async ({ name, tenant, address, steps, isPlain = fals
       });
     },
   });
-  const { page } = watched;
   for (const [index, step] of steps.entries()) {
     const shown = page.locator(step).first();
     await shown.waitFor();

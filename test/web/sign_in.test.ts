@@ -11,8 +11,7 @@ for (const [name, key] of [
   test(`${name} signs in, and never shows up in a URL or in storage`, async () => {
     const { [key]: secret, producer } = await gateway.createTenant("Acme");
     const scan = await producer.register({ org_url: "https://acme.okta.com", checks_total: 1 });
-    await using watched = await openPage(browser, `${gateway.url}/#/scans/${scan.id}`);
-    const { page } = watched;
+    await using page = await openPage(browser, `${gateway.url}/#/scans/${scan.id}`);
     const streamAuthorizations: (string | undefined)[] = [];
     page.on("request", (request) => {
       if (new URL(request.url()).pathname.endsWith("/event-stream"))
@@ -20,8 +19,8 @@ for (const [name, key] of [
     });
     await signIn(page, `  ${secret}\n`);
     await page.getByRole("heading", { level: 1, name: "acme.okta.com" }).waitFor();
-    await watched.untilConnection("live");
-    expect(watched.requestUrls.filter((requested) => requested.includes(secret))).toEqual([]);
+    await page.untilConnection("live");
+    expect(page.requestUrls.filter((requested) => requested.includes(secret))).toEqual([]);
     expect(await page.content()).not.toContain(secret);
     expect(await page.evaluate(() => JSON.stringify([localStorage, sessionStorage, document.cookie]))).toBe(
       '[{},{},""]',
@@ -38,8 +37,7 @@ for (const [name, key] of [
 
 test("hides the credential, says why one is not accepted, and lets it be corrected", async () => {
   const tenant = await gateway.createTenant("Acme");
-  await using watched = await openPage(browser, gateway.url);
-  const { page } = watched;
+  await using page = await openPage(browser, gateway.url);
   const problem = page.getByRole("alert");
   const field = page.getByLabel("Access token or API key");
   expect(await field.getAttribute("type")).toBe("password");
@@ -61,11 +59,10 @@ test("hides the credential, says why one is not accepted, and lets it be correct
 test("signing out removes the credential and everything of the tenant, and closes its streams", async () => {
   const tenant = await gateway.createTenant("Acme");
   await tenant.producer.register({ org_url: "https://acme.okta.com", checks_total: 1 });
-  await using watched = await openPage(browser, gateway.url);
-  const { page } = watched;
+  await using page = await openPage(browser, gateway.url);
   await signIn(page, tenant.apiKey);
   await page.getByRole("heading", { level: 1, name: "acme.okta.com" }).waitFor();
-  await watched.untilConnection("live");
+  await page.untilConnection("live");
   await expect.poll(() => gateway.openStreams()).toBe(2);
   await signOut(page);
   await page.getByRole("heading", { name: "Sign in to watch scans" }).waitFor();
@@ -78,16 +75,16 @@ test("signing out removes the credential and everything of the tenant, and close
 test("signing out in one tab signs the person out in all, and nobody else", async () => {
   const acme = await gateway.createTenant("Acme");
   const globex = await gateway.createTenant("Globex");
-  await using watched = await openPage(browser, gateway.url);
-  await signIn(watched.page, acme.token);
-  const context = watched.page.context();
+  await using page = await openPage(browser, gateway.url);
+  await signIn(page, acme.token);
+  const context = page.context();
   const second = await openTab(context, gateway.url, acme.token);
   const other = await openTab(context, gateway.url, globex.apiKey);
-  for (const page of [watched.page, second, other])
-    await page.locator('.connection[data-state="live"]').waitFor({ state: "attached" });
+  for (const tab of [page, second, other])
+    await tab.locator('.connection[data-state="live"]').waitFor({ state: "attached" });
   await expect.poll(() => gateway.openStreams()).toBe(3);
   await signOut(second);
-  await watched.page.getByText("You signed out in another tab.").waitFor();
+  await page.getByText("You signed out in another tab.").waitFor();
   await second.getByRole("button", { name: "Sign in", exact: true }).waitFor();
   expect(await second.getByText("another tab").count()).toBe(0);
   expect(await other.locator(".account").count()).toBe(1);
@@ -96,8 +93,7 @@ test("signing out in one tab signs the person out in all, and nobody else", asyn
 
 test("returns to signing in when the key is revoked", async () => {
   const tenant = await gateway.createTenant("Acme");
-  await using watched = await openPage(browser, gateway.url);
-  const { page } = watched;
+  await using page = await openPage(browser, gateway.url);
   await signIn(page, tenant.apiKey);
   await page.getByRole("heading", { name: "No scans yet" }).waitFor();
   await gateway.revokeApiKey(tenant.apiKeyId);
@@ -107,9 +103,9 @@ test("returns to signing in when the key is revoked", async () => {
 test("a member who is removed sees nothing of the tenant any more, in any tab", async () => {
   const acme = await gateway.createTenant("Acme");
   await acme.producer.register({ org_url: "https://secret.okta.com", checks_total: 2 });
-  await using watched = await openPage(browser, gateway.url);
-  await signIn(watched.page, acme.token);
-  const pages = [watched.page, await openTab(watched.page.context(), gateway.url, acme.token)];
+  await using page = await openPage(browser, gateway.url);
+  await signIn(page, acme.token);
+  const pages = [page, await openTab(page.context(), gateway.url, acme.token)];
   for (const page of pages) await page.getByText("secret.okta.com").first().waitFor();
   await gateway.removeUser(acme.id, member);
   for (const page of pages) {

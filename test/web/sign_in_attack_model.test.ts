@@ -59,10 +59,12 @@ function issueTokens(claims: Claims, status = 200): URLSearchParams[] {
 }
 
 const ownAnswer = `code=own&state=state-1&iss=${issuer}`;
+const finish = (answer = ownAnswer, known: PendingSignIn | null = pending) =>
+  finishSignIn(provider, new URLSearchParams(answer), known);
 
 test("the tab's own answer is redeemed once, with its verifier", async () => {
   const asked = issueTokens(ownClaims);
-  const tokens = await finishSignIn(provider, new URLSearchParams(ownAnswer), pending);
+  const tokens = await finish();
   expect(tokens.subject).toBe("ann");
   expect(asked.map((body) => [body.get("code"), body.get("code_verifier")])).toEqual([["own", pending.verifier]]);
 });
@@ -80,9 +82,7 @@ test.each([
   ["no code", `state=state-1&iss=${issuer}`, pending],
 ])("%s: nothing is sent to the issuer", async (_attack, answer, known) => {
   const asked = issueTokens(ownClaims);
-  await expect(finishSignIn(provider, new URLSearchParams(answer), known)).rejects.toMatchObject({
-    name: "SignInError",
-  });
+  await expect(finish(answer, known)).rejects.toMatchObject({ name: "SignInError" });
   expect(asked).toEqual([]);
 });
 
@@ -96,15 +96,12 @@ test.each<readonly [string, Claims]>([
   ["nobody's id token", { sub: undefined }],
 ])("%s: nobody is signed in", async (_attack, claims) => {
   issueTokens({ ...ownClaims, ...claims });
-  await expect(finishSignIn(provider, new URLSearchParams(ownAnswer), pending)).rejects.toMatchObject({
-    name: "SignInError",
-    code: "sign_in",
-  });
+  await expect(finish()).rejects.toMatchObject({ name: "SignInError", code: "sign_in" });
 });
 
 test("a refresh token that was stolen and used, or that renews into somebody else, ends the session", async () => {
   issueTokens(ownClaims);
-  const known = await finishSignIn(provider, new URLSearchParams(ownAnswer), pending);
+  const known = await finish();
   const renewed = () => renewByRefreshToken(provider, { ...known, refreshToken: "r" }, AbortSignal.timeout(5000));
   issueTokens({ ...ownClaims, nonce: undefined });
   expect((await renewed()).subject).toBe("ann");

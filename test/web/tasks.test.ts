@@ -41,8 +41,7 @@ test("why a CAT I rule fails, and how to fix it: two clicks", async () => {
     const finding = buildFinding({ check, status, severity: "high", cause: "rul1", to_pass, actual: "1FA" });
     await tenant.producer.scanned([finding], { org_url });
   }
-  await using watched = await openPage(browser, gateway.url);
-  const { page } = watched;
+  await using page = await openPage(browser, gateway.url);
   const { click, count } = counted();
   await click(page.locator(".organization.worst .organization-link"));
   await page.locator(".plan-change", { hasText: "require two factors" }).filter({ hasText: "CAT I" }).waitFor();
@@ -59,8 +58,7 @@ test("who changed what overnight, over six organizations: one click", async () =
     const actor = { id: name, type: "User", login: null, name };
     await monitor.store([aChange({ from: pass, to: fail, explained_by: [anExplanation({ actor })] })]);
   }
-  await using watched = await openPage(browser, gateway.url);
-  const { page } = watched;
+  await using page = await openPage(browser, gateway.url);
   const { click, count } = counted();
   await click(page.getByText(/^6 changes since /));
   await expect.poll(() => page.locator(".news-all .news-line").count()).toBe(6);
@@ -78,8 +76,7 @@ test("how long a rule has been passing, and the file to hand over: two clicks", 
   await tenant.producer.scanned([buildFinding({ status: "PASS" })]);
   await tenant.producer.register({ org_url: "https://other.okta.com", checks_total: 1 });
   // Days are of UTC, where it is noon at two of the next day here.
-  await using watched = await openPage(browser, `${gateway.url}/#/`, { timezoneId: "Pacific/Kiritimati" });
-  const { page } = watched;
+  await using page = await openPage(browser, `${gateway.url}/#/`, { timezoneId: "Pacific/Kiritimati" });
   const { click, count } = counted();
   await click(page.locator(".organization-link", { hasText: "acme" }));
   const today = new Date().toLocaleDateString("en-US", { month: "short", day: "numeric", timeZone: "UTC" });
@@ -100,8 +97,7 @@ test("a waiver with reason and end takes four clicks, and holds in every format 
     runCommand(["scan", "--check", idle, "--quiet", ...args], { cwd: folder, env });
   expect((await scan()).code).toBe(1);
 
-  await using watched = await openPage(browser, gateway.url);
-  const { page } = watched;
+  await using page = await openPage(browser, gateway.url);
   const { click, count } = counted();
   const rule = page.locator(failingRule);
   await rule.waitFor();
@@ -152,8 +148,7 @@ test("an attestation ends with the scan that contradicts it, and says so", async
   const tenant = await demoTenant();
   const manual = buildFinding({ check: idle, status: "MANUAL" });
   await tenant.producer.scanned([manual]);
-  await using watched = await openPage(browser, gateway.url);
-  const { page } = watched;
+  await using page = await openPage(browser, gateway.url);
   const rule = await openRule(page, "V-273186");
   await rule.getByRole("button", { name: "Attest…" }).click();
   await page.getByLabel("What you found").selectOption("Not applicable here");
@@ -173,8 +168,7 @@ test("an attestation ends with the scan that contradicts it, and says so", async
 test("read access for a colleague takes at most four clicks, and a key is shown once", async () => {
   const tenant = await demoTenant();
   await gateway.addUser(tenant.id, member, "admin");
-  await using watched = await openPage(browser, gateway.url);
-  const { page } = watched;
+  await using page = await openPage(browser, gateway.url);
   const { click, count } = counted();
   await click(page.getByRole("link", { name: "Settings" }));
   await page.getByLabel("Subject").fill("colleague@acme.test");
@@ -207,19 +201,19 @@ test("a viewer sees what is decided, and nothing to decide with; a first visitor
   const tenant = await demoTenant();
   await gateway.addUser(tenant.id, member, "admin");
   await using first = await openPage(browser, gateway.url);
-  await first.page.getByRole("button", { name: "Make a key" }).click();
-  await first.page.getByText(/SCANSTREAM_API_KEY=\w{20,} scanstream scan/).waitFor();
+  await first.getByRole("button", { name: "Make a key" }).click();
+  await first.getByText(/SCANSTREAM_API_KEY=\w{20,} scanstream scan/).waitFor();
   const scan = await tenant.producer.register({ org_url: orgUrl, checks_total: 1 });
   // It turns live by itself.
-  await first.page.getByRole("heading", { level: 1, name: "acme.okta.com" }).waitFor();
+  await first.getByRole("heading", { level: 1, name: "acme.okta.com" }).waitFor();
   await scan.store([buildFinding({ check: idle })]);
   await scan.end("completed", { pass: 0, fail: 1, manual: 0 });
   await gateway.addUser(tenant.id, member, "viewer");
-  await using watched = await openPage(browser, gateway.url);
-  const rule = await openRule(watched.page, failingRule);
+  await using page = await openPage(browser, gateway.url);
+  const rule = await openRule(page, failingRule);
   await rule.getByRole("button", { name: "Copy link" }).waitFor();
-  expect(await watched.page.getByRole("button", { name: /Waive|Attest/ }).count()).toBe(0);
-  expect(await watched.page.getByRole("link", { name: "Settings" }).count()).toBe(0);
+  expect(await page.getByRole("button", { name: /Waive|Attest/ }).count()).toBe(0);
+  expect(await page.getByRole("link", { name: "Settings" }).count()).toBe(0);
 });
 
 test("everything works with the keyboard; / searches, j and k go through the rows, not in a field or a dialog", async () => {
@@ -227,8 +221,7 @@ test("everything works with the keyboard; / searches, j and k go through the row
   for (const org_url of [orgUrl, "https://other.okta.com"]) {
     await tenant.producer.scanned([buildFinding({ check: idle })], { org_url });
   }
-  await using watched = await openPage(browser, gateway.url);
-  const { page } = watched;
+  await using page = await openPage(browser, gateway.url);
   await page.locator(".organization-link").first().waitFor();
   await tabTo(page, ".organization-link");
   await page.keyboard.press("Enter");
@@ -264,8 +257,7 @@ test("the focus goes to what is next when a decision or a key that had it vanish
       aChange({ ...first, fingerprint: name, resource: { type: "policy", id: `00p${id}`, name } }),
     ),
   );
-  await using watched = await openPage(browser, gateway.url);
-  const { page } = watched;
+  await using page = await openPage(browser, gateway.url);
   const focused = () => page.evaluate(() => document.activeElement?.textContent ?? "");
   const rule = await openRule(page, failingRule);
   for (const _ of names) {
@@ -293,8 +285,8 @@ test("the focus goes to what is next when a decision or a key that had it vanish
 test("a role that is taken while the page is open takes its actions with it", async () => {
   const tenant = await demoTenant();
   await tenant.producer.scanned([buildFinding({ check: idle })]);
-  await using watched = await openPage(browser, gateway.url);
-  const rule = await openRule(watched.page, failingRule);
+  await using page = await openPage(browser, gateway.url);
+  const rule = await openRule(page, failingRule);
   await rule.getByRole("button", { name: "Waive…" }).waitFor();
   await gateway.addUser(tenant.id, member, "viewer");
   await tenant.producer.scanned([], { org_url: "https://other.okta.com" });

@@ -24,8 +24,6 @@ export async function openStage(environment: Environment = {}) {
   };
 }
 
-export type WatchedPage = Awaited<ReturnType<typeof openPage>>;
-
 /** Shorter than a test may take, so that a failure names what did not appear. */
 const defaultTimeoutMs = 60_000;
 
@@ -69,10 +67,9 @@ export async function openPage(
   page.on("request", (request) => requestUrls.push(request.url()));
   await beforeOpen?.(page);
   await page.goto(url);
-  return {
-    page,
+  return Object.assign(page, {
     /** Every request, in order. */
-    requestUrls: requestUrls as readonly string[],
+    requestUrls,
     /** Waits until the page's connection is in this state. */
     untilConnection: (state: string) =>
       page.locator(`.connection[data-state="${state}"]`).waitFor({ state: "attached" }),
@@ -86,7 +83,7 @@ export async function openPage(
         "requests to elsewhere",
       ).toEqual([]);
     },
-  };
+  });
 }
 
 /** The rows of the rules that fail. */
