@@ -1,3 +1,4 @@
+import { countOf } from "../../shared/outcome_text.ts";
 import { decide } from "./deciding_fields.ts";
 import type { OrgPolicy } from "../org_policy/document.ts";
 import type { CollectedArtifacts, Evidence, JsonList } from "../evidence/artifacts.ts";
@@ -26,7 +27,7 @@ const minimumLength = passwordCheck({
   limit: least("password_length", "characters", 15, { max: 200 }),
   expected: (length) => `a minimum length of at least ${length} characters`,
   path: "complexity.minLength",
-  show: (length) => `${length} characters`,
+  show: (length) => countOf(length, "character"),
   ofDirectory: enforcedByDirectory,
   examines: "The shortest password that each active password policy accepts.",
   why: "Length makes it expensive to guess the password of a stolen hash. DISA requires 15 characters.",
@@ -46,7 +47,7 @@ const minimumAge = passwordCheck({
   expected: (minutes) =>
     `a minimum password age of at least ${minutes} minutes${minutes === 1440 ? " (24 hours)" : ""}`,
   path: "age.minAgeMinutes",
-  show: (minutes) => `${minutes} minutes`,
+  show: (minutes) => countOf(minutes, "minute"),
   examines: "How long users must keep a new password before they can change it again.",
   why: "Without a minimum age, users can change the password several times in a row and return to the old one.",
   disa: 'For each policy, if "Minimum password age is XX hours" is not set to at least "24", this is a finding.',
@@ -60,7 +61,7 @@ const maximumAge = passwordCheck({
   limit: most("password_maximum_age_days", "days", 60, { max: 3650 }),
   expected: (days) => `a maximum password age of 1 to ${days} days`,
   path: "age.maxAgeDays",
-  show: (days) => (days === 0 ? "no limit (0)" : `${days} days`),
+  show: (days) => (days === 0 ? "no limit (0)" : countOf(days, "day")),
   examines: "After how many days a password expires.",
   why: "A leaked password works until it is changed.",
   disa: 'For each policy, if "Password expires after XX days" is not set to "60", this is a finding.',
@@ -102,7 +103,7 @@ const lockoutThreshold = passwordCheck({
   limit: most("password_lockout_attempts", "attempts", 3, { max: 100 }),
   expected: (attempts) => `a lockout after 1 to ${attempts} unsuccessful attempts`,
   path: "lockout.maxAttempts",
-  show: (attempts) => (attempts === 0 ? "no limit (0)" : `${attempts} attempts`),
+  show: (attempts) => (attempts === 0 ? "no limit (0)" : countOf(attempts, "attempt")),
   ofDirectory: lockedByDirectory,
   examines: "After how many wrong passwords Okta locks an account.",
   why: "Without a lockout, attackers can guess passwords online.",
