@@ -51,6 +51,13 @@ test("reads ten pages in one look, says that there are more, and keeps 2,000 ide
   expect(log.toSave().seen).toHaveLength(2000);
 });
 
+test("a later page that cannot be read is not the log's end", async () => {
+  const { log } = logOf(page(0, 1000, at("b")), refusal(500));
+  expect(await log.read()).toMatchObject({ cursor: at("b"), isMore: true });
+  log.advance(at("b"));
+  expect(await log.read()).toBe("unreadable");
+});
+
 test("keeps its cursor where a page names no next one, and fails where such a page is full and has nothing new", async () => {
   const { log } = logOf(page(0, 2, null), page(0, 1000, null), page(0, 1000, null));
   expect(await log.read()).toMatchObject({ cursor: at("a"), isMore: false });
