@@ -29,7 +29,6 @@ export type RequiredFields<Type extends string> = Type extends `${infer Resource
   ? { readonly [Key in `${Resource}_id`]: string }
   : unknown;
 
-/** An event that was checked. */
 export interface CheckedEvent {
   readonly type: EventType;
   readonly payload: EventPayload;

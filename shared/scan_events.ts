@@ -2,8 +2,6 @@ import { makeChannelName } from "./channel_name.ts";
 import type { FindingCreated, ScanEnd, ScanError, ScanProgress, ScanStart } from "./schemas/scan.ts";
 import type { Publisher } from "./send_event.ts";
 
-export type * from "./schemas/scan.ts";
-
 export const scanPrefix = "scan";
 
 /** The channel of one scan; `tenantId` is the scan's own tenant. */

@@ -1,5 +1,5 @@
 import type { Attestation, CheckResult, Finding, Waiver } from "../../shared/report.ts";
-import type { FindingCreated } from "../../shared/scan_events.ts";
+import type { FindingCreated } from "../../shared/schemas/scan.ts";
 import { mapNotes } from "../../shared/schemas/finding_notes.ts";
 import { toLine } from "../../shared/text.ts";
 

@@ -10,7 +10,6 @@ interface BrokerDriver extends MessagePublisher {
    * the signal, and the signal ends the subscription at the broker. What the handlers are called with after that is dropped.
    */
   openChannel(channel: string, handlers: SubscriptionHandlers, signal: AbortSignal): Promise<void>;
-  /** Releases every connection. */
   close(): void;
 }
 

@@ -1,7 +1,6 @@
 /** Longer than any name that a person gives something, or writes down. */
 export const maxPatternLength = 1000;
 
-/** A decision about findings of one check. */
 export interface ResourceDecision {
   readonly check: string;
   /** The resource's exact id or name, or a pattern of its name; null: every finding of the check. */

@@ -91,11 +91,8 @@ export function intervalsOf(timeline: readonly Segment[], { from, to }: Span): r
     known = end;
   }
   if (to > known) intervals.push({ from: known, to, status: "UNKNOWN", reason: null });
-  return joinNeighbors(intervals, (one, other) => one.status === other.status && one.reason === other.reason).map(
-    ({ from: start, to: end, status, reason }) => {
-      return { from: new Date(start).toISOString(), to: new Date(end).toISOString(), status, reason };
-    },
-  );
+  const joined = joinNeighbors(intervals, (one, other) => one.status === other.status && one.reason === other.reason);
+  return joined.map((one) => ({ ...one, from: new Date(one.from).toISOString(), to: new Date(one.to).toISOString() }));
 }
 
 /** The timeline without what could not be read, and with one segment for neighbors that have the same result. */

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { openGateway } from "../../shared/client/gateway_client.ts";
 import type { StatusCounts } from "../../shared/report.ts";
 import { countStates, stateOf, worstVerdict } from "../../shared/rule_result.ts";
-import type { FindingCreated } from "../../shared/scan_events.ts";
+import type { FindingCreated } from "../../shared/schemas/scan.ts";
 import type { NewChange } from "../../shared/schemas/change.ts";
 import type { MonitorUpdate, NewMonitor } from "../../shared/schemas/monitor.ts";
 import { changeEvents, findingEvents, numbered } from "./published.ts";

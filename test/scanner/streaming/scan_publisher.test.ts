@@ -9,7 +9,7 @@ import {
 } from "../../../scanner/streaming/scan_publisher.ts";
 import type { CheckResult, Finding, Report } from "../../../shared/report.ts";
 import { countStates } from "../../../shared/rule_result.ts";
-import type { ScanEvents } from "../../../shared/scan_events.ts";
+import type { ScanEvents } from "../../../shared/schemas/scan.ts";
 import { subscribe, type StreamEvent } from "../../../shared/client/subscribe.ts";
 import { cleanUp } from "../../support/clean_up.ts";
 import { openTestGateway } from "../../support/test_gateway.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { ScanEvents } from "../../../shared/scan_events.ts";
+import type { ScanEvents } from "../../../shared/schemas/scan.ts";
 import { subscribe, type SubscribeOptions } from "../../../shared/client/subscribe.ts";
 import { cutStream, problem, startScriptedServer, stream } from "../../support/scripted_server.ts";
 import { end, watch } from "./watched_stream.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { ScanEvents } from "../../../shared/scan_events.ts";
+import type { ScanEvents } from "../../../shared/schemas/scan.ts";
 import type { SubscribeOptions } from "../../../shared/client/subscribe.ts";
 import {
   endedStream,

@@ -1,5 +1,5 @@
 import { expectTypeOf, test } from "vitest";
-import type { FindingCreated, ScanEnd, ScanEvents } from "../../../shared/scan_events.ts";
+import type { FindingCreated, ScanEnd, ScanEvents } from "../../../shared/schemas/scan.ts";
 import { subscribe, type StreamEvent } from "../../../shared/client/subscribe.ts";
 
 test("the type of an event narrows its data", () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import type { ScanEvents } from "../../../shared/scan_events.ts";
+import type { ScanEvents } from "../../../shared/schemas/scan.ts";
 import { subscribe } from "../../../shared/client/subscribe.ts";
 import { startScriptedServer, status, stream, type Answer } from "../../support/scripted_server.ts";
 import { end, progress, quick, watch } from "./watched_stream.ts";

@@ -5,7 +5,7 @@ import {
   type Subscription,
   type SubscriptionState,
 } from "../../../shared/client/subscribe.ts";
-import type { ScanEvents } from "../../../shared/scan_events.ts";
+import type { ScanEvents } from "../../../shared/schemas/scan.ts";
 import { frame } from "../../support/scripted_server.ts";
 
 export const scanId = "8d6f3f7e-0f0f-4c4c-9a9a-1b1b1b1b1b1b";

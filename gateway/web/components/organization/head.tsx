@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { subscribe } from "../../../../shared/client/subscribe.ts";
-import type { ScanEvents } from "../../../../shared/scan_events.ts";
+import type { ScanEvents } from "../../../../shared/schemas/scan.ts";
 import type { Scan } from "../../../../shared/schemas/scan.ts";
 import { categoryNames } from "../../../../shared/severity.ts";
 import { type Api, toScanPath } from "../../model/api.ts";
