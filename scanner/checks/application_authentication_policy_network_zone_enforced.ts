@@ -173,7 +173,11 @@ function createComparison(
   if (orgPolicy?.apps === undefined) return () => notCovered;
   const byLabel = new Map(orgPolicy.apps.map((entry) => [entry.app, entry]));
   const byPolicy = new Map(orgPolicy.apps.map((entry) => [entry.policy, entry]));
-  const labels = Map.groupBy(apps, nameOf);
+  // An app that was turned off may have the label of the one that took its place.
+  const labels = Map.groupBy(
+    apps.filter((app) => activityOf(app) !== "inactive"),
+    nameOf,
+  );
   const names = Map.groupBy(listed, nameOf);
   const usesOf = memoize((id: string) => policyZoneUse(entriesOf(rulesOf(id)), { accessPath, zones, everyone: null }));
   const comparisonOf = memoize((entry: AppEntry) => memoize((id: string) => compareZones(entry, usesOf(id), zones)));

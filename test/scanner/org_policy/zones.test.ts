@@ -195,6 +195,14 @@ testChanges([
     { [A]: open },
   ],
   [
+    "the document names an app's label that an inactive app has, too",
+    ({ org, policy }) => (
+      Object.assign(app(org, "Timekeeping"), { label: "Travel portal", status: "INACTIVE" }),
+      policy.apps.push({ app: "Travel portal", zones_allowed: ["Office network"] })
+    ),
+    {},
+  ],
+  [
     "two policies of apps have the name that the document says",
     ({ org, policy }) => org.access_policies.value.push({ id: "rstTwin", name: strongPolicy(policy).policy }),
     { [A]: open },
