@@ -1,6 +1,6 @@
 import type { FindingDraft } from "../check.ts";
 import { citationOf, restsOn, type OrgPolicy } from "../../org_policy/document.ts";
-import { Subject } from "./finding_drafts.ts";
+import { Subject, withNote } from "./finding_drafts.ts";
 import { decide, firstRequestText } from "../deciding_fields.ts";
 import type { JsonObject } from "../../../shared/json.ts";
 import {
@@ -136,7 +136,11 @@ export function unlessDirectory(
     return { ...draft, notes: { rests_on: restsOn(policy) } };
   }
   if (draft.status !== "FAIL") return draft;
-  if (source.kind === "none") return source.hidesApps ? { ...draft, note: hiddenApps } : draft;
+  if (source.kind === "none" && source.hidesApps) return { ...draft, note: hiddenApps };
+  if (source.kind === "none")
+    return policy?.user_sourcing === "directory"
+      ? withNote(draft, `no directory is in use, although ${citationOf(policy)} says that one masters every account`)
+      : draft;
   if (source.kind === "missing") return { ...subject.missing(source.evidence), actual };
   if (source.kind === "unreadable")
     return subject.manual("unreadable", `${actual}, and what this version cannot read, ${source.found}`);

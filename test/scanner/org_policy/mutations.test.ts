@@ -239,6 +239,16 @@ test("a departure tells two certificates of one name apart", () => {
   expect(unlisted?.expected).toMatch(/^the certificates of nobody, as /);
 });
 
+test("a FAIL says that the directory of the document is not there", () => {
+  const one = fresh();
+  useDirectory(one, "directory", 10);
+  app(one.org, "Timekeeping").features = [];
+  one.org.saml_idps = { state: "obtained", value: [] };
+  const result = judge(one).find(({ vuln_id: id }) => id === "V-273189");
+  expect(result?.status).toBe("FAIL");
+  expect(result?.detail).toMatch(/found 10 attempts: no directory is in use, although "AC policy .* every account\.$/);
+});
+
 test("the draft leaves out what was read in part", () => {
   const { org } = fresh();
   const [rules, apps] = [org.global_session_policies.value[0].rules, Object.values<Json>(org.app_policy_rules.value)];
