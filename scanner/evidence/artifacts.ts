@@ -1,17 +1,8 @@
 import * as v from "valibot";
 import type { JsonObject } from "../../shared/json.ts";
-import type { ManualReason } from "../../shared/report.ts";
+import { missingReasons } from "../../shared/schemas/finding.ts";
 import { byId, json, listOf, text, time, type Schema } from "./schemas.ts";
 
-const missingReasons = [
-  "missing_scope",
-  "missing_role",
-  "not_available",
-  "provider_error",
-  "unreadable",
-] as const satisfies readonly ManualReason[];
-
-/** Why evidence could not be obtained; becomes the `reason` of every MANUAL that rests on it. */
 export type MissingReason = (typeof missingReasons)[number];
 
 /** A value that was obtained, or why it was not; never an empty default. */

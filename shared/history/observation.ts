@@ -1,5 +1,5 @@
 import type { Explanation, NewChange } from "../schemas/change.ts";
-import type { ManualReason, Severity, Status } from "../schemas/finding.ts";
+import { missingReasons, type ManualReason, type Severity, type Status } from "../schemas/finding.ts";
 import type { HistoryActor, HistoryCause } from "../schemas/history.ts";
 
 /** Times are milliseconds since 1970. */
@@ -85,17 +85,9 @@ export function isSameResult(one: Partial<Verdict> | undefined, other: Partial<V
   return one?.status === other?.status && (one?.reason ?? null) === (other?.reason ?? null);
 }
 
-const unreadableReasons: ReadonlySet<ManualReason | undefined> = new Set<ManualReason>([
-  "missing_scope",
-  "missing_role",
-  "provider_error",
-  "unreadable",
-  "not_available",
-]);
-
 /** True for a result that says only that the rule could not be read: its time is unknown. */
 export function isUnreadable({ reason }: Pick<RuleResult, "reason">): boolean {
-  return unreadableReasons.has(reason);
+  return missingReasons.some((missing) => missing === reason);
 }
 
 /** Higher is worse. Lowest is what could not be read, which decides nothing where something is known. */

@@ -6,6 +6,15 @@ import { described, text, time, type Output } from "./primitives.ts";
 export const statusSchema = v.picklist(["PASS", "FAIL", "MANUAL"], "expected PASS, FAIL or MANUAL");
 export const severitySchema = v.picklist(["high", "medium", "low"], "expected high, medium or low");
 
+/** Why evidence could not be obtained; becomes the reason of every MANUAL that rests on it. */
+export const missingReasons = [
+  "missing_scope",
+  "missing_role",
+  "not_available",
+  "provider_error",
+  "unreadable",
+] as const;
+
 /**
  * Why a verdict could not be given; set with MANUAL and only then. `interrupted`: the scan ended before the check was evaluated.
  * `not_applicable`: the rule does not apply, which is counted apart from what needs manual review. `rule_changed`: this revision
@@ -16,11 +25,7 @@ export const severitySchema = v.picklist(["high", "medium", "low"], "expected hi
  */
 export const manualReasonSchema = v.picklist(
   [
-    "missing_scope",
-    "missing_role",
-    "not_available",
-    "provider_error",
-    "unreadable",
+    ...missingReasons,
     "interrupted",
     "needs_review",
     "rule_changed",

@@ -1,15 +1,10 @@
 import { describe, expect, test } from "vitest";
-import {
-  missing,
-  obtained,
-  type ArtifactName,
-  type CollectedArtifacts,
-  type MissingReason,
-} from "../../scanner/evidence/artifacts.ts";
+import { missing, obtained, type ArtifactName, type CollectedArtifacts } from "../../scanner/evidence/artifacts.ts";
 import { catalog, type CatalogCheck } from "../../scanner/catalog/catalog.ts";
 import { findCheck } from "../../scanner/catalog/select_checks.ts";
 import type { FindingDraft } from "../../scanner/checks/check.ts";
 import { evaluateCheck, unevaluatedResult } from "../../scanner/evaluate.ts";
+import { missingReasons } from "../../shared/schemas/finding.ts";
 import {
   aPasswordPolicy,
   aSessionPolicy,
@@ -19,18 +14,10 @@ import {
   outcomeOf,
 } from "../support/artifact_builders.ts";
 
-const reasons: readonly MissingReason[] = [
-  "missing_scope",
-  "missing_role",
-  "not_available",
-  "provider_error",
-  "unreadable",
-];
-
 /** Every check, every artifact that it may look at, and every reason why that can be missing. */
 describe("evidence that is missing", () => {
   const cells = catalog.flatMap((check) =>
-    artifactsOf(check).flatMap((name) => reasons.map((reason) => [check.name, name, reason] as const)),
+    artifactsOf(check).flatMap((name) => missingReasons.map((reason) => [check.name, name, reason] as const)),
   );
 
   test.each(cells)("%s without %s because of %s is MANUAL for that reason", (name, artifact, reason) => {
