@@ -3,12 +3,13 @@ const focusable = "a[href], button:enabled, input:enabled, select:enabled, texta
 /** Puts the focus on what is next when what had it vanishes; the browser would give it to the document. */
 export function keepFocus(): void {
   let held: HTMLElement | null = null;
-  // Stays where the element was when that is removed.
-  const place = document.createRange();
+  // Stay where an element was when that is removed: the one with the focus, and the one that had it before a dialog.
+  const [place, opener] = [document.createRange(), document.createRange()];
 
   document.addEventListener("focusin", ({ target }) => {
     held = target as HTMLElement;
     place.selectNode(held);
+    if (held.closest("dialog") === null) opener.selectNode(held);
   });
   // A click next to it takes the focus away on purpose.
   document.addEventListener("pointerdown", ({ target }) => {
@@ -21,11 +22,13 @@ export function keepFocus(): void {
     held.focus();
     // While an action runs its buttons are disabled.
     if (document.activeElement === held || held.matches(":disabled")) return;
-    const { startContainer } = place;
+    // A dialog that closes cannot give the focus back to what is gone.
+    const from = held.closest("dialog")?.open === false ? opener : place;
+    const { startContainer } = from;
     let around = startContainer instanceof Element ? startContainer : null;
     for (; around !== null; around = around.parentElement) {
       const all = [...around.querySelectorAll<HTMLElement>(focusable)].filter((one) => one.checkVisibility());
-      const next = all.find((one) => place.comparePoint(one, 0) > 0) ?? all.at(-1);
+      const next = all.find((one) => from.comparePoint(one, 0) > 0) ?? all.at(-1);
       if (next !== undefined) return next.focus();
     }
   }
