@@ -82,8 +82,8 @@ async function bundle(entry: string, outdir: string, options: BuildOptions = {})
     format: "esm",
     jsx: "automatic",
     jsxImportSource: "preact",
-    // Browsers with `light-dark()`.
-    target: ["chrome123", "firefox120", "safari17.5"],
+    // `page.tsx` says so to older ones.
+    target: ["chrome123", "firefox125", "safari17.5"],
     legalComments: "none",
     logLevel: "error",
     ...options,

@@ -29,6 +29,20 @@ test("a gateway that restarts is told, what is known stays, and what happened me
   await page.locator(".running").waitFor({ state: "detached" });
 });
 
+test("a browser that is too old is told which ones are not, instead of a gateway that cannot be reached", async () => {
+  await using page = await openPage(browser, gateway.url, {
+    async beforeOpen(page) {
+      await page.addInitScript(() => {
+        CSS.supports = () => false;
+        Reflect.deleteProperty(AbortSignal, "any");
+        Reflect.deleteProperty(Map, "groupBy");
+        Reflect.deleteProperty(Promise, "withResolvers");
+      });
+    },
+  });
+  await page.getByText("This browser is too old for this page").waitFor();
+});
+
 test("a refused stream says why and when it is tried again, and 'Try now' ends the pause", async () => {
   const tenant = await demoTenant();
   await tenant.producer.register({ org_url: orgUrl, checks_total: 1 });
