@@ -125,6 +125,11 @@ test("a change that no event explains says so, and what moved with it is in the 
 
   await monitor.store([breakMfa({ from: fail, to: pass, explained_by: [], also: ["zone.update Offices"] })]);
   await rule.locator("li", { hasText: "PASS · the log names nobody" }).waitFor();
+  await monitor.store([breakMfa()]);
+  // The newest first; among the news the worst is.
+  const moved = () =>
+    rule.locator("section li").evaluateAll((all) => all.map((one) => one.textContent.split(" · ")[1]));
+  await expect.poll(moved).toEqual(["FAIL", "PASS", "FAIL"]);
   await page.goto(`${gateway.url}/#/organizations/none`);
   await expect.poll(() => page.title()).toMatch(/This organization cannot be shown · scanstream$/);
 });

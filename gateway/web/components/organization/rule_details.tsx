@@ -46,6 +46,7 @@ export function RuleDetails({ rule, store, decisions, onDecide, now }: OpenRules
   const fix = fixText(check);
   const passing = passingDays(history);
   const changes = store.changes.filter((change) => change.check === check);
+  const newestFirst = toNews(changes.slice(0, shownChanges), null).toSorted((a, b) => b.atMs - a.atMs);
   const since =
     rule.state === "pass" && passing !== null ? { atMs: passing.fromMs, actor: null, days: passing } : rule.since;
   return (
@@ -86,7 +87,7 @@ export function RuleDetails({ rule, store, decisions, onDecide, now }: OpenRules
         <section>
           <h3>Changes</h3>
           <ol>
-            {toNews(changes.slice(0, shownChanges), null).map((item) => (
+            {newestFirst.map((item) => (
               <li key={item.id}>
                 <Time atMs={item.atMs} />
                 {` · ${item.change.to === null ? "gone" : formatVerdict(item.change.to)} · ${byWhom(item)}`}
