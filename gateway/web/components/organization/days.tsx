@@ -28,13 +28,7 @@ function Bars(props: { readonly class: string; readonly label: string; readonly 
   const total = bars.reduce((sum, { days }) => sum + days, 0);
   let x = 0;
   return (
-    <svg
-      class={props.class}
-      viewBox={`0 0 ${Math.max(1, total)} 10`}
-      preserveAspectRatio="none"
-      role="img"
-      aria-label={label}
-    >
+    <svg class={props.class} viewBox={`0 0 ${Math.max(1, total)} 10`} preserveAspectRatio="none" role="img">
       <title>{label}</title>
       {bars.map(({ tone, days, height }) => {
         x += days;
