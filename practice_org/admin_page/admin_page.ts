@@ -110,6 +110,7 @@ function showPage({ query }: PracticeRequest, org: Org): PracticeResponse {
     `style-src 'nonce-${nonce}'`,
     `script-src 'nonce-${nonce}'`,
     "connect-src 'self'",
+    "img-src data:",
     "form-action 'self'",
     "base-uri 'none'",
     "frame-ancestors 'none'",

@@ -28,6 +28,7 @@ export function renderPage({ state, app, serviceApp, log }: Org, { actor, nonce,
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escaped(contents.name)}: admin page</title>
+<link rel="icon" href="data:,">
 <style nonce="${nonce}">${pageStyle}</style>
 </head>
 <body>
