@@ -31,7 +31,14 @@ export const systemlogStreamingEnabled = defineCheck({
       'Choose "Add Log Stream", then AWS EventBridge or Splunk Cloud',
       "Complete the fields, save, and see that the stream is Active",
     ],
-    deciding_fields: [decide("log_streams", ["status"])],
+    deciding_fields: [
+      decide("log_streams", ["status"]),
+      decide(
+        "apps",
+        ["status", "settings.oauthClient.application_type", "credentials.oauthClient.client_id"],
+        "with `siem` in the document",
+      ),
+    ],
   },
   evaluate({ log_streams: streams, apps }, { orgPolicy }) {
     const drafts = judgeList(streams, {
