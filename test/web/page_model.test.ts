@@ -151,6 +151,7 @@ test.each<[string, Partial<Change>, Partial<Finding> | null, object | null]>([
   ["no waiver of the monitor", {}, ofRun, null],
   ["a waiver that the scan names", { to_waived: true }, ofRun, { by: "eve", reason: "accepted" }],
   ["one that began since", { to_waived: true, cause: "decision" }, ofRun, { by: null }],
+  ["one of a limit that began since", { to_waived: true, cause: "org_policy" }, ofRun, { by: null }],
   ["one that was prolonged since", { to_waived: true }, { ...ofRun, waiver_expires: "2026-11-21" }, { by: null }],
   ["an attestation of the scan", { to: unread }, { ...unread, ...ofRun }, { by: "eve", status: "PASS" }],
   ["an attestation of another result", { to: open }, { ...unread, ...ofRun }, null],

@@ -18,8 +18,9 @@ export function toFinding(change: Change, scanned: StoredFinding | undefined, no
   if (to === null) return null;
   const isSame = scanned?.status === to.status;
   const isSameResult = isSame && scanned.reason === to.reason;
-  // A monitor does not say which decision began or ended after the scan.
-  const decided = cause !== "decision" || created_at < (scanned?.created_at ?? "") ? scanned : undefined;
+  // A monitor does not say which decision, or which limit of a document, began or ended after the scan.
+  const isOfMonitor = cause === "decision" || cause === "org_policy";
+  const decided = isOfMonitor && created_at >= (scanned?.created_at ?? "") ? undefined : scanned;
   const attested = isSameResult ? decided : undefined;
   const isNamed = change.to_waived && decided?.waiver_by && !isExpired(decided.waiver_expires, nowMs);
   const { waiver_reason, waiver_by, waiver_expires } = isNamed ? decided : waiverOfChange(change);
