@@ -21,11 +21,8 @@ export function groupChanges<Item extends Explained>(changes: readonly Item[]): 
 
 /** Null for what no event explains: it belongs to nothing else. */
 function keyOf({ explained_by: events, cause }: Explained): string | null {
-  if (cause === "start" || events.length === 0 || events.some(({ uuid }) => uuid === "unknown")) return null;
-  return events
-    .map(({ uuid }) => uuid)
-    .toSorted()
-    .join(" ");
+  const ids = events.map(({ uuid }) => uuid);
+  return cause === "start" || ids.length === 0 || ids.includes("unknown") ? null : ids.toSorted().join(" ");
 }
 
 /** `1 change to zone "Offices" by Alex Admin (alex@acme.com) changed 7 results`. */

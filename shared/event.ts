@@ -93,12 +93,8 @@ export function requireEvent(type: unknown, payload: unknown): CheckedEvent {
     const shown = typeof type === "string" ? JSON.stringify(type.slice(0, 80)) : typeof type;
     throw invalid(`event type ${shown} is not <resource>.<verb> in lower case, of at most 200 characters`);
   }
-  const resource = type.slice(0, type.indexOf("."));
-  if (!isEventType(type)) {
-    throw invalid(
-      `verb ${JSON.stringify(type.slice(resource.length + 1, resource.length + 41))} is not one of ${verbs.join(", ")}`,
-    );
-  }
+  const [resource = "", verb = ""] = type.split(".");
+  if (!isEventType(type)) throw invalid(`verb ${JSON.stringify(verb.slice(0, 40))} is not one of ${verbs.join(", ")}`);
   requireFlat(payload);
   if (isTerminalEventType(type) && !isUuid(payload[`${resource}_id`])) {
     throw invalid(`a terminal event carries the UUID of its resource as ${JSON.stringify(`${resource}_id`)}`);

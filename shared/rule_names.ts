@@ -29,9 +29,7 @@ export function findRule<Rule extends RuleNames>(name: string, rules: readonly R
 /** Message for a name that no rule has, with the nearest one where one is near. */
 export function unknownRule(name: string, rules: readonly RuleNames[], otherwise: string): string {
   const wanted = name.trim().toLowerCase();
-  const names = new Map(
-    rules.flatMap((rule) => namesOf(rule).map((candidate) => [candidate.toLowerCase(), candidate])),
-  );
+  const names = new Map(rules.flatMap(namesOf).map((candidate) => [candidate.toLowerCase(), candidate]));
   const nearest = nearestName(wanted, [...names.keys()]);
   const advice = nearest === null ? otherwise : `did you mean ${JSON.stringify(names.get(nearest))}?`;
   return `unknown rule ${JSON.stringify(name)}: ${advice}`;

@@ -266,17 +266,16 @@ test.each<[string, object, readonly Decision[], readonly string[]]>([
   ],
   ["a change for the better", { news: toNewsOf({ from: fail, to: pass }) }, [], []],
   ["a monitor without reports", { watch: "stale" }, [], ["not watched"]],
-  [
-    "a decision about it that ends",
-    {},
-    [aDecision({ expires: "2026-12-01", org_url: "https://acme.okta.com" })],
-    ["decision ends"],
-  ],
-  ["a decision that has ended", {}, [aDecision({ expires: "2026-11-21", org_url: "https://acme.okta.com" })], []],
-  ["a decision that holds longer", {}, [aDecision({ expires: "2027-12-01", org_url: "https://acme.okta.com" })], []],
+  ["a decision about it that ends", {}, [decisionUntil("2026-12-01")], ["decision ends"]],
+  ["a decision that has ended", {}, [decisionUntil("2026-11-21")], []],
+  ["a decision that holds longer", {}, [decisionUntil("2027-12-01")], []],
 ])("needs you: %s", (_, changed, decisions, needs) => {
   expect(needsYou({ watch: "live", news: [], cat1Open: 0, decisions, ...changed }, nowMs)).toEqual(needs);
 });
+
+function decisionUntil(expires: string) {
+  return aDecision({ expires, org_url: "https://acme.okta.com" });
+}
 
 function toNewsOf(change: Partial<Change>) {
   vi.stubGlobal("CHECK_CATALOG", {});
