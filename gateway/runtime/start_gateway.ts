@@ -1,6 +1,7 @@
 import type { Database } from "../../drizzle/database.ts";
 import type { Broker } from "../../shared/broker.ts";
-import { openBroker, type BrokerConfig } from "../../shared/brokers/broker_config.ts";
+import type { BrokerConfig } from "../../shared/brokers/broker_config.ts";
+import { openBroker } from "../../shared/brokers/open_broker.ts";
 import type { GatewayConfig } from "../config.ts";
 import { createGateway, type ProductOptions } from "../create_gateway.ts";
 import { scanstreamFeatures } from "../features/scanstream_features.ts";

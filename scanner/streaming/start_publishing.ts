@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { MessagePublisher } from "../../shared/broker.ts";
 import { readGatewayAccess, type GatewayAccess } from "../../command_line/gateway_access.ts";
-import { openBroker, parseBrokerConfig, type BrokerConfig } from "../../shared/brokers/broker_config.ts";
+import { parseBrokerConfig, type BrokerConfig } from "../../shared/brokers/broker_config.ts";
+import { openBroker } from "../../shared/brokers/open_broker.ts";
 import { createEnvironmentReader, type Environment } from "../../shared/environment_reader.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { openGateway } from "../../shared/client/gateway_client.ts";

@@ -1,4 +1,3 @@
-import type { Broker } from "../broker.ts";
 import type { EnvironmentReader } from "../environment_reader.ts";
 import { parseRedisUrl } from "./redis_url.ts";
 import { parseCredential, parseServiceUrl } from "./service_url.ts";
@@ -35,12 +34,4 @@ export function parseBrokerConfig(reader: EnvironmentReader): BrokerConfig {
   if (redisUrl === null || address === null) return { kind: "memory" };
   const named = address.kind === "single" ? address.database : null;
   return { kind: "redis", url: redisUrl, databaseNumber, ignoredDatabase: named === databaseNumber ? null : named };
-}
-
-/** Loads only the adapter that it opens: the client of Redis is a tenth of a gateway's start and memory. */
-export async function openBroker(config: BrokerConfig): Promise<Broker> {
-  if (config.kind === "memory") return (await import("./memory.ts")).createMemoryBroker();
-  const { url, databaseNumber: database } = config;
-  if (config.kind === "redis") return (await import("./redis.ts")).createRedisBroker({ url, database });
-  return (await import("./upstash.ts")).createUpstashBroker({ url, token: config.token, database });
 }
