@@ -82,7 +82,7 @@ export function compareZones(
 }
 
 /** Why the zones that a document names cannot be compared; null where they can. */
-function zoneProblem(names: readonly string[], zones: Zones): string | null {
+export function zoneProblem(names: readonly string[], zones: Zones): string | null {
   for (const name of new Set(names)) {
     const found = zones.named(name);
     if (found.length > 1) return `the org has ${found.length} zones with the name "${name}"`;

@@ -1,8 +1,10 @@
 import { nearestName } from "../../shared/nearest_name.ts";
+import { readZones } from "../checks/evaluating/zones.ts";
 import { nameOf } from "../checks/parsing/names.ts";
 import { areAllAppsSeen, isSystem } from "../checks/parsing/whole_list.ts";
 import { clientIdOf } from "../checks/systemlog_streaming_enabled.ts";
 import { entriesOf, type CollectedArtifacts, type Evidence } from "../evidence/artifacts.ts";
+import { zoneProblem } from "./comparison.ts";
 import { citationOf, standingOf, type OrgPolicy } from "./document.ts";
 
 /** The answer of `org-policy check`: lines for a person, and whether something has to be done about the document. */
@@ -84,22 +86,23 @@ const maxAdvised = 10;
 function absentNames(policy: OrgPolicy, artifacts: CollectedArtifacts): readonly string[] {
   const { session_policies: sessions = [], apps = [], api_tokens: tokens = [], siem } = policy;
   const { network_zones, global_session_policies, access_policies, api_tokens } = artifacts;
-  const zones = [...sessions, ...apps].flatMap(({ zones_allowed = [], zones_denied = [] }) => [
-    ...zones_allowed,
-    ...zones_denied,
-  ]);
+  const lists = [...sessions, ...apps].flatMap((entry) => [entry.zones_allowed ?? [], entry.zones_denied ?? []]);
+  const zones = [...lists, ...tokens.map((token) => token.zones)].flat();
   const seenApps = areAllAppsSeen(artifacts.apps) ? entriesOf(artifacts.apps) : undefined;
   const seenSessions = wholeOf(global_session_policies)?.map((one) => one.policy);
   const wholeSessions = seenSessions?.some(isSystem) === true ? seenSessions : undefined;
-  const lists: readonly (readonly [kind: string, known: readonly string[] | undefined, names: readonly string[]])[] = [
-    ["zone", wholeOf(network_zones)?.map(nameOf), [...zones, ...tokens.flatMap((token) => token.zones)]],
+  const kinds: readonly (readonly [kind: string, known: readonly string[] | undefined, names: readonly string[]])[] = [
+    ["zone", wholeOf(network_zones)?.map(nameOf), zones],
     ["session policy", wholeSessions?.map(nameOf), sessions.map((one) => one.policy)],
     ["app", seenApps?.map(nameOf), apps.flatMap(({ app }) => app ?? [])],
     ["policy of apps", wholeOf(access_policies)?.map(nameOf), apps.flatMap((one) => one.policy ?? [])],
     ["API token", wholeOf(api_tokens)?.map(nameOf), tokens.map(({ token }) => token)],
     ["client", seenApps?.map(clientIdOf), siem === undefined ? [] : [siem.client_id]],
   ];
-  return lists.flatMap(([kind, known = null, names]) => {
+  const listed = readZones(network_zones);
+  const known = [...new Set(zones)].filter((name) => listed.missing === null && listed.named(name).length > 0);
+  const problems = known.flatMap((name) => zoneProblem([name], listed) ?? []);
+  const absent = kinds.flatMap(([kind, known = null, names]) => {
     if (known === null) return [];
     const has = new Set(kind === "session policy" || kind === "app" ? [...known, "*"] : known);
     return [...new Set(names)]
@@ -110,6 +113,7 @@ function absentNames(policy: OrgPolicy, artifacts: CollectedArtifacts): readonly
         return `The org has no ${kind} ${JSON.stringify(name)}${advice}`;
       });
   });
+  return [...absent, ...problems.map((problem) => `The document decides nothing by a zone: ${problem}`)];
 }
 
 function wholeOf<Value>(evidence: Evidence<Value> | undefined): Value | undefined {

@@ -110,6 +110,11 @@ test("check says what is covered, when it ends, and what the org does not have",
     'The org has no client "0oaSiem"',
   );
   const zone = (name: string) => ({ id: name, name });
+  const ofApps = parse({ apps: [{ app: "*", zones_denied: ["Bad guys"] }] });
+  const blocklist = { ...zone("Bad guys"), status: "ACTIVE", usage: "BLOCKLIST" };
+  expect(
+    examineOrgPolicy(ofApps, "2026-11-28T12:00:00.000Z", { network_zones: obtained([blocklist]) }).lines.at(-1),
+  ).toMatch(/^The document decides nothing by a zone: the zone "Bad guys" is a blocklist/);
   const { lines, isFine } = examineOrgPolicy(policy, "2026-11-28T12:00:00.000Z", {
     network_zones: obtained([zone("Office"), zone("Branch")]),
     api_tokens: obtained([]),
