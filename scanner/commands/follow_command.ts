@@ -160,7 +160,7 @@ export function openChangeFile({ path, signer, factsAt, nowMs, say }: ChangeFile
   let isBroken = false;
   let mayBeCut = true;
   /** Lines that the disk had no place for, oldest first: without them the time after would be known with old verdicts. */
-  const rest: (ChangeLine | WatchLine)[] = [];
+  let rest: readonly (ChangeLine | WatchLine)[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
   let signed = Promise.resolve();
   try {
@@ -187,22 +187,23 @@ export function openChangeFile({ path, signer, factsAt, nowMs, say }: ChangeFile
 
   /** A disk that is full must not end the watch: said once, until it can be written again; then the file gets what it lacks. */
   function append(lines: readonly (ChangeLine | WatchLine)[]): void {
-    rest.push(...lines);
-    rest.splice(0, rest.length - maxPending);
+    const all = [...rest, ...lines];
+    let written = 0;
     try {
       // One at a time, so that none is written twice.
-      while (rest.length > 0) {
+      for (const line of all) {
         const start = mayBeCut && isLastLineCut(path) ? "\n" : "";
         mayBeCut = true;
-        appendFileSync(path, `${start}${toPrintableJson(rest[0])}\n`);
+        appendFileSync(path, `${start}${toPrintableJson(line)}\n`);
         mayBeCut = isEmpty = false;
-        rest.shift();
+        written += 1;
       }
       isBroken = false;
     } catch (error) {
       if (!isBroken) say(explain(error));
       isBroken = true;
     }
+    rest = all.slice(written).slice(-Math.max(maxPending, lines.length));
   }
 
   function waitForMidnight(): void {

@@ -6,6 +6,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { builtIn } from "../../../scanner/catalog/catalog.ts";
 import { openChangeFile } from "../../../scanner/commands/follow_command.ts";
 import { sha256 } from "../../../scanner/digest.ts";
+import { maxPending } from "../../../scanner/follow/follow_record.ts";
 import { readSigner } from "../../../scanner/signing/keys.ts";
 import type { Statement } from "../../../scanner/signing/statement.ts";
 import { ownFolder } from "../../support/clean_up.ts";
@@ -24,10 +25,11 @@ test("a line that a full disk has cut is followed by whole lines", async () => {
   const file = openChangeFile({ path, signer: null, nowMs: Date.now, say: expect.fail, factsAt });
   const line = { schema: "scanstream.watch/1", org_url: "https://acme.okta.com", from: "a", to: "b" } as const;
   file.append([line]);
-  file.append([line]);
+  // Every first result of a large org.
+  file.append(Array.from({ length: maxPending + 1 }, () => line));
   await file.close();
   const [, ...lines] = (await readFile(path, "utf8")).split("\n");
-  expect(lines).toEqual([JSON.stringify(line), JSON.stringify(line), ""]);
+  expect(lines).toEqual([...Array.from({ length: maxPending + 2 }, () => JSON.stringify(line)), ""]);
 });
 
 test.runIf(existsSync("/dev/full"))(
