@@ -25,8 +25,8 @@ export class FollowRecord implements EventQueue<ChangeLine> {
   /** Written lines that the gateway may not have, oldest first. */
   #pending: readonly ChangeLine[];
   #hasOmitted = false;
-  /** The first results were stored at the gateway before: a monitor without a report was deleted there since. */
-  readonly #isStateSettled: boolean;
+  /** The gateway has stored the first results: a monitor without a report was deleted there since, or its changes were lost. */
+  #isStateSettled: boolean;
   #committed: Committed | null;
   /** The part that disk does not have: lines are saved at the next poll, the rest in its time. */
   #unsaved: "lines" | "time" | null = null;
@@ -82,7 +82,9 @@ export class FollowRecord implements EventQueue<ChangeLine> {
     const ids = new Set(lines.map(({ id }) => id));
     this.#pending = this.#pending.filter(({ id }) => !ids.has(id));
     this.#unsaved = "lines";
-    if (this.#pending.length === 0) this.#hasOmitted = false;
+    if (this.#pending.length > 0) return;
+    this.#hasOmitted = false;
+    this.#isStateSettled = true;
   }
 
   /** A new monitor is handed every verdict as its first state; on the output they were lines before. */

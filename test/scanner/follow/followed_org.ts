@@ -87,13 +87,13 @@ export async function setUpOrg(options: Partial<PracticeOrgOptions> = {}) {
     const said: string[] = [];
     const looks: MonitorUpdate[] = [];
     const calls: string[] = [];
+    let register = (_lastLookAt: string | null) => {};
     const openMonitor: FollowParts["openMonitor"] = ({ monitorId, onRegistered, changes }) => {
       calls.push(`started ${monitorId}`);
       const id = registeredAs ?? monitorId;
       // As after the gateway's answer, which takes a turn or more.
-      queueMicrotask(() =>
-        onRegistered({ id, channel: "", last_look_at: registeredAs === null ? "2026-11-22" : null }),
-      );
+      register = (last_look_at) => onRegistered({ id, channel: "", last_look_at });
+      queueMicrotask(() => register(registeredAs === null ? "2026-11-22" : null));
       return {
         polled: (look) => void looks.push(look),
         changed() {
@@ -143,6 +143,8 @@ export async function setUpOrg(options: Partial<PracticeOrgOptions> = {}) {
       said,
       looks,
       calls,
+      /** As when the gateway has lost what it had. */
+      restored: () => register(null),
       finished,
       /** Until the follower waits for its next look, or has ended. */
       settled: () => Promise.race([time.waits(), ended]),

@@ -158,6 +158,9 @@ describe("a follower, where the log or the organization fails", () => {
     const { started } = await setUpOrg();
     const first = await started();
     const count = first.lines.length;
+    expect(first.calls.at(-1)).toBe(`changed ${count}`);
+    first.restored();
+    expect(first.calls.slice(-2)).toEqual([`changed ${count}`, `changed ${count}`]);
     await first.stop();
     const registeredAs = idAfter(first.calls[0]?.replace("started ", "") ?? "");
     const second = await started({ registeredAs });
