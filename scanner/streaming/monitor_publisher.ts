@@ -53,15 +53,19 @@ export function createMonitorPublisher(
   let monitor: RegisteredMonitor | null = null;
   let update: MonitorUpdate = {};
   let last: MonitorUpdate = { status: "stopped" };
-  /** Time of the newest change that the gateway has had. */
+  /** Times of the last change that the gateway had, and of the last one that was sent. */
   let lastChangeAt = "";
+  let sentAt = "";
   const publisher = createQueuePublisher<NewChange>(
     {
       kind: "monitor",
       gateway,
       queue: changes,
       heartbeatMs: options.heartbeatMs ?? Math.max(registration.interval_seconds, 20) * 1000,
-      toEvent: (change) => ({ type: "finding.updated", payload: toFindingUpdated(id, change) }),
+      toEvent(change) {
+        if (change.cause !== "start") sentAt = change.seen_at;
+        return { type: "finding.updated", payload: toFindingUpdated(id, change) };
+      },
       nameOf: ({ check }) => `A change of ${vulnIdOf(check)}`,
       async register(signal) {
         monitor = await register(signal);
@@ -72,7 +76,8 @@ export function createMonitorPublisher(
       async update(signal) {
         const body = { status: "running", ...update };
         const { last_change_at: at } = await gateway.ask("PATCH", path(), updatedSchema, { body, signal });
-        const isRestored = (at ?? "") < lastChangeAt;
+        // After a clock was set back, a later change has an earlier time.
+        const isRestored = (at ?? "") < lastChangeAt && at !== sentAt;
         lastChangeAt = at ?? "";
         if (isRestored) onRestored();
       },
