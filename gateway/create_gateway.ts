@@ -84,12 +84,8 @@ async function open(options: GatewayOptions & ProductOptions, opened: Opened) {
   const peerAddress = (env: unknown) => http.peerAddress(env);
 
   let isDraining = false;
-  const readiness = createReadiness({
-    pingDatabase: () => ping(database),
-    pingBroker: () => broker.ping(),
-    isDraining: () => isDraining,
-    log,
-  });
+  const pings = { pingDatabase: () => ping(database), pingBroker: () => broker.ping() };
+  const readiness = { isDraining: () => isDraining, ...createReadiness({ ...pings, log }) };
   const metrics = createPrometheusMetrics({
     openStreams: () => manager.streams.stats().members,
     openChannels: () => manager.streams.stats().channels,

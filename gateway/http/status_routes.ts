@@ -53,7 +53,8 @@ export function statusRoutes({ readiness, metricsText, peerAddress }: Dependenci
   routes.get("/healthz", openTo("public"), getHealth, (c) => c.json({ status: "ok" }));
 
   routes.get("/readyz", openTo("public"), getReadiness, async (c) => {
-    const { database, broker, isDraining } = await readiness.check();
+    const { database, broker } = await readiness.check();
+    const isDraining = readiness.isDraining();
     const checks = { database: database ? "ok" : "away", broker: broker ? "ok" : "away", draining: isDraining };
     if (database && broker && !isDraining) return c.json({ status: "ready", checks });
     const reasons = [

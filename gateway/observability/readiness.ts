@@ -4,14 +4,13 @@ import type { Log } from "./log.ts";
 /** Tells whether new work should be sent here. */
 export interface Readiness {
   /** Pings: never a cached result. Never rejects. */
-  check(): Promise<{ readonly database: boolean; readonly broker: boolean; readonly isDraining: boolean }>;
+  check(): Promise<{ readonly database: boolean; readonly broker: boolean }>;
   readonly isDraining: () => boolean;
 }
 
 export interface ReadinessOptions {
   readonly pingDatabase: () => Promise<void>;
   readonly pingBroker: () => Promise<void>;
-  readonly isDraining: () => boolean;
   /** Receives one line when the database or the broker goes away, with the cause, and one when it answers again. */
   readonly log?: Pick<Log, "info" | "warn">;
 }
@@ -19,14 +18,13 @@ export interface ReadinessOptions {
 const timeoutMs = 2000;
 
 /** Pings the database and the broker. Concurrent calls share one ping of each. */
-export function createReadiness({ log, ...options }: ReadinessOptions): Readiness {
+export function createReadiness({ log, ...options }: ReadinessOptions): Pick<Readiness, "check"> {
   const isDatabaseUp = watch("database", options.pingDatabase, log);
   const isBrokerUp = watch("broker", options.pingBroker, log);
   return {
-    isDraining: options.isDraining,
     async check() {
       const [database, broker] = await Promise.all([isDatabaseUp(), isBrokerUp()]);
-      return { database, broker, isDraining: options.isDraining() };
+      return { database, broker };
     },
   };
 }

@@ -3,7 +3,13 @@ import type { Engine, Finding } from "../../shared/report.ts";
 import { catalog, type CatalogCheck } from "../catalog/catalog.ts";
 import { evaluateCheck } from "../evaluate.ts";
 import { artifactTable, objectParts } from "../evidence/artifact_table.ts";
-import type { ArtifactName, CollectedArtifacts, Evidence, MissingEvidence } from "../evidence/artifacts.ts";
+import {
+  isNotShown,
+  type ArtifactName,
+  type CollectedArtifacts,
+  type Evidence,
+  type MissingEvidence,
+} from "../evidence/artifacts.ts";
 import { createCollection } from "../evidence/collect.ts";
 import type { HttpIdpClient } from "../okta/http_idp_client.ts";
 import type { IdpClient, IdpRequest, Reading } from "../okta/idp_client.ts";
@@ -94,8 +100,6 @@ function templateOf(path: string): string {
   return Object.values(objectParts).find((part) => fits(part.path))?.path ?? path;
 }
 
-const unread: ReadonlySet<string> = new Set(["missing_scope", "missing_role", "not_available", "provider_error"]);
-
 /** Evidence with rules that may be for groups. */
 const withGroups: readonly ArtifactName[] = [
   "global_session_policies",
@@ -117,7 +121,7 @@ function limitsOf(
   const { findings } = evaluateCheck(check, artifacts, context);
   // A part of the evidence is missing, or the provider hides it, which only a finding says.
   const isUnread = ({ reason, detail }: Finding) =>
-    unread.has(reason ?? "") || (reason === "needs_review" && detail.includes("Classic Engine"));
+    isNotShown(reason) || (reason === "needs_review" && detail.includes("Classic Engine"));
   const open = findings.filter((finding) => !finding.advisory && isUnread(finding));
   const [first] = [...missing, ...open];
   if (first !== undefined) {

@@ -5,6 +5,11 @@ import { byId, json, listOf, text, time, type Schema } from "./schemas.ts";
 
 export type MissingReason = (typeof missingReasons)[number];
 
+/** True where the provider did not show the evidence; `unreadable` is evidence that it showed, and that this version cannot read. */
+export function isNotShown(reason: string | null | undefined): boolean {
+  return reason !== "unreadable" && missingReasons.some((missing) => missing === reason);
+}
+
 /** A value that was obtained, or why it was not; never an empty default. */
 export type Evidence<Value> =
   | { readonly state: "obtained"; readonly value: Value; readonly read?: ReadFact }

@@ -144,7 +144,7 @@ export class SystemLog {
     let cursor = from;
     for (let count = 1; ; count++) {
       const page = await this.#options.pages.getPage({ path: cursor, scope: "logs.read" });
-      // The pages before are kept, and the next look says what is wrong: their cursor is good, but not the log's end.
+      // The pages before are kept, and the next poll says what is wrong: their cursor is good, but not the log's end.
       if (page.state === "missing") return cursor === from ? refusalOf(page) : { events, cursor, isMore: true };
       const { entries, next } = page.value;
       for (const entry of entries) {

@@ -1,4 +1,4 @@
-import type { ArtifactName, CollectedArtifacts, MissingReason } from "../evidence/artifacts.ts";
+import { isNotShown, type ArtifactName, type CollectedArtifacts } from "../evidence/artifacts.ts";
 import { artifactsReadBy } from "../evidence/artifacts_read_by.ts";
 import { evaluateTraced, toContext } from "../run_scan.ts";
 import type { CheckResult, Engine, StatusCounts } from "../../shared/report.ts";
@@ -132,14 +132,7 @@ function textOf({ event }: Relevant): string {
   return [event.type, objectOf(event)?.name ?? ""].join(" ").trimEnd();
 }
 
-const unread: ReadonlySet<string> = new Set<MissingReason>([
-  "missing_scope",
-  "missing_role",
-  "not_available",
-  "provider_error",
-]);
-
 /** False where nothing of the org's configuration moved the finding: a decision did, or the provider refused to show it. */
 function isOfOrg(move: Move): boolean {
-  return !isOfDecision(move) && !unread.has(move.to?.reason ?? "");
+  return !isOfDecision(move) && !isNotShown(move.to?.reason);
 }

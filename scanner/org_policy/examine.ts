@@ -100,8 +100,8 @@ function absentNames(policy: OrgPolicy, artifacts: CollectedArtifacts): readonly
     ["client", seenApps?.map(clientIdOf), siem === undefined ? [] : [siem.client_id]],
   ];
   const listed = readZones(network_zones);
-  const known = [...new Set(zones)].filter((name) => listed.missing === null && listed.named(name).length > 0);
-  const problems = known.flatMap((name) => zoneProblem([name], listed) ?? []);
+  const present = [...new Set(zones)].filter((name) => listed.missing === null && listed.named(name).length > 0);
+  const problems = present.flatMap((name) => zoneProblem([name], listed) ?? []);
   const absent = kinds.flatMap(([kind, known = null, names]) => {
     if (known === null) return [];
     const has = new Set(kind === "session policy" || kind === "app" ? [...known, "*"] : known);

@@ -131,7 +131,7 @@ async function selectScanned(db: TenantDatabase, scanId: string) {
   const { waiverReason: waiver_reason, waiverBy: waiver_by, waiverExpires: waiver_expires } = findings;
   const to_pass = firstCharacters(sql`${notes} ->> 'to_pass'`);
   const shown = { check, resource_id: resourceId, resource_name: resourceName, to_pass };
-  // The list may be cut, and a rule of which all that is listed is waived counts as waived.
+  // The list may be cut, and a rule counts as waived if all of its findings in it are.
   const unwaivedFirst = isNotNull(waiver_reason);
   return db
     .select({ ...shown, waiver_reason, waiver_by, waiver_expires })

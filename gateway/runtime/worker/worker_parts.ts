@@ -48,7 +48,6 @@ export async function openWorkerParts(options: WorkerOptions): Promise<Dependenc
         createReadiness({
           pingDatabase: () => ping(database),
           pingBroker: () => options.broker.open().ping(),
-          isDraining: () => false,
         }).check(),
     },
     webAssets: createAssetFiles(assets),

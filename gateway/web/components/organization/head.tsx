@@ -1,7 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { subscribe } from "../../../../shared/client/subscribe.ts";
-import type { ScanEvents } from "../../../../shared/schemas/scan.ts";
-import type { Scan } from "../../../../shared/schemas/scan.ts";
+import type { Scan, ScanEvents } from "../../../../shared/schemas/scan.ts";
 import { categoryNames } from "../../../../shared/severity.ts";
 import { type Api, toScanPath } from "../../model/api.ts";
 import { checkTitle, revisionText, ruleIds } from "../../model/check_catalog.ts";
