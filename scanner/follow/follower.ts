@@ -128,9 +128,9 @@ class Follower {
 
   /** Evaluates the saved evidence without a request: another version or selection of checks may give other results. */
   async #resume(cause: Round["cause"]): Promise<void> {
+    this.#record.writeState();
     this.#record.publish();
     await this.#round({ events: [], cause });
-    this.#record.writeState();
   }
 
   /** A decision that begins or ends, and another document, change results without any event in the log. */

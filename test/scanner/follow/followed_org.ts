@@ -87,6 +87,7 @@ export async function setUpOrg(options: Partial<PracticeOrgOptions> = {}) {
     const said: string[] = [];
     const looks: MonitorUpdate[] = [];
     const calls: string[] = [];
+    const linesBeforeState: number[] = [];
     let register = (_lastLookAt: string | null) => {};
     const openMonitor: FollowParts["openMonitor"] = ({ monitorId, onRegistered, changes }) => {
       calls.push(`started ${monitorId}`);
@@ -129,6 +130,7 @@ export async function setUpOrg(options: Partial<PracticeOrgOptions> = {}) {
         newId: () => crypto.randomUUID(),
         decisions,
         write: (written) => void lines.push(...written),
+        writeState: () => void linesBeforeState.push(lines.length),
         say: (text) => void said.push(text),
         openMonitor,
       },
@@ -143,6 +145,8 @@ export async function setUpOrg(options: Partial<PracticeOrgOptions> = {}) {
       said,
       looks,
       calls,
+      /** How many lines were written before the state with which a new file begins. */
+      linesBeforeState,
       /** As when the gateway has lost what it had. */
       restored: () => register(null),
       finished,

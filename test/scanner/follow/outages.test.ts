@@ -119,6 +119,8 @@ describe("a follower, where the log or the organization fails", () => {
     const next = await started({ orgPolicy });
     expect(next.lines.length).toBe(lines.length);
     for (const line of next.lines) expect(line).toMatchObject({ cause: "org_policy" });
+    // A new file would begin with its own lines otherwise, and lack every verdict that did not change.
+    expect(next.linesBeforeState).toEqual([0]);
   });
 
   it("scans everything where the cursor is lost, and says from when to when nothing is known", async () => {
