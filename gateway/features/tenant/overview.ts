@@ -128,11 +128,12 @@ async function readFailingCat1(
 
 async function selectScanned(db: TenantDatabase, scanId: string) {
   const { check, resourceId, resourceName, notes, status, severity, advisory } = findings;
-  const { waiverReason: waiver_reason, waiverBy: waiver_by, waiverExpires: waiver_expires } = findings;
+  const { waiverReason, waiverBy: waiver_by, waiverExpires: waiver_expires } = findings;
   const to_pass = firstCharacters(sql`${notes} ->> 'to_pass'`);
   const shown = { check, resource_id: resourceId, resource_name: resourceName, to_pass };
   // The list may be cut, and a rule counts as waived if all of its findings in it are.
-  const unwaivedFirst = isNotNull(waiver_reason);
+  const unwaivedFirst = isNotNull(waiverReason);
+  const waiver_reason = firstCharacters(sql`${waiverReason}`);
   return db
     .select({ ...shown, waiver_reason, waiver_by, waiver_expires })
     .from(findings)
