@@ -56,7 +56,7 @@ export async function startFollower(options: FollowerOptions = {}, orgOptions: P
   return { ...set, follower: await set.started(options) };
 }
 
-type FollowerOptions = Partial<FollowPlan & Pick<FollowParts, "decisions">> & {
+type FollowerOptions = Partial<FollowPlan & Pick<FollowParts, "decisions" | "unfiled">> & {
   readonly isGatewayDown?: boolean;
   readonly registeredAs?: string | null;
 };
@@ -80,6 +80,7 @@ export async function setUpOrg(options: Partial<PracticeOrgOptions> = {}) {
     decisions = { refresh: async () => false, apply: (results) => results },
     isGatewayDown = false,
     registeredAs = null,
+    unfiled = () => [],
     ...overrides
   }: FollowerOptions = {}) {
     const stop = new AbortController();
@@ -130,6 +131,7 @@ export async function setUpOrg(options: Partial<PracticeOrgOptions> = {}) {
         newId: () => crypto.randomUUID(),
         decisions,
         write: (written) => void lines.push(...written),
+        unfiled,
         writeState: () => void linesBeforeState.push(lines.length),
         say: (text) => void said.push(text),
         openMonitor,

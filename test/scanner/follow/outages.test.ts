@@ -1,3 +1,4 @@
+import type { ChangeLine } from "../../../scanner/follow/changes.ts";
 import type { OrgPolicy } from "../../../scanner/org_policy/document.ts";
 import { aDocument } from "../../support/org_policy_builder.ts";
 import { randomUUID } from "node:crypto";
@@ -173,6 +174,18 @@ describe("a follower, where the log or the organization fails", () => {
     await third.stop();
     expect(third.calls[0]).toBe(`started ${registeredAs}`);
     expect(third.calls.filter((call) => call.startsWith("changed"))).toEqual([]);
+  });
+
+  it("writes again after a restart what a full disk kept from the file", async () => {
+    const { org, started } = await setUpOrg();
+    const unfiled: ChangeLine[] = [];
+    const first = await started({ unfiled: () => unfiled });
+    org.change("fips-off");
+    unfiled.push(...(await first.after()).lines);
+    await first.after(60_000);
+    await first.stop();
+    expect((await started()).lines).toEqual(unfiled);
+    expect(unfiled).toMatchObject([{ check: fips }]);
   });
 
   it("makes each known resource MANUAL while its list cannot be collected, and tries again within a minute", async () => {
