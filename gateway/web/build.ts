@@ -82,7 +82,7 @@ async function bundle(entry: string, outdir: string, options: BuildOptions = {})
     format: "esm",
     jsx: "automatic",
     jsxImportSource: "preact",
-    // `page.tsx` says so to older ones.
+    // Names the versions of the text in `page.tsx`, which older browsers show.
     target: ["chrome123", "firefox125", "safari17.5"],
     legalComments: "none",
     logLevel: "error",

@@ -39,7 +39,7 @@ export interface ListParameter {
   readonly unit: string;
   /** The STIG's; fewer are stricter. */
   readonly stigValue: readonly string[];
-  /** True where everything that meets this item meets one of the list, however they are spelt. */
+  /** True where everything that meets this item meets one of the list, however they are spelled. */
   readonly isWithin: (item: string, list: readonly string[]) => boolean;
 }
 

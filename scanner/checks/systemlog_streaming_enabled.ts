@@ -83,7 +83,7 @@ function judgeServiceApp(org: Subject, apps: Evidence<JsonList>, clientId: strin
   return activityOf(app) === "inactive" ? org.fail(`${found} inactive`) : null;
 }
 
-/** Okta takes the id of the app, unless who makes the app names another. */
+/** Okta uses the id of the app, unless the app was made with another client id. */
 export function clientIdOf(app: JsonObject): string {
   const given = readText(app, "credentials.oauthClient.client_id");
   return given.kind === "value" ? given.value : String(app["id"]);

@@ -159,7 +159,7 @@ export function openChangeFile({ path, signer, factsAt, nowMs, say }: ChangeFile
   let isEmpty: boolean;
   let isBroken = false;
   let mayBeCut = true;
-  /** Lines that the disk had no place for, oldest first: without them the time after would be known with old verdicts. */
+  /** Lines that the disk had no room for, oldest first. A file without them would show old verdicts for the time after. */
   let rest: readonly (ChangeLine | WatchLine)[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
   let signed = Promise.resolve();

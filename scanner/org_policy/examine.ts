@@ -21,7 +21,7 @@ export function examineOrgPolicy(policy: OrgPolicy, at: string, artifacts: Colle
     expired: `expired on ${policy.expires}: it decides nothing`,
     not_in_force_yet: `in force from ${policy.approved_on}: until then it decides nothing`,
   };
-  const absent = artifacts === null ? [] : absentNames(policy, artifacts);
+  const ineffective = artifacts === null ? [] : ineffectiveNames(policy, artifacts);
   const covered = sections.map((section) => ({ ...section, said: section.say(policy) }));
   return {
     lines: [
@@ -30,9 +30,9 @@ export function examineOrgPolicy(policy: OrgPolicy, at: string, artifacts: Colle
       ...covered
         .filter(({ said, isAlternative }) => said === null && isAlternative !== true)
         .map(({ rules }) => `${rules.join(", ")}: not covered, the STIG alone decides`),
-      ...absent,
+      ...ineffective,
     ],
-    isFine: standing === "in_force" && absent.length === 0,
+    isFine: standing === "in_force" && ineffective.length === 0,
   };
 }
 
@@ -82,8 +82,8 @@ const sources = { okta: "Okta", directory: "a directory", both: "Okta and a dire
 /** Absent names of a kind that are compared with those of the org, of which there may be ten thousand. */
 const maxAdvised = 10;
 
-/** A name that the org does not have decides nothing. Lists that were not read in whole, or of which the role sees a part, are left out. */
-function absentNames(policy: OrgPolicy, artifacts: CollectedArtifacts): readonly string[] {
+/** Names that decide nothing: the org does not have them, or cannot use the zone. Lists of which the scan sees a part are left out. */
+function ineffectiveNames(policy: OrgPolicy, artifacts: CollectedArtifacts): readonly string[] {
   const { session_policies: sessions = [], apps = [], api_tokens: tokens = [], siem } = policy;
   const { network_zones, global_session_policies, access_policies, api_tokens } = artifacts;
   const lists = [...sessions, ...apps].flatMap((entry) => [entry.zones_allowed ?? [], entry.zones_denied ?? []]);

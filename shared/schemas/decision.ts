@@ -63,7 +63,7 @@ export const newDecisionSchema = v.variant(
   "expected waiver or attestation",
 );
 
-/** One without an end that can be read would hold for ever. */
+/** A decision whose end cannot be read would hold for ever. */
 export const decisionEnd = v.pipe(
   v.string(expiryMessage),
   v.check((text) => !Number.isNaN(endOfExpiry(text)), expiryMessage),

@@ -117,7 +117,7 @@ test("a change that no event explains says so, and what moved with it is in the 
   await monitor.store([breakMfa({ cause: "reconciliation", explained_by: [] })]);
   await using page = await openPage(browser, `${gateway.url}/#/monitors/${monitor.id}`);
   await page.locator(".news-line", { hasText: "found by a full scan; the log names nobody" }).waitFor();
-  // One that failed when it was first looked at may have failed before.
+  // A rule that failed at the first poll may have failed before.
   await page.locator(".rule-since", { hasText: / or before$/ }).waitFor();
   const rule = await openRule(page, "V-273193");
   await rule.getByRole("heading", { name: "Changes" }).waitFor();
@@ -126,7 +126,7 @@ test("a change that no event explains says so, and what moved with it is in the 
   await monitor.store([breakMfa({ from: fail, to: pass, explained_by: [], also: ["zone.update Offices"] })]);
   await rule.locator("li", { hasText: "PASS · the log names nobody" }).waitFor();
   await monitor.store([breakMfa()]);
-  // The newest first; among the news the worst is.
+  // The list of a rule is newest first; the news are worst first.
   const moved = () =>
     rule.locator("section li").evaluateAll((all) => all.map((one) => one.textContent.split(" · ")[1]));
   await expect.poll(moved).toEqual(["FAIL", "PASS", "FAIL"]);
