@@ -79,7 +79,7 @@ export class SystemLog {
     for (const filter of logFilters) {
       const end = await this.#readToEnd(firstPath(this.#options.pages.nowMs() - startMarginMs, filter));
       if (!("refused" in end)) {
-        this.#noteRead();
+        this.#noteRead(end);
         this.#cursor = end.cursor;
         return true;
       }
@@ -96,7 +96,7 @@ export class SystemLog {
     if (this.#cursor === null || ageMs > maxCursorAgeMs) return "lost";
     const found = await this.#readPages(this.#cursor);
     if (!("refused" in found)) {
-      this.#noteRead();
+      this.#noteRead(found);
       return found;
     }
     if (found.refused === "lost") return "lost";
@@ -172,10 +172,10 @@ export class SystemLog {
     return true;
   }
 
-  #noteRead(): void {
+  #noteRead({ isMore }: LogEvents): void {
     if (this.#status.log_status === "unreadable") this.#options.say("The System Log can be read again");
     this.#status = { log_status: "reading", ...noError };
-    this.#polledMs = this.#options.clock.nowMs();
+    if (!isMore) this.#polledMs = this.#options.clock.nowMs();
   }
 
   #noteRefusal({ refused, detail: why }: Refusal): void {

@@ -54,6 +54,7 @@ test("reads ten pages in one look, says that there are more, and keeps 2,000 ide
 test("a later page that cannot be read is not the log's end", async () => {
   const { log } = logOf(page(0, 1000, at("b")), refusal(500));
   expect(await log.read()).toMatchObject({ cursor: at("b"), isMore: true });
+  expect(log.polledMs).toBeNull();
   log.advance(at("b"));
   expect(await log.read()).toBe("unreadable");
 });
