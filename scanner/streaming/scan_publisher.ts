@@ -107,7 +107,7 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
       async update(signal) {
         const body: ScanUpdate = { status: "running", ...counts };
         const { cancel_requested } = await gateway.ask("PATCH", path, stateSchema, { body, signal });
-        if (cancel_requested && end === null) cancelRequest.abort();
+        if (cancel_requested && end === null && !cancelRequest.signal.aborted) stop("cancelled");
       },
       async end(signal) {
         try {
@@ -119,9 +119,7 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
       },
       async isGone(error, signal) {
         if (scan === null || !(await isDeleted(error, signal))) return false;
-        const consequence = end !== null ? "" : ": it stops, and reports what was evaluated";
-        warn(`The scan was deleted at the gateway${consequence}`);
-        cancelRequest.abort();
+        stop("deleted");
         return true;
       },
     },
@@ -160,6 +158,13 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
       }
     },
   };
+
+  /** Says at the terminal that it was not its own user. */
+  function stop(done: "cancelled" | "deleted"): void {
+    const consequence = end === null ? ": it stops, and reports what was evaluated" : "";
+    warn(`The scan was ${done} at the gateway${consequence}`);
+    cancelRequest.abort();
+  }
 
   /** A user who has interrupted the scan waits for this. */
   function endTimeoutMs(status: ScanOutcome): number {

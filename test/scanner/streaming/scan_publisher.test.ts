@@ -250,6 +250,7 @@ describe("createScanPublisher", () => {
     await scan.end("cancelled", results);
     expect(await storedScan(scan.scanId)).toMatchObject({ status: "cancelled", checks_done: 3, fail: 3 });
     expect(await storedFindings(scan.scanId)).toHaveLength(6);
+    expect(scan.warnings).toEqual(["The scan was cancelled at the gateway: it stops, and reports what was evaluated"]);
   });
 });
 
