@@ -141,7 +141,8 @@ function organizationRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       operationId: "deleteOrganization",
       summary: "Delete an organization with its history",
       description:
-        "Its scans and monitors stay. Their later findings begin a new history with a new id. The deletion cannot be undone.",
+        "Its scans and monitors stay. Their later findings begin a new history with a new id. A monitor sends only what changes: " +
+        "a scan brings the other rules back. The deletion cannot be undone.",
       answers: { 204: { description: "Deleted" } },
     },
     async ({ principal, id, write }) => {
