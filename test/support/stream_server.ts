@@ -81,7 +81,7 @@ export async function startStreamServer(
   };
 }
 
-/** A request, and what has come back of it so far; on a connection of its own, unless an agent says otherwise. */
+/** A request, and what has come back of it so far; on a new connection, unless an agent is given. */
 export function sendRequest(port: number, path: string, agent: Agent | false = false) {
   const request = get({ host: "127.0.0.1", port, path, agent });
   // Null: no head yet.

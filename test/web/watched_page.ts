@@ -15,7 +15,7 @@ export async function openStage(environment: Environment = {}) {
   return {
     browser,
     gateway,
-    /** A tenant of its own for each test, and the page signed in as it. */
+    /** A new tenant for each test, and the page signed in as it. */
     async demoTenant() {
       const tenant = await gateway.createTenant("Acme");
       gateway.setDemo(tenant);
@@ -28,7 +28,7 @@ export async function openStage(environment: Environment = {}) {
 const defaultTimeoutMs = 60_000;
 
 /**
- * Opens the page in a browser profile of its own. Errors, policy violations and foreign requests are recorded, and must be none when it
+ * Opens the page in a new browser profile. Errors, policy violations and foreign requests are recorded, and must be none when it
  * is closed.
  */
 export async function openPage(

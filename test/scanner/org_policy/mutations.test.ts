@@ -206,7 +206,7 @@ testChanges([
   ["an active app for people pulls the log", (one) => pullLog(one, "ACTIVE", "web"), { "V-273202": "needs_review" }],
   ["an inactive app pulls the log", (one) => pullLog(one, "INACTIVE"), { "V-273202": "FAIL" }],
   [
-    "an active service app with a client id of its own choice pulls the log",
+    "an active service app whose client id is not the id of the app pulls the log",
     (one) => {
       pullLog(one, "ACTIVE");
       app(one.org, "Timekeeping").credentials = { oauthClient: { client_id: "siem" } };
