@@ -89,10 +89,10 @@ test("whatever an organization says before and at login, it is a connection or a
         expect(isLine((error as IdpError).message, 2000), (error as IdpError).message).toBe(true);
       }
     }),
-    fuzzed(150),
+    fuzzed(60),
   );
   expect(connected).toBeGreaterThan(0);
-  expect(connected).toBeLessThan(150);
+  expect(connected).toBeLessThan(60);
 });
 
 const issueBody = JSON.stringify({

@@ -65,12 +65,9 @@ test.each<[what: string, more: object, problem: RegExp]>([
   expect(() => parse(more)).toThrow(problem);
 });
 
-test("a document of 100,000 apps is read, and a larger one is refused", () => {
-  const apps = Array.from({ length: 100_000 }, (_, index) => ({ app: `App ${index}`, ...office }));
-  expect(parse({ apps }).apps).toHaveLength(100_000);
-  expect(() => parse({ apps: [...apps, { app: "One more", ...office }] })).toThrow(
-    /apps: expected a list of at most 100000/,
-  );
+test("a document of more than 100,000 apps is refused", () => {
+  const apps = Array.from({ length: 100_001 }, (_, index) => ({ app: `App ${index}`, ...office }));
+  expect(() => parse({ apps })).toThrow(/apps: expected a list of at most 100000/);
 });
 
 // The time is that of minutes of work, were each absent name compared with each of the org.
