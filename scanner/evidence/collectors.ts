@@ -269,7 +269,7 @@ async function ownerOf(parts: PartReader, userId: string): Promise<ApiTokenOwner
 }
 
 /** Null where the key holds no certificate, or one that cannot be read. */
-export function readCertificate(key: JsonObject): TrustedCertificate | null {
+function readCertificate(key: JsonObject): TrustedCertificate | null {
   const encoded: readonly unknown[] = Array.isArray(key["x5c"]) ? key["x5c"] : [];
   const [x5c] = encoded;
   const [first = null, ...chain] = encoded.map(fieldsOf);

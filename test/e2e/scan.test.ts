@@ -51,15 +51,6 @@ describe("scan", () => {
     expect(stderr).toMatch(/^Exit 3: 2 rules have no result .*\nNext: scanstream doctor\n$/);
   });
 
-  test("writes the same verdicts again from saved artifacts, offline", async () => {
-    const file = join(cwd, "artifacts.json");
-    const online = await scan(readOnly.env, "--format", "json", "--quiet", "--save-artifacts", file);
-    const offline = await callCommand(["evaluate", "--from-artifacts", file, "--format", "json"], { cwd });
-    expect(offline.code).toBe(1);
-    expect(parseReport(offline.stdout).checks).toEqual(parseReport(online.stdout).checks);
-    expect(await readFile(file, "utf8")).not.toMatch(/PRIVATE KEY|Bearer|DPoP/);
-  });
-
   test("a scan without an admin role exits with 3, evaluates nothing and says so as JSON", async () => {
     const org = await startCommandOrg({ role: "none" });
     const { code, stdout, stderr } = await scan(org.env, "--format", "json");

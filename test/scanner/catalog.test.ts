@@ -20,26 +20,6 @@ describe("the catalog", () => {
   test.each(catalog)("$name quotes DISA's own words", ({ rule, explanation }) => {
     expect(rule.check_text.replaceAll(/\s+/g, " ")).toContain(explanation.disa);
   });
-
-  test("marks five checks that need Super Administrator, and six that always leave something to a person", () => {
-    const named = (isOne: (check: (typeof catalog)[number]) => boolean) =>
-      catalog.filter(isOne).map((check) => check.name);
-    expect(named((check) => check.rule.role === "super_admin").toSorted()).toEqual([
-      "application_admin_console_mfa_required",
-      "application_admin_console_phishing_resistant_authentication",
-      "application_admin_console_session_idle_timeout_15min",
-      "application_dashboard_mfa_required",
-      "application_dashboard_phishing_resistant_authentication",
-    ]);
-    expect(named((check) => check.explanation.left_to_person !== undefined).toSorted()).toEqual([
-      "apitoken_not_super_admin",
-      "apitoken_restricted_to_network_zone",
-      "application_authentication_policy_network_zone_enforced",
-      "idp_smart_card_dod_approved_ca",
-      "network_zone_block_anonymized_proxies",
-      "signon_global_session_policy_network_zone_enforced",
-    ]);
-  });
 });
 
 describe("findCheck", () => {

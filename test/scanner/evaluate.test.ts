@@ -136,11 +136,6 @@ describe("fingerprints", () => {
     expect(new Set(fingerprints).size).toBe(fingerprints.length);
   });
 
-  test("stay what they are: a changed one would make every finding new", () => {
-    const [first] = fingerprintsOf(compliantArtifacts());
-    expect(first).toBe("cbf02c2db590f6e6e32d1669c9fb4849d09849a001d9b829159236dbde52bd10");
-  });
-
   test("depend on the org, and not on verdict, wording, time, or how the org's address is written", () => {
     const lax = compliantArtifacts({
       global_session_policies: obtained([

@@ -4,7 +4,6 @@ import type { JsonObject } from "../../../shared/json.ts";
 import { catalog } from "../../../scanner/catalog/catalog.ts";
 import { selectChecks } from "../../../scanner/catalog/select_checks.ts";
 import { createCollection } from "../../../scanner/evidence/collect.ts";
-import { readCertificate } from "../../../scanner/evidence/collectors.ts";
 import {
   adminConsoleApp,
   aRole,
@@ -196,19 +195,6 @@ describe("what is kept", () => {
     ]);
     expect(JSON.stringify(artifacts)).not.toContain("s3cret");
     expect(artifacts.apps).toMatchObject({ value: [anApp({ settings: {} })] });
-  });
-});
-
-describe("readCertificate", () => {
-  test.each<[key: JsonObject]>([
-    [{}],
-    [{ x5c: [] }],
-    [{ x5c: "MIIB" }],
-    [{ x5c: [7] }],
-    [{ x5c: ["MIIB5TCCAYugAwIBAgIU"] }],
-    [{ x5c: ["!"] }],
-  ])("of %j is null", (key) => {
-    expect(readCertificate(key)).toBeNull();
   });
 });
 

@@ -2,15 +2,13 @@ import { expect, onTestFinished, test } from "vitest";
 import { firstRequests } from "../../../scanner/evidence/artifact_table.ts";
 import type { ConnectionSettings } from "../../../scanner/okta/connection_settings.ts";
 import { connect, type Connection, type ConnectOptions } from "../../../scanner/okta/connection.ts";
-import { IdpError, toErrorReport } from "../../../scanner/okta/idp_error.ts";
+import { IdpError } from "../../../scanner/okta/idp_error.ts";
 import { startOrg } from "../../practice_org/start_org.ts";
 import { rejectionOf } from "../../support/errors.ts";
 import { createFakeClock } from "../../support/fake_clock.ts";
 import { configFor, setUpIdp } from "../../support/idp_connection.ts";
 import { scanPracticeOrg } from "../../support/scan_practice_org.ts";
 import { apiError, oauthError, tokenPath, type Reply, type ScriptedIdp } from "../../support/scripted_idp.ts";
-
-const signOn = { path: "/api/v1/policies?type=OKTA_SIGN_ON", scope: "policies.read" };
 
 test("connect authenticates, proves that it can read, and describes the organization", async () => {
   const idp = await scripted();
@@ -54,44 +52,6 @@ test("no granted scope names IDP_SCOPE_PREFIX where an Okta organization is aske
   idp.on("POST", tokenPath, oauthError(400, "invalid_scope", "Unknown"));
   expect((await refusal(idp, { scopePrefix: "idp" })).remedy).toContain("IDP_SCOPE_PREFIX");
   expect((await refusal(idp)).remedy).not.toContain("IDP_SCOPE_PREFIX");
-});
-
-test("a service application without a role is no_role, with the role to assign", async () => {
-  const idp = await scripted(apiError(403, "E0000006"));
-  const scopes = ["policies.read", "apps.read", "brands.read", "zones.read", "networkZones.read", "idps.read"];
-  const error = await refusal(idp, { scopes });
-  expect(toErrorReport(error)).toEqual({
-    schema: "scanstream.error/1",
-    code: "no_role",
-    message: expect.stringContaining("403 E0000006") as string,
-    remedy: expect.stringContaining("Admin roles") as string,
-  });
-  expect(apiReads(idp)).toHaveLength(3);
-});
-
-test.each<[string, Reply]>([
-  ["403 E0000006, as with a custom role", apiError(403, "E0000006")],
-  ["403 insufficient_scope", { status: 403, headers: { "www-authenticate": 'Bearer error="insufficient_scope"' } }],
-  ["500", apiError(500, "E0000009")],
-  ["a reset", { fault: "reset" }],
-  ["a web page", { body: "<html>" }],
-])("one endpoint that answers with %s does not stop the scan of the others", async (_, reply) => {
-  const idp = await scripted();
-  idp.on("GET", "/api/v1/policies", reply);
-  const { client } = await connected(idp, { probes: [signOn] });
-  expect(await client.getList({ path: "/api/v1/brands?limit=1", scope: "brands.read" })).toMatchObject({
-    state: "obtained",
-  });
-});
-
-test("a refusal of the first-party settings does not end the probe", async () => {
-  const idp = await scripted();
-  const settings = { path: "/api/v1/first-party-app-settings/admin-console", scope: "apps.read" };
-  idp.on("GET", settings.path, apiError(403, "E0000006"));
-  const connection = await connected(idp, { probes: [settings], config: { scopes: ["apps.read"] } });
-  expect(await connection.client.getObject(settings)).toMatchObject({ reason: "missing_role" });
-  expect(apiReads(idp)).toEqual([settings.path, "/api/v1/apps?limit=200"]);
-  expect(connection.role()).toBe("read_only_admin");
 });
 
 test("scopes that let nothing be read are no_scope", async () => {
