@@ -54,9 +54,3 @@ test("change list names every change; an unknown change, another address and a w
   const wrong = { ...flagsOf(folder), profile: "large:x", role: "admin", fault: ["meteor"], drift: "0" };
   await expect(practiceOrgCommand(wrong, io)).rejects.toThrow(/large:N/);
 });
-
-test("--fault help names every fault", async () => {
-  const { io, output } = recordingIo();
-  expect(await practiceOrgCommand({ ...flagsOf(folder), fault: ["help"] }, io)).toBe(0);
-  expect(output.stdout).toMatch(/^forbidden +403 E0000006/m);
-});

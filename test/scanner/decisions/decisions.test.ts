@@ -57,15 +57,6 @@ describe("a file of decisions", () => {
     const unknown = `[\n${JSON.stringify({ ...given, check: "no_such" })}]`;
     expect(() => parseDecisions(unknown, source)).toThrow("line 2: decisions[0].check: ");
   });
-
-  test("names its rules by any of their names, and another revision is said", () => {
-    const warnings: string[] = [];
-    const names = ["V-273186", "sv-273186", "SV-273186r1_rule", "SIGNON_global_session_idle_timeout_15min"];
-    const text = JSON.stringify(names.map((name) => ({ ...given, check: name })));
-    const { waivers } = parseDecisions(text, { ...source, warn: (message) => void warnings.push(message) });
-    expect(new Set(waivers.map((waiver) => waiver.check))).toEqual(new Set([check]));
-    expect(warnings).toEqual([expect.stringContaining("SV-273186r1_rule is another revision of V-273186")]);
-  });
 });
 
 describe("a waiver", () => {

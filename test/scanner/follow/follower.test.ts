@@ -96,19 +96,6 @@ describe("a follower", () => {
     expect(await follower.finished).toBe("failed");
   });
 
-  it("goes on from its state after a restart: what happened meanwhile is explained", async () => {
-    const { org, start } = await setUpOrg();
-    await start({ once: true }).finished;
-    org.change("fips-off");
-    const requestsBefore = org.requests.length;
-    const second = start({ once: true });
-    expect(await second.finished).toBe("caught_up");
-    expect(second.lines).toMatchObject([{ check: fips, cause: "log", to: { status: "FAIL" } }]);
-    const asked = org.requests.slice(requestsBefore).filter(({ path }) => path.startsWith("/api/v1/"));
-    // The probe, the log, the authenticators, and the log again.
-    expect(asked.length).toBeLessThanOrEqual(4);
-  });
-
   it("writes a line again with its id where it was killed before it could know that it was written", async () => {
     const { org, directory, start } = await setUpOrg();
     await start({ once: true }).finished;

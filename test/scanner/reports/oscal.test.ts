@@ -56,8 +56,7 @@ test("every reference leads to what is there, and no UUID is given twice", () =>
   }
 });
 
-test("the UUIDs of the same scan are the same, and those of another are others", () => {
-  expect(renderAs("oscal", aReport(everyVerdict()))).toBe(renderAs("oscal", report));
+test("the UUIDs of another scan are others", () => {
   const other = aReport(everyVerdict(), { scan: { ...report.scan, id: "00000000-0000-4000-8000-000000000000" } });
   expect(renderAs("oscal", other)).not.toContain(result.observations[0]?.uuid);
 });
