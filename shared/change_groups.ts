@@ -51,7 +51,7 @@ export const orgPolicyText = "another version of the organization's document dec
 
 /** Returns how the decision changed, for a change whose cause is a decision. */
 export function decisionText({ from_waived: wasWaived, to_waived: isWaived }: Waived): string {
-  if (wasWaived === isWaived) return "an attestation began or ended";
+  if (wasWaived === isWaived) return isWaived ? "the waiver is another one" : "an attestation began or ended";
   return isWaived ? "a waiver began" : "the waiver ended";
 }
 

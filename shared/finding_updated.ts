@@ -5,8 +5,9 @@ import type { FindingUpdated } from "./schemas/monitor.ts";
 import { categoryNames, parseSeverity } from "./severity.ts";
 import { toLine } from "./text.ts";
 
-/** In UTF-16 units, of at most three bytes each: six texts, four lists of 20 and one of actors fit into the 64 KiB of an event. */
-const maxTextLength = 1900;
+/** In UTF-16 units, of at most three bytes each: six texts, four of decisions, four lists of 20 and one of actors fit into the 64 KiB of an event. */
+const maxTextLength = 1700;
+const maxDecisionLength = 300;
 const maxListedLength = 80;
 
 /** The payload of `finding.updated`: the change of one finding, flat, each text as one line that is cut so that the event fits. */
@@ -29,6 +30,13 @@ export function toFindingUpdated(monitorId: string, change: NewChange): FindingU
     to: to?.status ?? null,
     to_reason: to?.reason ?? null,
     to_waived: change.to_waived,
+    waiver_reason: decision(change.waiver_reason),
+    waiver_by: decision(change.waiver_by),
+    waiver_expires: change.waiver_expires,
+    attestation_status: change.attestation_status,
+    attestation_reason: decision(change.attestation_reason),
+    attestation_by: decision(change.attestation_by),
+    attestation_expires: change.attestation_expires,
     rule_status: rule.status,
     rule_reason: rule.reason,
     expected: text(change.expected),
@@ -81,6 +89,10 @@ function toObject(text = ""): NonNullable<Explanation["object"]> | null {
 
 function text(value: string): string {
   return toLine(value, maxTextLength);
+}
+
+function decision(value: string | null): string | null {
+  return value === null ? null : toLine(value, maxDecisionLength);
 }
 
 function list(values: readonly string[], maxLength = maxListedLength): readonly string[] {

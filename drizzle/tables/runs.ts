@@ -132,6 +132,19 @@ export const monitors = pgTable(
   ],
 );
 
+/** Decisions about a finding that its run had in a file, a checklist or as its own limits. */
+function ownDecisions() {
+  return {
+    waiverReason: text("waiver_reason"),
+    waiverBy: text("waiver_by"),
+    waiverExpires: text("waiver_expires"),
+    attestationStatus: text("attestation_status").$type<AttestedStatus>(),
+    attestationReason: text("attestation_reason"),
+    attestationBy: text("attestation_by"),
+    attestationExpires: text("attestation_expires"),
+  };
+}
+
 export const findings = pgTable(
   "findings",
   {
@@ -157,14 +170,7 @@ export const findings = pgTable(
     notes: jsonb("notes").$type<FindingNotes>().notNull().default({}),
     /** Does not count for the check's status. */
     advisory: boolean("advisory").notNull().default(false),
-    /** Decisions that its run had in a file, a checklist or as its own limits. */
-    waiverReason: text("waiver_reason"),
-    waiverBy: text("waiver_by"),
-    waiverExpires: text("waiver_expires"),
-    attestationStatus: text("attestation_status").$type<AttestedStatus>(),
-    attestationReason: text("attestation_reason"),
-    attestationBy: text("attestation_by"),
-    attestationExpires: text("attestation_expires"),
+    ...ownDecisions(),
     /** Characters of its JSON, so that a page reads no more rows than it holds. */
     size: integer("size").notNull().default(0),
     createdAt: instant("created_at").notNull().defaultNow(),
@@ -223,6 +229,7 @@ export const changes = pgTable(
     toReason: text("to_reason").$type<ManualReason>(),
     fromWaived: boolean("from_waived").notNull(),
     toWaived: boolean("to_waived").notNull(),
+    ...ownDecisions(),
     expected: text("expected").notNull().default(""),
     actual: text("actual").notNull(),
     toPass: text("to_pass"),

@@ -1,9 +1,12 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Attestation, CheckResult, Finding, ManualReason, Severity } from "../../shared/report.ts";
 import { failuresOf, stateOf, worstVerdict } from "../../shared/rule_result.ts";
+import type { OwnDecisions } from "../../shared/schemas/finding.ts";
 import type { ChangeLineInput, Explanation as StoredExplanation } from "../../shared/schemas/change.ts";
 import { shorten } from "../../shared/text.ts";
 import type { CatalogCheck } from "../catalog/catalog.ts";
 import { isNamed, type FailOn } from "../decisions/fail_on.ts";
+import { ownDecisionsOf } from "../streaming/finding_created.ts";
 import type { LogActor, LogEvent } from "./log_event.ts";
 
 /** A verdict that moved: a line of the output and what the gateway stores. A line that is written again after a crash has the same id. */
@@ -25,6 +28,7 @@ export interface KnownFinding extends Pick<
   readonly check: string;
   /** A person's answer for its rule, where the finding leaves the rule open. */
   readonly attested: Attestation["status"] | null;
+  readonly own: OwnDecisions;
 }
 
 /** A change before its time, cause and id. */
@@ -133,6 +137,7 @@ export function toChangeLine(move: Move, { id, org_url, monitor_id, ...facts }: 
     to: toVerdict(to),
     from_waived: from?.waived ?? false,
     to_waived: to?.waived ?? false,
+    ...(to?.own ?? ownDecisionsOf(null, null)),
     expected: shorten(expected, maxTextLength),
     actual: shorten(actual, maxTextLength),
     to_pass: toPass === null ? null : shorten(toPass, maxTextLength),
@@ -186,8 +191,10 @@ function toKnown({ check, attestation }: CheckResult, finding: Finding, isFailin
   const { fingerprint, resource, status, reason, advisory, waived } = finding;
   // A person may have found a failure where the scan found none.
   const isOpen = stateOf(finding) === "manual" || (isFailing && status !== "FAIL");
-  const attested = isOpen ? (attestation?.status ?? null) : null;
-  return { check, fingerprint, resource, status, reason, advisory, waived, attested };
+  const answer = isOpen ? attestation : null;
+  const attested = answer?.status ?? null;
+  const own = ownDecisionsOf(finding.waiver, answer);
+  return { check, fingerprint, resource, status, reason, advisory, waived, attested, own };
 }
 
 function toVerdict(finding: KnownFinding | null): Verdict | null {
@@ -199,7 +206,7 @@ function isSameVerdict(one: Verdict, other: Verdict): boolean {
 }
 
 function isSameDecision(one: KnownFinding, other: KnownFinding): boolean {
-  return one.waived === other.waived && one.attested === other.attested;
+  return one.waived === other.waived && one.attested === other.attested && isDeepStrictEqual(one.own, other.own);
 }
 
 /** The verdict of a check by its findings, without attestations. */

@@ -1,4 +1,5 @@
 import type { Attestation, CheckResult, Finding, Waiver } from "../../shared/report.ts";
+import type { OwnDecisions } from "../../shared/schemas/finding.ts";
 import type { FindingCreated } from "../../shared/schemas/scan.ts";
 import { mapNotes } from "../../shared/schemas/finding_notes.ts";
 import { toLine } from "../../shared/text.ts";
@@ -10,7 +11,6 @@ const cutMark = "… (cut; the report has all of it)";
 /** The payload of `finding.created`: every field of the finding, within the bounds of an event. */
 export function toFindingCreated(scanId: string, result: CheckResult, finding: Finding): Required<FindingCreated> {
   const { status, reason, resource, fingerprint, automated, cause, advisory } = finding;
-  const [waiver, attestation] = [own(finding.waiver), own(result.attestation)];
   return {
     scan_id: scanId,
     fingerprint,
@@ -31,6 +31,14 @@ export function toFindingCreated(scanId: string, result: CheckResult, finding: F
       return note === undefined ? null : hasLines ? cut(note) : line(note);
     }),
     advisory,
+    ...ownDecisionsOf(finding.waiver, result.attestation),
+  };
+}
+
+/** The decisions that are the run's own; the gateway knows those that it keeps. */
+export function ownDecisionsOf(given: Waiver | null, answer: Attestation | null): OwnDecisions {
+  const [waiver, attestation] = [own(given), own(answer)];
+  return {
     waiver_reason: waiver && line(waiver.reason),
     waiver_by: waiver?.by === undefined ? null : line(waiver.by),
     waiver_expires: waiver?.expires ?? null,

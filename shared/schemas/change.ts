@@ -1,6 +1,6 @@
 import * as v from "valibot";
-import { findingEntries, manualReasonSchema, severitySchema, statusSchema } from "./finding.ts";
-import { described, instant, strictObject, text, time, uuid, type Output } from "./primitives.ts";
+import { findingEntries, manualReasonSchema, ownDecisionEntries, severitySchema, statusSchema } from "./finding.ts";
+import { described, exactOptionalEntries, instant, strictObject, text, time, uuid, type Output } from "./primitives.ts";
 
 /** A verdict that moved, `scanstream.change/1`: a line of `follow`, and what the gateway lists. */
 
@@ -77,10 +77,16 @@ export const changeLineSchema = v.object({
   org_url: described(v.exactOptional(text(1, 2048)), "The organization that is followed"),
   monitor_id: v.exactOptional(text(1, 200)),
   ...entries,
+  ...exactOptionalEntries(ownDecisionEntries),
 });
 
 /** A change as the gateway lists it: the line, and when it was stored. */
-export const changeSchema = v.object({ schema: v.literal(schemaName), ...entries, created_at: time });
+export const changeSchema = v.object({
+  schema: v.literal(schemaName),
+  ...entries,
+  ...ownDecisionEntries,
+  created_at: time,
+});
 
 export type ChangeLineInput = Output<typeof changeLineSchema>;
 export type NewChange = Omit<Change, "created_at" | "schema">;

@@ -59,6 +59,7 @@ const attestationEntries = {
   attestation_by: v.nullable(name),
   attestation_expires: described(v.nullable(decisionEnd), "Null: never"),
 };
+export const ownDecisionEntries = { ...waiverEntries, ...attestationEntries };
 
 /** A finding as the gateway stores and shows it: flat, with its check. */
 export const findingEntries = {
@@ -80,8 +81,7 @@ export const findingEntries = {
   ),
   ...mapNotes((_, { description }) => described(v.nullable(longText), `${description}; null: not known`)),
   advisory: described(v.boolean("expected true or false"), "true: it does not change the check's status"),
-  ...waiverEntries,
-  ...attestationEntries,
+  ...ownDecisionEntries,
 };
 
 export const storedFindingSchema = v.object({ ...findingEntries, created_at: time });
@@ -90,5 +90,6 @@ export type Status = Output<typeof statusSchema>;
 export type Severity = Output<typeof severitySchema>;
 export type ManualReason = Output<typeof manualReasonSchema>;
 export type FindingAttestation = Pick<StoredFinding, keyof typeof attestationEntries>;
+export type OwnDecisions = Pick<StoredFinding, keyof typeof ownDecisionEntries>;
 export type FindingWaiver = Pick<StoredFinding, keyof typeof waiverEntries>;
 export type StoredFinding = Output<typeof storedFindingSchema>;

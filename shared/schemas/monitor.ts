@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { changeCauseSchema } from "./change.ts";
-import { findingEntries, statusSchema } from "./finding.ts";
+import { findingEntries, ownDecisionEntries, statusSchema } from "./finding.ts";
 import {
   count,
   described,
@@ -102,6 +102,7 @@ export const monitorEventSchemas = {
     to: described(v.nullable(statusSchema), "Null: the finding is gone"),
     to_reason: findingEntries.reason,
     to_waived: v.boolean(),
+    ...exactOptionalEntries(ownDecisionEntries),
     rule_status: described(statusSchema, "Of the whole rule after it"),
     rule_reason: findingEntries.reason,
     cause: changeCauseSchema,

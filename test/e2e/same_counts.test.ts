@@ -2,7 +2,9 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { indexDecisions } from "../../gateway/web/model/decisions/decision_index.ts";
+import { toFinding, type Finding } from "../../gateway/web/model/finding.ts";
 import { countRules, toRules } from "../../gateway/web/model/rules.ts";
+import { compareWithKnown, toChangeLine } from "../../scanner/follow/changes.ts";
 import { stateLabels } from "../../scanner/reports/result_text.ts";
 import { toFindingCreated } from "../../scanner/streaming/finding_created.ts";
 import type { Report, StatusCounts } from "../../shared/report.ts";
@@ -65,8 +67,8 @@ test.each<[what: string, evidence: string, options: readonly string[]]>([
   const screen = await evaluate(evidence, options);
   const [failed = "", ...others] = /^.*\*\*(.*)$/m.exec(await read("out/scan.md")) ?? [];
   const text = stripped(await read("out/scan.html"));
-  const page = pageCounts(report);
-  expect(page.waived).toBe(report.summary.waived);
+  const { ofScan, ofMonitor } = pageCounts(report);
+  expect([ofScan.waived, ofMonitor.waived]).toEqual([report.summary.waived, report.summary.waived]);
 
   const consumers = {
     summary: { pass, fail, manual, not_applicable },
@@ -82,9 +84,10 @@ test.each<[what: string, evidence: string, options: readonly string[]]>([
     xccdf: await countIn("xccdf.xml", /<result>(\w+)</g),
     hdf: ofWords((JSON.parse(await read("out/scan.hdf.json")) as Hdf).profiles[0]?.controls.map(hdfStatus) ?? []),
     junit: await countIn("junit.xml", /<testcase[^>]*>\s*(<failure|<system-out>|<skipped message="[^:"]*)/g),
-    "the page": { pass: page.pass, fail: page.fail, manual: page.manual, not_applicable: page.not_applicable },
+    "the page": ofScan,
+    "the page while a monitor watches": ofMonitor,
   };
-  for (const [consumer, found] of Object.entries(consumers)) expect(found, consumer).toEqual(counts);
+  for (const [consumer, found] of Object.entries(consumers)) expect(found, consumer).toMatchObject(counts);
 
   const gate = await evaluate(evidence, [...options, "--fail-on", "manual", "--allow-unread"]);
   const counted = report.checks.filter(
@@ -162,19 +165,24 @@ function hdfStatus({ impact, results }: HdfControl): RuleState {
   return statuses.includes("passed") ? "pass" : "manual";
 }
 
-/** As the page counts the findings that the scan publishes, at a gateway that keeps no decision. */
-function pageCounts(report: Report) {
+/** As the page counts the findings that the scan and a monitor publish, at a gateway that keeps no decision. */
+function pageCounts({ scan: { id, org_url, started_at: created_at }, checks }: Report) {
   vi.stubGlobal("CHECK_CATALOG", {});
-  const created_at = report.scan.started_at;
-  const findings = report.checks.flatMap((result) =>
-    result.findings.map((finding) => ({
-      ...toFindingCreated(report.scan.id, result, finding),
-      created_at,
-      sinceMs: null,
-    })),
+  const scanned = checks.flatMap((result) =>
+    result.findings.map((finding) => ({ ...toFindingCreated(id, result, finding), created_at, sinceMs: null })),
   );
-  const decisions = indexDecisions([], { orgUrl: report.scan.org_url, nowMs: Date.parse(created_at) });
-  return countRules(toRules({ findings, changes: [], history: null, decisions }));
+  const watched = checks.flatMap((result) => {
+    const { status, reason, severity } = result;
+    const facts = { id, org_url, monitor_id: id, rule: { status, reason, severity }, seen_at: created_at };
+    return compareWithKnown([], result, null).moves.flatMap((move) => {
+      const line = toChangeLine(move, { ...facts, cause: "start", explained_by: [], also: [] });
+      return toFinding({ ...line, created_at }, undefined) ?? [];
+    });
+  });
+  const decisions = indexDecisions([], { orgUrl: org_url, nowMs: Date.parse(created_at) });
+  const count = (findings: readonly Finding[]) =>
+    countRules(toRules({ findings, changes: [], history: null, decisions }));
+  return { ofScan: count(scanned), ofMonitor: count(watched) };
 }
 
 function stripped(html: string): string {

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { ownDecisionsOf } from "../../scanner/streaming/finding_created.ts";
 import type { Explanation, NewChange } from "../../shared/schemas/change.ts";
 
 export const pass = { status: "PASS", reason: null } as const;
@@ -16,6 +17,7 @@ export function aChange(changes: Partial<NewChange> = {}): NewChange {
     to,
     from_waived: false,
     to_waived: false,
+    ...ownDecisionsOf(null, null),
     expected: "at most 15 minutes",
     actual: "120 minutes",
     to_pass: null,

@@ -147,17 +147,16 @@ test.each<[string, readonly Partial<Finding>[], readonly Decision[], object]>([
 });
 
 test.each<[string, Partial<Change>, Partial<Finding> | null, object | null]>([
-  ["a waiver of the monitor", { to_waived: true }, null, { by: null }],
-  ["no waiver of the monitor", {}, ofRun, null],
-  ["a waiver that the scan names", { to_waived: true }, ofRun, { by: "eve", reason: "accepted" }],
-  ["one that began since", { to_waived: true, cause: "decision" }, ofRun, { by: null }],
-  ["one of a limit that began since", { to_waived: true, cause: "org_policy" }, ofRun, { by: null }],
-  ["one that was prolonged since", { to_waived: true }, { ...ofRun, waiver_expires: "2026-11-21" }, { by: null }],
+  ["a waiver of the gateway's that has ended there", { to_waived: true }, null, { by: null }],
+  ["no waiver, although the scan had one", {}, ofRun, null],
+  ["its own waiver", { to_waived: true, waiver_reason: "CHG-2", waiver_by: "ada" }, ofRun, { by: "ada" }],
+  ["no waiver that is over", { to_waived: true, ...ofRun, waiver_expires: "2026-11-21" }, null, null],
+  ["its own attestation", { to: unread, attestation_status: "PASS", attestation_by: "ada" }, null, { by: "ada" }],
   ["an attestation of the scan", { to: unread }, { ...unread, ...ofRun }, { by: "eve", status: "PASS" }],
-  ["an attestation of another result", { to: open }, { ...unread, ...ofRun }, null],
-  ["one that may have ended since", { to: unread, cause: "decision" }, { ...unread, ...ofRun }, null],
+  ["no attestation of another result", { to: open }, { ...unread, ...ofRun }, null],
+  ["no attestation that has ended since", { to: unread, cause: "decision" }, { ...unread, ...ofRun }, null],
 ])("a finding of a monitor has %s", (_, change, scanned, expected) => {
-  const finding = toFinding(aChange(change), scanned === null ? undefined : aFinding(scanned), nowMs);
+  const finding = toFinding(aChange(change), scanned === null ? undefined : aFinding(scanned));
   const decision = finding && decided().ofFinding(finding);
   if (expected === null) expect(decision).toBeNull();
   else expect(decision).toMatchObject(expected);

@@ -13,7 +13,7 @@ import { InvalidBody } from "../../http/problem.ts";
 import type { ChannelEvent, PublishedEvent } from "../../streaming/published.ts";
 import { organizationUpdated } from "../organizations/announce_updates.ts";
 import { observeChanges } from "../organizations/observe.ts";
-import { insertRows, toFields } from "../stored_fields.ts";
+import { emptyRow, insertRows, toFields } from "../stored_fields.ts";
 import { tenantChannel } from "../announce.ts";
 import { monitorStore } from "./store.ts";
 
@@ -73,6 +73,7 @@ function requireUpdate({ payload, pointer }: PublishedEvent, monitorId: string):
 function toRow(tenantId: string, update: FindingUpdated): object {
   const { rule, explained_by } = toMovedFinding(update);
   return {
+    ...emptyRow(changes),
     ...update,
     tenant_id: tenantId,
     check: toCheckName(update.check),

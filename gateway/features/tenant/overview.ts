@@ -145,12 +145,12 @@ async function selectScanned(db: TenantDatabase, scanId: string) {
 async function selectWatched(db: TenantDatabase, monitorId: string) {
   const last = lastChanges(db, and(eq(changes.monitorId, monitorId), eq(changes.ruleSeverity, "high")));
   const to_pass = firstCharacters(sql`${last.toPass}`);
-  const { check, resourceId, resourceName, toWaived } = last;
+  const { check, resourceId, resourceName, toWaived, waiverBy: waiver_by, waiverExpires: waiver_expires } = last;
   const shown = { check, resource_id: resourceId, resource_name: resourceName, to_pass };
-  // A change does not say whose waiver it is, nor until when.
-  const waiver_reason = sql<string | null>`case when ${toWaived} then '' end`;
+  // A decision of the gateway is not in the change.
+  const waiver_reason = firstCharacters(sql`coalesce(${last.waiverReason}, case when ${toWaived} then '' end)`);
   return db
-    .select({ ...shown, waiver_reason, waiver_by: sql<null>`null`, waiver_expires: sql<null>`null` })
+    .select({ ...shown, waiver_reason, waiver_by, waiver_expires })
     .from(last)
     .where(eq(last.toStatus, "FAIL"))
     .orderBy(toWaived)

@@ -1,4 +1,3 @@
-import { isExpired } from "../../../shared/decisions/expiry.ts";
 import { isHolding } from "../../../shared/rule_result.ts";
 import type { Change } from "../../../shared/schemas/change.ts";
 import { storedFindingSchema, type FindingWaiver, type StoredFinding } from "../../../shared/schemas/finding.ts";
@@ -13,17 +12,14 @@ export interface Finding extends StoredFinding {
 }
 
 /** The present verdict as a finding, with what the last scan said of it; null where it is gone. */
-export function toFinding(change: Change, scanned: StoredFinding | undefined, nowMs: number): Finding | null {
+export function toFinding(change: Change, scanned: StoredFinding | undefined): Finding | null {
   const { to, from, check, fingerprint, resource, cause, seen_at, created_at } = change;
   if (to === null) return null;
   const isSame = scanned?.status === to.status;
   const isSameResult = isSame && scanned.reason === to.reason;
-  // A monitor does not say which decision, or which limit of a document, began or ended after the scan.
-  const isOfMonitor = cause === "decision" || cause === "org_policy";
-  const decided = isOfMonitor && created_at >= (scanned?.created_at ?? "") ? undefined : scanned;
-  const attested = isSameResult ? decided : undefined;
-  const isNamed = change.to_waived && decided?.waiver_by && !isExpired(decided.waiver_expires, nowMs);
-  const { waiver_reason, waiver_by, waiver_expires } = isNamed ? decided : waiverOfChange(change);
+  const isDecided = ["decision", "org_policy"].includes(cause) && created_at >= (scanned?.created_at ?? "");
+  // Only a scan knows the answers of a checklist.
+  const attested = isSameResult && change.attestation_status === null && !isDecided ? scanned : change;
   const { expected, to_pass } = change;
   const before = isLost(change) && from !== null ? `${from.status} before` : "";
   return {
@@ -44,13 +40,11 @@ export function toFinding(change: Change, scanned: StoredFinding | undefined, no
     ...mapNotes((name) => (isSame ? scanned[name] : null)),
     to_pass: to_pass ?? scanned?.to_pass ?? null,
     advisory: scanned?.advisory ?? false,
-    waiver_reason,
-    waiver_by,
-    waiver_expires,
-    attestation_status: attested?.attestation_status ?? null,
-    attestation_reason: attested?.attestation_reason ?? null,
-    attestation_by: attested?.attestation_by ?? null,
-    attestation_expires: attested?.attestation_expires ?? null,
+    ...waiverOfChange(change),
+    attestation_status: attested.attestation_status,
+    attestation_reason: attested.attestation_reason,
+    attestation_by: attested.attestation_by,
+    attestation_expires: attested.attestation_expires,
     created_at,
     // A decision changes no verdict, so how long it has held is not known from its change.
     sinceMs: ["start", "decision", "org_policy"].includes(cause) ? null : Date.parse(seen_at),
@@ -59,10 +53,10 @@ export function toFinding(change: Change, scanned: StoredFinding | undefined, no
 
 export const unwaived: FindingWaiver = { waiver_reason: null, waiver_by: null, waiver_expires: null };
 
-/** Returns the waiver that is in force after the change, which does not say whose it is. */
-export function waiverOfChange({ to_waived: isWaived }: Change): FindingWaiver {
-  const waiver_reason = "by a decision that the monitor applies, or by the organization's own limit";
-  return isWaived ? { ...unwaived, waiver_reason } : unwaived;
+/** Returns the waiver that is in force after the change. One of the gateway's decisions is not in it. */
+export function waiverOfChange({ to_waived, waiver_reason, waiver_by, waiver_expires }: Change): FindingWaiver {
+  if (waiver_reason !== null) return { waiver_reason, waiver_by, waiver_expires };
+  return to_waived ? { ...unwaived, waiver_reason: "by a decision that the monitor applies" } : unwaived;
 }
 
 /** True when a result that was known is not known any more. */

@@ -160,10 +160,7 @@ export function openOrganization(
       own.filter(({ check }) => !isPresent || known.get(check)?.scan_id === id),
     );
     const byFingerprint = new Map(ofScans.map((finding) => [finding.fingerprint, finding]));
-    const nowMs = api.nowMs();
-    const ofMonitor = [...watched.values()].flatMap(
-      (one) => toFinding(one, byFingerprint.get(one.fingerprint), nowMs) ?? [],
-    );
+    const ofMonitor = [...watched.values()].flatMap((one) => toFinding(one, byFingerprint.get(one.fingerprint)) ?? []);
     const isWatched = ({ check }: Finding) => (known.get(check)?.monitor_id ?? null) !== null;
     const findings = [...ofScans.filter((one) => !isWatched(one)), ...ofMonitor.filter(isWatched)];
     change({ results, findings: new Map(findings.map((finding) => [finding.fingerprint, finding])) });

@@ -11,6 +11,7 @@ import {
 } from "../../../scanner/follow/changes.ts";
 import { catalog } from "../../../scanner/catalog/catalog.ts";
 import { toLogEvent, type LogEvent } from "../../../scanner/follow/log_event.ts";
+import { ownDecisionsOf } from "../../../scanner/streaming/finding_created.ts";
 import { documentText, fencedAfter } from "../../support/documented_commands.ts";
 
 function known(changes: Partial<KnownFinding> = {}): KnownFinding {
@@ -23,6 +24,7 @@ function known(changes: Partial<KnownFinding> = {}): KnownFinding {
     advisory: false,
     waived: false,
     attested: null,
+    own: ownDecisionsOf(null, null),
     ...changes,
   };
 }

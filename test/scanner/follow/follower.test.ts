@@ -85,13 +85,15 @@ describe("a follower", () => {
       decisions: await followDecisions(options),
       failOn: parseFailOn("fail"),
     });
-    expect(follower.lines.filter(({ check }) => check === fips)).toMatchObject([{ cause: "start", to_waived: true }]);
+    expect(follower.lines.filter(({ check }) => check === fips)).toMatchObject([
+      { cause: "start", to_waived: true, waiver_by: "A. Person", waiver_expires: expires },
+    ]);
     const [verdict, waived] = [
       { status: "FAIL", reason: null },
       { from_waived: true, to_waived: false },
     ];
     expect((await follower.after(60_001)).lines).toMatchObject([
-      { check: fips, from: verdict, to: verdict, ...waived, cause: "decision", explained_by: [] },
+      { check: fips, from: verdict, to: verdict, ...waived, waiver_by: null, cause: "decision", explained_by: [] },
     ]);
     expect(await follower.finished).toBe("failed");
   });
