@@ -3,9 +3,7 @@ import type { PgDatabase, PgQueryResultHKT } from "drizzle-orm/pg-core";
 import type { RunnableQuery } from "drizzle-orm/runnable-query";
 
 /** The part of a result of raw SQL that every driver has. */
-interface Rows<Row> {
-  readonly rows: readonly Row[];
-}
+type Rows<Row> = { readonly rows: readonly Row[] };
 
 interface RowsHKT extends PgQueryResultHKT {
   readonly type: Rows<this["row"]>;

@@ -16,19 +16,15 @@ export class DatabaseError extends Error {
 }
 
 /**
- * The `AppError` or `DatabaseError` inside the error of a failed query; the error itself otherwise. Drizzle
- * wraps every failure in an error whose message holds all parameters, which must reach no log.
+ * The `AppError`, the `DatabaseError` or the driver's error inside the error of a failed query; the error itself otherwise.
+ * Drizzle wraps every failure in an error whose message holds all parameters, which must reach no log.
  */
 export function unwrapDatabaseError(error: unknown): unknown {
+  if (error instanceof DrizzleQueryError) return error.cause;
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (cause instanceof DatabaseError || cause instanceof AppError) return cause;
   }
   return error;
-}
-
-/** The error that a driver threw: Drizzle wraps it, and the message around it is the whole statement. */
-export function driverErrorOf(error: unknown): unknown {
-  return error instanceof DrizzleQueryError ? error.cause : error;
 }
 
 /** Converts a driver's failure: a refused statement becomes a `DatabaseError`, anything else means "unavailable". */
@@ -42,7 +38,7 @@ export function toDatabaseError(
   const isAnswer = error instanceof Error && "severity" in error && sqlState !== null && /^[0-9A-Z]{5}$/.test(sqlState);
   // A transaction that only reads refuses to write on every server.
   const isOwnRefusal = access === "read" && sqlState === "25006";
-  if (!isAnswer || (isUnavailable(sqlState) && !isOwnRefusal)) return databaseUnavailable(error);
+  if (!isAnswer || (unavailableStates.test(sqlState) && !isOwnRefusal)) return databaseUnavailable(error);
   // Messages of class 22 (a value that does not fit its type) quote the value.
   const text = sqlState.startsWith("22") ? "a value does not fit its type" : error.message;
   return new DatabaseError(`Cannot run a statement: ${text} (SQLSTATE ${sqlState})`, sqlState);
@@ -61,6 +57,4 @@ export function databaseUnavailable(cause: unknown): AppError {
  * 3D), deadlock or snapshot conflict (40), no connections, memory or disk left (53), shut down, starting or cancelled for
  * time (57), files unreadable (58), a lock not had in time (55P03), a standby that only reads (25006).
  */
-function isUnavailable(sqlState: string): boolean {
-  return /^(08|28|3D|40|53|57|58)/.test(sqlState) || sqlState === "55P03" || sqlState === "25006";
-}
+const unavailableStates = /^(?:08|28|3D|40|53|57|58|55P03|25006)/;

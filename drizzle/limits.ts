@@ -1,7 +1,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { PgTable } from "drizzle-orm/pg-core";
 import { AppError } from "../shared/app_error.ts";
-import { apiKeys, decisions, memberships, monitors, organizations, scans } from "./schema.ts";
+import { apiKeys, decisions, isUnfinished, memberships, monitors, organizations, scans } from "./schema.ts";
 import type { TenantDatabase } from "./transactions.ts";
 
 interface Limit {
@@ -29,7 +29,7 @@ const limits = {
   scans: [
     {
       table: scans,
-      which: sql`status in ('pending', 'running')`,
+      which: isUnfinished(scans.status),
       most: 2000,
       what: "scans that have not ended",
       hint: "Wait until one ends, or end one.",

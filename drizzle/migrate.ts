@@ -3,9 +3,8 @@ import { migrate as applyMigrations } from "drizzle-orm/node-postgres/migrator";
 import { Client } from "pg";
 import { UsageError } from "../shared/usage_error.ts";
 import { defaultConnectTimeoutMs } from "./database.ts";
-import { driverErrorOf, toDatabaseError } from "./database_error.ts";
+import { toDatabaseError, unwrapDatabaseError } from "./database_error.ts";
 import { toClientConfig } from "./databases/pg.ts";
-import type { migrationConfig } from "./embedded_files.ts";
 import type { FeatureTables } from "./feature_tables.ts";
 import { migrateAll } from "./migrate_features.ts";
 
@@ -27,8 +26,8 @@ export async function migrate(url: string, features: readonly FeatureTables[] = 
     await withClient(url, async (client) => {
       // Drizzle writes tables without a schema's name, and a role's own search path could lead elsewhere.
       await client.query("set search_path to public");
-      const apply = (config: typeof migrationConfig) => applyMigrations(drizzle(client), config);
-      await migrateAll({ applyMigrations: apply, query: (statement) => client.query(statement) }, features);
+      const db = drizzle(client);
+      await migrateAll(db, (config) => applyMigrations(db, config), features);
     });
     await guard.query("commit");
   });
@@ -46,7 +45,7 @@ async function withClient(url: string, work: (client: Client) => Promise<void>):
     await client.connect();
     await work(client);
   } catch (error) {
-    throw error instanceof UsageError ? error : toDatabaseError(driverErrorOf(error));
+    throw error instanceof UsageError ? error : toDatabaseError(unwrapDatabaseError(error));
   } finally {
     await client.end().catch(() => {});
   }

@@ -10,8 +10,10 @@ import {
 } from "./database.ts";
 import { DatabaseError, databaseUnavailable, toDatabaseError, unwrapDatabaseError } from "./database_error.ts";
 
-/** The `query` of a driver's client, as Drizzle calls it. */
-export type SendQuery = (...query: readonly never[]) => Promise<unknown>;
+/** The part of a driver's client that Drizzle calls. */
+interface QueryClient {
+  readonly query: (...query: readonly never[]) => Promise<unknown>;
+}
 
 /** A pool of node-postgres, or one with its interface. */
 interface ClientPool {
@@ -34,7 +36,7 @@ export function toConnectionPool(pool: ClientPool, drizzle: Connection["drizzle"
     async connect() {
       const client = await pool.connect();
       return {
-        send: (...query) => client.query(...(query as unknown as [string])),
+        query: (...query) => client.query(...(query as unknown as [string])),
         async execute(sql) {
           // Several statements have a list of results, contrary to the types of the drivers.
           const results = [await client.query(sql)].flat() as readonly { readonly command: string }[];
@@ -49,12 +51,11 @@ export function toConnectionPool(pool: ClientPool, drizzle: Connection["drizzle"
 }
 
 /** One connection, while one transaction has it for itself. */
-export interface Connection {
-  readonly send: SendQuery;
+export interface Connection extends QueryClient {
   /** Sends one simple query; resolves with the tag of its last statement, where the driver tells it. */
   execute(sql: string): Promise<string | undefined>;
-  /** Drizzle's own driver over a client with this `query`. */
-  drizzle(query: SendQuery): TenantDatabase;
+  /** Drizzle's own driver over this client. */
+  drizzle(client: QueryClient): TenantDatabase;
   /** Gives the connection back. A broken one is destroyed. */
   release(isBroken: boolean): Promise<void> | void;
 }
@@ -77,23 +78,18 @@ export function createPooledDatabase(
   return {
     async transact(settings, work) {
       if (closed !== null) throw databaseUnavailable(new Error("The database was closed"));
-      const begin = settingStatements(settings, statementTimeoutMs);
-      if (settings.access === "one" && pool.sendOne !== undefined) return pool.sendOne(begin, work);
+      const options = { ...settings, statementTimeoutMs };
+      if (settings.access === "one" && pool.sendOne) return pool.sendOne(settingStatements(options), work);
       const connection = await pool.connect().catch((error: unknown) => {
         throw toDatabaseError(error);
       });
-      return transact(connection, work, { access: settings.access, begin, statementTimeoutMs });
+      return transact(connection, work, options);
     },
-    close() {
-      closed ??= pool.end();
-      return closed;
-    },
+    close: () => (closed ??= pool.end()),
   };
 }
 
-interface TransactOptions {
-  readonly access: TransactionSettings["access"];
-  readonly begin: readonly string[];
+interface TransactOptions extends TransactionSettings {
   readonly statementTimeoutMs: number;
 }
 
@@ -108,9 +104,10 @@ interface TransactOptions {
 async function transact<Result>(
   connection: Connection,
   work: (db: TenantDatabase) => PromiseLike<Result>,
-  { access, begin, statementTimeoutMs }: TransactOptions,
+  options: TransactOptions,
 ): Promise<Result> {
-  const deadlineMs = statementTimeoutMs + answerGraceMs;
+  const { access } = options;
+  const deadlineMs = options.statementTimeoutMs + answerGraceMs;
   let isOpen = true;
   let hasFailed = false;
   let isBroken = false;
@@ -130,12 +127,17 @@ async function transact<Result>(
   }
 
   async function run(): Promise<Result> {
-    const begun = answered(connection.execute([beginStatement(access), ...begin].join("; ")));
-    const db = connection.drizzle((...query) => {
-      if (!isOpen) throw new DatabaseError("Cannot query: the transaction has ended", "25000");
-      const answer = answered(connection.send(...query));
-      if (access === "one") void end();
-      return answer;
+    // `read` is one state for all of its statements; each statement of `write` sees what others committed before it.
+    const isolation = access === "read" ? "repeatable read read only" : "read committed";
+    const begin = [`begin isolation level ${isolation}`, ...settingStatements(options)];
+    const begun = answered(connection.execute(begin.join("; ")));
+    const db = connection.drizzle({
+      query(...query) {
+        if (!isOpen) throw new DatabaseError("Cannot query: the transaction has ended", "25000");
+        const answer = answered(connection.query(...query));
+        if (access === "one") void end();
+        return answer;
+      },
     });
     try {
       const result = await work(db);
@@ -174,10 +176,8 @@ async function transact<Result>(
  * `set_config('role', …, true)` is SET LOCAL ROLE. The search path keeps a role's own setting from putting another table in
  * its place, and the date style from times that nobody here can read.
  */
-function settingStatements(
-  { role, tenantId, actor = "", authority }: TransactionSettings,
-  statementTimeoutMs: number,
-): readonly string[] {
+function settingStatements(options: TransactOptions): readonly string[] {
+  const { role, tenantId, actor = "", authority, statementTimeoutMs } = options;
   const settings = {
     ...(role === null ? {} : { role }),
     "app.tenant_id": tenantId,
@@ -191,11 +191,6 @@ function settingStatements(
   const calls = Object.entries(settings).map(([name, value]) => `set_config('${name}', ${literal(value)}, true)`);
   const select = `select ${calls.join(", ")}`;
   return authority === undefined ? [select] : [select, authority];
-}
-
-/** `read` is one state for all of its statements; each statement of `write` sees what others committed before it. */
-function beginStatement(access: TransactionSettings["access"]): string {
-  return access === "read" ? "begin isolation level repeatable read read only" : "begin isolation level read committed";
 }
 
 /** A text in SQL, also where the server reads backslashes as escapes. Throws `TypeError` for a NUL, which no text has there. */

@@ -1,4 +1,4 @@
-import { sql } from "drizzle-orm";
+import { sql, type SQL } from "drizzle-orm";
 import { isUuid } from "../shared/channel_name.ts";
 import type { Database, Query, TenantDatabase, TransactionSettings } from "./database.ts";
 import { DatabaseError, databaseUnavailable } from "./database_error.ts";
@@ -66,29 +66,27 @@ export async function isMigrated(database: Database): Promise<boolean> {
     );
     return rows.length > 0;
   } catch (error) {
-    if (!(error instanceof DatabaseError)) throw error;
-    if (error.sqlState === roleDenied && (await hasTables(database))) throw error;
-    if (notThere.has(error.sqlState)) return false;
-    throw error;
+    if (!(error instanceof DatabaseError && notThere.has(error.sqlState))) throw error;
+    const table = sql`to_regclass('scanstream.migrations')::text`;
+    if (error.sqlState === roleDenied && (await askWithoutRole(database, table)) !== null) throw error;
+    return false;
   }
 }
 
 /** Resolves when the database answers now, and can be written to; rejects with `AppError("unavailable")`. */
 export async function ping(database: Database): Promise<void> {
-  const { rows } = await database.transact(withoutRole, (db) =>
-    db.execute<{ mode: string }>(sql`select current_setting('transaction_read_only') as mode`),
-  );
-  if (rows[0]?.mode !== "off") throw databaseUnavailable(new Error("The database is read-only"));
+  const isReadOnly = await askWithoutRole(database, sql`current_setting('transaction_read_only')`);
+  if (isReadOnly !== "off") throw databaseUnavailable(new Error("The database is read-only"));
 }
 
-const withoutRole: TransactionSettings = { role: null, tenantId: "", access: "one" };
 const roleDenied = "42501";
 /** No such role (22023), table (42P01) or schema (3F000), or a role that only another database's migration granted. */
 const notThere: ReadonlySet<string> = new Set(["22023", "42P01", "3F000", roleDenied]);
 
-async function hasTables(database: Database): Promise<boolean> {
-  const { rows } = await database.transact(withoutRole, (db) =>
-    db.execute<{ name: string | null }>(sql`select to_regclass('scanstream.migrations')::text as name`),
+/** Returns the value of an expression, also where the role of the application is missing. */
+async function askWithoutRole(database: Database, expression: SQL): Promise<string | null> {
+  const { rows } = await database.transact({ role: null, tenantId: "", access: "one" }, (db) =>
+    db.execute<{ value: string | null }>(sql`select ${expression} as value`),
   );
-  return typeof rows[0]?.name === "string";
+  return rows[0]?.value ?? null;
 }

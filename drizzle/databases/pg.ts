@@ -27,10 +27,7 @@ export function createPgDatabase(url: string, options: DatabaseOptions = {}): Da
     // A client that does not answer is destroyed: `end` would wait for its answers.
     query_timeout: statementTimeoutMs + answerGraceMs,
   });
-  const connections = toConnectionPool(pool, (query) => {
-    // The driver calls nothing but `query`.
-    return drizzle({ ...options, client: { query } as unknown as PoolClient });
-  });
+  const connections = toConnectionPool(pool, (client) => drizzle({ ...options, client: client as PoolClient }));
   return createPooledDatabase(connections, options);
 }
 

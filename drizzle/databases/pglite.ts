@@ -4,10 +4,11 @@ import packageJson from "../../package.json" with { type: "json" };
 import { hasCode } from "../../shared/error_code.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import type { Database, DatabaseOptions } from "../database.ts";
-import { embeddedPostgres, type migrationConfig } from "../embedded_files.ts";
+import { unwrapDatabaseError } from "../database_error.ts";
+import { embeddedPostgres } from "../embedded_files.ts";
 import type { FeatureTables } from "../feature_tables.ts";
 import { migrateAll } from "../migrate_features.ts";
-import { type Connection, createPooledDatabase } from "../transact.ts";
+import { createPooledDatabase } from "../transact.ts";
 
 export interface PgliteOptions {
   /** Folder of the data; null: in memory. */
@@ -22,7 +23,8 @@ export interface PgliteOptions {
  */
 export async function openPgliteDatabase(options: PgliteOptions): Promise<Database> {
   const modules = await loadPglite();
-  const pglite = await openPglite(modules, options).catch((cause: unknown) => {
+  const pglite = await openPglite(modules, options).catch((error: unknown) => {
+    const cause = unwrapDatabaseError(error);
     throw cause instanceof Error ? cause : new Error(problemOf(cause), { cause });
   });
   return createPgliteDatabase(pglite, modules.drizzle, { onClosed: () => pglite.close() });
@@ -40,8 +42,8 @@ export function createPgliteDatabase(
   let isClosed = false;
   /** Settles when the transaction before has ended. */
   let previous: Promise<void> = Promise.resolve();
-  const pool = {
-    async connect(): Promise<Connection> {
+  return createPooledDatabase({
+    async connect() {
       const before = previous;
       const { promise, resolve: end } = Promise.withResolvers<void>();
       previous = promise;
@@ -51,22 +53,13 @@ export function createPgliteDatabase(
         throw new Error("The database was closed");
       }
       return {
-        send: (...query) => pglite.query(...(query as unknown as Parameters<PGlite["query"]>)),
-        async execute(sql) {
-          await pglite.exec(sql);
-          return undefined;
-        },
-        drizzle(query) {
-          // The driver calls nothing but `query`.
-          const guarded = { query } as unknown as PGlite;
-          return bind({ client: guarded, ...(logger && { logger }) });
-        },
+        query: (...query) => pglite.query(...(query as unknown as Parameters<PGlite["query"]>)),
+        execute: (sql) => pglite.exec(sql).then(() => undefined),
+        drizzle: (client) => bind({ client: client as PGlite, ...(logger && { logger }) }),
         async release(isBroken) {
-          try {
-            if (isBroken && !isClosed) await pglite.exec("rollback");
-          } finally {
-            end();
-          }
+          // Fails where the database was closed, and then nothing is left to undo.
+          if (isBroken) await pglite.exec("rollback").catch(() => {});
+          end();
         },
       };
     },
@@ -74,8 +67,7 @@ export function createPgliteDatabase(
       isClosed = true;
       await onClosed();
     },
-  };
-  return createPooledDatabase(pool);
+  });
 }
 
 /** The package is optional: it is large, and a gateway with a real Postgres does not need it. */
@@ -105,8 +97,8 @@ async function openPglite({ PGlite, drizzle, migrate }: Modules, options: Pglite
     parsers: pgliteParsers,
     ...(await embeddedPostgres()),
   });
-  const applyMigrations = (config: typeof migrationConfig) => migrate(drizzle(pglite), config);
-  await migrateAll({ applyMigrations, query: (statement) => pglite.query(statement) }, options.features ?? []);
+  const db = drizzle(pglite);
+  await migrateAll(db, (config) => migrate(db, config), options.features);
   return pglite;
 }
 

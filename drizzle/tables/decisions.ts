@@ -1,4 +1,4 @@
-import { sql } from "drizzle-orm";
+import { isNull, sql } from "drizzle-orm";
 import { check, index, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
 import type { AttestedStatus, DecisionKind } from "../../shared/schemas/decision.ts";
 import type { ActorKind } from "../../shared/schemas/team.ts";
@@ -47,13 +47,11 @@ export const decisions = pgTable(
         sql`md5(coalesce(${table.resource}, ''))`,
         sql`md5(coalesce(${table.orgUrl}, ''))`,
       )
-      .where(sql`${table.endedAt} is null`),
+      .where(isNull(table.endedAt)),
     index("decisions_of_tenant").on(table.tenantId, table.createdAt, table.id),
     index("decisions_of_kind").on(table.tenantId, table.kind, table.createdAt, table.id),
     index("decisions_of_check").on(table.tenantId, table.check, table.createdAt, table.id),
-    index("decisions_not_ended_by_time")
-      .on(table.tenantId, table.createdAt, table.id)
-      .where(sql`${table.endedAt} is null`),
+    index("decisions_not_ended_by_time").on(table.tenantId, table.createdAt, table.id).where(isNull(table.endedAt)),
     check(
       "decisions_of_kind",
       sql`(${table.kind} = 'attestation') = (${table.status} is not null) and (${table.kind} = 'waiver' or ${table.resource} is null)`,

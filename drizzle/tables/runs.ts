@@ -1,5 +1,6 @@
-import { sql } from "drizzle-orm";
+import { isNotNull, sql } from "drizzle-orm";
 import {
+  type AnyPgColumn,
   bigint,
   boolean,
   check,
@@ -46,6 +47,9 @@ const ofRun = () => ({
   endedAt: instant("ended_at"),
 });
 
+/** True for a scan that has not ended; without parameters, with which a prepared statement would not find the indexes. */
+export const isUnfinished = (status: AnyPgColumn) => sql`${status} in ('pending', 'running')`;
+
 export const scans = pgTable(
   "scans",
   {
@@ -65,16 +69,10 @@ export const scans = pgTable(
     // Findings refer to it, so that none can belong to another tenant's scan.
     unique("scans_tenant_id_id").on(table.tenantId, table.id),
     index("scans_of_tenant").on(table.tenantId, table.createdAt, table.id),
-    index("scans_silent_due")
-      .on(table.updatedAt)
-      .where(sql`${table.status} in ('pending', 'running')`),
-    index("scans_unfinished_of_tenant")
-      .on(table.tenantId, table.createdAt, table.id)
-      .where(sql`${table.status} in ('pending', 'running')`),
+    index("scans_silent_due").on(table.updatedAt).where(isUnfinished(table.status)),
+    index("scans_unfinished_of_tenant").on(table.tenantId, table.createdAt, table.id).where(isUnfinished(table.status)),
     // In the order in which they are deleted once they are old.
-    index("scans_ended_due")
-      .on(table.endedAt)
-      .where(sql`${table.endedAt} is not null`),
+    index("scans_ended_due").on(table.endedAt).where(isNotNull(table.endedAt)),
     check("scans_ended_at", sql`(${table.endedAt} is not null) = (${table.status} not in ('pending', 'running'))`),
     check(
       "scans_counts",
@@ -120,9 +118,7 @@ export const monitors = pgTable(
     index("monitors_silent_due")
       .on(table.staleFrom)
       .where(sql`${table.status} = 'running' and ${table.staleAt} is null`),
-    index("monitors_ended_due")
-      .on(table.endedAt)
-      .where(sql`${table.endedAt} is not null`),
+    index("monitors_ended_due").on(table.endedAt).where(isNotNull(table.endedAt)),
     check("monitors_ended_at", sql`(${table.endedAt} is not null) = (${table.status} = 'ended')`),
     check(
       "monitors_counts",

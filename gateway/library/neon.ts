@@ -1,4 +1,4 @@
-import { createNeonDatabase, createNeonPoolDatabase } from "../../drizzle/databases/neon.ts";
+import { createNeonDatabase } from "../../drizzle/databases/neon.ts";
 import { checkOptions, optionalText, someText } from "../check_options.ts";
 import type { WorkerDatabaseAdapter } from "../gateway_options.ts";
 
@@ -14,7 +14,7 @@ export function neon(options: NeonOptions): WorkerDatabaseAdapter {
   checkOptions("neon", { url: someText, endpoint: optionalText }, options);
   const { url, endpoint } = options;
   return {
-    open: () => createNeonPoolDatabase(url, { endpoint }),
+    open: () => createNeonDatabase(url, { endpoint, keepsConnections: true }),
     openForRequests: () => createNeonDatabase(url, { endpoint }),
   };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createNeonDatabase, createNeonPoolDatabase } from "../../drizzle/databases/neon.ts";
+import { createNeonDatabase } from "../../drizzle/databases/neon.ts";
 import { scans } from "../../drizzle/schema.ts";
 import { findApiKey } from "../../drizzle/across_tenants.ts";
 import { readOne } from "../../drizzle/transactions.ts";
@@ -11,17 +11,18 @@ import { describeQueries } from "./query_suite.ts";
 import { randomHash, seedTenant } from "./seed.ts";
 
 const open = () => openOnNeon((url, endpoint) => createNeonDatabase(url, { endpoint }));
-const openKept = () => openOnNeon((url, endpoint) => createNeonPoolDatabase(url, { endpoint }));
+const openKept = () => openOnNeon((url, endpoint) => createNeonDatabase(url, { endpoint, keepsConnections: true }));
 
 describeQueries("Neon, a connection a transaction", open);
 describeQueries("Neon, with kept connections", openKept);
 describeIsolation("Neon, with kept connections", openKept);
-for (const [name, create] of [
-  ["Neon, a connection a transaction", createNeonDatabase],
-  ["Neon, with kept connections", createNeonPoolDatabase],
+for (const [name, kept] of [
+  ["Neon, a connection a transaction", {}],
+  ["Neon, with kept connections", { keepsConnections: true }],
 ] as const) {
   describeOutages(name, {
-    connect: (url, options) => create(url, { ...options, endpoint: `http://127.0.0.1:${new URL(url).port}/sql` }),
+    connect: (url, options) =>
+      createNeonDatabase(url, { ...options, ...kept, endpoint: `http://127.0.0.1:${new URL(url).port}/sql` }),
     startFront: (postgresPort) => startNeonProxy({ host: "127.0.0.1", port: postgresPort }),
   });
 }

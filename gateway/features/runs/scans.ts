@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import { audit } from "../../../drizzle/audit.ts";
-import { scans as table } from "../../../drizzle/schema.ts";
+import { isUnfinished, scans as table } from "../../../drizzle/schema.ts";
 import { readOne, type TenantDatabase } from "../../../drizzle/transactions.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import { isUuid } from "../../../shared/channel_name.ts";
@@ -108,7 +108,7 @@ export const scans = defineRuns({
     afterSeconds: staleSeconds,
     firstAfterMs: staleSeconds * 1000,
     everyMs: 60_000,
-    isDue: sql`${table.status} in ('pending', 'running') and ${table.updatedAt} < now() - make_interval(secs => ${staleSeconds})`,
+    isDue: sql`${isUnfinished(table.status)} and ${table.updatedAt} < now() - make_interval(secs => ${staleSeconds})`,
     change: { status: "expired", endedAt: sql`now()` },
     announce: announceScanEnd,
   },

@@ -1,7 +1,7 @@
 import { and, desc, eq, isNotNull, isNull, sql, type SQL } from "drizzle-orm";
 import { auditRows } from "../../../drizzle/audit.ts";
 import { requireRoom } from "../../../drizzle/limits.ts";
-import { scans } from "../../../drizzle/schema.ts";
+import { isUnfinished, scans } from "../../../drizzle/schema.ts";
 import type { Query, TenantDatabase } from "../../../drizzle/transactions.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import type { FieldProblem } from "../../http/problem_schema.ts";
@@ -18,15 +18,8 @@ export const monitorStore = createRunStore(monitorKind);
 
 /** The newest scans that have not ended. */
 export function selectUnfinishedScans(db: TenantDatabase, limit: number): Query<readonly ScanRow[]> {
-  return (
-    db
-      .select()
-      .from(scans)
-      // Written out as the index has it: with parameters a prepared statement does not find the index.
-      .where(sql`${scans.status} in ('pending', 'running')`)
-      .orderBy(desc(scans.createdAt), desc(scans.id))
-      .limit(limit)
-  );
+  const query = db.select().from(scans).where(isUnfinished(scans.status));
+  return query.orderBy(desc(scans.createdAt), desc(scans.id)).limit(limit);
 }
 
 export interface RunStore<Row extends RunRow> extends ReturnType<typeof createRunStore<Row>> {}
