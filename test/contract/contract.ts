@@ -21,5 +21,5 @@ export const workersContract: readonly GatewayCase[] = [
 
 export const denoContract: readonly GatewayCase[] = [...workersContract, ...asSentCases];
 
-/** Everything that a gateway promises to its clients but who may do what, for which see `permission_cases.ts`. */
+/** Everything that a gateway promises to its clients but who may do what, for which see `gateway/auth/permissions.test.ts`. */
 export const nodeContract: readonly GatewayCase[] = [...denoContract, ...useCases, ...sessionCases];

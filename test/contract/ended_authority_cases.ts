@@ -21,10 +21,11 @@ async function signAdmin({ control }: GatewayUnderTest, tenant: TestTenant): Pro
 /** Streams whose authority ends while they are open. */
 export const endedAuthorityCases: readonly GatewayCase[] = [
   gatewayCase(
-    "S4: a key that expires closes its streams at that moment, those of its stream tokens too, and opens none",
+    "S4: a token and a key that expire close their streams at that moment, those of stream tokens too, and open none",
     async (gateway) => {
       const tenant = await gateway.control.createTenant("Expiry");
       const scan = await createScan(gateway, tenant);
+      const member = `Bearer ${await gateway.control.sign({ tenant_id: tenant.id, sub: tenant.sub }, 11)}`;
       const expiresAtMs = Date.now() + 10_000;
       const json = { name: "ends", expires_at: new Date(expiresAtMs).toISOString() };
       const key = await createKey(gateway, await signAdmin(gateway, tenant), json);
@@ -33,10 +34,13 @@ export const endedAuthorityCases: readonly GatewayCase[] = [
       const streams = [
         await openStream(gateway, scan.event_stream, key.as),
         await openStream(gateway, scan.event_stream, `Bearer ${token}`),
+        await openStream(gateway, scan.event_stream, member),
       ];
-      for (const stream of streams) assert.match(await stream.untilEnd(), /: close expired\n $/);
-      // Its clock may be another one.
-      assert.ok(Date.now() > expiresAtMs - 250, `closed ${expiresAtMs - Date.now()} ms early`);
+      for (const stream of streams) {
+        assert.match(await stream.untilEnd(), /: close expired\n $/);
+        // The gateway's clock may be another one.
+        assert.ok(Date.now() > expiresAtMs - 250, `closed ${expiresAtMs - Date.now()} ms early`);
+      }
       await refused(await call(gateway, scan.event_stream, { as: key.as }), 401);
       await refused(await call(gateway, scan.event_stream, { as: `Bearer ${token}` }), 401);
     },

@@ -127,19 +127,4 @@ export const sessionCases: readonly GatewayCase[] = [
       byToken.leave();
     },
   ),
-  gatewayCase(
-    "a membership that ends closes the person's streams of that tenant, and no other streams",
-    async (gateway) => {
-      const { first, second, as } = await openTwo(gateway);
-      const [ending, staying] = [
-        await openStream(gateway, tenantStream, as, naming(first)),
-        await openStream(gateway, tenantStream, as, naming(second)),
-      ];
-      await gateway.control.removeUser(first.id, first.sub);
-      assert.match(await ending.untilEnd(), /: close revoked/);
-      const scan = await createScan(gateway, second);
-      await staying.until(scan.id);
-      staying.leave();
-    },
-  ),
 ];
