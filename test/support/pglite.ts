@@ -1,7 +1,7 @@
 import { PGlite } from "@electric-sql/pglite";
 import { drizzle } from "drizzle-orm/pglite";
 import { migrate } from "drizzle-orm/pglite/migrator";
-import { createPgliteDatabase, pgliteParsers } from "../../drizzle/databases/pglite.ts";
+import { createPgliteDatabase, pgliteTypes } from "../../drizzle/databases/pglite.ts";
 import type { Database } from "../../drizzle/database.ts";
 import { watchedQueries } from "./watched_database.ts";
 import { migrationConfig } from "../../drizzle/embedded_files.ts";
@@ -26,7 +26,7 @@ let migrated: Promise<Blob> | undefined;
 
 async function createPglite(): Promise<PGlite> {
   migrated ??= createDump();
-  return PGlite.create({ dataDir: "memory://", loadDataDir: await migrated, parsers: pgliteParsers });
+  return PGlite.create({ dataDir: "memory://", loadDataDir: await migrated, ...pgliteTypes });
 }
 
 async function createDump(): Promise<Blob> {
