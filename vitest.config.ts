@@ -13,7 +13,7 @@ const system = [
   "test/command_line/{node_version,state_lock}.test.ts",
   "test/drizzle/{migrate,neon,pg}.test.ts",
   "test/gateway/runtime/{serve,start_gateway}.test.ts",
-  "test/gateway/operator/call_admin.test.ts",
+  "test/gateway/{operator/call_admin,library/feature_tables}.test.ts",
   "test/gateway/streaming/one_state.test.ts",
   "test/gateway/features/team/on_postgres.test.ts",
   "test/lint/action.test.ts",

@@ -1,0 +1,142 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { generateDrizzleJson, generateMigration } from "drizzle-kit/api";
+import { and, isNull, lte, sql } from "drizzle-orm";
+import { index, pgTable, text, timestamp, uuid } from "drizzle-orm/pg-core";
+import { expect, test } from "vitest";
+import { createGateway, defineFeature, migrate, tenantPolicy, write } from "../../../gateway/library/gateway.ts";
+import { memory } from "../../../gateway/library/memory.ts";
+import { postgres } from "../../../gateway/library/postgres.ts";
+import { createPgDatabase } from "../../../drizzle/databases/pg.ts";
+import { noTenant } from "../../../drizzle/transactions.ts";
+import { asAdmin, createTestDatabase } from "../../support/postgres.ts";
+import { temporaryFolder } from "../../support/temporary_folder.ts";
+
+/** Tables of anybody's features, on PostgreSQL. */
+
+/** A folder of one migration, as drizzle-kit writes it. */
+async function writeMigration(folder: string, ...statements: readonly string[]): Promise<() => URL> {
+  const entries = [{ idx: 0, version: "7", when: 1, tag: "0000_initial", breakpoints: true }];
+  await mkdir(join(folder, "meta"), { recursive: true });
+  await writeFile(join(folder, "meta/_journal.json"), JSON.stringify({ dialect: "postgresql", entries }));
+  await writeFile(join(folder, "0000_initial.sql"), statements.join("--> statement-breakpoint\n"));
+  return () => pathToFileURL(folder);
+}
+
+const columns = {
+  id: uuid("id").primaryKey().defaultRandom(),
+  tenantId: uuid("tenant_id").notNull(),
+  expiresAt: timestamp("expires_at", { withTimezone: true }).notNull(),
+  keptBy: text("kept_by"),
+};
+const drafts = pgTable("drafts", columns, ({ tenantId, expiresAt, keptBy }) => [
+  index("drafts_due").on(expiresAt).where(isNull(keptBy)),
+  index("drafts_by_time").on(expiresAt),
+  ...tenantPolicy("drafts", tenantId),
+]);
+
+test("a task of anybody's feature finds, as the application's role, each tenant with a row that is due, and no other", async () => {
+  const empty = await createTestDatabase();
+  await using folder = await temporaryFolder();
+  const statements = await generateMigration(generateDrizzleJson({}), generateDrizzleJson({ drafts }));
+  const visited: string[] = [];
+  const feature = defineFeature({
+    prefix: "draft",
+    tables: [drafts],
+    migrations: await writeMigration(folder.path, ...statements),
+    tasks: [
+      {
+        due: "drafts_due",
+        afterSeconds: 60,
+        firstAfterMs: 3_600_000,
+        everyMs: 3_600_000,
+        async run(tenantId, { database }) {
+          visited.push(tenantId);
+          const isDue = and(isNull(drafts.keptBy), lte(drafts.expiresAt, sql`now() - interval '60 seconds'`));
+          await write(database, { tenantId }, (db) => db.delete(drafts).where(isDue));
+          return true;
+        },
+      },
+    ],
+  });
+  const features = [feature];
+  await migrate({ database: postgres({ url: empty.ownerUrl }), features });
+  const streamTokenSecret = "x".repeat(32);
+  const opened = { features, database: postgres({ url: empty.appUrl }), broker: memory(), streamTokenSecret };
+  const gateway = await createGateway(opened);
+  const database = createPgDatabase(empty.appUrl);
+  const [first = "", second = "", third = ""] = Array.from({ length: 3 }, () => crypto.randomUUID());
+  const store = (tenantId: string, secondsAgo: number, keptBy: string | null = null) =>
+    write(database, { tenantId }, (db) =>
+      db.insert(drafts).values({ tenantId, keptBy, expiresAt: new Date(Date.now() - secondsAgo * 1000) }),
+    );
+  await store(first, 3000);
+  await store(first, 1);
+  await store(second, 9000);
+  await store(third, 9000, "ada");
+  await gateway.scheduled();
+  expect(visited).toEqual([second, first]);
+  const left = (tenantId: string) =>
+    write(database, { tenantId }, async (db) => (await db.select().from(drafts)).length);
+  expect([await left(first), await left(second), await left(third)]).toEqual([1, 0, 1]);
+  // Only an index that is named so tells the application anything of other tenants.
+  const asked = write(database, noTenant, (db) =>
+    db.execute(sql`select scanstream.find_due_tenant('drafts_by_time', 0)`),
+  );
+  await expect(asked).rejects.toMatchObject({ sqlState: "42704" });
+  await database.close();
+  await gateway.close();
+  await empty.drop();
+});
+
+const own = { id: uuid("id").primaryKey() };
+
+test("a table without tenantPolicy, and what was not migrated, are one error that names each and the remedy", async () => {
+  const empty = await createTestDatabase();
+  await using folder = await temporaryFolder();
+  const jobs = defineFeature({
+    prefix: "job",
+    tables: [pgTable("open_jobs", own), pgTable("lost_jobs", own)],
+    tasks: [{ due: "jobs_due", firstAfterMs: 0, everyMs: 0, run: async () => false }],
+    migrations: await writeMigration(folder.path, "create table open_jobs (id uuid primary key, tenant_id uuid)"),
+  });
+  const refused = migrate({ database: postgres({ url: empty.ownerUrl }), features: [jobs] });
+  for (const problem of [
+    'table "open_jobs" of the feature "job" has no tenantPolicy: add tenantPolicy("open_jobs"',
+    'table "lost_jobs" of the feature "job" is not migrated: generate its migration',
+    'index "jobs_due" of the feature "job" is not migrated: generate its migration',
+  ])
+    await expect(refused).rejects.toThrow(problem);
+  const broken = defineFeature({ prefix: "lost", migrations: await writeMigration(folder.path, "create tabel x ()") });
+  const why = `Cannot apply: the migrations of the feature "lost" in ${folder.path}: syntax error at or near "tabel"`;
+  await expect(migrate({ database: postgres({ url: empty.ownerUrl }), features: [broken] })).rejects.toThrow(why);
+  await empty.drop();
+});
+
+test("S3: the policy of a feature's table holds for the table's owner, too, and a serial column may be used", async () => {
+  const { ownerUrl, appUrl, drop } = await createTestDatabase();
+  await using folder = await temporaryFolder();
+  const notes = defineFeature({
+    prefix: "note",
+    tables: [pgTable("notes", own)],
+    migrations: await writeMigration(
+      folder.path,
+      "create table notes (n bigserial, id uuid primary key, tenant_id uuid);",
+      "alter table notes enable row level security;",
+      "create policy notes_of_tenant on notes using (false)",
+    ),
+  });
+  await migrate({ database: postgres({ url: ownerUrl }), features: [notes] });
+  const { rows } = await asAdmin(ownerUrl, (client) =>
+    client.query("select relforcerowsecurity as is_forced from pg_class where oid = 'public.notes'::regclass"),
+  );
+  expect(rows).toEqual([{ is_forced: true }]);
+  const database = createPgDatabase(appUrl);
+  const next = write(database, { tenantId: crypto.randomUUID() }, (db) =>
+    db.execute(sql`select nextval('notes_n_seq')`),
+  );
+  await expect(next).resolves.toBeDefined();
+  await database.close();
+  await drop();
+});
