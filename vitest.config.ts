@@ -11,7 +11,7 @@ const system = [
   "test/gateway/features/keeping/*.test.ts",
   "test/web/!(*_model).test.ts",
   "test/command_line/{node_version,state_lock}.test.ts",
-  "test/drizzle/{migrate,neon,pg}.test.ts",
+  "test/drizzle/{isolation,migrate,neon,pg}.test.ts",
   "test/gateway/runtime/{serve,start_gateway}.test.ts",
   "test/gateway/{operator/call_admin,library/feature_tables}.test.ts",
   "test/gateway/streaming/one_state.test.ts",

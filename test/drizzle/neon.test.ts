@@ -4,7 +4,6 @@ import { scans } from "../../drizzle/schema.ts";
 import { findApiKey } from "../../drizzle/across_tenants.ts";
 import { readOne } from "../../drizzle/transactions.ts";
 import { startNeonProxy } from "../support/neon_proxy.ts";
-import { describeIsolation } from "./isolation_suite.ts";
 import { openOnNeon } from "./open_databases.ts";
 import { describeOutages } from "./outage_suite.ts";
 import { describeQueries } from "./query_suite.ts";
@@ -15,7 +14,6 @@ const openKept = () => openOnNeon((url, endpoint) => createNeonDatabase(url, { e
 
 describeQueries("Neon, a connection a transaction", open);
 describeQueries("Neon, with kept connections", openKept);
-describeIsolation("Neon, with kept connections", openKept);
 for (const [name, kept] of [
   ["Neon, a connection a transaction", {}],
   ["Neon, with kept connections", { keepsConnections: true }],

@@ -1,9 +1,7 @@
 import { createPgDatabase } from "../../drizzle/databases/pg.ts";
-import { describeIsolation } from "./isolation_suite.ts";
 import { openPg } from "./open_databases.ts";
 import { describeOutages } from "./outage_suite.ts";
 import { describeQueries } from "./query_suite.ts";
 
-describeIsolation("pg", openPg);
 describeQueries("pg", openPg);
 describeOutages("pg", { connect: createPgDatabase });

@@ -112,6 +112,37 @@ export function describeQueries(driver: string, open: () => Promise<OpenDatabase
       expect(found).toEqual([]);
     });
 
+    test("role and tenant end with the transaction, also when it fails, also when it set them for the session", async () => {
+      const globex = randomUUID();
+      const session = async () => {
+        const rows = await runSql(
+          database,
+          "select current_user = session_user, coalesce(current_setting('app.tenant_id', true), '')",
+        );
+        return rows[0];
+      };
+      await write(database, { tenantId: acme.id }, (db) => db.select().from(scans));
+      expect(await session()).toEqual([true, ""]);
+
+      await expect(write(database, { tenantId: acme.id }, (db) => db.execute("select 1 / 0"))).rejects.toThrow();
+      expect(await session()).toEqual([true, ""]);
+
+      await write(database, { tenantId: acme.id }, (db) =>
+        db.execute(
+          `select set_config('app.tenant_id', '${globex}', false), set_config('search_path', 'pg_catalog', false)`,
+        ),
+      );
+      const rows = await write(database, { tenantId: acme.id }, (db) =>
+        db.select({ tenantId: scans.tenantId }).from(scans),
+      );
+      expect(new Set(rows.map(({ tenantId }) => tenantId))).toEqual(new Set([acme.id]));
+      await runSql(
+        database,
+        "select set_config('app.tenant_id', '', false)",
+        "select set_config('search_path', 'public', false)",
+      );
+    });
+
     test("a query after the end of its transaction is refused", async () => {
       const { promise, resolve } = Promise.withResolvers<TenantDatabase>();
       await write(database, { tenantId: acme.id }, async (db) => resolve(db));
