@@ -62,7 +62,7 @@ const cases: readonly (readonly [name: string, good: readonly string[], bad: rea
   ["DRAIN_DELAY_SECONDS", ["0", "0.5", "5", "2000000"], ["-1", "5s", "2000001"]],
   ["EVENTSTREAM_MAX_BUFFER_BYTES", ["1", "1048576"], ["0", "1.5", "1MB", "-1"]],
   ["EVENTSTREAM_MAX_STREAMS", ["1", "50000"], ["0", "many"]],
-  ["EVENTSTREAM_MAX_STREAMS_PER_TENANT", ["1"], ["0", ""].filter((value) => value !== "")],
+  ["EVENTSTREAM_MAX_STREAMS_PER_TENANT", ["1"], ["0"]],
   ["EVENTSTREAM_MAX_LIFETIME_SECONDS", ["1", "3600"], ["0", "1h"]],
   ["STREAM_TOKEN_SECRET", [secret, "é".repeat(16)], [secret.slice(1), "short"]],
   [
@@ -149,11 +149,10 @@ test("the REST broker needs both of its variables", () => {
 
 describe("signing in", () => {
   const withIssuer = { AUTH_JWKS: jwks, ...issuer };
+  const client = { ...withIssuer, OIDC_CLIENT_ID: "page" };
 
   test("the page is a public client of the issuer", () => {
-    expect(
-      parseConfig({ ...withIssuer, OIDC_CLIENT_ID: "page", AUTH_TENANT_CLAIM: "https://x/tenants" }).signIn,
-    ).toEqual({
+    expect(parseConfig({ ...client, AUTH_TENANT_CLAIM: "https://x/tenants" }).signIn).toEqual({
       issuer: "https://issuer.test",
       clientId: "page",
       scopes: "openid profile email",
@@ -166,26 +165,27 @@ describe("signing in", () => {
   test.each([
     ["a client without an issuer", { OIDC_CLIENT_ID: "page" }, /^OIDC_CLIENT_ID: set without an issuer/],
     ["scopes without a client", { ...withIssuer, OIDC_SCOPES: "openid" }, /^OIDC_SCOPES: set without a client/],
-    ["scopes without openid", { OIDC_SCOPES: "profile email" }, /^OIDC_SCOPES: expected scopes/],
-    ["scopes with commas", { OIDC_SCOPES: "openid,profile" }, /^OIDC_SCOPES: expected scopes/],
-    ["openid as a part only", { OIDC_SCOPES: "openids" }, /^OIDC_SCOPES: expected scopes/],
-    ["a client id with blanks", { OIDC_CLIENT_ID: "a b" }, /^OIDC_CLIENT_ID: expected the client id/],
-    ["an issuer that is a name", { AUTH_ISSUER: "issuer" }, /^AUTH_ISSUER: with OIDC_CLIENT_ID expected an address/],
-    ["an issuer without TLS", { AUTH_ISSUER: "http://issuer.test" }, /^AUTH_ISSUER: with OIDC_CLIENT_ID expected/],
-    ["an issuer with a password", { AUTH_ISSUER: "https://u:p@issuer.test" }, /^AUTH_ISSUER: with OIDC_CLIENT_ID/],
-  ])("refuses %s", (_what, changed, problem) => {
-    const environment =
-      "OIDC_CLIENT_ID" in changed || "AUTH_JWKS" in changed ? changed : { OIDC_CLIENT_ID: "page", ...changed };
-    const complete = _what.includes("without an issuer") ? environment : { ...withIssuer, ...environment };
-    expect(problemsOf(complete)).toEqual([expect.stringMatching(problem)]);
+    ["scopes without openid", { ...client, OIDC_SCOPES: "profile email" }, /^OIDC_SCOPES: expected scopes/],
+    ["openid as a part only", { ...client, OIDC_SCOPES: "openids" }, /^OIDC_SCOPES: expected scopes/],
+    ["a client id with blanks", { ...client, OIDC_CLIENT_ID: "a b" }, /^OIDC_CLIENT_ID: expected the client id/],
+    [
+      "an issuer that is a name",
+      { ...client, AUTH_ISSUER: "issuer" },
+      /^AUTH_ISSUER: with OIDC_CLIENT_ID expected an address/,
+    ],
+    [
+      "an issuer without TLS",
+      { ...client, AUTH_ISSUER: "http://issuer.test" },
+      /^AUTH_ISSUER: with OIDC_CLIENT_ID expected/,
+    ],
+    [
+      "an issuer with a password",
+      { ...client, AUTH_ISSUER: "https://u:p@issuer.test" },
+      /^AUTH_ISSUER: with OIDC_CLIENT_ID/,
+    ],
+  ])("refuses %s", (_what, environment, problem) => {
+    expect(problemsOf(environment)).toEqual([expect.stringMatching(problem)]);
   });
-
-  test.each(["http://127.0.0.1:8788/oauth2/default", "http://localhost:8080/realms/x", "https://issuer.test/"])(
-    "takes the issuer %s",
-    (address) => {
-      expect(parseConfig({ ...withIssuer, AUTH_ISSUER: address, OIDC_CLIENT_ID: "page" }).signIn?.issuer).toBe(address);
-    },
-  );
 });
 
 test("npm run start:deno may read every variable that the gateway reads, and no other", () => {

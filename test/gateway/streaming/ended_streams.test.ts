@@ -8,8 +8,9 @@ import { createScan, readStream, openTestGateway } from "../../support/test_gate
 /** A stream whose terminal event never comes is closed all the same, by the authority recheck: not sooner than that event may still come. */
 
 let isPublishing = true;
-let onSubscribe: () => unknown = () => {};
-let held: Promise<void> = Promise.resolve();
+/** Its subscription waits to be confirmed. */
+let heldChannel = "";
+const [asked, confirming] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
 
 const memory = createMemoryBroker();
 const broker: Broker = {
@@ -19,8 +20,10 @@ const broker: Broker = {
     await memory.publish(channel, message);
   },
   async subscribe(channel, handlers, signal) {
-    onSubscribe();
-    await held;
+    if (channel === heldChannel) {
+      asked.resolve();
+      await confirming.promise;
+    }
     await memory.subscribe(channel, handlers, signal);
   },
 };
@@ -30,7 +33,8 @@ const as = `Api-Key ${gateway.acme.apiKey}`;
 const complete = (id: string) =>
   gateway.request(`/api/v1/scans/${id}`, { method: "PATCH", json: { status: "completed" }, as });
 
-test("a stream whose scan.end the broker did not take is closed, and its reconnect is 204", async () => {
+// The two wait for the same five seconds.
+test.concurrent("a stream whose scan.end the broker did not take is closed, and its reconnect is 204", async () => {
   const scan = await createScan(gateway, gateway.acme);
   const running = await createScan(gateway, gateway.acme);
   const stream = await gateway.request(scan.event_stream, { as });
@@ -45,6 +49,18 @@ test("a stream whose scan.end the broker did not take is closed, and its reconne
   // Another one of the same tenant, rechecked in the same query, and still running.
   await complete(running.id);
   expect(await readStream(other, /^\u0000/)).toContain("event: scan.end");
+});
+
+test.concurrent("a stream whose scan ended while it waited for the broker is closed", async () => {
+  const scan = await createScan(gateway, gateway.acme);
+  heldChannel = scan.channel;
+  const opening = gateway.request(scan.event_stream, { as });
+  await asked.promise;
+  await complete(scan.id);
+  confirming.resolve();
+  const stream = await opening;
+  expect(stream.status).toBe(200);
+  expect(await readStream(stream, /^\u0000/)).toMatch(/: close ended\n $/);
 });
 
 test("a stream that missed an event which was stored is closed as lost; one that missed nothing stays", async () => {
@@ -64,19 +80,4 @@ test("a stream that missed an event which was stored is closed as lost; one that
   expect(text).toMatch(/: close lost\n $/);
   await complete(other.id);
   expect(await readStream(whole, /^\u0000/)).toContain("event: scan.end");
-});
-
-test("a stream whose scan ended while it waited for the broker is closed", async () => {
-  const scan = await createScan(gateway, gateway.acme);
-  const confirming = Promise.withResolvers<void>();
-  held = confirming.promise;
-  let isWaiting = false;
-  onSubscribe = () => (isWaiting = true);
-  const opening = gateway.request(scan.event_stream, { as });
-  await expect.poll(() => isWaiting).toBe(true);
-  await complete(scan.id);
-  confirming.resolve();
-  const stream = await opening;
-  expect(stream.status).toBe(200);
-  expect(await readStream(stream, /^\u0000/)).toMatch(/: close ended\n $/);
 });
