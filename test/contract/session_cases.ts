@@ -3,7 +3,6 @@ import {
   call,
   createScan,
   gatewayCase,
-  keyOf,
   openStream,
   refused,
   type GatewayCase,
@@ -48,23 +47,6 @@ const naming = ({ id }: Pick<TestTenant, "id">) => ({ "x-tenant-id": id });
 
 /** The session of a caller, and a person with several tenants. */
 export const sessionCases: readonly GatewayCase[] = [
-  gatewayCase("the session of an API key names the key's tenant and scopes", async (gateway) => {
-    const { kind, id, scopes, tenant, tenants } = await readSession(gateway, keyOf(gateway.tenant));
-    assert.equal(kind, "api_key");
-    assert.match(id, /^[0-9a-f-]{36}$/);
-    assert.ok(scopes !== null && scopes.length > 0);
-    assert.equal(tenant?.id, gateway.tenant.id);
-    assert.equal(tenant.role, null);
-    assert.deepEqual(tenants, [tenant]);
-    await refused(await call(gateway, session), 401);
-  }),
-  gatewayCase("the session of a member names the tenant and the role there", async (gateway) => {
-    const answer = await readSession(gateway, `Bearer ${gateway.tenant.token}`);
-    assert.deepEqual([answer.kind, answer.id, answer.scopes], ["user", gateway.tenant.sub, null]);
-    assert.equal(answer.tenant?.id, gateway.tenant.id);
-    assert.match(answer.tenant.role ?? "", /^(?:viewer|operator|admin)$/);
-    assert.ok(Date.parse(answer.expires_at ?? "") > Date.now());
-  }),
   gatewayCase("a token for several tenants names one with each request, or is told so with 400", async (gateway) => {
     const { first, second, as } = await openTwo(gateway);
     const scan = await createScan(gateway, first);

@@ -61,10 +61,8 @@ testLeaving(() => gateway, startDenoGateway, "a second signal");
 test("a wrong variable ends it with 2 and its name, never its value", async () => {
   const wrong: readonly (readonly [environment: Readonly<Record<string, string>>, problem: RegExp])[] = [
     [{ EVENTSTREAM_HEARTBEAT_SECONDS: "seventeen" }, /EVENTSTREAM_HEARTBEAT_SECONDS: expected/],
-    [{ EVENTSTREAM_CACHE_DB: "16" }, /EVENTSTREAM_CACHE_DB: .* 16/],
     [{ PORT: new URL(gateway.url).port }, /: PORT: expected a free port/],
     [{ HOST: "gateway.invalid" }, /: HOST: expected an address of this machine/],
-    [{ HOST: "127.0.0.1:80" }, /: HOST: expected an address of this machine/],
   ];
   for (const [environment, problem] of wrong) {
     const refused = startOther(environment);

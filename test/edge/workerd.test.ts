@@ -3,7 +3,6 @@ import { workersContract } from "../contract/contract.ts";
 import { call, createScan, keyOf, openStream, refused } from "../contract/harness.ts";
 import { asAdmin } from "../support/postgres.ts";
 import { describeGateway, startEdgeGateway } from "./edge_gateway.ts";
-import { numbered } from "../support/published.ts";
 
 const worker = await startEdgeGateway("Workers");
 afterAll(() => worker.close());
@@ -21,21 +20,6 @@ test("streams of a tenant are authorized over one kept connection, and nothing c
   // Else Cloudflare's edge may, and then holds events back.
   expect(stream.response.headers.get("content-encoding")).toBe("identity");
   stream.leave();
-});
-
-test("a batch of events is one request to the broker, and so keeps its order", async () => {
-  const scan = await createScan(worker);
-  const stream = await openStream(worker, scan.event_stream, keyOf(worker.tenant));
-  const numbers = Array.from({ length: 500 }, (_, n) => n);
-  const events = numbers.map((n) => ({ type: "scan.progress", data: { n } }));
-  const requests = worker.backends.bridge.watch();
-  const path = `/api/v1/channels/${scan.channel}/events`;
-  expect((await call(worker, path, { as: keyOf(worker.tenant), json: numbered(events) })).status).toBe(202);
-  // Not the pings of the other channels' subscriptions.
-  expect(requests.filter((body) => body.includes(scan.channel) && body.includes('\\"n\\":'))).toHaveLength(1);
-  await stream.until('"n":499}');
-  stream.leave();
-  expect([...stream.text().matchAll(/"n":(\d+)\}/g)].map(([, n]) => Number(n))).toEqual(numbers);
 });
 
 test("there are no metrics that anybody could read, and none are described", async () => {

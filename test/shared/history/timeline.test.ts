@@ -49,24 +49,6 @@ function monitor(runId: string, moments: readonly Moment[]): readonly RunObserva
 const alive = (from: number, to: number): readonly Moment[] =>
   Array.from({ length: to - from + 1 }, (_, index) => ({ at: from + index }));
 
-function intervals(observations: readonly RunObservation[], to = 100) {
-  return intervalsOf(timelineOf(check, observations), span(0, to)).map(
-    ({ from, to: end, status, reason }) => `${Date.parse(from) / tick}-${Date.parse(end) / tick} ${reason ?? status}`,
-  );
-}
-
-describe("intervalsOf", () => {
-  it("puts a result that arrives after later polls where it was seen", () => {
-    const polls = [{ at: 0, result: pass }, ...alive(1, 10), ...alive(30, 40)];
-    expect(intervals(monitor("m", [...polls, { at: 8, result: fail }]), 40)).toEqual([
-      "0-8 PASS",
-      "8-10 FAIL",
-      "10-30 UNKNOWN",
-      "30-40 FAIL",
-    ]);
-  });
-});
-
 describe("exposuresOf", () => {
   const ann = { id: "1", login: "ann@acme.example", name: "Ann" };
   const ben = { id: "2", login: "ben@acme.example", name: "Ben" };

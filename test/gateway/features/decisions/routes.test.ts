@@ -48,7 +48,6 @@ describe("POST /decisions", () => {
   test.each([
     ["no kind", { ...waiver, kind: undefined }, "/kind"],
     ["a blank reason", { ...waiver, reason: " " }, "/reason"],
-    ["a reason over 2,000 characters", { ...waiver, reason: "x".repeat(2001) }, "/reason"],
     ["a waiver with a status", { ...waiver, status: "PASS" }, "/status"],
     ["an attestation without a status", { ...attestation, status: undefined }, "/status"],
     ["an attestation of one resource", { ...attestation, resource: "00p1" }, "/resource"],
@@ -56,8 +55,6 @@ describe("POST /decisions", () => {
     ["an end of null, which nobody chose", { ...attestation, expires: null }, "/expires"],
     ["a day that is over", { ...waiver, expires: "2020-01-31" }, "/expires"],
     ["a time beyond what can be stored", { ...waiver, expires: "9999-12-31T23:59:59-12:00" }, "/expires"],
-    ["an organization that is no address", { ...waiver, org_url: "acme" }, "/org_url"],
-    ["a field that is not known", { ...waiver, expire: "2099-01-31" }, "/expire"],
   ])("%s: 422 that names the field", async (_, body, pointer) => {
     const response = await post(body);
     expect(response.status).toBe(422);

