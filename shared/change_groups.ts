@@ -3,7 +3,7 @@ import { countOf } from "./outcome_text.ts";
 import type { Change } from "./schemas/change.ts";
 
 type Explained = Pick<Change, "explained_by" | "cause">;
-type Waived = Pick<Change, "from_waived" | "to_waived">;
+type Decided = Pick<Change, "from_waived" | "to_waived" | "waiver_by" | "attestation_status" | "attestation_by">;
 
 /** Changes that follow one another and that the same events of the log explain: one act of a person. */
 export function groupChanges<Item extends Explained>(changes: readonly Item[]): readonly (readonly Item[])[] {
@@ -49,10 +49,14 @@ export function alsoText({ also }: Pick<Change, "also">): string {
 /** Why a result changed although nothing in the org did. */
 export const orgPolicyText = "another version of the organization's document decides";
 
-/** Returns how the decision changed, for a change whose cause is a decision. */
-export function decisionText({ from_waived: wasWaived, to_waived: isWaived }: Waived): string {
-  if (wasWaived === isWaived) return isWaived ? "the waiver is another one" : "an attestation began or ended";
-  return isWaived ? "a waiver began" : "the waiver ended";
+/** Returns how the decision changed, for a change whose cause is a decision. It names nobody for one that the gateway keeps. */
+export function decisionText(change: Decided): string {
+  const { from_waived: wasWaived, to_waived: isWaived, attestation_status: status } = change;
+  const by = (name: string | null) => (name === null ? "" : ` by ${name}`);
+  if (isWaived) return `${wasWaived ? "waived otherwise" : "waived"}${by(change.waiver_by)}`;
+  if (wasWaived) return "the waiver ended";
+  if (status === null) return "an attestation began or ended";
+  return `attested as ${status}${by(change.attestation_by)}`;
 }
 
 /** The objects that events were about, each once, such as `zone "Offices"`. */

@@ -83,7 +83,7 @@ function verdict(value: Verdict | null, isWaived: boolean, options: { readonly c
 function reason(line: ChangeLine): string {
   const { cause, explained_by: events } = line;
   if (cause === "start") return "";
-  if (cause === "decision") return decisionText(line);
+  if (cause === "decision") return printable(decisionText(line));
   if (cause === "org_policy") return orgPolicyText;
   const byAuthor = Map.groupBy(events, ({ actor }) => actorText(actor) ?? unknownActor);
   const authors = [...byAuthor].map(([author, own]) => {
