@@ -7,7 +7,7 @@ import {
 import { createServer as createHttpsServer } from "node:https";
 import { generateKeyPairSync } from "node:crypto";
 import { text } from "node:stream/consumers";
-import { EmbeddedJWK, jwtVerify, type JWTPayload } from "jose";
+import { EmbeddedJWK, jwtVerify } from "jose";
 import { listen } from "./listen.ts";
 import type { SelfSigned } from "./self_signed.ts";
 
@@ -113,18 +113,6 @@ export function rateHeaders(
     "x-rate-limit-remaining": String(remaining),
     "x-rate-limit-reset": String(Math.floor(nowMs / 1000) + inSeconds),
   };
-}
-
-/** Verifies a client assertion as the provider does: signature, audience, lifetime by its own clock. */
-export async function verifyAssertion(
-  request: SeenRequest,
-  expected: { readonly audience: string; readonly nowMs: number },
-): Promise<JWTPayload> {
-  const { payload } = await jwtVerify(request.form.get("client_assertion") ?? "", keys.publicKey, {
-    audience: expected.audience,
-    currentDate: new Date(expected.nowMs),
-  });
-  return payload;
 }
 
 /** Verifies a DPoP proof with the key that it carries. */

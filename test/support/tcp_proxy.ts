@@ -15,24 +15,22 @@ interface Link {
   isOver: boolean;
 }
 
-const slowTickMs = 20;
-
 /**
  * A loopback proxy in front of any TCP server, that can break the connection in every way in which networks do.
  *
- * Bytes that are stalled or slow are held in the proxy, and are gone when their sender resets the connection: as in a network
+ * Bytes that are stalled are held in the proxy, and are gone when their sender resets the connection: as in a network
  * that lost the packets and would only get them by a retransmission.
  */
 export async function startTcpProxy(target: { readonly host: string; readonly port: number }) {
   const links = new Set<Link>();
-  const pace = { bytesPerSecond: Infinity };
+  let isStalled = false;
   let delayMs = 0;
   let answersToLose = 0;
   let isRefusing = false;
   let truncation = Infinity;
   let acceptedCount = 0;
-  /** Resolves at the next change of the pace. */
-  let changed = Promise.withResolvers<void>();
+  /** Resolves when nothing is stalled any more. */
+  let passing = Promise.withResolvers<void>();
 
   const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (client) => {
     client.on("error", () => undefined);
@@ -60,13 +58,13 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
   function carry(link: Link, from: Socket, to: Socket): void {
     const isAnswer = from === link.upstream;
     let order = Promise.resolve();
-    const later = (work: () => void | Promise<void>) => {
+    const later = (work: () => void) => {
       const dueMs = performance.now() + delayMs;
       order = order.then(async () => {
         const waitMs = dueMs - performance.now();
         if (waitMs > 0) await sleep(waitMs);
-        while (pace.bytesPerSecond === 0 && !link.isOver) await changed.promise;
-        if (!link.isOver) await work();
+        if (isStalled) await passing.promise;
+        if (!link.isOver) work();
       });
     };
     from.on("data", (chunk: Buffer) => {
@@ -86,28 +84,15 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
     to.on("drain", () => from.resume());
     from.resume();
 
-    async function pass(chunk: Buffer): Promise<void> {
-      for (let rest = chunk; rest.length > 0 && !link.isOver && !to.destroyed;) {
-        const allowed = Math.ceil((pace.bytesPerSecond * slowTickMs) / 1000);
-        const size = Math.min(rest.length, allowed, isAnswer ? link.bytesLeft : Infinity);
-        if (size > 0 && !to.write(rest.subarray(0, size))) from.pause();
-        rest = rest.subarray(size);
-        if (isAnswer) link.bytesLeft -= size;
-        if (isAnswer && link.bytesLeft <= 0) {
-          to.end();
-          from.destroy();
-          return;
-        }
-        if (pace.bytesPerSecond === 0) await changed.promise;
-        else if (rest.length > 0) await sleep(slowTickMs);
-      }
+    function pass(chunk: Buffer): void {
+      const size = isAnswer ? Math.min(chunk.length, link.bytesLeft) : chunk.length;
+      if (size > 0 && !to.destroyed && !to.write(chunk.subarray(0, size))) from.pause();
+      if (!isAnswer) return;
+      link.bytesLeft -= size;
+      if (link.bytesLeft > 0) return;
+      to.end();
+      from.destroy();
     }
-  }
-
-  function setPace(next: number): void {
-    pace.bytesPerSecond = next;
-    changed.resolve();
-    changed = Promise.withResolvers();
   }
 
   function truncate(bytes: number): void {
@@ -156,9 +141,10 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
       cut();
     },
     /** Nothing passes any more, on open and on new connections, and neither side is told, until `restore`. */
-    stall: () => setPace(0),
-    /** Bounds the bytes a second in each direction of each connection, until `restore`. */
-    slow: setPace,
+    stall() {
+      if (!isStalled) passing = Promise.withResolvers();
+      isStalled = true;
+    },
     /** Holds each chunk for so long, in each direction, until `restore`. */
     delay: (ms: number) => void (delayMs = ms),
     /** The next answer is lost: its request arrives and is carried out, and the connection breaks in the place of the answer. */
@@ -171,7 +157,8 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
       delayMs = 0;
       answersToLose = 0;
       truncate(Infinity);
-      setPace(Infinity);
+      isStalled = false;
+      passing.resolve();
     },
     async close() {
       isRefusing = true;
