@@ -20,21 +20,6 @@ const insufficientScope: Reply = {
   },
 };
 
-test("reads objects and lists with the access token", async () => {
-  const { idp, client } = await setUp();
-  idp.on("GET", "/api/v1/one", { body: { id: "1", nested: { a: null } } });
-  idp.on("GET", "/api/v1/policies", { body: [{ id: "p1" }, { id: "p2" }] });
-  expect(await client.getObject({ path: "/api/v1/one", scope: "apps.read" })).toEqual({
-    state: "obtained",
-    value: { id: "1", nested: { a: null } },
-  });
-  expect(await client.getList(request)).toEqual({ state: "obtained", value: [{ id: "p1" }, { id: "p2" }] });
-  expect(idp.seen("/api/v1/policies")[0]?.headers).toMatchObject({
-    accept: "application/json",
-    authorization: "DPoP opaque-token-1",
-  });
-});
-
 test.each<[string, Reply, string, number | null, string | null]>([
   ["403 E0000006", apiError(403, "E0000006"), "missing_role", 403, "E0000006"],
   ["403 insufficient_scope with an empty body", insufficientScope, "missing_scope", 403, null],
@@ -188,15 +173,6 @@ test.each<[string, (idp: ScriptedIdp, other: ScriptedIdp) => Reply, string, stri
   expect(reading.state === "missing" && reading.detail).toContain(words);
   expect(idp.seen("/api/v1/apps")).toHaveLength(2);
   expect(other.requests).toHaveLength(0);
-});
-
-test("a second page that fails leaves the first as partial", async () => {
-  const { idp, client } = await setUp();
-  idp.on("GET", "/api/v1/apps?limit=2", page(idp, ["a", "b"], "after=1&limit=2"));
-  idp.on("GET", "/api/v1/apps?after=1&limit=2", apiError(500, "E0000009"));
-  const reading = await client.getList(apps);
-  expect(reading).toMatchObject({ state: "missing", reason: "provider_error", partial: [{ id: "a" }, { id: "b" }] });
-  expect(reading.state === "missing" && reading.detail).toContain("page 2 of a list; 2 entries");
 });
 
 test("a list stops after a thousand pages", async () => {
