@@ -222,28 +222,30 @@ describe("several organizations", () => {
       defaults: { output: "reports", format: "json" },
       organizations: [entry("acme", acme), entry("globex", globex)],
     });
-    const env = { GITHUB_ACTIONS: "true", GITHUB_STEP_SUMMARY: join(cwd, "job.md") };
-    const { stderr } = await callCommand(["scan"], { cwd, env });
+    const inJob = (file: string, ...args: readonly string[]) =>
+      callCommand(["scan", ...args], {
+        cwd,
+        env: { GITHUB_ACTIONS: "true", GITHUB_STEP_SUMMARY: join(cwd, file) },
+      });
+    const { stderr } = await inJob("job.md");
     const job = await readFile(join(cwd, "job.md"), "utf8");
     expect(job).toMatch(/^# Okta IDaaS STIG: all organizations$/m);
     expect(job.match(/^# STIG assessment of /gm)).toHaveLength(2);
     expect(stderr.match(/^::error title=acme V-/gm)).toHaveLength(10);
     // A red job without a failing finding says why.
-    const one = { cwd, env: { ...env, GITHUB_STEP_SUMMARY: join(cwd, "one.md") } };
-    const { stderr: reviewed } = await callCommand(["scan", "--org", "globex", "--fail-on", "manual"], one);
+    const { stderr: reviewed } = await inJob("one.md", "--org", "globex", "--fail-on", "manual");
     expect(reviewed).toMatch(/^::error title=scanstream::Exit 1: \d+ findings need manual review .*: V-/m);
     expect(await readFile(join(cwd, "one.md"), "utf8")).toMatch(/^Exit 1: \d+ findings need manual review/);
     const ofOther = ["--baseline", "reports/acme/scan.json"];
-    const { stderr: compared } = await callCommand(["scan", "--org", "globex", "-q", ...ofOther], one);
+    const { stderr: compared } = await inJob("one.md", "--org", "globex", "-q", ...ofOther);
     expect(compared).toMatch(/^--baseline is a report of http.*; this scan is of http/m);
     const report = await reportIn(cwd, "reports/acme/scan.json");
     const last = report.checks.findLast(({ status }) => status === "FAIL");
     const checks = report.checks.filter((check) => check !== last);
     await writeFile(join(cwd, "known.json"), JSON.stringify({ ...report, checks }));
-    const { stderr: ofNew } = await callCommand(["scan", "--org", "acme", "--baseline", "known.json"], one);
+    const { stderr: ofNew } = await inJob("one.md", "--org", "acme", "--baseline", "known.json");
     expect(/^::error title=(V-\d+)/m.exec(ofNew)?.[1]).toBe(last?.vuln_id);
-    const wrong = { cwd, env: { ...env, GITHUB_STEP_SUMMARY: join(cwd, "wrong.md") } };
-    const { stderr: refused } = await callCommand(["scan", "--fail-on", "all"], wrong);
+    const { stderr: refused } = await inJob("wrong.md", "--fail-on", "all");
     expect(refused).toMatch(/^::error title=scanstream::--fail-on "all": expected fail/m);
     expect(await readFile(join(cwd, "wrong.md"), "utf8")).toMatch(/--fail-on.*expected fail/);
   });

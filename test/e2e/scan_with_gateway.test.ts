@@ -23,9 +23,21 @@ const [stage, gateway] = await Promise.all([openOrgStage(), openTestGateway()]);
 
 const request = (path: string) => gateway.request(`/api/v1/scans/${path}`, { as: `Api-Key ${gateway.acme.apiKey}` });
 
-/** Everything that a subscriber of the scan receives from now until the stream ends. */
-async function follow(scanId: string): Promise<string> {
-  return readStream(await request(`${scanId}/event-stream`), /^\u0000/);
+/** `heard`: everything that a subscriber of the scan receives from its registration until the stream ends. */
+async function startSlowScan({ latencyMs, env = {} }: SlowScan, ...args: readonly string[]) {
+  const slow = await startCommandOrg({ latencyMs });
+  const running = startCommand(["scan", "--format", "json", "--concurrency", "1", ...args], {
+    cwd: stage.path,
+    env: { ...gateway.env, ...slow.env, ...env },
+  });
+  const [, id = ""] = await running.until("stderr", /Streaming as scan ([0-9a-f-]{36})/);
+  const heard = request(`${id}/event-stream`).then((response) => readStream(response, /^\u0000/));
+  return { running, id, heard };
+}
+
+interface SlowScan {
+  readonly latencyMs: number;
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 function expectNoBug({ stderr }: Outcome): void {
@@ -36,13 +48,7 @@ function expectNoBug({ stderr }: Outcome): void {
 const oneCheck = ["--check", "authenticator_password_minimum_length_15"];
 
 test("artifacts on a full disk: exit 2 and one line; the report, the stored scan and its end are there", async () => {
-  const slow = await startCommandOrg({ latencyMs: 50 });
-  const running = startCommand(["scan", "--format", "json", "--concurrency", "1", "--save-artifacts", "/dev/full"], {
-    cwd: stage.path,
-    env: { ...gateway.env, ...slow.env },
-  });
-  const [, id = ""] = await running.until("stderr", /Streaming as scan ([0-9a-f-]{36})/);
-  const heard = follow(id);
+  const { running, id, heard } = await startSlowScan({ latencyMs: 50 }, "--save-artifacts", "/dev/full");
   const outcome = await running.finished;
   expectNoBug(outcome);
   expect(outcome.code).toBe(2);
@@ -70,14 +76,9 @@ test.each([
 });
 
 test("an internal error of a scan: exit 4, and its followers receive the end", async () => {
-  const slow = await startCommandOrg({ latencyMs: 150 });
   const bug = "process.on('SIGUSR2',()=>{throw(new(Error)('boom'))})";
-  const running = startCommand(["scan", "--format", "json", "--concurrency", "1"], {
-    cwd: stage.path,
-    env: { ...gateway.env, ...slow.env, NODE_OPTIONS: `--import=data:text/javascript,${bug}` },
-  });
-  const [, id = ""] = await running.until("stderr", /Streaming as scan ([0-9a-f-]{36})/);
-  const heard = follow(id);
+  const env = { NODE_OPTIONS: `--import=data:text/javascript,${bug}` };
+  const { running, id, heard } = await startSlowScan({ latencyMs: 150, env });
   await running.until("stderr", /\[ 3\/\d+\]/);
   const { code, stderr } = await running.stop("SIGUSR2");
   expect(code, stderr).toBe(4);

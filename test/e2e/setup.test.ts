@@ -5,7 +5,8 @@ import { defaultScopes as requiredScopes } from "../../scanner/settings/values.t
 import { launchChromium } from "../support/chromium.ts";
 import { cleanUp, ownFolder } from "../support/clean_up.ts";
 import { startOrg } from "../practice_org/start_org.ts";
-import { builtPackage, runCommand, startBinary } from "../support/command_line.ts";
+import { callCommand } from "../support/called_command.ts";
+import { builtPackage, startBinary } from "../support/command_line.ts";
 
 const program = `${process.execPath} ${join(builtPackage, "scanstream.js")}`;
 
@@ -68,7 +69,7 @@ test("setup, from the first click in the console to the first verdict", async ()
   expect(org.requests.filter(({ method, path }) => method !== "GET" && !/^\/(?:oauth2|practice)\//.test(path))).toEqual(
     [],
   );
-  const { code, stdout } = await runCommand(["doctor"], { cwd: folder });
+  const { code, stdout } = await callCommand(["doctor"], { cwd: folder });
   expect([code, stdout]).toEqual([0, expect.stringContaining("ok      role")]);
 }, 180_000);
 
@@ -77,7 +78,7 @@ describe("what is not right is named", async () => {
   const org = await startOrg({ role: "read-only", isFresh: true, isWritable: true });
 
   const setup = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
-    runCommand(["setup", "--yes", ...args], { cwd: folder, env });
+    callCommand(["setup", "--yes", ...args], { cwd: folder, env });
   const toOrg = (clientId = org.clientId) => ["--org-url", org.url, "--client-id", clientId];
 
   beforeAll(async () => {
@@ -88,7 +89,7 @@ describe("what is not right is named", async () => {
     // Names only: `practice-org change` finds the org and the key of this folder.
     await writeFile(join(folder, "pub.jwk"), first.stdout);
     const change = (...names: readonly string[]) =>
-      runCommand(["practice-org", "change", "--port", new URL(org.url).port, ...names], { cwd: folder });
+      callCommand(["practice-org", "change", "--port", new URL(org.url).port, ...names], { cwd: folder });
     expect((await change("app-created")).stdout).toBe(`${org.clientId}\n`);
     const scopes = [...requiredScopes, "logs.read", "orgs.read"].map((scope) => `scope-granted:${scope}`);
     expect((await change("key-saved")).code).toBe(0);
