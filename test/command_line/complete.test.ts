@@ -14,10 +14,6 @@ async function offered(...words: readonly string[]) {
 describe("complete", () => {
   test.each<[readonly string[], readonly string[]]>([
     [["sc"], ["scan"]],
-    [
-      ["admin", "t"],
-      ["tenant", "token"],
-    ],
     [["scan", "--decisions", "x", "--sev"], ["--severity"]],
     // An option that was given is not offered again; one that takes several is.
     [["scan", "-f", "json", "--for"], []],

@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import { catalog } from "../../../scanner/catalog/catalog.ts";
+import { findCheck } from "../../../scanner/catalog/select_checks.ts";
 import { causesOf } from "../../../scanner/causes/causes.ts";
 import { explainOrg } from "../../../scanner/explain/explain_org.ts";
 import { explanationMarkdown, explanationText } from "../../../scanner/explain/explain_text.ts";
 import { sha256 } from "../../../scanner/digest.ts";
+import type { FinishedScan } from "../../../scanner/run_scan.ts";
 import { startOrg } from "../../practice_org/start_org.ts";
 import { denyingOrg } from "../../support/failing_org.ts";
 import { aReport, renderAs } from "../../support/report_builders.ts";
@@ -62,12 +63,14 @@ test("a waived finding has no cause", async () => {
   expect(causesOf(waived, document.artifacts, sha256)).toEqual([]);
 });
 
+function explain({ results, document }: FinishedScan, name: string) {
+  const [check, result] = [findCheck(name), results.find((one) => one.check === name)];
+  if (result === undefined) throw new TypeError(`There is no result of ${name}`);
+  return { check, result, document, explained: explainOrg(check, result, { document }) };
+}
+
 test("explain shows Okta's order, who falls through, the value that decides, and where it was read", async () => {
-  const { results, document } = await denying;
-  const name = "signon_global_session_idle_timeout_15min";
-  const [check, result] = [catalog.find((one) => one.name === name), results.find((one) => one.check === name)];
-  if (check === undefined || result === undefined) throw new TypeError("expected the check and its result");
-  const explained = explainOrg(check, result, { document });
+  const { check, result, document, explained } = explain(await denying, "signon_global_session_idle_timeout_15min");
   const text = explanationText(explained, 200);
   const [travelers] = text.split("\n\n").filter((part) => part.includes('"Travelers"'));
   expect(travelers?.split("\n").slice(3)).toEqual([
@@ -97,20 +100,13 @@ test("explain shows Okta's order, who falls through, the value that decides, and
 });
 
 test("explain names what a finding leaves to a person", async () => {
-  const { results, document } = await typical;
-  const name = "authenticator_password_lockout_threshold_3";
-  const [check, result] = [catalog.find((one) => one.name === name), results.find((one) => one.check === name)];
-  if (check === undefined || result === undefined) throw new TypeError("expected the check and its result");
-  const text = explanationText(explainOrg(check, result, { document }), 200);
-  expect(text).toMatch(/found 3 attempts\n {2}Verify that the directory locks the accounts/);
+  const { explained } = explain(await typical, "authenticator_password_lockout_threshold_3");
+  expect(explanationText(explained, 200)).toMatch(/found 3 attempts\n {2}Verify that the directory locks the accounts/);
 });
 
 test("explain shows the factors of the rule that decides about an app", async () => {
-  const { results, document } = await typical;
-  const result = results.find(({ check }) => check === "application_admin_console_phishing_resistant_authentication");
-  const check = catalog.find(({ name }) => name === result?.check);
-  if (check === undefined || result === undefined) throw new TypeError("expected the check and its result");
-  const rules = explainOrg(check, result, { document }).findings.flatMap((finding) => finding.rules);
+  const { explained } = explain(await typical, "application_admin_console_phishing_resistant_authentication");
+  const rules = explained.findings.flatMap((finding) => finding.rules);
   expect(rules.find(({ decides }) => decides)?.values.map(({ field }) => field)).toContain(
     "actions.appSignOn.verificationMethod.constraints",
   );

@@ -18,12 +18,13 @@ function factsAt(nowMs: number) {
   return { scan, toolVersion: "1.2.3", revision: builtIn };
 }
 
+const line = { schema: "scanstream.watch/1", org_url: "https://acme.okta.com", from: "a", to: "b" } as const;
+
 test("a line that a full disk has cut is followed by whole lines", async () => {
   const folder = await ownFolder();
   const path = join(folder, "changes.ndjson");
   await writeFile(path, '{"schema":"scanstr');
   const file = openChangeFile({ path, signer: null, nowMs: Date.now, say: expect.fail, factsAt });
-  const line = { schema: "scanstream.watch/1", org_url: "https://acme.okta.com", from: "a", to: "b" } as const;
   file.append([line]);
   // Every first result of a large org.
   file.append(Array.from({ length: maxPending + 1 }, () => line));
@@ -39,9 +40,7 @@ test.runIf(existsSync("/dev/full"))(
     await symlink("/dev/full", path);
     const said: string[] = [];
     const file = openChangeFile({ path, signer: null, nowMs: Date.now, say: (text) => void said.push(text), factsAt });
-    const lines = ["a", "b", "c"].map(
-      (from) => ({ schema: "scanstream.watch/1", org_url: "https://acme.okta.com", from, to: "d" }) as const,
-    );
+    const lines = ["a", "b", "c"].map((from) => ({ ...line, from }));
     for (const line of lines.slice(0, 2)) file.append([line]);
     expect(said).toEqual([expect.stringContaining("no space left")]);
     await rm(path);
@@ -70,7 +69,6 @@ test("a growing file is signed at each UTC midnight and at the end, also after t
       return facts;
     },
   });
-  const line = { schema: "scanstream.watch/1", org_url: "https://acme.okta.com", from: "a", to: "b" } as const;
   file.append([line]);
   await vi.advanceTimersByTimeAsync(9000);
   expect(signedAt).toEqual([]);

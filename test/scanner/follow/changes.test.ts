@@ -12,7 +12,6 @@ import {
 import { catalog } from "../../../scanner/catalog/catalog.ts";
 import { toLogEvent, type LogEvent } from "../../../scanner/follow/log_event.ts";
 import { ownDecisionsOf } from "../../../scanner/streaming/finding_created.ts";
-import { documentText, fencedAfter } from "../../support/documented_commands.ts";
 
 function known(changes: Partial<KnownFinding> = {}): KnownFinding {
   return {
@@ -96,20 +95,6 @@ describe("changeTexts", () => {
   const ruleOf = (check: string) =>
     catalog.find(({ name }) => name === check)?.rule ?? { vuln_id: "V-1", category: "II" as const, title: "Rule." };
   const table = { format: "table", color: false, ruleOf } as const;
-
-  it("the line of docs/follow.md is a line as it is written", async () => {
-    const example = fencedAfter(await documentText("docs/follow.md"), "one line for each change", "text").trim();
-    const written = {
-      ...line("log", [event("ann@acme.example", "Ann Admin")]),
-      check: "application_admin_console_mfa_required",
-    };
-    const at = {
-      ...written,
-      seen_at: "2026-11-01T09:34:06.000Z",
-      resource: { ...written.resource, name: "Okta Admin Console" },
-    };
-    expect(changeText(at, table)).toBe(example);
-  });
 
   it("counts the first results of an org in one line, where they would fill a screen", () => {
     const starts = Array.from({ length: 21 }, () => line("start"));
