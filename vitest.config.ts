@@ -14,7 +14,6 @@ const system = [
   "test/drizzle/{isolation,migrate,neon,pg}.test.ts",
   "test/gateway/runtime/{serve,start_gateway}.test.ts",
   "test/gateway/{operator/call_admin,library/feature_tables}.test.ts",
-  "test/gateway/streaming/one_state.test.ts",
   "test/gateway/features/team/on_postgres.test.ts",
   "test/lint/action.test.ts",
   "test/scanner/reports/{html_print,outside_readers}.test.ts",

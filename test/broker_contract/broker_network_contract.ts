@@ -29,18 +29,6 @@ const cases: Readonly<Record<string, (harness: NetworkHarness) => Promise<void>>
     assert.deepEqual(left.lost, []);
   },
 
-  "reports that the broker ended the connection": async (harness) => {
-    const channel = harness.createChannel();
-    const broker = harness.createBroker();
-    const recording = await record(broker, channel);
-    harness.network.end();
-    assert.ok(["ended", "cut"].includes(await recording.untilLost()));
-    const again = await record(broker, channel);
-    await broker.publish(channel, eventMessage({ n: 1 }));
-    await again.untilCount(1);
-    assert.equal(recording.lost.length, 1);
-  },
-
   "reports a connection that has gone silent": async (harness) => {
     const channel = harness.createChannel();
     const broker = harness.createBroker("short");

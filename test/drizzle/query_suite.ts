@@ -91,7 +91,9 @@ export function describeQueries(driver: string, open: () => Promise<OpenDatabase
       expect(rows).toEqual([]);
     });
 
-    test("read cannot write", async () => {
+    test("read sees one state, whatever others store, and cannot write", async () => {
+      const { rows } = await read(database, { tenantId: acme.id }, (db) => db.execute("show transaction_isolation"));
+      expect(rows).toEqual([{ transaction_isolation: "repeatable read" }]);
       const written = read(database, { tenantId: acme.id }, (db) => db.insert(scans).values({ tenantId: acme.id }));
       await expect(written).rejects.toMatchObject({ sqlState: "25006" });
     });

@@ -39,12 +39,9 @@ describe("sendEvent", () => {
     ["infinity", { a: Number.POSITIVE_INFINITY }],
     ["undefined", { a: undefined }],
     ["a bigint", { a: 1n }],
-    ["a function", { a: () => 1 }],
-    ["a symbol", { a: Symbol("a") }],
     ["a date", { a: new Date(0) }],
     ["a hole in an array", { a: [undefined] }],
     ["no payload", undefined],
-    ["a map", new Map([["a", 1]])],
     ["an object that chooses its own JSON", { toJSON: () => "x" }],
   ])("refuses %s", async (_, payload) => {
     const publisher = recordEvents();
@@ -77,8 +74,6 @@ describe("the bound on a payload", () => {
 describe("parseMessage", () => {
   test.each([
     "",
-    "null",
-    "[]",
     "{}",
     "garbage",
     `{"type":"scan.explode","data":{}}`,

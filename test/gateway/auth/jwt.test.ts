@@ -51,12 +51,10 @@ describe("claims", () => {
     ["no audience", { ...goodClaims, aud: undefined }],
     ["an exp that is text", { ...goodClaims, exp: "never" }],
     ["an empty sub", { ...goodClaims, sub: "" }],
-    ["a sub that is a number", { ...goodClaims, sub: 7 }],
     ["a sub with NUL", { ...goodClaims, sub: "a\0b" }],
     ["a sub that is endless", { ...goodClaims, sub: "a".repeat(513) }],
     ["an empty list of tenants", { ...goodClaims, tenant_id: [] }],
     ["a list of tenants with one that is no UUID", { ...goodClaims, tenant_id: [tenantId, "acme"] }],
-    ["a list of tenants in a list", { ...goodClaims, tenant_id: [[tenantId]] }],
     ["51 tenants", { ...goodClaims, tenant_id: Array.from({ length: 51 }, () => crypto.randomUUID()) }],
     ["nbf in 6 s", { ...goodClaims, nbf: nowSeconds + 6 }],
   ])("refused: %s", async (_what, claims) => {

@@ -83,7 +83,6 @@ test.each<readonly [string, (response: ServerResponse) => void]>([
   ],
   ["has no token endpoint", (r) => r.end(JSON.stringify(document({ token_endpoint: undefined })))],
   ["is no JSON", (r) => r.end("<html>")],
-  ["is a list", (r) => r.end("[]")],
   ["is too long", (r) => r.end(JSON.stringify(document({ more: "x".repeat(300_000) })))],
   ["is an error", (r) => r.writeHead(500).end(JSON.stringify(document()))],
 ])("nobody is sent to an issuer whose document %s", async (_what, answer) => {

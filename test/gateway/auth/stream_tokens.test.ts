@@ -40,8 +40,6 @@ test("is refused when signed with another secret, changed, or of another kind", 
     await sign({ alg: "HS256", typ }, { stream_digest: undefined }),
     await sign({ alg: "HS256", typ }, { tenant_id: "x" }),
     await sign({ alg: "HS256", typ }, { kind: "admin" }),
-    "",
-    "a.b.c",
   ]) {
     await expect(tokensAt(startMs).verify(bad)).rejects.toMatchObject({ code: "not_authenticated" });
   }

@@ -146,15 +146,6 @@ test.each(["request", "answer"] as const)(
   },
 );
 
-test("a lost batch is published once, whichever of its events is sent again first", async () => {
-  const { send, fail, received } = await startFaulty();
-  await fail("request", 1, 2);
-  for (const n of [2, 1]) await send(n);
-  await fail("answer", 3, 4);
-  for (const n of [4, 5, 3, 6]) await send(n);
-  expect(await received(6)).toEqual([1, 2, 3, 4, 5, 6]);
-});
-
 test("a lost event that is not sent again is published before the next one", async () => {
   const { send, fail, received } = await startFaulty();
   await fail("answer", 1);

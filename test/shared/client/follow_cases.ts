@@ -6,14 +6,6 @@ import { end, progress, quick } from "./watched_stream.ts";
 
 /** `follow` is a subscription as an iterable. */
 export const followCases: Readonly<Record<string, () => Promise<void>>> = {
-  "iterates over events across reconnects until the terminal event": async () => {
-    await using server = await startScriptedServer(cutStream(progress(1)), stream(progress(2), end));
-    const types: string[] = [];
-    for await (const { type } of follow<ScanEvents>(server.url, quick)) types.push(type);
-    assert.deepEqual(types, ["scan.progress", "scan.progress", "scan.end"]);
-    await server.closed(1);
-  },
-
   "opens the stream when the first event is asked for": async () => {
     await using server = await startScriptedServer(stream(end));
     const events = follow<ScanEvents>(server.url);

@@ -214,14 +214,6 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
     assert.equal(server.requests.length, 1);
   },
 
-  "calls nothing after it was closed": async () => {
-    await using server = await startScriptedServer(stream(progress(1) + progress(2)));
-    const log: Watched<ScanEvents> = watch(server.url, { onEvent: () => log.close() });
-    assert.deepEqual(await log.finished, { state: "closed" });
-    assert.deepEqual(log.entries, ["connecting", "live", "scan.progress 1"]);
-    await server.closed(0);
-  },
-
   "is closed by its signal in every state": async () => {
     const never = new Promise<never>(() => undefined);
     const situations: [string, Answer, SubscribeOptions<ScanEvents>][] = [

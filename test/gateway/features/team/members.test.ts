@@ -57,24 +57,17 @@ describe("POST /members", () => {
   });
 });
 
-test.each([
-  "auth0|5f7c8ec7c33c6c004bbafe82",
-  "a/b",
-  "a%2Fb",
-  "%",
-  "..a",
-  "ann smith+1@acme.example",
-  "日本",
-  "😀",
-  "?#&",
-])("a subject like %s is changed and removed by its path", async (sub) => {
-  expect((await add(sub)).status).toBe(201);
-  const changed = await gateway.request(path(sub), { as: asRoot, method: "PATCH", json: { role: "viewer" } });
-  expect([changed.status, await changed.json()]).toMatchObject([200, { sub, role: "viewer" }]);
-  expect((await gateway.request(path(sub), { as: asKey(), method: "DELETE" })).status).toBe(204);
-  expect(await list()).toEqual({ [first]: "operator" });
-  expect((await gateway.request(path(sub), { as: asKey(), method: "DELETE" })).status).toBe(404);
-});
+test.each(["auth0|5f7c8ec7c33c6c004bbafe82", "a/b", "a%2Fb", "..a", "ann smith+1@acme.example", "日本", "😀"])(
+  "a subject like %s is changed and removed by its path",
+  async (sub) => {
+    expect((await add(sub)).status).toBe(201);
+    const changed = await gateway.request(path(sub), { as: asRoot, method: "PATCH", json: { role: "viewer" } });
+    expect([changed.status, await changed.json()]).toMatchObject([200, { sub, role: "viewer" }]);
+    expect((await gateway.request(path(sub), { as: asKey(), method: "DELETE" })).status).toBe(204);
+    expect(await list()).toEqual({ [first]: "operator" });
+    expect((await gateway.request(path(sub), { as: asKey(), method: "DELETE" })).status).toBe(404);
+  },
+);
 
 describe("the last admin", () => {
   const change = {
@@ -92,13 +85,6 @@ describe("the last admin", () => {
     await add("bob", "admin");
     expect((await removeRoot()).ok).toBe(true);
     expect((await gateway.request("/api/v1/members", { as: asRoot })).status).toBe(403);
-  });
-
-  test("an admin may name the role that they have", async () => {
-    await add("ann", "admin");
-    const as = await asUser("ann");
-    expect((await add("ann", "admin", as)).status).toBe(200);
-    expect((await add("ann", undefined, as)).status).toBe(200);
   });
 
   test.each(Object.entries(change))("an admin is not %s by themselves", async (_name, run) => {
