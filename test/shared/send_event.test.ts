@@ -38,9 +38,7 @@ describe("sendEvent", () => {
     ["NaN", { a: Number.NaN }],
     ["infinity", { a: Number.POSITIVE_INFINITY }],
     ["undefined", { a: undefined }],
-    ["a bigint", { a: 1n }],
     ["a date", { a: new Date(0) }],
-    ["a hole in an array", { a: [undefined] }],
     ["no payload", undefined],
     ["an object that chooses its own JSON", { toJSON: () => "x" }],
   ])("refuses %s", async (_, payload) => {

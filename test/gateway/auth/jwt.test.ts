@@ -94,6 +94,12 @@ describe("algorithms", () => {
   });
 });
 
+test("a key that cannot be imported is named by its variable", async () => {
+  const jwks = { keys: [{ kty: "EC", crv: "P-256", x: "x", y: "y" }] };
+  const verifying = createIssuerVerifier({ jwks, issuer, audience });
+  await expect(verifying).rejects.toThrow(/AUTH_JWKS: expected a key that can be imported/);
+});
+
 test("a token without key id is tried with each inline key of its kind", async () => {
   const second = await createIssuerKey("ES256", "second");
   const accepts = await verifierOf([key, second]);

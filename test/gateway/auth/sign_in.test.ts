@@ -81,7 +81,6 @@ test.each<readonly [string, (response: ServerResponse) => void]>([
     "breaks out of a policy",
     (r) => r.end(JSON.stringify(document({ token_endpoint: "https://a.test; script-src *" }))),
   ],
-  ["has no token endpoint", (r) => r.end(JSON.stringify(document({ token_endpoint: undefined })))],
   ["is no JSON", (r) => r.end("<html>")],
   ["is too long", (r) => r.end(JSON.stringify(document({ more: "x".repeat(300_000) })))],
   ["is an error", (r) => r.writeHead(500).end(JSON.stringify(document()))],
