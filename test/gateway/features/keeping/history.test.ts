@@ -1,12 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { eq } from "drizzle-orm";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { recordEvents } from "../../../../gateway/library/record_events.ts";
 import { silentLog } from "../../../../gateway/observability/log.ts";
-import { scans } from "../../../../drizzle/schema.ts";
-import { write } from "../../../../drizzle/transactions.ts";
-import { observeScan } from "../../../../gateway/features/organizations/observe.ts";
 import { deletingByAge } from "../../../../gateway/features/retention.ts";
 import { scans as scanFeature } from "../../../../gateway/features/runs/scans.ts";
 import { runTasks } from "../../../../gateway/features/tasks.ts";
@@ -15,7 +11,6 @@ import {
   toRuleResult,
   type Observation,
   type RunObservation,
-  type Span,
 } from "../../../../shared/history/observation.ts";
 import { ruleHistoryOf } from "../../../../shared/history/rule_history.ts";
 import type { NewChange } from "../../../../shared/schemas/change.ts";
@@ -86,20 +81,6 @@ async function startScan(orgUrl: string, verdicts: Verdicts): Promise<string> {
   const findings = entriesOf(verdicts).map(([check, verdict]) => ({ fingerprint: `${check}:1`, check, ...verdict }));
   await send("POST", `/channels/scan:${gateway.acme.id}:${id}/events`, findingEvents(id, findings));
   return id;
-}
-
-/** A scan that was made in the past, and arrives now. */
-async function storeScan(orgUrl: string, { from, to }: Span, verdicts: Verdicts): Promise<void> {
-  const id = await startScan(orgUrl, verdicts);
-  await write(gateway.database, { tenantId: gateway.acme.id }, async (db) => {
-    const times = { startedAt: new Date(from), endedAt: new Date(to) };
-    const [row] = await db
-      .update(scans)
-      .set({ status: "completed", ...times })
-      .where(eq(scans.id, id))
-      .returning();
-    if (row !== undefined) await observeScan(db, row);
-  });
 }
 
 const intervalHours = 2;
@@ -292,7 +273,10 @@ describe("a monitor", () => {
 
 test("HISTORY_DAYS forgets what is older, and keeps what a monitor that still polls knows", async () => {
   const orgUrl = newUrl();
-  await storeScan(orgUrl, { from: base, to: base + hour }, { [idle]: pass, [adminConsole]: fail });
+  const ended = createMonitor(orgUrl);
+  await ended.poll(base, { [idle]: pass, [adminConsole]: fail });
+  await ended.poll(base + hour);
+  await ended.client.patch({ status: "ended" });
   const monitor = createMonitor(orgUrl);
   await monitor.poll(base + 2 * hour, { [idle]: fail });
   await monitor.poll(base + 3 * hour, { [idle]: pass });
