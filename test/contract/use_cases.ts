@@ -66,7 +66,6 @@ const requests: readonly (readonly [path: string, options: CallOptions, ...Answe
   ["/api/v1/scans?access_token={token}", {}, 401, ...forms],
   ["/api/v1/scans", { headers: { "x-api-key": "{key}" } }, 401, "X-API-Key", "Api-Key <key>"],
   ["/api/v1/scans", { ...member, headers: { "x-tenant-id": "{TENANT}" } }, 200],
-  ["/api/v1/scans", { ...producer, headers: { "x-tenant-id": "{tenant}" } }, 200],
   ...["/api/v1/session", "/api/v1/scans", "/api/v1/scans/{scan}", streamPath, tenantStream].flatMap((path) =>
     [member, producer].flatMap((caller) =>
       [nowhere, "acme"].map((id) => [path, { ...caller, headers: { "x-tenant-id": id } }, 403, "X-Tenant-Id"] as const),

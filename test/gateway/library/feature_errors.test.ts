@@ -194,7 +194,6 @@ const wrong: readonly (readonly [call: () => unknown, named: RegExp])[] = [
     async () => serve(await createGateway(whole), { prt: 1 } as never),
     /Cannot call serve: prt: .* did you mean "port"/,
   ],
-  [() => createGateway({ ...whole, bounds: { maxStream: 1 } } as never), /bounds\.maxStream: is not a known field/],
   [() => createGateway({ ...whole, bounds: { maxStreams: 0 } }), /bounds\.maxStreams: expected a number above 0/],
   [() => postgres({} as never), /Cannot call postgres: url: is required/],
   [() => migrate({ database: pglite() } as never), /Cannot call migrate: features: is required/],

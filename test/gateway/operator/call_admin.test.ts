@@ -78,14 +78,12 @@ describe("while a gateway runs", () => {
     const wrong: readonly (readonly [AdminOperation, AdminArguments, string, RegExp])[] = [
       ["tenant.create", { name: " " }, "invalid", /--name/],
       ["tenant.create", { name: "a".repeat(201) }, "invalid", /1 to 200/],
-      ["tenant.create", { name: "a\u001b[31m" }, "invalid", /--name/],
       ["user.create", { tenant: "acme", sub: "a" }, "invalid", /--tenant/],
       ["user.create", { tenant: never, sub: "a".repeat(256) }, "invalid", /--sub/],
       ["user.remove", { tenant: never, sub: "a" }, "not_found", /not a member/],
       ["api-key.create", { tenant: never, name: "x" }, "not_found", /tenant/],
       ["api-key.revoke", { id: never }, "not_found", /no key/],
       ["token.create", { tenant: never, sub: "a", ttl: "0" }, "invalid", /--ttl/],
-      ["token.create", { tenant: never, sub: "a", ttl: "31536001" }, "invalid", /--ttl/],
     ];
     for (const [operation, args, code, message] of wrong) {
       const refused = expect(admin(operation, args), `${operation} ${JSON.stringify(args)}`).rejects;

@@ -82,15 +82,6 @@ test("createRedisBroker gives a connection up whose message would not end, and o
   await redis.command("CONFIG", "SET", "client-output-buffer-limit", limits);
 });
 
-test("createRedisBroker calls an answer that is no Redis garbage", async () => {
-  const server = createTcpServer((socket) => {
-    socket.on("error", () => undefined);
-    socket.on("data", () => socket.write("HTTP/1.1 400 Bad Request\r\n\r\n"));
-  });
-  const broker = open({ url: `redis://${await start(server)}`, timeoutMs: 1000 });
-  await unavailability(broker.publish(createChannel(), eventMessage({ n: 1 })), []);
-});
-
 test("createRedisBroker notices a frozen Redis, and a publish that it gave up never arrives", async () => {
   const own = await startRedis();
   onTestFinished(() => own.stop());

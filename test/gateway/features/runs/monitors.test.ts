@@ -158,7 +158,7 @@ describe("publishing changes", () => {
 
 describe("reading", () => {
   test("lists the changes of one finding and of one check", async () => {
-    const { post, list, send } = await startMonitor();
+    const { post, list } = await startMonitor();
     await post([
       aChange({ fingerprint: "a", check: "one" }),
       aChange({ fingerprint: "b", check: "one" }),
@@ -170,9 +170,6 @@ describe("reading", () => {
     expect(await fingerprints("?fingerprint=a")).toEqual(["a", "a"]);
     expect(await fingerprints("?check=one")).toEqual(["a", "b", "a"]);
     expect(await fingerprints("?check=two&fingerprint=a")).toEqual([]);
-    for (const query of ["?check=", "?check=a&check=b", `?fingerprint=${"x".repeat(201)}`, "?cursor=x", "?limit=0"]) {
-      expect(await problemOf(await send("GET", `/changes${query}`)), query).toMatchObject({ status: 400 });
-    }
   });
 
   test("the findings are the last change of each that is still there, whatever the producer's clock said", async () => {
