@@ -60,23 +60,6 @@ describe("nothing is asked for that the selected checks do not need", () => {
     await createCollection(client).obtain(["global_session_policies", "app_policy_rules"]);
     expect(client.paths().toSorted()).toEqual([paths.apps, paths.signOn, "/api/v1/policies/rst1/rules"].toSorted());
   });
-
-  test("the rules of a policy that many apps share, once", async () => {
-    const apps = Array.from({ length: 500 }, (_, index) =>
-      anApp({ id: `0oa${index}`, _links: linkTo(`rst${index % 2}`) }),
-    );
-    const client = mapIdpClient({ ...compliantOrg, [paths.apps]: [adminConsoleApp, ...apps] });
-    const collection = createCollection(client);
-    await Promise.all(
-      catalog.filter(({ name }) => name.startsWith("application_")).map((check) => collection.obtainFor(check)),
-    );
-    expect(
-      client
-        .paths()
-        .filter((path) => path.endsWith("/rules"))
-        .toSorted(),
-    ).toEqual(["/api/v1/policies/rst0/rules", "/api/v1/policies/rst1/rules"]);
-  });
 });
 
 test("built-in apps are not known to be absent where an app has no name", async () => {

@@ -17,10 +17,8 @@ const checks = [
   }),
 ];
 
-describe.each([40, 60, 80, 120, 200])("at %i columns", (width) => {
-  test("every line fits", () => {
-    expect(Math.max(...linesOf(checks, width).map(textWidth))).toBeLessThanOrEqual(width);
-  });
+test.each([40, 60, 80, 120, 200])("at %i columns every line fits", (width) => {
+  expect(Math.max(...linesOf(checks, width).map(textWidth))).toBeLessThanOrEqual(width);
 });
 
 test("prints what a check expects once, and what was found for each open resource", () => {
