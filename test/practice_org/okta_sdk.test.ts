@@ -38,11 +38,3 @@ test("The Okta SDK for Node logs in with a private key, and lists policies and a
   for await (const zone of await client.networkZoneApi.listNetworkZones()) zones.push(zone?.name ?? "");
   expect(zones).toEqual(expect.arrayContaining(["BlockedIpZone", "Headquarters"]));
 });
-
-test("The Okta SDK for Node reads a refusal as its own kind of error", async () => {
-  const client = sdkOf(await startOrg({ dpop: "off", role: "none" }));
-  const listing = (async () => {
-    for await (const policy of await client.policyApi.listPolicies({ type: "PASSWORD" })) void policy;
-  })();
-  await expect(listing).rejects.toMatchObject({ status: 403, errorCode: "E0000006" });
-});

@@ -9,7 +9,7 @@ import {
   type Evidence,
 } from "../../../scanner/evidence/artifacts.ts";
 import { planFixes, type FixPlan } from "../../../scanner/fix/plan_fixes.ts";
-import type { Attributes, TerraformResource, Value } from "../../../scanner/fix/terraform.ts";
+import type { TerraformResource } from "../../../scanner/fix/terraform.ts";
 import type { JsonObject } from "../../../shared/json.ts";
 import type { PracticeOrgOptions } from "../../../practice_org/create_practice_org.ts";
 import { startOrg } from "../../practice_org/start_org.ts";
@@ -41,12 +41,6 @@ export function find(plan: FixPlan, title: string): TerraformResource {
   const found = plan.resources.find((resource) => resource.title.includes(title));
   if (found === undefined) throw new Error(`No ${title} among ${plan.resources.map((item) => item.title).join(", ")}`);
   return found;
-}
-
-export function changed(attributes: Attributes): Readonly<Record<string, Value>> {
-  return Object.fromEntries(
-    [...attributes].flatMap(([name, { value, change }]) => (change === null ? [] : [[name, value]])),
-  );
 }
 
 export function editEach<Item>(
