@@ -590,6 +590,7 @@ AS $$
 DECLARE
   tenant constant uuid := nullif(current_setting('app.tenant_id', true), '')::uuid;
   target regclass;
+  referenced regclass;
   removed integer;
   left_over integer := max_rows;
 BEGIN
@@ -600,12 +601,19 @@ BEGIN
       AND has_table_privilege(t.oid, 'DELETE')
     ORDER BY (SELECT count(*) FROM pg_constraint WHERE confrelid = t.oid), t.relname
   LOOP
-    EXECUTE format('DELETE FROM %1$s WHERE ctid = ANY (ARRAY(SELECT ctid FROM %1$s WHERE tenant_id = $1 LIMIT $2))', target)
-      USING tenant, left_over;
-    GET DIAGNOSTICS removed = ROW_COUNT;
-    left_over := left_over - removed;
+    BEGIN
+      EXECUTE format('DELETE FROM %1$s WHERE ctid = ANY (ARRAY(SELECT ctid FROM %1$s WHERE tenant_id = $1 LIMIT $2))', target)
+        USING tenant, left_over;
+      GET DIAGNOSTICS removed = ROW_COUNT;
+      left_over := left_over - removed;
+    EXCEPTION WHEN foreign_key_violation THEN
+      -- A table of a feature: the rows that refer to it are deleted first, and it is in a later step.
+      referenced := target;
+    END;
     IF left_over <= 0 THEN RETURN 'begun'; END IF;
   END LOOP;
+  IF referenced IS NOT NULL AND left_over < max_rows THEN RETURN 'begun'; END IF;
+  IF referenced IS NOT NULL THEN RAISE EXCEPTION 'rows that stay refer to %', referenced USING ERRCODE = 'foreign_key_violation'; END IF;
   DELETE FROM public.tenants WHERE id = tenant;
   RETURN 'deleted';
 END
