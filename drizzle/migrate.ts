@@ -45,7 +45,9 @@ async function withClient(url: string, work: (client: Client) => Promise<void>):
     await client.connect();
     await work(client);
   } catch (error) {
-    throw error instanceof UsageError ? error : toDatabaseError(unwrapDatabaseError(error));
+    // A `TypeError` is a feature's mistake, or ours: no driver fails with it.
+    if (error instanceof UsageError || error instanceof TypeError) throw error;
+    throw toDatabaseError(unwrapDatabaseError(error));
   } finally {
     await client.end().catch(() => {});
   }

@@ -21,11 +21,13 @@ export async function migrateAll(
   for (const { prefix, migrations } of features) {
     if (migrations === undefined) continue;
     const migrationsTable = `migrations_${prefix.replaceAll("-", "_")}`;
-    const migrationsFolder = fileURLToPath(migrations());
-    await applyMigrations({ ...migrationConfig, migrationsFolder, migrationsTable }).catch((cause: unknown) => {
+    const folder = migrations();
+    const applying = async () =>
+      applyMigrations({ ...migrationConfig, migrationsFolder: fileURLToPath(folder), migrationsTable });
+    await applying().catch((cause: unknown) => {
       const error = unwrapDatabaseError(cause);
       const reason = error instanceof Error ? error.message : String(error);
-      const problem = `the migrations of the feature "${prefix}" in ${migrationsFolder}: ${reason}`;
+      const problem = `the migrations of the feature "${prefix}" in ${String(folder)}: ${reason}`;
       throw new UsageError([problem], { heading: "Cannot apply", cause });
     });
   }
@@ -64,14 +66,15 @@ async function requireTables(
   if (wanted.length === 0) return;
   const { rows: states } = await db.execute<TableState>(sql`
     select relname as name, relforcerowsecurity or relkind = 'i' as is_forced, relkind = 'i' or relrowsecurity and exists (
-      select from pg_policy where polrelid = pg_class.oid and polname = relname || '_of_tenant') as is_protected
+      select from pg_policy where polrelid = pg_class.oid and polname = relname || '_of_tenant') and exists (
+      select from pg_attribute where attrelid = pg_class.oid and attname = 'tenant_id') as is_protected
     from pg_class where relnamespace = 'public'::regnamespace and relname in ${wanted.map(({ name }) => name)}`);
   const problems = wanted.flatMap(({ prefix, name, what }) => {
     const state = states.find((each) => each.name === name);
     if (state !== undefined && isReady(state)) return [];
     const problem =
       state?.is_protected === false
-        ? `has no tenantPolicy: add tenantPolicy("${name}", table.tenantId) to it, and generate a migration`
+        ? `has no tenantPolicy for a column tenant_id: add tenantPolicy("${name}", table.tenantId) to it, and generate a migration`
         : "is not migrated: generate its migration with drizzle-kit, then run migrate({ database, features })";
     return [`the ${what} "${name}" of the feature "${prefix}" ${problem}`];
   });
