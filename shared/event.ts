@@ -159,9 +159,9 @@ function requireFlat(payload: unknown): asserts payload is EventPayload {
   }
   // Without the keys, which cost most of this and are needed for an error only.
   if (Object.values(payload).every(isPayloadValue)) return;
-  const [key = ""] = Object.entries(payload).find(([, value]) => !isPayloadValue(value)) ?? [];
+  const [key = "", value] = Object.entries(payload).find(([, found]) => !isPayloadValue(found)) ?? [];
   throw invalid(
-    `payload field ${JSON.stringify(key.slice(0, 80))} is not flat: expected string, finite number, boolean, null, or an array of those`,
+    `payload field ${JSON.stringify(key.slice(0, 80))} (${typeof value}) is not flat: expected string, finite number, boolean, null, or an array of those`,
   );
 }
 

@@ -10,7 +10,8 @@ const bounds = { heartbeatSeconds: 1, recheckSeconds: 2 };
 const gateway = await createGateway({ features, database, broker: memory(), bounds });
 const { url, stop } = await serve(gateway, { port: 0 });
 const [acme, globex] = [await database.createTenant("Acme"), await database.createTenant("Globex")];
-after(() => database.close());
+// Also after a promise that is not kept: the test ends only when the port is closed.
+after(() => stop().then(() => database.close()));
 
 runContract({
   gateway: {

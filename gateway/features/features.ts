@@ -1,3 +1,5 @@
+import { is } from "drizzle-orm";
+import { PgTable } from "drizzle-orm/pg-core";
 import type { Hono } from "hono";
 import * as v from "valibot";
 import type { Database } from "../../drizzle/database.ts";
@@ -61,7 +63,7 @@ export interface FeatureDefinition<Events> extends Omit<Feature, "eventStreams" 
 const optionalList = v.optional(v.array(v.unknown()));
 const featureEntries = {
   prefix: someText,
-  tables: optionalList,
+  tables: v.optional(v.array(v.custom<PgTable>((given) => is(given, PgTable), "expected a pgTable"))),
   migrations: optionalFunction,
   tags: optionalList,
   isPublishedByGatewayAlone: v.optional(v.literal(true)),

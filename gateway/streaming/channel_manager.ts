@@ -19,7 +19,7 @@ import type { EventStreams } from "../features/features.ts";
 import { isUnexpected } from "../http/problem.ts";
 import { silentLog, type Log } from "../observability/log.ts";
 import { encodeChunk } from "./encoded_chunk.ts";
-import { FeatureError, type ChannelsRequest } from "./event_stream_definition.ts";
+import { FeatureError, useResult, type ChannelsRequest } from "./event_stream_definition.ts";
 import { findEventStream, type RequestedStream, type RequestedOpening, type StreamOpener } from "./event_stream.ts";
 import { createLocalStreams, type LocalStreams, type LocalStreamsOptions } from "./local_streams.ts";
 import { selectStoredNumbers } from "./published.ts";
@@ -170,9 +170,17 @@ async function readSnapshot(
   database: Database,
 ): Promise<StreamSnapshot> {
   return accessOf(database, { ...principal, permission: "read" }).read(async (db) => {
-    const snapshot = await stream.definition.getSnapshot?.(toRequest(stream, principal, db));
+    const { prefix, getSnapshot } = stream.definition;
+    const snapshot = await getSnapshot?.(toRequest(stream, principal, db));
     const { events = [], hasEnded = false } = snapshot ?? {};
-    const frames = events.map(({ type, data }) => encodeEventFrame(encodeEvent(type, data)));
+    const frames = useResult(`getSnapshot of the feature "${prefix}"`, "*.snapshot events", () =>
+      events.map(({ type, data }) => {
+        const event = encodeEvent(type, data);
+        // A client that waits for a snapshot would take it for an event that came too early.
+        if (type.endsWith(".snapshot")) return encodeEventFrame(event);
+        throw new TypeError(`${JSON.stringify(type)} is not a snapshot`);
+      }),
+    );
     return { chunk: encodeChunk(frames.join("") + encodeComment("snapshot complete")), hasEnded };
   });
 }
@@ -210,7 +218,9 @@ function requireReadable(principal: Principal, prefix: string, names: readonly u
   }
   if (channels.size === 0) throw new NotFound("No such event stream");
   if (channels.size > maxChannels) {
-    throw new Error(`Cannot open an event stream: ${channels.size} channels: at most ${maxChannels} are allowed`);
+    throw new FeatureError(
+      `getChannels of the feature "${prefix}" returned ${channels.size} channels: expected at most ${maxChannels}`,
+    );
   }
   return [...channels];
 }

@@ -2,7 +2,7 @@ import type { ParamKeys } from "hono/types";
 import type { TenantDatabase } from "../../drizzle/database.ts";
 import * as v from "valibot";
 import { makeChannelName } from "../../shared/channel_name.ts";
-import type { EventPayload, EventType } from "../../shared/event.ts";
+import { isEventType, terminalTypeOf, type EventPayload } from "../../shared/event.ts";
 import { checkOptions, optionalFunction, somePath } from "../check_options.ts";
 import type { Principal } from "../auth/principal.ts";
 
@@ -67,6 +67,7 @@ export interface ChannelsRequest<Path extends string = DefaultPath> {
   readonly queryAll: (name: string) => readonly string[];
 }
 
+/** At most 100 names, or `ended(…)`. */
 export type ChannelsResult = readonly string[] | EndedChannels;
 
 /** Channels on which nothing will ever be published again. */
@@ -87,13 +88,23 @@ export interface Snapshot {
 }
 
 export interface SnapshotEvent {
-  readonly type: EventType;
+  readonly type: `${string}.snapshot`;
   readonly data: EventPayload;
 }
 
 /** A mistake of a feature: for the log, never for the response. */
 export class FeatureError extends Error {
   override readonly name = "FeatureError";
+}
+
+/** Uses what a feature's function returned. Throws `FeatureError` that names the function, and what it was expected to return. */
+export function useResult<Result>(of: string, expected: string, use: () => Result): Result {
+  try {
+    return use();
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    throw new FeatureError(`${of} returned what cannot be used: ${error.message}: expected ${expected}`);
+  }
 }
 
 /** One of a feature's `eventStreams`. */
@@ -121,4 +132,6 @@ export function defineEventStream<const Path extends string = DefaultPath>(
 
 export function requirePrefix(prefix: string): void {
   makeChannelName(prefix, "00000000-0000-0000-0000-000000000000", "-");
+  if (isEventType(terminalTypeOf(prefix))) return;
+  throw new TypeError(`prefix ${JSON.stringify(prefix)} is not valid: its terminal event has to begin with a letter`);
 }

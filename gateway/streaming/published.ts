@@ -5,7 +5,7 @@ import type { Query, TenantDatabase } from "../../drizzle/transactions.ts";
 import { AppError } from "../../shared/app_error.ts";
 import { parseChannelName, type ChannelName } from "../../shared/channel_name.ts";
 import { encodeChannelEvent, toMessage, type CheckedEvent } from "../../shared/event.ts";
-import { FeatureError } from "./event_stream_definition.ts";
+import { useResult } from "./event_stream_definition.ts";
 
 /** The producer of what the gateway publishes itself. */
 export const gatewayProducer = "gateway";
@@ -68,29 +68,32 @@ export async function storeBatch(
   }
   const fresh = events.slice(lastN + 1 - first);
   if (fresh.length === 0) return { stored: 0, more: [] };
-  const more: unknown = await onPublish(tx, fresh, name);
-  if (!Array.isArray(more)) {
-    throw new FeatureError(`onPublish of the feature "${name.prefix}" did not return a list: expected events, or []`);
-  }
+  const returned = await onPublish(tx, fresh, name);
+  const more = useResult(`onPublish of the feature "${name.prefix}"`, "events of the tenant, or []", () =>
+    returned.map((event) => encodeFor(name.tenantId, event)),
+  );
   await takeNumbers(tx, numbering, fresh.length);
-  return { stored: fresh.length, more: await numberAll(tx, name.tenantId, more) };
+  return { stored: fresh.length, more: await numberAll(tx, more) };
+}
+
+function encodeFor(tenantId: string, { channel, type, payload }: ChannelEvent) {
+  const name = parseChannelName(channel);
+  if (name?.tenantId !== tenantId) throw new TypeError(`${channel} is not a channel of the tenant`);
+  return { channel, event: encodeChannelEvent(name, type, payload) };
 }
 
 /** The channels are locked in the order of their names, so that no two batches wait for each other. */
 async function numberAll(
   tx: TenantDatabase,
-  tenantId: string,
-  events: readonly ChannelEvent[],
+  events: readonly ReturnType<typeof encodeFor>[],
 ): Promise<readonly Message[]> {
   const messages: Message[] = [];
   const byChannel = [...Map.groupBy(events, ({ channel }) => channel)].sort(([one], [other]) => (one < other ? -1 : 1));
   for (const [channel, own] of byChannel) {
-    const name = parseChannelName(channel);
-    if (name?.tenantId !== tenantId) throw new TypeError(`Cannot publish: ${channel} is not a channel of the tenant`);
     const first = await takeNumbers(tx, { channel, producer: gatewayProducer }, own.length);
-    for (const [index, { type, payload }] of own.entries()) {
+    for (const [index, { event }] of own.entries()) {
       const deliveryId = `${gatewayProducer}.${first + index}`;
-      messages.push({ channel, message: toMessage({ ...encodeChannelEvent(name, type, payload), deliveryId }) });
+      messages.push({ channel, message: toMessage({ ...event, deliveryId }) });
     }
   }
   return messages;

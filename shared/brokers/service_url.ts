@@ -5,7 +5,7 @@ export function parseServiceUrl(value: string): string {
   const url = URL.parse(value);
   const isPlain = url !== null && url.username + url.password + url.search + url.hash === "";
   if (isPlain && /^https?:$/.test(url.protocol)) return `${url.origin}${url.pathname.replace(/(?<!\/)\/+$/, "")}`;
-  throw new InvalidSetting("expected an https:// URL without user, query and fragment");
+  throw new InvalidSetting("expected an http:// or https:// URL without user, query and fragment");
 }
 
 /** A key or token that a header can carry. Throws `InvalidSetting`. */

@@ -51,6 +51,13 @@ const mistakes: readonly (readonly [what: string, getChannels: unknown, status: 
     403,
     /getChannels of the feature .* it is of another tenant than the caller/,
   ],
+  [
+    "returns more channels than a stream has",
+    ({ principal }: ChannelsRequest) =>
+      Array.from({ length: 101 }, (_, n) => makeChannelName("broken", principal.tenantId, `${n}`)),
+    500,
+    /getChannels of the feature .* returned 101 channels: expected at most 100/,
+  ],
   ["writes", ({ db }: ChannelsRequest) => db.execute(sql`delete from scans`), 500, /read-only transaction/],
   ["hangs", () => new Promise(() => {}), 503, /getChannels of the feature .* did not answer within 4 s/],
 ];
@@ -85,13 +92,17 @@ const broken = defineFeature({
     "/brokens": defineEventStream({
       prefix: "broken",
       getChannels: ({ principal }) => [makeChannelName("broken", principal.tenantId, id)],
-      getSnapshot: async () => ({ events: [wrongEvent] }),
+      getSnapshot: async ({ query }) => ({
+        events: [query["of"] === "created" ? ({ type: "broken.created", data: {} } as never) : wrongEvent],
+      }),
     }),
   },
-  onPublish: async (_tx, [event], { tenantId }) =>
-    event?.payload["returns"] === "nothing"
-      ? (undefined as never)
-      : [{ ...(wrongEvent as object), channel: makeChannelName("broken", tenantId, "other") } as never],
+  onPublish: async (_tx, [event], { tenantId }) => {
+    const returns = event?.payload["returns"];
+    if (returns === "nothing") return undefined as never;
+    const channel = makeChannelName("broken", returns === "foreign" ? otherTenantId : tenantId, "other");
+    return [{ ...(wrongEvent as object), channel } as never];
+  },
   routes: ({ sendEvent }) =>
     new Hono<Allowed>()
       .post("/brokens", allow("publish"), async (c) => c.json(await readJson(c.req.raw, { maxBytes: 10 })))
@@ -110,9 +121,35 @@ const broken = defineFeature({
 const published = (data: object) => ({ type: "broken.updated", data, delivery_id: "p.1" });
 
 test.each([
-  ["a snapshot's event", `/brokens/${id}/event-stream?snapshot=1`, undefined, 500, /verb .*done.* is not one of/],
+  [
+    "a snapshot's event",
+    `/brokens/${id}/event-stream?snapshot=1`,
+    undefined,
+    500,
+    /getSnapshot of .*broken.* verb .*done.* is not one of/,
+  ],
+  [
+    "a snapshot's event that is no snapshot",
+    `/brokens/${id}/event-stream?snapshot=1&of=created`,
+    undefined,
+    500,
+    /getSnapshot of .*broken.created.* is not a snapshot/,
+  ],
   ["an event of a route", "/announced", {}, 500, /verb .*done.* is not one of/],
-  ["an event that onPublish returns", "/channels/:channel/events", published({}), 500, /verb .*done.* is not one of/],
+  [
+    "an event that onPublish returns",
+    "/channels/:channel/events",
+    published({}),
+    500,
+    /onPublish of .*broken.* verb .*done.* is not one of/,
+  ],
+  [
+    "an event for another tenant",
+    "/channels/:channel/events",
+    published({ returns: "foreign" }),
+    500,
+    /onPublish of .*broken.* is not a channel of the tenant/,
+  ],
   [
     "onPublish without a list",
     "/channels/:channel/events",
@@ -203,6 +240,8 @@ const wrong: readonly (readonly [call: () => unknown, named: RegExp])[] = [
   ],
   [() => defineFeature({ prefix: "a", table: [] } as never), /did you mean "tables"/],
   [() => defineFeature({ prefix: "My jobs" }), /prefix "My jobs" is not valid/],
+  [() => defineFeature({ prefix: "2fa" }), /prefix "2fa" is not valid: its terminal event has to begin with a letter/],
+  [() => defineFeature({ prefix: "a", tables: [{} as never] }), /tables\.0: expected a pgTable/],
   [() => allow("writ" as "read"), /Cannot allow "writ": expected one of read, /],
   [
     () => createGateway({ ...whole, features: [defineFeature({ prefix: "x", routes: () => undefined as never })] }),

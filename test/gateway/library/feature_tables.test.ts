@@ -8,6 +8,7 @@ import { expect, test } from "vitest";
 import { createGateway, defineFeature, migrate, tenantPolicy, write } from "../../../gateway/library/gateway.ts";
 import { memory } from "../../../gateway/library/memory.ts";
 import { postgres } from "../../../gateway/library/postgres.ts";
+import { executeAdmin } from "../../../gateway/operator/operations.ts";
 import { createPgDatabase } from "../../../drizzle/databases/pg.ts";
 import { noTenant } from "../../../drizzle/transactions.ts";
 import { asAdmin, createTestDatabase } from "../../support/postgres.ts";
@@ -97,20 +98,33 @@ test("a table without tenantPolicy, and what was not migrated, are one error tha
   await using folder = await temporaryFolder();
   const jobs = defineFeature({
     prefix: "job",
-    tables: [pgTable("open_jobs", own), pgTable("lost_jobs", own)],
+    tables: [pgTable("open_jobs", own), pgTable("owned_jobs", own), pgTable("lost_jobs", own)],
     tasks: [{ due: "jobs_due", firstAfterMs: 0, everyMs: 0, run: async () => false }],
-    migrations: await writeMigration(folder.path, "create table open_jobs (id uuid primary key, tenant_id uuid)"),
+    migrations: await writeMigration(
+      folder.path,
+      "create table open_jobs (id uuid primary key, tenant_id uuid);",
+      "create table owned_jobs (id uuid primary key, owner uuid);",
+      "alter table owned_jobs enable row level security;",
+      "create policy owned_jobs_of_tenant on owned_jobs using (false)",
+    ),
   });
   const refused = migrate({ database: postgres({ url: empty.ownerUrl }), features: [jobs] });
   for (const problem of [
-    'table "open_jobs" of the feature "job" has no tenantPolicy: add tenantPolicy("open_jobs"',
+    'table "open_jobs" of the feature "job" has no tenantPolicy for a column tenant_id: add tenantPolicy("open_jobs"',
+    'table "owned_jobs" of the feature "job" has no tenantPolicy for a column tenant_id: add tenantPolicy("owned_jobs"',
     'table "lost_jobs" of the feature "job" is not migrated: generate its migration',
     'index "jobs_due" of the feature "job" is not migrated: generate its migration',
   ])
     await expect(refused).rejects.toThrow(problem);
-  const broken = defineFeature({ prefix: "lost", migrations: await writeMigration(folder.path, "create tabel x ()") });
-  const why = `Cannot apply: the migrations of the feature "lost" in ${folder.path}: syntax error at or near "tabel"`;
-  await expect(migrate({ database: postgres({ url: empty.ownerUrl }), features: [broken] })).rejects.toThrow(why);
+  const broken = await writeMigration(folder.path, "create tabel x ()");
+  for (const [migrations, why] of [
+    [broken, `the migrations of the feature "lost" in ${broken().href}: syntax error at or near "tabel"`],
+    [() => "./migrations" as unknown as URL, 'the migrations of the feature "lost" in ./migrations: Invalid URL'],
+    [() => new URL("migrations"), "Invalid URL"],
+  ] as const) {
+    const features = [defineFeature({ prefix: "lost", migrations })];
+    await expect(migrate({ database: postgres({ url: empty.ownerUrl }), features })).rejects.toThrow(why);
+  }
   await empty.drop();
 });
 
@@ -138,5 +152,31 @@ test("S3: the policy of a feature's table holds for the table's owner, too, and 
   );
   await expect(next).resolves.toBeDefined();
   await database.close();
+  await drop();
+});
+
+test("a tenant is deleted with rows of three tables that refer to each other", async () => {
+  const { ownerUrl, drop } = await createTestDatabase();
+  await using folder = await temporaryFolder();
+  const names = ["boards", "cards", "comments"];
+  const statements = names.flatMap((name, index) => [
+    `create table ${name} (id uuid primary key, tenant_id uuid, of uuid references ${names[index - 1] ?? name});`,
+    `alter table ${name} enable row level security;`,
+    `create policy ${name}_of_tenant on ${name} using (true);`,
+  ]);
+  const tables = names.map((name) => pgTable(name, own));
+  const migrations = await writeMigration(folder.path, ...statements);
+  const boards = defineFeature({ prefix: "board", tables, migrations });
+  await migrate({ database: postgres({ url: ownerUrl }), features: [boards] });
+  const database = createPgDatabase(ownerUrl);
+  const { id } = (await executeAdmin({ database }, "tenant.create", { name: "Acme" })) as { readonly id: string };
+  await write(database, { tenantId: id }, async (db) => {
+    for (const name of names) await db.execute(sql.raw(`insert into ${name} values ('${id}', '${id}', '${id}')`));
+  });
+  const deleted = executeAdmin({ database }, "tenant.delete", { tenant: id, confirm: "Acme" });
+  expect(await deleted).toMatchObject({ deleted: true });
+  await database.close();
+  const { rows } = await asAdmin(ownerUrl, (client) => client.query("select from boards"));
+  expect(rows).toEqual([]);
   await drop();
 });
