@@ -6,7 +6,7 @@ import { pause } from "../../shared/abortable.ts";
 import { headersOf, type GatewayUse } from "./victim.ts";
 
 /** Attacks of a hostile tenant on a gateway that others share with it. Every attack goes on until its signal aborts. */
-interface Attack {
+export interface Attack {
   readonly name: string;
   /** Its trials, for the table. */
   readonly tries: string;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { freePort } from "../../test/support/free_port.ts";
 import { startEdgeBackends } from "../../test/support/edge_backends.ts";
 import { temporaryFolder } from "../../test/support/temporary_folder.ts";
-import { attacks } from "./attacks.ts";
+import type { Attack } from "./attacks.ts";
 import { startNginx } from "../servers.ts";
 import { startGatewayProcess } from "./gateway_process.ts";
 import { useAsVictim, type GatewayUse } from "./victim.ts";
@@ -16,7 +16,11 @@ const maxP99Ms = 250;
 const hostileTenants = 3;
 
 /** Three tenants attack a gateway behind the shipped proxy, with one attack after the other, and a fourth one uses it. Resolves with what was not held. */
-export async function runAttacks(seconds: number, log: (line: string) => void): Promise<readonly string[]> {
+export async function runAttacks(
+  attacks: readonly Attack[],
+  seconds: number,
+  log: (line: string) => void,
+): Promise<readonly string[]> {
   await using opened = new AsyncDisposableStack();
   const folder = opened.use(await temporaryFolder()).path;
   const backends = await startEdgeBackends();
