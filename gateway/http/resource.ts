@@ -17,7 +17,7 @@ import {
   type Answers,
 } from "../description/operation.ts";
 import { accountOf } from "../limits.ts";
-import { allow, type Allowed } from "./allow.ts";
+import { allow, allowReader, type Allowed } from "./allow.ts";
 import { parseBody, readJson, type BodyOptions } from "./body.ts";
 import {
   ofResource,
@@ -103,7 +103,8 @@ export function defineResource(routes: Hono<Allowed>, resource: ResourceOptions)
     const [method = "", path = ""] = route.split(" ");
     const { body, query, page = null, answers } = options;
     const [status] = Object.keys(answers).map(Number);
-    routes.on(method, path, allow(options.allow), describe(path, options, resource), async (c) => {
+    const allowCaller = method === "GET" ? allowReader : allow;
+    routes.on(method, path, allowCaller(options.allow), describe(path, options, resource), async (c) => {
       const { principal, readOne, read, write } = c.var;
       // In this order a request is refused for the first of them that is wrong.
       const id = readId(c, path, resource);
