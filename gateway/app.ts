@@ -1,4 +1,4 @@
-import { Hono, type MiddlewareHandler } from "hono";
+import { Hono, type Context, type MiddlewareHandler } from "hono";
 import { cors } from "hono/cors";
 import { HTTPException } from "hono/http-exception";
 import { methodNotAllowed } from "hono/method-not-allowed";
@@ -43,23 +43,28 @@ export function createApp(dependencies: Dependencies, features: readonly Feature
 
   app.use(requestId({ limitLength: 64 }));
   app.use(requestLog(dependencies));
-  app.use(
-    cors({
-      origin: [...dependencies.corsOrigins],
-      allowMethods: ["GET", "POST", "PATCH", "PUT", "DELETE"],
-      allowHeaders: ["authorization", "content-type", "cache-control", "last-event-id", "if-none-match", "x-tenant-id"],
-      exposeHeaders: ["location", "retry-after", "www-authenticate", "x-request-id", "etag"],
-      maxAge: 600,
-    }),
-  );
+  const crossOrigin = cors({
+    origin: [...dependencies.corsOrigins],
+    allowMethods: ["GET", "POST", "PATCH", "PUT", "DELETE"],
+    allowHeaders: ["authorization", "content-type", "cache-control", "last-event-id", "if-none-match", "x-tenant-id"],
+    exposeHeaders: ["location", "retry-after", "www-authenticate", "x-request-id", "etag"],
+    maxAge: 600,
+  });
+  app.use(async (c, next) => {
+    // It copies each answer, body and all; only browsers ask for it.
+    if (c.req.header("origin") !== undefined || c.req.method === "OPTIONS") return crossOrigin(c, next);
+    await next();
+    c.res.headers.append("vary", "Origin");
+  });
   app.use(async (c, next) => {
     await next();
-    c.header("x-content-type-options", "nosniff");
+    setHeader(c, "x-request-id", c.get("requestId"));
+    setHeader(c, "x-content-type-options", "nosniff");
     // A stream's URL may hold a token.
-    c.header("referrer-policy", "no-referrer");
-    if (!c.res.headers.has("cache-control")) c.header("cache-control", "no-store");
+    setHeader(c, "referrer-policy", "no-referrer");
+    if (!c.res.headers.has("cache-control")) setHeader(c, "cache-control", "no-store");
     // A proxy that keeps the connection may send a request on it while the port closes.
-    if (dependencies.readiness.isDraining()) c.header("connection", "close");
+    if (dependencies.readiness.isDraining()) setHeader(c, "connection", "close");
   });
 
   app.use(
@@ -99,6 +104,16 @@ export function createApp(dependencies: Dependencies, features: readonly Feature
   app.route("/api/v1", streamTokenRoute(dependencies, eventStreams));
   requireDeclared(app.routes.slice(platformRoutes));
   return app;
+}
+
+/** As `c.header`, which copies an answer that is there, body and all. */
+function setHeader(c: Context, name: string, value: string): void {
+  try {
+    c.res.headers.set(name, value);
+  } catch {
+    // The headers of an answer of `fetch` cannot be changed, those of a copy can.
+    c.header(name, value);
+  }
 }
 
 /** Counts a request from its arrival until its response is closed. */

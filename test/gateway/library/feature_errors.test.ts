@@ -106,6 +106,7 @@ const broken = defineFeature({
   routes: ({ sendEvent }) =>
     new Hono<Allowed>()
       .post("/brokens", allow("publish"), async (c) => c.json(await readJson(c.req.raw, { maxBytes: 10 })))
+      .get("/fetched", allow("read"), () => fetch("data:,fetched"))
       .post("/refused", allow("publish"), () => {
         throw new HTTPException(418, { message: "A teapot" });
       })
@@ -158,6 +159,7 @@ test.each([
     /onPublish of .*broken/,
   ],
   ["a refusal of Hono's own", "/refused", {}, 418, null],
+  ["an answer whose headers cannot be changed", "/fetched", undefined, 200, null],
   ["a body over its bound", "/brokens", { a: "longer than 10 bytes" }, 413, null],
 ] as const)(
   "%s is answered as the feature's own mistake, or as what it refuses",
