@@ -19,8 +19,8 @@ export const maxConnections = 20;
 
 const maxLookups = 4;
 const maxRequests = 2048;
-const maxStarts = 32;
-const maxStartsPerHolder = 16;
+/** In one turn of the event loop: all of them wait for its end, also those of a tenant that sends little. */
+const maxStarts = 8;
 const maxCredentials = 10_000;
 /** Chunks that are written to streams: a write to a socket costs 4 to 5 µs. */
 const maxDeliveriesPerSecond = 200_000;
@@ -48,7 +48,7 @@ export class Limits {
   readonly deliveries: DeliveryRate | undefined;
   readonly #transactions: Turns;
   readonly #lookups = new Turns(maxLookups, maxLookups, lateTransaction);
-  readonly #starts = new Turns(maxStarts, maxStartsPerHolder, () => {
+  readonly #starts = new Turns(maxStarts, maxStarts, () => {
     return new AppError("unavailable", "The gateway is busy", { retryAfterSeconds: 2 });
   });
   /** The tenants of credentials that were valid, by their ends. */

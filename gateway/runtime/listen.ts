@@ -21,8 +21,7 @@ const probeAfterMs = 30_000;
 const maxServerConnections = 65_536;
 /**
  * Node accepts one connection a turn of its event loop for each server that listens (libuv since 1.45). With many streams a turn
- * takes milliseconds: clients that come back together would wait for minutes, and other tenants' behind them. As many as may begin
- * in a turn (`limits.ts`).
+ * takes milliseconds: clients that come back together would wait for minutes, and other tenants' behind them.
  */
 const acceptedPerTurn = 32;
 
