@@ -26,6 +26,10 @@ beforeAll(() => stage.run("collect", "--save-artifacts", "evidence.json", "--qui
 const run = (...args: readonly string[]) => stage.run(...args);
 const read = (name: string) => readFile(join(stage.path, name), "utf8");
 
+test("saved evidence has no key and no token", async () => {
+  expect(await read("evidence.json")).not.toMatch(/PRIVATE KEY|Bearer|DPoP/);
+});
+
 test("docs/reports.md signs and verifies line by line; a changed file is refused", async () => {
   const [, block = ""] = /```sh\n(openssl[\s\S]*?)```/.exec(await documentText("docs/reports.md")) ?? [];
   const commands = block
