@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { indexDecisions } from "../../gateway/web/model/decisions/decision_index.ts";
-import { toFinding, type Finding } from "../../gateway/web/model/finding.ts";
+import { toFinding, toScanned, type Finding } from "../../gateway/web/model/finding.ts";
 import { countRules, toRules } from "../../gateway/web/model/rules.ts";
 import { compareWithKnown, toChangeLine } from "../../scanner/follow/changes.ts";
 import { stateLabels } from "../../scanner/reports/result_text.ts";
@@ -169,7 +169,7 @@ function hdfStatus({ impact, results }: HdfControl): RuleState {
 function pageCounts({ scan: { id, org_url, started_at: created_at }, checks }: Report) {
   vi.stubGlobal("CHECK_CATALOG", {});
   const scanned = checks.flatMap((result) =>
-    result.findings.map((finding) => ({ ...toFindingCreated(id, result, finding), created_at, sinceMs: null })),
+    result.findings.map((finding) => toScanned({ ...toFindingCreated(id, result, finding), created_at })),
   );
   const watched = checks.flatMap((result) => {
     const { status, reason, severity } = result;

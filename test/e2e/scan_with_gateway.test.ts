@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import type { Overview } from "../../gateway/features/tenant/overview_schema.ts";
 import { indexDecisions } from "../../gateway/web/model/decisions/decision_index.ts";
+import { findingSchema } from "../../gateway/web/model/finding.ts";
 import { toViews } from "../../gateway/web/model/needs_you.ts";
 import { countRules, toRules } from "../../gateway/web/model/rules.ts";
 import { withOverview } from "../../gateway/web/model/tenant_state.ts";
@@ -10,7 +11,6 @@ import { catalog } from "../../scanner/catalog/catalog.ts";
 import { openGateway } from "../../shared/client/gateway_client.ts";
 import type { Report } from "../../shared/report.ts";
 import { countStates } from "../../shared/rule_result.ts";
-import { storedFindingSchema } from "../../shared/schemas/finding.ts";
 import { callCommand } from "../support/called_command.ts";
 import { runCommand, startCommand, type Outcome } from "../support/command_line.ts";
 import { freePort } from "../support/free_port.ts";
@@ -129,8 +129,7 @@ test("the page counts the waivers and attestations of a scan's file as its repor
     openGateway({ url: gateway.url, apiKey: gateway.acme.apiKey, timeoutMs: 10_000 }),
   ];
   const path = `/api/v1/scans/${run.id}/findings`;
-  const stored = await reader.list(path, storedFindingSchema, new AbortController().signal);
-  const findings = stored.map((finding) => ({ ...finding, sinceMs: null }));
+  const findings = await reader.list(path, findingSchema, new AbortController().signal);
   const index = indexDecisions([], { orgUrl: run.org_url, nowMs });
   const counts = countRules(toRules({ findings, changes: [], history: null, decisions: index }));
   const { pass, fail, manual, not_applicable, waived } = counts;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { indexDecisions } from "../../gateway/web/model/decisions/decision_index.ts";
-import { toFinding, unwaived, type Finding } from "../../gateway/web/model/finding.ts";
+import { toFinding, type Finding } from "../../gateway/web/model/finding.ts";
 import { needsYou, toAttention, toView } from "../../gateway/web/model/needs_you.ts";
-import { movedText, remedyOf, toNews } from "../../gateway/web/model/news.ts";
+import { byWhom, movedText, remedyOf, toNews } from "../../gateway/web/model/news.ts";
 import { toPlan } from "../../gateway/web/model/plan.ts";
 import { parseRoute, parseRulesView, toAddress } from "../../gateway/web/model/route.ts";
 import { countRules, filterRules, passingDays, toRules } from "../../gateway/web/model/rules.ts";
@@ -48,13 +48,9 @@ function aFinding(changes: Partial<Finding> = {}): Finding {
     automated: null,
     cause: null,
     advisory: false,
-    ...unwaived,
-    attestation_status: null,
-    attestation_reason: null,
-    attestation_by: null,
-    attestation_expires: null,
+    ownWaiver: null,
+    ownAttestation: null,
     created_at: ago(0),
-    sinceMs: null,
     ...changes,
   };
 }
@@ -94,13 +90,14 @@ function aDecision(changes: Partial<Decision> = {}): Decision {
 }
 
 /** Decisions that its scan had in a file. */
-const ofRun = {
-  waiver_reason: "accepted",
-  waiver_by: "eve",
-  attestation_status: "PASS",
-  attestation_by: "eve",
-  attestation_expires: "2026-11-22",
-} as const;
+const byEve = { status: "PASS", reason: "accepted", by: "eve" } as const;
+const waivedUntil = (expires: string | null): Partial<Finding> => ({
+  ownWaiver: { ...byEve, kind: "waiver", status: null, expires },
+});
+const attestedUntil = (expires: string, status: "PASS" | "FAIL" = "PASS"): Partial<Finding> => ({
+  ownAttestation: { ...byEve, kind: "attestation", status, expires },
+});
+const ofRun = { ...waivedUntil(null), ...attestedUntil("2026-11-22") };
 
 function decided(...decisions: readonly Decision[]) {
   return indexDecisions(decisions, { orgUrl: "https://acme.okta.com", nowMs });
@@ -125,18 +122,23 @@ test.each<[string, readonly Partial<Finding>[], readonly Decision[], object]>([
   ["a person has attested it", [unread], [aDecision({ kind: "attestation", status: "PASS" })], { state: "pass" }],
   ["a failure is not attested away", [fail], [aDecision({ kind: "attestation", status: "PASS" })], { state: "fail" }],
   ["its scan has waived it", [{ ...fail, ...ofRun }], [], { state: "fail", isWaived: true }],
-  ["its scan's waiver is over", [{ ...fail, ...ofRun, waiver_expires: "2026-11-21" }], [], { isWaived: false }],
-  ["its scan met an own limit", [{ ...fail, ...ofRun, waiver_by: null }], [], { isWaived: true }],
+  ["its scan's waiver is over", [{ ...fail, ...waivedUntil("2026-11-21") }], [], { isWaived: false }],
+  [
+    "its scan met an own limit",
+    [{ ...fail, ownWaiver: { ...byEve, kind: "waiver", status: null, by: null, expires: null } }],
+    [],
+    { isWaived: true },
+  ],
   ["its scan has attested it", [{ ...unread, ...ofRun }], [], { state: "pass", attestation: { by: "eve" } }],
   [
     "the attestation of its scan is over",
-    [{ ...unread, ...ofRun, attestation_expires: "2026-11-21" }],
+    [{ ...unread, ...attestedUntil("2026-11-21") }],
     [],
     { state: "manual", attestation: null },
   ],
   [
     "the attestation of its scan is before the gateway's",
-    [{ ...unread, ...ofRun, attestation_status: "FAIL" }],
+    [{ ...unread, ...ofRun, ...attestedUntil("2026-11-22", "FAIL") }],
     [aDecision({ kind: "attestation", status: "PASS" })],
     { state: "fail", isWaived: true },
   ],
@@ -150,7 +152,7 @@ test.each<[string, Partial<Change>, Partial<Finding> | null, object | null]>([
   ["a waiver of the gateway's that has ended there", { to_waived: true }, null, { by: null }],
   ["no waiver, although the scan had one", {}, ofRun, null],
   ["its own waiver", { to_waived: true, waiver_reason: "CHG-2", waiver_by: "ada" }, ofRun, { by: "ada" }],
-  ["no waiver that is over", { to_waived: true, ...ofRun, waiver_expires: "2026-11-21" }, null, null],
+  ["no waiver that is over", { to_waived: true, waiver_reason: "CHG-2", waiver_expires: "2026-11-21" }, null, null],
   ["its own attestation", { to: unread, attestation_status: "PASS", attestation_by: "ada" }, null, { by: "ada" }],
   ["an attestation of the scan", { to: unread }, { ...unread, ...ofRun }, { by: "eve", status: "PASS" }],
   ["no attestation of another result", { to: open }, { ...unread, ...ofRun }, null],
@@ -225,14 +227,11 @@ test("news: what one act moved is one line, CAT I for the worse is first, and wh
     ],
     nowMs - 2 * minuteMs,
   );
-  expect(news.map(({ kind, severity, changes }) => [kind, severity, changes.length])).toEqual([
+  expect(news.map(({ kind, change, changes }) => [kind, change.rule.severity, changes.length])).toEqual([
     ["worse", "high", 2],
     ["better", "medium", 1],
   ]);
-  expect(news.map(({ actors }) => actors)).toEqual([
-    ["Ada Admin (admin@acme.example)", "Ada Admin (ada@acme.example)"],
-    ["Ada Admin"],
-  ]);
+  expect(news.map(byWhom)).toEqual(["Ada Admin (admin@acme.example), Ada Admin (ada@acme.example)", "Ada Admin"]);
 });
 
 test("news: a failure of CAT I is before newer evidence of CAT I that was lost", () => {
@@ -284,7 +283,16 @@ function toNewsOf(change: Partial<Change>) {
 test("a waived rule of CAT I needs nobody, and an unwaived one is in the tab's title", () => {
   const organizationId = "2f0f3d0e-4a5b-4d63-9f6c-0b7f1d3a9c55";
   const organization = { id: organizationId, name: "acme.okta.com", cat1_open: 1, monitor_id: null } as never;
-  const findings = [{ resource_id: "0oa1", resource_name: "App", to_pass: null, ...unwaived }];
+  const findings = [
+    {
+      resource_id: "0oa1",
+      resource_name: "App",
+      to_pass: null,
+      waiver_reason: null,
+      waiver_by: null,
+      waiver_expires: null,
+    },
+  ];
   const rule = { organization_id: organizationId, check: "mfa", actor: null, findings };
   const tenant = {
     organizations: [],

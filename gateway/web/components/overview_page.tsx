@@ -8,7 +8,7 @@ import { categoryNames } from "../../../shared/severity.ts";
 import { checkTitle, ruleIds, shortFix } from "../model/check_catalog.ts";
 import { dayMs, formatTime } from "../model/format.ts";
 import { filterViews, scannedText, sinceOf, type OrganizationView } from "../model/needs_you.ts";
-import { byWhom, movedText, remedyOf } from "../model/news.ts";
+import { byWhom, isWorst, movedText, remedyOf } from "../model/news.ts";
 import { mayDo } from "../model/permissions.ts";
 import { ruleAddress } from "../model/route.ts";
 import type { Session } from "../model/session.ts";
@@ -154,15 +154,17 @@ function Reason({ view, nowMs }: { readonly view: OrganizationView; readonly now
   const { organization, monitor, watch, news, cat1, needs } = view;
   const worst = news.find(({ kind }) => kind === "worse");
   const [exposure] = cat1;
-  if (worst !== undefined && (worst.severity === "high" || exposure === undefined)) {
+  if (worst !== undefined && (isWorst(worst) || exposure === undefined)) {
+    const { check, rule } = worst.change;
+    const remedy = remedyOf(worst);
     return (
       <>
-        <span class={worst.severity === "high" ? "strong-fail" : "strong"}>
-          {`${categoryNames[worst.severity]} ${checkTitle(worst.change.check)}`}
+        <span class={isWorst(worst) ? "strong-fail" : "strong"}>
+          {`${categoryNames[rule.severity]} ${checkTitle(check)}`}
         </span>
         {` · ${byWhom(worst)} · `}
         <Time atMs={worst.atMs} isClockOnly />
-        {worst.severity === "high" && <span class="fine">{` · Fix: ${remedyOf(worst) ?? ""}`}</span>}
+        {remedy !== null && <span class="fine">{` · Fix: ${remedy}`}</span>}
       </>
     );
   }

@@ -4,9 +4,9 @@ import type { Monitor } from "../../../shared/schemas/monitor.ts";
 import type { Organization } from "../../../shared/schemas/organization.ts";
 import { originOf } from "../../../shared/schemas/web_address.ts";
 import { indexDecisions, type DecisionIndex } from "./decisions/decision_index.ts";
-import { unwaived } from "./finding.ts";
+import { toWaiver } from "./finding.ts";
 import { dayMs, formatAgo } from "./format.ts";
-import { toNews, type NewsItem } from "./news.ts";
+import { isUnexplained, toNews, type NewsItem } from "./news.ts";
 import type { FailingRule } from "./tenant_state.ts";
 import type { Tenant } from "./tenant_store.ts";
 import { isWatchProblem, watchStateOf, type WatchState } from "./watch_state.ts";
@@ -51,8 +51,8 @@ export function toView(tenant: Source, organization: Organization, nowMs: number
   // The results of a monitor that has ended are those of the next scan from then on.
   const isReplaced = state === "ended" && (scannedAt ?? "") > (monitor?.updated_at ?? "");
   const watch = isReplaced ? null : state;
-  const decisions = tenant.decisions.filter(({ org_url: of }) => of === null || of === orgUrl);
-  const index = indexDecisions(decisions, { orgUrl, nowMs });
+  const decisions = tenant.decisions.filter(({ org_url: of }) => of === orgUrl);
+  const index = indexDecisions(tenant.decisions, { orgUrl, nowMs });
   const news = toNews(tenant.changes.get(monitorId ?? "") ?? [], sinceOf(tenant, nowMs), index.waiverOf);
   const open = tenant.cat1.get(organization.id) ?? [];
   const cat1 = open.filter((rule) => !isRuleWaived(rule, index));
@@ -74,9 +74,9 @@ export function needsYou(
   const needs: Need[] = [];
   if (cat1Open > 0) needs.push("cat1");
   if (news.some(({ kind }) => kind === "worse" || kind === "over")) needs.push("regression");
-  if (news.some(({ isUnexplained }) => isUnexplained)) needs.push("unexplained");
+  if (news.some(({ change }) => isUnexplained(change))) needs.push("unexplained");
   if (isWatchProblem(watch)) needs.push("not watched");
-  if (decisions.some((decision) => decision.org_url !== null && endsSoon(decision, nowMs))) needs.push("decision ends");
+  if (decisions.some((decision) => endsSoon(decision, nowMs))) needs.push("decision ends");
   return needs;
 }
 
@@ -91,8 +91,9 @@ export function sinceOf({ seenAtMs }: Pick<Tenant, "seenAtMs">, nowMs: number): 
 
 /** Every finding of it that fails is waived; without findings only a waiver of the whole rule says so. */
 function isRuleWaived({ check, findings }: FailingRule, index: DecisionIndex): boolean {
-  const own = findings.length > 0 ? findings : [{ resource_id: "", resource_name: "", ...unwaived }];
-  return own.every((finding) => index.waiverOf({ ...finding, check, status: "FAIL" }) !== null);
+  const own = findings.map((finding) => ({ ...finding, ownWaiver: toWaiver(finding) }));
+  const all = own.length > 0 ? own : [{ resource_id: "", resource_name: "", ownWaiver: null }];
+  return all.every((finding) => index.waiverOf({ ...finding, check, status: "FAIL" }) !== null);
 }
 
 /** `scanned 3 min 5 s ago`. */

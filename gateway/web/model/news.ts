@@ -1,12 +1,11 @@
 import { actorNames } from "../../../shared/actor.ts";
 import { decisionText, groupChanges, objectsOf, orgPolicyText } from "../../../shared/change_groups.ts";
-import type { Severity } from "../../../shared/report.ts";
 import { isHolding } from "../../../shared/rule_result.ts";
 import type { Change } from "../../../shared/schemas/change.ts";
 import { severities } from "../../../shared/severity.ts";
 import { shortFix } from "./check_catalog.ts";
 import type { DecisionIndex } from "./decisions/decision_index.ts";
-import { isWorse, waiverOfChange } from "./finding.ts";
+import { isWorse, toFinding } from "./finding.ts";
 import { formatVerdict } from "./format.ts";
 
 /** A change, and the result that its finding has now; null: it is gone. */
@@ -18,17 +17,11 @@ export interface NewsItem {
   readonly id: string;
   /** `over`: it got worse, and holds again or is gone. */
   readonly kind: "worse" | "over" | "better" | "other";
-  readonly isUnexplained: boolean;
   readonly atMs: number;
-  readonly severity: Severity;
   /** The worst of what moved. */
   readonly change: Fresh;
   /** All that moved with it, newest first. */
   readonly changes: readonly Change[];
-  /** The names of who did it; empty: the log names nobody. */
-  readonly actors: readonly string[];
-  /** The objects that the events were about, as the log names them. */
-  readonly objects: readonly string[];
 }
 
 /** Changes that nobody explained and that one full scan found are one line. */
@@ -45,12 +38,10 @@ export function toNews(
     // Compares times of the gateway's clock, as the last look is one; a follower may deliver late.
     .filter(({ created_at }) => sinceMs === null || Date.parse(created_at) > sinceMs)
     .map((one): Fresh => {
-      const { check, to, resource } = one;
       const change = { ...one, present: newest.get(one.fingerprint)?.to ?? null };
-      if (to?.status !== "FAIL" || waiverOf === undefined) return change;
-      const { id: resource_id, name: resource_name } = resource;
-      const finding = { check, status: to.status, resource_id, resource_name, ...waiverOfChange(one) };
-      return { ...change, to_waived: waiverOf(finding) !== null };
+      if (one.to?.status !== "FAIL" || waiverOf === undefined) return change;
+      const finding = toFinding(one, undefined);
+      return { ...change, to_waived: finding !== null && waiverOf(finding) !== null };
     });
   const explained = groupChanges(fresh.filter((change) => !isUnexplained(change)));
   const unexplained: Fresh[][] = [];
@@ -70,24 +61,11 @@ function toItem(group: readonly Fresh[]): readonly NewsItem[] {
   const [newest] = group;
   const [change] = group.toSorted((a, b) => weightOf(a) - weightOf(b));
   if (newest === undefined || change === undefined) return [];
-  const events = change.explained_by;
-  return [
-    {
-      id: newest.id,
-      kind: kindOf(change),
-      isUnexplained: isUnexplained(change),
-      atMs: Date.parse(newest.seen_at),
-      severity: change.rule.severity,
-      change,
-      changes: group,
-      actors: actorNames(events.map(({ actor }) => actor)),
-      objects: objectsOf(events),
-    },
-  ];
+  return [{ id: newest.id, kind: kindOf(change), atMs: Date.parse(newest.seen_at), change, changes: group }];
 }
 
 /** No event of the log is about its objects. */
-function isUnexplained({ cause, explained_by: events }: Change): boolean {
+export function isUnexplained({ cause, explained_by: events }: Change): boolean {
   return ["log", "reconciliation"].includes(cause) && events.length === 0;
 }
 
@@ -104,18 +82,24 @@ export function movedText({ kind, change: { to, to_waived: isWaived, present } }
   return `${text(to)}${isWaived ? ", waived" : ""}${kind === "over" ? `, now ${text(present)}` : ""}`;
 }
 
-/** Returns the remedy as the check has it, else as DISA has it. */
-export function remedyOf({ kind, change }: NewsItem): string | null {
-  if (kind !== "worse") return null;
-  return change.to_pass || shortFix(change.check) || null;
+/** Returns the remedy of a CAT I rule that fails, as the check has it, else as DISA has it. */
+export function remedyOf(item: NewsItem): string | null {
+  return isWorst(item) ? item.change.to_pass || shortFix(item.change.check) || null : null;
+}
+
+/** True for what got worse in CAT I. */
+export function isWorst({ kind, change }: NewsItem): boolean {
+  return kind === "worse" && change.rule.severity === "high";
 }
 
 /** Returns the cause of the changes in words: a person, a decision, a document. */
-export function byWhom({ change, actors, objects, isUnexplained: isUnknown }: NewsItem): string {
-  if (change.cause === "decision") return decisionText(change);
-  if (change.cause === "org_policy") return orgPolicyText;
-  if (isUnknown) return `${change.cause === "log" ? "" : "found by a full scan; "}the log names nobody`;
-  return [actors.join(", ") || "someone the log does not name", ...objects.slice(0, 2)].join(", ");
+export function byWhom({ change }: NewsItem): string {
+  const { cause, explained_by: events } = change;
+  if (cause === "decision") return decisionText(change);
+  if (cause === "org_policy") return orgPolicyText;
+  if (isUnexplained(change)) return `${cause === "log" ? "" : "found by a full scan; "}the log names nobody`;
+  const actors = actorNames(events.map(({ actor }) => actor)).join(", ");
+  return [actors || "someone the log does not name", ...objectsOf(events).slice(0, 2)].join(", ");
 }
 
 function weightOf(change: Fresh): number {
@@ -125,7 +109,6 @@ function weightOf(change: Fresh): number {
 
 function byWorst(a: NewsItem, b: NewsItem): number {
   // A proven failure of CAT I, then evidence of CAT I that was lost.
-  const first = ({ kind, severity, change: { to } }: NewsItem) =>
-    kind === "worse" && severity === "high" ? Number(to?.status !== "FAIL") : 2;
+  const first = (item: NewsItem) => (isWorst(item) ? Number(item.change.to?.status !== "FAIL") : 2);
   return first(a) - first(b) || b.atMs - a.atMs;
 }

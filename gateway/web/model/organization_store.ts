@@ -1,5 +1,4 @@
 import { changeSchema, type Change } from "../../../shared/schemas/change.ts";
-import type { StoredFinding } from "../../../shared/schemas/finding.ts";
 import type { RuleHistory } from "../../../shared/schemas/history.ts";
 import {
   organizationDetailsSchema,
@@ -31,7 +30,6 @@ export interface OpenOrganization {
   readonly problem: string | null;
   /** Up to 400 days of one rule. Rejects as `Api` does. */
   readonly readHistory: (check: string, signal: AbortSignal) => Promise<RuleHistory | null>;
-  readonly readAgain: () => void;
 }
 
 type Results = OrganizationDetails["results"];
@@ -89,7 +87,6 @@ export function openOrganization(
       const [rule = null] = await listHistory(api, organizationId, { days: maxDays, check, signal });
       return rule;
     },
-    readAgain,
   };
 
   function change(changed: Partial<OpenOrganization>): void {
@@ -134,8 +131,7 @@ export function openOrganization(
     const known = await api.get(toOrganizationPath(organizationId), organizationDetailsSchema, signal);
     for (const id of new Set(known.results.map(({ scan_id: of }) => of))) {
       if (id === null || id === scanId || earlier.has(id)) continue;
-      const list = await api.list(`${toScanPath(id)}/findings`, findingSchema, signal);
-      earlier.set(id, list.map(toScanned));
+      earlier.set(id, await api.list(`${toScanPath(id)}/findings`, findingSchema, signal));
     }
     results = known.results;
   }
@@ -146,7 +142,7 @@ export function openOrganization(
     const query = { limit: "200", ...(tail !== null && { cursor: tail }) };
     const pages = api.pages(`${toScanPath(scanId)}/findings`, pageOf(findingSchema), { query, signal });
     for await (const { items, next_cursor: next } of pages) {
-      for (const finding of items) scanned.set(finding.fingerprint, toScanned(finding));
+      for (const finding of items) scanned.set(finding.fingerprint, finding);
       if (monitorId === null) show();
       tail = next ?? tail;
     }
@@ -216,10 +212,6 @@ export function openOrganization(
       closing.abort();
     },
   };
-}
-
-function toScanned(finding: StoredFinding): Finding {
-  return { ...finding, sinceMs: null };
 }
 
 /** The first state of a monitor is not a change. */

@@ -14,8 +14,8 @@ import type { RuleHistory } from "../../../shared/schemas/history.ts";
 import type { OrganizationDetails } from "../../../shared/schemas/organization.ts";
 import { categoryNames, severities } from "../../../shared/severity.ts";
 import { checkNames, checkTitle, controlsOf, findCheck, vulnIdOf } from "./check_catalog.ts";
-import type { DecisionIndex, KnownDecision } from "./decisions/decision_index.ts";
-import type { Finding } from "./finding.ts";
+import type { DecisionIndex } from "./decisions/decision_index.ts";
+import type { Finding, KnownDecision } from "./finding.ts";
 
 /** The rules of an organization as its page, its counts and its filters show them. */
 

@@ -1,5 +1,5 @@
 import type { Decision } from "../../../../shared/schemas/decision.ts";
-import type { KnownDecision } from "../../model/decisions/decision_index.ts";
+import type { KnownDecision } from "../../model/finding.ts";
 
 /** `Waived` or `Attested pass`. */
 export function toVerb({ kind, status }: Pick<Decision, "kind" | "status">): string {

@@ -2,7 +2,7 @@ import { countOf } from "../../../../shared/outcome_text.ts";
 import { categoryNames } from "../../../../shared/severity.ts";
 import { checkTitle } from "../../model/check_catalog.ts";
 import { dayMs } from "../../model/format.ts";
-import { byWhom, movedText, remedyOf, type NewsItem } from "../../model/news.ts";
+import { byWhom, isWorst, movedText, remedyOf, type NewsItem } from "../../model/news.ts";
 import { Icon, Time } from "../basics.tsx";
 
 interface NewsLineProps {
@@ -17,20 +17,21 @@ const icons = { worse: "fail", over: "fail", better: "pass", other: "manual" } a
 
 /** One act or discovery: the rule, the time, who did it, what it moved, and the way to the fix. */
 export function NewsLine({ item, name, href, nowMs }: NewsLineProps) {
-  const { kind, severity, change, changes, atMs } = item;
-  const isCatI = kind === "worse" && severity === "high";
+  const { kind, change, changes, atMs } = item;
+  const isCatI = isWorst(item);
+  const remedy = remedyOf(item);
   const rules = new Set(changes.map(({ check }) => check)).size;
   const isDay = nowMs - atMs < dayMs;
   return (
     <li class={`news-line news-${kind}${isCatI ? " news-worst" : ""}`}>
       <Icon name={icons[kind]} />
-      <span class={isCatI ? "strong-fail" : "fine"}>{categoryNames[severity]}</span>
+      <span class={isCatI ? "strong-fail" : "fine"}>{categoryNames[change.rule.severity]}</span>
       <a href={href}>
         {name !== undefined && <span>{`${name}: `}</span>}
         {checkTitle(change.check)}
       </a>
       <span>
-        <Time atMs={atMs} {...(isDay ? { isClockOnly: true } : {})} />
+        <Time atMs={atMs} isClockOnly={isDay} />
       </span>
       <span class="news-who">
         {`${movedText(item)} · ${byWhom(item)}`}
@@ -39,9 +40,7 @@ export function NewsLine({ item, name, href, nowMs }: NewsLineProps) {
       </span>
       <span class="news-values">
         <span class="fine">{change.actual.slice(0, 300)}</span>
-        {isCatI && remedyOf(item) !== null && (
-          <span>{`${change.actual === "" ? "" : " · "}Fix: ${remedyOf(item)}`}</span>
-        )}
+        {remedy !== null && <span>{`${change.actual === "" ? "" : " · "}Fix: ${remedy}`}</span>}
       </span>
       {kind === "worse" && (
         <a class="fix" href={href}>
