@@ -3,6 +3,7 @@ import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { build, type BuildOptions, type Metafile } from "esbuild";
+import packageJson from "../../package.json" with { type: "json" };
 import type { CheckText } from "./model/check_catalog.ts";
 
 /**
@@ -24,7 +25,7 @@ export async function buildPage(
       // The formats use no module of Node; files next to them import some.
       plugins: [{ name: "node", setup: (build) => build.onResolve({ filter: /^node:/ }, leaveOut) }],
       inject: [source("report_page_globals.ts")],
-      define: { TOOL_VERSION: JSON.stringify(await readVersion()) },
+      define: { TOOL_VERSION: JSON.stringify(packageJson.version) },
     }),
     readFile(source("icon.svg"), "utf8"),
     readFile(source("index.html"), "utf8"),
@@ -101,20 +102,8 @@ function firstFiles({ outputs }: Metafile, entry: string): readonly string[] {
   return [...found].map((path) => basename(path));
 }
 
-/** Names the tool in a report. */
-async function readVersion(): Promise<string> {
-  const text = await readFile(source("../../package.json"), "utf8");
-  return (JSON.parse(text) as { readonly version: string }).version;
-}
-
-interface CatalogRule {
+interface CatalogRule extends Omit<CheckText, "fix"> {
   readonly check: string;
-  readonly title: string;
-  readonly stig_id: string;
-  readonly vuln_id: string;
-  readonly nist_800_53_r5: readonly string[];
-  readonly scopes: readonly string[];
-  readonly severity: CheckText["severity"];
   readonly fix_text: string;
 }
 
@@ -122,14 +111,13 @@ const maxFixLength = 150;
 
 /** The scanner's own catalog is read as a file: the page shows what it says, the gateway's code does not know it. */
 async function readCatalog(): Promise<Readonly<Record<"CHECK_CATALOG" | "FIX_TEXTS", string>>> {
-  const path = fileURLToPath(new URL("../../scanner/catalog/okta_idaas_stig.json", import.meta.url));
-  const { rules } = JSON.parse(await readFile(path, "utf8")) as { readonly rules: readonly CatalogRule[] };
+  const text = await readFile(source("../../scanner/catalog/okta_idaas_stig.json"), "utf8");
+  const { rules } = JSON.parse(text) as { readonly rules: readonly CatalogRule[] };
   const texts = rules.map((rule): [string, CheckText] => {
-    const { check, title, severity, scopes } = rule;
+    const { check, title, stig_id, vuln_id, severity, nist_800_53_r5, scopes } = rule;
     const fix = rule.fix_text.replace(/^From the Admin Console:\s*/, "").replaceAll(/\s+/g, " ");
     const shortFix = fix.length <= maxFixLength ? fix : `${fix.slice(0, maxFixLength).trimEnd()}…`;
-    const ids = { stigId: rule.stig_id, vulnId: rule.vuln_id, controls: rule.nist_800_53_r5 };
-    return [check, { title, ...ids, severity, scopes, fix: shortFix }];
+    return [check, { title, stig_id, vuln_id, severity, nist_800_53_r5, scopes, fix: shortFix }];
   });
   return {
     CHECK_CATALOG: JSON.stringify(Object.fromEntries(texts)),

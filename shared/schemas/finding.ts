@@ -50,7 +50,8 @@ export const waiverEntries = {
   waiver_by: described(v.nullable(name), "Null: nobody, as it meets the organization's own limit"),
   waiver_expires: described(v.nullable(decisionEnd), "Null: never"),
 };
-const attestationEntries = {
+export const ownDecisionEntries = {
+  ...waiverEntries,
   attestation_status: described(
     decisionSchema.entries.status,
     "As the run's own file or checklist attests its check; null: they do not",
@@ -59,7 +60,6 @@ const attestationEntries = {
   attestation_by: v.nullable(name),
   attestation_expires: described(v.nullable(decisionEnd), "Null: never"),
 };
-export const ownDecisionEntries = { ...waiverEntries, ...attestationEntries };
 
 /** A finding as the gateway stores and shows it: flat, with its check. */
 export const findingEntries = {
@@ -89,7 +89,6 @@ export const storedFindingSchema = v.object({ ...findingEntries, created_at: tim
 export type Status = Output<typeof statusSchema>;
 export type Severity = Output<typeof severitySchema>;
 export type ManualReason = Output<typeof manualReasonSchema>;
-export type FindingAttestation = Pick<StoredFinding, keyof typeof attestationEntries>;
 export type OwnDecisions = Pick<StoredFinding, keyof typeof ownDecisionEntries>;
 export type FindingWaiver = Pick<StoredFinding, keyof typeof waiverEntries>;
 export type StoredFinding = Output<typeof storedFindingSchema>;

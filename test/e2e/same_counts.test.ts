@@ -181,7 +181,7 @@ function pageCounts({ scan: { id, org_url, started_at: created_at }, checks }: R
   });
   const decisions = indexDecisions([], { orgUrl: org_url, nowMs: Date.parse(created_at) });
   const count = (findings: readonly Finding[]) =>
-    countRules(toRules({ findings, changes: [], history: null, decisions }));
+    countRules(toRules({ findings, results: [], changes: [], history: null }, decisions));
   return { ofScan: count(scanned), ofMonitor: count(watched) };
 }
 

@@ -131,7 +131,7 @@ test("the page counts the waivers and attestations of a scan's file as its repor
   const path = `/api/v1/scans/${run.id}/findings`;
   const findings = await reader.list(path, findingSchema, new AbortController().signal);
   const index = indexDecisions([], { orgUrl: run.org_url, nowMs });
-  const counts = countRules(toRules({ findings, changes: [], history: null, decisions: index }));
+  const counts = countRules(toRules({ findings, results: [], changes: [], history: null }, index));
   const { pass, fail, manual, not_applicable, waived } = counts;
   expect(summary).toMatchObject({ pass, fail, manual, not_applicable, waived });
   const tenant = withOverview(null, await gateway.read<Overview>("/overview"));

@@ -21,7 +21,7 @@ async function storageOf(page: Page): Promise<readonly string[]> {
 
 const emptyStorage = [""];
 
-test("signs in with code and PKCE, leaves nothing in storage or in an address, and signs out at the issuer too", async () => {
+test("signs in with code and PKCE, leaves nothing in storage or in an address, signs out at the issuer too, and can be cancelled there", async () => {
   const scan = await acme.producer.register({ org_url: "https://acme.okta.com", checks_total: 1 });
   await using page = await open(`${gateway.url}/#/scans/${scan.id}`);
   const { requestUrls } = page;
@@ -42,6 +42,9 @@ test("signs in with code and PKCE, leaves nothing in storage or in an address, a
   // The issuer has forgotten them as well.
   await page.getByRole("button", { name: /^Sign in at / }).click();
   await page.getByLabel("Email").waitFor();
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await page.getByText(/The sign-in was cancelled, .*\(access_denied: User canceled the sign-in\.\)/).waitFor();
+  expect(await storageOf(page)).toEqual(emptyStorage);
 });
 
 test("a person with two tenants switches between them, and sees each one's scans with the role there", async () => {
@@ -74,14 +77,6 @@ test("a subject that is no member is told who they are, which tenant it is, and 
   await page.getByRole("button", { name: "Sign in as somebody else" }).click();
   await logIn(page, people.one);
   await page.getByText("Olga One").waitFor();
-});
-
-test("cancelling at the issuer says so, and the way in is there again", async () => {
-  await using page = await open();
-  await page.getByRole("button", { name: /^Sign in at / }).click();
-  await page.getByRole("button", { name: "Cancel" }).click();
-  await page.getByText(/The sign-in was cancelled, .*\(access_denied: User canceled the sign-in\.\)/).waitFor();
-  expect(await storageOf(page)).toEqual(emptyStorage);
 });
 
 test("an issuer that the gateway cannot reach is named, and a key still signs in", async () => {

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { aChange, anExplanation, fail, pass } from "../support/change_builders.ts";
 import { buildFinding } from "../support/producers.ts";
 import type { WebTenant } from "../support/web_gateway.ts";
-import { failingRule, openPage, openRule, openStage } from "./watched_page.ts";
+import { openPage, openRule, openStage } from "./watched_page.ts";
 
 /** An organization as it is scanned, watched, broken and mended, over the gateway's own scans and monitors. */
 
@@ -258,24 +258,4 @@ test("a monitor and a scan of one untouched organization do not differ, and a pa
   await page.getByText("No scan or monitor evaluated the rules then").waitFor();
   await page.getByLabel("As of").selectOption("now");
   await page.getByText("0 FAIL", { exact: true }).waitFor();
-});
-
-test("a rule's row leads to the finding, its remedy, the document that it rests on, and the decision", async () => {
-  const tenant = await demoTenant();
-  const check = "network_zone_block_anonymized_proxies";
-  const cited = { rests_on: "Access Control 3.1, approved by Dana CISO on 2026-03-01" } as object;
-  const scan = await tenant.producer.scanned([
-    buildFinding({ check, resource_name: "Zones", to_pass: "Blocked zones: add anonymizers", cause: "nzo1", ...cited }),
-  ]);
-  await using page = await openPage(browser, `${gateway.url}/#/scans/${scan.id}`);
-  await page
-    .locator(".policy", { hasText: "approved by Dana CISO" })
-    .filter({ hasText: "1 rule rests on it" })
-    .waitFor();
-  const rule = await openRule(page, failingRule);
-  await rule.getByText("To pass: Blocked zones: add anonymizers").waitFor();
-  await rule.getByText(/^120 minutes$/).waitFor();
-  const fix = rule.locator(".fix-text");
-  await rule.getByText("DISA's fix text").click();
-  await fix.filter({ hasText: /\w/ }).waitFor();
 });

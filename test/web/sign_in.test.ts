@@ -35,7 +35,7 @@ for (const [name, key] of [
   });
 }
 
-test("hides the credential, says why one is not accepted, and lets it be corrected", async () => {
+test("hides the credential, says why one is not accepted, lets it be corrected, and asks again when it is revoked", async () => {
   const tenant = await gateway.createTenant("Acme");
   await using page = await openPage(browser, gateway.url);
   const problem = page.getByRole("alert");
@@ -54,26 +54,13 @@ test("hides the credential, says why one is not accepted, and lets it be correct
   }
   await signIn(page, `Api-Key ${tenant.apiKey}`);
   await page.getByRole("heading", { name: "No scans yet" }).waitFor();
+  await gateway.revokeApiKey(tenant.apiKeyId);
+  await page.getByText("You were signed out").waitFor();
 });
 
-test("signing out removes the credential and everything of the tenant, and closes its streams", async () => {
-  const tenant = await gateway.createTenant("Acme");
-  await tenant.producer.register({ org_url: "https://acme.okta.com", checks_total: 1 });
-  await using page = await openPage(browser, gateway.url);
-  await signIn(page, tenant.apiKey);
-  await page.getByRole("heading", { level: 1, name: "acme.okta.com" }).waitFor();
-  await page.untilConnection("live");
-  await expect.poll(() => gateway.openStreams()).toBe(2);
-  await signOut(page);
-  await page.getByRole("heading", { name: "Sign in to watch scans" }).waitFor();
-  await expect.poll(() => gateway.openStreams()).toBe(0);
-  expect(await page.content()).not.toContain("acme.okta.com");
-  expect(new URL(page.url()).hash).toBe("#/");
-  expect(await page.getByLabel("Access token or API key").inputValue()).toBe("");
-});
-
-test("signing out in one tab signs the person out in all, and nobody else", async () => {
+test("signing out removes the credential and everything of the tenant, in all tabs of the person and nobody else's", async () => {
   const acme = await gateway.createTenant("Acme");
+  await acme.producer.register({ org_url: "https://acme.okta.com", checks_total: 1 });
   const globex = await gateway.createTenant("Globex");
   await using page = await openPage(browser, gateway.url);
   await signIn(page, acme.token);
@@ -82,22 +69,17 @@ test("signing out in one tab signs the person out in all, and nobody else", asyn
   const other = await openTab(context, gateway.url, globex.apiKey);
   for (const tab of [page, second, other])
     await tab.locator('.connection[data-state="live"]').waitFor({ state: "attached" });
-  await expect.poll(() => gateway.openStreams()).toBe(3);
+  // Those of the tenants, and in two tabs that of the scan.
+  await expect.poll(() => gateway.openStreams()).toBe(5);
   await signOut(second);
   await page.getByText("You signed out in another tab.").waitFor();
   await second.getByRole("button", { name: "Sign in", exact: true }).waitFor();
   expect(await second.getByText("another tab").count()).toBe(0);
   expect(await other.locator(".account").count()).toBe(1);
   await expect.poll(() => gateway.openStreams()).toBe(1);
-});
-
-test("returns to signing in when the key is revoked", async () => {
-  const tenant = await gateway.createTenant("Acme");
-  await using page = await openPage(browser, gateway.url);
-  await signIn(page, tenant.apiKey);
-  await page.getByRole("heading", { name: "No scans yet" }).waitFor();
-  await gateway.revokeApiKey(tenant.apiKeyId);
-  await page.getByText("You were signed out").waitFor();
+  for (const tab of [page, second]) expect(await tab.content()).not.toContain("acme.okta.com");
+  expect(new URL(second.url()).hash).toBe("#/");
+  expect(await second.getByLabel("Access token or API key").inputValue()).toBe("");
 });
 
 test("a member who is removed sees nothing of the tenant any more, in any tab", async () => {

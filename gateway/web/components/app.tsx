@@ -1,9 +1,10 @@
 import { useEffect, useState } from "preact/hooks";
 import { toProblem } from "../model/connection.ts";
-import { demoCredential, openSession, pastedCredential, type Session } from "../model/session.ts";
+import { demoCredential, openSession, pastedCredential, type Credential, type Session } from "../model/session.ts";
 import { announceSignOut, onSignOutElsewhere } from "../model/sign_out.ts";
-import type { SignInOffer } from "../../http/session_schema.ts";
-import { fetchOffer, reachableProvider } from "../model/sign_in/provider.ts";
+import { signInOfferSchema, type SignInOffer } from "../../http/session_schema.ts";
+import { openRest } from "../model/api.ts";
+import { reachableProvider } from "../model/sign_in/provider.ts";
 import { Message } from "./basics.tsx";
 import { Shell } from "./shell.tsx";
 import { SignIn } from "./sign_in.tsx";
@@ -17,6 +18,8 @@ type View =
 const signedOutHereOnly =
   "You are signed out here. You may still be signed in at the issuer: on a shared computer, sign out there too.";
 
+const refusedLater = "You were signed out: your token or key is no longer accepted.";
+
 /** The library for it is of no use to whoever is signed in by a key or by the demo. */
 const loadIssuer = () => import("../model/sign_in/issuer_session.ts");
 
@@ -29,13 +32,12 @@ export function App() {
   async function start(): Promise<void> {
     setView({ name: "starting" });
     try {
-      const offer = await fetchOffer();
+      const offer = await openRest().get("sign-in", signInOfferSchema);
       const isCallback = new URL(document.baseURI).pathname.endsWith("/callback");
       if (isCallback) return await finish(offer);
       const credential = offer.is_demo ? await demoCredential() : null;
       if (credential === null) return signedOut(offer, null);
-      const session = await openSession(credential, null, () => signedOut(offer, null));
-      setView({ name: "signed_in", offer, session });
+      await signIn(offer, credential, null);
     } catch (error) {
       setView({ name: "unavailable", problem: toProblem(error) });
     }
@@ -58,9 +60,9 @@ export function App() {
     }
   }
 
-  async function signIn(offer: SignInOffer, pasted: string): Promise<void> {
-    const notice = "You were signed out: your token or key is no longer accepted.";
-    const session = await openSession(pastedCredential(pasted), null, () => signedOut(offer, notice));
+  /** `notice` tells the person when the gateway no longer accepts it. */
+  async function signIn(offer: SignInOffer, credential: Credential, notice: string | null): Promise<void> {
+    const session = await openSession(credential, null, () => signedOut(offer, notice));
     setView({ name: "signed_in", offer, session });
   }
 
@@ -98,7 +100,7 @@ export function App() {
       <SignIn
         offer={offer}
         notice={notice}
-        signIn={(pasted) => signIn(offer, pasted)}
+        signIn={async (pasted) => signIn(offer, pastedCredential(pasted), refusedLater)}
         onLeave={(prompt) => void leave(offer, prompt)}
         onStart={() => void start()}
       />

@@ -1,16 +1,13 @@
 import type { ButtonHTMLAttributes, ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { countOf } from "../../../shared/outcome_text.ts";
-import type { Connection } from "../model/connection.ts";
-import { formatAgo, formatClock, formatTime, stateNames } from "../model/format.ts";
-import type { ShownState } from "../model/rules.ts";
-import { useNow } from "./hooks.ts";
+import type { RuleState } from "../../../shared/rule_result.ts";
+import { isLost, type Connection } from "../model/connection.ts";
+import { formatAgo, formatClock, formatTime, stateNames, type ShownState } from "../model/format.ts";
 import { useTitle } from "./tab_mark.ts";
 
 /** Drawn in `index.html`; decoration only: words next to it say the same. */
-export type IconName = "pass" | "fail" | "manual" | "not-applicable" | "chevron" | "search" | "back";
-
-export function Icon({ name }: { readonly name: IconName }) {
+export function Icon({ name }: { readonly name: RuleState | "chevron" | "search" | "back" }) {
   return (
     <svg class={`icon icon-${name}`} aria-hidden="true" focusable="false">
       <use href={`#icon-${name}`} />
@@ -47,7 +44,7 @@ export function Time({ atMs, isClockOnly = false, nowMs = 0 }: TimeProps) {
   );
 }
 
-interface ButtonProps extends Omit<ButtonHTMLAttributes, "class" | "label" | "type"> {
+interface ButtonProps extends Omit<ButtonHTMLAttributes, "class" | "label"> {
   readonly label: ComponentChildren;
   readonly look?: "small" | "small primary" | "primary" | "danger" | "more" | "quiet";
 }
@@ -100,9 +97,9 @@ export function SearchField(props: {
 }
 
 /** The place of a problem; screen readers hear it when it comes. */
-export function Problem({ text }: { readonly text: string | null }) {
+export function Problem({ text, id }: { readonly text: string | null; readonly id?: string }) {
   return (
-    <p class="problem" role="alert">
+    <p class="problem" id={id} role="alert">
       {text}
     </p>
   );
@@ -131,19 +128,11 @@ export function CopyButton({ label, getText }: { readonly label: string; readonl
   return <Button look="small" label={text} onClick={() => void copy()} />;
 }
 
-const stateIcons: Readonly<Record<ShownState, IconName>> = {
-  fail: "fail",
-  manual: "manual",
-  pass: "pass",
-  not_applicable: "not-applicable",
-  none: "not-applicable",
-};
-
 /** The result as icon and word. Only a failure that counts as CAT I is in the strong color. */
 export function StateMark({ state, isStrong = false }: { readonly state: ShownState; readonly isStrong?: boolean }) {
   return (
     <span class={`mark row state-${state}${isStrong ? " strong-fail" : ""}`}>
-      <Icon name={stateIcons[state]} />
+      <Icon name={state === "none" ? "not_applicable" : state} />
       {stateNames[state]}
     </span>
   );
@@ -172,7 +161,12 @@ export function Message(props: {
 /** A page for an address that leads to nothing; the tab says so, too. */
 export function MissingPage(props: Omit<Parameters<typeof Message>[0], "level">) {
   useTitle(props.title);
-  return <Message level={1} {...props} />;
+  return (
+    <>
+      {props.action === undefined && <BackLink />}
+      <Message level={1} {...props} />
+    </>
+  );
 }
 
 /** The first of a list, and the others behind a line that counts them. */
@@ -257,8 +251,7 @@ export function ConfirmButton({ title, text, confirm, onConfirm, ...button }: Co
 /** Says that the page is not connected, why, and when it tries again; nothing while it is. */
 export function ConnectionNotice(props: { readonly connection: Connection; readonly retryNow: () => void }) {
   const { state, problem, retryAtMs } = props.connection;
-  useNow();
-  const isShown = state === "reconnecting" || state === "failed";
+  const isShown = isLost(props.connection);
   const seconds = retryAtMs === null ? null : Math.max(1, Math.ceil((retryAtMs - performance.now()) / 1000));
   const details = [problem, seconds === null ? null : `next try in ${seconds} s`].filter((part) => part !== null);
   return (

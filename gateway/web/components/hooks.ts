@@ -56,18 +56,16 @@ export function useRulesView() {
   return [parseRulesView(location.hash), change] as const;
 }
 
-export interface List<Item> {
+interface ReadList<Item> {
   /** Null: not read yet. */
   readonly items: readonly Item[] | null;
   /** Why it could not be read. */
   readonly problem: string | null;
-  /** After something was changed. */
-  readonly reload: () => void;
 }
 
 /** A list that is read when the component appears, and when `read` is another function. */
-export function useList<Item>(read: (signal: AbortSignal) => Promise<readonly Item[]>): List<Item> {
-  const [state, setState] = useState<Omit<List<Item>, "reload">>({ items: null, problem: null });
+export function useList<Item>(read: (signal: AbortSignal) => Promise<readonly Item[]>) {
+  const [state, setState] = useState<ReadList<Item>>({ items: null, problem: null });
   const [round, setRound] = useState(0);
   useEffect(() => {
     const closing = new AbortController();

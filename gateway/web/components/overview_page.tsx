@@ -85,13 +85,7 @@ export function OverviewPage({ session, tenant, views }: OverviewProps) {
   );
 }
 
-interface TableProps {
-  readonly views: readonly OrganizationView[];
-  readonly tenant: Tenant;
-  readonly nowMs: number;
-}
-
-function OrganizationTable({ views, tenant, nowMs }: TableProps) {
+function OrganizationTable({ views, tenant, nowMs }: Omit<OverviewProps, "session"> & { readonly nowMs: number }) {
   const running = new Map(
     tenant.scans.flatMap((scan) =>
       hasEnded(scan.status) ? [] : [[scan.org_url && originOf(scan.org_url), scan] as const],

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { formatTime } from "../model/format.ts";
 import { endsSoon, toAttention, toViews } from "../model/needs_you.ts";
 import { mayDo } from "../model/permissions.ts";
@@ -7,11 +7,11 @@ import type { Session } from "../model/session.ts";
 import { handleShortcut } from "../model/shortcuts.ts";
 import { createTenantStore } from "../model/tenant_store.ts";
 import { Button, ConnectionNotice, MissingPage } from "./basics.tsx";
-import { useNow, useStore } from "./hooks.ts";
+import { useLifetime, useNow, useStore } from "./hooks.ts";
 import { useTabMark } from "./tab_mark.ts";
 import { OverviewPage } from "./overview_page.tsx";
 
-export interface AccountActions {
+interface AccountActions {
   readonly onSignOut: () => void;
   /** The gateway shows this person nothing of the tenant any more. */
   readonly onRefused: () => void;
@@ -26,22 +26,20 @@ export function Shell({ session, ...account }: AccountActions & { readonly sessi
   const tenant = useStore((onChange) =>
     createTenantStore(api, { overview: session.overview, onChange, onRefused: account.onRefused }),
   );
+  const signal = useLifetime();
   const main = useRef<HTMLElement>(null);
   const [pages, setPages] = useState<Awaited<ReturnType<typeof loadPages>> | null>(null);
   const [loading, setLoading] = useState("Loading…");
+  // As it is before anything needs somebody.
+  const [iconUrl] = useState(() => document.querySelector<HTMLLinkElement>('link[rel="icon"]')?.href);
   const [route, setRoute] = useState(() => parseRoute(location.hash));
   useNow();
   useEffect(() => {
     // The next thing that somebody opens. The files of a gateway that was upgraded have other names.
     loadPages().then(setPages, () => setLoading("This part of the page could not be loaded. Reload the page."));
-    const onHashChange = () => setRoute(parseRoute(location.hash));
-    addEventListener("hashchange", onHashChange);
-    document.addEventListener("keydown", handleShortcut);
-    return () => {
-      removeEventListener("hashchange", onHashChange);
-      document.removeEventListener("keydown", handleShortcut);
-    };
-  }, []);
+    addEventListener("hashchange", () => setRoute(parseRoute(location.hash)), { signal });
+    document.addEventListener("keydown", handleShortcut, { signal });
+  }, [signal]);
   const target = JSON.stringify(route);
   const shownTarget = useRef(target);
   useEffect(() => {
@@ -81,7 +79,7 @@ export function Shell({ session, ...account }: AccountActions & { readonly sessi
           Skip to the content
         </button>
         <a class="brand row" href="#/">
-          <img src={useIconUrl()} alt="" width={22} height={22} />
+          <img src={iconUrl} alt="" width={22} height={22} />
           scanstream
         </a>
         <nav class="row grow" aria-label="Pages">
@@ -166,9 +164,4 @@ function SessionEnd({ session }: { readonly session: Session }) {
       )}
     </p>
   );
-}
-
-/** The icon of the document, so that its address is written only once. */
-function useIconUrl(): string {
-  return useMemo(() => document.querySelector<HTMLLinkElement>('link[rel="icon"]')?.href ?? "", []);
 }

@@ -1,7 +1,7 @@
 import type { TargetedSubmitEvent } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { SignInOffer } from "../../http/session_schema.ts";
-import { Button } from "./basics.tsx";
+import { Button, Problem } from "./basics.tsx";
 import { useAction } from "./hooks.ts";
 import { useTitle } from "./tab_mark.ts";
 
@@ -36,9 +36,7 @@ export function SignIn(props: SignInProps) {
         )}
         {isReachable && notice !== null && <Button label="Sign in as somebody else" onClick={() => onLeave("login")} />}
         {provider !== null && !isReachable && (
-          <p class="problem" role="alert">
-            {`The gateway cannot reach the issuer ${provider.issuer}, so nobody can sign in there now.`}
-          </p>
+          <Problem text={`The gateway cannot reach the issuer ${provider.issuer}, so nobody can sign in there now.`} />
         )}
         {(offer.is_demo || (provider !== null && !isReachable)) && (
           <Button label={offer.is_demo ? "Continue with the demo session" : "Try again"} onClick={onStart} />
@@ -87,12 +85,8 @@ function CredentialForm(props: Pick<SignInProps, "signIn">) {
       <p class="fine" id="credential-hint">
         This tab keeps it in memory only: it is never stored or put into an address, and a reload forgets it.
       </p>
-      <p class="problem" id="credential-problem" role="alert">
-        {problem}
-      </p>
-      <button type="submit" class="button primary" disabled={isBusy}>
-        {isBusy ? "Signing in…" : "Sign in"}
-      </button>
+      <Problem id="credential-problem" text={problem} />
+      <Button type="submit" look="primary" label={isBusy ? "Signing in…" : "Sign in"} disabled={isBusy} />
     </form>
   );
 }

@@ -1,14 +1,13 @@
 import type { Severity } from "../../../shared/report.ts";
 import { categoryNames } from "../../../shared/severity.ts";
 
-/** Texts of a check that the page shows next to its findings. */
+/** A rule of the scanner's catalog, as far as the page shows it next to its findings. */
 export interface CheckText {
   readonly title: string;
-  readonly stigId: string;
-  readonly vulnId: string;
+  readonly stig_id: string;
+  readonly vuln_id: string;
   readonly severity: Severity;
-  /** NIST SP 800-53 revision 5. */
-  readonly controls: readonly string[];
+  readonly nist_800_53_r5: readonly string[];
   /** Scopes with which the scanner reads the values. */
   readonly scopes: readonly string[];
   /** The first steps of DISA's fix. */
@@ -32,13 +31,7 @@ export function findRule(name: string): string | null {
   if (findCheck(name) !== null) return name;
   const wanted = name.toUpperCase();
   const entries = Object.entries(CHECK_CATALOG);
-  return entries.find(([, { vulnId, stigId }]) => vulnId === wanted || stigId === wanted)?.[0] ?? null;
-}
-
-/** `AC-11 a` and `IA-2 (1)` count for `AC-11` and `IA-2`. */
-export function controlsOf(check: string): readonly string[] {
-  const controls = findCheck(check)?.controls ?? [];
-  return [...new Set(controls.map((control) => control.split(" ")[0] ?? control))];
+  return entries.find(([, rule]) => rule.vuln_id === wanted || rule.stig_id === wanted)?.[0] ?? null;
 }
 
 /** `V1R2` for `okta-idaas-stig-v1r2`; null where the producer did not say. */
@@ -48,27 +41,22 @@ export function revisionText(benchmark: string | null): string | null {
 
 /** `V-273186`; the check's name where the catalog does not have it. */
 export function vulnIdOf(check: string): string {
-  return findCheck(check)?.vulnId ?? check;
+  return findCheck(check)?.vuln_id ?? check;
 }
 
 /** `CAT I V-273186`; the check's name where the catalog does not have it. */
 export function ruleIds(check: string): string {
   const rule = findCheck(check);
-  return rule === null ? check : `${categoryNames[rule.severity]} ${rule.vulnId}`;
+  return rule === null ? check : `${categoryNames[rule.severity]} ${rule.vuln_id}`;
 }
 
-/** DISA's title, as a part of a sentence. */
+/** DISA's title, as a part of a sentence; the check's name as words where the catalog does not have it. */
 export function checkTitle(check: string): string {
-  return findCheck(check)?.title.replace(/\.$/, "") ?? formatCheckName(check);
+  const words = check.replaceAll("_", " ");
+  return findCheck(check)?.title.replace(/\.$/, "") ?? `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 }
 
 /** The first steps of DISA's fix. */
 export function shortFix(check: string): string {
   return findCheck(check)?.fix ?? "";
-}
-
-/** `signon_global_session_lifetime_18h` as words, for a check whose title is not known. */
-function formatCheckName(check: string): string {
-  const words = check.replaceAll("_", " ");
-  return words.charAt(0).toUpperCase() + words.slice(1);
 }

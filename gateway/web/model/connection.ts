@@ -17,15 +17,8 @@ export interface Connection {
 
 export const noConnection: Connection = { state: "connecting", problem: null, retryAtMs: null };
 
-/**
- * Reopens a stream at once if it ended with its token, which has a successor already. Returns true for such an end: it is
- * shown only if reopening fails.
- */
-export function continueAfterExpiry({ error }: StateDetail, retryNow: () => void): boolean {
-  if (error?.code !== "closed" || error.detail !== "expired") return false;
-  // The pause that it cuts short begins after this.
-  queueMicrotask(retryNow);
-  return true;
+export function isLost({ state }: Pick<Connection, "state">): boolean {
+  return state === "reconnecting" || state === "failed";
 }
 
 export function toConnection(state: SubscriptionState, { error, retryInMs }: StateDetail): Connection {

@@ -1,5 +1,4 @@
-import { stateOf, type Verdict } from "../../../shared/rule_result.ts";
-import type { ShownState } from "./rules.ts";
+import { stateOf, type RuleState, type Verdict } from "../../../shared/rule_result.ts";
 
 export const dayMs = 86_400_000;
 /** Texts are American English, and so are its dates, no matter what the browser speaks. */
@@ -8,7 +7,6 @@ const date = { year: "numeric", month: "short", day: "numeric" } as const;
 const clock = { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" } as const;
 const clockFormat = new Intl.DateTimeFormat(language, clock);
 const dayFormat = new Intl.DateTimeFormat(language, date);
-const shortFormat = new Intl.DateTimeFormat(language, { month: "short", day: "numeric" });
 const fullFormat = new Intl.DateTimeFormat(language, { ...date, ...clock, timeZoneName: "short" });
 
 /** Below a heading or next to a word that says the day. */
@@ -26,9 +24,12 @@ export function formatTime(timeMs: number): string {
   return fullFormat.format(timeMs);
 }
 
-export function formatVerdict(verdict: Verdict): string {
-  return stateNames[stateOf(verdict)];
+export function formatVerdict(verdict: Verdict | null): string {
+  return verdict === null ? "gone" : stateNames[stateOf(verdict)];
 }
+
+/** `none`: no finding of the rule is known. */
+export type ShownState = RuleState | "none";
 
 export const stateNames: Readonly<Record<ShownState, string>> = {
   fail: "FAIL",
@@ -43,17 +44,16 @@ export function formatAgo(timeMs: number, nowMs: number): string {
   return ageMs < 7 * dayMs ? `${formatDuration(ageMs)} ago` : dayFormat.format(timeMs);
 }
 
-/** `Nov 26` for the beginning of a day of UTC, with the year where it is another one. */
-export function formatDay(timeMs: number, nowMs: number): string {
-  const year = nowMs - timeMs < 300 * dayMs ? {} : { year: "numeric" as const };
-  return new Date(timeMs).toLocaleDateString(language, { month: "short", day: "numeric", ...year, timeZone: "UTC" });
+/** `Nov 26`, with the year where it is another one. Default: the day here. */
+export function formatDay(timeMs: number, nowMs: number, timeZone?: "UTC"): string {
+  const year = nowMs - timeMs < 300 * dayMs ? undefined : "numeric";
+  return new Date(timeMs).toLocaleDateString(language, { month: "short", day: "numeric", year, timeZone });
 }
 
 /** `05:02` for today, else `Nov 26`, with the year where it is another one. */
 export function formatSince(timeMs: number, nowMs: number): string {
-  if (shortFormat.format(timeMs) === shortFormat.format(nowMs) && nowMs - timeMs < 2 * dayMs)
-    return formatClock(timeMs).slice(0, 5);
-  return nowMs - timeMs < 300 * dayMs ? shortFormat.format(timeMs) : dayFormat.format(timeMs);
+  const day = formatDay(timeMs, nowMs);
+  return day === formatDay(nowMs, nowMs) ? formatClock(timeMs).slice(0, 5) : day;
 }
 
 export function formatDuration(ms: number): string {

@@ -2,7 +2,7 @@ import { endOfExpiry, isExpired } from "../../../shared/decisions/expiry.ts";
 import type { Decision } from "../../../shared/schemas/decision.ts";
 import type { Monitor } from "../../../shared/schemas/monitor.ts";
 import type { Organization } from "../../../shared/schemas/organization.ts";
-import { originOf } from "../../../shared/schemas/web_address.ts";
+import { isLost } from "./connection.ts";
 import { indexDecisions, type DecisionIndex } from "./decisions/decision_index.ts";
 import { toWaiver } from "./finding.ts";
 import { dayMs, formatAgo } from "./format.ts";
@@ -61,16 +61,13 @@ export function toView(tenant: Source, organization: Organization, nowMs: number
   return { ...view, needs: needsYou({ ...view, decisions }, nowMs) };
 }
 
+interface NeedSource extends Pick<OrganizationView, "watch" | "news" | "cat1Open"> {
+  /** About the organization. */
+  readonly decisions: readonly Decision[];
+}
+
 /** The one definition of what calls for a person, for title, icon, filter and overview. */
-export function needsYou(
-  {
-    watch,
-    news,
-    cat1Open,
-    decisions,
-  }: Pick<OrganizationView, "watch" | "news" | "cat1Open"> & { readonly decisions: readonly Decision[] },
-  nowMs: number,
-): readonly Need[] {
+export function needsYou({ watch, news, cat1Open, decisions }: NeedSource, nowMs: number): readonly Need[] {
   const needs: Need[] = [];
   if (cat1Open > 0) needs.push("cat1");
   if (news.some(({ kind }) => kind === "worse" || kind === "over")) needs.push("regression");
@@ -132,14 +129,4 @@ export function toAttention(
   if (needing.length === 0) return { level: "none", words: "" };
   const words = `${needing.length} ${needing.length === 1 ? "needs" : "need"} you`;
   return { level: needing.some(({ needs }) => needs.includes("cat1")) ? "fail" : "warn", words };
-}
-
-function isLost({ state }: Pick<Tenant["connection"], "state">): boolean {
-  return state === "reconnecting" || state === "failed";
-}
-
-/** The organization that an address belongs to. */
-export function findByOrigin(tenant: Pick<Tenant, "organizations">, orgUrl: string | null): Organization | null {
-  const origin = orgUrl && originOf(orgUrl);
-  return origin === null ? null : (tenant.organizations.find(({ org_url: url }) => url === origin) ?? null);
 }

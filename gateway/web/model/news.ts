@@ -78,8 +78,7 @@ function kindOf({ from, to, present, to_waived: isWaived }: Fresh): NewsItem["ki
 
 /** Returns the result that it left, and the present one where the worse is over: `FAIL, now PASS`. */
 export function movedText({ kind, change: { to, to_waived: isWaived, present } }: NewsItem): string {
-  const text = (verdict: Change["to"]) => (verdict === null ? "gone" : formatVerdict(verdict));
-  return `${text(to)}${isWaived ? ", waived" : ""}${kind === "over" ? `, now ${text(present)}` : ""}`;
+  return `${formatVerdict(to)}${isWaived ? ", waived" : ""}${kind === "over" ? `, now ${formatVerdict(present)}` : ""}`;
 }
 
 /** Returns the remedy of a CAT I rule that fails, as the check has it, else as DISA has it. */

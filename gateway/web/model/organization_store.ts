@@ -16,8 +16,7 @@ import type { Tenant } from "./tenant_store.ts";
 
 /** One organization that is open: its findings as of now or of a run, what moved, and 90 days. Its functions are the same in every snapshot. */
 export interface OpenOrganization {
-  /** Keys are fingerprints. */
-  readonly findings: ReadonlyMap<string, Finding>;
+  readonly findings: readonly Finding[];
   /** Results whose findings may have been deleted with their scan; none as of a scan. */
   readonly results: Results;
   /** The newest changes that the monitor saw, newest first, without the first state. */
@@ -49,19 +48,24 @@ export function hasPresent({ monitor_id: monitorId, last_scan_at: scannedAt }: O
   return monitorId !== null || scannedAt !== null;
 }
 
+/** All that is known of it now. */
+export function presentOf({ id, monitor_id: monitorId, last_scan_id: scanId }: Organization): OrganizationTarget {
+  return { organizationId: id, monitorId, scanId, isPresent: true };
+}
+
 const shownDays = 90;
 const maxDays = 400;
 const maxChanges = 200;
 const retryEveryMs = 5000;
 
-export function openOrganization(
-  {
-    api,
-    tenant,
-    onChange,
-  }: { readonly api: Api; readonly tenant: Pick<Tenant, "listen">; readonly onChange: () => void },
-  { organizationId, monitorId, scanId, isPresent }: OrganizationTarget,
-) {
+interface Source {
+  readonly api: Api;
+  readonly tenant: Pick<Tenant, "listen">;
+  readonly onChange: () => void;
+}
+
+export function openOrganization({ api, tenant, onChange }: Source, target: OrganizationTarget) {
+  const { organizationId, monitorId, scanId, isPresent } = target;
   const closing = new AbortController();
   const { signal } = closing;
   /** The findings of the scan, by fingerprint; those of a monitor take from them what a monitor does not say. */
@@ -76,7 +80,7 @@ export function openOrganization(
   let isStale = true;
   let retry: ReturnType<typeof setTimeout> | undefined;
   let current: OpenOrganization = {
-    findings: new Map(),
+    findings: [],
     results: [],
     changes: [],
     history: null,
@@ -159,7 +163,7 @@ export function openOrganization(
     const ofMonitor = [...watched.values()].flatMap((one) => toFinding(one, byFingerprint.get(one.fingerprint)) ?? []);
     const isWatched = ({ check }: Finding) => (known.get(check)?.monitor_id ?? null) !== null;
     const findings = [...ofScans.filter((one) => !isWatched(one)), ...ofMonitor.filter(isWatched)];
-    change({ results, findings: new Map(findings.map((finding) => [finding.fingerprint, finding])) });
+    change({ results, findings });
   }
 
   function readNewest(id: string) {

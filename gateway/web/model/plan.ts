@@ -41,27 +41,19 @@ export function toPlan(
   const known = new Set(ranked.causes.flatMap(({ checks }) => checks));
   const unnamed = rules
     .filter(({ check, state, isWaived }) => state === "fail" && !isWaived && !known.has(check))
-    .map(({ check, severity, findings }) => ({
-      id: check,
-      number: null,
-      change: joinChanges(findings.flatMap(({ to_pass }) => to_pass ?? [])) || shortFix(check),
-      closes: "",
-      checks: [check],
-      isCatI: severity === "high",
-    }));
+    .map(({ check, severity, findings }) => {
+      return { id: check, number: null, closes: "", checks: [check], findings, isCatI: severity === "high" };
+    });
+  const named = ranked.causes.map((cause) => {
+    const isCatI = cause.findings.some(({ severity }) => severity === "high");
+    return { ...cause, closes: closesText(cause), isCatI };
+  });
+  const [first, last] = [unnamed.filter(({ isCatI }) => isCatI), unnamed.filter(({ isCatI }) => !isCatI)];
   return {
     headline: causesHeadline(ranked) || (unnamed.length === 0 ? "" : "What fails has to be fixed rule by rule"),
-    changes: [
-      ...unnamed.filter(({ isCatI }) => isCatI),
-      ...ranked.causes.map((cause) => ({
-        id: cause.id,
-        number: cause.number,
-        change: joinChanges(cause.findings.flatMap(({ to_pass }) => to_pass ?? [])) || shortFix(cause.checks[0] ?? ""),
-        closes: closesText(cause),
-        checks: cause.checks,
-        isCatI: cause.findings.some(({ severity }) => severity === "high"),
-      })),
-      ...unnamed.filter(({ isCatI }) => !isCatI),
-    ],
+    changes: [...first, ...named, ...last].map(({ findings, ...one }) => ({
+      ...one,
+      change: joinChanges(findings.flatMap(({ to_pass }) => to_pass ?? [])) || shortFix(one.checks[0] ?? ""),
+    })),
   };
 }

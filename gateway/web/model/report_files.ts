@@ -16,8 +16,6 @@ export const reportChoices = [
   { name: "json", label: "JSON", purpose: "Everything, for a program" },
 ] as const;
 
-export type ReportFormatName = (typeof reportChoices)[number]["name"];
-
 /** As `command_line/report_page.ts` exports it, which the page loads by its address. */
 interface ReportWriters {
   readonly reportWriters: readonly {
@@ -31,7 +29,7 @@ interface ReportWriters {
 export async function readReportFile(
   api: Pick<Api, "send">,
   scanId: string,
-  { format, signal }: { readonly format: ReportFormatName; readonly signal: AbortSignal },
+  { format, signal }: { readonly format: string; readonly signal: AbortSignal },
 ): Promise<{ readonly name: string; readonly file: Blob }> {
   const reading = api.send("GET", `${toScanPath(scanId)}/report`, { signal });
   const [report, { reportWriters }] = await Promise.all([reading, loadWriters()]);

@@ -1,5 +1,6 @@
 import { findRule, vulnIdOf } from "./check_catalog.ts";
-import type { RulesFilter, ShownState } from "./rules.ts";
+import type { ShownState } from "./format.ts";
+import type { RulesFilter } from "./rules.ts";
 
 /** View that an address of the page names. */
 export type Route =

@@ -1,26 +1,17 @@
 import { actorName, actorNames } from "../../../shared/actor.ts";
 import { isSameResult } from "../../../shared/history/observation.ts";
 import type { Severity } from "../../../shared/report.ts";
-import {
-  automatedOf,
-  isWaived,
-  ruleStates,
-  stateOf,
-  worstVerdict,
-  type RuleState,
-} from "../../../shared/rule_result.ts";
+import { automatedOf, isWaived, ruleStates, stateOf, worstVerdict } from "../../../shared/rule_result.ts";
 import type { Change } from "../../../shared/schemas/change.ts";
 import type { RuleHistory } from "../../../shared/schemas/history.ts";
-import type { OrganizationDetails } from "../../../shared/schemas/organization.ts";
 import { categoryNames, severities } from "../../../shared/severity.ts";
-import { checkNames, checkTitle, controlsOf, findCheck, vulnIdOf } from "./check_catalog.ts";
+import { checkNames, checkTitle, findCheck, vulnIdOf } from "./check_catalog.ts";
 import type { DecisionIndex } from "./decisions/decision_index.ts";
 import type { Finding, KnownDecision } from "./finding.ts";
+import type { ShownState } from "./format.ts";
+import type { OpenOrganization } from "./organization_store.ts";
 
 /** The rules of an organization as its page, its counts and its filters show them. */
-
-/** `none`: no finding of the rule is known. */
-export type ShownState = RuleState | "none";
 
 export interface RuleRow {
   readonly check: string;
@@ -49,19 +40,15 @@ export interface Since {
   readonly days: { readonly known: number; readonly unknown: number } | null;
 }
 
-interface RulesInput {
-  readonly findings: Iterable<Finding>;
-  /** The present results; they count for rules whose findings are gone. */
-  readonly results?: OrganizationDetails["results"];
-  readonly changes: readonly Change[];
-  readonly history: ReadonlyMap<string, RuleHistory> | null;
-  readonly decisions: DecisionIndex;
-}
-
 const shownStates: readonly ShownState[] = [...ruleStates, "none"];
 
-/** All rules of the catalog and all that have findings, worst first. */
-export function toRules({ findings, results = [], changes, history, decisions }: RulesInput): readonly RuleRow[] {
+type Known = Pick<OpenOrganization, "findings" | "results" | "changes" | "history">;
+
+/** All rules of the catalog and all that have findings, worst first. Results count for rules whose findings are gone. */
+export function toRules(
+  { findings, results, changes, history }: Known,
+  { attestationOf, waiverOf }: DecisionIndex,
+): readonly RuleRow[] {
   const byCheck = Map.groupBy(findings, ({ check }) => check);
   const changesByCheck = Map.groupBy(changes, ({ check }) => check);
   const resultOf = new Map(results.map((result) => [result.check, result]));
@@ -72,10 +59,10 @@ export function toRules({ findings, results = [], changes, history, decisions }:
     const weighed = deciding.length > 0 ? deciding : own;
     const verdict = own.length === 0 && result !== undefined ? result : worstVerdict(weighed);
     const begun = beginningOf(weighed, changesByCheck.get(check) ?? []);
-    const attestation = verdict.status === "FAIL" ? null : decisions.attestationOf(check, own);
+    const attestation = verdict.status === "FAIL" ? null : attestationOf(check, own);
     const judged = { ...verdict, attestation: attestation?.status ? { status: attestation.status } : null };
     const state: ShownState = own.length === 0 && result === undefined ? "none" : stateOf(judged);
-    const marked = weighed.map((one) => ({ ...one, waived: decisions.waiverOf(one) !== null }));
+    const marked = weighed.map((one) => ({ ...one, waived: waiverOf(one) !== null }));
     const ruleHistory = history?.get(check) ?? null;
     return {
       check,
@@ -157,14 +144,10 @@ export function passingDays(
   return known === 0 ? null : { fromMs, known, unknown };
 }
 
-export interface TrendDay {
-  readonly day: string;
-  /** Rules that failed on that day; null: nothing was known of any. */
-  readonly fail: number | null;
-}
+export type TrendDay = ReturnType<typeof toTrend>[number];
 
-/** How many rules failed on each day of the history. */
-export function toTrend(history: ReadonlyMap<string, RuleHistory> | null): readonly TrendDay[] {
+/** How many rules failed on each day of the history; null: nothing was known of any. */
+export function toTrend(history: ReadonlyMap<string, RuleHistory> | null) {
   const days = [...(history?.values() ?? [])].flatMap((rule) => rule.days);
   return [...Map.groupBy(days, ({ day }) => day)].map(([day, own]) => ({
     day,
@@ -172,17 +155,9 @@ export function toTrend(history: ReadonlyMap<string, RuleHistory> | null): reado
   }));
 }
 
-export interface RuleCounts extends Readonly<Record<ShownState, number>> {
-  readonly waived: number;
-  /** Rules that fail. */
-  readonly cat: Readonly<Record<Severity, number>>;
-  /** CAT I rules that fail and are not waived. */
-  readonly cat1Open: number;
-  /** MANUAL rules whose automated part passes. */
-  readonly automatedPass: number;
-}
+export type RuleCounts = ReturnType<typeof countRules>;
 
-export function countRules(rules: readonly RuleRow[]): RuleCounts {
+export function countRules(rules: readonly RuleRow[]) {
   const counts = { fail: 0, manual: 0, pass: 0, not_applicable: 0, none: 0 };
   for (const { state } of rules) counts[state] += 1;
   const failing = rules.filter(({ state }) => state === "fail");
@@ -190,7 +165,9 @@ export function countRules(rules: readonly RuleRow[]): RuleCounts {
   return {
     ...counts,
     waived: failing.filter((rule) => rule.isWaived).length,
+    /** Rules that fail. */
     cat: { high: cat("high"), medium: cat("medium"), low: cat("low") },
+    /** Without the waived ones. */
     cat1Open: failing.filter(({ severity, isWaived }) => severity === "high" && !isWaived).length,
     automatedPass: rules.filter(({ isAutomatedPass }) => isAutomatedPass).length,
   };
@@ -213,9 +190,9 @@ export function filterRules(rules: readonly RuleRow[], { state, text }: RulesFil
 
 function haystackOf({ check, severity, findings, since }: RuleRow): string {
   const rule = findCheck(check);
-  const ofRule = [check, checkTitle(check), rule?.vulnId, rule?.stigId, categoryNames[severity], ...controlsOf(check)];
+  const ids = [check, rule?.vuln_id, rule?.stig_id, ...(rule?.nist_800_53_r5 ?? [])];
   const ofFindings = findings.flatMap(({ resource_name, resource_id, actual }) => [resource_name, resource_id, actual]);
-  return [...ofRule, since?.actor, ...ofFindings].join("\n").toLowerCase();
+  return [...ids, checkTitle(check), categoryNames[severity], since?.actor, ...ofFindings].join("\n").toLowerCase();
 }
 
 /** The rules whose state differs between two moments. A rule that one of them did not evaluate is not a difference. */

@@ -6,7 +6,7 @@ import { overviewSchema, type Overview } from "../../features/tenant/overview_sc
 import { scanSchema } from "../../../shared/schemas/scan.ts";
 import type { TenantEvents } from "../../../shared/schemas/tenant_events.ts";
 import { type Api, toScanPath } from "./api.ts";
-import { continueAfterExpiry, noConnection, toConnection, toProblem, type Connection } from "./connection.ts";
+import { noConnection, toConnection, toProblem, type Connection } from "./connection.ts";
 import { oneAtATime } from "./one_at_a_time.ts";
 import {
   isIncomplete,
@@ -127,7 +127,9 @@ export function createTenantStore(api: Api, { overview, onChange, onRefused }: T
       refetch: catchUp,
       onEvent: apply,
       onStateChange(state, detail) {
-        if (continueAfterExpiry(detail, () => subscription?.retryNow())) return;
+        // It ended with its token, which has a successor already. The pause that this cuts short begins after it.
+        if (detail.error?.code === "closed" && detail.error.detail === "expired")
+          return queueMicrotask(() => subscription?.retryNow());
         change({ connection: toConnection(state, detail) });
         if (state === "failed" && ["permission_denied", "not_found"].includes(detail.error?.code ?? "")) onRefused();
       },

@@ -27,19 +27,16 @@ export function isWatchProblem(watch: WatchState | null): boolean {
 /** `live, read 3 s ago`, or why it is not live. */
 export function watchText(state: WatchState, monitor: Monitor | null, nowMs: number): string {
   const ago = (time: string | null | undefined) => formatDuration(nowMs - (time ? Date.parse(time) : nowMs));
+  const lookMs = monitor?.last_look_at ? nowMs - Date.parse(monitor.last_look_at) : 0;
+  const behindMs = Math.max(lookMs, (monitor?.lag_seconds ?? 0) * 1000);
   return {
     live: `live, read ${ago(monitor?.last_look_at)} ago`,
     starting: "starting: the first poll of the org is running",
-    delayed: `not live: the monitor is ${behind(monitor, nowMs)} behind the org`,
+    delayed: `not live: the monitor is ${formatDuration(behindMs)} behind the org`,
     stale: `not watched for ${ago(monitor?.updated_at)}: the org may have changed since`,
     blind: "not live: the org's log cannot be read, results come from full scans only",
     stopped: `not watched: the monitor stopped ${ago(monitor?.updated_at)} ago`,
     ended: "monitoring has ended; these are its last results",
     unknown: "not live: this page is not connected",
   }[state];
-}
-
-function behind(monitor: Monitor | null, nowMs: number): string {
-  const lookMs = monitor?.last_look_at ? nowMs - Date.parse(monitor.last_look_at) : 0;
-  return formatDuration(Math.max(lookMs, (monitor?.lag_seconds ?? 0) * 1000));
 }

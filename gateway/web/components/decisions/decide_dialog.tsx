@@ -18,11 +18,11 @@ import { useAction } from "../hooks.ts";
 export interface DecisionDraft {
   readonly kind: DecisionKind;
   readonly finding: DecidedFinding;
-  readonly orgUrl: string | null;
 }
 
 interface DecideDialogProps extends DecisionDraft {
   readonly api: Api;
+  readonly orgUrl: string | null;
   readonly onDecided: (decision: Decision) => void;
   readonly onClose: () => void;
 }
@@ -163,9 +163,7 @@ export function DecideDialog({ api, kind, finding, orgUrl, onDecided, onClose }:
           <Problem text={problem} />
           <div class="row end">
             <Button label="Cancel" onClick={close} />
-            <button type="submit" class="button primary" disabled={isBusy}>
-              {isBusy ? "Sending…" : button}
-            </button>
+            <Button type="submit" look="primary" label={isBusy ? "Sending…" : button} disabled={isBusy} />
           </div>
         </form>
       )}

@@ -5,16 +5,16 @@ import { decisionSchema, type Decision } from "../../../../shared/schemas/decisi
 import { pageOf } from "../../../../shared/schemas/primitives.ts";
 import { checkTitle, ruleIds } from "../../model/check_catalog.ts";
 import { type Api, decisionsPath, toDecisionPath } from "../../model/api.ts";
+import { toVerb } from "../../model/decisions/decision_index.ts";
 import { formatDuration, formatOrg, formatTime } from "../../model/format.ts";
 import { endsSoon } from "../../model/needs_you.ts";
-import { openOrganization, type OrganizationTarget } from "../../model/organization_store.ts";
+import { openOrganization, presentOf, type OrganizationTarget } from "../../model/organization_store.ts";
 import { mayDo } from "../../model/permissions.ts";
 import type { Session } from "../../model/session.ts";
 import type { Tenant } from "../../model/tenant_store.ts";
 import { BackLink, ConfirmButton, Message, Problem, Segments } from "../basics.tsx";
 import { useAction, useList } from "../hooks.ts";
 import { useTitle } from "../tab_mark.ts";
-import { toVerb } from "./decision_words.ts";
 
 const maxEnded = 200;
 
@@ -164,19 +164,12 @@ function useNames(api: Api, tenant: Tenant, decisions: readonly Decision[]): Rea
   const [names, setNames] = useState<ReadonlyMap<string, string>>(new Map());
   const { organizations, listen } = tenant;
   const decided = new Set(decisions.flatMap(({ resource, org_url: url }) => (resource === null ? [] : [url])));
-  const targets = organizations
-    .filter(({ org_url: url }) => decided.has(url))
-    .map(({ id, monitor_id: monitorId, last_scan_id: scanId }): OrganizationTarget => {
-      return { organizationId: id, monitorId, scanId, isPresent: true };
-    });
-  const wanted = JSON.stringify(targets);
+  const wanted = JSON.stringify(organizations.filter(({ org_url: url }) => decided.has(url)).map(presentOf));
   useEffect(() => {
     const stores = (JSON.parse(wanted) as OrganizationTarget[]).map((target) => {
       const onChange = () => {
-        const found = [...store.current.findings.values()];
-        setNames(
-          (before) => new Map([...before, ...found.map((one) => [one.resource_id, one.resource_name] as const)]),
-        );
+        const found = store.current.findings.map((one) => [one.resource_id, one.resource_name] as const);
+        setNames((before) => new Map([...before, ...found]));
       };
       const store = openOrganization({ api, tenant: { listen }, onChange }, target);
       return store;

@@ -1,4 +1,3 @@
-import { isDay } from "../../../../shared/decisions/expiry.ts";
 import type { Scan } from "../../../../shared/schemas/scan.ts";
 import { dayMs, formatTime, toDay } from "../../model/format.ts";
 import type { RulesView } from "../../model/route.ts";
@@ -6,8 +5,8 @@ import { hasEnded } from "../../model/tenant_state.ts";
 
 interface AsOfChoiceProps {
   readonly scans: readonly Scan[];
-  readonly orgUrl: string | null;
-  readonly value: string | null;
+  readonly day: string | null;
+  readonly scanId: string | null;
   readonly change: (changed: Partial<RulesView>) => void;
   readonly now: number;
 }
@@ -15,22 +14,21 @@ interface AsOfChoiceProps {
 const listedScans = 30;
 
 /** Now, a run, or a day of the last 90. */
-export function AsOfChoice({ scans, orgUrl, value, change, now }: AsOfChoiceProps) {
-  const own = scans.filter(({ org_url: url, status }) => url === orgUrl && hasEnded(status)).slice(0, listedScans);
-  const isShownDay = isDay(value ?? "");
-  const isListed = value === null || isShownDay || own.some(({ id }) => id === value);
+export function AsOfChoice({ scans, day, scanId, change, now }: AsOfChoiceProps) {
+  const listed = scans.filter(({ status }) => hasEnded(status)).slice(0, listedScans);
+  const isListed = scanId === null || listed.some(({ id }) => id === scanId);
   return (
     <div class="as-of row wrap">
       <label class="row">
         As of
         <select
-          value={isShownDay ? "" : (value ?? "now")}
+          value={day === null ? (scanId ?? "now") : ""}
           onChange={({ currentTarget }) => change({ asOf: currentTarget.value === "now" ? null : currentTarget.value })}
         >
           <option value="now">now</option>
-          {isShownDay && <option value="">{value}</option>}
-          {!isListed && value !== null && <option value={value}>this scan</option>}
-          {own.map(({ id, created_at: createdAt, status }) => (
+          {day !== null && <option value="">{day}</option>}
+          {day === null && !isListed && <option value={scanId}>this scan</option>}
+          {listed.map(({ id, created_at: createdAt, status }) => (
             <option key={id} value={id}>
               {`scan ${formatTime(Date.parse(createdAt))}${status === "completed" ? "" : `, ${status}`}`}
             </option>
@@ -43,7 +41,7 @@ export function AsOfChoice({ scans, orgUrl, value, change, now }: AsOfChoiceProp
           type="date"
           min={toDay(now - 89 * dayMs)}
           max={toDay(now)}
-          value={isShownDay ? (value ?? "") : ""}
+          value={day ?? ""}
           onChange={({ currentTarget }) => change({ asOf: currentTarget.value === "" ? null : currentTarget.value })}
         />
       </label>

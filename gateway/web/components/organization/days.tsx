@@ -10,7 +10,7 @@ export function sinceText({ state, since }: Pick<RuleRow, "state" | "since">, no
   if (days !== null && state === "pass") {
     const total = days.known + days.unknown;
     const unknown = days.unknown === 0 ? "" : `, ${days.unknown} unknown`;
-    return `passing since ${formatDay(atMs, now)} (${total} ${total === 1 ? "day" : "days"}${unknown})`;
+    return `passing since ${formatDay(atMs, now, "UTC")} (${total} ${total === 1 ? "day" : "days"}${unknown})`;
   }
   const time = `${formatSince(atMs, now)}${isFirst ? " or before" : ""}`;
   return `${state === "pass" ? "passing " : ""}since ${time}${actor === null ? "" : `, ${actor}`}`;

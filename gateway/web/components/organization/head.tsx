@@ -1,5 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { subscribe } from "../../../../shared/client/subscribe.ts";
+import type { RuleState } from "../../../../shared/rule_result.ts";
 import type { Scan, ScanEvents } from "../../../../shared/schemas/scan.ts";
 import { categoryNames } from "../../../../shared/severity.ts";
 import { type Api, toScanPath } from "../../model/api.ts";
@@ -46,15 +47,8 @@ function progressText({ status, checks_done: done, checks_total: total }: Scan):
 }
 
 /** The moment that is shown, and the progress of a scan that did not complete. */
-export function AsOf({
-  scan,
-  day,
-  now,
-}: {
-  readonly scan: Scan | null;
-  readonly day: string | null;
-  readonly now: number;
-}) {
+export function AsOf(props: { readonly scan: Scan | null; readonly day: string | null; readonly now: number }) {
+  const { scan, day, now } = props;
   if (scan === null) return <strong>{day === null ? "an earlier scan" : `as of ${day} (UTC)`}</strong>;
   const { status, created_at: createdAt, ended_at: endedAt, client_id: client } = scan;
   const took = endedAt === null ? null : `took ${formatDuration(Date.parse(endedAt) - Date.parse(createdAt))}`;
@@ -114,21 +108,19 @@ export function Running({ api, scan, now }: RunningProps) {
   );
 }
 
-type CountedState = "fail" | "pass" | "manual" | "not_applicable";
-
 interface CountsProps {
   readonly counts: RuleCounts;
   /** True: the findings are not read yet. */
   readonly isUnread: boolean;
   readonly trend: readonly TrendDay[];
-  readonly choose: (state: CountedState) => void;
+  readonly choose: (state: RuleState) => void;
 }
 
 /** The counts of rules by DISA's own categories; a waived failure stays one, and is named next to it. */
 export function Counts({ counts, isUnread, trend, choose }: CountsProps) {
   const { cat, waived } = counts;
   const categories = (["high", "medium", "low"] as const).filter((severity) => cat[severity] > 0);
-  const tile = (state: CountedState) => (
+  const tile = (state: RuleState) => (
     <button type="button" class={`count count-${state}`} onClick={() => choose(state)}>
       <span class="figure">{isUnread ? "–" : counts[state]}</span>
       {` ${stateNames[state]}`}

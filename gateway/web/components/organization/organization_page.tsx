@@ -3,14 +3,11 @@ import { isDay } from "../../../../shared/decisions/expiry.ts";
 import type { Scan } from "../../../../shared/schemas/scan.ts";
 import { originOf } from "../../../../shared/schemas/web_address.ts";
 import { toProblem } from "../../model/connection.ts";
-import { formatOrg } from "../../model/format.ts";
-import { findByOrigin } from "../../model/needs_you.ts";
 import { hasPresent } from "../../model/organization_store.ts";
 import type { Route } from "../../model/route.ts";
 import type { Session } from "../../model/session.ts";
-import { hasEnded } from "../../model/tenant_state.ts";
 import type { Tenant } from "../../model/tenant_store.ts";
-import { BackLink, MissingPage } from "../basics.tsx";
+import { MissingPage } from "../basics.tsx";
 import { useLifetime, useRulesView } from "../hooks.ts";
 import { OrganizationView } from "./organization_view.tsx";
 
@@ -22,7 +19,6 @@ interface OrganizationPageProps {
 
 /** Finds the organization that the address names by its own id, by a scan or by a monitor, and shows it. */
 export function OrganizationPage({ session, tenant, route }: OrganizationPageProps) {
-  const { api } = session;
   const signal = useLifetime();
   const [view, change] = useRulesView();
   const [problem, setProblem] = useState<string | null>(null);
@@ -35,24 +31,23 @@ export function OrganizationPage({ session, tenant, route }: OrganizationPagePro
     if (isMissing) findScan(scanId, signal).catch((error: unknown) => setProblem(toProblem(error)));
   }, [scanId, isMissing, findScan, signal]);
   const organization = findOrganization(tenant, route, named);
-  if (problem !== null && named === null) return <Gone title="This scan cannot be shown" text={`${problem}.`} />;
+  if (problem !== null && named === null) return <MissingPage title="This scan cannot be shown" text={`${problem}.`} />;
   if (isMissing) return <p role="status">Loading…</p>;
   if (organization === null && named === null) {
-    return (
-      <Gone
-        title="This organization cannot be shown"
-        text="No such organization in this tenant. It may have been deleted."
-      />
-    );
+    const text = "No such organization in this tenant. It may have been deleted.";
+    return <MissingPage title="This organization cannot be shown" text={text} />;
   }
-  const own = tenant.scans.filter(({ org_url: url }) => url !== null && originOf(url) === organization?.org_url);
+  const orgUrl = organization?.org_url ?? named?.org_url ?? null;
+  const scans = tenant.scans.filter(
+    ({ org_url: url }) => url !== null && originOf(url) === (orgUrl && originOf(orgUrl)),
+  );
   const monitorId = scanId === null ? (organization?.monitor_id ?? null) : null;
   // Only a completed scan says how the organization is.
-  const last = own.find(({ status }) => status === "completed") ?? null;
+  const last = scans.find(({ status }) => status === "completed") ?? null;
   const lastId = last?.id ?? organization?.last_scan_id ?? null;
   // Until one has completed, the newest says how far it came.
   const isPresent = scanId === null && organization !== null && hasPresent(organization);
-  const scan = named ?? (isPresent ? last : (own[0] ?? null));
+  const scan = named ?? (isPresent ? last : (scans[0] ?? null));
   const target = { organizationId: organization?.id ?? null, monitorId, scanId: scan?.id ?? lastId, isPresent };
   return (
     <OrganizationView
@@ -61,10 +56,9 @@ export function OrganizationPage({ session, tenant, route }: OrganizationPagePro
       session={session}
       tenant={tenant}
       organization={organization}
-      name={organization?.name ?? formatOrg(named?.org_url ?? null)}
+      scans={scans}
       target={target}
       scan={scan}
-      running={own.find(({ status }) => !hasEnded(status)) ?? null}
       isNow={scanId === null}
       view={view}
       change={(next) => {
@@ -73,21 +67,13 @@ export function OrganizationPage({ session, tenant, route }: OrganizationPagePro
           location.hash = `#/organizations/${organization.id}${next.asOf === null ? "" : `?as-of=${next.asOf ?? ""}`}`;
         } else change(next);
       }}
-      now={api.nowMs()}
     />
   );
 }
 
 function findOrganization(tenant: Tenant, route: OrganizationPageProps["route"], named: Scan | null) {
-  if (route.page === "organization") return tenant.organizations.find(({ id }) => id === route.id) ?? null;
-  return findByOrigin(tenant, (route.page === "scan" ? named : tenant.monitors.get(route.id))?.org_url ?? null);
-}
-
-function Gone({ title, text }: { readonly title: string; readonly text: string }) {
-  return (
-    <>
-      <BackLink />
-      <MissingPage title={title} text={text} />
-    </>
-  );
+  const { organizations, monitors } = tenant;
+  if (route.page === "organization") return organizations.find(({ id }) => id === route.id) ?? null;
+  const { org_url: orgUrl = null } = (route.page === "scan" ? named : monitors.get(route.id)) ?? {};
+  return organizations.find(({ org_url: url }) => url === (orgUrl && originOf(orgUrl))) ?? null;
 }

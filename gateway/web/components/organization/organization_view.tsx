@@ -1,15 +1,14 @@
 import { useMemo, useState } from "preact/hooks";
 import { isDay } from "../../../../shared/decisions/expiry.ts";
 import { stateOf } from "../../../../shared/rule_result.ts";
-import type { DecisionKind } from "../../../../shared/schemas/decision.ts";
 import type { Organization } from "../../../../shared/schemas/organization.ts";
 import type { Scan } from "../../../../shared/schemas/scan.ts";
 import { checkTitle } from "../../model/check_catalog.ts";
 import { indexDecisions } from "../../model/decisions/decision_index.ts";
-import type { Finding } from "../../model/finding.ts";
+import { formatOrg } from "../../model/format.ts";
 import { sinceOf, toView } from "../../model/needs_you.ts";
 import { byWhom, movedText, toNews } from "../../model/news.ts";
-import { hasPresent, openOrganization, type OrganizationTarget } from "../../model/organization_store.ts";
+import { hasPresent, openOrganization, presentOf, type OrganizationTarget } from "../../model/organization_store.ts";
 import { mayDo } from "../../model/permissions.ts";
 import { toPlan } from "../../model/plan.ts";
 import { ruleAddress, type RulesView } from "../../model/route.ts";
@@ -18,7 +17,7 @@ import type { Session } from "../../model/session.ts";
 import { hasEnded } from "../../model/tenant_state.ts";
 import type { Tenant } from "../../model/tenant_store.ts";
 import { BackLink, Button, Folded, Problem, Time } from "../basics.tsx";
-import { DecideDialog } from "../decisions/decide_dialog.tsx";
+import { DecideDialog, type DecisionDraft } from "../decisions/decide_dialog.tsx";
 import { useStore } from "../hooks.ts";
 import { useTitle } from "../tab_mark.ts";
 import { Actions } from "./actions.tsx";
@@ -33,35 +32,34 @@ interface OrganizationViewProps {
   readonly tenant: Tenant;
   /** Null: the scan's organization was deleted. */
   readonly organization: Organization | null;
-  readonly name: string;
+  /** The organization's, newest first. */
+  readonly scans: readonly Scan[];
   readonly target: OrganizationTarget;
   /** The one that the findings are of, or that explains them; null: it is not listed. */
   readonly scan: Scan | null;
-  readonly running: Scan | null;
   /** True: the present state. False: the state as of a scan. */
   readonly isNow: boolean;
   readonly view: RulesView;
   readonly change: (changed: Partial<RulesView>) => void;
-  readonly now: number;
 }
 
 /** One organization: its news first, then the plan, then the rules with findings and history in the row. */
 export function OrganizationView(props: OrganizationViewProps) {
-  const { session, tenant, organization, name, target, scan, running, isNow, view, change, now } = props;
+  const { session, tenant, organization, scans, target, scan, isNow, view, change } = props;
   const { api, caller } = session;
+  const now = api.nowMs();
   const store = useStore((onChange) => openOrganization({ api, tenant, onChange }, target));
-  const [draft, setDraft] = useState<{ readonly kind: DecisionKind; readonly finding: Finding } | null>(null);
+  const [draft, setDraft] = useState<DecisionDraft | null>(null);
   const orgUrl = organization?.org_url ?? scan?.org_url ?? null;
+  const name = organization?.name ?? formatOrg(orgUrl);
+  const running = scans.find(({ status }) => !hasEnded(status)) ?? null;
   const { decisions } = tenant;
   // A decision that lapses is none from then on, and no event says so.
   const minuteMs = now - (now % 60_000);
   const index = useMemo(() => indexDecisions(decisions, { orgUrl, nowMs: minuteMs }), [decisions, orgUrl, minuteMs]);
-  const { findings, results, changes, history } = store;
-  const current = useMemo(
-    () => toRules({ findings: findings.values(), results, changes, history, decisions: index }),
-    [findings, results, changes, history, index],
-  );
-  const day = isDay(view.asOf ?? "") ? view.asOf : null;
+  const { findings, changes, history } = store;
+  const current = useMemo(() => toRules(store, index), [store, index]);
+  const day = view.asOf !== null && isDay(view.asOf) ? view.asOf : null;
   const rules = useMemo(() => (day === null ? current : rulesOfDay(current, day)), [current, day]);
   const counts = countRules(rules);
   const trend = useMemo(() => toTrend(history), [history]);
@@ -70,11 +68,9 @@ export function OrganizationView(props: OrganizationViewProps) {
   const news = useMemo(() => toNews(changes, since, index.waiverOf), [changes, since, index]);
   const isWatched = target.monitorId !== null;
   const plan = useMemo(() => toPlan(current, index, isWatched), [current, index, isWatched]);
-  const toAddress = (check: string) => ruleAddress(location.hash, check);
-  const onDecide = (kind: DecisionKind, finding: Finding) => setDraft({ kind, finding });
   const isRunning = scan !== null && !hasEnded(scan.status);
   const isOld = !isNow || day !== null;
-  const isUnread = day === null ? !store.isRead && findings.size === 0 : history === null;
+  const isUnread = day === null ? !store.isRead && findings.length === 0 : history === null;
   const figure = isRunning ? `${scan.checks_done}/${scan.checks_total} · ` : isUnread ? "" : `${counts.fail} FAIL · `;
   useTitle(figure + name);
   const [newest] = news.toSorted((a, b) => b.atMs - a.atMs);
@@ -85,23 +81,16 @@ export function OrganizationView(props: OrganizationViewProps) {
   const table = (then: ReturnType<typeof compareRules> | null) => (
     <RulesTable
       rules={rules}
-      counts={counts}
       compared={then}
       isUnread={isUnread}
       store={store}
       decisions={index}
-      onDecide={mayDo(caller, "decide") && !isOld ? onDecide : undefined}
+      onDecide={mayDo(caller, "decide") && !isOld ? setDraft : undefined}
       view={view}
       change={change}
       now={now}
     >
-      <AsOfChoice
-        scans={tenant.scans}
-        orgUrl={orgUrl}
-        value={view.asOf ?? (isNow ? null : target.scanId)}
-        change={change}
-        now={now}
-      />
+      <AsOfChoice scans={scans} day={day} scanId={isNow ? null : target.scanId} change={change} now={now} />
     </RulesTable>
   );
 
@@ -147,12 +136,14 @@ export function OrganizationView(props: OrganizationViewProps) {
             first={4}
             noun="more change"
             class="news"
-            row={(item) => <NewsLine key={item.id} item={item} href={toAddress(item.change.check)} nowMs={now} />}
+            row={(item) => (
+              <NewsLine key={item.id} item={item} href={ruleAddress(location.hash, item.change.check)} nowMs={now} />
+            )}
           />
         </section>
       )}
-      {!isOld && !isRunning && <PlanSection plan={plan} toAddress={toAddress} />}
-      <PolicySection rules={rules} toAddress={toAddress} />
+      {!isOld && !isRunning && <PlanSection plan={plan} />}
+      <PolicySection rules={rules} />
       {day !== null ? (
         table(compareRules(rules, current))
       ) : isNow || isRunning || organization === null || !hasPresent(organization) ? (
@@ -197,14 +188,9 @@ function WithNow(
   },
 ) {
   const { session, tenant, organization, decisions, children } = props;
-  const { id, monitor_id: monitorId, last_scan_id: scanId } = organization;
-  const target = { organizationId: id, monitorId, scanId, isPresent: true };
-  const { findings, results, isRead } = useStore((onChange) =>
-    openOrganization({ api: session.api, tenant, onChange }, target),
+  const store = useStore((onChange) =>
+    openOrganization({ api: session.api, tenant, onChange }, presentOf(organization)),
   );
-  const rules = useMemo(
-    () => toRules({ findings: findings.values(), results, changes: [], history: null, decisions }),
-    [findings, results, decisions],
-  );
-  return <>{children(isRead ? rules : [])}</>;
+  const rules = useMemo(() => toRules(store, decisions), [store, decisions]);
+  return <>{children(store.isRead ? rules : [])}</>;
 }

@@ -1,15 +1,12 @@
 import { categoryNames } from "../../../../shared/severity.ts";
 import { vulnIdOf } from "../../model/check_catalog.ts";
 import type { Plan } from "../../model/plan.ts";
+import { ruleAddress } from "../../model/route.ts";
 import type { RuleRow } from "../../model/rules.ts";
 import { Folded } from "../basics.tsx";
 
-interface LinksProps {
-  readonly toAddress: (check: string) => string;
-}
-
 /** Changes to make, those that close most rules first; the rules that a change closes lead to their rows. */
-export function PlanSection({ plan: { headline, changes }, toAddress }: LinksProps & { readonly plan: Plan }) {
+export function PlanSection({ plan: { headline, changes } }: { readonly plan: Plan }) {
   if (changes.length === 0) return null;
   return (
     <section class="card" aria-labelledby="plan-title">
@@ -25,7 +22,7 @@ export function PlanSection({ plan: { headline, changes }, toAddress }: LinksPro
             <span class="plan-text">{change}</span>
             <span class={isCatI ? "strong-fail" : "fine"}>{categoryNames[isCatI ? "high" : "medium"]}</span>
             <span class="plan-rules fine">
-              <RuleLinks checks={checks.slice(0, 8)} toAddress={toAddress} />
+              <RuleLinks checks={checks.slice(0, 8)} />
               {closes}
             </span>
           </li>
@@ -36,7 +33,7 @@ export function PlanSection({ plan: { headline, changes }, toAddress }: LinksPro
 }
 
 /** The organization's own Access Control policy, and the rules whose result rests on it. */
-export function PolicySection({ rules, toAddress }: LinksProps & { readonly rules: readonly RuleRow[] }) {
+export function PolicySection({ rules }: { readonly rules: readonly RuleRow[] }) {
   const resting = rules.filter(({ findings }) => findings.some(({ rests_on: text }) => text !== null));
   const documents = new Set(resting.flatMap(({ findings }) => findings.flatMap(({ rests_on: text }) => text ?? [])));
   if (resting.length === 0) return null;
@@ -48,15 +45,15 @@ export function PolicySection({ rules, toAddress }: LinksProps & { readonly rule
       ))}
       <p class="row wrap fine">
         {`${resting.length} ${resting.length === 1 ? "rule rests" : "rules rest"} on it:`}
-        <RuleLinks checks={resting.map(({ check }) => check)} toAddress={toAddress} />
+        <RuleLinks checks={resting.map(({ check }) => check)} />
       </p>
     </section>
   );
 }
 
-function RuleLinks({ checks, toAddress }: LinksProps & { readonly checks: readonly string[] }) {
+function RuleLinks({ checks }: { readonly checks: readonly string[] }) {
   return checks.map((check) => (
-    <a key={check} href={toAddress(check)}>
+    <a key={check} href={ruleAddress(location.hash, check)}>
       {vulnIdOf(check)}
     </a>
   ));

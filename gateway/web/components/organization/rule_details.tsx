@@ -5,9 +5,8 @@ import type { ManualReason } from "../../../../shared/report.ts";
 import { stateOf } from "../../../../shared/rule_result.ts";
 import type { RuleHistory } from "../../../../shared/schemas/history.ts";
 import { labelledNotes } from "../../../../shared/schemas/finding_notes.ts";
-import type { DecisionKind } from "../../../../shared/schemas/decision.ts";
 import { checkTitle, findCheck } from "../../model/check_catalog.ts";
-import type { DecisionIndex } from "../../model/decisions/decision_index.ts";
+import { toTerms, toVerb, type DecisionIndex } from "../../model/decisions/decision_index.ts";
 import type { Finding, KnownDecision } from "../../model/finding.ts";
 import { fixText } from "../../model/fix_texts.ts";
 import { formatVerdict, stateNames } from "../../model/format.ts";
@@ -15,7 +14,7 @@ import { byWhom, toNews } from "../../model/news.ts";
 import type { OpenOrganization } from "../../model/organization_store.ts";
 import { passingDays, type RuleRow } from "../../model/rules.ts";
 import { Button, CopyButton, StateMark, Time } from "../basics.tsx";
-import { toVerb, toTerms } from "../decisions/decision_words.ts";
+import type { DecisionDraft } from "../decisions/decide_dialog.tsx";
 import { useLifetime } from "../hooks.ts";
 import { Days, sinceText } from "./days.tsx";
 
@@ -27,7 +26,7 @@ export interface OpenRules {
   readonly store: OpenOrganization;
   readonly decisions: DecisionIndex;
   /** Undefined: nothing can be decided here. */
-  readonly onDecide: ((kind: DecisionKind, finding: Finding) => void) | undefined;
+  readonly onDecide: ((draft: DecisionDraft) => void) | undefined;
   readonly now: number;
 }
 
@@ -90,7 +89,7 @@ export function RuleDetails({ rule, store, decisions, onDecide, now }: OpenRules
             {newestFirst.map((item) => (
               <li key={item.id}>
                 <Time atMs={item.atMs} />
-                {` · ${item.change.to === null ? "gone" : formatVerdict(item.change.to)} · ${byWhom(item)}`}
+                {` · ${formatVerdict(item.change.to)} · ${byWhom(item)}`}
                 <span class="fine">
                   {[item.change.actual.slice(0, 300), alsoText(item.change)].map((text) => text && ` · ${text}`)}
                 </span>
@@ -101,7 +100,7 @@ export function RuleDetails({ rule, store, decisions, onDecide, now }: OpenRules
       )}
       {info !== null && (
         <p class="fine">
-          {[info.stigId, ...info.controls, ...info.scopes.map((scope) => `okta.${scope}`)].join(" · ")}
+          {[info.stig_id, ...info.nist_800_53_r5, ...info.scopes.map((scope) => `okta.${scope}`)].join(" · ")}
         </p>
       )}
     </div>
@@ -152,10 +151,10 @@ function FindingLine({ finding, decision, onDecide }: FindingLineProps) {
       )}
       <div class="row wrap">
         {onDecide !== undefined && isFailing && waiver === null && (
-          <Button look="small" label="Waive…" onClick={() => onDecide("waiver", finding)} />
+          <Button look="small" label="Waive…" onClick={() => onDecide({ kind: "waiver", finding })} />
         )}
         {onDecide !== undefined && finding.status === "MANUAL" && decision === null && (
-          <Button look="small" label="Attest…" onClick={() => onDecide("attestation", finding)} />
+          <Button look="small" label="Attest…" onClick={() => onDecide({ kind: "attestation", finding })} />
         )}
         {decision?.id !== undefined && (
           <a class="button small" href="#/decisions">

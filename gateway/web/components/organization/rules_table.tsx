@@ -2,16 +2,15 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { categoryNames } from "../../../../shared/severity.ts";
 import { checkTitle, vulnIdOf } from "../../model/check_catalog.ts";
-import { stateNames } from "../../model/format.ts";
+import { stateNames, type ShownState } from "../../model/format.ts";
 import type { RulesView } from "../../model/route.ts";
-import { filterRules, type RuleCounts, type RuleRow, type ShownState } from "../../model/rules.ts";
+import { countRules, filterRules, type RuleRow } from "../../model/rules.ts";
 import { Icon, SearchField, Segments, StateMark } from "../basics.tsx";
 import { Days, sinceText } from "./days.tsx";
 import { RuleDetails, type OpenRules } from "./rule_details.tsx";
 
 interface RulesTableProps extends OpenRules {
   readonly rules: readonly RuleRow[];
-  readonly counts: RuleCounts;
   /** The present state of each check whose rule differs now; null: now is shown. */
   readonly compared: ReadonlyMap<string, ShownState> | null;
   readonly view: RulesView;
@@ -24,7 +23,8 @@ interface RulesTableProps extends OpenRules {
 
 /** One line for each rule; it opens into its findings, its fix and its history. */
 export function RulesTable(props: RulesTableProps) {
-  const { rules, counts, compared, isUnread, store, view, change } = props;
+  const { rules, compared, isUnread, store, view, change } = props;
+  const counts = countRules(rules);
   const shown = filterRules(rules, view);
   const names = { ...stateNames, waived: "waived" };
   const segments = (["fail", "manual", "pass", "not_applicable", "waived"] as const)

@@ -73,9 +73,7 @@ export function AddForm({ label, field, button, isDisabled, add, choice, childre
         />
       </label>
       {choice}
-      <button type="submit" class="button primary" disabled={isDisabled}>
-        {button}
-      </button>
+      <Button type="submit" look="primary" label={button} disabled={isDisabled} />
       {children}
     </form>
   );

@@ -8,6 +8,7 @@ import {
   type Scope,
 } from "../../../../shared/schemas/team.ts";
 import { permissions } from "../../../auth/permissions.ts";
+import type { Api } from "../../model/api.ts";
 import { dayMs } from "../../model/format.ts";
 import { mayDo } from "../../model/permissions.ts";
 import type { Session } from "../../model/session.ts";
@@ -23,12 +24,6 @@ const lifetimes = [
   ["0", "never"],
 ] as const;
 
-interface KeyRequest {
-  readonly name: string;
-  readonly scopes: readonly Scope[];
-  readonly expires_at: string | null;
-}
-
 /** The credentials of programs. */
 export function Keys({ session: { api, caller } }: { readonly session: Session }) {
   const list = useEditedList(useCallback((signal) => api.list(keysPath, apiKeySchema, signal), [api]));
@@ -36,11 +31,6 @@ export function Keys({ session: { api, caller } }: { readonly session: Session }
   const [created, setCreated] = useState<CreatedApiKey | null>(null);
   const nowMs = api.nowMs();
 
-  const create = (body: KeyRequest) =>
-    run("create the key", async (signal) => {
-      setCreated(await api.ask("POST", keysPath, createdApiKeySchema, { signal, body }));
-      return `The key ${body.name} was created`;
-    });
   const revoke = ({ id, name }: ApiKey) =>
     run("revoke the key", async (signal) => {
       await api.send("DELETE", `${keysPath}/${encodeURIComponent(id)}`, { signal });
@@ -50,7 +40,7 @@ export function Keys({ session: { api, caller } }: { readonly session: Session }
 
   return (
     <>
-      {mayDo(caller, "appoint") && <KeyForm isBusy={isBusy} nowMs={nowMs} create={create} />}
+      {mayDo(caller, "appoint") && <KeyForm api={api} list={list} onCreated={setCreated} />}
       {created !== null && (
         <div class="notice row wrap" role="group" aria-label={`The key ${created.name}`}>
           <strong>Copy the key now: it is not shown again.</strong>
@@ -109,22 +99,30 @@ function endOf({ revoked_at: revokedAt, expires_at: expiresAt }: ApiKey, nowMs: 
 }
 
 interface KeyFormProps {
-  readonly isBusy: boolean;
-  readonly nowMs: number;
-  readonly create: (key: KeyRequest) => Promise<boolean>;
+  readonly api: Api;
+  readonly list: ReturnType<typeof useEditedList<ApiKey>>;
+  readonly onCreated: (key: CreatedApiKey) => void;
 }
 
-function KeyForm({ isBusy, nowMs, create }: KeyFormProps) {
+function KeyForm({ api, list: { isBusy, run }, onCreated }: KeyFormProps) {
   const [chosen, setChosen] = useState<readonly Scope[]>(scopes.filter((scope) => scope !== "admin"));
   const [days, setDays] = useState<string>("90");
-  const expires_at = days === "0" ? null : new Date(nowMs + Number(days) * dayMs).toISOString();
+
+  const create = (name: string) =>
+    run("create the key", async (signal) => {
+      const expires_at = days === "0" ? null : new Date(api.nowMs() + Number(days) * dayMs).toISOString();
+      const body = { name, scopes: chosen, expires_at };
+      onCreated(await api.ask("POST", keysPath, createdApiKeySchema, { signal, body }));
+      return `The key ${name} was created`;
+    });
+
   return (
     <AddForm
       label="Create an API key"
       field={{ label: "Name", maxLength: 200, placeholder: "what it is for" }}
       button="Create key"
       isDisabled={isBusy || chosen.length === 0}
-      add={(name) => create({ name, scopes: chosen, expires_at })}
+      add={create}
       choice={
         <label class="stack">
           Expires

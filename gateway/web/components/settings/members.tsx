@@ -1,9 +1,12 @@
 import { useCallback, useState } from "preact/hooks";
 import { memberSchema, roleSchema, type Member, type Role } from "../../../../shared/schemas/team.ts";
 import { mayDo } from "../../model/permissions.ts";
+import type { Api } from "../../model/api.ts";
 import type { Session } from "../../model/session.ts";
 import { Button, ConfirmButton, Time } from "../basics.tsx";
 import { AddForm, EditedList, useEditedList } from "./edited_list.tsx";
+
+type MemberList = ReturnType<typeof useEditedList<Member>>;
 
 const membersPath = "api/v1/members";
 const pathOf = (sub: string) => `${membersPath}/${encodeURIComponent(sub)}`;
@@ -28,11 +31,6 @@ export function Members({ session: { api, caller } }: { readonly session: Sessio
     return role === "admin" && admins === 1 ? `${role} · the last admin cannot be changed` : null;
   }
 
-  const add = (sub: string, role: Role) =>
-    run("add the member", async (signal) => {
-      await api.send("POST", membersPath, { signal, body: { sub, role } });
-      return `Added ${sub} as ${role}`;
-    });
   const save = (sub: string, role: Role) =>
     run("change the role", async (signal) => {
       await api.send("PATCH", pathOf(sub), { signal, body: { role } });
@@ -46,7 +44,7 @@ export function Members({ session: { api, caller } }: { readonly session: Sessio
 
   return (
     <>
-      {mayAppoint && <MemberForm isBusy={isBusy} add={add} />}
+      {mayAppoint && <MemberForm api={api} list={list} />}
       <EditedList
         label="Members"
         list={list}
@@ -87,12 +85,7 @@ export function Members({ session: { api, caller } }: { readonly session: Sessio
   );
 }
 
-interface MemberFormProps {
-  readonly isBusy: boolean;
-  readonly add: (sub: string, role: Role) => Promise<boolean>;
-}
-
-function MemberForm({ isBusy, add }: MemberFormProps) {
+function MemberForm({ api, list: { isBusy, run } }: { readonly api: Api; readonly list: MemberList }) {
   const [role, setRole] = useState<Role>("viewer");
   return (
     <AddForm
@@ -100,7 +93,12 @@ function MemberForm({ isBusy, add }: MemberFormProps) {
       field={{ label: "Subject", maxLength: 255 }}
       button="Add member"
       isDisabled={isBusy}
-      add={(sub) => add(sub, role)}
+      add={(sub) =>
+        run("add the member", async (signal) => {
+          await api.send("POST", membersPath, { signal, body: { sub, role } });
+          return `Added ${sub} as ${role}`;
+        })
+      }
       choice={
         <label class="stack">
           Role
@@ -134,13 +132,8 @@ function MemberRole({ member, isBusy, save }: MemberRoleProps) {
   );
 }
 
-interface RoleSelectProps {
-  readonly value: Role;
-  readonly setValue: (role: Role) => void;
-  readonly label?: string;
-}
-
-function RoleSelect({ value, setValue, label }: RoleSelectProps) {
+function RoleSelect(props: { readonly value: Role; readonly setValue: (role: Role) => void; readonly label?: string }) {
+  const { value, setValue, label } = props;
   return (
     <select aria-label={label} value={value} onChange={({ currentTarget }) => setValue(currentTarget.value as Role)}>
       {roleSchema.options.map((role) => (

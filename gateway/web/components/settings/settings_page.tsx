@@ -1,6 +1,6 @@
 import { mayDo } from "../../model/permissions.ts";
 import type { Session } from "../../model/session.ts";
-import { BackLink, Message } from "../basics.tsx";
+import { BackLink, MissingPage } from "../basics.tsx";
 import { useTitle } from "../tab_mark.ts";
 import { Keys } from "./keys.tsx";
 import { Members } from "./members.tsx";
@@ -17,12 +17,7 @@ export function SettingsPage({ session, section }: { readonly session: Session; 
   useTitle(mayManage ? `${current.title} · Settings` : "Settings");
   if (!mayManage) {
     const text = "You do not have access to the settings. Ask an admin of this tenant.";
-    return (
-      <>
-        <BackLink />
-        <Message level={1} title="Settings" text={text} />
-      </>
-    );
+    return <MissingPage title="Settings" text={text} />;
   }
   const { Section } = current;
   return (

@@ -5,10 +5,7 @@ import { describe, toTokenSet, type TokenSet } from "./tokens.ts";
 
 /** Authorization code with PKCE, https://www.rfc-editor.org/rfc/rfc9700#section-2.1: by the whole page, or in a frame of it. */
 
-export interface SignInRequest {
-  /** The fragment to come back to. */
-  readonly returnTo: string;
-  readonly tenantId: string | null;
+interface SignInRequest extends Pick<PendingSignIn, "returnTo" | "tenantId"> {
   /** `login`: also somebody who is signed in at the issuer is asked who they are. */
   readonly prompt?: "login";
 }

@@ -1,5 +1,4 @@
-import { signInOfferSchema, type IssuerEndpoints, type SignInOffer } from "../../../http/session_schema.ts";
-import { openRest } from "../api.ts";
+import type { IssuerEndpoints, SignInOffer } from "../../../http/session_schema.ts";
 
 /** An issuer at which people can sign in now. */
 export type Provider = NonNullable<SignInOffer["provider"]> & { readonly endpoints: IssuerEndpoints };
@@ -7,11 +6,6 @@ export type Provider = NonNullable<SignInOffer["provider"]> & { readonly endpoin
 /** Null: there is no issuer, or the gateway cannot reach it. */
 export function reachableProvider({ provider }: SignInOffer): Provider | null {
   return provider?.endpoints ? { ...provider, endpoints: provider.endpoints } : null;
-}
-
-/** Rejects as `RestClient` does. */
-export function fetchOffer(): Promise<SignInOffer> {
-  return openRest().get("sign-in", signInOfferSchema);
 }
 
 /** Why somebody is not signed in, for them. */
