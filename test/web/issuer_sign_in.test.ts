@@ -4,7 +4,7 @@ import { launchChromium } from "../support/chromium.ts";
 import { openSignInStage } from "../support/sign_in_stage.ts";
 import { freePort } from "../support/free_port.ts";
 import { startWebGateway } from "../support/web_gateway.ts";
-import { logIn, openPage, signInAs, signOut } from "./watched_page.ts";
+import { logIn, openPage, signIn, signInAs, signOut } from "./watched_page.ts";
 
 /** The page signs in at an issuer, in a browser that reports every violation of the content security policy. */
 const browser = await launchChromium();
@@ -88,8 +88,7 @@ test("an issuer that the gateway cannot reach is named, and a key still signs in
     .getByRole("alert")
     .filter({ hasText: `The gateway cannot reach the issuer ${away}` })
     .waitFor();
-  await page.getByLabel("Access token or API key").fill(tenant.apiKey);
-  await page.getByRole("button", { name: "Sign in", exact: true }).click();
+  await signIn(page, tenant.apiKey);
   await page.getByRole("heading", { name: "No scans yet" }).waitFor();
 });
 

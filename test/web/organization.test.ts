@@ -136,25 +136,22 @@ test("a change that no event explains says so, and what moved with it is in the 
 
 test("live, delayed, without reports and blind are told apart in the row", async () => {
   const tenant = await demoTenant();
-  for (const [name, fields] of [
-    ["live", {}],
-    ["delayed", { last_look_at: new Date(Date.now() - 61_000).toISOString() }],
-    ["stale", {}],
-    ["blind", { log_status: "unreadable", error_code: "forbidden", error_detail: "No scope" }],
-    ["stopped", { status: "stopped" }],
-  ] as const) {
+  const lateAt = new Date(Date.now() - 61_000).toISOString();
+  const unreadable = { log_status: "unreadable", error_code: "forbidden", error_detail: "No scope" } as const;
+  const states = [
+    ["live", {}, /^live, read \d+ s ago$/],
+    ["delayed", { last_look_at: lateAt }, /^not live: the monitor is .* behind the org$/],
+    ["stale", {}, /^not watched for /],
+    ["blind", unreadable, /log cannot be read/],
+    ["stopped", { status: "stopped" }, /^not watched: the monitor stopped/],
+  ] as const;
+  for (const [name, fields] of states) {
     const monitor = await tenant.producer.follow({ org_url: `https://${name}.okta.com` });
     await monitor.update(fields);
     if (name === "stale") await gateway.silenceMonitor(tenant, monitor.id);
   }
   await using page = await openPage(browser, gateway.url);
-  for (const [name, words] of [
-    ["live", /^live, read \d+ s ago$/],
-    ["delayed", /^not live: the monitor is .* behind the org$/],
-    ["stale", /^not watched for /],
-    ["blind", /log cannot be read/],
-    ["stopped", /^not watched: the monitor stopped/],
-  ] as const) {
+  for (const [name, , words] of states) {
     const row = page.locator(".organization", { hasText: `${name}.okta.com` });
     await row.locator(".organization-why", { hasText: words }).waitFor();
   }
@@ -238,7 +235,8 @@ test("a monitor and a scan of one untouched organization do not differ, and a pa
   const findings = [auto, unread, plain].map((one) =>
     buildFinding({ ...one, fingerprint: one.check, ...(one === auto ? { automated: "PASS" } : {}) }),
   );
-  const scan = await tenant.producer.scanned(findings);
+  // A producer may name an address with a path.
+  const scan = await tenant.producer.scanned(findings, { org_url: `${orgUrl}/admin` });
   const monitor = await tenant.producer.follow({ org_url: orgUrl });
   await monitor.store(
     [auto, unread, plain].map(({ check, status, reason }) =>
