@@ -1,19 +1,11 @@
 import { countOf } from "./outcome_text.ts";
-import type { CheckResult, Severity } from "./report.ts";
+import type { CheckResult, Finding } from "./report.ts";
 import { decidingFindings, stateOf } from "./rule_result.ts";
 
 /** The changes that close failing findings: one order, one numbering and one wording for every screen, page and file. */
 
-/** A finding that fails and decides the result of its rule. */
-export interface Failure {
-  readonly check: string;
-  readonly vuln_id: string;
-  readonly severity: Severity;
-  /** A waived finding is closed already: it counts nowhere. */
-  readonly waived: boolean;
-  /** The id of the object whose change closes it; null: it has none. */
-  readonly cause: string | null;
-}
+/** A finding that fails and decides the result of its rule. A waived one is closed already: it counts nowhere. */
+export type Failure = Pick<CheckResult, "check" | "vuln_id" | "severity"> & Pick<Finding, "waived" | "cause">;
 
 /** The findings that fail and decide the results of their rules. */
 export function rankableFailures(results: readonly CheckResult[]) {

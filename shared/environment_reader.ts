@@ -10,12 +10,6 @@ const maxSeconds = 2_000_000;
 /** One value is refused: the message is what it should be, without the value. */
 export class InvalidSetting extends Error {}
 
-interface Bounds<Fallback> {
-  readonly fallback: Fallback;
-  readonly min: number;
-  readonly max: number;
-}
-
 export function createEnvironmentReader(environment: Environment) {
   const problems: string[] = [];
 
@@ -42,45 +36,47 @@ export function createEnvironmentReader(environment: Environment) {
     }
   }
 
-  function integer<Fallback extends number | null>(name: string, bounds: Bounds<Fallback>): number | Fallback {
-    const { fallback, min, max } = bounds;
+  function matching(name: string, isValid: (text: string) => boolean, expected: string): string | null {
+    return parsed(name, text(name), (value) => {
+      if (isValid(value)) return value;
+      throw new InvalidSetting(`expected ${expected}`);
+    });
+  }
+
+  function number(name: string, form: RegExp, isValid: (number: number) => boolean, expected: string): number | null {
+    const value = matching(name, (given) => form.test(given) && isValid(Number(given)), expected);
+    return value === null ? null : Number(value);
+  }
+
+  function integer<Fallback extends number | null>(
+    name: string,
+    { fallback, min, max }: { readonly fallback: Fallback; readonly min: number; readonly max: number },
+  ): number | Fallback {
     const range = max === Number.MAX_SAFE_INTEGER ? `of ${min} or more` : `from ${min} to ${max}`;
-    const parse = (value: string) => {
-      const number = /^\d+$/.test(value) ? Number(value) : Number.NaN;
-      if (number >= min && number <= max) return number;
-      throw new InvalidSetting(`expected an integer ${range}`);
-    };
-    return parsed(name, text(name), parse) ?? fallback;
+    return number(name, /^\d+$/, (value) => value >= min && value <= max, `an integer ${range}`) ?? fallback;
   }
 
   function seconds(name: string, fallback: number, { least = "above 0" }: { least?: "0" | "above 0" } = {}): number {
-    const range = least === "0" ? "from 0 to" : "above 0 and at most";
-    const parse = (value: string) => {
-      const number = /^\d+(\.\d+)?$/.test(value) ? Number(value) : Number.NaN;
-      if (number <= maxSeconds && (number > 0 || (number === 0 && least === "0"))) return number;
-      throw new InvalidSetting(`expected a number of seconds ${range} ${maxSeconds}`);
-    };
-    return parsed(name, text(name), parse) ?? fallback;
+    const range = `${least === "0" ? "from 0 to" : "above 0 and at most"} ${maxSeconds}`;
+    const isValid = (value: number) => value <= maxSeconds && (value > 0 || least === "0");
+    return number(name, /^\d+(\.\d+)?$/, isValid, `a number of seconds ${range}`) ?? fallback;
   }
 
   function url(name: string, protocols: readonly string[], example: string): string | null {
-    return parsed(name, text(name), (value) => {
+    const isValid = (value: string) => {
       const address = URL.parse(value);
       // A Unix socket is named in the query: postgres:///database?host=/run/postgresql
       const hasHost = address !== null && (address.hostname !== "" || address.searchParams.has("host"));
       // `fetch` takes no address that names a user.
       const isFetched = protocols.includes("https:");
       const hasUser = hasHost && address.username + address.password !== "";
-      if (hasHost && protocols.includes(address.protocol) && !(isFetched && hasUser)) return value;
-      throw new InvalidSetting(`expected a URL like ${example}`);
-    });
+      return hasHost && protocols.includes(address.protocol) && !(isFetched && hasUser);
+    };
+    return matching(name, isValid, `a URL like ${example}`);
   }
 
   function pattern(name: string, expression: RegExp, expected: string): string | null {
-    return parsed(name, text(name), (value) => {
-      if (expression.test(value)) return value;
-      throw new InvalidSetting(`expected ${expected}`);
-    });
+    return matching(name, (value) => expression.test(value), expected);
   }
 
   return { problems: problems as readonly string[], report, text, integer, seconds, url, pattern, parsed };

@@ -1,4 +1,5 @@
 import { isUuid, type ChannelName } from "./channel_name.ts";
+import { isLongerThan } from "./text.ts";
 
 /** The platform's vocabulary: the second half of every event type. A new verb is added here. */
 export const verbs = [
@@ -62,7 +63,6 @@ export class EventError extends TypeError {
 
 /** Bounded, so that a message always fits what its readers accept. */
 const eventTypePattern = /^(?=.{1,200}$)[a-z][a-z0-9_]*\.[a-z_]+$/;
-const encoder = /* @__PURE__ */ new TextEncoder();
 
 /** True for a well-formed event type whose verb is in the vocabulary. */
 export function isEventType(value: unknown): value is EventType {
@@ -106,8 +106,7 @@ export function requireEvent(type: unknown, payload: unknown): CheckedEvent {
 export function encodeEvent(type: unknown, payload: unknown): EncodedEvent {
   const event = requireEvent(type, payload);
   const data = JSON.stringify(event.payload);
-  // A UTF-16 unit is at most three bytes, so most payloads need no second encoding to be measured.
-  if (data.length * 3 > maxPayloadBytes && encoder.encode(data).byteLength > maxPayloadBytes) {
+  if (isLongerThan(data, maxPayloadBytes)) {
     throw new EventError("too_large", `Cannot publish an event: the payload is larger than ${maxPayloadBytes} bytes`);
   }
   return { type: event.type, data };

@@ -18,6 +18,11 @@ export class GatewayRefusal extends Error {
   }
 }
 
+/** The body of an event stream; null for any other response. */
+export function eventStreamOf({ status, headers, body }: Response): ReadableStream<Uint8Array> | null {
+  return status === 200 && /^text\/event-stream\s*(;|$)/i.test(headers.get("content-type") ?? "") ? body : null;
+}
+
 /** Never rejects: a body that breaks, is too long or says nothing only costs the detail. */
 export async function readRefusal(response: Response): Promise<GatewayRefusal> {
   const given = parseJsonObject(await readRefusalText(response))?.["detail"];

@@ -1,17 +1,9 @@
 import { nearestName } from "./nearest_name.ts";
+import type { CheckResult } from "./report.ts";
 import ruleNames from "./stig_rule_names.json" with { type: "json" };
 
-/** Names that a rule may be called by. */
-export interface RuleNames {
-  /** The name of the check, which reports print. */
-  readonly check: string;
-  /** `V-273186`. */
-  readonly vuln_id: string;
-  /** `OKTA-APP-000020`. */
-  readonly stig_id: string;
-  /** `SV-273186r1098825_rule`; also accepted without `_rule`, and without the revision. */
-  readonly rule_id: string;
-}
+/** Names that a rule may be called by. The `rule_id` is also accepted without `_rule`, and without the revision. */
+export type RuleNames = Pick<CheckResult, "check" | "vuln_id" | "stig_id" | "rule_id">;
 
 /** The rule of a name, in any case, with a note for a person who named another revision of it; null for an unknown name. */
 export function findRule<Rule extends RuleNames>(name: string, rules: readonly Rule[]) {

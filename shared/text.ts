@@ -22,6 +22,17 @@ export function isLine(text: string, maxLength: number): boolean {
   return text.length <= maxLength && !unlike.test(text);
 }
 
+/** True for text of more bytes in UTF-8. */
+export function isLongerThan(text: string, maxBytes: number): boolean {
+  // A UTF-16 unit is at most three bytes, so most texts need no encoding to be measured.
+  return text.length * 3 > maxBytes && new TextEncoder().encode(text).byteLength > maxBytes;
+}
+
+/** True for text that a header can carry; anything else would make `fetch` throw an error that quotes the secret. */
+export function isHeaderSafe(secret: unknown): secret is string {
+  return typeof secret === "string" && /^[\x21-\x7e]+$/.test(secret);
+}
+
 /** Quotes text as one word for a shell, so that a command that people are given can be pasted. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;

@@ -21,13 +21,18 @@ export interface PgliteOptions {
  * another. Only one process may have a directory open. Rejects with `UsageError` where the package is not
  * installed, and with `Error` that says why the database cannot be opened.
  */
-export async function openPgliteDatabase(options: PgliteOptions): Promise<Database> {
-  const modules = await loadPglite();
-  const pglite = await openPglite(modules, options).catch((error: unknown) => {
+export async function openPgliteDatabase({ directory, features }: PgliteOptions): Promise<Database> {
+  const { PGlite, drizzle, migrate } = await loadPglite();
+  try {
+    const dataDir = directory ?? "memory://";
+    const pglite = await PGlite.create({ dataDir, ...pgliteTypes, ...(await embeddedPostgres()) });
+    const db = drizzle(pglite);
+    await migrateAll(db, (config) => migrate(db, config), features);
+    return createPgliteDatabase(pglite, drizzle, { onClosed: () => pglite.close() });
+  } catch (error) {
     const cause = unwrapDatabaseError(error);
     throw cause instanceof Error ? cause : new Error(problemOf(cause), { cause });
-  });
-  return createPgliteDatabase(pglite, modules.drizzle, { onClosed: () => pglite.close() });
+  }
 }
 
 /** A count is text, as other drivers give it. Bytes go as a whole: the package takes seconds for those of a report, one by one. */
@@ -90,19 +95,6 @@ async function loadPglite() {
       `run \`npm install @electric-sql/pglite@${version}\`, or set DATABASE_URL to a Postgres database`;
     throw new UsageError([problem], { heading: "Cannot use the configuration", cause });
   }
-}
-
-type Modules = Pick<Awaited<ReturnType<typeof loadPglite>>, "PGlite" | "drizzle" | "migrate">;
-
-async function openPglite({ PGlite, drizzle, migrate }: Modules, options: PgliteOptions): Promise<PGlite> {
-  const pglite = await PGlite.create({
-    dataDir: options.directory ?? "memory://",
-    ...pgliteTypes,
-    ...(await embeddedPostgres()),
-  });
-  const db = drizzle(pglite);
-  await migrateAll(db, (config) => migrate(db, config), options.features);
-  return pglite;
 }
 
 /** The file system of WebAssembly throws objects that are not errors: numbers of WASI, of which a full disk is 51. */

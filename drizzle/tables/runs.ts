@@ -16,10 +16,10 @@ import {
   uuid,
 } from "drizzle-orm/pg-core";
 import type { ManualReason, Severity, Status } from "../../shared/report.ts";
-import type { ChangeCause, NewChange } from "../../shared/schemas/change.ts";
+import type { NewChange } from "../../shared/schemas/change.ts";
 import type { AttestedStatus } from "../../shared/schemas/decision.ts";
 import type { FindingNotes } from "../../shared/schemas/finding_notes.ts";
-import type { LogStatus, StoredMonitorStatus } from "../../shared/schemas/monitor.ts";
+import type { Monitor, StoredMonitorStatus } from "../../shared/schemas/monitor.ts";
 import type { ScanStatus } from "../../shared/schemas/scan.ts";
 import { tenantPolicies } from "../policies.ts";
 import { bytes, goesWith, instant } from "./columns.ts";
@@ -91,7 +91,7 @@ export const monitors = pgTable(
     origin: text("origin").notNull(),
     status: text("status").$type<StoredMonitorStatus>().notNull().default("running"),
     intervalSeconds: integer("interval_seconds").notNull(),
-    logStatus: text("log_status").$type<LogStatus>().notNull().default("unknown"),
+    logStatus: text("log_status").$type<Monitor["log_status"]>().notNull().default("unknown"),
     errorCode: text("error_code"),
     errorDetail: text("error_detail"),
     /** The last time that was not read of the log. */
@@ -235,7 +235,7 @@ export const changes = pgTable(
     /** Severity in the producer's catalog. */
     ruleSeverity: text("rule_severity").$type<Severity>().notNull(),
     seenAt: instant("seen_at").notNull(),
-    cause: text("cause").$type<ChangeCause>().notNull(),
+    cause: text("cause").$type<NewChange["cause"]>().notNull(),
     explainedBy: jsonb("explained_by").$type<NewChange["explained_by"]>().notNull(),
     also: jsonb("also").$type<NewChange["also"]>().notNull().default([]),
     createdAt: instant("created_at").notNull().defaultNow(),

@@ -1,6 +1,6 @@
 import { abortable } from "../abortable.ts";
 import type { Broker, LostReason, MessagePublisher, SubscriptionHandlers } from "../broker.ts";
-import { pingMessage, requireMessage } from "./message.ts";
+import { boundWaiting, pingMessage, requireMessage } from "./message.ts";
 import { brokerClosed, unavailable } from "./unavailable.ts";
 
 /** The part of a broker that differs from one to another. */
@@ -14,6 +14,7 @@ interface BrokerDriver extends MessagePublisher {
 }
 
 export function createBroker(driver: BrokerDriver): Broker {
+  const publish = boundWaiting((channel, message) => driver.publish(channel, message));
   const enders = new Set<() => void>();
   let isClosed = false;
 
@@ -25,7 +26,7 @@ export function createBroker(driver: BrokerDriver): Broker {
     async publish(channel, message) {
       requireMessage(message);
       requireOpen("publish");
-      await driver.publish(channel, message);
+      await publish(channel, message);
     },
 
     async subscribe(channel, handlers, signal) {

@@ -2,6 +2,7 @@ import type { AppError } from "../app_error.ts";
 import { numberEvents } from "../client/numbered_events.ts";
 import { GatewayRefusal, isTemporary, readRefusal } from "../http_refusal.ts";
 import { createPublisher, type Publisher } from "../send_event.ts";
+import { boundWaiting } from "./message.ts";
 import { createSendQueue, type QueuedMessage, type SendQueue } from "./send_queue.ts";
 import { parseCredential, parseOption, parseServiceUrl } from "./service_url.ts";
 import { brokerClosed, refusedRetryAfterSeconds, serverFailure, unavailable } from "./unavailable.ts";
@@ -42,18 +43,12 @@ export function createGatewayPublisher(options: GatewayBrokerOptions): GatewayPu
   const closing = new AbortController();
   const queues = new Map<string, SendQueue>();
 
-  const { sendEvent } = createPublisher({
-    async publish(channel, message) {
-      if (closing.signal.aborted) throw brokerClosed("publish");
-      await queueOf(channel).push(channel, message);
-    },
+  const publish = boundWaiting(async (channel, message) => {
+    if (closing.signal.aborted) throw brokerClosed("publish");
+    await queueOf(channel).push(channel, message);
   });
-  return {
-    sendEvent,
-    async close() {
-      closing.abort();
-    },
-  };
+  const { sendEvent } = createPublisher({ publish });
+  return { sendEvent, close: async () => closing.abort() };
 
   /** One for each channel, because the gateway takes a batch for one. */
   function queueOf(channel: string): SendQueue {
@@ -101,7 +96,7 @@ export function createGatewayPublisher(options: GatewayBrokerOptions): GatewayPu
     }
     const { httpStatus: status, detail, retryAfterMs } = error;
     const patience = isTemporary(status) ? {} : { retryAfterSeconds: refusedRetryAfterSeconds };
-    return unavailable(`Cannot publish: ${server} ${meaningOf(status)}`, {
+    return unavailable(`Cannot publish: ${server} ${meanings[status] ?? `answered ${status}`}`, {
       cause: new Error(detail ?? `HTTP ${status}`),
       secrets,
       ...(retryAfterMs ? { retryAfterSeconds: retryAfterMs / 1000 } : patience),
@@ -109,9 +104,8 @@ export function createGatewayPublisher(options: GatewayBrokerOptions): GatewayPu
   }
 }
 
-function meaningOf(status: number): string {
-  if (status === 401) return "refused the API key (401, SCANSTREAM_API_KEY)";
-  if (status === 403) return "does not allow the API key this channel (403)";
-  if (status === 404) return "does not know the resource (404)";
-  return `answered ${status}`;
-}
+const meanings: Readonly<Record<number, string>> = {
+  401: "refused the API key (401, SCANSTREAM_API_KEY)",
+  403: "does not allow the API key this channel (403)",
+  404: "does not know the resource (404)",
+};

@@ -1,13 +1,18 @@
+import type { MessagePublisher } from "../broker.ts";
+import { isLongerThan } from "../text.ts";
+import { unavailable } from "./unavailable.ts";
+
 /** The longest message, in bytes of UTF-8, that any adapter takes or hands over: well above the largest event. */
 export const maxMessageBytes = 1_048_576;
+
+/** Published but not yet taken by the broker: over this, a publisher that does not await is refused. */
+const maxWaitingChars = 16_000_000;
 
 /**
  * Published on a subscribed channel to learn whether its subscription still lives. Every adapter swallows it: another
  * process's ping travels on the same channel.
  */
 export const pingMessage = "scanstream:ping";
-
-const encoder = new TextEncoder();
 
 /** Throws `TypeError` or `RangeError` for a message that some adapter could not carry unchanged. */
 export function requireMessage(message: string): void {
@@ -20,10 +25,23 @@ export function requireMessage(message: string): void {
   if (message === pingMessage) {
     throw new TypeError(`Cannot publish: the message ${JSON.stringify(pingMessage)} is reserved`);
   }
-  if (isTooLong(message)) throw new RangeError(`Cannot publish: the message is longer than ${maxMessageBytes} bytes`);
+  if (isLongerThan(message, maxMessageBytes)) {
+    throw new RangeError(`Cannot publish: the message is longer than ${maxMessageBytes} bytes`);
+  }
 }
 
-export function isTooLong(message: string): boolean {
-  // A UTF-16 unit is at most three bytes, so most messages need no encoding to be measured.
-  return message.length * 3 > maxMessageBytes && encoder.encode(message).byteLength > maxMessageBytes;
+/** As `publish`, but rejects at once while too much waits for the broker. */
+export function boundWaiting(publish: MessagePublisher["publish"]): MessagePublisher["publish"] {
+  let waitingChars = 0;
+  return async (channel, message) => {
+    if (waitingChars > 0 && waitingChars + message.length > maxWaitingChars) {
+      throw unavailable("Cannot publish: too many messages wait for the broker", { retryAfterSeconds: 1 });
+    }
+    waitingChars += message.length;
+    try {
+      await publish(channel, message);
+    } finally {
+      waitingChars -= message.length;
+    }
+  };
 }

@@ -5,16 +5,12 @@ import { openRedisConnection, type RedisSettings } from "./redis_connection.ts";
 import { openSubscriberConnection } from "./redis_subscriber.ts";
 import { parseRedisUrl } from "./redis_url.ts";
 import { parseOption } from "./service_url.ts";
-import { tooManyWaiting } from "./unavailable.ts";
 
 export interface RedisBrokerOptions extends Partial<Omit<RedisSettings, "address">> {
   /** `REDIS_URL`: a server or sentinels (`redis_url.ts`). A database number in it does not count. */
   readonly url: string;
   readonly database: number;
 }
-
-/** Published but not yet acknowledged: over this, a publisher that does not await is refused. */
-const maxPendingChars = 16_000_000;
 
 /**
  * Redis pub/sub over TCP, for Node and Deno: one connection to publish and one for all subscriptions, each opened when it is needed.
@@ -29,17 +25,10 @@ export function createRedisBroker(options: RedisBrokerOptions): Broker {
   const settings = { address, database, timeoutMs, pingEveryMs, pingTimeoutMs };
   const commands = openedWhenNeeded((onClosed) => openRedisConnection(settings, onClosed));
   const subscriber = openedWhenNeeded((onClosed) => openSubscriberConnection(settings, onClosed));
-  let pendingChars = 0;
 
   return createBroker({
     async publish(channel, message) {
-      if (pendingChars > 0 && pendingChars + message.length > maxPendingChars) throw tooManyWaiting();
-      pendingChars += message.length;
-      try {
-        await commands.get().send("publish", (redis) => redis.publish(toChannelKey(database, channel), message));
-      } finally {
-        pendingChars -= message.length;
-      }
+      await commands.get().send("publish", (redis) => redis.publish(toChannelKey(database, channel), message));
     },
     openChannel: (channel, handlers, signal) =>
       subscriber.get().open(toChannelKey(database, channel), handlers, signal),
@@ -54,14 +43,7 @@ export function createRedisBroker(options: RedisBrokerOptions): Broker {
 function openedWhenNeeded<Connection extends { drop(): void }>(open: (onClosed: () => void) => Connection) {
   let current: Connection | null = null;
   return {
-    get(): Connection {
-      if (current !== null) return current;
-      const opened = open(() => {
-        if (current === opened) current = null;
-      });
-      current = opened;
-      return opened;
-    },
+    get: () => (current ??= open(() => (current = null))),
     drop: () => current?.drop(),
   };
 }

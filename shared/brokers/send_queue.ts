@@ -1,5 +1,3 @@
-import { tooManyWaiting } from "./unavailable.ts";
-
 /** A message, and the promise of its publisher. */
 export interface QueuedMessage extends Pick<PromiseWithResolvers<void>, "resolve" | "reject"> {
   readonly channel: string;
@@ -10,8 +8,6 @@ export type SendQueue = ReturnType<typeof createSendQueue>;
 
 /** Messages go out together up to this length; a longer one goes alone. */
 const maxBatchChars = 1_000_000;
-/** Over this, a publisher that does not await is refused. */
-const maxWaitingChars = 16_000_000;
 
 /**
  * Keeps the order of one publisher over HTTP, where two concurrent requests may overtake each other: one request is in
@@ -22,16 +18,13 @@ const maxWaitingChars = 16_000_000;
  */
 export function createSendQueue(send: (entries: readonly QueuedMessage[]) => Promise<void>) {
   let waiting: QueuedMessage[] = [];
-  let waitingChars = 0;
   let isSending = false;
 
   return {
     /** Resolves when the message was sent. */
     async push(channel: string, message: string): Promise<void> {
-      if (waiting.length > 0 && waitingChars + message.length > maxWaitingChars) throw tooManyWaiting();
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       waiting.push({ channel, message, resolve, reject });
-      waitingChars += message.length;
       if (!isSending) {
         isSending = true;
         // A microtask later, so that what is published in one turn goes out together.
@@ -51,7 +44,6 @@ export function createSendQueue(send: (entries: readonly QueuedMessage[]) => Pro
       } catch (error) {
         for (const { reject } of [...batch, ...waiting]) reject(error);
         waiting = [];
-        waitingChars = 0;
       }
     }
     isSending = false;
@@ -63,8 +55,6 @@ export function createSendQueue(send: (entries: readonly QueuedMessage[]) => Pro
       chars += message.length;
       return index > 0 && chars > maxBatchChars;
     });
-    const batch = waiting.splice(0, tooMany === -1 ? waiting.length : tooMany);
-    for (const { message } of batch) waitingChars -= message.length;
-    return batch;
+    return waiting.splice(0, tooMany === -1 ? waiting.length : tooMany);
   }
 }

@@ -1,4 +1,5 @@
 import { InvalidSetting } from "../environment_reader.ts";
+import { isHeaderSafe } from "../text.ts";
 
 /** The address of an HTTP service, without a slash at its end. Throws `InvalidSetting`. */
 export function parseServiceUrl(value: string): string {
@@ -11,7 +12,7 @@ export function parseServiceUrl(value: string): string {
 /** A key or token that a header can carry. Throws `InvalidSetting`. */
 export function parseCredential(value: string): string {
   // A caller in JavaScript may have left it out.
-  if (typeof value === "string" && /^[\x21-\x7e]+$/.test(value)) return value;
+  if (isHeaderSafe(value)) return value;
   throw new InvalidSetting("expected a text without spaces and line breaks");
 }
 

@@ -1,5 +1,6 @@
 import { AppError } from "../app_error.ts";
 import { errorCode } from "../error_code.ts";
+import { isTimeout } from "../with_timeout.ts";
 
 interface UnavailableOptions {
   /** The fault. Only messages and codes are kept: a client's error object may hold the command and its password. */
@@ -37,10 +38,11 @@ interface ServerFacts {
 /** Returns why a server did not do it: it refused, it was late (a `TimeoutError`), or it cannot be reached. */
 export function serverFailure(action: string, cause: unknown, facts: ServerFacts): AppError {
   const { server, timeoutMs, secrets, refusals } = facts;
-  const { message, name } = cause instanceof Error ? cause : { message: "", name: "" };
+  const message = cause instanceof Error ? cause.message : "";
   const refusal = refusals.find(([pattern]) => pattern.test(message))?.[1];
-  const isLate = name === "TimeoutError";
-  const fault = isLate ? `did not answer within ${timeoutMs / 1000} s` : "cannot be reached or does not serve";
+  const fault = isTimeout(cause)
+    ? `did not answer within ${timeoutMs / 1000} s`
+    : "cannot be reached or does not serve";
   return unavailable(`Cannot ${action}: ${server} ${refusal ?? fault}`, {
     cause,
     secrets,
@@ -50,10 +52,6 @@ export function serverFailure(action: string, cause: unknown, facts: ServerFacts
 
 export function brokerClosed(action: string): AppError {
   return unavailable(`Cannot ${action}: the broker is closed`);
-}
-
-export function tooManyWaiting(): AppError {
-  return unavailable("Cannot publish: too many messages wait for the broker", { retryAfterSeconds: 1 });
 }
 
 /** The messages and codes of an error and of its causes, without the secrets. */

@@ -3,10 +3,12 @@ import { errors, Redis } from "@upstash/redis/cloudflare";
 import { createParser } from "eventsource-parser";
 import type { AppError } from "../app_error.ts";
 import type { Broker, LostReason, SubscriptionHandlers } from "../broker.ts";
-import { readRefusalText } from "../http_refusal.ts";
+import { eventStreamOf, readRefusalText } from "../http_refusal.ts";
 import { requireDatabase, toChannelKey } from "./channel_key.ts";
 import { createBroker } from "./create_broker.ts";
-import { isTooLong, maxMessageBytes, pingMessage } from "./message.ts";
+import { isLongerThan } from "../text.ts";
+import { withTimeout } from "../with_timeout.ts";
+import { maxMessageBytes, pingMessage } from "./message.ts";
 import { parseCredential, parseOption, parseServiceUrl } from "./service_url.ts";
 import { createSendQueue } from "./send_queue.ts";
 import { brokerClosed, serverFailure } from "./unavailable.ts";
@@ -41,7 +43,6 @@ export function createUpstashBroker(options: UpstashBrokerOptions): Broker {
   requireDatabase(database);
   const url = parseOption("url (UPSTASH_REDIS_REST_URL)", options.url, parseServiceUrl);
   const token = parseOption("token (UPSTASH_REDIS_REST_TOKEN)", options.token, parseCredential);
-  const secrets = [token];
   const closing = new AbortController();
   const redis = new Redis({
     url,
@@ -82,18 +83,16 @@ export function createUpstashBroker(options: UpstashBrokerOptions): Broker {
    * `subscribe` of `@upstash/redis` 1.39.0 tells of neither: its reader stops without an event at the end, and writes to
    * `console.error` when it is cut.
    */
-  function openSubscription(key: string, handlers: SubscriptionHandlers, signal: AbortSignal): Promise<void> {
+  async function openSubscription(key: string, handlers: SubscriptionHandlers, signal: AbortSignal): Promise<void> {
     const confirmation = Promise.withResolvers<void>();
-    const deadline = setTimeout(() => finish("silent", new DOMException("no confirmation", "TimeoutError")), timeoutMs);
     /** Null until it is confirmed. */
     let watchdog: Watchdog | null = null;
-    signal.addEventListener("abort", () => {
-      clearTimeout(deadline);
-      watchdog?.stop();
-    });
+    signal.addEventListener("abort", () => watchdog?.stop());
     // Never rejects: `finish` handles every end of it.
     void run();
-    return confirmation.promise;
+    return withTimeout(confirmation.promise, timeoutMs).catch((error: unknown) => {
+      throw toFailure("subscribe", error);
+    });
 
     /** Upstash promises no separate keep-alive. Every subscriber of the channel receives this one. */
     function onIdle(): void {
@@ -110,8 +109,9 @@ export function createUpstashBroker(options: UpstashBrokerOptions): Broker {
           // Aborting the request is what ends the subscription at the broker.
           signal,
         });
-        if (!isEventStream(response)) throw new Error(`HTTP ${response.status}: ${await readRefusalText(response)}`);
-        const reason = await read(response.body);
+        const body = eventStreamOf(response);
+        if (body === null) throw new Error(`HTTP ${response.status}: ${await readRefusalText(response)}`);
+        const reason = await read(body);
         const what = reason === "ended" ? "ended" : "unreadable";
         finish(reason, new Error(`the stream was ${what} before it was confirmed`));
       } catch (error) {
@@ -122,15 +122,12 @@ export function createUpstashBroker(options: UpstashBrokerOptions): Broker {
     async function read(body: ReadableStream<Uint8Array>): Promise<LostReason> {
       // The parser drops the byte order mark; if the decoder did too, a second one would go unseen.
       const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-      let isReadable = true;
       const parser = createParser({
         maxBufferSize: maxEventChars,
-        onEvent({ data }) {
-          if (isReadable) isReadable = receive(data);
-        },
+        onEvent: ({ data }) => receive(data),
         // An unknown field is the second line of a message that had a line break: part of it is lost.
-        onError() {
-          isReadable = false;
+        onError(error) {
+          throw error;
         },
       });
       const reader = body.getReader();
@@ -143,36 +140,30 @@ export function createUpstashBroker(options: UpstashBrokerOptions): Broker {
         } catch {
           return "garbage";
         }
-        if (!isReadable) return "garbage";
       }
     }
 
-    /** Takes `subscribe,<channel>,<count>`, then `message,<channel>,<text>`. False for anything else, and for what is over the bound. */
-    function receive(data: string): boolean {
+    /** Takes `subscribe,<channel>,<count>`, then `message,<channel>,<text>`. Throws for anything else, and for what is over the bound. */
+    function receive(data: string): void {
       const prefix = `${watchdog === null ? "subscribe" : "message"},${key},`;
-      if (!data.startsWith(prefix)) return false;
+      const message = data.slice(prefix.length);
+      if (!data.startsWith(prefix) || isLongerThan(message, maxMessageBytes)) throw new Error("Cannot read a message");
       if (watchdog === null) {
-        clearTimeout(deadline);
         watchdog = startWatchdog({ idleMs, graceMs, onIdle, onSilent: () => finish("silent") });
         confirmation.resolve();
-        return true;
-      }
-      const message = data.slice(prefix.length);
-      if (isTooLong(message)) return false;
-      if (message !== pingMessage) handlers.onMessage(message);
-      return true;
+      } else if (message !== pingMessage) handlers.onMessage(message);
     }
 
     /** Without effect when it is over; `cause` counts until it is confirmed. */
     function finish(reason: LostReason, cause?: unknown): void {
-      confirmation.reject(toFailure("subscribe", cause));
+      confirmation.reject(cause);
       handlers.onLost(reason);
     }
   }
 
   function toFailure(action: string, error: unknown): AppError {
     if (closing.signal.aborted) return brokerClosed(action);
-    return serverFailure(action, withoutPayload(error), { server: "Upstash", timeoutMs, secrets, refusals });
+    return serverFailure(action, withoutPayload(error), { server: "Upstash", timeoutMs, secrets: [token], refusals });
   }
 }
 
@@ -193,8 +184,3 @@ function withoutPayload(error: unknown): unknown {
 
 /** Room for the field name and the channel around the longest message. */
 const maxEventChars = maxMessageBytes + 4096;
-
-function isEventStream(response: Response): response is Response & { readonly body: ReadableStream<Uint8Array> } {
-  const contentType = response.headers.get("content-type") ?? "";
-  return response.status === 200 && response.body !== null && /^text\/event-stream\s*(;|$)/i.test(contentType);
-}

@@ -37,11 +37,6 @@ export interface SendOptions {
   readonly keepalive?: boolean;
 }
 
-interface PagesOptions {
-  readonly query?: Readonly<Record<string, string>>;
-  readonly signal?: AbortSignal;
-}
-
 /** A read that a busy gateway refuses is sent again after the wait that it asks for, unless that is longer than a person waits. */
 const maxReadRetries = 3;
 const maxRetryWaitMs = 5000;
@@ -60,9 +55,9 @@ export function openGateway({ apiKey, fetch: request = fetch, ...options }: Rest
   /** Resolves with the answer, which nobody has checked; null: it has no body. */
   async function send(method: string, path: string, parts: SendOptions = {}): Promise<unknown> {
     const { body, signal, keepalive = false } = parts;
-    const timeoutMs = options.timeoutMs + (body instanceof Uint8Array ? uploadMs(body) : 0);
+    const uploadMs = body instanceof Uint8Array ? Math.ceil((body.byteLength / 1_048_576) * 10_000) : 0;
     for (let retriesLeft = method === "GET" ? maxReadRetries : 0; ; retriesLeft -= 1) {
-      const timeout = AbortSignal.timeout(timeoutMs);
+      const timeout = AbortSignal.timeout(options.timeoutMs + uploadMs);
       const response = await request(new URL(path, options.url), {
         method,
         headers: { ...headers, ...(body instanceof Uint8Array && { "content-encoding": "gzip" }) },
@@ -104,7 +99,7 @@ export function openGateway({ apiKey, fetch: request = fetch, ...options }: Rest
   async function* pages<Page extends v.GenericSchema<unknown, { readonly next_cursor: string | null }>>(
     path: string,
     schema: Page,
-    { query, signal }: PagesOptions = {},
+    { query, signal }: { readonly query?: Readonly<Record<string, string>>; readonly signal?: AbortSignal } = {},
   ): AsyncGenerator<v.InferOutput<Page>> {
     let cursor: string | null = null;
     for (let count = 1; count === 1 || cursor !== null; count += 1) {
@@ -128,10 +123,6 @@ export function openGateway({ apiKey, fetch: request = fetch, ...options }: Rest
 function encodeBody(body: unknown): BodyInit {
   if (typeof body === "string") return body;
   return body instanceof Uint8Array ? new Uint8Array(body) : JSON.stringify(body);
-}
-
-function uploadMs({ byteLength }: Uint8Array): number {
-  return Math.ceil((byteLength / 1_048_576) * 10_000);
 }
 
 function parseJson(text: string): unknown {

@@ -1,24 +1,19 @@
 import { maxBatchEvents, withDeliveryId } from "../event.ts";
 import { GatewayRefusal } from "../http_refusal.ts";
+import { isLongerThan } from "../text.ts";
 
 /** Bytes of a batch, below the 1 MiB that the gateway takes at once. */
 const maxBatchBytes = 1_000_000;
 /** Within this time an event with the content of a lost one counts as that one; later it is another. */
 const repeatsMs = 60_000;
-const encoder = /* @__PURE__ */ new TextEncoder();
 
-/**
- * Sends items in order, and tells for each whether the gateway took it (null) or refused it. Rejects when the gateway is unavailable or
- * refuses the producer: then nothing was told of the items that it did not answer.
- */
-export type SendNumbered<Item> = (
-  items: readonly Item[],
-  tell: (item: Item, refusal: GatewayRefusal | null) => void,
-) => Promise<void>;
+/** Called for each item that the gateway took (null) or refused. */
+type Tell<Item> = (item: Item, refusal: GatewayRefusal | null) => void;
 
 /**
  * The events of one producer on one channel. They are numbered `<producer>.<n>`, with n rising by 1 from 1, and sent in batches that the
- * gateway takes as a whole or not at all. Only one `send` may run at a time.
+ * gateway takes as a whole or not at all. Only one call of the function may run at a time. It rejects when the gateway is unavailable or
+ * refuses the producer: then nothing was told of the items that it did not answer.
  *
  * A batch whose answer was lost is sent again under its numbers before anything else. An item that its caller sends again is part of
  * it, and is not sent twice.
@@ -26,7 +21,7 @@ export type SendNumbered<Item> = (
 export function numberEvents<Item>(
   toMessage: (item: Item) => string,
   post: (events: readonly string[]) => Promise<unknown>,
-): SendNumbered<Item> {
+) {
   let producer = crypto.randomUUID();
   let count = 0;
   let lost: readonly string[] = [];
@@ -34,7 +29,7 @@ export function numberEvents<Item>(
   let found: string[] = [];
   let foundAtMs = 0;
 
-  return async (items, tell) => {
+  return async (items: readonly Item[], tell: Tell<Item>): Promise<void> => {
     if (lost.length > 0) await sendLost();
     if (Date.now() - foundAtMs > repeatsMs) found = [];
     const unsent: Item[] = [];
@@ -64,7 +59,7 @@ export function numberEvents<Item>(
   }
 
   /** Sends what is too large or refused in halves, so that only the item that the gateway refuses is lost. */
-  async function sendAll(items: readonly Item[], tell: Parameters<SendNumbered<Item>>[1]): Promise<void> {
+  async function sendAll(items: readonly Item[], tell: Tell<Item>): Promise<void> {
     const messages = items.map(toMessage);
     const [first, second] = items;
     if (first === undefined) return;
@@ -100,6 +95,5 @@ export function numberEvents<Item>(
 const refusalsOfEvents: readonly number[] = [413, 422];
 
 function isTooLarge(messages: readonly string[]): boolean {
-  const bytes = messages.reduce((sum, message) => sum + encoder.encode(message).byteLength, 0);
-  return messages.length > maxBatchEvents || bytes > maxBatchBytes;
+  return messages.length > maxBatchEvents || isLongerThan(messages.join(""), maxBatchBytes);
 }

@@ -1,5 +1,5 @@
 import { pause } from "../abortable.ts";
-import { runAttempt, type Progress } from "./subscribe_attempt.ts";
+import { createProgress, runAttempt } from "./subscribe_attempt.ts";
 import { isFinal, SubscribeError } from "./subscribe_error.ts";
 import { parseOptions, type StreamEvent, type SubscribeOptions, type SubscriptionState } from "./subscribe_options.ts";
 
@@ -67,14 +67,7 @@ export function subscribe<Events extends object>(
     const wake = () => mayWake && retrying.abort();
     for (const type of ["online", "pageshow"]) addEventListener(type, wake, { signal });
   }
-  const progress: Progress = {
-    openedAtMs: Infinity,
-    wasOpen: false,
-    wasLive: false,
-    wasRefused: false,
-    serverRetryMs: 0,
-    refetching: Promise.resolve(),
-  };
+  const progress = createProgress();
   let state: SubscriptionState | "closed" = "connecting";
   const finished = run().then((end) => {
     close();

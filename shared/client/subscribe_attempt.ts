@@ -1,35 +1,31 @@
 import { createParser } from "eventsource-parser";
 import { abortable } from "../abortable.ts";
 import { parseJsonObject } from "../json.ts";
+import { isHeaderSafe } from "../text.ts";
+import { withTimeout } from "../with_timeout.ts";
 import { openConnection } from "./subscribe_connection.ts";
 import { streamError, SubscribeError, type SubscribeErrorCode, type SubscribeErrorOptions } from "./subscribe_error.ts";
-import {
-  heartbeatsOfSilence,
-  isHeaderSafe,
-  maxWaitMs,
-  type RawEvent,
-  type SubscribeSettings,
-} from "./subscribe_options.ts";
+import { heartbeatsOfSilence, maxWaitMs, type RawEvent, type SubscribeSettings } from "./subscribe_options.ts";
 
 /** The state that one attempt leaves to the next. */
-export interface Progress {
-  wasOpen: boolean;
+export const createProgress = () => ({
+  wasOpen: false,
   /** Time of `performance.now()`; Infinity while the stream is not open. */
-  openedAtMs: number;
+  openedAtMs: Infinity,
   /** A stream was open, and its state was read. */
-  wasLive: boolean;
+  wasLive: false,
   /** The last token was. */
-  wasRefused: boolean;
-  serverRetryMs: number;
+  wasRefused: false,
+  serverRetryMs: 0,
   /** Settles when the refetch of an earlier, lost stream is over. */
-  refetching: Promise<unknown>;
-}
+  refetching: Promise.resolve<unknown>(null),
+});
 
 export interface Attempt {
   readonly settings: SubscribeSettings;
   /** The caller closes the subscription. */
   readonly signal: AbortSignal;
-  readonly progress: Progress;
+  readonly progress: ReturnType<typeof createProgress>;
   /** The stream is open and state was refetched. */
   readonly onLive: () => void;
 }
@@ -62,7 +58,8 @@ export async function runAttempt(attempt: Attempt): Promise<RawEvent | null | Su
   try {
     return await follow();
   } catch (error) {
-    return explain(error);
+    const known = [error, signal.reason].find((reason) => reason instanceof SubscribeError);
+    return known ?? lost("cut", "the connection broke", { cause: error });
   } finally {
     clearInterval(silence);
     own.abort();
@@ -210,19 +207,8 @@ export async function runAttempt(attempt: Attempt): Promise<RawEvent | null | Su
     await inTime(read(), settings.refetchTimeoutMs, "refetch_failed", "no refetched state");
   }
 
-  /** Ends the whole attempt when the answer is not there in time. */
-  async function inTime<Value>(
-    promise: Promise<Value>,
-    ms: number,
-    code: SubscribeErrorCode,
-    what: string,
-  ): Promise<Value> {
-    const late = setTimeout(() => own.abort(lost(code, `${what} within ${ms} ms`)), ms);
-    try {
-      return await abortable(promise, signal);
-    } finally {
-      clearTimeout(late);
-    }
+  function inTime<Value>(promise: Promise<Value>, ms: number, code: SubscribeErrorCode, what: string): Promise<Value> {
+    return withTimeout(abortable(promise, signal), ms, () => lost(code, `${what} within ${ms} ms`));
   }
 
   /** Silence means nothing while the caller works on an event: nothing is read. */
@@ -242,13 +228,6 @@ export async function runAttempt(attempt: Attempt): Promise<RawEvent | null | Su
       if (signal.aborted) throw signal.reason;
       throw explainCallback(code, name, error);
     }
-  }
-
-  function explain(error: unknown): SubscribeError {
-    if (error instanceof SubscribeError) return error;
-    const reason: unknown = signal.reason;
-    if (reason instanceof SubscribeError) return reason;
-    return lost("cut", "the connection broke", { cause: error });
   }
 }
 

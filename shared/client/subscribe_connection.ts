@@ -1,4 +1,4 @@
-import { isTemporary, readRefusal } from "../http_refusal.ts";
+import { eventStreamOf, isTemporary, readRefusal } from "../http_refusal.ts";
 import { streamError, type SubscribeError, type SubscribeErrorCode } from "./subscribe_error.ts";
 import { maxWaitMs, type SubscribeSettings } from "./subscribe_options.ts";
 
@@ -21,13 +21,14 @@ export async function openConnection(
     if (signal.aborted) throw signal.reason;
     throw streamError(url, "unreachable", "the server cannot be reached", { cause });
   }
-  const { status, body } = response;
-  const contentType = response.headers.get("content-type") ?? "none";
-  if (status === 200 && body !== null && /^text\/event-stream\s*(;|$)/i.test(contentType)) return body;
+  const stream = eventStreamOf(response);
+  if (stream !== null) return stream;
+  const { status } = response;
   if (status !== 200 && status !== 204) throw await toRefusal(url, response);
   // An unread body would keep its connection busy.
-  await body?.cancel().catch(() => undefined);
+  await response.body?.cancel().catch(() => undefined);
   if (status === 204) return null;
+  const contentType = response.headers.get("content-type") ?? "none";
   const what = `content type ${JSON.stringify(contentType.slice(0, 80))} is not "text/event-stream"`;
   throw streamError(url, "not_a_stream", what, { status });
 }

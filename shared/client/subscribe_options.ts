@@ -1,4 +1,5 @@
 import type { JsonObject } from "../json.ts";
+import { isHeaderSafe } from "../text.ts";
 import type { SubscribeError } from "./subscribe_error.ts";
 
 /** One event: a union over the map's types, so that a check of `type` also narrows `data`. */
@@ -113,34 +114,26 @@ export function parseOptions<Events extends object>(url: string | URL, options: 
   if (!(backoffMs[0] > 0 && backoffMs[1] >= backoffMs[0] && Number.isFinite(backoffMs[1]))) {
     throw new RangeError(`Cannot subscribe: backoffMs [${backoffMs.join(", ")}] is not [shortest, longest] above 0`);
   }
-  const quantity = (name: keyof typeof defaults): number => {
+  const quantities: Record<keyof typeof defaults, number> = { ...defaults };
+  for (const name of Object.keys(defaults) as readonly (keyof typeof defaults)[]) {
     const value = given[name] ?? defaults[name];
-    if (Number.isFinite(value) && value > 0) return name.endsWith("Ms") ? Math.min(value, maxWaitMs) : value;
-    throw new RangeError(`Cannot subscribe: ${name} ${value} is not a number above 0`);
-  };
-  const heartbeatMs = quantity("heartbeatMs");
-  const plainUrl = parseUrl(url);
-  // Only a page has an address that a relative one can belong to; elsewhere every attempt would fail.
-  if (given.fetch === undefined && !URL.canParse(plainUrl) && Reflect.get(globalThis, "location") === undefined) {
-    throw new TypeError(
-      `Cannot subscribe: URL ${JSON.stringify(plainUrl.slice(0, 80))} is relative: expected http: or https:`,
-    );
+    if (!(Number.isFinite(value) && value > 0)) {
+      throw new RangeError(`Cannot subscribe: ${name} ${value} is not a number above 0`);
+    }
+    quantities[name] = name.endsWith("Ms") ? Math.min(value, maxWaitMs) : value;
   }
   return {
-    url: onSnapshot === undefined || /[?&]snapshot=/.test(plainUrl) ? plainUrl : withSnapshot(plainUrl),
+    ...quantities,
+    url: parseUrl(url, given),
     apiKey,
     getAccessToken,
     onSnapshot,
     onEvent: given.onEvent ?? nothing,
     refetch: given.refetch ?? nothing,
     onStateChange: given.onStateChange ?? nothing,
-    silenceMs: heartbeatMs * heartbeatsOfSilence,
+    silenceMs: quantities.heartbeatMs * heartbeatsOfSilence,
     /** After a stream that was open for so long, pauses start small again. */
-    goodStreamMs: heartbeatMs * heartbeatsOfGoodStream,
-    connectTimeoutMs: quantity("connectTimeoutMs"),
-    refetchTimeoutMs: quantity("refetchTimeoutMs"),
-    maxEventChars: quantity("maxEventChars"),
-    maxWaitingChars: quantity("maxWaitingChars"),
+    goodStreamMs: quantities.heartbeatMs * heartbeatsOfGoodStream,
     backoffMs,
     // Called as a method of our object, a browser's own fetch would throw "Illegal invocation".
     fetch: given.fetch ?? ((...request: Parameters<typeof fetch>) => fetch(...request)),
@@ -148,21 +141,19 @@ export function parseOptions<Events extends object>(url: string | URL, options: 
   };
 }
 
-/** True for text that a header can carry; anything else would make `fetch` throw an error that quotes the secret. */
-export function isHeaderSafe(secret: unknown): secret is string {
-  return typeof secret === "string" && /^[\x21-\x7e]+$/.test(secret);
-}
-
-/** The URL without its fragment; it may be relative. */
-function withSnapshot(url: string): string {
-  const [beforeFragment = ""] = url.split("#", 1);
-  return `${beforeFragment}${beforeFragment.includes("?") ? "&" : "?"}snapshot=1`;
-}
-
-function parseUrl(url: string | URL): string {
+/** The URL of the stream, which may be relative; one that asks for a snapshot has no fragment. */
+function parseUrl(url: string | URL, { fetch: given, onSnapshot }: RawOptions): string {
   const text = String(url);
+  const refusal = (problem: string) =>
+    new TypeError(`Cannot subscribe: URL ${JSON.stringify(text.slice(0, 80))} ${problem}`);
   if (text === "" || (/^[a-z][a-z0-9+.-]*:/i.test(text) && !/^https?:\/\//i.test(text))) {
-    throw new TypeError(`Cannot subscribe: URL ${JSON.stringify(text.slice(0, 80))} is not http:, https: or relative`);
+    throw refusal("is not http:, https: or relative");
   }
-  return text;
+  // Only a page has an address that a relative one can belong to; elsewhere every attempt would fail.
+  if (given === undefined && !URL.canParse(text) && Reflect.get(globalThis, "location") === undefined) {
+    throw refusal("is relative: expected http: or https:");
+  }
+  if (onSnapshot === undefined || /[?&]snapshot=/.test(text)) return text;
+  const [beforeFragment = ""] = text.split("#", 1);
+  return `${beforeFragment}${beforeFragment.includes("?") ? "&" : "?"}snapshot=1`;
 }

@@ -1,15 +1,12 @@
 /** Longer than any name that a person gives something, or writes down. */
 export const maxPatternLength = 1000;
 
+type Resource = Readonly<Record<"id" | "name", string>>;
+
 export interface ResourceDecision {
   readonly check: string;
   /** The resource's exact id or name, or a pattern of its name; null: every finding of the check. */
   readonly resource: string | null;
-}
-
-interface Resource {
-  readonly id: string;
-  readonly name: string;
 }
 
 /** Patterns come from pull requests, and names from the provider: a second of work, and more than a thousand patterns on 10,000 names need. */

@@ -1,6 +1,7 @@
+import { actorName } from "../actor.ts";
 import type { Explanation, NewChange } from "../schemas/change.ts";
 import { missingReasons, type ManualReason, type Severity, type Status } from "../schemas/finding.ts";
-import type { HistoryActor, HistoryCause } from "../schemas/history.ts";
+import type { Exposure, HistoryActor } from "../schemas/history.ts";
 
 /** Times are milliseconds since 1970. */
 export interface Span {
@@ -13,7 +14,7 @@ export interface RuleResult {
   readonly status: Status;
   readonly reason?: ManualReason;
   readonly severity: Severity;
-  readonly cause: HistoryCause;
+  readonly cause: Exposure["cause"];
   /** The person who changed the configuration, as far as the provider's log says. */
   readonly actor?: HistoryActor;
 }
@@ -126,10 +127,6 @@ function resultOf(lines: readonly MovedFinding[]): RuleResult {
 }
 
 function actorOf(events: readonly Pick<Explanation, "actor">[]): HistoryActor | null {
-  for (const { actor } of events) {
-    if (actor === null) continue;
-    const { id, login, name } = actor;
-    if (id !== null || login !== null || name !== null) return { id, login, name };
-  }
-  return null;
+  const actor = events.find((event) => actorName(event.actor) !== null)?.actor ?? null;
+  return actor === null ? null : { id: actor.id, login: actor.login, name: actor.name };
 }

@@ -51,13 +51,12 @@ export function daysOf(timeline: readonly Segment[], { from, to }: Span): readon
       if (day.worst === null || rankOf(result) > rankOf(day.worst)) day.worst = result;
     }
   }
-  return days.map(({ start, worst, knownMs }) => toDay(toTime(start).slice(0, 10), worst, knownMs / 1000));
-}
-
-function toDay(day: string, worst: RuleResult | null, known_seconds: number): HistoryDay {
-  if (worst === null) return { day, status: "UNKNOWN", known_seconds };
-  const { status, reason } = worst;
-  return { day, status, ...(reason === "not_applicable" && { reason }), known_seconds };
+  return days.map(({ start, worst, knownMs }) => ({
+    day: toTime(start).slice(0, 10),
+    status: worst?.status ?? "UNKNOWN",
+    ...(worst?.reason === "not_applicable" && { reason: worst.reason }),
+    known_seconds: knownMs / 1000,
+  }));
 }
 
 interface OpenExposure {

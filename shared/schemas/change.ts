@@ -91,5 +91,4 @@ export const changeSchema = v.object({
 export type ChangeLineInput = Output<typeof changeLineSchema>;
 export type NewChange = Omit<Change, "created_at" | "schema">;
 export type Change = Output<typeof changeSchema>;
-export type ChangeCause = Output<typeof changeCauseSchema>;
 export type Explanation = Output<typeof explanationSchema>;

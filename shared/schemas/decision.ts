@@ -9,7 +9,10 @@ import { webAddress } from "./web_address.ts";
 
 const decisionKindSchema = v.picklist(["waiver", "attestation"], "expected waiver or attestation");
 
-const attestedStatusSchema = v.picklist(["PASS", "FAIL", "NOT_APPLICABLE"], "expected PASS, FAIL or NOT_APPLICABLE");
+export const attestedStatusSchema = v.picklist(
+  ["PASS", "FAIL", "NOT_APPLICABLE"],
+  "expected PASS, FAIL or NOT_APPLICABLE",
+);
 
 export const maxReasonLength = 2000;
 /** The last moment that both JavaScript and Postgres write with a year of four digits. */

@@ -96,7 +96,6 @@ export const watchSchema = v.object({
 });
 
 export type HistoryActor = Output<typeof actorSchema>;
-export type HistoryCause = Output<typeof causeSchema>;
 export type Interval = Output<typeof intervalSchema>;
 export type Exposure = Output<typeof exposureSchema>;
 export type HistoryDay = Output<typeof daySchema>;

@@ -21,12 +21,9 @@ const logStatusSchema = described(
   v.picklist(["reading", "unreadable", "unknown"], "expected reading, unreadable or unknown"),
   "`unreadable`: the verdicts rest on full scans alone",
 );
-const lagMessage = "expected a number of seconds from 0 to 1000000000";
-const lagSeconds = v.pipe(
-  v.number(lagMessage),
-  v.finite(lagMessage),
-  v.minValue(0, lagMessage),
-  v.maxValue(1_000_000_000, lagMessage),
+const lagSeconds = v.message(
+  v.pipe(v.number(), v.finite(), v.minValue(0), v.maxValue(1_000_000_000)),
+  "expected a number of seconds from 0 to 1000000000",
 );
 const intervalSeconds = integer(1, 86_400);
 
@@ -127,7 +124,6 @@ export const monitorEventSchemas = {
 };
 
 export type StoredMonitorStatus = Output<typeof storedStatusSchema>;
-export type LogStatus = Output<typeof logStatusSchema>;
 export type NewMonitor = Output<typeof newMonitorSchema>;
 export type MonitorUpdate = Output<typeof monitorUpdateSchema>;
 export type FindingUpdated = MonitorEvents["finding.updated"];

@@ -79,14 +79,12 @@ export const findingSchema = v.pipe(
       "The id of the object whose change makes it pass, with FAIL; null: it has none (since 1.2)",
     ),
     ...mapNotes((_, { description, since }) =>
-      v.exactOptional(described(v.string(), `${description} (since ${since})`)),
+      described(v.exactOptional(v.string()), `${description} (since ${since})`),
     ),
     plan: v.exactOptional(described(planSchema, "Absent without one (since 1.1)")),
-    detected_first: v.exactOptional(
-      described(
-        isoTime,
-        "End of the first scan that had it, as far as the baselines tell; absent: this one (since 1.1)",
-      ),
+    detected_first: described(
+      v.exactOptional(isoTime),
+      "End of the first scan that had it, as far as the baselines tell; absent: this one (since 1.1)",
     ),
   }),
   v.metadata(reasonRule),
@@ -158,11 +156,7 @@ export const causeTypes = ["policy_rule", "policy", "zone", "app", "authenticato
 /** The smallest object whose change closes failing findings that nobody waived. */
 const causeSchema = object({
   id: v.pipe(v.string(), v.regex(/^[0-9a-f]{12}$/), v.description("The same for the same object in every scan")),
-  object: object({
-    type: v.picklist(causeTypes),
-    id: v.string(),
-    name: v.string(),
-  }),
+  object: object({ type: v.picklist(causeTypes), id: v.string(), name: v.string() }),
   checks: described(v.array(v.string()), "The checks whose findings it closes"),
   closes: described(v.array(v.string()), "The checks that it closes alone, with no other change"),
   findings: count,
@@ -180,8 +174,9 @@ const controlSchema = object({
     statusSchema,
     "FAIL if a rule that names it fails; PASS if every such rule of the STIG was examined and is met or does not apply, at least one met; else MANUAL",
   ),
-  reason: v.exactOptional(
-    described(v.literal("not_applicable"), "With MANUAL: no rule that names it applies (since 1.2)"),
+  reason: described(
+    v.exactOptional(v.literal("not_applicable")),
+    "With MANUAL: no rule that names it applies (since 1.2)",
   ),
   checks: described(v.array(v.string()), "The checks of this report whose rules name it"),
 });

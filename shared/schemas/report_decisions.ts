@@ -1,15 +1,14 @@
 import * as v from "valibot";
+import { attestedStatusSchema } from "./decision.ts";
 import { described, object, type Output } from "./primitives.ts";
 
 /** Decisions of people in a report: each stands next to a verdict and changes none. */
 
 const expires = described(v.nullable(v.string()), "ISO 8601 date or time after which it no longer holds; null: never");
 
-const decisionSource = v.exactOptional(
-  described(
-    v.picklist(["gateway", "checklist"]),
-    "Where it is kept: at the gateway, or as an answer in a checklist; absent: in a file",
-  ),
+const decisionSource = described(
+  v.exactOptional(v.picklist(["gateway", "checklist"])),
+  "Where it is kept: at the gateway, or as an answer in a checklist; absent: in a file",
 );
 
 /** Why a person accepted a finding for a time; it changes the exit code, never the status. */
@@ -24,7 +23,7 @@ export const waiverSchema = object({
 
 /** A person's verdict where the API gives no evidence, or only a part of it. */
 export const attestationSchema = object({
-  status: v.picklist(["PASS", "FAIL", "NOT_APPLICABLE"]),
+  status: attestedStatusSchema,
   reason: v.string(),
   by: v.string(),
   expires,

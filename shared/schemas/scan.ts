@@ -59,7 +59,9 @@ export const scanUpdateSchema = strictObject(
 );
 
 const scan_id = uuid();
-const { check, status, severity, resource_name, detail, fingerprint, ...others } = findingEntries;
+const finding = v.object(findingEntries);
+/** The fields without which a finding cannot be shown. */
+const shownFields = ["check", "status", "severity", "resource_name", "detail", "fingerprint"] as const;
 
 /** The payloads of a scan's events, by type. */
 export const scanEventSchemas = {
@@ -75,13 +77,8 @@ export const scanEventSchemas = {
   /** The whole finding. A producer may leave out what it does not have, or what an event has no room for. */
   "finding.created": v.object({
     scan_id,
-    check,
-    status,
-    severity,
-    resource_name,
-    detail,
-    fingerprint,
-    ...exactOptionalEntries(others),
+    ...v.pick(finding, shownFields).entries,
+    ...exactOptionalEntries(v.omit(finding, shownFields).entries),
   }),
   "scan.error": v.object({ scan_id, code: v.string(), detail: v.string() }),
   "scan.end": v.object({ scan_id, status: scanEndStatusSchema, ...statusCountsEntries }),

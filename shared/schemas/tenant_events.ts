@@ -10,12 +10,7 @@ const scanResourceSchema = v.object({ scan_id: uuid(), ...scanSchema.entries });
 
 /** The payloads of the events of a tenant's stream, by type. */
 export const tenantEventSchemas = {
-  "tenant.snapshot": v.object({
-    tenant_id: uuid(),
-    count,
-    monitors: count,
-    organizations: count,
-  }),
+  "tenant.snapshot": v.object({ tenant_id: uuid(), count, monitors: count, organizations: count }),
   "scan.snapshot": scanResourceSchema,
   "monitor.snapshot": monitorSchema,
   ...organizationEventSchemas,
