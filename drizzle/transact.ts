@@ -89,9 +89,7 @@ export function createPooledDatabase(
   };
 }
 
-interface TransactOptions extends TransactionSettings {
-  readonly statementTimeoutMs: number;
-}
+type TransactOptions = TransactionSettings & Required<Pick<DatabaseOptions, "statementTimeoutMs">>;
 
 /**
  * Runs `work` as one transaction of this connection, and gives the connection back. `begin` is sent together with the first
