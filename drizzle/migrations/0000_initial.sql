@@ -612,8 +612,12 @@ BEGIN
     END;
     IF left_over <= 0 THEN RETURN 'begun'; END IF;
   END LOOP;
-  IF referenced IS NOT NULL AND left_over < max_rows THEN RETURN 'begun'; END IF;
-  IF referenced IS NOT NULL THEN RAISE EXCEPTION 'rows that stay refer to %', referenced USING ERRCODE = 'foreign_key_violation'; END IF;
+  IF referenced IS NOT NULL THEN
+    IF left_over < max_rows THEN RETURN 'begun'; END IF;
+    -- Rows of one table that refer to each other are deleted together.
+    IF max_rows < 2147483647 THEN RETURN scanstream.delete_tenant(wanted_name, 2147483647); END IF;
+    RAISE EXCEPTION 'rows that stay refer to %', referenced USING ERRCODE = 'foreign_key_violation';
+  END IF;
   DELETE FROM public.tenants WHERE id = tenant;
   RETURN 'deleted';
 END

@@ -155,23 +155,29 @@ test("S3: the policy of a feature's table holds for the table's owner, too, and 
   await drop();
 });
 
-test("a tenant is deleted with rows of three tables that refer to each other", async () => {
+test("a tenant is deleted with rows of three tables that refer to each other, and with thousands of one that refer to themselves", async () => {
   const { ownerUrl, drop } = await createTestDatabase();
   await using folder = await temporaryFolder();
-  const names = ["boards", "cards", "comments"];
-  const statements = names.flatMap((name, index) => [
-    `create table ${name} (id uuid primary key, tenant_id uuid, of uuid references ${names[index - 1] ?? name});`,
+  const references = { boards: "", cards: "board uuid references boards", comments: "parent uuid references comments" };
+  const statements = Object.entries(references).flatMap(([name, column]) => [
+    `create table ${name} (${["id uuid primary key, tenant_id uuid", column].filter(Boolean).join(", ")});`,
     `alter table ${name} enable row level security;`,
     `create policy ${name}_of_tenant on ${name} using (true);`,
   ]);
-  const tables = names.map((name) => pgTable(name, own));
-  const migrations = await writeMigration(folder.path, ...statements);
-  const boards = defineFeature({ prefix: "board", tables, migrations });
+  const boards = defineFeature({
+    prefix: "board",
+    tables: Object.keys(references).map((name) => pgTable(name, own)),
+    migrations: await writeMigration(folder.path, ...statements, "alter table comments add card uuid references cards"),
+  });
   await migrate({ database: postgres({ url: ownerUrl }), features: [boards] });
   const database = createPgDatabase(ownerUrl);
   const { id } = (await executeAdmin({ database }, "tenant.create", { name: "Acme" })) as { readonly id: string };
   await write(database, { tenantId: id }, async (db) => {
-    for (const name of names) await db.execute(sql.raw(`insert into ${name} values ('${id}', '${id}', '${id}')`));
+    await db.execute(sql`insert into boards values (${id}, ${id})`);
+    await db.execute(sql`insert into cards values (${id}, ${id}, ${id})`);
+    await db.execute(sql`insert into comments values (${id}, ${id}, null, ${id})`);
+    await db.execute(sql`
+      insert into comments select gen_random_uuid(), ${id}, ${id}, ${id} from generate_series(1, 2500)`);
   });
   const deleted = executeAdmin({ database }, "tenant.delete", { tenant: id, confirm: "Acme" });
   expect(await deleted).toMatchObject({ deleted: true });
