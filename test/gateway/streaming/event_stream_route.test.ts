@@ -15,11 +15,8 @@ const ownChannel = ({ principal, params }: ChannelsRequest) => [
   makeChannelName("thing", principal.tenantId, params.id),
 ];
 
-function createApp(
-  getChannels: Parameters<typeof defineEventStream>[0]["getChannels"] = ownChannel,
-  more: object = {},
-) {
-  return createRouteApp(database, defineEventStream({ prefix: "thing", getChannels, ...more }));
+function createApp(getChannels: Parameters<typeof defineEventStream>[0]["getChannels"] = ownChannel) {
+  return createRouteApp(database, defineEventStream({ prefix: "thing", getChannels }));
 }
 
 /** Leaves a stream that was opened: a drain waits for one that nobody reads. */
@@ -27,10 +24,6 @@ async function statusOf(answer: Promise<Response>): Promise<number> {
   const { body, status } = await answer;
   await body?.cancel();
   return status;
-}
-
-async function codeOf(response: Response): Promise<unknown> {
-  return ((await response.json()) as { code: unknown }).code;
 }
 
 test.each(["not-a-uuid", resourceId.replace("3", "G"), `${resourceId}%00`, `${resourceId}'--`])(
@@ -59,14 +52,10 @@ test.each([
   }
 });
 
-test("a channel of another feature, or too many, is the feature's bug: 500", async () => {
-  await using wrongPrefix = createApp(() => [makeChannelName("scan", tenantId, resourceId)]);
-  expect(await codeOf(await wrongPrefix.get(path, ada))).toBe("internal");
-  const channels = Array.from({ length: 101 }, (_, n) => makeChannelName("thing", tenantId, String(n)));
-  await using tooMany = createApp(() => channels);
-  expect(await codeOf(await tooMany.get(path, ada))).toBe("internal");
-  await using enough = createApp(() => channels.slice(1));
-  expect(await statusOf(enough.get(path, ada))).toBe(200);
+// `library/feature_errors.test.ts` has its other mistakes.
+test("a channel of another feature is the feature's bug: 500", async () => {
+  await using app = createApp(() => [makeChannelName("scan", tenantId, resourceId)]);
+  expect((await app.get(path, ada)).status).toBe(500);
 });
 
 // `contract/tenant_cases.ts` has what else a stream token opens, and what not.

@@ -26,18 +26,6 @@ export const followCases: Readonly<Record<string, () => Promise<void>>> = {
     await server.closed(0);
   },
 
-  "ends without an error when its signal aborts": async () => {
-    await using server = await startScriptedServer(stream(progress(1)));
-    const closing = new AbortController();
-    let count = 0;
-    for await (const _event of follow<ScanEvents>(server.url, { signal: closing.signal })) {
-      count += 1;
-      closing.abort();
-    }
-    assert.equal(count, 1);
-    await server.closed(0);
-  },
-
   "throws what the subscription fails with, after the events before it": async () => {
     await using server = await startScriptedServer(cutStream(progress(1)), problem(403, "No longer"));
     const types: string[] = [];

@@ -178,7 +178,6 @@ describe("findings", () => {
     [{ check: undefined }, "/events/1/data/check"],
     [{ status: "pass" }, "/events/1/data/status"],
     [{ detail: "a\0" }, "/events/1/data/detail"],
-    [{ waiver_expires: "soon" }, "/events/1/data/waiver_expires"],
     [{ scan_id: randomUUID() }, "/events/1/data/scan_id"],
   ])("refuses %j, and stores nothing of the batch", async (change, pointer) => {
     const scan = await newScan();
