@@ -57,8 +57,7 @@ export async function requireRoom(db: TenantDatabase, tenantId: string, ...names
   const stored: readonly number[] = JSON.parse(rows[0]?.counts ?? "[]");
   const reached = wanted.find(({ most }, index) => (stored[index] ?? 0) > most);
   if (reached === undefined) return;
-  const { most, what, hint } = reached;
-  throw new AppError("conflict", `Limit of ${most} ${what} of one tenant reached. ${hint}`);
+  throw new AppError("conflict", `Limit of ${reached.most} ${reached.what} of one tenant reached. ${reached.hint}`);
 }
 
 /** Locks the tenant until the transaction ends; others that lock it wait. */

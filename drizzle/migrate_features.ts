@@ -13,7 +13,7 @@ import { noTenant, read, type TenantDatabase } from "./transactions.ts";
  * table without `tenantPolicy`; nobody may use its rows then.
  */
 export async function migrateAll(
-  db: StatementRunner,
+  db: Pick<TenantDatabase, "execute">,
   applyMigrations: (config: typeof migrationConfig) => Promise<void>,
   features: readonly FeatureTables[] = [],
 ): Promise<void> {
@@ -22,14 +22,14 @@ export async function migrateAll(
     if (migrations === undefined) continue;
     const migrationsTable = `migrations_${prefix.replaceAll("-", "_")}`;
     const folder = migrations();
-    const applying = async () =>
-      applyMigrations({ ...migrationConfig, migrationsFolder: fileURLToPath(folder), migrationsTable });
-    await applying().catch((cause: unknown) => {
+    try {
+      await applyMigrations({ ...migrationConfig, migrationsFolder: fileURLToPath(folder), migrationsTable });
+    } catch (cause) {
       const error = unwrapDatabaseError(cause);
       const reason = error instanceof Error ? error.message : String(error);
       const problem = `the migrations of the feature "${prefix}" in ${String(folder)}: ${reason}`;
       throw new UsageError([problem], { heading: "Cannot apply", cause });
-    });
+    }
   }
   await requireTables(db, features, (state) => state.is_protected);
   for (const table of features.flatMap(({ tables = [] }) => tables)) {
@@ -37,12 +37,11 @@ export async function migrateAll(
     await db.execute(sql`revoke all on ${table} from public`);
     await db.execute(sql`grant select, insert, update, delete on ${table} to scanstream_app, scanstream_admin`);
     // A serial column takes its default from a sequence, which the table's rights leave out.
-    const { rows } = await db.execute<Pick<TableState, "name">>(sql`
+    const { rows: sequences } = await db.execute<Pick<TableState, "name">>(sql`
       select objid::regclass::text as name from pg_depend join pg_class on pg_class.oid = objid
       where relkind = 'S' and refobjid = ${`"${getTableName(table)}"`}::regclass`);
-    for (const sequence of rows) {
-      await db.execute(sql`grant usage on sequence ${sql.raw(sequence.name)} to scanstream_app, scanstream_admin`);
-    }
+    for (const { name } of sequences)
+      await db.execute(sql`grant usage on sequence ${sql.raw(name)} to scanstream_app, scanstream_admin`);
   }
 }
 
@@ -51,11 +50,10 @@ export async function requireFeatureTables(database: Database, features: readonl
   await read(database, noTenant, (db) => requireTables(db, features, (state) => state.is_protected && state.is_forced));
 }
 
-type StatementRunner = Pick<TenantDatabase, "execute">;
 type TableState = { readonly name: string; readonly is_protected: boolean; readonly is_forced: boolean };
 
 async function requireTables(
-  db: StatementRunner,
+  db: Pick<TenantDatabase, "execute">,
   features: readonly FeatureTables[],
   isReady: (state: TableState) => boolean,
 ): Promise<void> {

@@ -24,8 +24,8 @@ export interface PgliteOptions {
 export async function openPgliteDatabase({ directory, features }: PgliteOptions): Promise<Database> {
   const { PGlite, drizzle, migrate } = await loadPglite();
   try {
-    const dataDir = directory ?? "memory://";
-    const pglite = await PGlite.create({ dataDir, ...pgliteTypes, ...(await embeddedPostgres()) });
+    const wasm = await embeddedPostgres();
+    const pglite = await PGlite.create({ dataDir: directory ?? "memory://", ...pgliteTypes, ...wasm });
     const db = drizzle(pglite);
     await migrateAll(db, (config) => migrate(db, config), features);
     return createPgliteDatabase(pglite, drizzle, { onClosed: () => pglite.close() });

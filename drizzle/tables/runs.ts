@@ -1,6 +1,5 @@
-import { isNotNull, sql } from "drizzle-orm";
+import { isNotNull, sql, type SQLWrapper } from "drizzle-orm";
 import {
-  type AnyPgColumn,
   bigint,
   boolean,
   check,
@@ -48,7 +47,7 @@ const ofRun = () => ({
 });
 
 /** True for a scan that has not ended; without parameters, with which a prepared statement would not find the indexes. */
-export const isUnfinished = (status: AnyPgColumn) => sql`${status} in ('pending', 'running')`;
+export const isUnfinished = (status: SQLWrapper) => sql`${status} in ('pending', 'running')`;
 
 export const scans = pgTable(
   "scans",
