@@ -54,7 +54,9 @@ export function createApp(dependencies: Dependencies, features: readonly Feature
     // It copies each answer, body and all; only browsers ask for it.
     if (c.req.header("origin") !== undefined || c.req.method === "OPTIONS") return crossOrigin(c, next);
     await next();
-    c.res.headers.append("vary", "Origin");
+    const { headers } = c.res;
+    // A route may answer with the same response again.
+    if (!headers.get("vary")?.includes("Origin")) headers.append("vary", "Origin");
   });
   app.use(async (c, next) => {
     await next();

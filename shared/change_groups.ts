@@ -1,9 +1,10 @@
 import { actorText } from "./actor.ts";
 import { countOf } from "./outcome_text.ts";
 import type { Change } from "./schemas/change.ts";
+import type { OwnDecisions } from "./schemas/finding.ts";
 
 type Explained = Pick<Change, "explained_by" | "cause">;
-type Decided = Pick<Change, "from_waived" | "to_waived" | "waiver_by" | "attestation_status" | "attestation_by">;
+type Decided = Pick<Change, "from_waived" | "to_waived" | keyof OwnDecisions>;
 
 /** Changes that follow one another and that the same events of the log explain: one act of a person. */
 export function groupChanges<Item extends Explained>(changes: readonly Item[]): readonly (readonly Item[])[] {
@@ -51,9 +52,11 @@ export const orgPolicyText = "another version of the organization's document dec
 
 /** Returns how the decision changed, for a change whose cause is a decision. It names nobody for one that the gateway keeps. */
 export function decisionText(change: Decided): string {
-  const { from_waived: wasWaived, to_waived: isWaived, attestation_status: status } = change;
+  const { from_waived: wasWaived, attestation_status: status } = change;
+  // The page takes off a waiver that has lapsed since.
+  const isWaived = change.to_waived || change.waiver_reason !== null;
   const by = (name: string | null) => (name === null ? "" : ` by ${name}`);
-  if (isWaived) return `${wasWaived ? "waived otherwise" : "waived"}${by(change.waiver_by)}`;
+  if (isWaived) return `${wasWaived ? "now waived" : "waived"}${by(change.waiver_by)}`;
   if (wasWaived) return "the waiver ended";
   if (status === null) return "an attestation began or ended";
   return `attested as ${status}${by(change.attestation_by)}`;

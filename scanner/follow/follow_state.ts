@@ -95,7 +95,7 @@ const stateSchema = v.object({
   /** Identities of log entries that were read. */
   seen: listOf<string>(v.string()),
   answers: listOf<SavedAnswer>(v.object({ path: v.string() })),
-  findings: listOf<KnownFinding>(v.object({ fingerprint: v.string() })),
+  findings: listOf<KnownFinding>(v.object({ fingerprint: v.string(), own: v.object({}) })),
   /** Events that may explain what is collected again. */
   retryEvents: listOf<Relevant>(v.object({ event: v.object({ type: v.string() }) })),
   /** Written lines that the gateway may not have, oldest first. */

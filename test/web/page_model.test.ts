@@ -210,6 +210,12 @@ test("news: what one act moved is one line, CAT I for the worse is first, and wh
   expect(news.map(byWhom)).toEqual(["Ada Admin (admin@acme.example), Ada Admin (ada@acme.example)", "Ada Admin"]);
 });
 
+test("news: names who waived a failure, also when the waiver is over", () => {
+  const waived = { to_waived: true, waiver_reason: "CHG-2", waiver_by: "ada", waiver_expires: "2026-11-21" };
+  const news = toNews([aChange({ ...waived, from: fail, cause: "decision" })], null, decided().waiverOf);
+  expect(news.map(byWhom)).toEqual(["waived by ada"]);
+});
+
 test("news: a failure of CAT I is before newer evidence of CAT I that was lost", () => {
   const failure = aChange({ id: "1", seen_at: ago(minuteMs) });
   const lost = aChange({ id: "2", from: pass, to: unread, explained_by: aNewChange().explained_by });
