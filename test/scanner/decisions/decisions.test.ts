@@ -38,6 +38,7 @@ describe("a file of decisions", () => {
     [{ expires: "next year" }, /2027-01-31/],
     [{ expires: "2027-13-01" }, /2027-01-31/],
     [{ expires: "2027-01-01T10:00:00" }, /2027-01-31/],
+    [{ resource: "" }, /resource: must not be empty/],
     [{ status: "MAYBE" }, /expected PASS, FAIL or NOT_APPLICABLE/],
     [{ status: "PASS", by: undefined }, /by/],
   ])("is refused with %j", (changes, message) => {

@@ -41,6 +41,7 @@ describe("isNewFailure", () => {
 
   it.each<readonly [Move, string, boolean]>([
     [move({}, { status: "FAIL" }), "fail", true],
+    [move({}, { status: "FAIL" }), "fail:high", false],
     [move(null, { status: "FAIL" }), "fail", true],
     [move({ status: "FAIL" }, {}), "fail", false],
     [move({ status: "FAIL" }, null), "fail", false],
@@ -49,6 +50,8 @@ describe("isNewFailure", () => {
     [move({ status: "FAIL" }, { status: "FAIL", waived: true }), "fail", false],
     [move({ ...review, attested: "PASS" }, review), "manual", true],
     [move(review, { ...review, attested: "PASS" }), "manual", false],
+    [move(review, { ...review, attested: "FAIL" }), "fail", true],
+    [move({}, { status: "FAIL", advisory: true }), "fail", false],
     [move({}, review), "manual", true],
     [move({ status: "FAIL" }, review), "manual", false],
     [move({}, notApplicable), "manual", false],

@@ -75,6 +75,7 @@ async function judge(request: SeenRequest, providerMs: number): Promise<Reply> {
 
 test.each([
   ["in step", 0, 1],
+  ["20 s fast", 20_000, 1],
   ["4 min slow", -240_000, 1],
   ["a minute fast", 60_000, 2],
   ["3 h fast", 3 * hourMs, 2],
