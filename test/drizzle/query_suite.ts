@@ -90,9 +90,10 @@ export function describeQueries(driver: string, open: () => Promise<OpenDatabase
       expect(rows).toEqual([]);
     });
 
-    test("read sees one state, whatever others store, and cannot write", async () => {
-      const { rows } = await read(database, { tenantId: acme.id }, (db) => db.execute("show transaction_isolation"));
-      expect(rows).toEqual([{ transaction_isolation: "repeatable read" }]);
+    test("read is the application's, sees one state, whatever others store, and cannot write", async () => {
+      const state = "select current_user as role, current_setting('transaction_isolation') as state";
+      const { rows } = await read(database, { tenantId: acme.id }, (db) => db.execute(state));
+      expect(rows).toEqual([{ role: "scanstream_app", state: "repeatable read" }]);
       const written = read(database, { tenantId: acme.id }, (db) => db.insert(scans).values({ tenantId: acme.id }));
       await expect(written).rejects.toMatchObject({ sqlState: "25006" });
     });

@@ -28,7 +28,7 @@ describe("makeChannelName", () => {
 });
 
 describe("parseChannelName", () => {
-  test.each(["", `scan:${tenant}:1:2`, `scan:${tenant}:1\n`, null, undefined, 42, {}, [`scan:${tenant}:1`]])(
+  test.each(["", `-x:${tenant}:1`, `x-:${tenant}:1`, `${"x".repeat(101)}:${tenant}:1`, null, 42, [`x:${tenant}:1`]])(
     "gives null for %j",
     (name) => {
       expect(parseChannelName(name)).toBeNull();
