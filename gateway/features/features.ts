@@ -86,8 +86,8 @@ const featureEntries = {
 };
 
 /**
- * Defines a feature. Throws `UsageError` for options that it does not have, and `TypeError` for a prefix that no channel name can have,
- * and for an event stream of another prefix.
+ * Defines a feature. Throws `UsageError` for options that it does not have, and `TypeError` for a prefix that no channel name or no
+ * terminal event can have, and for an event stream of another prefix.
  */
 export function defineFeature<Events = undefined>(definition: FeatureDefinition<Events>): Feature {
   checkOptions("defineFeature", featureEntries, definition);

@@ -121,7 +121,10 @@ const streamEntries = {
   text: v.optional(v.looseObject({})),
 };
 
-/** Defines a feature's event stream. Throws `UsageError` for options that it does not have, and `TypeError` for a prefix that no channel name can have. */
+/**
+ * Defines a feature's event stream. Throws `UsageError` for options that it does not have, and `TypeError` for a prefix that no channel
+ * name or no terminal event can have.
+ */
 export function defineEventStream<const Path extends string = DefaultPath>(
   definition: EventStreamDefinition<Path>,
 ): EventStream {
