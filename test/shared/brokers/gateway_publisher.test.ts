@@ -189,7 +189,7 @@ test.each([
   "https://gateway#pa55",
 ])("createGatewayPublisher refuses %j as a URL and does not repeat it", (url) => {
   const create = () => createGatewayPublisher({ url, apiKey });
-  expect(create).toThrow(/url \(SCANSTREAM_URL\) is not valid: expected an https:/);
+  expect(create).toThrow(/url \(SCANSTREAM_URL\) is not valid: expected an http:\/\/ or https:/);
   expect(create).not.toThrow(/pa55/);
 });
 
