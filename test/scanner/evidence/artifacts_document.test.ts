@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { missing, obtained } from "../../../scanner/evidence/artifacts.ts";
 import { artifactsDocument, parseArtifacts } from "../../../scanner/evidence/artifacts_document.ts";
 import { ContentError } from "../../../shared/usage_error.ts";
-import { compliantArtifacts, set } from "../../support/artifact_builders.ts";
+import { compliantArtifacts, dodCertificate, set } from "../../support/artifact_builders.ts";
 import { thrownBy } from "../../support/errors.ts";
 import { aScan } from "../../support/report_builders.ts";
 
@@ -73,6 +73,14 @@ describe("another file is refused with what is wrong with it", () => {
     [broken("artifacts.apps", obtained("all")), '"artifacts.apps.value" is "all", and should be a list'],
     [broken("artifacts.apps", obtained(["a"])), '"artifacts.apps.value.0" is "a", and should be an object'],
     [broken("artifacts.app_policy_rules", obtained({ rst1: [] })), '"artifacts.app_policy_rules.value.rst1'],
+    // One without a beginning would pass as valid.
+    [
+      broken(
+        "artifacts.smart_card_idps",
+        obtained([{ idp: {}, certificate: obtained({ ...dodCertificate, valid_from: "" }) }]),
+      ),
+      "valid_from",
+    ],
   ])("text %#", (text, message) => {
     expect(thrownBy(ContentError, () => parseArtifacts(text)).message).toContain(message);
   });
