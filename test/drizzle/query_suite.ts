@@ -90,7 +90,7 @@ export function describeQueries(driver: string, open: () => Promise<OpenDatabase
       expect(rows).toEqual([]);
     });
 
-    test("read is the application's, sees one state, whatever others store, and cannot write", async () => {
+    test("read has the application's role, sees one state while others store, and cannot write", async () => {
       const state = "select current_user as role, current_setting('transaction_isolation') as state";
       const { rows } = await read(database, { tenantId: acme.id }, (db) => db.execute(state));
       expect(rows).toEqual([{ role: "scanstream_app", state: "repeatable read" }]);

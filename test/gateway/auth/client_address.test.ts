@@ -15,7 +15,6 @@ test.each([
   [1, "x".repeat(9000), peer, peer],
   [1, "", peer, peer],
   [0, null, "::ffff:192.0.2.1", peer],
-  [0, null, "2001:db8:0:1::7", "2001:db8:0:1"],
   [0, null, "2001:0db8:0000:0001:ffff:1:2:3", "2001:db8:0:1"],
   [0, null, "::1", "0:0:0:0"],
 ])("behind %i proxies, X-Forwarded-For %j of the peer %s comes from %s", (hops, header, from, expected) => {

@@ -27,7 +27,7 @@ const answers: readonly (readonly [status: number, path: string, options?: CallO
 test.each([
   [origin, origin],
   [undefined, null],
-  ["https://evil.test", null],
+  ["https://app.test.evil.test", null],
   ["null", null],
 ])("of origin %s every answer, refusals and 204 too, may be read by %s", async (asking, allowed) => {
   const headers: Record<string, string> = asking === undefined ? {} : { origin: asking };

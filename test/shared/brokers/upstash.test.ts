@@ -39,7 +39,7 @@ async function startUpstream(answer: (request: IncomingMessage, response: Server
   return url;
 }
 
-test("createUpstashBroker separates two database numbers, and shares channels with createRedisBroker on the same one", async () => {
+test("createUpstashBroker separates two database numbers, shares channels with createRedisBroker on the same one, and reports their end", async () => {
   const bridge = await startBridge();
   const channel = createChannel();
   const tcp = createRedisBroker({ url: redis.url, database: 2 });
@@ -57,6 +57,8 @@ test("createUpstashBroker separates two database numbers, and shares channels wi
   expect(two.messages).toEqual([eventMessage({ n: 1 }), eventMessage({ n: 2 })]);
   expect(overTcp.messages).toEqual(two.messages);
   expect(five.messages).toEqual([eventMessage({ n: 5 })]);
+  bridge.endStreams();
+  for (const recording of [two, five]) expect(await recording.untilLost()).toBe("ended");
 });
 
 test("createUpstashBroker reports a subscription as silent when its ping does not come back", async () => {

@@ -69,6 +69,7 @@ const steps: readonly Step[] = [
   [() => send("DELETE", `/api-keys/${keyId}`), key, "api_key.revoked", keyId],
   [() => send("DELETE", `/api-keys/${keyId}`), key],
   [() => admin("api-key.revoke", { id: keyId }), operator],
+  [() => byAda("PATCH", "/tenant", { name: "Acme Ltd." }), ada, "tenant.updated", acme.id],
   [() => byAda("POST", `/scans/${scanId}/cancel`), ada, "scan.cancel_requested", scanId],
   [() => byAda("DELETE", `/scans/${scanId}`), ada, "scan.deleted", scanId],
   [() => byAda("DELETE", `/monitors/${monitor.id}`), ada, "monitor.deleted", monitor.id],
