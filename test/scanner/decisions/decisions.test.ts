@@ -56,6 +56,14 @@ describe("a file of decisions", () => {
     const unknown = `[\n${JSON.stringify({ ...given, check: "no_such" })}]`;
     expect(() => parseDecisions(unknown, source)).toThrow("line 2: decisions[0].check: ");
   });
+
+  test("names a rule by another revision, which is said", () => {
+    const warnings: string[] = [];
+    const text = JSON.stringify([{ ...given, check: "SV-273186r1_rule" }]);
+    const { waivers } = parseDecisions(text, { ...source, warn: (message) => void warnings.push(message) });
+    expect(waivers).toMatchObject([{ check }]);
+    expect(warnings).toEqual([expect.stringContaining("SV-273186r1_rule is another revision of V-273186")]);
+  });
 });
 
 describe("a waiver", () => {
