@@ -103,7 +103,6 @@ const requests: readonly (readonly [path: string, options: CallOptions, ...Answe
     `${tenantStream}/`,
     "event-stream",
     "/api/v1/scans/{scan}",
-    "/",
     "",
   ].map((name) => [tokens, { ...member, json: { event_stream: name } }, 422, "/event_stream"] as const),
 ];
@@ -137,7 +136,6 @@ const typeForm = "<resource>.<verb> in lower case";
 /** Published on the channel of a job, as text where JSON has no such value. */
 const events: readonly (readonly [event: object | string, ...Answer])[] = [
   ["null", 422, "JSON object"],
-  [{ type: 1, data: {} }, 422, typeForm],
   [{ type: "job", data: {} }, 422, '"job"', typeForm],
   [{ type: "job.Progress", data: {} }, 422, '"job.Progress"', typeForm],
   [{ type: "job-x.start", data: {} }, 422, '"job-x.start"', typeForm],
@@ -147,7 +145,6 @@ const events: readonly (readonly [event: object | string, ...Answer])[] = [
   [{ type: "job.start", data: {}, events: [] }, 422, "not both"],
   [{ type: "job.start", data: null }, 422, "flat JSON object"],
   [{ type: "job.start", data: { good: 1, bad: { a: 1 } } }, 422, '"bad"', ...notFlat],
-  [{ type: "job.start", data: { type: "job.start", data: {} } }, 422, '"data"', ...notFlat],
   ['{"type":"job.start","data":{"n":1e999}}', 422, '"n"', "finite"],
   ['{"type":"job.start","data":{"n":NaN}}', 400, "not JSON"],
   [{ type: "job.start", data: { list: ["x", 1, false, null] } }, 202],

@@ -21,6 +21,7 @@ const { send, read: get } = gateway;
 async function scan(orgUrl: string, findings: readonly object[]): Promise<string> {
   const id = randomUUID();
   await send("PUT", `/scans/${id}`, { org_url: orgUrl });
+  await send("PATCH", `/scans/${id}`, { status: "running" });
   await send("POST", `/channels/scan:${gateway.acme.id}:${id}/events`, findingEvents(id, findings));
   expect((await send("PATCH", `/scans/${id}`, { status: "completed" })).status).toBe(200);
   return id;
@@ -78,6 +79,9 @@ test("an organization is the lower-case origin of an address, and its row says w
   expect(same).toEqual(organization);
   expect(results.map(({ status }) => status).sort()).toEqual(["FAIL", "FAIL", "MANUAL", "MANUAL", "MANUAL", "PASS"]);
   expect(new Set(results.map(({ monitor_id, scan_id }) => monitor_id ?? scan_id))).toEqual(new Set([last]));
+  const { started_at: began } = await get<{ readonly started_at: string }>(`/scans/${last}`);
+  const { rules = [] } = (await historyOf(organization.id)).organizations[0] ?? {};
+  expect(rules.flatMap(({ exposures }) => exposures.map(({ opened }) => opened.known_at))).toEqual([began, began]);
 
   await send("DELETE", `/scans/${last}`);
   expect(await organizationOf(`https://${host}`), "the history stays").toEqual({ ...organization, last_scan_id: null });
