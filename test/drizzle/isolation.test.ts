@@ -206,7 +206,7 @@ async function rowIds(scope: Scope, table: string): Promise<string[]> {
   return rows.map(([id]) => String(id));
 }
 
-/** Those that can be written. */
+/** The columns that can be written. */
 async function columnsOf(table: string): Promise<readonly string[]> {
   const rows = await runSql(database, {
     sql: `select quote_ident(attname) from pg_attribute
