@@ -35,7 +35,7 @@ export function toFindingCreated(scanId: string, result: CheckResult, finding: F
   };
 }
 
-/** The decisions that are the run's own; the gateway knows those that it keeps. */
+/** The run's own decisions: the gateway knows the ones that it keeps. */
 export function ownDecisionsOf(given: Waiver | null, answer: Attestation | null): OwnDecisions {
   const [waiver, attestation] = [own(given), own(answer)];
   return {

@@ -30,7 +30,7 @@ export function indexDecisions(
     const { check, status, resource_id: id, resource_name: name, ownWaiver } = finding;
     if (status === "PASS") return null;
     const own = ownWaiver !== null && isHolding(ownWaiver) ? ownWaiver : null;
-    // A monitor and an own limit name nobody: a decision of the gateway says more.
+    // An own limit names nobody, nor does a monitor without own waivers: a decision of the gateway says more.
     return own !== null && own.by !== null ? own : (waivers.find(check, { id, name }) ?? own);
   }
 
