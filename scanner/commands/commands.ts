@@ -131,7 +131,6 @@ const commands: readonly ScannerCommand[] = [
     examples: [
       "scanstream history --days 90",
       "scanstream history acme.okta.com --rule signon_global_session_idle_timeout_15min --format json",
-      "scanstream history --from-reports reports --by control",
       "scanstream history --from-reports reports -f json,csv -o history --sign scanner.key",
     ],
     load: async () => (await import("./history_command.ts")).historyCommand,

@@ -11,8 +11,7 @@ import { UsageError } from "../../shared/usage_error.ts";
 import { builtIn } from "../catalog/catalog.ts";
 import { chooseOrganizations, readGatewayHistory, type HistoryQuery } from "../history/gateway_history.ts";
 import { historyOf } from "../history/history_input.ts";
-import { historyFormats, type HistoryView } from "../history/history_formats.ts";
-import { controlView, viewDays } from "../history/control_view.ts";
+import { historyFormats } from "../history/history_formats.ts";
 import { readFolder } from "../history/read_folder.ts";
 import { chooseFormats, requireTarget, writeFormats } from "../reports/write_reports.ts";
 import { signFiles } from "../signing/sign_files.ts";
@@ -24,13 +23,12 @@ import { findRules } from "./criteria.ts";
 /** `history`: when each rule passed, failed or was unknown. */
 export async function historyCommand(flags: Flags, io: CommandIo, org?: string): Promise<number> {
   const settings = readSettings({ command: "history", flags, env: io.env });
-  const { historyFormat, writeTo: directory, fromReports: folder, by } = settings;
+  const { historyFormat, writeTo: directory, fromReports: folder } = settings;
   const formats = chooseFormats(historyFormats, historyFormat, directory);
   const found = findRules(settings, { setting: "rule", names: stigRuleNames, io });
   const rules = settings.rule === null ? null : new Set(found);
-  const days = by === null ? settings.days : Math.max(viewDays, settings.days);
   const signer = await readSigning(settings, directory);
-  const period = lastDays(days, io.now().getTime());
+  const period = lastDays(settings.days, io.now().getTime());
   const isOfGateway = folder === null && ["SCANSTREAM_URL", "SCANSTREAM_API_KEY"].some((name) => io.env[name]);
   if (folder === null && !isOfGateway && !existsSync(runsFolder))
     throw new UsageError([
@@ -42,8 +40,7 @@ export async function historyCommand(flags: Flags, io: CommandIo, org?: string):
   if (history.organizations.length === 0) writeLines(io, "No organization has a history yet: scan one first");
   const target = { name: "history", formats, outputDir: directory, stdout: io.stdout, fileWidth: 160 };
   await requireTarget(target);
-  const view: HistoryView = by === null ? history : controlView(history);
-  const written = await writeFormats(view, { width: io.terminal.columns }, target);
+  const written = await writeFormats(history, { width: io.terminal.columns }, target);
   const signed =
     written.problems.length > 0
       ? { files: [], problems: [] }

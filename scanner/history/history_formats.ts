@@ -8,30 +8,22 @@ import { levelOf } from "../reports/benchmark_rules.ts";
 import { toCsv } from "../reports/csv.ts";
 import { toJson } from "../reports/json.ts";
 import type { Format } from "../reports/report_format.ts";
-import type { ControlView } from "./control_view.ts";
 
-export type HistoryView = History | ControlView;
-
-export const historyFormats: readonly Format<HistoryView, { readonly width: number }>[] = [
+export const historyFormats: readonly Format<History, { readonly width: number }>[] = [
   {
     name: "table",
     extension: "txt",
-    render(view, { width }) {
-      const lines = isHistory(view) ? historyLines(view) : controlLines(view);
+    render(history, { width }) {
       // A table is narrower than any terminal; the text around it is wrapped.
-      return lines
+      return historyLines(history)
         .flatMap((line) => (typeof line === "string" ? wrapped(line, 2, Math.max(width || 80, 60)) : columnLines(line)))
         .map((line) => `${line}\n`)
         .join("");
     },
   },
   { name: "json", extension: "json", render: toJson },
-  { name: "csv", extension: "csv", render: (view) => (isHistory(view) ? historyCsv(view) : controlCsv(view)) },
+  { name: "csv", extension: "csv", render: historyCsv },
 ];
-
-function isHistory(view: HistoryView): view is History {
-  return view.schema === "scanstream.history/1";
-}
 
 /** A text, or the rows of a table. */
 type Line = string | readonly (readonly string[])[];
@@ -155,39 +147,8 @@ function durationText(seconds: number, most: 1 | 2 = 2): string {
 }
 
 /** Rounded down, so that only the whole is 100 %. */
-function percentText(share: number | null): string {
-  return share === null ? "unknown" : `${(Math.floor(share * 1000) / 10).toFixed(1)} %`;
-}
-
-const disclaimer =
-  "A share indicates how the rules for Okta stood in the known time. It claims no compliance: most of a control is outside Okta.";
-
-function controlLines({ organizations }: ControlView): readonly Line[] {
-  return [
-    "Controls (NIST SP 800-53 rev. 5), by the controls that the rules of the STIG name",
-    ...organizations.flatMap(({ org_url: orgUrl, controls }) => {
-      const known = controls.map(({ daily }) => daily.reduce((sum, day) => sum + day.known_seconds, 0));
-      return [
-        "",
-        printable(orgUrl),
-        disclaimer,
-        `Shares are of the known time, and not of all time: in the last 30 days at most ${durationText(Math.max(0, ...known))} were known. Unknown time counts as neither.`,
-        "",
-        "Share of the known time in PASS (UTC days, today included)",
-        [
-          ["CONTROL", "30 DAYS", "365 DAYS", "KNOWN IN 30 DAYS", "NEWEST PROOF", "RULES"],
-          ...controls.map((row, index) => [
-            row.control,
-            percentText(row.share_30_days),
-            percentText(row.share_365_days),
-            durationText(known[index] ?? 0),
-            row.newest_proof_at === null ? "none" : timeText(row.newest_proof_at),
-            String(row.rules.length),
-          ]),
-        ],
-      ];
-    }),
-  ];
+function percentText(share: number): string {
+  return `${(Math.floor(share * 1000) / 10).toFixed(1)} %`;
 }
 
 /** A row for each interval. */
@@ -201,16 +162,4 @@ function historyCsv({ organizations }: History): string {
     ),
   );
   return toCsv(["org_url", "vuln_id", "check", "from", "to", "seconds", "status", "reason"], rows);
-}
-
-/** A row for each day. */
-function controlCsv({ organizations }: ControlView): string {
-  const rows = organizations.flatMap(({ org_url: orgUrl, controls }) =>
-    controls.flatMap(({ control, daily, rules }) =>
-      daily.map(({ day, share, known_seconds: known }) =>
-        [orgUrl, control, day, share ?? "", known, rules.join(" ")].map(String),
-      ),
-    ),
-  );
-  return toCsv(["org_url", "control", "day", "share", "known_seconds", "rules"], rows);
 }

@@ -122,7 +122,7 @@ export function boundsOf(spans: readonly Span[]): Span {
 }
 
 /** Sorted, and without overlap. */
-export function mergeSpans(spans: readonly Span[]): readonly Span[] {
+function mergeSpans(spans: readonly Span[]): readonly Span[] {
   const merged: Span[] = [];
   for (const span of spans.toSorted((one, other) => one.from - other.from)) {
     const last = merged.at(-1);

@@ -240,7 +240,6 @@ export const table = {
       fromReports: path("--from-reports <dir>", "reports and lines of follow in this folder"),
       rule: list("--rule <names>", "only these rules", requireNames, { words: checkNames }),
       days: number("--days <n>", "UTC days that end today", { unit: "days", range: [1, 400], fallback: 30 }),
-      by: word("--by <view>", "group the rules by control (SP 800-53)", ["control"], { fallback: null }),
       historyFormat: formats("table (default), json, csv", ["table", "json", "csv"]),
     },
   ),

@@ -68,8 +68,6 @@ test("a gateway and the files of follow and scan tell one history; the file and 
   expect(await run("history", "--format", "json,csv", "--output", "history", "--sign", "key")).toMatchObject({
     code: 0,
   });
-  const indicated = await run("history", "--by", "control");
-  expect(indicated).toMatchObject({ code: 0, stdout: expect.stringMatching(/ac-11/) as string });
   const verified = await run("verify", "history", "--key", "key.pub", "--org-url", org.url);
   expect(verified).toMatchObject({
     code: 0,

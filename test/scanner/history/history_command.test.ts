@@ -188,34 +188,3 @@ it("takes any number of findings that rest on one document", () => {
   const [{ documents } = {}] = historyOf([organization], { from, to: now }, null).organizations;
   expect(documents).toMatchObject([{ document: "version 1", checks: [idle] }]);
 });
-
-describe("history --by", () => {
-  it("gives the share of the known time in PASS by control", async () => {
-    const place = await files({
-      "a.json": scan("PASS", "2026-11-25T01:00:00.000Z", "2026-11-25T01:00:03.000Z"),
-      "b.json": scan("FAIL", "2026-11-24T23:59:59.000Z", "2026-11-25T00:00:01.000Z"),
-      "c.json": scan("PASS", "2026-01-01T00:00:00.000Z", "2026-01-01T00:00:10.000Z"),
-    });
-    const view = JSON.parse((await run(place, { by: "control", format: "json" })).stdout);
-    const [{ org_url, controls }] = view.organizations;
-    expect(org_url).toBe(orgUrl);
-    expect(controls.map((one: { control: string }) => one.control)).toContain("ac-11");
-    for (const one of controls) {
-      expect(one).toMatchObject({
-        rules: ["V-273186"],
-        share_30_days: 3 / 5,
-        share_365_days: 13 / 15,
-        newest_proof_at: "2026-11-25T01:00:03.000Z",
-      });
-      expect(one.daily).toHaveLength(30);
-      expect(one.daily.slice(-3)).toEqual([
-        { day: "2026-11-23", share: null, known_seconds: 0 },
-        { day: "2026-11-24", share: 0, known_seconds: 1 },
-        { day: "2026-11-25", share: 3 / 4, known_seconds: 4 },
-      ]);
-    }
-    const { stdout } = await run(place, { by: "control" });
-    expect(stdout).toMatch(/indicates/);
-    expect(stdout).toMatch(/claims\s+no\s+compliance/);
-  });
-});
