@@ -124,7 +124,7 @@ function countRequest({ limits, addressOf, onClosed }: Dependencies): Middleware
     const account = limits.open(c.req.raw, addressOf(c.req.raw, c.env));
     try {
       // On Workers no request may wait for another one.
-      if (onClosed !== null) await limits.begin(account);
+      if (onClosed !== null) await limits.begin(account.holder);
       await next();
     } finally {
       account.answered();

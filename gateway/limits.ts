@@ -19,8 +19,12 @@ export const maxConnections = 20;
 
 const maxLookups = 4;
 const maxRequests = 2048;
-/** In one turn of the event loop: all of them wait for its end, also those of a tenant that sends little. */
-const maxStarts = 8;
+/** Requests and transactions in one turn of the event loop: all of them wait for its end, also those of a tenant that sends little. */
+const maxStarts = 2;
+/** Making so much of an answer takes as long as one start does. */
+const bytesOfStart = 16_384;
+/** A page; longer answers are sent as they are stored. */
+const maxStartsOfAnswer = 16;
 const maxCredentials = 10_000;
 /** Chunks that are written to streams: a write to a socket costs 4 to 5 µs. */
 const maxDeliveriesPerSecond = 200_000;
@@ -83,8 +87,8 @@ export class Limits {
     return account;
   }
 
-  /** Resolves when the request may begin: a few in each turn of the event loop, one of each holder before the second of any. */
-  begin({ holder }: RequestAccount): Promise<void> {
+  /** Resolves when the holder's work may begin: a few in each turn of the event loop, first of the holder whose work cost least. */
+  begin(holder: string): Promise<void> {
     return new Promise((begun, late) => {
       const start = () => {
         begun();
@@ -92,6 +96,11 @@ export class Limits {
       };
       this.#starts.run(holder, start).catch(late);
     });
+  }
+
+  /** Counts the time that it takes to make an answer. */
+  made(holder: string, bytes: number): void {
+    this.#starts.charge(holder, Math.min(bytes / bytesOfStart, maxStartsOfAnswer));
   }
 
   /** Requests with the credential are the tenant's from their arrival. It authorizes nobody. */
@@ -107,8 +116,11 @@ export class Limits {
     return {
       transact: (settings, work) => {
         const { holder, tenantId } = settings;
-        // oxlint-disable-next-line no-restricted-properties -- hands on what drizzle/transactions.ts calls
-        const run = () => database.transact(settings, work);
+        const run = async () => {
+          await this.begin(holder ?? tenantId);
+          // oxlint-disable-next-line no-restricted-properties -- hands on what drizzle/transactions.ts calls
+          return database.transact(settings, work);
+        };
         return holder === undefined ? this.#transactions.run(tenantId, run) : this.#lookups.run(holder, run);
       },
       close: () => database.close(),
@@ -200,6 +212,7 @@ export class RequestAccount {
   /** Bytes of the answer that wait for the client, until the response is closed. */
   takeAnswer(bytes: number): void {
     this.#take(this.#limits.unreadBytes, bytes);
+    this.#limits.made(this.holder, bytes);
   }
 
   /** The handler has ended. */

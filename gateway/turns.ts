@@ -3,13 +3,17 @@ import type { AppError } from "../shared/app_error.ts";
 /** Longer than a burst takes, shorter than clients wait. */
 export const maxWaitMs = 2000;
 
-/** Runs so much at a time, and so much of each holder. The rest waits, 2 s at most, and holders take turns. */
+const maxHolders = 10_000;
+
+/** Runs so much at a time, and so much of each holder. The rest waits, 2 s at most, and the holder whose turns cost least is next. */
 export class Turns {
   readonly #maxPerHolder: number;
   readonly #toLate: () => AppError;
-  /** A map gives its keys in the order in which they were set: the first holder has waited longest for its turn. */
   readonly #waiting = new Map<string, Set<() => void>>();
   readonly #running = new Map<string, number>();
+  readonly #costs = new Map<string, number>();
+  /** The cost of the holder that was last in turn. */
+  #leastCost = 0;
   #free: number;
 
   constructor(max: number, maxPerHolder: number, toLate: () => AppError) {
@@ -28,11 +32,23 @@ export class Turns {
     }
   }
 
+  /** Adds to the cost of a holder's turns, each of which costs 1. Costs count while somebody waits. */
+  charge(holder: string, cost: number): void {
+    if (this.#waiting.size === 0 || this.#costs.size >= maxHolders) this.#costs.clear();
+    this.#costs.set(holder, this.#costOf(holder) + cost);
+  }
+
+  /** A holder that was quiet has no more than the others have left. */
+  #costOf(holder: string): number {
+    return Math.max(this.#leastCost, this.#costs.get(holder) ?? 0);
+  }
+
   #hasTurn(holder: string): boolean {
     return this.#free > 0 && (this.#running.get(holder) ?? 0) < this.#maxPerHolder;
   }
 
   #begin(holder: string): void {
+    this.charge(holder, 1);
     this.#free -= 1;
     this.#running.set(holder, (this.#running.get(holder) ?? 0) + 1);
   }
@@ -61,17 +77,25 @@ export class Turns {
     const running = (this.#running.get(holder) ?? 0) - 1;
     if (running > 0) this.#running.set(holder, running);
     else this.#running.delete(holder);
-    for (const [next, queue] of this.#waiting) {
-      if (!this.#hasTurn(next)) continue;
-      const [begin] = queue;
-      if (begin !== undefined) queue.delete(begin);
-      // Moves to the end of the turns, if more of it waits.
-      this.#waiting.delete(next);
-      if (queue.size > 0) this.#waiting.set(next, queue);
-      this.#begin(next);
-      begin?.();
-      return;
+    const next = this.#nextHolder();
+    if (next === undefined) return;
+    const [name, queue] = next;
+    const [begin] = queue;
+    if (begin !== undefined) queue.delete(begin);
+    if (queue.size === 0) this.#waiting.delete(name);
+    this.#leastCost = this.#costOf(name);
+    this.#begin(name);
+    begin?.();
+  }
+
+  /** Among holders whose turns cost the same, the one that has waited longest. */
+  #nextHolder(): [name: string, queue: Set<() => void>] | undefined {
+    let next: [string, Set<() => void>] | undefined;
+    for (const waiting of this.#waiting) {
+      if (!this.#hasTurn(waiting[0])) continue;
+      if (next === undefined || this.#costOf(waiting[0]) < this.#costOf(next[0])) next = waiting;
     }
+    return next;
   }
 }
 
