@@ -1,4 +1,4 @@
-import { Hono } from "hono";
+import type { Hono } from "hono";
 import * as v from "valibot";
 import { AppError, PermissionDenied } from "../../shared/app_error.ts";
 import {
@@ -27,8 +27,7 @@ import type { Allowed } from "./allow.ts";
 import { readJson } from "./body.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { InvalidBody } from "./problem.ts";
-import type { QueryParameters } from "./query_parameter.ts";
-import { defineResource, type RouteOptions } from "./resource.ts";
+import { defineResource } from "./resource.ts";
 
 /** Limit of one event or a batch. */
 const maxBodyBytes = 1_048_576;
@@ -55,38 +54,6 @@ const NewEvents = component(
 
 const exampleScanId = "7c9e6679-7425-40de-944b-e07fc1f90ae7";
 
-const publishing: RouteOptions<v.GenericSchema, QueryParameters> = {
-  allow: "publish",
-  operationId: "publishEvents",
-  summary: "Publish an event, or a batch of them",
-  description:
-    "To a channel of the key's own tenant. A batch is at most 500 events, and a body at most 1 MiB. On the channels of scans and " +
-    "monitors the gateway stores a batch, all of it or nothing, and then sends it to the streams. There each event has a " +
-    "`delivery_id`, `<producer>.<n>`: n begins at 1 and rises by 1, and a producer waits for the answer to a batch before it sends " +
-    "the next. A batch that is sent again is stored once. On other channels nothing is stored, and 202 means that the broker has " +
-    "accepted all events.",
-  body: {
-    schema: v.union([NewEvent, NewEvents]),
-    example: {
-      events: [
-        { type: "scan.start", data: { scan_id: exampleScanId, checks_total: 29 }, delivery_id: "ci-4711.1" },
-        {
-          type: "scan.error",
-          data: { scan_id: exampleScanId, code: "rate_limit", detail: "" },
-          delivery_id: "ci-4711.2",
-        },
-      ],
-    },
-    // A channel of another tenant is refused before the body is read.
-    isReadByHandler: true,
-  },
-  answers: {
-    202: json(component("PublishedEvents", publishedSchema), "Stored, or handed over"),
-    404: problem("Only where events are stored: no such resource in this tenant"),
-    409: problem("Only where events are stored: the resource has ended, or events before these are missing"),
-  },
-};
-
 /** The part of a feature that decides what may be published on its channels. */
 type Published = Pick<Feature, "prefix" | "isPublishedByGatewayAlone" | "isEndedByGatewayAlone" | "onPublish">;
 
@@ -97,8 +64,7 @@ export function publishRoute(dependencies: Dependencies, features: readonly Publ
     features.filter((feature) => feature.isEndedByGatewayAlone).map(({ prefix }) => terminalTypeOf(prefix)),
   );
   const { broker, metrics } = dependencies;
-  const routes = new Hono<Allowed>();
-  const resource = defineResource(routes, {
+  const resource = defineResource({
     tag: "publishing",
     what: null,
     id: {
@@ -108,43 +74,74 @@ export function publishRoute(dependencies: Dependencies, features: readonly Publ
     },
   });
 
-  resource.on("POST /channels/:channel/events", publishing, async ({ c, principal, id: channel, write }) => {
-    const name = parseChannelName(channel);
-    if (name === null) throw new PermissionDenied(`Not the name of a channel: ${channelNameProblem(channel)}`);
-    if (!canReadChannel(principal, channel)) {
-      throw new PermissionDenied("The channel does not belong to this key's tenant");
-    }
-    const { onPublish, isPublishedByGatewayAlone } = byPrefix.get(name.prefix) ?? {};
-    if (isPublishedByGatewayAlone) {
-      throw new PermissionDenied(`Only the gateway publishes on channels that begin with ${name.prefix}:`);
-    }
-    const bodies = eventsOf(await readJson(c.req.raw, { maxBytes: maxBodyBytes }));
-    const closed = bodies.find(({ type }) => closedTypes.has(type));
-    if (closed !== undefined) throw new PermissionDenied(`Only the gateway publishes ${String(closed.type)}`);
-    // All are checked before the first is stored or published: a batch is taken as a whole or not at all.
-    const messages = bodies.map((body) => ({ channel, message: toMessageOf(name, body) }));
-    if (onPublish === undefined) {
-      await handOver(messages, publishTimeoutMs);
-      return c.json({ stored: 0, live: true }, 202);
-    }
-    const events = bodies.map(({ type, data, pointer }) => ({
-      ...requireEvent(type, data),
-      pointer: `${pointer}/data`,
-    }));
-    const batch = { channel, name, ...requireNumbers(bodies), events };
-    const { stored, more } = await write((tx) => storeBatch(tx, onPublish, batch));
-    messages.push(...more);
-    try {
-      await handOver(messages, liveTimeoutMs);
-      return c.json({ stored, live: true }, 202);
-    } catch {
-      const channels = [...new Set(messages.map((message) => message.channel))];
-      // Without it the recheck still finds what nothing followed.
-      await write((tx) => markLost(tx, channels)).catch((error: unknown) =>
-        dependencies.log.warn({ error, channel }, "streams that missed an event could not be marked"),
-      );
-      return c.json({ stored, live: false }, 202);
-    }
+  resource.on("POST /channels/:channel/events", {
+    allow: "publish",
+    operationId: "publishEvents",
+    summary: "Publish an event, or a batch of them",
+    description:
+      "To a channel of the key's own tenant. A batch is at most 500 events, and a body at most 1 MiB. On the channels of scans and " +
+      "monitors the gateway stores a batch, all of it or nothing, and then sends it to the streams. There each event has a " +
+      "`delivery_id`, `<producer>.<n>`: n begins at 1 and rises by 1, and a producer waits for the answer to a batch before it sends " +
+      "the next. A batch that is sent again is stored once. On other channels nothing is stored, and 202 means that the broker has " +
+      "accepted all events.",
+    body: {
+      schema: v.union([NewEvent, NewEvents]),
+      example: {
+        events: [
+          { type: "scan.start", data: { scan_id: exampleScanId, checks_total: 29 }, delivery_id: "ci-4711.1" },
+          {
+            type: "scan.error",
+            data: { scan_id: exampleScanId, code: "rate_limit", detail: "" },
+            delivery_id: "ci-4711.2",
+          },
+        ],
+      },
+      // A channel of another tenant is refused before the body is read.
+      isReadByHandler: true,
+    },
+    answers: {
+      202: json(component("PublishedEvents", publishedSchema), "Stored, or handed over"),
+      404: problem("Only where events are stored: no such resource in this tenant"),
+      409: problem("Only where events are stored: the resource has ended, or events before these are missing"),
+    },
+    handle: async ({ c, principal, id: channel, write }) => {
+      const name = parseChannelName(channel);
+      if (name === null) throw new PermissionDenied(`Not the name of a channel: ${channelNameProblem(channel)}`);
+      if (!canReadChannel(principal, channel)) {
+        throw new PermissionDenied("The channel does not belong to this key's tenant");
+      }
+      const { onPublish, isPublishedByGatewayAlone } = byPrefix.get(name.prefix) ?? {};
+      if (isPublishedByGatewayAlone) {
+        throw new PermissionDenied(`Only the gateway publishes on channels that begin with ${name.prefix}:`);
+      }
+      const bodies = eventsOf(await readJson(c.req.raw, { maxBytes: maxBodyBytes }));
+      const closed = bodies.find(({ type }) => closedTypes.has(type));
+      if (closed !== undefined) throw new PermissionDenied(`Only the gateway publishes ${String(closed.type)}`);
+      // All are checked before the first is stored or published: a batch is taken as a whole or not at all.
+      const messages = bodies.map((body) => ({ channel, message: toMessageOf(name, body) }));
+      if (onPublish === undefined) {
+        await handOver(messages, publishTimeoutMs);
+        return c.json({ stored: 0, live: true }, 202);
+      }
+      const events = bodies.map(({ type, data, pointer }) => ({
+        ...requireEvent(type, data),
+        pointer: `${pointer}/data`,
+      }));
+      const batch = { channel, name, ...requireNumbers(bodies), events };
+      const { stored, more } = await write((tx) => storeBatch(tx, onPublish, batch));
+      messages.push(...more);
+      try {
+        await handOver(messages, liveTimeoutMs);
+        return c.json({ stored, live: true }, 202);
+      } catch {
+        const channels = [...new Set(messages.map((message) => message.channel))];
+        // Without it the recheck still finds what nothing followed.
+        await write((tx) => markLost(tx, channels)).catch((error: unknown) =>
+          dependencies.log.warn({ error, channel }, "streams that missed an event could not be marked"),
+        );
+        return c.json({ stored, live: false }, 202);
+      }
+    },
   });
 
   /** Begun in order; every adapter keeps the order of one publisher. A broker may still take an event after it was late. */
@@ -157,7 +154,7 @@ export function publishRoute(dependencies: Dependencies, features: readonly Publ
     if ("error" in outcome) throw outcome.error;
   }
 
-  return routes;
+  return resource.routes;
 }
 
 /** Not checked yet. */

@@ -1,4 +1,4 @@
-import type { Context, Hono, MiddlewareHandler } from "hono";
+import { Hono, type Context, type MiddlewareHandler } from "hono";
 import { describeRoute, resolver } from "hono-openapi";
 import * as v from "valibot";
 import { NotFound } from "../../shared/app_error.ts";
@@ -19,15 +19,8 @@ import {
 import { accountOf } from "../limits.ts";
 import { allow, allowReader, type Allowed } from "./allow.ts";
 import { parseBody, readJson, type BodyOptions } from "./body.ts";
-import {
-  ofResource,
-  pageParameters,
-  parsePageRequest,
-  toPage,
-  type CursorKind,
-  type List,
-  type PageRequest,
-} from "./paging.ts";
+import { ofResource, pageParameters, parsePageRequest, toPage } from "./paging.ts";
+import type { CursorKind, List, PageRequest } from "./paging.ts";
 import { readQuery, type QueryParameters, type QueryValues } from "./query_parameter.ts";
 
 export interface ResourceOptions {
@@ -39,8 +32,8 @@ export interface ResourceOptions {
   readonly id?: { readonly name: string; readonly description: string; readonly schema: v.GenericSchema };
 }
 
-/** The declaration of a route: its permission, what it reads of a request, and what the OpenAPI document says of it. */
-export interface RouteOptions<Schema extends v.GenericSchema, Parameters extends QueryParameters> {
+/** The part of a route that the OpenAPI document shows: its permission, and what it reads of a request. */
+interface DescribedRoute<Schema extends v.GenericSchema, Parameters extends QueryParameters> {
   readonly allow: Permission;
   readonly operationId: string;
   readonly summary: string;
@@ -53,23 +46,34 @@ export interface RouteOptions<Schema extends v.GenericSchema, Parameters extends
   readonly answers: Answers;
 }
 
-export interface RouteBody<Schema extends v.GenericSchema> extends Pick<BodyOptions, "whenEmpty"> {
+interface RouteBody<Schema extends v.GenericSchema> extends Pick<BodyOptions, "whenEmpty"> {
   readonly schema: Schema;
   readonly example: unknown;
   /** The handler reads it. */
   readonly isReadByHandler?: true;
 }
 
-type DescribedRoute = RouteOptions<v.GenericSchema, QueryParameters>;
+interface Route<Schema extends v.GenericSchema, Parameters extends QueryParameters> extends DescribedRoute<
+  Schema,
+  Parameters
+> {
+  /** What it returns (a text is JSON already) is answered with the first status of the answers, nothing with 204. */
+  readonly handle: (
+    call: Call<v.InferOutput<Schema>, QueryValues<Parameters>>,
+  ) => Promise<Response | object | string | void>;
+}
 
-export interface ListOptions<Row, Parameters extends QueryParameters> extends Omit<
-  RouteOptions<v.GenericSchema, Parameters>,
+/** A list in pages. */
+interface ListRoute<Row, Parameters extends QueryParameters> extends Omit<
+  DescribedRoute<v.GenericSchema, Parameters>,
   "body" | "page" | "answers"
 > {
   readonly list: List<Row>;
   /** The schema of one item, and the name of the page's. */
   readonly of: readonly [item: v.GenericSchema, pageName: string];
   readonly answer?: string;
+  /** Reads one row beyond the limit. */
+  readonly select: (call: Call<unknown, QueryValues<Parameters>>) => Promise<readonly Row[]>;
 }
 
 /** A request of an allowed caller. Its parts are read, and refused, before the handler runs. */
@@ -86,22 +90,20 @@ export interface Call<Body, Parameters> extends Access {
 export type Resource = ReturnType<typeof defineResource>;
 
 const maxBodyBytes = 65_536;
+const noPage: PageRequest = { limit: 0, after: null };
+const uuidSchema = uuid();
 
 /** Defines the routes of one kind of resource. The caller is authenticated before any of the request's body is read. */
-export function defineResource(routes: Hono<Allowed>, resource: ResourceOptions) {
-  return { on, list };
+export function defineResource(resource: ResourceOptions, routes = new Hono<Allowed>()) {
+  return { routes, on, list };
 
-  /**
-   * `route` is method and path below `/api/v1`: `GET /scans/:id`. What the handler returns (a text is JSON already) is answered with the
-   * first status of the answers, nothing with 204.
-   */
+  /** `route` is method and path below `/api/v1`: `GET /scans/:id`. */
   function on<const Schema extends v.GenericSchema, const Parameters extends QueryParameters = QueryParameters>(
     route: string,
-    options: RouteOptions<Schema, Parameters>,
-    handle: (call: Call<v.InferOutput<Schema>, QueryValues<Parameters>>) => Promise<Response | object | string | void>,
+    { handle, ...options }: Route<Schema, Parameters>,
   ): void {
     const [method = "", path = ""] = route.split(" ");
-    const { body, query, page = null, answers } = options;
+    const { body, query, page, answers } = options;
     const [status] = Object.keys(answers).map(Number);
     const allowCaller = method === "GET" ? allowReader : allow;
     routes.on(method, path, allowCaller(options.allow), describe(path, options, resource), async (c) => {
@@ -115,7 +117,7 @@ export function defineResource(routes: Hono<Allowed>, resource: ResourceOptions)
         readOne,
         read,
         write,
-        page: page === null ? noPage : parsePageRequest(c.req.url, ofResource(page, id)),
+        page: page === undefined ? noPage : parsePageRequest(c.req.url, ofResource(page, id)),
         // Without parameters there are no values.
         parameters: readQuery(c, query ?? ({} as NonNullable<typeof query>)),
         body: body === undefined || body.isReadByHandler === true ? undefined : await readBody(c.req.raw, body),
@@ -129,21 +131,18 @@ export function defineResource(routes: Hono<Allowed>, resource: ResourceOptions)
     });
   }
 
-  /** A list in pages; `select` reads one row beyond the limit. */
   function list<Row, const Parameters extends QueryParameters = QueryParameters>(
     route: string,
-    { list: rows, of: [item, pageName], answer = "One page", ...options }: ListOptions<Row, Parameters>,
-    select: (call: Call<unknown, QueryValues<Parameters>>) => Promise<readonly Row[]>,
+    { list: page, of: [item, pageName], answer = "One page", select, ...options }: ListRoute<Row, Parameters>,
   ): void {
-    const page = component(pageName, pageOf(item));
-    const answers = { 200: json(page, answer) };
-    on(route, { ...options, page: rows, answers }, async (call) =>
-      toPage(await select(call), call.page.limit, ofResource(rows, call.id)),
-    );
+    on(route, {
+      ...options,
+      page,
+      answers: { 200: json(component(pageName, pageOf(item)), answer) },
+      handle: async (call) => toPage(await select(call), call.page.limit, ofResource(page, call.id)),
+    });
   }
 }
-
-const noPage: PageRequest = { limit: 0, after: null };
 
 /** Throws `NotFound` for what can name nothing, as for an unknown id. */
 function readId(c: Context, path: string, { what, id }: ResourceOptions): string {
@@ -161,34 +160,32 @@ async function readBody<Schema extends v.GenericSchema>(
   return parseBody(schema, await readJson(request, { maxBytes: maxBodyBytes, ...options }));
 }
 
-const uuidSchema = uuid();
-
 /** Describes a route, with what follows from its path, its permission and its input. */
-function describe(path: string, options: DescribedRoute, { tag, what, id }: ResourceOptions): MiddlewareHandler {
+function describe(
+  path: string,
+  options: DescribedRoute<v.GenericSchema, QueryParameters>,
+  { tag, what, id = { name: "id", schema: uuidSchema, description: `The ${what}'s id` } }: ResourceOptions,
+): MiddlewareHandler {
   const { allow, operationId, summary, description, body, page, query = {}, answers } = options;
-  const {
-    name,
-    schema,
-    description: named,
-  } = id ?? { name: "id", schema: uuidSchema, description: `The ${what}'s id` };
-  const ofPath = path.includes(`:${name}`) ? [parameter("path", name, v.pipe(schema, v.description(named)))] : [];
-  const ofQuery = Object.entries(query).map((one) => parameter("query", ...one));
-  const ofTenant = allow === "publish" ? [] : [tenantParameter];
-  const content = body !== undefined && {
-    "application/json": { schema: resolver(body.schema), example: body.example },
-  };
+  const namesOne = path.includes(`:${id.name}`);
+  const content = body && { "application/json": { schema: resolver(body.schema), example: body.example } };
   return describeRoute({
     operationId,
     tags: [tag],
     summary,
     ...(description !== undefined && { description }),
     ...(allow === "publish" && { security: [{ apiKey: [] }] }),
-    parameters: [...ofPath, ...(page === undefined ? [] : pageParameters), ...ofQuery, ...ofTenant],
-    ...(content !== false && { requestBody: { required: body?.whenEmpty === undefined, content } }),
+    parameters: [
+      ...(namesOne ? [parameter("path", id.name, v.pipe(id.schema, v.description(id.description)))] : []),
+      ...(page === undefined ? [] : pageParameters),
+      ...Object.entries(query).map((one) => parameter("query", ...one)),
+      ...(allow === "publish" ? [] : [tenantParameter]),
+    ],
+    ...(content && { requestBody: { required: body.whenEmpty === undefined, content } }),
     responses: {
       ...refusals(400, 401, 403, 429, 503),
-      ...(content !== false && refusals(413, 415, 422)),
-      ...(ofPath.length > 0 && what !== null && { 404: problem(`No such ${what} in this tenant`) }),
+      ...(content && refusals(413, 415, 422)),
+      ...(namesOne && what !== null && { 404: problem(`No such ${what} in this tenant`) }),
       ...answers,
     },
   });

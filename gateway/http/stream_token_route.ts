@@ -1,4 +1,4 @@
-import { Hono } from "hono";
+import type { Hono } from "hono";
 import type * as v from "valibot";
 import { streamTokenRequestSchema, streamTokenSchema } from "./session_schema.ts";
 import { streamTokenSeconds } from "../auth/stream_tokens.ts";
@@ -17,32 +17,28 @@ import { defineResource } from "./resource.ts";
  */
 export function streamTokenRoute(dependencies: Dependencies, eventStreams: EventStreams): Hono<Allowed> {
   const { database, streamTokens } = dependencies;
-  const routes = new Hono<Allowed>();
-  const resource = defineResource(routes, { tag: "streams", what: "resource" });
-  resource.on(
-    "POST /stream-tokens",
-    {
-      allow: "read",
-      operationId: "createStreamToken",
-      summary: "Get a token that opens one event stream",
-      description:
-        "For `EventSource`, which cannot send headers. Valid for 60 s to open the stream, which then stays open. Bound to path and " +
-        "query, without `snapshot`. Answered as the stream itself would be; of a resource that has ended there is a token, " +
-        "and its stream is 204.",
-      body: { schema: streamTokenRequestSchema, example: { event_stream: "/api/v1/event-stream" } },
-      answers: {
-        200: json(component("StreamToken", streamTokenSchema), "The token"),
-        404: problem("No such resource in this tenant"),
-      },
+  const resource = defineResource({ tag: "streams", what: "resource" });
+  resource.on("POST /stream-tokens", {
+    allow: "read",
+    operationId: "createStreamToken",
+    summary: "Get a token that opens one event stream",
+    description:
+      "For `EventSource`, which cannot send headers. Valid for 60 s to open the stream, which then stays open. Bound to path and " +
+      "query, without `snapshot`. Answered as the stream itself would be; of a resource that has ended there is a token, " +
+      "and its stream is 204.",
+    body: { schema: streamTokenRequestSchema, example: { event_stream: "/api/v1/event-stream" } },
+    answers: {
+      200: json(component("StreamToken", streamTokenSchema), "The token"),
+      404: problem("No such resource in this tenant"),
     },
-    async ({ c, principal, body }) => {
+    handle: async ({ c, principal, body }) => {
       const stream = toRequestedStream(eventStreams, body);
       await findChannels(stream, principal, database);
       const accessToken = await streamTokens.issue(principal, stream.name);
       return c.json({ access_token: accessToken, expires_in: streamTokenSeconds });
     },
-  );
-  return routes;
+  });
+  return resource.routes;
 }
 
 /** Throws `InvalidBody` for a text that is not the path of an event stream. */

@@ -1,4 +1,4 @@
-import { Hono } from "hono";
+import type { Hono } from "hono";
 import * as v from "valibot";
 import { isExpired, toExpires } from "../../../shared/decisions/expiry.ts";
 import { decisionSchema, newDecisionSchema, type Decision } from "../../../shared/schemas/decision.ts";
@@ -43,49 +43,42 @@ const decisionEvents = ({ sendEvent }: Publisher) => ({
 function decisionRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
   const { nowMs } = dependencies;
   const { publishDecisionCreated, publishDecisionUpdated } = decisionEvents(announcing(dependencies));
-  const routes = new Hono<Allowed>();
-  const resource = defineResource(routes, { tag: "decisions", what: "decision" });
+  const resource = defineResource({ tag: "decisions", what: "decision" });
 
-  resource.list(
-    "GET /decisions",
-    {
-      allow: "read",
-      operationId: "listDecisions",
-      summary: "List decisions, newest first",
-      query: {
-        active: choiceParameter(["true", "false"], {
-          description: "true: active decisions; false: withdrawn, contradicted and expired decisions",
-        }),
-        kind: choiceParameter(["waiver", "attestation"]),
-        check: checkParameter("Decisions about this check"),
-        org_url: orgUrlParameter,
-      },
-      list: listByTime("decisions", (row: DecisionRow) => toDecision(row, nowMs())),
-      of: [Decision, "DecisionPage"],
+  resource.list("GET /decisions", {
+    allow: "read",
+    operationId: "listDecisions",
+    summary: "List decisions, newest first",
+    query: {
+      active: choiceParameter(["true", "false"], {
+        description: "true: active decisions; false: withdrawn, contradicted and expired decisions",
+      }),
+      kind: choiceParameter(["waiver", "attestation"]),
+      check: checkParameter("Decisions about this check"),
+      org_url: orgUrlParameter,
     },
-    ({ page, parameters: { active, kind, check, org_url }, readOne }) => {
+    list: listByTime("decisions", (row: DecisionRow) => toDecision(row, nowMs())),
+    of: [Decision, "DecisionPage"],
+    select: ({ page, parameters: { active, kind, check, org_url }, readOne }) => {
       const filter = { isActive: active === null ? null : active === "true", kind, check, orgUrl: org_url };
       return readOne((db) => selectDecisions(db, page, filter));
     },
-  );
+  });
 
-  resource.on(
-    "POST /decisions",
-    {
-      allow: "decide",
-      operationId: "createDecision",
-      summary: "Waive or attest",
-      description:
-        "Applies to every later scan with `--decisions-from-gateway`. The author is the caller. A waiver leaves the status of " +
-        "its findings and takes them out of the exit code. An attestation answers for a whole check where the API shows too " +
-        "little; a scan that is registered after it and completes with a FAIL of the check ends it.",
-      body: { schema: newDecisionSchema, example: newDecisionExample },
-      answers: {
-        201: json(Decision, "Decided", ["Location"]),
-        409: problem("The same decision exists already and is active; `detail` has its id"),
-      },
+  resource.on("POST /decisions", {
+    allow: "decide",
+    operationId: "createDecision",
+    summary: "Waive or attest",
+    description:
+      "Applies to every later scan with `--decisions-from-gateway`. The author is the caller. A waiver leaves the status of " +
+      "its findings and takes them out of the exit code. An attestation answers for a whole check where the API shows too " +
+      "little; a scan that is registered after it and completes with a FAIL of the check ends it.",
+    body: { schema: newDecisionSchema, example: newDecisionExample },
+    answers: {
+      201: json(Decision, "Decided", ["Location"]),
+      409: problem("The same decision exists already and is active; `detail` has its id"),
     },
-    async ({ c, principal, body, write }) => {
+    handle: async ({ c, principal, body, write }) => {
       if (isExpired(toExpires(body.expires), nowMs())) {
         throw new InvalidBody([{ pointer: "/expires", detail: "is in the past: expected a future day or time" }]);
       }
@@ -97,24 +90,21 @@ function decisionRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       c.header("location", `/api/v1/decisions/${row.id}`);
       return decision;
     },
-  );
+  });
 
-  resource.on(
-    "DELETE /decisions/:id",
-    {
-      allow: "decide",
-      operationId: "withdrawDecision",
-      summary: "Withdraw a decision",
-      description: "The list keeps it, as an ended decision.",
-      answers: { 204: { description: "Withdrawn now, or ended earlier" } },
-    },
-    async ({ c, principal, id, write }) => {
+  resource.on("DELETE /decisions/:id", {
+    allow: "decide",
+    operationId: "withdrawDecision",
+    summary: "Withdraw a decision",
+    description: "The list keeps it, as an ended decision.",
+    answers: { 204: { description: "Withdrawn now, or ended earlier" } },
+    handle: async ({ c, principal, id, write }) => {
       const { row, isChanged } = await write((db) => withdrawDecision(db, principal, id));
       if (isChanged) afterResponse(c, publishDecisionUpdated(tenantChannel(row.tenantId), toDecision(row, nowMs())));
     },
-  );
+  });
 
-  return routes;
+  return resource.routes;
 }
 
 const maxUrlLength = 2048;

@@ -119,23 +119,20 @@ function toBoth(dependencies: FeatureDependencies) {
 }
 
 function defineRoutes(resource: Resource, dependencies: FeatureDependencies): void {
-  resource.on(
-    "PUT /monitors/:id",
-    {
-      allow: "publish",
-      operationId: "putMonitor",
-      summary: "Start a monitor",
-      description:
-        "Under an id that the client made and keeps: sent again it is a restart of the same monitor, with another " +
-        "interval where the body has one. Publishes `monitor.start`.",
-      body: { schema: newMonitorSchema, example: { org_url: "https://acme.okta.com", interval_seconds: 10 } },
-      answers: {
-        200: json(Monitor, "Started again", ["Location"]),
-        201: json(Monitor, "Registered", ["Location"]),
-        409: problem("The monitor has ended, or follows another org"),
-      },
+  resource.on("PUT /monitors/:id", {
+    allow: "publish",
+    operationId: "putMonitor",
+    summary: "Start a monitor",
+    description:
+      "Under an id that the client made and keeps: sent again it is a restart of the same monitor, with another " +
+      "interval where the body has one. Publishes `monitor.start`.",
+    body: { schema: newMonitorSchema, example: { org_url: "https://acme.okta.com", interval_seconds: 10 } },
+    answers: {
+      200: json(Monitor, "Started again", ["Location"]),
+      201: json(Monitor, "Registered", ["Location"]),
+      409: problem("The monitor has ended, or follows another org"),
     },
-    async ({ c, principal, id, body, write }) => {
+    handle: async ({ c, principal, id, body, write }) => {
       const { row, isNew } = await write((db) => putMonitor(db, principal, id, body));
       const start = { monitor_id: row.id, org_url: row.orgUrl, interval_seconds: row.intervalSeconds };
       await toBoth(dependencies).publishMonitorStart(runChannel(monitorKind, row), start);
@@ -143,34 +140,28 @@ function defineRoutes(resource: Resource, dependencies: FeatureDependencies): vo
       const location = `/api/v1/monitors/${row.id}`;
       return c.json(toMonitor(row, dependencies.nowMs()), isNew ? 201 : 200, { location });
     },
-  );
+  });
 
-  resource.list(
-    "GET /monitors/:id/changes",
-    {
-      allow: "read",
-      operationId: "listChanges",
-      summary: "List a monitor's changes, newest first",
-      query: { fingerprint: textParameter(maxFilterLength, "One finding"), check: checkParameter("One check") },
-      list: changeList,
-      of: [Change, "ChangePage"],
-    },
-    ({ id, page, parameters: filter, read }) => read((db) => selectChanges(db, id, { page, filter })),
-  );
+  resource.list("GET /monitors/:id/changes", {
+    allow: "read",
+    operationId: "listChanges",
+    summary: "List a monitor's changes, newest first",
+    query: { fingerprint: textParameter(maxFilterLength, "One finding"), check: checkParameter("One check") },
+    list: changeList,
+    of: [Change, "ChangePage"],
+    select: ({ id, page, parameters: filter, read }) => read((db) => selectChanges(db, id, { page, filter })),
+  });
 
-  resource.list(
-    "GET /monitors/:id/findings",
-    {
-      allow: "read",
-      operationId: "listMonitorFindings",
-      summary: "List a monitor's present findings",
-      description: "The last change of each finding that is still there; its `to` is the present verdict.",
-      list: presentList,
-      of: [Change, "ChangePage"],
-      answer: "One page, by fingerprint",
-    },
-    ({ id, page, read }) => read((db) => selectPresentFindings(db, id, page)),
-  );
+  resource.list("GET /monitors/:id/findings", {
+    allow: "read",
+    operationId: "listMonitorFindings",
+    summary: "List a monitor's present findings",
+    description: "The last change of each finding that is still there; its `to` is the present verdict.",
+    list: presentList,
+    of: [Change, "ChangePage"],
+    answer: "One page, by fingerprint",
+    select: ({ id, page, read }) => read((db) => selectPresentFindings(db, id, page)),
+  });
 }
 
 /**

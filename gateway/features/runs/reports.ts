@@ -18,47 +18,41 @@ const Report = component("Report", reportSchema);
 
 /** The finished report of a scan, as its scanner sent it: the gateway never looks into it, its reader does. */
 export function defineReportRoutes(scans: Resource): void {
-  scans.on(
-    "PUT /scans/:id/report",
-    {
-      allow: "publish",
-      operationId: "storeReport",
-      summary: "Store the finished report",
-      description:
-        "A `scanstream.report/1` with `Content-Encoding: gzip`, of 8 MiB at most, also after the scan has ended. It is stored " +
-        "once: the same body again changes nothing, another one is refused. Only its reader checks what is in it.",
-      body: { schema: Report, example: undefined, isReadByHandler: true },
-      answers: {
-        200: json(StoredReport, "Stored before, with the same body", ["ETag"]),
-        201: json(StoredReport, "Stored", ["ETag"]),
-        409: problem("A different report of this scan is stored"),
-        415: problem("Not compressed with gzip", ["Accept-Encoding"]),
-      },
+  scans.on("PUT /scans/:id/report", {
+    allow: "publish",
+    operationId: "storeReport",
+    summary: "Store the finished report",
+    description:
+      "A `scanstream.report/1` with `Content-Encoding: gzip`, of 8 MiB at most, also after the scan has ended. It is stored " +
+      "once: the same body again changes nothing, another one is refused. Only its reader checks what is in it.",
+    body: { schema: Report, example: undefined, isReadByHandler: true },
+    answers: {
+      200: json(StoredReport, "Stored before, with the same body", ["ETag"]),
+      201: json(StoredReport, "Stored", ["ETag"]),
+      409: problem("A different report of this scan is stored"),
+      415: problem("Not compressed with gzip", ["Accept-Encoding"]),
     },
-    async ({ c, id, write }) => {
+    handle: async ({ c, id, write }) => {
       const report = await readReport(c.req.raw);
       const { isNew } = await write((db) => storeReport(db, id, report));
       const stored = { scan_id: id, size_bytes: report.body.length };
       return c.json(stored, isNew ? 201 : 200, { etag: `"${report.sha256}"` });
     },
-  );
+  });
 
-  scans.on(
-    "GET /scans/:id/report",
-    {
-      allow: "read",
-      operationId: "getReport",
-      summary: "Read the finished report",
-      description:
-        "As it was sent, with `Content-Encoding: gzip`; decompressed for a client whose `Accept-Encoding` has no gzip. With its " +
-        "ETag in `If-None-Match`: 304.",
-      answers: {
-        200: json(Report, "The report", ["ETag"]),
-        304: { description: "Not modified: the client has this report", headers: headers("ETag") },
-        404: problem("No such scan in this tenant, or no report was uploaded for it"),
-      },
+  scans.on("GET /scans/:id/report", {
+    allow: "read",
+    operationId: "getReport",
+    summary: "Read the finished report",
+    description:
+      "As it was sent, with `Content-Encoding: gzip`; decompressed for a client whose `Accept-Encoding` has no gzip. With its " +
+      "ETag in `If-None-Match`: 304.",
+    answers: {
+      200: json(Report, "The report", ["ETag"]),
+      304: { description: "Not modified: the client has this report", headers: headers("ETag") },
+      404: problem("No such scan in this tenant, or no report was uploaded for it"),
     },
-    async ({ c, id, read }) => {
+    handle: async ({ c, id, read }) => {
       const isGzip = acceptsGzip(c.req.header("accept-encoding"));
       const { sha256, sizeBytes } = await read((db) => selectStored(db, id));
       const strong = `"${sha256}"`;
@@ -81,7 +75,7 @@ export function defineReportRoutes(scans: Resource): void {
       };
       return new Response(body, init);
     },
-  );
+  });
 }
 
 /** Read from the database when the client has taken the piece before. */

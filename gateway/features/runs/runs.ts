@@ -1,10 +1,8 @@
 import { desc, eq, inArray, type SQL } from "drizzle-orm";
-import { Hono } from "hono";
 import type * as v from "valibot";
 import { write, type TenantDatabase } from "../../../drizzle/transactions.ts";
 import { isUnavailable, NotFound } from "../../../shared/app_error.ts";
 import { json, problem } from "../../description/operation.ts";
-import type { Allowed } from "../../http/allow.ts";
 import { listByTime } from "../../http/paging.ts";
 import { defineResource, type Call, type Resource } from "../../http/resource.ts";
 import {
@@ -81,11 +79,10 @@ export function defineRuns<Row extends RunRow, Update extends { readonly status?
     isEndedByGatewayAlone: true,
     onPublish: feature.onPublish,
     routes(dependencies) {
-      const routes = new Hono<Allowed>();
-      const resource = defineResource(routes, { tag: `${name}s`, what: name });
+      const resource = defineResource({ tag: `${name}s`, what: name });
       defineRoutes(resource, dependencies);
       feature.defineRoutes(resource, dependencies);
-      return routes;
+      return resource.routes;
     },
     eventStreams: { [`/${name}s`]: defineStream(), ...feature.eventStreams },
     tasks: [{ ...times, run: findSilent }],
@@ -95,57 +92,50 @@ export function defineRuns<Row extends RunRow, Update extends { readonly status?
     const theRun = json(shown, `The ${name} now`);
     const toResource = (row: Row) => kind.toResource(row, dependencies.nowMs());
 
-    resource.list(
-      `GET /${name}s`,
-      {
-        allow: "read",
-        operationId: `list${Name}s`,
-        summary: `List ${name}s, newest first`,
-        list: listByTime(`${name}s`, toResource),
-        of: [shown, `${Name}Page`],
-      },
-      ({ page, readOne }) => readOne((db) => store.selectPage(db, page)),
-    );
+    resource.list(`GET /${name}s`, {
+      allow: "read",
+      operationId: `list${Name}s`,
+      summary: `List ${name}s, newest first`,
+      list: listByTime(`${name}s`, toResource),
+      of: [shown, `${Name}Page`],
+      select: ({ page, readOne }) => readOne((db) => store.selectPage(db, page)),
+    });
 
-    resource.on(
-      `GET /${name}s/:id`,
-      { allow: "read", operationId: `get${Name}`, summary: `Read a ${name}`, answers: { 200: theRun } },
-      async ({ id, readOne }) => toResource(store.require(await readOne((db) => store.byId(db, id)))),
-    );
+    resource.on(`GET /${name}s/:id`, {
+      allow: "read",
+      operationId: `get${Name}`,
+      summary: `Read a ${name}`,
+      answers: { 200: theRun },
+      handle: async ({ id, readOne }) => toResource(store.require(await readOne((db) => store.byId(db, id)))),
+    });
 
-    resource.on(
-      `PATCH /${name}s/:id`,
-      {
-        allow: "publish",
-        operationId: `update${Name}`,
-        summary: update.summary,
-        description:
-          `${update.description} \`pass\`, \`fail\`, \`manual\` and \`not_applicable\` are together no more than ` +
-          `${update.counts} unless it is 0, which means: not known. What is left out is judged by what is stored.`,
-        body: { schema: update.schema, example: update.example },
-        answers: { 200: theRun, 409: problem(`The ${name} has ended`) },
-      },
-      async (call) => {
+    resource.on(`PATCH /${name}s/:id`, {
+      allow: "publish",
+      operationId: `update${Name}`,
+      summary: update.summary,
+      description:
+        `${update.description} \`pass\`, \`fail\`, \`manual\` and \`not_applicable\` are together no more than ` +
+        `${update.counts} unless it is 0, which means: not known. What is left out is judged by what is stored.`,
+      body: { schema: update.schema, example: update.example },
+      answers: { 200: theRun, 409: problem(`The ${name} has ended`) },
+      handle: async (call) => {
         const reported = await report(call);
         await update.announce(call, reported, dependencies);
         return toResource(reported.row);
       },
-    );
+    });
 
-    resource.on(
-      `DELETE /${name}s/:id`,
-      {
-        allow: "decide",
-        operationId: `delete${Name}`,
-        ...texts.deletion,
-        answers: { 204: { description: "Deleted" } },
-      },
-      async ({ c, id, write }) => {
+    resource.on(`DELETE /${name}s/:id`, {
+      allow: "decide",
+      operationId: `delete${Name}`,
+      ...texts.deletion,
+      answers: { 204: { description: "Deleted" } },
+      handle: async ({ c, id, write }) => {
         const deleted = await store.remove(write, id, (row) => feature.announceEnd(row, dependencies));
         await announceDeleted(kind, deleted, dependencies);
         afterResponse(c, announceOrganization(dependencies, deleted));
       },
-    );
+    });
   }
 
   /** The database may store an end and lose its answer: then it is read, because no other request would publish it. */

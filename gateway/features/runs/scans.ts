@@ -118,76 +118,64 @@ function defineRoutes(resource: Resource, dependencies: FeatureDependencies): vo
   const { publishScanCreated } = tenantEvents(announcing(dependencies));
   const announceCreated = (row: ScanRow) => publishScanCreated(tenantChannel(row.tenantId), toScanResource(row));
 
-  resource.on(
-    "POST /scans",
-    {
-      allow: "register",
-      operationId: "createScan",
-      summary: "Register a scan",
-      body: registration,
-      answers: {
-        201: registered,
-        409: problem("The tenant has as many unfinished scans, or organizations, as it may"),
-      },
+  resource.on("POST /scans", {
+    allow: "register",
+    operationId: "createScan",
+    summary: "Register a scan",
+    body: registration,
+    answers: {
+      201: registered,
+      409: problem("The tenant has as many unfinished scans, or organizations, as it may"),
     },
-    async ({ c, principal, body, write }) => {
+    handle: async ({ c, principal, body, write }) => {
       const { row } = await write((db) => putScan(db, principal, body));
       afterResponse(c, announceCreated(row));
       afterResponse(c, announceOrganization(dependencies, row));
       c.header("location", `/api/v1/scans/${row.id}`);
       return toScan(row);
     },
-  );
+  });
 
-  resource.on(
-    "PUT /scans/:id",
-    {
-      allow: "publish",
-      operationId: "putScan",
-      summary: "Register a scan with an id that the client chooses",
-      description: "Sending the same body again returns the same scan, so a client can retry.",
-      body: registration,
-      answers: {
-        200: json(Scan, "Registered before, with the same body", ["Location"]),
-        201: registered,
-        409: problem("Registered before, with another body"),
-      },
+  resource.on("PUT /scans/:id", {
+    allow: "publish",
+    operationId: "putScan",
+    summary: "Register a scan with an id that the client chooses",
+    description: "Sending the same body again returns the same scan, so a client can retry.",
+    body: registration,
+    answers: {
+      200: json(Scan, "Registered before, with the same body", ["Location"]),
+      201: registered,
+      409: problem("Registered before, with another body"),
     },
-    async ({ c, principal, id, body, write }) => {
+    handle: async ({ c, principal, id, body, write }) => {
       const { row, isNew } = await write((db) => putScan(db, principal, body, id));
       // Registered before, its creation may not have been published: the answer of the database was lost.
       afterResponse(c, isNew ? announceCreated(row) : announceScanUpdated(row, dependencies));
       if (isNew) afterResponse(c, announceOrganization(dependencies, row));
       return c.json(toScan(row), isNew ? 201 : 200, { location: `/api/v1/scans/${row.id}` });
     },
-  );
+  });
 
-  resource.on(
-    "POST /scans/:id/cancel",
-    {
-      allow: "register",
-      operationId: "cancelScan",
-      summary: "Ask the scanner to stop",
-      answers: { 202: json(Scan, "Requested now or earlier"), 409: problem("The scan has ended") },
-    },
-    async ({ c, id, write }) => {
+  resource.on("POST /scans/:id/cancel", {
+    allow: "register",
+    operationId: "cancelScan",
+    summary: "Ask the scanner to stop",
+    answers: { 202: json(Scan, "Requested now or earlier"), 409: problem("The scan has ended") },
+    handle: async ({ c, id, write }) => {
       const row = await write((db) => requestCancel(db, id));
       afterResponse(c, announceScanUpdated(row, dependencies));
       return toScan(row);
     },
-  );
+  });
 
-  resource.list(
-    "GET /scans/:id/findings",
-    {
-      allow: "read",
-      operationId: "listFindings",
-      summary: "List a scan's findings",
-      list: findingList,
-      of: [Finding, "FindingPage"],
-    },
-    ({ id, page, read }) => read((db) => selectFindings(db, id, page)),
-  );
+  resource.list("GET /scans/:id/findings", {
+    allow: "read",
+    operationId: "listFindings",
+    summary: "List a scan's findings",
+    list: findingList,
+    of: [Finding, "FindingPage"],
+    select: ({ id, page, read }) => read((db) => selectFindings(db, id, page)),
+  });
 
   defineReportRoutes(resource);
 }

@@ -45,141 +45,121 @@ function teamRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
 }
 
 function defineMembers(routes: Hono<Allowed>): void {
-  const members = defineResource(routes, {
-    tag: "members",
-    what: "member",
-    // A text that cannot be a subject names no member.
-    id: { name: "sub", description: "The member's `sub`, percent-encoded", schema: subSchema },
-  });
-
-  members.list(
-    "GET /members",
+  const members = defineResource(
     {
-      allow: "manage",
-      operationId: "listMembers",
-      summary: "List members, newest first",
-      list: memberList,
-      of: [Member, "MemberPage"],
+      tag: "members",
+      what: "member",
+      // A text that cannot be a subject names no member.
+      id: { name: "sub", description: "The member's `sub`, percent-encoded", schema: subSchema },
     },
-    ({ page, readOne }) => readOne((db) => selectMembers(db, page)),
+    routes,
   );
 
-  members.on(
-    "POST /members",
-    {
-      allow: "appoint",
-      operationId: "addMember",
-      summary: "Add a member, or change the role of a member",
-      body: { schema: newMemberSchema, example: { sub: "ann@acme.example", role: "viewer" } },
-      answers: {
-        200: json(Member, "Already a member; has the given role now"),
-        201: json(Member, "A new member"),
-        ...lockedOut,
-      },
+  members.list("GET /members", {
+    allow: "manage",
+    operationId: "listMembers",
+    summary: "List members, newest first",
+    list: memberList,
+    of: [Member, "MemberPage"],
+    select: ({ page, readOne }) => readOne((db) => selectMembers(db, page)),
+  });
+
+  members.on("POST /members", {
+    allow: "appoint",
+    operationId: "addMember",
+    summary: "Add a member, or change the role of a member",
+    body: { schema: newMemberSchema, example: { sub: "ann@acme.example", role: "viewer" } },
+    answers: {
+      200: json(Member, "Already a member; has the given role now"),
+      201: json(Member, "A new member"),
+      ...lockedOut,
     },
-    async ({ c, principal, body, write }) => {
+    handle: async ({ c, principal, body, write }) => {
       const { member, isNew } = await write((db) => putMember(db, principal, body));
       return c.json(member, isNew ? 201 : 200);
     },
-  );
+  });
 
-  members.on(
-    "PATCH /members/:sub",
-    {
-      allow: "appoint",
-      operationId: "updateMember",
-      summary: "Change a member's role",
-      description: "Applies from the next request on.",
-      body: { schema: memberUpdateSchema, example: { role: "viewer" } },
-      answers: { 200: json(Member, "The member now"), ...lockedOut },
-    },
-    ({ principal, id: sub, body: { role }, write }) => write((db) => updateMember(db, principal, { sub, role })),
-  );
+  members.on("PATCH /members/:sub", {
+    allow: "appoint",
+    operationId: "updateMember",
+    summary: "Change a member's role",
+    description: "Applies from the next request on.",
+    body: { schema: memberUpdateSchema, example: { role: "viewer" } },
+    answers: { 200: json(Member, "The member now"), ...lockedOut },
+    handle: ({ principal, id: sub, body: { role }, write }) =>
+      write((db) => updateMember(db, principal, { sub, role })),
+  });
 
-  members.on(
-    "DELETE /members/:sub",
-    {
-      allow: "manage",
-      operationId: "removeMember",
-      summary: "Remove a member",
-      description: "Applies from the next request on; open streams close within 30 s.",
-      answers: { 204: { description: "Removed" }, ...lockedOut },
-    },
-    ({ principal, id: sub, write }) => write((db) => deleteMember(db, principal, sub)),
-  );
+  members.on("DELETE /members/:sub", {
+    allow: "manage",
+    operationId: "removeMember",
+    summary: "Remove a member",
+    description: "Applies from the next request on; open streams close within 30 s.",
+    answers: { 204: { description: "Removed" }, ...lockedOut },
+    handle: ({ principal, id: sub, write }) => write((db) => deleteMember(db, principal, sub)),
+  });
 }
 
 function defineApiKeys(routes: Hono<Allowed>, { nowMs }: FeatureDependencies): void {
-  const apiKeys = defineResource(routes, { tag: "api keys", what: "API key" });
+  const apiKeys = defineResource({ tag: "api keys", what: "API key" }, routes);
 
-  apiKeys.list(
-    "GET /api-keys",
-    {
-      allow: "manage",
-      operationId: "listApiKeys",
-      summary: "List API keys, newest first, revoked ones too",
-      list: listByTime("api_keys", toApiKey),
-      of: [component("ApiKey", apiKeySchema), "ApiKeyPage"],
-    },
-    ({ page, readOne }) => readOne((db) => selectApiKeys(db, page)),
-  );
+  apiKeys.list("GET /api-keys", {
+    allow: "manage",
+    operationId: "listApiKeys",
+    summary: "List API keys, newest first, revoked ones too",
+    list: listByTime("api_keys", toApiKey),
+    of: [component("ApiKey", apiKeySchema), "ApiKeyPage"],
+    select: ({ page, readOne }) => readOne((db) => selectApiKeys(db, page)),
+  });
 
-  apiKeys.on(
-    "POST /api-keys",
-    {
-      allow: "appoint",
-      operationId: "createApiKey",
-      summary: "Create an API key; it is shown only once",
-      body: {
-        schema: newApiKeySchema,
-        example: { name: "nightly scan", scopes: ["publish"], expires_at: "2027-01-31T00:00:00.000Z" },
-      },
-      answers: {
-        201: json(component("CreatedApiKey", createdApiKeySchema), "The key"),
-        409: problem("The tenant has as many keys as it may"),
-      },
+  apiKeys.on("POST /api-keys", {
+    allow: "appoint",
+    operationId: "createApiKey",
+    summary: "Create an API key; it is shown only once",
+    body: {
+      schema: newApiKeySchema,
+      example: { name: "nightly scan", scopes: ["publish"], expires_at: "2027-01-31T00:00:00.000Z" },
     },
-    async ({ principal, body, write }) => {
+    answers: {
+      201: json(component("CreatedApiKey", createdApiKeySchema), "The key"),
+      409: problem("The tenant has as many keys as it may"),
+    },
+    handle: async ({ principal, body, write }) => {
       if (body.expires_at !== null && Date.parse(body.expires_at) <= nowMs()) {
         throw new InvalidBody([{ pointer: "/expires_at", detail: "is in the past: expected a future time" }]);
       }
       return write((db) => insertApiKey(db, principal, body));
     },
-  );
+  });
 
-  apiKeys.on(
-    "DELETE /api-keys/:id",
-    {
-      allow: "manage",
-      operationId: "revokeApiKey",
-      summary: "Revoke an API key",
-      description: "Cannot be undone. Applies from the next request on; open streams close within 30 s.",
-      answers: { 204: { description: "Revoked now or earlier" }, 409: problem("The calling key") },
-    },
-    ({ principal, id, write }) => write((db) => revokeApiKey(db, principal, id)),
-  );
+  apiKeys.on("DELETE /api-keys/:id", {
+    allow: "manage",
+    operationId: "revokeApiKey",
+    summary: "Revoke an API key",
+    description: "Cannot be undone. Applies from the next request on; open streams close within 30 s.",
+    answers: { 204: { description: "Revoked now or earlier" }, 409: problem("The calling key") },
+    handle: ({ principal, id, write }) => write((db) => revokeApiKey(db, principal, id)),
+  });
 }
 
 const maxFilterLength = 255;
 
 function defineAudit(routes: Hono<Allowed>): void {
-  const audit = defineResource(routes, { tag: "audit", what: "audit event" });
-  audit.list(
-    "GET /audit",
-    {
-      allow: "manage",
-      operationId: "listAuditEvents",
-      summary: "List the audit trail, newest first",
-      query: {
-        action: textParameter(maxFilterLength, "Such as `member.created`"),
-        actor: textParameter(maxFilterLength, "A token's `sub` or an API key's id"),
-        target: textParameter(maxFilterLength, "The target: a member's `sub`, or an id"),
-        from: timeParameter("From then on"),
-        to: timeParameter("Before then"),
-      },
-      list: auditList,
-      of: [component("AuditEvent", auditEventSchema), "AuditPage"],
+  const audit = defineResource({ tag: "audit", what: "audit event" }, routes);
+  audit.list("GET /audit", {
+    allow: "manage",
+    operationId: "listAuditEvents",
+    summary: "List the audit trail, newest first",
+    query: {
+      action: textParameter(maxFilterLength, "Such as `member.created`"),
+      actor: textParameter(maxFilterLength, "A token's `sub` or an API key's id"),
+      target: textParameter(maxFilterLength, "The target: a member's `sub`, or an id"),
+      from: timeParameter("From then on"),
+      to: timeParameter("Before then"),
     },
-    ({ page, parameters, readOne }) => readOne((db) => selectAuditEvents(db, { page, filter: parameters })),
-  );
+    list: auditList,
+    of: [component("AuditEvent", auditEventSchema), "AuditPage"],
+    select: ({ page, parameters, readOne }) => readOne((db) => selectAuditEvents(db, { page, filter: parameters })),
+  });
 }

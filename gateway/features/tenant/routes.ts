@@ -1,4 +1,4 @@
-import { Hono } from "hono";
+import type { Hono } from "hono";
 import * as v from "valibot";
 import { overviewSchema, seenSchema } from "./overview_schema.ts";
 import { tenantSchema } from "../../../shared/schemas/team.ts";
@@ -36,96 +36,77 @@ export function tenantFeature(keeping: Keeping): Feature {
 
 function tenantRoutes(dependencies: FeatureDependencies, { retentionDays }: Keeping): Hono<Allowed> {
   const { log, nowMs } = dependencies;
-  const routes = new Hono<Allowed>();
-  const resource = defineResource(routes, { tag: "tenant", what: "tenant" });
+  const resource = defineResource({ tag: "tenant", what: "tenant" });
 
-  resource.on(
-    "GET /overview",
-    {
-      allow: "read",
-      operationId: "getOverview",
-      summary: "Read what the first view of the page shows, with the session, in one request",
-      answers: { 200: json(component("Overview", overviewSchema), "The tenant now") },
-    },
-    async ({ c, principal, read }) => {
+  resource.on("GET /overview", {
+    allow: "read",
+    operationId: "getOverview",
+    summary: "Read what the first view of the page shows, with the session, in one request",
+    answers: { 200: json(component("Overview", overviewSchema), "The tenant now") },
+    handle: async ({ c, principal, read }) => {
       const overview = await read((db) => readOverview(db, principal, nowMs()));
       return { session: await sessionOf(c, principal), ...overview };
     },
-  );
+  });
 
-  resource.on(
-    "PUT /seen",
-    {
-      allow: "read",
-      operationId: "putSeen",
-      summary: "Store that the member has seen what there is now",
-      description: "The page sends it when it is left. An API key has no membership to store it in.",
-      answers: { 200: json(component("Seen", seenSchema), "When that was") },
-    },
-    async ({ principal, write }) => {
+  resource.on("PUT /seen", {
+    allow: "read",
+    operationId: "putSeen",
+    summary: "Store that the member has seen what there is now",
+    description: "The page sends it when it is left. An API key has no membership to store it in.",
+    answers: { 200: json(component("Seen", seenSchema), "When that was") },
+    handle: async ({ principal, write }) => {
       const seenAt = await write((db) => storeSeen(db, principal));
       return { seen_at: seenAt?.toISOString() ?? null };
     },
-  );
+  });
 
-  resource.on(
-    "GET /tenant",
-    {
-      allow: "manage",
-      operationId: "getTenant",
-      summary: "Read the tenant, and its retention",
-      answers: { 200: json(Tenant, "The tenant"), ...wasDeleted },
-    },
-    async ({ read }) => ({ ...(await read(selectTenant)), retention_days: retentionDays }),
-  );
+  resource.on("GET /tenant", {
+    allow: "manage",
+    operationId: "getTenant",
+    summary: "Read the tenant, and its retention",
+    answers: { 200: json(Tenant, "The tenant"), ...wasDeleted },
+    handle: async ({ read }) => ({ ...(await read(selectTenant)), retention_days: retentionDays }),
+  });
 
-  resource.on(
-    "PATCH /tenant",
-    {
-      allow: "manage",
-      operationId: "renameTenant",
-      summary: "Rename the tenant",
-      body: nameBody,
-      answers: { 200: json(Tenant, "The tenant under its new name"), ...wasDeleted },
-    },
-    async ({ body: { name }, write }) => ({
+  resource.on("PATCH /tenant", {
+    allow: "manage",
+    operationId: "renameTenant",
+    summary: "Rename the tenant",
+    body: nameBody,
+    answers: { 200: json(Tenant, "The tenant under its new name"), ...wasDeleted },
+    handle: async ({ body: { name }, write }) => ({
       ...(await write((db) => renameTenant(db, name))),
       retention_days: retentionDays,
     }),
-  );
+  });
 
-  resource.on(
-    "DELETE /tenant",
-    {
-      allow: "manage",
-      operationId: "deleteTenant",
-      summary: "Delete the tenant and all its data",
-      description:
-        "Scans, monitors, members, keys and the audit trail; nothing brings them back. The body's `name` is the tenant's, to " +
-        "confirm it. Where the request was interrupted, the same request again goes on. Open streams close within 30 seconds.",
-      body: nameBody,
-      answers: { 204: { description: "Deleted" } },
-    },
-    async ({ principal, body: { name }, write }) => {
+  resource.on("DELETE /tenant", {
+    allow: "manage",
+    operationId: "deleteTenant",
+    summary: "Delete the tenant and all its data",
+    description:
+      "Scans, monitors, members, keys and the audit trail; nothing brings them back. The body's `name` is the tenant's, to " +
+      "confirm it. Where the request was interrupted, the same request again goes on. Open streams close within 30 seconds.",
+    body: nameBody,
+    answers: { 204: { description: "Deleted" } },
+    handle: async ({ principal, body: { name }, write }) => {
       await deleteInBatches(() => write((db) => deleteTenantStep(db, name)));
       // Its audit trail went with it.
       const actor = { actor_kind: principal.kind, actor_id: principal.id };
       log.warn({ tenant_id: principal.tenantId, name, ...actor }, "a tenant was deleted");
     },
-  );
+  });
 
-  resource.on(
-    "GET /tenant/export",
-    {
-      allow: "manage",
-      operationId: "exportTenant",
-      summary: "Export the tenant",
-      description:
-        'Lines of JSON: a header, `{"table", "row"}` for each row, and how many rows there are; without that last line the file ' +
-        "was cut. API keys are listed without what they are, and the audit trail stays here.",
-      answers: { 200: answer("application/x-ndjson", v.string(), "The tenant"), ...wasDeleted },
-    },
-    async ({ c, principal, read }) => {
+  resource.on("GET /tenant/export", {
+    allow: "manage",
+    operationId: "exportTenant",
+    summary: "Export the tenant",
+    description:
+      'Lines of JSON: a header, `{"table", "row"}` for each row, and how many rows there are; without that last line the file ' +
+      "was cut. API keys are listed without what they are, and the audit trail stays here.",
+    answers: { 200: answer("application/x-ndjson", v.string(), "The tenant"), ...wasDeleted },
+    handle: async ({ c, principal, read }) => {
       accountOf(c.req.raw).takeAnswer(heldBytes);
       const tenant = await read(selectTenant);
       return c.body(pulledStream(encoded(exportTenant(read, tenant, nowMs()))), 200, {
@@ -133,9 +114,9 @@ function tenantRoutes(dependencies: FeatureDependencies, { retentionDays }: Keep
         "content-disposition": `attachment; filename="tenant-${principal.tenantId}.ndjson"`,
       });
     },
-  );
+  });
 
-  return routes;
+  return resource.routes;
 }
 
 /** A page of the largest rows, in the gateway and on its way to a client that reads slowly. */
