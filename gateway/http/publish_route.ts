@@ -9,20 +9,29 @@ import {
   type ChannelName,
 } from "../../shared/channel_name.ts";
 import {
+  deliveryIdPattern,
   encodeChannelEvent,
   EventError,
+  isEventType,
   maxBatchEvents,
   requireDeliveryId,
-  requireEvent,
   terminalTypeOf,
   toMessage,
+  verbs,
 } from "../../shared/event.ts";
 import { isJsonObject } from "../../shared/json.ts";
-import { batchSizeMessage, newEventSchema, publishedSchema } from "./event_schema.ts";
+import { count, described } from "../../shared/schemas/primitives.ts";
 import { withTimeout } from "../../shared/with_timeout.ts";
 import { component, json, problem } from "../description/operation.ts";
 import type { Feature } from "../features/features.ts";
-import { gatewayProducer, markLost, storeBatch, type Batch, type Message } from "../streaming/published.ts";
+import {
+  gatewayProducer,
+  markLost,
+  storeBatch,
+  type Batch,
+  type Message,
+  type PublishedEvent,
+} from "../streaming/published.ts";
 import type { Allowed } from "./allow.ts";
 import { readJson } from "./body.ts";
 import type { Dependencies } from "./dependencies.ts";
@@ -37,7 +46,38 @@ const publishTimeoutMs = 10_000;
 /** Events that are stored are answered soon, also when the broker does not answer. */
 const liveTimeoutMs = 2000;
 
-const NewEvent = component("NewEvent", newEventSchema);
+const scalar = v.union([v.string(), v.number(), v.boolean(), v.null()]);
+
+/** An event as the OpenAPI document describes it. `encodeChannelEvent` checks it, and the size of the data with it. */
+const NewEvent = component(
+  "NewEvent",
+  v.pipe(
+    v.object({
+      type: v.pipe(
+        v.string(),
+        v.maxLength(200),
+        v.check((type) => isEventType(type)),
+        v.metadata({ pattern: `^[a-z][a-z0-9_]*\\.(?:${verbs.join("|")})$` }),
+        v.description("`<resource>.<verb>`"),
+      ),
+      data: described(
+        v.record(v.string(), v.union([scalar, v.array(scalar)])),
+        "Flat; at most 64 KiB as JSON in UTF-8",
+      ),
+      delivery_id: described(
+        v.exactOptional(v.pipe(v.string(), v.regex(deliveryIdPattern))),
+        "`<producer>.<n>`, with n rising: an event that is sent again under its id is passed on once. Required where events are " +
+          "stored; there n begins at 1 and rises by 1",
+      ),
+    }),
+    v.metadata({
+      description: "An event whose type ends in `.end` carries the UUID of its resource as `<resource>_id`.",
+      not: { required: ["events"] },
+    }),
+  ),
+);
+
+const batchSizeMessage = `expected an array of 1 to ${maxBatchEvents} events`;
 const NewEvents = component(
   "NewEvents",
   v.pipe(
@@ -50,6 +90,20 @@ const NewEvents = component(
     }),
     v.description("The gateway publishes all events in order, or none"),
   ),
+);
+
+const PublishedEvents = component(
+  "PublishedEvents",
+  v.object({
+    stored: described(
+      count,
+      "How many of the events were stored now; 0 where they had been, and on channels of which nothing is stored",
+    ),
+    live: described(
+      v.boolean(),
+      "False: not all were sent to the open streams, which are closed within 30 s, so that their clients read what is stored",
+    ),
+  }),
 );
 
 const exampleScanId = "7c9e6679-7425-40de-944b-e07fc1f90ae7";
@@ -100,7 +154,7 @@ export function publishRoute(dependencies: Dependencies, features: readonly Publ
       isReadByHandler: true,
     },
     answers: {
-      202: json(component("PublishedEvents", publishedSchema), "Stored, or handed over"),
+      202: json(PublishedEvents, "Stored, or handed over"),
       404: problem("Only where events are stored: no such resource in this tenant"),
       409: problem("Only where events are stored: the resource has ended, or events before these are missing"),
     },
@@ -121,25 +175,25 @@ export function publishRoute(dependencies: Dependencies, features: readonly Publ
       const messages = bodies.map((body) => ({ channel, message: toMessageOf(name, body) }));
       if (onPublish === undefined) {
         await handOver(messages, publishTimeoutMs);
-        return c.json({ stored: 0, live: true }, 202);
+        return { stored: 0, live: true };
       }
-      const events = bodies.map(({ type, data, pointer }) => ({
-        ...requireEvent(type, data),
-        pointer: `${pointer}/data`,
-      }));
+      // What has a message was checked.
+      const events = bodies.map(
+        ({ type, data, pointer }) => ({ type, payload: data, pointer: `${pointer}/data` }) as PublishedEvent,
+      );
       const batch = { channel, name, ...requireNumbers(bodies), events };
       const { stored, more } = await write((tx) => storeBatch(tx, onPublish, batch));
       messages.push(...more);
       try {
         await handOver(messages, liveTimeoutMs);
-        return c.json({ stored, live: true }, 202);
+        return { stored, live: true };
       } catch {
         const channels = [...new Set(messages.map((message) => message.channel))];
         // Without it the recheck still finds what nothing followed.
         await write((tx) => markLost(tx, channels)).catch((error: unknown) =>
           dependencies.log.warn({ error, channel }, "streams that missed an event could not be marked"),
         );
-        return c.json({ stored, live: false }, 202);
+        return { stored, live: false };
       }
     },
   });

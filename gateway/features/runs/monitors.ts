@@ -31,21 +31,12 @@ import { findCountProblem, monitorStore, type Reported } from "./store.ts";
 const maxFilterLength = 200;
 const Monitor = component("Monitor", monitorSchema);
 const Change = component("Change", changeSchema);
-const changeList = listOf("changes", ({ createdAt, number }: ChangeRow) => [createdAt, String(number)], toChange, {
-  isKey: (key) => /^\d{1,15}$/.test(key),
-});
-const presentList = listOf(
-  "monitor_findings",
-  ({ createdAt, fingerprint }: ChangeRow) => [createdAt, fingerprint],
-  toChange,
-);
 
 /** Monitors, their changes and streams. */
 export const monitors = defineRuns({
   kind: monitorKind,
   store: monitorStore,
   shown: Monitor,
-  toSnapshot: (row, nowMs) => ({ type: "monitor.snapshot", data: toMonitor(row, nowMs) }),
   texts: {
     tag: "The current results of an org, and their changes",
     deletion: {
@@ -147,7 +138,9 @@ function defineRoutes(resource: Resource, dependencies: FeatureDependencies): vo
     operationId: "listChanges",
     summary: "List a monitor's changes, newest first",
     query: { fingerprint: textParameter(maxFilterLength, "One finding"), check: checkParameter("One check") },
-    list: changeList,
+    list: listOf("changes", ({ createdAt, number }: ChangeRow) => [createdAt, String(number)], toChange, {
+      isKey: (key) => /^\d{1,15}$/.test(key),
+    }),
     of: [Change, "ChangePage"],
     select: ({ id, page, parameters: filter, read }) => read((db) => selectChanges(db, id, { page, filter })),
   });
@@ -157,7 +150,7 @@ function defineRoutes(resource: Resource, dependencies: FeatureDependencies): vo
     operationId: "listMonitorFindings",
     summary: "List a monitor's present findings",
     description: "The last change of each finding that is still there; its `to` is the present verdict.",
-    list: presentList,
+    list: listOf("monitor_findings", ({ createdAt, fingerprint }: ChangeRow) => [createdAt, fingerprint], toChange),
     of: [Change, "ChangePage"],
     answer: "One page, by fingerprint",
     select: ({ id, page, read }) => read((db) => selectPresentFindings(db, id, page)),

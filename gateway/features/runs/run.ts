@@ -12,6 +12,7 @@ import { scanEvents } from "../../../shared/scan_events.ts";
 import { scanEventSchemas, scanSchema, type Scan } from "../../../shared/schemas/scan.ts";
 import type { ScanResource } from "../../../shared/schemas/tenant_events.ts";
 import type { Publisher } from "../../../shared/send_event.ts";
+import type { SnapshotEvent } from "../../streaming/event_stream_definition.ts";
 import { alsoToTenant, announcing, tenantChannel, type AnnounceOptions } from "../announce.ts";
 import { toFields } from "../stored_fields.ts";
 
@@ -32,9 +33,11 @@ export interface RunKind<Row extends RunRow> {
   readonly deletedStatus: ScanRow["status"];
   /** Returns the run as the API shows it. */
   readonly toResource: (row: Row, nowMs: number) => object;
+  /** Returns the event that a stream begins with. */
+  readonly toSnapshot: (row: Row, nowMs: number) => SnapshotEvent;
 }
 
-export type AnyRunKind = Omit<RunKind<RunRow>, "toResource">;
+export type AnyRunKind = Omit<RunKind<RunRow>, "toResource" | "toSnapshot">;
 
 export const scanKind: RunKind<ScanRow> = {
   name: "scan",
@@ -42,6 +45,7 @@ export const scanKind: RunKind<ScanRow> = {
   details: { table: findings, owner: findings.scanId },
   deletedStatus: "cancelled",
   toResource: toScan,
+  toSnapshot: (row) => ({ type: "scan.snapshot", data: toScanResource(row) }),
 };
 
 export const monitorKind: RunKind<MonitorRow> = {
@@ -50,6 +54,7 @@ export const monitorKind: RunKind<MonitorRow> = {
   details: { table: changes, owner: changes.monitorId },
   deletedStatus: "ended" as ScanRow["status"],
   toResource: toMonitor,
+  toSnapshot: (row, nowMs) => ({ type: "monitor.snapshot", data: toMonitor(row, nowMs) }),
 };
 
 type RunId = Pick<RunRow, "id" | "tenantId">;

@@ -11,7 +11,6 @@ import {
   type ChannelsResult,
   type EventStream,
   type Snapshot,
-  type SnapshotEvent,
 } from "../../streaming/event_stream_definition.ts";
 import type { OnPublish } from "../../streaming/published.ts";
 import { afterResponse, announceAll } from "../announce.ts";
@@ -39,7 +38,6 @@ export interface RunFeature<Row extends RunRow, Update extends { readonly status
     readonly deletion: { readonly summary: string; readonly description: string };
     readonly stream: string;
   };
-  readonly toSnapshot: (row: Row, nowMs: number) => SnapshotEvent;
   /** Publishes that a run has ended which is deleted. */
   readonly announceEnd: (row: Row, dependencies: FeatureDependencies) => Promise<void>;
   readonly update: {
@@ -159,7 +157,7 @@ export function defineRuns<Row extends RunRow, Update extends { readonly status?
     return defineEventStream({
       prefix: name,
       getChannels: ({ db, params }) => getChannels(kind, db, [params.id]),
-      getSnapshot: ({ db, params }) => getSnapshot(feature, db, [params.id]),
+      getSnapshot: ({ db, params }) => getSnapshot(kind, db, [params.id]),
       text: {
         operationId: `follow${Name}`,
         summary: `Follow a ${name}`,
@@ -207,7 +205,7 @@ export async function getChannels(
 
 /** All of them, newest first; one that was deleted in the meantime is not there. */
 export async function getSnapshot<Row extends RunRow>(
-  { kind: { table }, toSnapshot }: Pick<RunFeature<Row, never>, "kind" | "toSnapshot">,
+  { table, toSnapshot }: RunKind<Row>,
   db: TenantDatabase,
   ids: readonly string[],
 ): Promise<Snapshot> {

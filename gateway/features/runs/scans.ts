@@ -36,18 +36,9 @@ const registration = {
   whenEmpty: {},
 };
 const registered = json(Scan, "Registered", ["Location"]);
-const findingList = listOf(
-  "findings",
-  ({ createdAt, fingerprint }: FindingRow) => [createdAt, fingerprint],
-  toFinding,
-  {
-    sizeOf: ({ size }) => size,
-  },
-);
 
 /** A producer PATCHes its scan far more often. */
 const staleSeconds = 15 * 60;
-const toSnapshot = (row: ScanRow) => ({ type: "scan.snapshot", data: toScanResource(row) }) as const;
 
 /** `GET /event-stream?scan_id=…&scan_id=…`: several scans, live, until the last one's `scan.end`. */
 const scansEventStream = defineEventStream({
@@ -55,7 +46,7 @@ const scansEventStream = defineEventStream({
   path: "/event-stream",
   isFor: (query) => query.has("scan_id"),
   getChannels: (request) => getChannels(scanKind, request.db, parseScanIds(request)),
-  getSnapshot: async (request) => getSnapshot({ kind: scanKind, toSnapshot }, request.db, parseScanIds(request)),
+  getSnapshot: async (request) => getSnapshot(scanKind, request.db, parseScanIds(request)),
 });
 
 /** Scans, their findings, reports and streams. */
@@ -63,7 +54,6 @@ export const scans = defineRuns({
   kind: scanKind,
   store: scanStore,
   shown: Scan,
-  toSnapshot,
   texts: {
     tag: "Scans, findings and reports",
     deletion: {
@@ -172,7 +162,9 @@ function defineRoutes(resource: Resource, dependencies: FeatureDependencies): vo
     allow: "read",
     operationId: "listFindings",
     summary: "List a scan's findings",
-    list: findingList,
+    list: listOf("findings", ({ createdAt, fingerprint }: FindingRow) => [createdAt, fingerprint], toFinding, {
+      sizeOf: ({ size }) => size,
+    }),
     of: [Finding, "FindingPage"],
     select: ({ id, page, read }) => read((db) => selectFindings(db, id, page)),
   });

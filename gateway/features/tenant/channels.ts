@@ -1,7 +1,7 @@
 import { defineEventStream, type ChannelsRequest, type Snapshot } from "../../streaming/event_stream_definition.ts";
 import { toOrganizationResource } from "../organizations/organization.ts";
 import { selectOrganizationRows } from "../organizations/organization_store.ts";
-import { toMonitor, toScanResource } from "../runs/run.ts";
+import { monitorKind, scanKind } from "../runs/run.ts";
 import { monitorStore, selectUnfinishedScans } from "../runs/store.ts";
 import { tenantChannel, tenantPrefix } from "../announce.ts";
 
@@ -26,8 +26,8 @@ async function getSnapshot({ db, principal }: Pick<ChannelsRequest, "db" | "prin
           organizations: organizationRows.length,
         },
       },
-      ...scanRows.map((row) => ({ type: "scan.snapshot" as const, data: toScanResource(row) })),
-      ...monitorRows.map((row) => ({ type: "monitor.snapshot" as const, data: toMonitor(row, nowMs) })),
+      ...scanRows.map((row) => scanKind.toSnapshot(row, nowMs)),
+      ...monitorRows.map((row) => monitorKind.toSnapshot(row, nowMs)),
       ...organizationRows.map((row) => ({
         type: "organization.snapshot" as const,
         data: toOrganizationResource(row, nowMs),
