@@ -4,7 +4,7 @@ import { HTTPException } from "hono/http-exception";
 import { methodNotAllowed } from "hono/method-not-allowed";
 import { requestId } from "hono/request-id";
 import { AppError } from "../shared/app_error.ts";
-import { anyone, requireDeclared } from "./auth/access.ts";
+import { anyone, requireDeclared } from "./http/allow.ts";
 import type { Dependencies } from "./http/dependencies.ts";
 import { eventStreamsOf, type EventStreams, type Feature } from "./features/features.ts";
 import { isUnexpected, methodRefused, problemResponse } from "./http/problem.ts";

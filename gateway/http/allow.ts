@@ -1,6 +1,6 @@
 import type { MiddlewareHandler } from "hono";
+import type { RouterRoute } from "hono/types";
 import type { Database } from "../../drizzle/database.ts";
-import { declareAccess } from "../auth/access.ts";
 import type { Authenticator } from "../auth/authenticate.ts";
 import { accessOf, requireAuthority, type Access } from "../auth/membership.ts";
 import { permissions, type Permission } from "../auth/permissions.ts";
@@ -56,4 +56,52 @@ function allowBy(permission: Permission, isCheckedFirst: boolean): MiddlewareHan
     if (!isChecked) await requireAuthority(database, principal);
   };
   return declareAccess(permission, handler as MiddlewareHandler);
+}
+
+/** The first handler of a route that needs no credential. */
+export const anyone = openTo("public");
+
+/** The first handler of a route that authenticates its caller itself, and asks for no permission. Each is another one, to be described. */
+export function openTo(access: "public" | "session") {
+  return declareAccess<MiddlewareHandler>(access, (_c, next) => next());
+}
+
+/** Callers that may use a route: `session` is any valid credential, `public` everybody, also with a secret that the route checks itself. */
+type RouteAccess = Permission | "session" | "public";
+
+/** The handler, with what `requireDeclared` reads. */
+export function declareAccess<Handler extends object>(
+  access: RouteAccess,
+  handler: Handler,
+): Handler & { readonly access: RouteAccess } {
+  return Object.assign(handler, { access });
+}
+
+export interface DeclaredRoute {
+  readonly method: string;
+  readonly path: string;
+  readonly access: RouteAccess;
+}
+
+/**
+ * Each route with the access that the first of its handlers declares. Throws `TypeError` for a route that declares none, so that a
+ * gateway with one does not start.
+ */
+export function requireDeclared(routes: readonly RouterRoute[]): readonly DeclaredRoute[] {
+  const declared = new Map<string, DeclaredRoute>();
+  for (const { method, path, handler } of routes) {
+    const name = `${method} ${path}`;
+    if (declared.has(name)) continue;
+    if (!("access" in handler && isAccess(handler.access))) {
+      throw new TypeError(
+        `Cannot mount ${name}: it declares no permission. Put allow("…") before its handler, or anyone for a public route`,
+      );
+    }
+    declared.set(name, { method, path, access: handler.access });
+  }
+  return [...declared.values()];
+}
+
+function isAccess(access: unknown): access is RouteAccess {
+  return [...Object.keys(permissions), "session", "public"].includes(access as string);
 }

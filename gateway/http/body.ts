@@ -4,7 +4,7 @@ import { isJsonObject } from "../../shared/json.ts";
 import { bodyTooLarge, readBounded } from "../../shared/read_bounded.ts";
 import type { FieldProblem } from "./problem_schema.ts";
 import { accountOf } from "../limits.ts";
-import { InvalidBody } from "./problem.ts";
+import { InvalidBody, invalidField } from "./problem.ts";
 
 export interface BodyOptions {
   readonly maxBytes: number;
@@ -44,7 +44,7 @@ export function parseBody<Schema extends v.GenericSchema>(
   pointer = "",
 ): v.InferOutput<Schema> {
   // For valibot an array is an object as well.
-  if (!isJsonObject(body)) throw new InvalidBody([{ pointer, detail: "expected a JSON object" }]);
+  if (!isJsonObject(body)) throw invalidField(pointer, "expected a JSON object");
   const first = v.safeParse(schema, body, { abortEarly: true });
   if (first.success) return first.output;
   const isLarge = JSON.stringify(body).length > maxLengthForAllProblems;
@@ -52,13 +52,12 @@ export function parseBody<Schema extends v.GenericSchema>(
   throw new InvalidBody(issues.slice(0, maxReportedFields).map((issue) => toFieldProblem(issue, pointer)));
 }
 
-/** One step of a JSON pointer, RFC 6901. */
-function toPointer(key: unknown): string {
-  return `/${String(key).replaceAll("~", "~0").replaceAll("/", "~1").slice(0, 80)}`;
-}
-
-function toFieldProblem(issue: v.BaseIssue<unknown>, base: string): FieldProblem {
-  return { pointer: base + (issue.path ?? []).map((item) => toPointer(item.key)).join(""), detail: issue.message };
+/** https://www.rfc-editor.org/rfc/rfc6901 */
+function toFieldProblem({ path, message }: v.BaseIssue<unknown>, base: string): FieldProblem {
+  const steps = (path ?? []).map(
+    ({ key }) => `/${String(key).replaceAll("~", "~0").replaceAll("/", "~1").slice(0, 80)}`,
+  );
+  return { pointer: base + steps.join(""), detail: message };
 }
 
 /** Throws `AppError` for a content type that is not JSON, and for a body that is compressed; no type at all is fine. */

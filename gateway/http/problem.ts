@@ -15,6 +15,11 @@ export class InvalidBody extends AppError {
   }
 }
 
+/** A body with one wrong field; an empty pointer is the body itself. */
+export function invalidField(pointer: string, detail: string): InvalidBody {
+  return new InvalidBody([{ pointer, detail }]);
+}
+
 /** A known path with another method names the right ones. */
 export function methodRefused(method: string, allowed: readonly string[]): AppError {
   const allow = allowed.join(", ");

@@ -35,7 +35,7 @@ import {
 import type { Allowed } from "./allow.ts";
 import { readJson } from "./body.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { InvalidBody } from "./problem.ts";
+import { invalidField } from "./problem.ts";
 import { defineResource } from "./resource.ts";
 
 /** Limit of one event or a batch. */
@@ -220,22 +220,20 @@ interface BodyEvent {
   readonly delivery_id?: unknown;
 }
 
-const refused = (pointer: string, detail: string) => new InvalidBody([{ pointer, detail }]);
-
 /** One event, or `{"events": […]}`. */
 function eventsOf(body: unknown): readonly BodyEvent[] {
-  if (!isJsonObject(body)) throw refused("", "expected a JSON object with type and data, or with events");
+  if (!isJsonObject(body)) throw invalidField("", "expected a JSON object with type and data, or with events");
   const { events } = body;
   if (events === undefined) return [{ ...body, pointer: "" }];
   const other = ["type", "data", "delivery_id"].find((name) => name in body);
-  if (other !== undefined) throw refused(`/${other}`, "expected an event, or events, and not both");
+  if (other !== undefined) throw invalidField(`/${other}`, "expected an event, or events, and not both");
   if (!Array.isArray(events) || events.length === 0 || events.length > maxBatchEvents) {
-    throw refused("/events", batchSizeMessage);
+    throw invalidField("/events", batchSizeMessage);
   }
   return events.map((event: unknown, index) => {
     const pointer = `/events/${index}`;
     if (isJsonObject(event)) return { ...event, pointer };
-    throw refused(pointer, "expected a JSON object with type and data");
+    throw invalidField(pointer, "expected a JSON object with type and data");
   });
 }
 
@@ -250,7 +248,7 @@ function toMessageOf(name: ChannelName, { type, data, delivery_id: deliveryId, p
     if (!(error instanceof EventError)) throw error;
     throw new AppError(error.code, pointer === "" ? error.message : `${pointer}: ${error.message}`);
   }
-  throw refused(`${pointer}/delivery_id`, `expected another producer than ${gatewayProducer}`);
+  throw invalidField(`${pointer}/delivery_id`, `expected another producer than ${gatewayProducer}`);
 }
 
 /** Throws `InvalidBody` unless the events, whose ids are checked, are numbered one after the other by one producer. */
@@ -261,7 +259,7 @@ function requireNumbers(events: readonly BodyEvent[]): Pick<Batch, "producer" | 
   const wrong = ids.findIndex((id, index) => id !== `${producer}.${first + index}`);
   if (wrong === -1 && first > 0) return { producer, first };
   const expected = wrong > 0 ? `${producer}.${first + wrong}` : "<producer>.<n> with n from 1 on";
-  throw refused(
+  throw invalidField(
     `${events[Math.max(wrong, 0)]?.pointer}/delivery_id`,
     `expected ${expected}: events of this channel are stored, each once by its delivery_id`,
   );

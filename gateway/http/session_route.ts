@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import { Hono, type Context } from "hono";
 import { describeRoute } from "hono-openapi";
-import { openTo } from "../auth/access.ts";
+import { openTo } from "./allow.ts";
 import type { Database } from "../../drizzle/database.ts";
 import { readOne } from "../../drizzle/transactions.ts";
 import { sessionSchema, type Session } from "./session_schema.ts";

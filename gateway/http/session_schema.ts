@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { described, strictObject, uuid, type Output } from "../../shared/schemas/primitives.ts";
+import { described, uuid, type Output } from "../../shared/schemas/primitives.ts";
 import { roleSchema, scopeSchema } from "../../shared/schemas/team.ts";
 
 const tenantSchema = v.object({
@@ -17,27 +17,6 @@ export const sessionSchema = v.object({
   tenant: v.nullable(described(tenantSchema, "Null: the token is for several, and none was named")),
   tenants: described(v.array(tenantSchema), "Those of the token that the caller is a member of"),
 });
-
-const pathMessage = "expected the path of an event stream, like /api/v1/event-stream";
-
-export const streamTokenRequestSchema = v.pipe(
-  strictObject({
-    event_stream: v.exactOptional(
-      v.pipe(
-        v.string(pathMessage),
-        v.maxLength(8192, pathMessage),
-        v.description("Path and query of any event stream of this gateway"),
-      ),
-    ),
-    scan_id: v.exactOptional(described(uuid("expected the UUID of a scan"), "In place of a scan's path")),
-  }),
-  v.check(
-    (body) => (body.event_stream === undefined) !== (body.scan_id === undefined),
-    "expected either event_stream or scan_id",
-  ),
-  v.metadata({ oneOf: [{ required: ["event_stream"] }, { required: ["scan_id"] }] }),
-);
-export const streamTokenSchema = v.object({ access_token: v.string(), expires_in: v.literal(60) });
 
 /** Addresses of the issuer, from its discovery document. */
 const issuerEndpointsSchema = v.object({

@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import { describeRoute } from "hono-openapi";
 import * as v from "valibot";
-import { openTo } from "../auth/access.ts";
+import { openTo } from "./allow.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { toProblem } from "./problem.ts";
 import { AppError, PermissionDenied } from "../../shared/app_error.ts";

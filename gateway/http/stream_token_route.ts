@@ -1,6 +1,6 @@
 import type { Hono } from "hono";
-import type * as v from "valibot";
-import { streamTokenRequestSchema, streamTokenSchema } from "./session_schema.ts";
+import * as v from "valibot";
+import { described, strictObject, uuid } from "../../shared/schemas/primitives.ts";
 import { streamTokenSeconds } from "../auth/stream_tokens.ts";
 import type { EventStreams } from "../features/features.ts";
 import { findEventStream, isSnapshotRequested, type RequestedStream } from "../streaming/event_stream.ts";
@@ -8,8 +8,29 @@ import { findChannels } from "../streaming/channel_manager.ts";
 import { component, json, problem } from "../description/operation.ts";
 import type { Allowed } from "./allow.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { InvalidBody } from "./problem.ts";
+import { invalidField } from "./problem.ts";
 import { defineResource } from "./resource.ts";
+
+const pathMessage = "expected the path of an event stream, like /api/v1/event-stream";
+
+const streamTokenRequestSchema = v.pipe(
+  strictObject({
+    event_stream: v.exactOptional(
+      v.pipe(
+        v.string(pathMessage),
+        v.maxLength(8192, pathMessage),
+        v.description("Path and query of any event stream of this gateway"),
+      ),
+    ),
+    scan_id: v.exactOptional(described(uuid("expected the UUID of a scan"), "In place of a scan's path")),
+  }),
+  v.check(
+    (body) => (body.event_stream === undefined) !== (body.scan_id === undefined),
+    "expected either event_stream or scan_id",
+  ),
+  v.metadata({ oneOf: [{ required: ["event_stream"] }, { required: ["scan_id"] }] }),
+);
+const streamTokenSchema = v.object({ access_token: v.string(), expires_in: v.literal(60) });
 
 /**
  * Tokens that open one event stream each. Whoever may not open it gets no token: its own `getChannels` decides. Of a
@@ -31,11 +52,11 @@ export function streamTokenRoute(dependencies: Dependencies, eventStreams: Event
       200: json(component("StreamToken", streamTokenSchema), "The token"),
       404: problem("No such resource in this tenant"),
     },
-    handle: async ({ c, principal, body }) => {
+    handle: async ({ principal, body }) => {
       const stream = toRequestedStream(eventStreams, body);
       await findChannels(stream, principal, database);
       const accessToken = await streamTokens.issue(principal, stream.name);
-      return c.json({ access_token: accessToken, expires_in: streamTokenSeconds });
+      return { access_token: accessToken, expires_in: streamTokenSeconds };
     },
   });
   return resource.routes;
@@ -55,7 +76,7 @@ function toRequestedStream(
     return stream;
   }
   const detail = `is ${JSON.stringify(named.slice(0, 200))}: expected the path of an event stream of this gateway`;
-  throw new InvalidBody([{ pointer: "/event_stream", detail }]);
+  throw invalidField("/event_stream", detail);
 }
 
 const base = "http://gateway.internal";

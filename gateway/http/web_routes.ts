@@ -4,7 +4,7 @@ import { serveStatic } from "hono/serve-static";
 import { NotFound, PermissionDenied } from "../../shared/app_error.ts";
 import { isLoopback } from "../../shared/loopback.ts";
 import type { IssuerEndpoints, SignInOffer } from "./session_schema.ts";
-import { anyone } from "../auth/access.ts";
+import { anyone } from "./allow.ts";
 import type { Dependencies } from "./dependencies.ts";
 
 /** The live page and its files, in the smallest coding that the client accepts, and how people sign in there. */

@@ -8,7 +8,6 @@ export type { EventPayload, EventType, PayloadValue } from "../../shared/event.t
 export { createPublisher, type Publisher, type SendEvent } from "../../shared/send_event.ts";
 export { tenantPolicies as tenantPolicy } from "../../drizzle/policies.ts";
 export { noTenant, read, readOne, write, type Caller, type TenantDatabase } from "../../drizzle/transactions.ts";
-export { anyone } from "../auth/access.ts";
 export type { Principal } from "../auth/principal.ts";
 export {
   defineFeature,
@@ -31,8 +30,7 @@ export type { IssuerOptions } from "../key_set.ts";
  * content type. `c.req.json()` has no bound, and answers broken JSON with 500.
  */
 export const readJson: (request: Request, options: { readonly maxBytes: number }) => Promise<unknown> = readBoundedJson;
-export { allow } from "../http/allow.ts";
-export type { Allow, Allowed } from "../http/allow.ts";
+export { allow, anyone, type Allow, type Allowed } from "../http/allow.ts";
 export type { Log } from "../observability/log.ts";
 export {
   defineEventStream,

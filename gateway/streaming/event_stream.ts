@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { AppError } from "../../shared/app_error.ts";
 import { lowerCaseUuids } from "../../shared/channel_name.ts";
 import { uuid } from "../../shared/schemas/primitives.ts";
-import { declareAccess } from "../auth/access.ts";
+import { declareAccess } from "../http/allow.ts";
 import type { Authenticator } from "../auth/authenticate.ts";
 import type { Principal } from "../auth/principal.ts";
 import { answer, parameter, problem, refusals, streamSecurity, tenantParameter } from "../description/operation.ts";

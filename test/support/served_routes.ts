@@ -1,5 +1,5 @@
 import { createApp } from "../../gateway/app.ts";
-import { requireDeclared, type DeclaredRoute } from "../../gateway/auth/access.ts";
+import { requireDeclared, type DeclaredRoute } from "../../gateway/http/allow.ts";
 import { scanstreamFeatures } from "../../gateway/features/scanstream_features.ts";
 import type { Dependencies } from "../../gateway/http/dependencies.ts";
 

@@ -8,7 +8,7 @@ import { component, json, problem } from "../../description/operation.ts";
 import type { Allowed } from "../../http/allow.ts";
 import { defineFeature, type FeatureDependencies } from "../features.ts";
 import { listByTime } from "../../http/paging.ts";
-import { InvalidBody } from "../../http/problem.ts";
+import { invalidField } from "../../http/problem.ts";
 import { choiceParameter } from "../../http/query_parameter.ts";
 import { defineResource } from "../../http/resource.ts";
 import { checkParameter } from "../check_parameter.ts";
@@ -80,10 +80,10 @@ function decisionRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
     },
     handle: async ({ c, principal, body, write }) => {
       if (isExpired(toExpires(body.expires), nowMs())) {
-        throw new InvalidBody([{ pointer: "/expires", detail: "is in the past: expected a future day or time" }]);
+        throw invalidField("/expires", "is in the past: expected a future day or time");
       }
       const named = requireCheckName(body.check);
-      if ("problem" in named) throw new InvalidBody([{ pointer: "/check", detail: named.problem }]);
+      if ("problem" in named) throw invalidField("/check", named.problem);
       const row = await write((db) => insertDecision(db, principal, { ...body, check: named.check }));
       const decision = toDecision(row, nowMs());
       afterResponse(c, publishDecisionCreated(tenantChannel(row.tenantId), decision));

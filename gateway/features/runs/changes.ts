@@ -9,7 +9,7 @@ import { changeSchema, type Change } from "../../../shared/schemas/change.ts";
 import { monitorEventSchemas, type FindingUpdated } from "../../../shared/schemas/monitor.ts";
 import { parseBody } from "../../http/body.ts";
 import type { PageRequest } from "../../http/paging.ts";
-import { InvalidBody } from "../../http/problem.ts";
+import { invalidField } from "../../http/problem.ts";
 import type { ChannelEvent, PublishedEvent } from "../../streaming/published.ts";
 import { organizationUpdated } from "../organizations/announce_updates.ts";
 import { observeChanges } from "../organizations/observe.ts";
@@ -54,20 +54,15 @@ export async function storeChanges(
 function requireUpdate({ payload, pointer }: PublishedEvent, monitorId: string): FindingUpdated {
   const update = parseBody(monitorEventSchemas["finding.updated"], payload, pointer);
   if (update.monitor_id !== monitorId) {
-    throw new InvalidBody([
-      { pointer: `${pointer}/monitor_id`, detail: `expected ${monitorId}, the monitor of the channel` },
-    ]);
+    throw invalidField(`${pointer}/monitor_id`, `expected ${monitorId}, the monitor of the channel`);
   }
   for (const list of ["event_types", "event_objects", "actors"] as const) {
     const [given, expected] = [update[list].length, update.event_ids.length];
     if (given === expected) continue;
-    const detail = `has ${given} entries: expected ${expected}, one for each of event_ids`;
-    throw new InvalidBody([{ pointer: `${pointer}/${list}`, detail }]);
+    throw invalidField(`${pointer}/${list}`, `has ${given} entries: expected ${expected}, one for each of event_ids`);
   }
   if (update.from !== null || update.to !== null) return update;
-  throw new InvalidBody([
-    { pointer: `${pointer}/to`, detail: "is null as from is: expected a status before or after" },
-  ]);
+  throw invalidField(`${pointer}/to`, "is null as from is: expected a status before or after");
 }
 
 function toRow(tenantId: string, update: FindingUpdated): object {

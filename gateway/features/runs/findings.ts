@@ -9,7 +9,7 @@ import { mapNotes, notesOf } from "../../../shared/schemas/finding_notes.ts";
 import { scanEventSchemas, type FindingCreated } from "../../../shared/schemas/scan.ts";
 import { parseBody } from "../../http/body.ts";
 import { afterCursor, maxPageLength, type PageRequest } from "../../http/paging.ts";
-import { InvalidBody } from "../../http/problem.ts";
+import { invalidField } from "../../http/problem.ts";
 import type { PublishedEvent } from "../../streaming/published.ts";
 import { emptyRow, replaceRows, toFields } from "../stored_fields.ts";
 import { scanStore } from "./store.ts";
@@ -41,7 +41,7 @@ export async function storeFindings(
 function requireFinding({ payload, pointer }: PublishedEvent, scanId: string): FindingCreated {
   const finding = parseBody(scanEventSchemas["finding.created"], payload, pointer);
   if (finding.scan_id === scanId) return finding;
-  throw new InvalidBody([{ pointer: `${pointer}/scan_id`, detail: `expected ${scanId}, the scan of the channel` }]);
+  throw invalidField(`${pointer}/scan_id`, `expected ${scanId}, the scan of the channel`);
 }
 
 function toRow(tenantId: string, finding: FindingCreated): object {

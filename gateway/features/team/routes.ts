@@ -6,7 +6,7 @@ import { component, json, problem } from "../../description/operation.ts";
 import type { Allowed } from "../../http/allow.ts";
 import { defineFeature, type FeatureDependencies } from "../features.ts";
 import { listByTime, listOf } from "../../http/paging.ts";
-import { InvalidBody } from "../../http/problem.ts";
+import { invalidField } from "../../http/problem.ts";
 import { textParameter, timeParameter } from "../../http/query_parameter.ts";
 import { defineResource } from "../../http/resource.ts";
 import { insertApiKey, revokeApiKey, selectApiKeys, toApiKey } from "./api_key_store.ts";
@@ -127,7 +127,7 @@ function defineApiKeys(routes: Hono<Allowed>, { nowMs }: FeatureDependencies): v
     },
     handle: async ({ principal, body, write }) => {
       if (body.expires_at !== null && Date.parse(body.expires_at) <= nowMs()) {
-        throw new InvalidBody([{ pointer: "/expires_at", detail: "is in the past: expected a future time" }]);
+        throw invalidField("/expires_at", "is in the past: expected a future time");
       }
       return write((db) => insertApiKey(db, principal, body));
     },

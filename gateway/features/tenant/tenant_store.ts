@@ -4,7 +4,7 @@ import { audit } from "../../../drizzle/audit.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { NotFound } from "../../../shared/app_error.ts";
 import type { Tenant } from "../../../shared/schemas/team.ts";
-import { InvalidBody } from "../../http/problem.ts";
+import { invalidField } from "../../http/problem.ts";
 import { maxDeletedRows } from "../delete_in_batches.ts";
 
 /** The transaction's tenant. */
@@ -42,7 +42,7 @@ export async function deleteTenantStep(db: TenantDatabase, name: string): Promis
     sql`select scanstream.delete_tenant(${name}, ${maxDeletedRows}::integer) as outcome`,
   );
   if (step === undefined || step.outcome === null) {
-    throw new InvalidBody([{ pointer: "/name", detail: "is not the tenant's name, which confirms its deletion" }]);
+    throw invalidField("/name", "is not the tenant's name, which confirms its deletion");
   }
   return step.outcome === "deleted" ? "deleted" : null;
 }
