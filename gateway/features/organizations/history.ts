@@ -1,67 +1,113 @@
-import type { TenantDatabase } from "../../../drizzle/transactions.ts";
-import { ruleHistoryOf } from "../../../shared/history/rule_history.ts";
+import { AppError } from "../../../shared/app_error.ts";
 import type { Span } from "../../../shared/history/observation.ts";
+import { dayMs, lastDays, ruleHistoryOf } from "../../../shared/history/rule_history.ts";
 import { stigRuleNames } from "../../../shared/rule_names.ts";
-import type { History } from "../../../shared/schemas/history.ts";
-import type { OrganizationExposure } from "../../../shared/schemas/organization.ts";
+import {
+  organizationExposureSchema,
+  organizationHistorySchema,
+  type OrganizationExposure,
+  type OrganizationHistory,
+} from "../../../shared/schemas/organization.ts";
+import { component, json } from "../../description/operation.ts";
+import { isText, listOf, ofResource, toCursor } from "../../http/paging.ts";
+import { choiceParameter, timeParameter } from "../../http/query_parameter.ts";
+import type { Resource } from "../../http/resource.ts";
+import { checkParameter } from "../check_parameter.ts";
 import { selectObservations } from "./organization_store.ts";
 
-export interface HistoryQuery {
-  readonly id: string;
-  readonly period: Span;
-  /** Null: every rule. */
-  readonly check: string | null;
-  /** The rules after this one, by name; null: from the first. */
-  readonly after: string | null;
-  readonly limit: number;
-  /** Without the intervals: what a calendar shows. */
-  readonly isByDay: boolean;
-}
+const historyQuery = {
+  rule: checkParameter("One rule: V-…, SV-…, OKTA-APP-… or the name of its check"),
+  from: timeParameter("From then on"),
+  to: timeParameter("Until then; default: now"),
+};
+const ruleList = { name: "organization_history", isKey: isText };
 
-/** Rejects with `NotFound`. */
-export async function readHistory(
-  db: TenantDatabase,
-  query: HistoryQuery,
-): Promise<History & { readonly last: string | null }> {
-  const { id, check: only, after, limit, isByDay } = query;
-  const { orgUrl, observations, cutAt } = await selectObservations(db, id, query.period.to);
-  const period = { ...query.period, from: Math.max(query.period.from, Math.min(cutAt ?? 0, query.period.to)) };
-  const checks = [...new Set(observations.flatMap(({ results }) => Object.keys(results)))]
-    .filter((check) => (only === null || check === only) && (after === null || check > after))
-    .sort();
-  const rules = checks.slice(0, limit).map((check) => {
-    const history = ruleHistoryOf({ check, vulnId: vulnIdOf(check), observations, period });
-    return isByDay ? { ...history, intervals: [] } : history;
+/** The history of an organization, which is computed from its observations when it is read. */
+export function defineHistoryRoutes(organizations: Resource, nowMs: () => number): void {
+  organizations.on("GET /organizations/:id/history", {
+    allow: "read",
+    operationId: "getOrganizationHistory",
+    summary: "Read the verdicts of an organization over time",
+    description:
+      "Rule by rule, whole rules on each page. Time without a completed scan or a monitor is UNKNOWN. The default period is 30 days; `from` " +
+      "allows up to 400, and the `from` of the answer is later where more was observed than one answer holds. `resolution=day` leaves the intervals empty.",
+    query: { ...historyQuery, resolution: choiceParameter(["day", "change"], { default: "change" }) },
+    page: ruleList,
+    answers: { 200: json(component("History", organizationHistorySchema), "One page") },
+    handle: async ({ id, page: { limit, after }, parameters: { rule, resolution, ...times }, read }) => {
+      const asked = toPeriod(times, nowMs(), defaultDays);
+      const observed = await read((db) => selectObservations(db, id, asked));
+      const { orgUrl, period } = observed;
+      const checks = checksOf(observed, rule).filter((check) => after === null || check > after.key);
+      const rules = checks.slice(0, limit).map((check) => {
+        const history = historyOf(check, observed);
+        return resolution === "day" ? { ...history, intervals: [] } : history;
+      });
+      const last = checks.length > limit ? checks[limit - 1] : undefined;
+      return {
+        schema: "scanstream.history/1",
+        from: new Date(period.from).toISOString(),
+        to: new Date(period.to).toISOString(),
+        organizations: [{ id, org_url: orgUrl, rules }],
+        next_cursor:
+          last === undefined ? null : toCursor(ofResource(ruleList, id), { createdAt: new Date(0), key: last }),
+      } satisfies OrganizationHistory;
+    },
   });
-  return {
-    schema: "scanstream.history/1",
-    from: new Date(period.from).toISOString(),
-    to: new Date(period.to).toISOString(),
-    organizations: [{ id, org_url: orgUrl, rules }],
-    // The last rule of this page; null: there are no more.
-    last: checks.length > limit ? (checks[limit - 1] ?? null) : null,
-  };
+
+  organizations.list("GET /organizations/:id/exposures", {
+    allow: "read",
+    operationId: "listExposures",
+    summary: "List the times in which rules failed, by rule, the newest first",
+    description: "The default period is 400 days.",
+    query: { ...historyQuery, open: choiceParameter(["true", "false"]) },
+    list: listOf(
+      "exposures",
+      ({ check, opened }: OrganizationExposure) => [new Date(opened.known_at), check],
+      (exposure) => exposure,
+    ),
+    of: [component("Exposure", organizationExposureSchema), "ExposurePage"],
+    select: async ({ id, page: { limit, after }, parameters: { rule, open, ...times }, read }) => {
+      const observed = await read((db) => selectObservations(db, id, toPeriod(times, nowMs(), maxDays)));
+      const isAsked = ({ closed }: OrganizationExposure) => open === null || String(closed === null) === open;
+      const isNext = ({ check, opened }: OrganizationExposure) =>
+        after === null ||
+        check > after.key ||
+        (check === after.key && Date.parse(opened.known_at) < after.createdAt.getTime());
+      return checksOf(observed, rule)
+        .map((check) => historyOf(check, observed))
+        .flatMap(({ check, vuln_id, exposures }) =>
+          exposures.toReversed().map((exposure) => ({ check, vuln_id, ...exposure })),
+        )
+        .filter((exposure) => isAsked(exposure) && isNext(exposure))
+        .slice(0, limit + 1);
+    },
+  });
 }
 
-export interface ExposureQuery extends Pick<HistoryQuery, "id" | "period" | "check"> {
-  /** True: open exposures only. False: closed ones only. Null: both. */
-  readonly isOpen: boolean | null;
+type Observed = Awaited<ReturnType<typeof selectObservations>>;
+
+/** The names of the rules that were observed, in their order; with `only` at most this one. */
+function checksOf({ observations }: Observed, only: string | null): readonly string[] {
+  const checks = new Set(observations.flatMap(({ results }) => Object.keys(results)));
+  return [...checks].filter((check) => only === null || check === only).sort();
 }
 
-/** Exposures by rule, the newest of each rule first. Rejects with `NotFound`. */
-export async function readExposures(
-  db: TenantDatabase,
-  { isOpen, ...query }: ExposureQuery,
-): Promise<readonly OrganizationExposure[]> {
-  const { organizations } = await readHistory(db, { ...query, after: null, limit: Infinity, isByDay: true });
-  return organizations
-    .flatMap(({ rules }) => rules)
-    .flatMap(({ check, vuln_id, exposures }) =>
-      exposures.toReversed().map((exposure) => ({ check, vuln_id, ...exposure })),
-    )
-    .filter(({ closed }) => isOpen === null || (closed === null) === isOpen);
+function historyOf(check: string, { observations, period }: Observed) {
+  const vulnId = stigRuleNames.find((names) => names.check === check)?.vuln_id ?? null;
+  return ruleHistoryOf({ check, vulnId, observations, period });
 }
 
-function vulnIdOf(check: string): string | null {
-  return stigRuleNames.find((names) => names.check === check)?.vuln_id ?? null;
+const defaultDays = 30;
+const maxDays = 400;
+
+/** From `from` to `to`, which is now where it is missing or later. Throws `AppError("malformed")`. */
+function toPeriod(given: { readonly from: Date | null; readonly to: Date | null }, now: number, days: number): Span {
+  const to = Math.min(given.to?.getTime() ?? now, now);
+  const from = given.from?.getTime() ?? lastDays(days, to).from;
+  if (from <= to && to - from <= maxDays * dayMs) return { from, to };
+  throw new AppError(
+    "malformed",
+    `The query's from is not valid: expected a time before to and before now, at most ${maxDays} days before to`,
+  );
 }

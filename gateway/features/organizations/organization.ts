@@ -1,27 +1,28 @@
-import { isUnreadable, type RuleResult, type RunObservation } from "../../../shared/history/observation.ts";
+import { eq } from "drizzle-orm";
+import { organizations } from "../../../drizzle/schema.ts";
+import { readOne, type TenantDatabase } from "../../../drizzle/transactions.ts";
+import { isUnreadable, type RuleResult } from "../../../shared/history/observation.ts";
 import { countStates } from "../../../shared/rule_result.ts";
 import { stigRuleNames } from "../../../shared/rule_names.ts";
 import type { Organization, OrganizationDetails, OrganizationResource } from "../../../shared/schemas/organization.ts";
+import { originOf } from "../../../shared/schemas/web_address.ts";
+import type { Publisher } from "../../../shared/send_event.ts";
+import type { ChannelEvent } from "../../streaming/published.ts";
+import { announceThrottled, tenantChannel } from "../announce.ts";
+import type { FeatureDependencies } from "../features.ts";
 import { presentStatus } from "../runs/run.ts";
-import type { OrganizationRow } from "./organization_store.ts";
-
-export interface SeenRun extends RunObservation {
-  readonly kind: "scan" | "monitor";
-  /** False: the scan was deleted. */
-  readonly isKept: boolean;
-}
+import { selectOrganizationRows, type OrganizationRow, type SeenRun } from "./organization_store.ts";
 
 /** Returns the organization as the events of its tenant carry it: flat, its id also under the name that events have for it. */
 export function toOrganizationResource(row: OrganizationRow, nowMs: number): OrganizationResource {
   return { organization_id: row.stored.id, ...toOrganization(row, nowMs) };
 }
 
-export function toOrganization({ stored, monitor, seen }: OrganizationRow, nowMs: number): Organization {
-  const runs: readonly SeenRun[] = JSON.parse(seen);
-  const monitorStatus = monitor === null ? null : presentStatus(monitor, nowMs);
-  const results = presentResults({ monitor, seen }, nowMs);
+export function toOrganization(row: OrganizationRow, nowMs: number): Organization {
+  const { stored, monitor, seen } = row;
+  const results = presentResults(row, nowMs);
   const known = [...results.values()];
-  const lastScan = runs.find(({ kind }) => kind === "scan");
+  const lastScan = seen.find(({ kind }) => kind === "scan");
   const openOf = (severity: RuleResult["severity"]) =>
     known.filter((result) => result.status === "FAIL" && result.severity === severity).length;
   return {
@@ -37,15 +38,14 @@ export function toOrganization({ stored, monitor, seen }: OrganizationRow, nowMs
     last_scan_id: lastScan?.isKept === true ? lastScan.runId : null,
     last_scan_at: lastScan === undefined ? null : new Date(lastScan.to).toISOString(),
     monitor_id: monitor?.id ?? null,
-    monitor_status: monitorStatus,
+    monitor_status: monitor && presentStatus(monitor, nowMs),
   };
 }
 
 /** Returns the organization with the present result of each rule. */
 export function toOrganizationDetails(row: OrganizationRow, nowMs: number): OrganizationDetails {
-  const runs: readonly SeenRun[] = JSON.parse(row.seen);
   const results = [...presentResults(row, nowMs)].map(([check, { run, status, reason = null, severity }]) => {
-    const scan = runs.find(({ kind, results }) => kind === "scan" && check in results);
+    const scan = row.seen.find(({ kind, results }) => kind === "scan" && check in results);
     const scan_id = scan?.isKept === true ? scan.runId : null;
     return { check, status, reason, severity, monitor_id: run.kind === "monitor" ? run.runId : null, scan_id };
   });
@@ -54,17 +54,55 @@ export function toOrganizationDetails(row: OrganizationRow, nowMs: number): Orga
 
 /** The end of the timeline of each rule, by its check: the result that a run knew until the latest time, and that run. */
 export function presentResults(
-  { monitor, seen }: Pick<OrganizationRow, "monitor" | "seen">,
+  { monitor, seen }: OrganizationRow,
   nowMs: number,
 ): ReadonlyMap<string, RuleResult & { readonly run: SeenRun }> {
   const liveId = monitor !== null && presentStatus(monitor, nowMs) === "running" ? monitor.id : null;
   // A monitor that runs knows the present, and a scan no more than the time until its end.
-  const runs = (JSON.parse(seen) as readonly SeenRun[]).map((run) =>
-    run.runId === liveId ? { ...run, to: Infinity } : run,
-  );
+  const runs = seen.map((run) => (run.runId === liveId ? { ...run, to: Infinity } : run));
   const latestLast = runs.toSorted((one, other) => one.to - other.to || one.began - other.began);
   const results = latestLast.flatMap((run) =>
     Object.entries(run.results).map(([check, result]) => [check, { ...result, run }] as const),
   );
   return new Map(results.filter(([, { reason }]) => reason !== "interrupted"));
+}
+
+/** The events of organizations on their tenant's stream, each after it was stored. */
+export const organizationEvents = ({ sendEvent }: Publisher) => ({
+  publishOrganizationUpdated: (channel: string, payload: OrganizationResource) =>
+    sendEvent(channel, "organization.updated", payload),
+  publishOrganizationDeleted: (channel: string, payload: { readonly organization_id: string }) =>
+    sendEvent(channel, "organization.deleted", payload),
+});
+
+/** Tells the tenant's stream of an organization after something of it was stored. Resolves when it was published; never rejects. */
+export async function announceOrganization(
+  dependencies: FeatureDependencies,
+  { tenantId, orgUrl }: { readonly tenantId: string; readonly orgUrl: string | null },
+): Promise<void> {
+  if (orgUrl === null) return;
+  await announceThrottled(dependencies, `${tenantId} ${originOf(orgUrl)}`, async () => {
+    const [row] = await readOne(dependencies.database, { tenantId }, (db) => selectOfAddress(db, orgUrl));
+    if (row === undefined) return;
+    const { publishOrganizationUpdated } = organizationEvents(dependencies);
+    await publishOrganizationUpdated(tenantChannel(tenantId), toOrganizationResource(row, dependencies.nowMs()));
+  });
+}
+
+/** The organization as a transaction has left it, for the tenant's stream; none without an organization. */
+export async function organizationUpdated(
+  db: TenantDatabase,
+  { tenantId, orgUrl }: { readonly tenantId: string; readonly orgUrl: string },
+): Promise<readonly ChannelEvent[]> {
+  const rows = await selectOfAddress(db, orgUrl);
+  const channel = tenantChannel(tenantId);
+  return rows.map((row) => ({
+    channel,
+    type: "organization.updated",
+    payload: toOrganizationResource(row, Date.now()),
+  }));
+}
+
+function selectOfAddress(db: TenantDatabase, orgUrl: string) {
+  return selectOrganizationRows(db, { condition: eq(organizations.orgUrl, originOf(orgUrl)), limit: 1 });
 }

@@ -63,12 +63,18 @@ const ofKind = (kind: "scan" | "monitor") => sql`from observations where tenant_
   and organization_id = ${organizations.id} and kind = ${kind} order by known_to desc`;
 const everyRule = sql`${sql.param(stigRuleNames.map(({ check }) => check))}::text[]`;
 
+export interface SeenRun extends RunObservation {
+  readonly kind: "scan" | "monitor";
+  /** False: the scan was deleted. */
+  readonly isKept: boolean;
+}
+
 /**
- * JSON of `SeenRun`s: the newest observations of scans, the newest first, and the newest one of the monitor that runs. So two monitors
+ * The newest observations of scans, the newest first, and the newest one of the monitor that runs. So two monitors
  * that disagree do not take turns with each poll. The newest one of any monitor counts where none runs or it has seen nothing yet.
  */
 const seenOf = (monitorId: SQL) =>
-  sql<string>`(
+  sql`(
   with scan as (
     select *, row_number() over (order by known_to desc) as place ${ofKind("scan")} limit
       case when (select jsonb_exists_all(results, ${everyRule}) ${ofKind("scan")} limit 1) then 1 else ${maxScans}::integer end
@@ -83,7 +89,9 @@ const seenOf = (monitorId: SQL) =>
         where tenant_id = ${organizations.tenantId} and run_id = ${monitorId} order by known_from desc limit 1)
       union all (select 1, run_id, known_from ${ofKind("monitor")} limit 1)
     ) as latest order by turn limit 1))) as seen, newest
-)`.as("seen");
+)`
+    .mapWith((json: string) => JSON.parse(json) as readonly SeenRun[])
+    .as("seen");
 
 function toMs(time: SQL): SQL {
   return sql`(date_part('epoch', ${time}) * 1000)::bigint`;
@@ -92,8 +100,8 @@ function toMs(time: SQL): SQL {
 /** One answer has at most so many: a year of nightly scans, and of a monitor under which four results move a day. */
 const maxObservations = 2000;
 
-/** The newest that began before the end of a period. Rejects with `NotFound`. */
-export async function selectObservations(db: TenantDatabase, id: string, to: Span["to"]) {
+/** The newest that began before the end of a period, which begins where they are whole. Rejects with `NotFound`. */
+export async function selectObservations(db: TenantDatabase, id: string, { from, to }: Span) {
   const { organizationId, runId, began, knownFrom, knownTo, results } = observations;
   const [[organization], rows] = await Promise.all([
     db.select({ orgUrl: organizations.orgUrl }).from(organizations).where(eq(organizations.id, id)),
@@ -105,8 +113,10 @@ export async function selectObservations(db: TenantDatabase, id: string, to: Spa
       .limit(maxObservations),
   ]);
   if (organization === undefined) throw new NotFound("No such organization");
+  const cutAt = rows[maxObservations - 1]?.knownTo.getTime() ?? 0;
   return {
     orgUrl: organization.orgUrl,
+    period: { from: Math.max(from, Math.min(cutAt, to)), to },
     observations: rows.map((row): RunObservation => ({
       runId: row.runId,
       began: row.began.getTime(),
@@ -114,8 +124,6 @@ export async function selectObservations(db: TenantDatabase, id: string, to: Spa
       to: row.knownTo.getTime(),
       results: row.results,
     })),
-    /** There are more observations, which ended before; null: all are here. */
-    cutAt: rows[maxObservations - 1]?.knownTo.getTime() ?? null,
   };
 }
 

@@ -11,7 +11,7 @@ import { parseBody } from "../../http/body.ts";
 import type { PageRequest } from "../../http/paging.ts";
 import { invalidField } from "../../http/problem.ts";
 import type { ChannelEvent, PublishedEvent } from "../../streaming/published.ts";
-import { organizationUpdated } from "../organizations/announce_updates.ts";
+import { organizationUpdated } from "../organizations/organization.ts";
 import { observeChanges } from "../organizations/observe.ts";
 import { emptyRow, insertRows, toFields } from "../stored_fields.ts";
 import { tenantChannel } from "../announce.ts";

@@ -20,7 +20,7 @@ import type { Resource } from "../../http/resource.ts";
 import { afterResponse, alsoToTenant, announcing } from "../announce.ts";
 import { checkParameter } from "../check_parameter.ts";
 import type { FeatureDependencies } from "../features.ts";
-import { announceOrganization } from "../organizations/announce_updates.ts";
+import { announceOrganization } from "../organizations/organization.ts";
 import { observePoll } from "../organizations/observe.ts";
 import { toValues } from "../stored_fields.ts";
 import { selectChanges, selectPresentFindings, storeChanges, toChange, type ChangeRow } from "./changes.ts";

@@ -15,7 +15,7 @@ import {
 import type { OnPublish } from "../../streaming/published.ts";
 import { afterResponse, announceAll } from "../announce.ts";
 import { defineFeature, type Feature, type FeatureDependencies, type Task } from "../features.ts";
-import { announceOrganization } from "../organizations/announce_updates.ts";
+import { announceOrganization } from "../organizations/organization.ts";
 import { announceDeleted, runChannel, type AnyRunKind, type RunKind, type RunRow } from "./run.ts";
 import type { Change, Reported, RunStore } from "./store.ts";
 

@@ -14,7 +14,7 @@ import { defineEventStream, type ChannelsRequest } from "../../streaming/event_s
 import { afterResponse, announceThrottled, announcing, tenantChannel } from "../announce.ts";
 import { endContradicted } from "../decisions/decision_store.ts";
 import type { FeatureDependencies } from "../features.ts";
-import { announceOrganization } from "../organizations/announce_updates.ts";
+import { announceOrganization } from "../organizations/organization.ts";
 import { observeScan } from "../organizations/observe.ts";
 import { toValues } from "../stored_fields.ts";
 import { selectFindings, storeFindings, toFinding, type FindingRow } from "./findings.ts";
