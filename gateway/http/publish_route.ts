@@ -177,7 +177,7 @@ export function publishRoute(dependencies: Dependencies, features: readonly Publ
         await handOver(messages, publishTimeoutMs);
         return { stored: 0, live: true };
       }
-      // What has a message was checked.
+      // Every event with a message was checked.
       const events = bodies.map(
         ({ type, data, pointer }) => ({ type, payload: data, pointer: `${pointer}/data` }) as PublishedEvent,
       );

@@ -57,7 +57,7 @@ interface Route<Schema extends v.GenericSchema, Parameters extends QueryParamete
   Schema,
   Parameters
 > {
-  /** What it returns (a text is JSON already) is answered with the first status of the answers, nothing with 204. */
+  /** Its result (a text is JSON already) is answered with the first status of the answers, nothing with 204. */
   readonly handle: (
     call: Call<v.InferOutput<Schema>, QueryValues<Parameters>>,
   ) => Promise<Response | object | string | void>;
