@@ -2,24 +2,12 @@ import { randomUUID } from "node:crypto";
 import * as v from "valibot";
 import { problemOf, type RestClient } from "../../shared/client/gateway_client.ts";
 import { toFindingUpdated } from "../../shared/finding_updated.ts";
-import { vulnIdOf } from "../../shared/rule_names.ts";
 import type { NewChange } from "../../shared/schemas/change.ts";
 import { monitorSchema, type MonitorUpdate, type NewMonitor } from "../../shared/schemas/monitor.ts";
 import { toLine } from "../../shared/text.ts";
 import { createQueuePublisher, hasEnded, isMissing, type EventQueue } from "./publisher.ts";
 
-/** The follower as others see it: a monitor at the gateway, which stores and publishes its changes. The methods never block and never fail. */
-export interface MonitorPublisher {
-  /** After each poll of the org, whether it brought anything or not. */
-  polled(update: MonitorUpdate): void;
-  /** There are changes in the queue. What was stored before may be in it again: the gateway stores each once by its id. */
-  changed(): void;
-  /**
-   * `reason`: why the monitor has ended, in one line for a person; null: only the process ends, and the next one continues the
-   * monitor. Resolves when it was accepted or given up.
-   */
-  end(reason: string | null): Promise<void>;
-}
+export type MonitorPublisher = ReturnType<typeof createMonitorPublisher>;
 
 export interface FollowedMonitor {
   /** A UUID, the same over restarts until the monitor ends. */
@@ -45,10 +33,11 @@ const updatedSchema = v.pick(monitorSchema, ["last_change_at"]);
 
 export type RegisteredMonitor = v.InferOutput<typeof registeredSchema>;
 
+/** The follower as others see it: a monitor at the gateway, which stores and publishes its changes. The methods never block and never fail. */
 export function createMonitorPublisher(
   { gateway, warn, ...options }: MonitorPublisherOptions,
   { monitorId, registration, changes, onRegistered }: FollowedMonitor,
-): MonitorPublisher {
+) {
   let id = monitorId;
   let monitor: RegisteredMonitor | null = null;
   let update: MonitorUpdate = {};
@@ -56,43 +45,41 @@ export function createMonitorPublisher(
   /** Times of the last change that the gateway had, and of the last one that was sent. */
   let lastChangeAt = "";
   let sentAt = "";
-  const publisher = createQueuePublisher<NewChange>(
-    {
-      kind: "monitor",
-      gateway,
-      queue: changes,
-      heartbeatMs: options.heartbeatMs ?? Math.max(registration.interval_seconds, 20) * 1000,
-      toEvent(change) {
-        if (change.cause !== "start") sentAt = change.seen_at;
-        return { type: "finding.updated", payload: toFindingUpdated(id, change) };
-      },
-      nameOf: ({ check }) => `A change of ${vulnIdOf(check)}`,
-      async register(signal) {
-        monitor = await register(signal);
-        options.onRegistered?.(monitor);
-        onRegistered(monitor);
-        return monitor.channel;
-      },
-      async update(signal) {
-        const body = { status: "running", ...update };
-        const { last_change_at: at } = await gateway.ask("PATCH", path(), updatedSchema, { body, signal });
-        // After a clock was set back, a later change has an earlier time.
-        const isRestored = (at ?? "") < lastChangeAt && at !== sentAt;
-        lastChangeAt = at ?? "";
-        if (isRestored) onRestored();
-      },
-      end: (signal) => gateway.send("PATCH", path(), { body: last, signal }),
-      onRestored,
-      isGone(error) {
-        const isGone = hasEnded(error) || (monitor !== null && isMissing(error, "monitor"));
-        if (isGone) warn(`The monitor has ended at the gateway, and continues without it: ${problemOf(error)}`);
-        return isGone;
-      },
-    },
+  const publisher = createQueuePublisher<NewChange>({
+    kind: "monitor",
+    gateway,
+    queue: changes,
+    heartbeatMs: options.heartbeatMs ?? Math.max(registration.interval_seconds, 20) * 1000,
     warn,
-  );
+    toEvent(change) {
+      if (change.cause !== "start") sentAt = change.seen_at;
+      return { type: "finding.updated", payload: toFindingUpdated(id, change) };
+    },
+    async register(signal) {
+      monitor = await register(signal);
+      options.onRegistered?.(monitor);
+      onRegistered(monitor);
+      return monitor.channel;
+    },
+    async update(signal) {
+      const body = { status: "running", ...update };
+      const { last_change_at: at } = await gateway.ask("PATCH", path(), updatedSchema, { body, signal });
+      // After a clock was set back, a later change has an earlier time.
+      const isRestored = (at ?? "") < lastChangeAt && at !== sentAt;
+      lastChangeAt = at ?? "";
+      if (isRestored) onRestored();
+    },
+    end: (signal) => gateway.send("PATCH", path(), { body: last, signal }),
+    onRestored,
+    isGone(error) {
+      const isGone = hasEnded(error) || (monitor !== null && isMissing(error, "monitor"));
+      if (isGone) warn(`The monitor has ended at the gateway, and continues without it: ${problemOf(error)}`);
+      return isGone;
+    },
+  });
   return {
-    polled({ error_detail: detail = null, ...poll }) {
+    /** After each poll of the org, even if it brought nothing. */
+    polled({ error_detail: detail = null, ...poll }: MonitorUpdate): void {
       // Before the first answer of the provider there is nothing to say: the registration says that the monitor runs.
       if (poll.last_look_at === null) return;
       const next = { ...poll, error_detail: detail === null ? null : toLine(detail, maxTextChars) };
@@ -100,8 +87,13 @@ export function createMonitorPublisher(
       update = next;
       if (isNews) publisher.requestUpdate();
     },
+    /** There are changes in the queue. It may hold stored ones again: the gateway stores each once by its id. */
     changed: () => publisher.wake(),
-    async end(reason) {
+    /**
+     * `reason`: why the monitor has ended, in one line for a person; null: only the process ends, and the next one continues the
+     * monitor. Resolves when it was accepted or given up.
+     */
+    async end(reason: string | null): Promise<void> {
       if (reason !== null) last = { status: "ended", error_detail: toLine(reason, maxTextChars) };
       await publisher.end(endTimeoutMs);
     },

@@ -4,6 +4,7 @@ import { problemOf, type RestClient } from "../../shared/client/gateway_client.t
 import { numberEvents } from "../../shared/client/numbered_events.ts";
 import { maxBatchEvents, toMessage, type CheckedEvent } from "../../shared/event.ts";
 import { GatewayRefusal, isTemporary } from "../../shared/http_refusal.ts";
+import { vulnIdOf } from "../../shared/rule_names.ts";
 import { isTimeout } from "../../shared/with_timeout.ts";
 
 /** Events on their way to the gateway, oldest first: a list and a cursor. */
@@ -22,9 +23,8 @@ export interface PublishedResource<Item> {
   readonly broker?: MessagePublisher;
   readonly queue: EventQueue<Item>;
   readonly heartbeatMs: number;
+  readonly warn: (message: string) => void;
   readonly toEvent: (item: Item) => CheckedEvent;
-  /** `A finding of V-273186`, for the warning that it was refused. */
-  readonly nameOf: (item: Item) => string;
   /** Resolves with its channel. */
   register(signal: AbortSignal): Promise<string>;
   /** Sends the present state: at each heartbeat, and when it was requested. */
@@ -35,17 +35,6 @@ export interface PublishedResource<Item> {
   isGone(error: unknown, signal: AbortSignal): boolean | Promise<boolean>;
   /** The gateway's database was restored from a backup, and lacks events that it had. Absent: it refuses what follows. */
   onRestored?(): void;
-}
-
-export interface Publisher {
-  /** There are items in the queue. */
-  wake(): void;
-  /** The state has news: it is sent after the items in the queue. */
-  requestUpdate(): void;
-  /** Sends what waits, then the end. Resolves when it was accepted (true), or was given up: nothing was accepted for so long. */
-  end(timeoutMs: number): Promise<boolean>;
-  /** Sends a request after the end was accepted, and repeats it as long; rejects with why it was given up. */
-  sendLast(request: () => Promise<unknown>, timeoutMs: number): Promise<void>;
 }
 
 /** The backoff after 1, 2, … failures in a row; the last is that of an outage. */
@@ -67,11 +56,8 @@ const maxRegistrationFailures = 3;
  *
  * Nothing here slows or fails the caller (V5): an outage costs the live view until the gateway answers again.
  */
-export function createQueuePublisher<Item>(
-  resource: PublishedResource<Item>,
-  warn: (message: string) => void,
-): Publisher {
-  const { kind, gateway, broker, queue } = resource;
+export function createQueuePublisher<Item>(resource: PublishedResource<Item>) {
+  const { kind, gateway, broker, queue, warn } = resource;
   const abandoned = new AbortController();
   const ending = new AbortController();
   const sendNumbered = numberEvents<Item>(
@@ -94,26 +80,31 @@ export function createQueuePublisher<Item>(
   heartbeat.unref();
   const finished = run().finally(() => clearInterval(heartbeat));
 
-  return {
-    wake,
-    requestUpdate,
-    async end(timeoutMs) {
-      ending.abort();
-      wake();
-      await giveUpAfter(timeoutMs, finished);
-      return isEndAccepted;
-    },
-    sendLast: (request, timeoutMs) => giveUpAfter(timeoutMs, untilAccepted(request)),
-  };
+  return { wake, requestUpdate, end, sendLast };
 
+  /** There are items in the queue. */
   function wake(): void {
     if (isGone) queue.acknowledge(queue.first(Infinity));
     awake.resolve();
   }
 
+  /** The state has news: it is sent after the items in the queue. */
   function requestUpdate(): void {
     isUpdateDue = true;
     wake();
+  }
+
+  /** Sends what waits, then the end. Resolves when it was accepted (true), or was given up: nothing was accepted for so long. */
+  async function end(timeoutMs: number): Promise<boolean> {
+    ending.abort();
+    wake();
+    await giveUpAfter(timeoutMs, finished);
+    return isEndAccepted;
+  }
+
+  /** Sends a request after the end was accepted, and repeats it as long; rejects with why it was given up. */
+  function sendLast(request: () => Promise<unknown>, timeoutMs: number): Promise<void> {
+    return giveUpAfter(timeoutMs, untilAccepted(request));
   }
 
   /** Never rejects: what cannot be sent is a warning. A monitor tries again after a refusal, because it runs for months. */
@@ -174,7 +165,7 @@ export function createQueuePublisher<Item>(
         acknowledged.push(item);
         if (refusal === null || ++refusedCount > maxRefusalWarnings) return;
         const rest = refusedCount === maxRefusalWarnings ? "; what else is not stored is not named" : "";
-        warn(`${resource.nameOf(item)} was not stored at the gateway: ${problemOf(refusal)}${rest}`);
+        warn(`${nameOf(resource.toEvent(item))} was not stored at the gateway: ${problemOf(refusal)}${rest}`);
       });
     } catch (error) {
       if (resource.onRestored === undefined || !isRestored(error)) throw error;
@@ -236,6 +227,13 @@ export function createQueuePublisher<Item>(
     const services = kind === "scan" ? "gateway or broker" : "gateway";
     warn(`The ${kind} continues without its live view until the ${services} answers again: ${problemOf(error)}`);
   }
+}
+
+/** `A finding of V-273186`. */
+function nameOf({ type, payload }: CheckedEvent): string {
+  const [resource, verb] = type.split(".");
+  if (resource !== "finding") return `The event ${type}`;
+  return `A ${verb === "updated" ? "change" : "finding"} of ${vulnIdOf(String(payload["check"]))}`;
 }
 
 /** A retry would be refused as well. */

@@ -5,31 +5,13 @@ import { problemOf, type RestClient } from "../../shared/client/gateway_client.t
 import type { CheckedEvent } from "../../shared/event.ts";
 import type { CheckResult, Report, StatusCounts } from "../../shared/report.ts";
 import { countStates } from "../../shared/rule_result.ts";
-import { vulnIdOf } from "../../shared/rule_names.ts";
 import { maxStoredReportBytes } from "../../shared/schemas/report.ts";
 import { scanSchema, type NewScan, type ScanUpdate } from "../../shared/schemas/scan.ts";
 import { toLine } from "../../shared/text.ts";
 import { toFindingCreated } from "./finding_created.ts";
 import { createQueuePublisher, hasEnded, isMissing } from "./publisher.ts";
 
-/** A scan at the gateway, which stores and publishes what happens while it runs. Nothing here slows or fails the scan (V5). */
-export interface ScanPublisher {
-  checkEvaluated(result: CheckResult, counts: ScanCounts): void;
-  error(code: string, detail: string): void;
-  /**
-   * Sends what is not stored yet, then the end; the gateway publishes `scan.end`. Resolves when it was accepted or given up.
-   */
-  end(status: ScanOutcome, results: readonly CheckResult[]): Promise<void>;
-  /**
-   * After the end: stores the finished report, from which the gateway's clients write any format. Resolves when it was accepted or
-   * given up, which is one warning; does nothing where the end was not accepted.
-   */
-  storeReport(report: Report): Promise<void>;
-  /** The scan at the gateway; null until it is registered. */
-  registered(): RegisteredScan | null;
-  /** Aborts when a client has requested the scan's cancellation at the gateway, or has deleted it there. */
-  readonly cancelRequested: AbortSignal;
-}
+export type ScanPublisher = ReturnType<typeof createScanPublisher>;
 
 export interface ScanCounts extends StatusCounts {
   readonly checks_done: number;
@@ -67,7 +49,8 @@ type RegisteredScan = v.InferOutput<typeof registeredSchema>;
 
 const maxErrorLength = 2048;
 
-export function createScanPublisher(options: ScanPublisherOptions): ScanPublisher {
+/** A scan at the gateway, which stores and publishes what happens while it runs. Nothing here slows or fails the scan (V5). */
+export function createScanPublisher(options: ScanPublisherOptions) {
   const { gateway, broker, scanId, warn } = options;
   const { checks_total } = options.scan;
   const path = `/api/v1/scans/${scanId}`;
@@ -78,98 +61,60 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
   const evaluatedChecks = new Set<string>();
   let counts: Partial<ScanCounts> = {};
   let scan: RegisteredScan | null = null;
-  let end: ScanUpdate | null = null;
+  let outcome: ScanUpdate | null = null;
   let isEndAccepted = false;
-  const publisher = createQueuePublisher<CheckedEvent>(
-    {
-      kind: "scan",
-      gateway,
-      ...(broker !== undefined && { broker }),
-      queue: {
-        first(max) {
-          if (events.length === 0 && progress !== null) {
-            events.push(progress);
-            progress = null;
-          }
-          return events.slice(0, max);
-        },
-        acknowledge: ({ length }) => void events.splice(0, length),
-      },
-      heartbeatMs: options.heartbeatMs ?? 2000,
-      toEvent: (event) => event,
-      nameOf: ({ type, payload }) =>
-        type === "finding.created" ? `A finding of ${vulnIdOf(String(payload["check"]))}` : `The event ${type}`,
-      async register(signal) {
-        scan = await gateway.ask("PUT", path, registeredSchema, { body: options.scan, signal });
-        options.onRegistered?.(scan);
-        return scan.channel;
-      },
-      async update(signal) {
-        const body: ScanUpdate = { status: "running", ...counts };
-        const { cancel_requested } = await gateway.ask("PATCH", path, stateSchema, { body, signal });
-        if (cancel_requested && end === null && !cancelRequest.signal.aborted) stop("cancelled");
-      },
-      async end(signal) {
-        try {
-          await gateway.send("PATCH", path, { body: { ...counts, ...end }, signal });
-        } catch (error) {
-          // Ended already: by us, when the response to our own request was lost.
-          if (!hasEnded(error) || (await gateway.get(path, stateSchema, signal)).status !== end?.status) throw error;
+  const publisher = createQueuePublisher<CheckedEvent>({
+    kind: "scan",
+    gateway,
+    ...(broker !== undefined && { broker }),
+    queue: {
+      first(max) {
+        if (events.length === 0 && progress !== null) {
+          events.push(progress);
+          progress = null;
         }
+        return events.slice(0, max);
       },
-      async isGone(error, signal) {
-        if (scan === null || !(await isDeleted(error, signal))) return false;
-        stop("deleted");
-        return true;
-      },
+      acknowledge: ({ length }) => void events.splice(0, length),
     },
+    heartbeatMs: options.heartbeatMs ?? 2000,
     warn,
-  );
+    toEvent: (event) => event,
+    async register(signal) {
+      scan = await gateway.ask("PUT", path, registeredSchema, { body: options.scan, signal });
+      options.onRegistered?.(scan);
+      return scan.channel;
+    },
+    async update(signal) {
+      const body: ScanUpdate = { status: "running", ...counts };
+      const { cancel_requested } = await gateway.ask("PATCH", path, stateSchema, { body, signal });
+      if (cancel_requested && outcome === null && !cancelRequest.signal.aborted) stop("cancelled");
+    },
+    async end(signal) {
+      try {
+        await gateway.send("PATCH", path, { body: { ...counts, ...outcome }, signal });
+      } catch (error) {
+        // Ended already: by us, when the response to our own request was lost.
+        if (!hasEnded(error) || (await gateway.get(path, stateSchema, signal)).status !== outcome?.status) throw error;
+      }
+    },
+    async isGone(error, signal) {
+      if (scan === null || !(await isDeleted(error, signal))) return false;
+      stop("deleted");
+      return true;
+    },
+  });
   publisher.requestUpdate();
-
   return {
+    /** Aborts when a client has requested the scan's cancellation at the gateway, or has deleted it there. */
     cancelRequested: cancelRequest.signal,
+    /** The scan at the gateway; null until it is registered. */
     registered: () => scan,
     checkEvaluated,
-    error(code, detail) {
-      events.push({ type: "scan.error", payload: { scan_id: scanId, code, detail: toLine(detail, maxErrorLength) } });
-      publisher.wake();
-    },
-    async end(status, results) {
-      // The report of a cancelled scan names every check; here only those count that it reached.
-      const reached = results.filter(({ reason, attestation }) => reason !== "interrupted" || attestation !== null);
-      for (const [index, result] of reached.entries()) {
-        if (evaluatedChecks.has(result.check)) continue;
-        const state = countStates(reached.slice(0, index + 1));
-        checkEvaluated(result, { checks_done: evaluatedChecks.size + 1, checks_total, ...state });
-      }
-      end = { status, checks_done: evaluatedChecks.size, ...countStates(reached) };
-      isEndAccepted = await publisher.end(endTimeoutMs(status));
-    },
-    async storeReport(report) {
-      if (!isEndAccepted) return;
-      const body = gzipSync(JSON.stringify(report));
-      try {
-        requireStorable(body.length);
-        const send = () => gateway.send("PUT", `${path}/report`, { body });
-        await publisher.sendLast(send, endTimeoutMs(report.scan.status));
-      } catch (error) {
-        warn(`The report was not stored at the gateway: ${problemOf(error)}`);
-      }
-    },
+    error,
+    end,
+    storeReport,
   };
-
-  /** Says at the terminal that it was not its own user. */
-  function stop(done: "cancelled" | "deleted"): void {
-    const consequence = end === null ? ": it stops, and reports what was evaluated" : "";
-    warn(`The scan was ${done} at the gateway${consequence}`);
-    cancelRequest.abort();
-  }
-
-  /** A user who has interrupted the scan waits for this. */
-  function endTimeoutMs(status: ScanOutcome): number {
-    return options.endTimeoutMs ?? (status === "cancelled" ? 4000 : 6000);
-  }
 
   function checkEvaluated(result: CheckResult, state: ScanCounts): void {
     evaluatedChecks.add(result.check);
@@ -185,6 +130,55 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
     publisher.wake();
   }
 
+  function error(code: string, detail: string): void {
+    events.push({ type: "scan.error", payload: { scan_id: scanId, code, detail: toLine(detail, maxErrorLength) } });
+    publisher.wake();
+  }
+
+  /** Sends what is not stored yet, then the end; the gateway publishes `scan.end`. Resolves when it was accepted or given up. */
+  async function end(status: ScanOutcome, results: readonly CheckResult[]): Promise<void> {
+    // The report of a cancelled scan names every check; here only those count that it reached.
+    const reached = results.filter(({ reason, attestation }) => reason !== "interrupted" || attestation !== null);
+    for (const [index, result] of reached.entries()) {
+      if (evaluatedChecks.has(result.check)) continue;
+      const state = countStates(reached.slice(0, index + 1));
+      checkEvaluated(result, { checks_done: evaluatedChecks.size + 1, checks_total, ...state });
+    }
+    outcome = { status, checks_done: evaluatedChecks.size, ...countStates(reached) };
+    isEndAccepted = await publisher.end(endTimeoutMs(status));
+  }
+
+  /**
+   * Stores the finished report after an end that was accepted: the gateway's clients write any format from it. Resolves when it was
+   * accepted or given up, which is one warning.
+   */
+  async function storeReport(report: Report): Promise<void> {
+    if (!isEndAccepted) return;
+    const body = gzipSync(JSON.stringify(report));
+    try {
+      if (body.length > maxStoredReportBytes)
+        throw new RangeError(
+          `it has ${toMiB(body.length)} compressed, at most ${toMiB(maxStoredReportBytes)} are kept`,
+        );
+      const send = () => gateway.send("PUT", `${path}/report`, { body });
+      await publisher.sendLast(send, endTimeoutMs(report.scan.status));
+    } catch (problem) {
+      warn(`The report was not stored at the gateway: ${problemOf(problem)}`);
+    }
+  }
+
+  /** Says at the terminal that it was not its own user. */
+  function stop(done: "cancelled" | "deleted"): void {
+    const consequence = outcome === null ? ": it stops, and reports what was evaluated" : "";
+    warn(`The scan was ${done} at the gateway${consequence}`);
+    cancelRequest.abort();
+  }
+
+  /** A user who has interrupted the scan waits for this. */
+  function endTimeoutMs(status: ScanOutcome): number {
+    return options.endTimeoutMs ?? (status === "cancelled" ? 4000 : 6000);
+  }
+
   /** A scan that runs is ended as cancelled just before it is deleted. */
   async function isDeleted(error: unknown, signal: AbortSignal): Promise<boolean> {
     if (!hasEnded(error)) return isMissing(error, "scan");
@@ -196,11 +190,6 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
   }
 }
 
-function requireStorable(bytes: number): void {
-  if (bytes <= maxStoredReportBytes) return;
-  throw new RangeError(`it has ${mebibytes(bytes)} compressed, at most ${mebibytes(maxStoredReportBytes)} are kept`);
-}
-
-function mebibytes(bytes: number): string {
+function toMiB(bytes: number): string {
   return `${(bytes / 1_048_576).toFixed(1)} MiB`;
 }
