@@ -9,13 +9,11 @@ import { writeLines } from "../../command_line/terminal.ts";
 import { errorCode } from "../../shared/error_code.ts";
 import { toPrintableJson } from "../../shared/text.ts";
 import { UsageError } from "../../shared/usage_error.ts";
-import { followDecisions } from "../decisions/followed_decisions.ts";
+import { followDecisions, type FollowedDecisions } from "../decisions/followed_decisions.ts";
 import { fetchDecisions } from "../decisions/gateway_decisions.ts";
 import { changeTexts } from "../follow/change_text.ts";
 import { follow } from "../follow/follower.ts";
-import type { DecisionsPort } from "../follow/follow_plan.ts";
 import { maxPending } from "../follow/follow_record.ts";
-import { createFollowStore } from "../follow/follow_state.ts";
 import { followOrgPolicy } from "../org_policy/read_org_policy.ts";
 import { systemClock } from "../okta/clock.ts";
 import { connect } from "../okta/connection.ts";
@@ -51,7 +49,6 @@ export async function followCommand(flags: Flags, io: CommandIo): Promise<number
   await makeDirectory(directory, 0o700).catch(() => {});
   await requireWritable({ directory: { option: "--state", file: directory } });
   const lock = await lockDirectory(directory);
-  const store = createFollowStore(directory);
   const rules = new Map(checks.map(({ name, rule }) => [name, rule]));
   const scopes = [...new Set([...connection.scopes, "logs.read"])];
   let file: ReturnType<typeof openChangeFile> | null = null;
@@ -68,7 +65,7 @@ export async function followCommand(flags: Flags, io: CommandIo): Promise<number
       await requireWritable({ directory: { ...lineFile, file: dirname(lineFile.file) } });
       file = openChangeFile({ path: lineFile.file, signer, factsAt, nowMs, say });
     }
-    const end = await follow(
+    const { end, isSaved } = await follow(
       {
         orgUrl: connection.orgUrl,
         clientId: connection.clientId,
@@ -81,11 +78,11 @@ export async function followCommand(flags: Flags, io: CommandIo): Promise<number
         untilClean: settings.untilClean,
         failOn: settings.endOn,
         withAddresses: settings.withAddresses,
+        directory,
         signal: AbortSignal.any([io.interrupted, io.stdoutFailed]),
       },
       {
         connect: (options) => connect({ ...connection, scopes }, options),
-        store,
         clock: systemClock,
         newId: randomUUID,
         decisions,
@@ -110,7 +107,7 @@ export async function followCommand(flags: Flags, io: CommandIo): Promise<number
     const isUnfinished = end === "interrupted" && (settings.once || settings.untilClean);
     if (isUnfinished && io.interrupted.aborted) return exitCodes.interrupted;
     const ended = end === "failed" ? exitCodes.findings : exitCodes.ok;
-    return store.isSaved() ? ended : exitCodes.usage;
+    return isSaved ? ended : exitCodes.usage;
   } finally {
     await file?.close();
     await lock.release();
@@ -122,7 +119,7 @@ async function openDecisions(
   settings: ConnectedSettings,
   { names, say }: Pick<Rules, "names"> & { readonly say: (text: string) => void },
   io: CommandIo,
-): Promise<DecisionsPort> {
+): Promise<FollowedDecisions> {
   const access = settings.decisionsFromGateway ? requireGatewayAccess(io.env, []) : null;
   const { orgUrl } = settings.connection;
   const fetch = access === null ? null : () => fetchDecisions(access, orgUrl, io.interrupted);

@@ -19,6 +19,8 @@ export interface FollowedDecisionsOptions extends Pick<DecisionFileSource, "rule
   readonly nowMs: number;
 }
 
+export type FollowedDecisions = Awaited<ReturnType<typeof followDecisions>>;
+
 /**
  * The decisions of file and gateway, kept as they are at present. What cannot be read again leaves the old ones in force. Rejects
  * with `UsageError` where one of them cannot be read at the start: nothing is followed without them.

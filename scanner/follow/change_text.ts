@@ -32,44 +32,43 @@ const maxTitle = 50;
 export function changeTexts(lines: readonly ChangeLine[], options: TextOptions): readonly string[] {
   if (options.format === "ndjson") return lines.map((line) => toPrintableJson(line));
   const starts = lines.filter(({ cause }) => cause === "start");
-  if (starts.length > maxStartLines) {
-    return [
-      startText(starts),
-      ...changeTexts(
-        lines.filter(({ cause }) => cause !== "start"),
-        options,
-      ),
-    ];
-  }
-  return groupChanges(lines).flatMap((group) => {
-    const [first] = group;
-    if (first === undefined || group.length === 1) return group.map((line) => changeText(line, options));
-    const types = [...new Set(first.explained_by.map(({ event_type: type }) => type))].join(", ");
-    return [
-      `${first.seen_at.slice(11, 19)}  ${printable(groupText(group))} (${printable(types)})`,
-      ...group.map((line) => `  ${changeText(line, options, false)}`),
-    ];
-  });
+  const isLong = starts.length > maxStartLines;
+  const groups = groupChanges(isLong ? lines.filter(({ cause }) => cause !== "start") : lines);
+  return [...(isLong ? [startText(starts)] : []), ...groups.flatMap((group) => groupTexts(group, options))];
+}
+
+function groupTexts(group: readonly ChangeLine[], options: TextOptions): readonly string[] {
+  const [first] = group;
+  if (first === undefined || group.length === 1)
+    return group.map((line) => [changeText(line, options), reason(line)].filter((text) => text !== "").join("  "));
+  const types = [...new Set(first.explained_by.map(({ event_type: type }) => type))].join(", ");
+  return [
+    `${timeOf(first)}  ${printable(groupText(group))} (${printable(types)})`,
+    ...group.map((line) => `  ${changeText(line, options)}`),
+  ];
 }
 
 function startText(starts: readonly ChangeLine[]): string {
   const counts = countStates(starts.flatMap(({ to }) => (to === null ? [] : [to])));
-  const time = starts[0]?.seen_at.slice(11, 19) ?? "";
+  const [time = ""] = starts.map(timeOf);
   return `${time}  First results: ${countOf(starts.length, "finding")}, ${outcomeText((state) => counts[state])}. "scanstream scan" shows them`;
 }
 
 export type ChangeFormat = "table" | "ndjson";
 
 /** One line of a table. */
-function changeText(line: ChangeLine, options: TextOptions, isAlone = true): string {
-  const { seen_at: seenAt, to, check, resource, cause } = line;
+function changeText(line: ChangeLine, options: TextOptions): string {
+  const { to, check, resource, cause } = line;
   const after = verdict(to, line.to_waived, options);
   const moved = cause === "start" ? after : `${verdict(line.from, line.from_waived, options)} → ${after}`;
   const rule = options.ruleOf(check);
   const name =
     rule === undefined ? vulnIdOf(check) : `${rule.vuln_id} ${levelOf(rule)} ${shorten(rule.title, maxTitle)}`;
-  const parts = [seenAt.slice(11, 19), moved, name, printable(resource.name), isAlone ? reason(line) : ""];
-  return parts.filter((part) => part !== "").join("  ");
+  return [timeOf(line), moved, name, printable(resource.name)].filter((part) => part !== "").join("  ");
+}
+
+function timeOf({ seen_at: seenAt }: ChangeLine): string {
+  return seenAt.slice(11, 19);
 }
 
 function verdict(value: Verdict | null, isWaived: boolean, options: { readonly color: boolean }): string {

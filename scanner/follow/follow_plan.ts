@@ -1,41 +1,30 @@
-import type { CatalogCheck } from "../catalog/catalog.ts";
 import type { FollowedOrgPolicy } from "../org_policy/read_org_policy.ts";
 import type { FailOn } from "../decisions/fail_on.ts";
+import type { FollowedDecisions } from "../decisions/followed_decisions.ts";
 import type { WatchLine } from "../../shared/schemas/history.ts";
-import type { CheckResult } from "../../shared/report.ts";
 import type { Clock } from "../okta/clock.ts";
-import type { Connection, ConnectOptions } from "../okta/connection.ts";
-import type { ScanTrace } from "../run_scan.ts";
+import type { ScanParts, ScanPlan } from "../run_scan.ts";
+import type { Settings } from "../settings/read_settings.ts";
 import type { ChangeLine } from "./changes.ts";
-import type { FollowStore } from "./follow_state.ts";
 import type { FollowedMonitor, MonitorPublisher } from "../streaming/monitor_publisher.ts";
 
-export interface FollowPlan {
-  readonly orgUrl: string;
-  readonly clientId: string;
-  readonly checks: readonly CatalogCheck[];
+/** `once` catches up from the saved cursor and ends; `untilClean` ends as soon as nothing fails. */
+type FollowSettings = Pick<Settings, "intervalMs" | "reconcileMs" | "once" | "untilClean" | "withAddresses">;
+
+export interface FollowPlan extends Omit<ScanPlan, "orgPolicy">, FollowSettings {
   /** The revision of the STIG that the checks are of. */
   readonly benchmark: string;
   readonly orgPolicy: FollowedOrgPolicy;
-  readonly intervalMs: number;
-  readonly reconcileMs: number;
-  /** Catches up from the saved cursor and ends. */
-  readonly once: boolean;
-  /** Ends as soon as nothing fails. */
-  readonly untilClean: boolean;
   readonly failOn: FailOn;
-  readonly withAddresses: boolean;
-  readonly signal: AbortSignal;
+  /** Keeps the state. */
+  readonly directory: string;
 }
 
 /** The I/O of a follower, which callers and tests provide. */
-export interface FollowParts {
-  /** Rejects with `IdpError` when the credentials cannot read. */
-  readonly connect: (options: ConnectOptions) => Promise<Connection>;
-  readonly store: FollowStore;
+export interface FollowParts extends Pick<ScanParts, "connect" | "trace"> {
   readonly clock: Clock;
   readonly newId: () => string;
-  readonly decisions: DecisionsPort;
+  readonly decisions: Pick<FollowedDecisions, "refresh" | "apply">;
   readonly write: (lines: readonly ChangeLine[]) => void;
   /** Lines that were written, but that the output's file does not have yet. */
   readonly unfiled?: () => readonly ChangeLine[];
@@ -47,15 +36,6 @@ export interface FollowParts {
   readonly say: (text: string) => void;
   /** Null: it is not streamed. */
   readonly openMonitor: ((followed: FollowedMonitor) => MonitorPublisher) | null;
-  readonly trace?: ScanTrace | undefined;
-}
-
-/** Waivers and attestations as they are at present. */
-export interface DecisionsPort {
-  /** Reads again what changed; true when others are in force than at the call before. */
-  refresh(nowMs: number): Promise<boolean>;
-  /** The results with the decisions on them. */
-  apply(results: readonly CheckResult[], nowMs: number): readonly CheckResult[];
 }
 
 export type FollowEnd =

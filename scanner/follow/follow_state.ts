@@ -17,54 +17,6 @@ export interface SavedAnswer {
   readonly isForgotten?: true;
 }
 
-/** State of a follower, whole after each of its rounds. */
-export type FollowState = Readonly<Omit<v.InferOutput<typeof stateSchema>, "schema">>;
-
-export interface FollowStore {
-  /** Null where none exists that can be used; `say` hears why. Throws `UsageError` for the state of another org. */
-  load(orgUrl: string, say: (text: string) => void): Promise<FollowState | null>;
-  save(state: FollowState): Promise<void>;
-  /** False while the last `save` failed. */
-  isSaved(): boolean;
-}
-
-const stateFile = "state.json";
-const maxStateBytes = 256 * 1_048_576;
-
-/** Keeps the state in one file of a directory. The file is replaced whole, so that the process may be killed at any instant. */
-export function createFollowStore(directory: string): FollowStore {
-  const path = join(directory, stateFile);
-  let isSaved = true;
-  return { load, save, isSaved: () => isSaved };
-
-  async function load(orgUrl: string, say: (text: string) => void): Promise<FollowState | null> {
-    const text = await readText(path, maxStateBytes).catch((error: unknown) => {
-      if (hasCode(error, "ENOENT")) return null;
-      if (hasCode(error, "EACCES", "EPERM", "EISDIR", "ENOTDIR")) throw error;
-      return "";
-    });
-    if (text === null) return null;
-    const state = parseState(text);
-    if (state === null) {
-      say(`The state in ${JSON.stringify(directory)} is damaged, or of another version: beginning with a new one`);
-      return null;
-    }
-    if (state.orgUrl === orgUrl) return state;
-    throw new UsageError([
-      `--state ${JSON.stringify(directory)} has the state of ${state.orgUrl}, not of ${orgUrl}: give each org another directory, or leave --state out`,
-    ]);
-  }
-
-  async function save(state: FollowState): Promise<void> {
-    isSaved = false;
-    await makeDirectory(directory, 0o700);
-    const text = `${JSON.stringify({ schema, ...state })}\n`;
-    const problem = await writeWhole({ option: "--state", file: path }, text, 0o600);
-    if (problem !== null) throw new Error(problem);
-    isSaved = true;
-  }
-}
-
 const schema = "scanstream.follow/1";
 const time = v.pipe(
   v.string(),
@@ -104,12 +56,43 @@ const stateSchema = v.object({
   unwritten: lines,
 });
 
-/** Null for what is not a state of this version. */
-function parseState(text: string): FollowState | null {
-  try {
-    const result = v.safeParse(stateSchema, JSON.parse(text));
-    return result.success ? result.output : null;
-  } catch {
+/** State of a follower, whole after each of its rounds. */
+export type FollowState = Readonly<Omit<v.InferOutput<typeof stateSchema>, "schema">>;
+
+/** The state is one file, which is replaced whole, so that the process may be killed at any instant. */
+const stateFile = "state.json";
+const maxStateBytes = 256 * 1_048_576;
+
+/** Null where none exists that can be used; `say` hears why. Throws `UsageError` for the state of another org. */
+export async function loadState(
+  directory: string,
+  orgUrl: string,
+  say: (text: string) => void,
+): Promise<FollowState | null> {
+  const text = await readText(join(directory, stateFile), maxStateBytes).catch((error: unknown) => {
+    if (hasCode(error, "ENOENT")) return null;
+    if (hasCode(error, "EACCES", "EPERM", "EISDIR", "ENOTDIR")) throw error;
+    return "";
+  });
+  if (text === null) return null;
+  const state = v.safeParse(v.pipe(v.string(), v.parseJson(), stateSchema), text);
+  if (!state.success) {
+    say(`The state in ${JSON.stringify(directory)} is damaged, or of another version: beginning with a new one`);
     return null;
+  }
+  if (state.output.orgUrl === orgUrl) return state.output;
+  throw new UsageError([
+    `--state ${JSON.stringify(directory)} has the state of ${state.output.orgUrl}, not of ${orgUrl}: give each org another directory, or leave --state out`,
+  ]);
+}
+
+/** Resolves with null, or with why it cannot be saved. */
+export async function saveState(directory: string, state: FollowState): Promise<string | null> {
+  try {
+    await makeDirectory(directory, 0o700);
+    const text = `${JSON.stringify({ schema, ...state })}\n`;
+    return await writeWhole({ option: "--state", file: join(directory, stateFile) }, text, 0o600);
+  } catch (error) {
+    return error instanceof Error ? error.message : "unknown";
   }
 }

@@ -1,12 +1,11 @@
 import { DecidingOrgPolicy } from "../org_policy/read_org_policy.ts";
-import type { MonitorPublisher } from "../streaming/monitor_publisher.ts";
-import type { FollowState } from "./follow_state.ts";
 import type { FollowEnd, FollowParts, FollowPlan } from "./follow_plan.ts";
-import { FollowedOrg } from "./followed_org.ts";
-import { FollowRecord } from "./follow_record.ts";
-import type { LogEvent, Relevant } from "./log_event.ts";
-import { SystemLog, type LogEvents } from "./system_log.ts";
-import { Verdicts, type Round } from "./verdicts.ts";
+import { createRecord } from "./follow_record.ts";
+import { loadState, type FollowState } from "./follow_state.ts";
+import { connectOrg, type FollowedOrg } from "./followed_org.ts";
+import type { Relevant } from "./log_event.ts";
+import { openSystemLog } from "./system_log.ts";
+import { createVerdicts, type OtherCause } from "./verdicts.ts";
 import { WatchedTime } from "./watched_time.ts";
 
 /** Delay before evidence that could not be collected is tried again. */
@@ -14,19 +13,26 @@ const retryMs = 45_000;
 /** Events that are kept to explain a change that is seen later. */
 const maxKeptEvents = 500;
 
+interface Followed {
+  readonly end: FollowEnd;
+  /** False where the state could not be saved. */
+  readonly isSaved: boolean;
+}
+
 /** Follows an org: resolves when it has done what it was asked for, or was interrupted; its state is saved then. */
-export async function follow(plan: FollowPlan, parts: FollowParts): Promise<FollowEnd> {
-  const saved = await parts.store.load(plan.orgUrl, parts.say);
-  const follower = new Follower(plan, parts, saved);
+export async function follow(plan: FollowPlan, parts: FollowParts): Promise<Followed> {
+  const saved = await loadState(plan.directory, plan.orgUrl, parts.say);
+  let follower: ReturnType<typeof createFollower> | null = null;
   let end: FollowEnd = "interrupted";
   try {
+    follower = createFollower(plan, parts, { saved, org: await connectOrg(plan, parts, saved) });
     end = await follower.run();
   } catch (error) {
     if (!plan.signal.aborted) throw error;
   } finally {
-    await follower.close(endReasons[end] ?? null);
+    await follower?.close(endReasons[end] ?? null);
   }
-  return end;
+  return { end, isSaved: follower?.isSaved() ?? true };
 }
 
 const endReasons: Partial<Record<FollowEnd, string>> = {
@@ -34,263 +40,218 @@ const endReasons: Partial<Record<FollowEnd, string>> = {
   failed: "A new finding matches --fail-on",
 };
 
-class Follower {
-  readonly #plan: FollowPlan;
-  readonly #parts: FollowParts;
-  readonly #isRestart: boolean;
-  readonly #org: FollowedOrg;
-  readonly #log: SystemLog;
-  readonly #verdicts: Verdicts;
-  /** Failed artifacts are collected again at that time; the events may explain the results then. */
-  #retry: { readonly atMs: number; readonly events: readonly Relevant[] } | null = null;
-  readonly #record: FollowRecord;
-  /** Null: it is not streamed. */
-  #monitor: MonitorPublisher | null = null;
-  readonly #watched: WatchedTime;
-  #lastFullMs: number;
+interface Beginning {
+  /** Null: nobody has followed the org before. */
+  readonly saved: FollowState | null;
+  readonly org: FollowedOrg;
+}
+
+function createFollower(plan: FollowPlan, parts: FollowParts, { saved, org }: Beginning) {
+  const { clock, say } = parts;
+  const { orgUrl, reconcileMs } = plan;
+  const record = createRecord(plan, parts, saved);
+  const log = openSystemLog({ pages: org, clock, say, reconcileMs, saved });
+  const verdicts = createVerdicts(plan, parts, saved);
+  const deciding = new DecidingOrgPolicy(plan.orgPolicy, saved?.orgPolicy ?? null, say);
+  const watched = new WatchedTime(plan.intervalMs, (span) =>
+    parts.writeWatched?.({ ...span, org_url: orgUrl, monitor_id: record.monitorId() }),
+  );
+  let lastFullMs = saved === null ? 0 : Date.parse(saved.lastFullAt);
   /** When the last full scan began that read everything but the log, by the provider's clock. */
-  #blindScanMs: number;
-  #lagSeconds = 0;
-  readonly #deciding: DecidingOrgPolicy;
+  let blindScanMs = saved?.blindScanMs ?? 0;
+  /** Failed artifacts are collected again at that time; the events may explain the results then. */
+  let retry: { readonly atMs: number; readonly events: readonly Relevant[] } | null =
+    saved === null ? null : { atMs: 0, events: saved.retryEvents };
+  /** Age of the oldest event of this poll. */
+  let lagSeconds = 0;
+  return { run, close, isSaved: record.isSaved };
 
-  constructor(plan: FollowPlan, parts: FollowParts, saved: FollowState | null) {
-    this.#plan = plan;
-    this.#parts = parts;
-    this.#record = new FollowRecord(plan, parts, saved);
-    this.#watched = new WatchedTime(plan.intervalMs, (span) =>
-      parts.writeWatched?.({ ...span, org_url: plan.orgUrl, monitor_id: this.#record.monitorId }),
-    );
-    this.#isRestart = saved !== null;
-    this.#retry = saved === null ? null : { atMs: 0, events: saved.retryEvents };
-    this.#deciding = new DecidingOrgPolicy(plan.orgPolicy, saved?.orgPolicy ?? null, parts.say);
-    this.#org = new FollowedOrg(plan, parts, saved?.answers ?? []);
-    this.#verdicts = new Verdicts(plan, parts, saved);
-    const { clock, say } = parts;
-    this.#log = new SystemLog({ pages: this.#org, clock, say, reconcileMs: plan.reconcileMs, saved });
-    this.#lastFullMs = saved === null ? 0 : Date.parse(saved.lastFullAt);
-    this.#blindScanMs = saved?.blindScanMs ?? 0;
-  }
-
-  async run(): Promise<FollowEnd> {
-    const [plan, parts] = [this.#plan, this.#parts];
-    await this.#org.connect({ forgetsProbe: this.#isRestart });
-    const monitor = parts.openMonitor?.({
-      monitorId: this.#record.monitorId,
-      registration: {
-        org_url: plan.orgUrl,
-        client_id: plan.clientId,
-        benchmark: plan.benchmark,
-        interval_seconds: plan.intervalMs / 1000,
-        checks_total: plan.checks.length,
-      },
-      changes: this.#record,
-      onRegistered: (registered) => this.#record.registered(registered),
-    });
-    this.#monitor = this.#record.monitor = monitor ?? null;
-    const isOtherPolicy = this.#deciding.isOther(parts.clock.nowMs());
-    if (this.#isRestart) await this.#resume(isOtherPolicy ? "org_policy" : "reconciliation");
-    else await this.#reconcile("start");
+  async function run(): Promise<FollowEnd> {
+    if (saved === null) await reconcile("start");
+    else await resume();
     for (;;) {
-      await this.#decide();
-      const isMore = await this.#poll();
-      await this.#collectFailed();
-      this.#report();
-      this.#watch();
-      const end = this.#end(isMore);
-      if (end !== null) {
-        await this.#record.saveRest();
-        return end;
-      }
+      await decide();
+      const isMore = await poll();
+      await collectFailed();
+      watched.polled(isReading() ? log.polledMs() : null, clock.nowMs());
+      await report();
+      if (verdicts.hasFailed()) return "failed";
+      if (plan.untilClean && verdicts.isClean()) return "clean";
       if (isMore) continue;
-      await this.#record.saveWhenDue();
-      await parts.clock.sleep(this.#pauseMs(), plan.signal);
+      if (plan.once) return "caught_up";
+      await clock.sleep(pauseMs(), plan.signal);
     }
   }
 
   /** Ends the monitor for a reason, or only this process; saves the last whole round, and closes the connection. */
-  async close(reason: string | null): Promise<void> {
-    await this.#monitor?.end(reason);
-    this.#watched.end();
-    await this.#record.saveRest();
-    await this.#org.close();
-  }
-
-  #watch(): void {
-    const readMs = this.#log.status().log_status === "reading" ? this.#log.polledMs : null;
-    this.#watched.polled(readMs, this.#parts.clock.nowMs());
-  }
-
-  #end(isMore: boolean): FollowEnd | null {
-    if (this.#verdicts.hasFailed) return "failed";
-    if (this.#plan.untilClean && this.#verdicts.isClean()) return "clean";
-    return this.#plan.once && !isMore ? "caught_up" : null;
+  async function close(reason: string | null): Promise<void> {
+    watched.end();
+    await record.close(reason);
+    await org.close();
   }
 
   /** Evaluates the saved evidence without a request: another version or selection of checks may give other results. */
-  async #resume(cause: Round["cause"]): Promise<void> {
-    this.#record.writeState();
-    this.#record.publish();
-    await this.#round({ events: [], cause });
+  async function resume(): Promise<void> {
+    const cause = deciding.isOther(clock.nowMs()) ? "org_policy" : "reconciliation";
+    record.writeState();
+    record.publish();
+    await round([], cause);
   }
 
   /** A decision that begins or ends, and another document, change results without any event in the log. */
-  async #decide(): Promise<void> {
-    const areOthers = await this.#parts.decisions.refresh(this.#parts.clock.nowMs());
-    if (areOthers) await this.#round({ events: [], cause: "reconciliation" });
-    await this.#plan.orgPolicy.refresh();
-    if (this.#deciding.isOther(this.#parts.clock.nowMs())) await this.#round({ events: [], cause: "org_policy" });
+  async function decide(): Promise<void> {
+    if (await parts.decisions.refresh(clock.nowMs())) await round([], "reconciliation");
+    await plan.orgPolicy.refresh();
+    if (deciding.isOther(clock.nowMs())) await round([], "org_policy");
   }
 
   /** One poll of the log, and the round that follows from it. True when the log goes on. */
-  async #poll(): Promise<boolean> {
-    const plan = this.#plan;
-    const nowMs = this.#parts.clock.nowMs();
-    const isDue = nowMs - this.#lastFullMs >= plan.reconcileMs || nowMs < this.#lastFullMs;
-    if (isDue) {
-      await this.#reconcile("reconciliation");
+  async function poll(): Promise<boolean> {
+    const nowMs = clock.nowMs();
+    lagSeconds = 0;
+    if (nowMs - lastFullMs >= reconcileMs || nowMs < lastFullMs) {
+      await reconcile("reconciliation");
       return false;
     }
-    const reading = await this.#log.read();
+    const reading = await readLog();
     if (typeof reading !== "string") {
-      await this.#take(reading);
+      await take(reading.events);
       return reading.isMore;
     }
-    const isScanned = reading === "lost" && (await this.#beginAgain());
+    const isScanned = reading === "lost" && (await beginAgain());
     // Otherwise this run would poll nothing.
-    if (!isScanned && plan.once && this.#isRestart) await this.#reconcile("reconciliation");
+    if (!isScanned && plan.once && saved !== null) await reconcile("reconciliation");
     return false;
   }
 
+  /** Reads what the log says since, and makes invalid what it touches; that may be evidence which was just collected. */
+  async function readLog() {
+    const reading = await log.read();
+    if (typeof reading === "string") return reading;
+    const { events, cursor, isMore } = reading;
+    const relevant = await org.invalidate(events);
+    log.advance(cursor);
+    for (const { published } of events) {
+      const ageSeconds = (clock.nowMs() - Date.parse(published ?? "")) / 1000;
+      if (ageSeconds > lagSeconds) lagSeconds = ageSeconds;
+    }
+    return { events: relevant, isMore };
+  }
+
+  async function take(events: readonly Relevant[]): Promise<void> {
+    if (events.length === 0) commit();
+    else await round(events, "reconciliation");
+  }
+
+  /** The events that the log has since; none where it cannot be read. */
+  async function readAgain(): Promise<readonly Relevant[]> {
+    const reading = await readLog();
+    return typeof reading === "string" ? [] : reading.events;
+  }
+
   /** Without a cursor that is good: a full scan, and the time between is said to be unknown. False where the log cannot be read. */
-  async #beginAgain(): Promise<boolean> {
-    const fromMs = this.#log.polledMs ?? this.#lastFullMs;
-    this.#watched.end();
-    if (!(await this.#log.begin())) return false;
-    this.#log.reportGap(fromMs, this.#parts.clock.nowMs());
-    this.#report();
-    await this.#reconcile("reconciliation", { isGap: true });
-    this.#log.clearGap();
+  async function beginAgain(): Promise<boolean> {
+    const fromMs = log.polledMs() ?? lastFullMs;
+    watched.end();
+    if (!(await log.begin())) return false;
+    log.reportGap(fromMs, clock.nowMs());
+    await report();
+    await scanAll("reconciliation", { isExplained: false });
     return true;
   }
 
-  async #take({ events, cursor }: LogEvents): Promise<void> {
-    const relevant = await this.#invalidate(events);
-    this.#log.advance(cursor);
-    if (relevant.length === 0) this.#commit();
-    else await this.#round({ events: relevant, cause: "reconciliation" });
-  }
-
-  async #invalidate(events: readonly LogEvent[]): Promise<readonly Relevant[]> {
-    const published = events.flatMap((event) => (event.published === null ? [] : [Date.parse(event.published)]));
-    const oldest = Math.min(...published.filter((ms) => !Number.isNaN(ms)));
-    this.#lagSeconds = Number.isFinite(oldest) ? Math.max(0, (this.#parts.clock.nowMs() - oldest) / 1000) : 0;
-    return this.#org.invalidate(events);
-  }
-
-  /** A full scan. What the log says in the meantime is read again after it, so that no change falls between. */
-  async #reconcile(cause: Round["cause"], { isGap = false } = {}): Promise<void> {
-    if (cause !== "start" && !isGap) {
-      await this.#org.reconnect();
-      await this.#drain();
+  /** A full scan, after other scopes may have been granted. The log is read before it, so that it does not find first what the log explains. */
+  async function reconcile(cause: OtherCause): Promise<void> {
+    if (cause !== "start") {
+      await org.reconnect();
+      for (let isMore = true; isMore;) {
+        const reading = await readLog();
+        // A gap is reported at the next poll.
+        if (typeof reading === "string") break;
+        await take(reading.events);
+        ({ isMore } = reading);
+      }
     }
-    if (!this.#log.hasCursor) await this.#log.begin();
-    const startedMs = this.#parts.clock.nowMs();
-    const blindScanMs = this.#org.nowMs();
-    await this.#org.collectAll();
-    const events = await this.#readAgain();
-    this.#lastFullMs = startedMs;
-    const isBlind = this.#log.status().log_status === "unreadable";
-    if (isBlind && !this.#org.hasFailed()) this.#blindScanMs = blindScanMs;
-    await this.#round({ events: isGap || cause === "start" ? [] : events, cause });
+    await scanAll(cause, { isExplained: cause !== "start" });
   }
 
-  /** Reads the log before a full scan, so that the scan does not find first what the log explains. */
-  async #drain(): Promise<void> {
-    for (;;) {
-      const reading = await this.#log.read();
-      // A gap is reported at the next poll.
-      if (typeof reading === "string") return;
-      await this.#take(reading);
-      if (!reading.isMore) return;
-    }
-  }
-
-  /** Reads what the log says since; it may touch evidence that was just collected. */
-  async #readAgain(): Promise<readonly Relevant[]> {
-    const reading = await this.#log.read();
-    if (typeof reading === "string") return [];
-    const events = await this.#org.invalidate(reading.events);
-    this.#log.advance(reading.cursor);
-    return events;
+  /** Reads everything. The log is read again after it, so that no change falls between. */
+  async function scanAll(cause: OtherCause, { isExplained }: { readonly isExplained: boolean }): Promise<void> {
+    if (!log.hasCursor()) await log.begin();
+    const startedMs = clock.nowMs();
+    const providerMs = org.nowMs();
+    await org.collectAll();
+    const events = await readAgain();
+    lastFullMs = startedMs;
+    if (log.status().log_status === "unreadable" && !org.hasFailed()) blindScanMs = providerMs;
+    await round(isExplained ? events : [], cause);
   }
 
   /** Tries again what could not be collected. */
-  async #collectFailed(): Promise<void> {
-    if (this.#retry === null || this.#parts.clock.nowMs() < this.#retry.atMs) return;
-    this.#org.invalidateFailed();
-    await this.#round({ events: this.#retry.events, cause: "reconciliation" });
+  async function collectFailed(): Promise<void> {
+    if (retry === null || clock.nowMs() < retry.atMs) return;
+    org.invalidateFailed();
+    await round(retry.events, "reconciliation");
   }
 
-  #planRetry(events: readonly Relevant[], nowMs: number): void {
-    const { atMs = 0, events: known = [] } = this.#retry ?? {};
-    const kept = [...new Set([...known, ...events])].slice(-maxKeptEvents);
-    const nextMs = atMs > nowMs ? atMs : nowMs + retryMs;
-    this.#retry = this.#org.hasFailed() ? { atMs: nextMs, events: kept } : null;
-  }
-
-  /** Collects what is invalid, judges, compares, and makes the changes known. */
-  async #round({ events, cause }: Round): Promise<void> {
-    let artifacts = await this.#org.collect();
-    const round = { events: [...events], cause };
+  /** Collects what is invalid, judges, compares, and makes the changes known. `cause` is that of a change that no event explains. */
+  async function round(given: readonly Relevant[], cause: OtherCause): Promise<void> {
+    let artifacts = await org.collect();
+    let events = given;
     if (events.length > 0) {
       // The evidence may hold a change that is newer than the events, and they would name somebody else for it.
-      round.events.push(...(await this.#readAgain()));
-      artifacts = await this.#org.collect();
+      events = [...events, ...(await readAgain())];
+      artifacts = await org.collect();
     }
-    const nowMs = this.#parts.clock.nowMs();
-    const { monitorId } = this.#record;
+    const nowMs = clock.nowMs();
     // An event before a full scan without the log is in its results already, and explains no later change.
-    const isLater = ({ event }: Relevant) => !(Date.parse(event.published ?? "") < this.#blindScanMs);
-    const explaining = { cause, events: round.events.filter(isLater) };
-    const lines = this.#verdicts.judge(explaining, { artifacts, engine: this.#org.engine, nowMs, monitorId });
-    this.#planRetry(round.events, nowMs);
-    this.#commit();
-    await this.#record.add(lines);
+    const later = events.filter(({ event }) => !(Date.parse(event.published ?? "") < blindScanMs));
+    const engine = org.engine();
+    const monitorId = record.monitorId();
+    const lines = verdicts.judge({ events: later, cause, artifacts, engine, nowMs, monitorId });
+    retry = org.hasFailed() ? nextRetry(events, nowMs) : null;
+    commit();
+    await record.add(lines);
   }
 
-  #report(): void {
-    const { clock } = this.#parts;
-    const status = this.#log.status();
-    const isReading = status.log_status === "reading";
-    const polledMs = isReading ? this.#log.polledMs : this.#lastFullMs;
-    const lagSeconds = isReading || polledMs === null ? this.#lagSeconds : (clock.nowMs() - polledMs) / 1000;
-    this.#monitor?.polled({
+  function nextRetry(events: readonly Relevant[], nowMs: number): typeof retry {
+    const { atMs = 0, events: known = [] } = retry ?? {};
+    const kept = [...new Set([...known, ...events])].slice(-maxKeptEvents);
+    return { atMs: atMs > nowMs ? atMs : nowMs + retryMs, events: kept };
+  }
+
+  function isReading(): boolean {
+    return log.status().log_status === "reading";
+  }
+
+  async function report(): Promise<void> {
+    const polledMs = isReading() ? log.polledMs() : lastFullMs;
+    const lag = isReading() || polledMs === null ? lagSeconds : (clock.nowMs() - polledMs) / 1000;
+    await record.polled({
       last_look_at: polledMs === null ? null : new Date(polledMs).toISOString(),
-      lag_seconds: Math.max(0, lagSeconds),
-      ...this.#verdicts.counts(),
-      ...status,
+      lag_seconds: Math.max(0, lag),
+      ...verdicts.counts(),
+      ...log.status(),
     });
   }
 
   /** The time until the next poll. A clock that was set must neither hold the follower up nor let it run without a pause. */
-  #pauseMs(): number {
-    const { intervalMs, reconcileMs } = this.#plan;
-    const nowMs = this.#parts.clock.nowMs();
-    const dueMs = Math.min(this.#lastFullMs + reconcileMs, this.#retry?.atMs ?? Number.POSITIVE_INFINITY) - nowMs;
-    return Math.min(intervalMs, Math.max(1, dueMs));
+  function pauseMs(): number {
+    const dueMs = Math.min(lastFullMs + reconcileMs, retry?.atMs ?? Number.POSITIVE_INFINITY) - clock.nowMs();
+    return Math.min(plan.intervalMs, Math.max(1, dueMs));
   }
 
-  #commit(): void {
-    this.#record.commit({
-      orgUrl: this.#plan.orgUrl,
-      lastFullAt: new Date(this.#lastFullMs).toISOString(),
-      blindScanMs: this.#blindScanMs,
-      benchmark: this.#plan.benchmark,
-      orgPolicy: this.#deciding.digest,
-      ...this.#log.toSave(),
-      answers: this.#org.toSave(),
-      findings: this.#verdicts.findings(),
-      retryEvents: this.#retry?.events ?? [],
+  function commit(): void {
+    record.commit({
+      orgUrl,
+      lastFullAt: new Date(lastFullMs).toISOString(),
+      blindScanMs,
+      benchmark: plan.benchmark,
+      orgPolicy: deciding.digest,
+      ...log.toSave(),
+      answers: org.toSave(),
+      findings: verdicts.toSave(),
+      retryEvents: retry?.events ?? [],
     });
   }
 }

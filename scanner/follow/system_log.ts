@@ -6,7 +6,7 @@ import { toLogEvent, type LogEvent } from "./log_event.ts";
 import { logFilters } from "./touched.ts";
 
 /** Entries of one poll of the log: pages until one is not full. */
-export interface LogEvents {
+interface LogEvents {
   /** New ones, in the log's order. */
   readonly events: readonly LogEvent[];
   readonly cursor: string;
@@ -20,18 +20,18 @@ interface Refusal {
   readonly detail: string;
 }
 
-export interface SystemLogOptions {
+interface SystemLogOptions {
   /** `nowMs` is the provider's time. */
   readonly pages: PageReader & Pick<Clock, "nowMs">;
-  readonly clock: Clock;
+  readonly clock: Pick<Clock, "nowMs">;
   /** A message for a person. */
   readonly say: (text: string) => void;
   readonly reconcileMs: number;
   readonly saved: Pick<FollowState, "cursor" | "lastLookAt" | "seen"> | null;
 }
 
-/** The event as the gateway's clients see it. */
-type LogState = Pick<MonitorUpdate, "log_status" | "error_code" | "error_detail" | "gap_from" | "gap_to">;
+/** The log as the gateway's clients see it. */
+type LogStatus = Pick<MonitorUpdate, "log_status" | "error_code" | "error_detail" | "gap_from" | "gap_to">;
 
 const noError = { error_code: null, error_detail: null };
 const pageSize = 1000;
@@ -49,141 +49,116 @@ const maxCursorAgeMs = 89 * 86_400_000;
  * `until`, in the order in which entries were stored. There is always a next link, so a page that is not full is the end. That the log
  * cannot be read, and that it can again, is said once.
  */
-export class SystemLog {
-  readonly #options: SystemLogOptions;
-  readonly #seen: Set<string>;
-  #cursor: string | null;
-  #polledMs: number | null;
-  #status: LogState = { log_status: "unknown", ...noError };
-
-  constructor(options: SystemLogOptions) {
-    const { saved } = options;
-    this.#options = options;
-    this.#seen = new Set(saved?.seen);
-    this.#cursor = saved?.cursor ?? null;
-    this.#polledMs = typeof saved?.lastLookAt === "string" ? Date.parse(saved.lastLookAt) : null;
-  }
-
-  get hasCursor(): boolean {
-    return this.#cursor !== null;
-  }
-
+export function openSystemLog({ pages, clock, say, reconcileMs, saved }: SystemLogOptions) {
+  let seen = new Set(saved?.seen);
+  let cursor = saved?.cursor ?? null;
   /** When the log was last read to its end. */
-  get polledMs(): number | null {
-    return this.#polledMs;
-  }
+  let polledMs = typeof saved?.lastLookAt === "string" ? Date.parse(saved.lastLookAt) : null;
+  let status: LogStatus = { log_status: "unknown", ...noError };
+  return {
+    begin,
+    read,
+    reportGap,
+    hasCursor: () => cursor !== null,
+    polledMs: () => polledMs,
+    status: () => status,
+    /** The next `read` begins there. */
+    advance: (next: string) => void (cursor = next),
+    toSave: () => ({
+      cursor,
+      lastLookAt: polledMs === null ? null : new Date(polledMs).toISOString(),
+      seen: [...seen],
+    }),
+  };
 
   /** Takes a cursor at the log's present end, past everything before; false where it cannot be read. A provider may refuse a long filter. */
-  async begin(): Promise<boolean> {
-    this.#cursor = null;
+  async function begin(): Promise<boolean> {
+    cursor = null;
     for (const filter of logFilters) {
-      const end = await this.#readToEnd(firstPath(this.#options.pages.nowMs() - startMarginMs, filter));
+      const end = await readToEnd(firstPath(pages.nowMs() - startMarginMs, filter));
       if (!("refused" in end)) {
-        this.#noteRead(end);
-        this.#cursor = end.cursor;
+        noteRead(end);
+        ({ cursor } = end);
         return true;
       }
       if (end.refused === "lost" && filter !== null) continue;
-      this.#noteRefusal(end);
+      noteRefusal(end);
       break;
     }
     return false;
   }
 
   /** Reads the entries since the cursor, which stays until `advance`. `lost`: what happened since the last poll cannot be read. */
-  async read(): Promise<LogEvents | "lost" | "unreadable"> {
-    const ageMs = this.#options.clock.nowMs() - (this.#polledMs ?? Number.POSITIVE_INFINITY);
-    if (this.#cursor === null || ageMs > maxCursorAgeMs) return "lost";
-    const found = await this.#readPages(this.#cursor);
+  async function read(): Promise<LogEvents | "lost" | "unreadable"> {
+    if (cursor === null || (polledMs !== null && clock.nowMs() - polledMs > maxCursorAgeMs)) return "lost";
+    const found = await readPages(cursor);
     if (!("refused" in found)) {
-      this.#noteRead(found);
+      noteRead(found);
       return found;
     }
     if (found.refused === "lost") return "lost";
-    this.#noteRefusal(found);
+    noteRefusal(found);
     return "unreadable";
   }
 
-  advance(cursor: string): void {
-    this.#cursor = cursor;
-  }
-
-  /** Says that the log between the two times cannot be read any more. */
-  reportGap(fromMs: number, toMs: number): void {
+  /** Says that the log between the two times cannot be read any more, until it is read again. */
+  function reportGap(fromMs: number, toMs: number): void {
     const [gap_from, gap_to] = [new Date(fromMs).toISOString(), new Date(toMs).toISOString()];
     const detail = `The System Log could not be read from where it was left: what happened from ${gap_from} to ${gap_to} is known by a full scan only, not by whom`;
-    this.#status = { ...this.#status, error_code: "log_gap", error_detail: detail, gap_from, gap_to };
-    this.#options.say(detail);
+    status = { ...status, error_code: "log_gap", error_detail: detail, gap_from, gap_to };
+    say(detail);
   }
 
-  clearGap(): void {
-    const { gap_from: _from, gap_to: _to, ...status } = this.#status;
-    this.#status = { ...status, ...noError };
-  }
-
-  status(): LogState {
-    return this.#status;
-  }
-
-  toSave(): Pick<FollowState, "cursor" | "lastLookAt" | "seen"> {
-    const lastLookAt = this.#polledMs === null ? null : new Date(this.#polledMs).toISOString();
-    return { cursor: this.#cursor, lastLookAt, seen: [...this.#seen] };
-  }
-
-  /** A page at a time, so that however long the log is, little of it is in memory. */
-  async #readToEnd(path: string): Promise<LogEvents | Refusal> {
-    for (let cursor = path; ;) {
-      const found = await this.#readPages(cursor);
-      if ("refused" in found || !found.isMore || found.cursor === cursor) return found;
-      ({ cursor } = found);
+  /** A poll at a time, so that however long the log is, little of it is in memory. */
+  async function readToEnd(path: string): Promise<LogEvents | Refusal> {
+    for (let from = path; ;) {
+      const found = await readPages(from);
+      if ("refused" in found || !found.isMore || found.cursor === from) return found;
+      from = found.cursor;
     }
   }
 
-  async #readPages(from: string): Promise<LogEvents | Refusal> {
+  async function readPages(from: string): Promise<LogEvents | Refusal> {
     const events: LogEvent[] = [];
-    let cursor = from;
-    for (let count = 1; ; count++) {
-      const page = await this.#options.pages.getPage({ path: cursor, scope: "logs.read" });
+    let path = from;
+    for (let count = 1; ; count += 1) {
+      const page = await pages.getPage({ path, scope: "logs.read" });
       // The pages before are kept, and the next poll says what is wrong: their cursor is good, but not the log's end.
-      if (page.state === "missing") return cursor === from ? refusalOf(page) : { events, cursor, isMore: true };
+      if (page.state === "missing") return path === from ? refusalOf(page) : { events, cursor: path, isMore: true };
       const { entries, next } = page.value;
-      for (const entry of entries) {
-        const event = toLogEvent(entry);
-        if (event !== null && this.#isNew(event)) events.push(event);
-      }
+      events.push(...newEvents(entries));
       if (entries.length >= pageSize && next === null && events.length === 0)
         return { refused: "failed", detail: "The log's page is full, and names no next page that can be read" };
       // Without a next link the same page is asked for again; its entries are known then.
-      const isEnd = entries.length < pageSize || next === null || next === cursor;
-      cursor = next ?? cursor;
-      if (isEnd || count === maxPages) return { events, cursor, isMore: !isEnd };
+      const isEnd = entries.length < pageSize || next === null || next === path;
+      path = next ?? path;
+      if (isEnd || count === maxPages) return { events, cursor: path, isMore: !isEnd };
     }
   }
 
-  #isNew({ uuid }: LogEvent): boolean {
-    if (uuid === null) return true;
-    if (this.#seen.has(uuid)) return false;
-    this.#seen.add(uuid);
+  function newEvents(entries: ListPage["entries"]): readonly LogEvent[] {
+    const events = entries.flatMap((entry) => {
+      const event = toLogEvent(entry);
+      if (event === null || (event.uuid !== null && seen.has(event.uuid))) return [];
+      if (event.uuid !== null) seen.add(event.uuid);
+      return [event];
+    });
     // A set gives its values in the order in which they were added.
-    for (const oldest of this.#seen) {
-      if (this.#seen.size <= maxSeen) break;
-      this.#seen.delete(oldest);
-    }
-    return true;
+    seen = new Set([...seen].slice(-maxSeen));
+    return events;
   }
 
-  #noteRead({ isMore }: LogEvents): void {
-    if (this.#status.log_status === "unreadable") this.#options.say("The System Log can be read again");
-    this.#status = { log_status: "reading", ...noError };
-    if (!isMore) this.#polledMs = this.#options.clock.nowMs();
+  function noteRead({ isMore }: LogEvents): void {
+    if (status.log_status === "unreadable") say("The System Log can be read again");
+    status = { log_status: "reading", ...noError };
+    if (!isMore) polledMs = clock.nowMs();
   }
 
-  #noteRefusal({ refused, detail: why }: Refusal): void {
-    const { say, reconcileMs } = this.#options;
+  function noteRefusal({ refused, detail: why }: Refusal): void {
     const code = refused === "forbidden" ? "log_forbidden" : "log_unreadable";
     const detail = `The System Log cannot be read, so changes are found by a full scan every ${reconcileMs / 3_600_000} h only: ${why}`;
-    if (this.#status.error_code !== code) say(detail);
-    this.#status = { log_status: "unreadable", error_code: code, error_detail: detail };
+    if (status.error_code !== code) say(detail);
+    status = { log_status: "unreadable", error_code: code, error_detail: detail };
   }
 }
 

@@ -1,6 +1,6 @@
 import { artifactTable, listIdentity, type ArtifactRow } from "../evidence/artifact_table.ts";
 import type { ArtifactName } from "../evidence/artifacts.ts";
-import { actedOn, hasHappened, isApp, type LogEvent, type LogTarget } from "./log_event.ts";
+import { actedOn, hasHappened, isApp, type LogEvent, type LogTarget, type Relevant } from "./log_event.ts";
 
 /** An answer in memory, by what is enough to find the ones that a change touches. */
 export interface KnownAnswer {
@@ -10,8 +10,7 @@ export interface KnownAnswer {
 }
 
 /** Evidence that an event makes doubtful. Verdicts never come from an event, only from what is then read again. */
-export interface Touched {
-  readonly artifacts: readonly ArtifactName[];
+interface Touched extends Relevant {
   /** Answers that have to be read again, by their path. */
   readonly paths: readonly string[];
   /** Single entries of the app lists that have to be read again: an org may have ten thousand. */
@@ -47,18 +46,43 @@ const traffic: readonly string[] = [
  * Finds what each of some events touches: the first list of each artifact whose row names its type, and of the answers after it the
  * ones that are about a target of the event; all of them if none is. Events that change nothing that was read are left out.
  */
-export function touchedBy(
-  events: readonly LogEvent[],
-  known: readonly KnownAnswer[],
-): readonly (Touched & { readonly event: LogEvent })[] {
+export function touchedBy(events: readonly LogEvent[], known: readonly KnownAnswer[]): readonly Touched[] {
   const changing = events.filter((event) => hasHappened(event) && !beginsWith(event.type, traffic));
   if (changing.length === 0) return [];
   const created = changing.filter(({ type }) => type.endsWith(".create")).flatMap(({ targets }) => targets);
-  const index = { ...indexOf(known), newIds: new Set(created.map(({ id }) => id)) };
-  return changing.flatMap((event) => {
-    const touched = touchedByOne(event, index);
-    return touched === null ? [] : [{ event, ...touched }];
-  });
+  const newIds = new Set(created.map(({ id }) => id));
+  // Made once for all events of a poll, of which there may be thousands.
+  const artifacts = indexOf(known);
+  const about = pathsById(known);
+  return changing.flatMap((event) => touchedByOne(event) ?? []);
+
+  function touchedByOne(event: LogEvent): Touched | null {
+    const touched = artifacts.filter(({ row }) => beginsWith(event.type, row.events));
+    const ofTargets = artifacts.filter(({ row }) => beginsWith(event.type, row.eventsOfTargets ?? []));
+    const apps = event.targets.filter(isApp);
+    const others = event.targets.filter((target) => !isApp(target));
+    const lists = touched.flatMap((artifact) => [...artifact.lists]);
+    const paths = pathsAbout(others);
+    const parts = among(paths, touched);
+    // A new object changes no answer about another one.
+    const isKnown = parts.length > 0 || paths.some((path) => lists.includes(path));
+    const isAny = !isKnown && !others.some(({ id }) => newIds.has(id));
+    const targets = actedOn(event);
+    const all = [
+      ...(apps.length === 0 ? lists : lists.filter((path) => !isAppList(path))),
+      ...(isAny ? partsOf(touched) : parts),
+      ...(targets.length === 0 ? partsOf(ofTargets) : among(pathsAbout(targets), ofTargets)),
+    ];
+    const single = lists.some(isAppList) ? apps.map(({ id }) => id) : [];
+    if (all.length === 0 && single.length === 0) return null;
+    const own = [...touched, ...ofTargets].map(({ name }) => name);
+    const sharing = rows.filter(([, { partsOf: other }]) => other !== undefined && own.includes(other));
+    return { event, artifacts: [...own, ...sharing.map(([name]) => name)], paths: [...new Set(all)], apps: single };
+  }
+
+  function pathsAbout(targets: readonly LogTarget[]): readonly string[] {
+    return targets.flatMap(({ id }) => [...(about.get(encodeURIComponent(id)) ?? [])]);
+  }
 }
 
 interface KnownArtifact {
@@ -70,22 +94,18 @@ interface KnownArtifact {
   readonly parts: ReadonlySet<string>;
 }
 
-/** The answers by what asks for them. It is made once for all events of a poll, of which there may be thousands. */
-interface AnswerIndex {
-  readonly artifacts: readonly KnownArtifact[];
-  /** The paths of the answers about an object, and of the lists that have it as an entry, by its id. */
-  readonly about: ReadonlyMap<string, ReadonlySet<string>>;
-  readonly newIds: ReadonlySet<string>;
-}
-
-function indexOf(known: readonly KnownAnswer[]): Omit<AnswerIndex, "newIds"> {
+function indexOf(known: readonly KnownAnswer[]): readonly KnownArtifact[] {
   const paths = known.map(({ path }) => path);
-  const artifacts = rows.map(([name, row]) => {
+  return rows.map(([name, row]) => {
     const list = row.request === null ? null : listIdentity(row.request.path);
     const beginnings = (row.parts ?? []).map(({ path }) => path.slice(0, path.indexOf("{id}")));
     const lists = new Set(paths.filter((path) => listIdentity(path) === list));
     return { name, row, lists, parts: new Set(paths.filter((path) => beginsWith(path, beginnings))) };
   });
+}
+
+/** The paths of the answers about an object, and of the lists that have it as an entry, by its id. */
+function pathsById(known: readonly KnownAnswer[]): ReadonlyMap<string, ReadonlySet<string>> {
   const about = new Map<string, Set<string>>();
   for (const { path, ids } of known) {
     for (const id of [...path.split("/"), ...ids.map(encodeURIComponent)]) {
@@ -93,36 +113,15 @@ function indexOf(known: readonly KnownAnswer[]): Omit<AnswerIndex, "newIds"> {
       about.set(id, paths.add(path));
     }
   }
-  return { artifacts, about };
+  return about;
 }
 
-function touchedByOne(event: LogEvent, { artifacts, about, newIds }: AnswerIndex): Touched | null {
-  const touched = artifacts.filter(({ row }) => beginsWith(event.type, row.events));
-  const ofTargets = artifacts.filter(({ row }) => beginsWith(event.type, row.eventsOfTargets ?? []));
-  const apps = event.targets.filter(isApp);
-  const others = event.targets.filter((target) => !isApp(target));
-  const pathsAbout = (targets: readonly LogTarget[]) =>
-    targets.flatMap(({ id }) => [...(about.get(encodeURIComponent(id)) ?? [])]);
-  const partsOf = (found: readonly KnownArtifact[]) => found.flatMap(({ parts }) => [...parts]);
-  const among = (paths: readonly string[], found: readonly KnownArtifact[]) =>
-    paths.filter((path) => found.some(({ parts }) => parts.has(path)));
-  const lists = touched.flatMap((artifact) => [...artifact.lists]);
-  const paths = pathsAbout(others);
-  const parts = among(paths, touched);
-  // A new object changes no answer about another one.
-  const isKnown = parts.length > 0 || paths.some((path) => lists.includes(path));
-  const isAny = !isKnown && !others.some(({ id }) => newIds.has(id));
-  const targets = actedOn(event);
-  const all = [
-    ...(apps.length === 0 ? lists : lists.filter((path) => !isAppList(path))),
-    ...(isAny ? partsOf(touched) : parts),
-    ...(targets.length === 0 ? partsOf(ofTargets) : among(pathsAbout(targets), ofTargets)),
-  ];
-  const single = lists.some(isAppList) ? apps.map(({ id }) => id) : [];
-  if (all.length === 0 && single.length === 0) return null;
-  const own = [...touched, ...ofTargets].map(({ name }) => name);
-  const sharing = rows.filter(([, { partsOf: other }]) => other !== undefined && own.includes(other));
-  return { artifacts: [...own, ...sharing.map(([name]) => name)], paths: [...new Set(all)], apps: single };
+function partsOf(found: readonly KnownArtifact[]): readonly string[] {
+  return found.flatMap(({ parts }) => [...parts]);
+}
+
+function among(paths: readonly string[], found: readonly KnownArtifact[]): readonly string[] {
+  return paths.filter((path) => found.some(({ parts }) => parts.has(path)));
 }
 
 export function isAppList(path: string): boolean {

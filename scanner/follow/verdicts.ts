@@ -1,20 +1,19 @@
-import { isNotShown, type ArtifactName, type CollectedArtifacts } from "../evidence/artifacts.ts";
+import { isNotShown, type ArtifactName, type CollectedArtifacts, type MissingEvidence } from "../evidence/artifacts.ts";
 import { artifactsReadBy } from "../evidence/artifacts_read_by.ts";
 import { evaluateTraced, toContext } from "../run_scan.ts";
-import type { CheckResult, Engine, StatusCounts } from "../../shared/report.ts";
-import { countStates, failuresOf } from "../../shared/rule_result.ts";
+import type { CheckResult, Engine, Finding, StatusCounts } from "../../shared/report.ts";
+import { countStates, failuresOf, stateOf } from "../../shared/rule_result.ts";
+import { ownDecisionsOf } from "../streaming/finding_created.ts";
 import {
-  compareWithKnown,
+  isMoved,
   isNewFailure,
   isOfDecision,
-  maxExplanations,
   objectOf,
   ruleVerdict,
   toExplanation,
   toChangeLine,
   type ChangeLine,
   type KnownFinding,
-  type MissingList,
   type Move,
 } from "./changes.ts";
 import type { FollowParts, FollowPlan } from "./follow_plan.ts";
@@ -22,62 +21,70 @@ import type { FollowState } from "./follow_state.ts";
 import type { Relevant } from "./log_event.ts";
 import { relateObjects } from "./who_changed.ts";
 
-export interface Round {
-  readonly events: readonly Relevant[];
-  /** Cause of a change that no event explains. */
-  readonly cause: "reconciliation" | "start" | "org_policy";
-}
+/** Cause of a change that no event explains. */
+export type OtherCause = "reconciliation" | "start" | "org_policy";
 
-export interface JudgedEvidence {
+interface Round {
+  readonly events: readonly Relevant[];
+  readonly cause: OtherCause;
   readonly artifacts: CollectedArtifacts;
   readonly engine: Engine;
   readonly nowMs: number;
   readonly monitorId: string;
 }
 
-/** The findings of the selected checks as they were judged last. */
-export class Verdicts {
-  readonly #plan: FollowPlan;
-  readonly #parts: Pick<FollowParts, "decisions" | "newId" | "trace">;
-  readonly #findings: Map<string, readonly KnownFinding[]>;
-  /** The evidence by which they were judged. */
-  #artifacts: CollectedArtifacts = {};
-  #hasFailed = false;
-  /** The results of this process, with the decisions on them. */
-  readonly #results = new Map<string, CheckResult>();
+/** The limit of the change schema. */
+const maxExplanations = 20;
 
-  /** Drops saved results of checks that are not selected, and all results of another revision of the STIG. */
-  constructor(plan: FollowPlan, parts: Pick<FollowParts, "decisions" | "newId" | "trace">, state: FollowState | null) {
-    const saved = state?.benchmark === plan.benchmark ? state : null;
-    const selected = new Set(plan.checks.map(({ name }) => name));
-    const findings = (saved?.findings ?? []).filter(({ check }) => selected.has(check));
-    this.#plan = plan;
-    this.#parts = parts;
-    this.#findings = new Map(Map.groupBy(findings, ({ check }) => check));
-  }
+/** The findings of the selected checks as they were judged last. Saved ones of other checks, and of another revision of the STIG, are dropped. */
+export function createVerdicts(plan: FollowPlan, parts: FollowParts, saved: FollowState | null) {
+  const { checks, orgUrl, orgPolicy, failOn, withAddresses } = plan;
+  const selected = new Set(checks.map(({ name }) => name));
+  const kept = saved?.benchmark === plan.benchmark ? saved.findings : [];
+  const findings = new Map<string, readonly KnownFinding[]>(
+    Map.groupBy(
+      kept.filter(({ check }) => selected.has(check)),
+      ({ check }) => check,
+    ),
+  );
+  /** The evidence by which they were judged. */
+  let before: CollectedArtifacts = {};
+  /** The results of this process, with the decisions on them. */
+  const results = new Map<string, CheckResult>();
+  let hasFailed = false;
+  return {
+    judge,
+    /** True after a finding that `--fail-on` ends with. */
+    hasFailed: () => hasFailed,
+    counts: (): StatusCounts => countStates([...results.values()]),
+    isClean: () => [...results.values()].every((result) => failuresOf(result).every(({ waived }) => waived)),
+    toSave: (): readonly KnownFinding[] => [...findings.values()].flat(),
+  };
 
   /** The findings that moved, each with the events that explain it, and with the others of the same interval. */
-  judge(
-    { events, cause: otherCause }: Round,
-    { artifacts: now, engine, nowMs, monitorId }: JudgedEvidence,
-  ): readonly ChangeLine[] {
-    const { checks, orgUrl, orgPolicy, failOn, withAddresses } = this.#plan;
-    const { decisions, newId, trace } = this.#parts;
-    const before = this.#artifacts;
-    this.#artifacts = now;
+  function judge({
+    events,
+    cause: otherCause,
+    artifacts: now,
+    engine,
+    nowMs,
+    monitorId,
+  }: Round): readonly ChangeLine[] {
     const seenAt = new Date(nowMs).toISOString();
     const context = toContext({ engine, evaluatedAt: seenAt, orgUrl, orgPolicy: orgPolicy.current() });
     const lines: ChangeLine[] = [];
     for (const check of checks) {
       const { name, rule: stigRule } = check;
       // A check that was not judged before: its findings are not changes.
-      const isNew = !this.#findings.has(name);
-      const evaluated = evaluateTraced(check, now, { context, trace });
-      const [result = evaluated] = decisions.apply([evaluated], nowMs);
-      this.#results.set(name, result);
+      const isNew = !findings.has(name);
+      const evaluated = evaluateTraced(check, now, { context, trace: parts.trace });
+      const [result = evaluated] = parts.decisions.apply([evaluated], nowMs);
+      results.set(name, result);
       const needs = artifactsReadBy(check, now, context);
-      const { moves, known } = compareWithKnown(this.#findings.get(name) ?? [], result, missingOf(needs, now));
-      this.#findings.set(name, known);
+      const all = compareWithKnown(findings.get(name) ?? [], result, missingOf(needs, now));
+      const known = all.flatMap(({ to }) => to ?? []);
+      findings.set(name, known);
+      const moves = all.filter(isMoved);
       if (moves.length === 0) continue;
       const rule = { ...ruleVerdict(known), severity: stigRule.severity };
       const touching = isNew ? [] : events.filter((event) => event.artifacts.some((one) => needs.includes(one)));
@@ -94,37 +101,55 @@ export class Verdicts {
         const also = others.slice(0, maxExplanations).map(textOf);
         const explaining = [...named].slice(0, maxExplanations);
         const explained_by = explaining.map(({ event }) => toExplanation(event, withAddresses));
-        lines.push(toChangeLine(move, { ...facts, id: newId(), cause, explained_by, also }));
+        lines.push(toChangeLine(move, { ...facts, id: parts.newId(), cause, explained_by, also }));
       }
-      this.#hasFailed ||= !isNew && moves.some((move) => isNewFailure(move, failOn, stigRule.severity));
+      hasFailed ||= !isNew && moves.some((move) => isNewFailure(move, failOn, stigRule.severity));
     }
+    before = now;
     return lines;
-  }
-
-  /** True after a finding that `--fail-on` ends with. */
-  get hasFailed(): boolean {
-    return this.#hasFailed;
-  }
-
-  counts(): StatusCounts {
-    return countStates([...this.#results.values()]);
-  }
-
-  isClean(): boolean {
-    return [...this.#results.values()].every((result) => failuresOf(result).every(({ waived }) => waived));
-  }
-
-  findings(): readonly KnownFinding[] {
-    return [...this.#findings.values()].flat();
   }
 }
 
-function missingOf(needs: readonly ArtifactName[], artifacts: CollectedArtifacts): MissingList | null {
-  for (const name of needs) {
-    const evidence = artifacts[name];
-    if (evidence?.state === "missing") return { reason: evidence.reason, detail: evidence.detail };
-  }
-  return null;
+/**
+ * Each finding of a check, with the one that was known of it, and those that are gone. While a list is missing its resources
+ * are not gone: each becomes MANUAL with the reason, so that its history goes on.
+ */
+export function compareWithKnown(
+  known: readonly KnownFinding[],
+  result: CheckResult,
+  missing: MissingEvidence | null,
+): readonly Move[] {
+  const old = new Map(known.map((finding) => [finding.fingerprint, finding]));
+  const failing = new Set(failuresOf(result));
+  const found = result.findings.map((finding) => {
+    const from = old.get(finding.fingerprint) ?? null;
+    old.delete(finding.fingerprint);
+    const { expected, actual, to_pass: toPass = null } = finding;
+    return { from, to: toKnown(result, finding, failing.has(finding)), expected, actual, toPass };
+  });
+  const others = [...old.values()].map((from) => {
+    // The finding that stood for a whole list which could not be read: it ends when the list can be.
+    const isGone = missing === null || from.resource.type === "org";
+    const to = isGone ? null : { ...from, status: "MANUAL" as const, reason: missing.reason };
+    return { from, to, expected: "", actual: isGone ? "no longer there" : missing.detail, toPass: null };
+  });
+  return [...found, ...others];
+}
+
+function toKnown({ check, attestation }: CheckResult, finding: Finding, isFailing: boolean): KnownFinding {
+  const { fingerprint, resource, status, reason, advisory, waived } = finding;
+  // A person may have found a failure where the scan found none.
+  const isOpen = stateOf(finding) === "manual" || (isFailing && status !== "FAIL");
+  const answer = isOpen ? attestation : null;
+  const attested = answer?.status ?? null;
+  const own = ownDecisionsOf(finding.waiver, answer);
+  return { check, fingerprint, resource, status, reason, advisory, waived, attested, own };
+}
+
+/** Evidence of a check that could not be collected. */
+function missingOf(needs: readonly ArtifactName[], artifacts: CollectedArtifacts): MissingEvidence | null {
+  const found = needs.map((name) => artifacts[name]).find((evidence) => evidence?.state === "missing");
+  return found?.state === "missing" ? found : null;
 }
 
 /** Returns the type of an event and the name of its object, without who made it. */

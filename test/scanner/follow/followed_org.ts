@@ -5,7 +5,6 @@ import { defaultScopes } from "../../../scanner/settings/values.ts";
 import type { ChangeLine } from "../../../scanner/follow/changes.ts";
 import { follow } from "../../../scanner/follow/follower.ts";
 import type { FollowParts, FollowPlan } from "../../../scanner/follow/follow_plan.ts";
-import { createFollowStore } from "../../../scanner/follow/follow_state.ts";
 import type { Clock } from "../../../scanner/okta/clock.ts";
 import { connect } from "../../../scanner/okta/connection.ts";
 import type { MonitorUpdate } from "../../../shared/schemas/monitor.ts";
@@ -108,7 +107,7 @@ export async function setUpOrg(options: Partial<PracticeOrgOptions> = {}) {
     };
     const scopes = [...defaultScopes, "logs.read"];
     const config = configFor({ url: org.url, clientId: org.clientId, privateKey: org.privateKeyPem }, { scopes });
-    const finished = follow(
+    const following = follow(
       {
         orgUrl: org.url,
         clientId: org.clientId,
@@ -121,12 +120,12 @@ export async function setUpOrg(options: Partial<PracticeOrgOptions> = {}) {
         untilClean: false,
         failOn: parseFailOn("never"),
         withAddresses: false,
+        directory,
         ...overrides,
         signal: stop.signal,
       },
       {
         connect: (connectOptions) => connect(config, connectOptions),
-        store: createFollowStore(directory),
         clock: time.clock,
         newId: () => crypto.randomUUID(),
         decisions,
@@ -137,6 +136,7 @@ export async function setUpOrg(options: Partial<PracticeOrgOptions> = {}) {
         openMonitor,
       },
     );
+    const finished = following.then(({ end }) => end);
     const ended = finished.then(
       () => undefined,
       () => undefined,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { SystemLog } from "../../../scanner/follow/system_log.ts";
+import { openSystemLog } from "../../../scanner/follow/system_log.ts";
 import type { IdpRequest, ListPage, Reading } from "../../../scanner/okta/idp_client.ts";
 import { createFakeClock } from "../../support/fake_clock.ts";
 
@@ -18,7 +18,7 @@ function logOf(...answers: readonly Answer[]) {
       return answers[asked.length - 1] ?? refusal(500);
     },
   };
-  const log = new SystemLog({ pages, clock: createFakeClock(), say: () => undefined, reconcileMs: 1, saved });
+  const log = openSystemLog({ pages, clock: createFakeClock(), say: () => undefined, reconcileMs: 1, saved });
   return { asked, log };
 }
 
@@ -35,7 +35,7 @@ function refusal(httpStatus: number | null, reason: "provider_error" | "missing_
 }
 
 const at = (name: string) => `/api/v1/logs?after=${name}`;
-const eventCount = (found: Awaited<ReturnType<SystemLog["read"]>>) =>
+const eventCount = (found: Awaited<ReturnType<ReturnType<typeof openSystemLog>["read"]>>) =>
   typeof found === "string" ? found : found.events.length;
 
 test("begins five minutes ago by the provider's clock, also where this machine's is far ahead", async () => {
@@ -54,7 +54,7 @@ test("reads ten pages in one look, says that there are more, and keeps 2,000 ide
 test("a later page that cannot be read is not the log's end", async () => {
   const { log } = logOf(page(0, 1000, at("b")), refusal(500));
   expect(await log.read()).toMatchObject({ cursor: at("b"), isMore: true });
-  expect(log.polledMs).toBeNull();
+  expect(log.polledMs()).toBeNull();
   log.advance(at("b"));
   expect(await log.read()).toBe("unreadable");
 });
