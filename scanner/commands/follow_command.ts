@@ -9,7 +9,7 @@ import { writeLines } from "../../command_line/terminal.ts";
 import { errorCode } from "../../shared/error_code.ts";
 import { toPrintableJson } from "../../shared/text.ts";
 import { UsageError } from "../../shared/usage_error.ts";
-import { followDecisions, type FollowedDecisions } from "../decisions/followed_decisions.ts";
+import { followDecisions } from "../decisions/followed_decisions.ts";
 import { fetchDecisions } from "../decisions/gateway_decisions.ts";
 import { changeTexts } from "../follow/change_text.ts";
 import { follow } from "../follow/follower.ts";
@@ -20,9 +20,9 @@ import { connect } from "../okta/connection.ts";
 import { readSigner, type Signer } from "../signing/keys.ts";
 import { monitorOpener, readStreamConfig } from "../streaming/start_publishing.ts";
 import { settingsOfOne } from "../settings/organizations.ts";
-import type { ConnectedSettings, Flags } from "../settings/read_settings.ts";
+import type { Flags } from "../settings/read_settings.ts";
 import { hostName } from "../setup/key_pair.ts";
-import { readRules, type Rules } from "./criteria.ts";
+import { readRules } from "./criteria.ts";
 import { createTrace } from "./progress.ts";
 import { appendFileSync, closeSync, openSync, readSync, statSync } from "node:fs";
 import { dayMs, startOfDay } from "../../shared/history/rule_history.ts";
@@ -43,7 +43,15 @@ export async function followCommand(flags: Flags, io: CommandIo): Promise<number
   const say = (text: string) => writeLines(io, text);
   const expected = { orgUrl: connection.orgUrl, checks: revision.checks };
   const orgPolicy = await followOrgPolicy(settings.orgPolicy, expected, say);
-  const decisions = await openDecisions(settings, { names, say }, io);
+  const access = settings.decisionsFromGateway ? requireGatewayAccess(io.env, []) : null;
+  const decisions = await followDecisions({
+    file: settings.decisions,
+    fetch: access === null ? null : () => fetchDecisions(access, connection.orgUrl, io.interrupted),
+    rules: names,
+    warn: say,
+    say,
+    nowMs: io.now().getTime(),
+  });
   const streamConfig = settings.isStreamed ? readStreamConfig(io.env) : null;
   // Made here for its owner only; where that fails, the next line says why, before the first request.
   await makeDirectory(directory, 0o700).catch(() => {});
@@ -94,10 +102,6 @@ export async function followCommand(flags: Flags, io: CommandIo): Promise<number
         },
         unfiled: () => file?.unfiled() ?? [],
         writeState: (lines) => file?.begin(lines),
-        writeWatched(line) {
-          file?.append([line]);
-          if (format === "ndjson") io.stdout(`${toPrintableJson(line)}\n`);
-        },
         say,
         openMonitor: monitorOpener(streamConfig, { warn: say, info: settings.quiet ? () => {} : say }),
         trace: createTrace(settings, say),
@@ -112,19 +116,6 @@ export async function followCommand(flags: Flags, io: CommandIo): Promise<number
     await file?.close();
     await lock.release();
   }
-}
-
-/** The decisions that hold, read again when they change. */
-async function openDecisions(
-  settings: ConnectedSettings,
-  { names, say }: Pick<Rules, "names"> & { readonly say: (text: string) => void },
-  io: CommandIo,
-): Promise<FollowedDecisions> {
-  const access = settings.decisionsFromGateway ? requireGatewayAccess(io.env, []) : null;
-  const { orgUrl } = settings.connection;
-  const fetch = access === null ? null : () => fetchDecisions(access, orgUrl, io.interrupted);
-  const given = { file: settings.decisions, fetch, rules: names };
-  return followDecisions({ ...given, warn: say, say, nowMs: io.now().getTime() });
 }
 
 /** Two followers would overwrite each other's state. A place that knows no locks is used without one. */

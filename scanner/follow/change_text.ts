@@ -15,6 +15,7 @@ import {
   groupText,
   unknownActor,
 } from "../../shared/change_groups.ts";
+import type { WatchLine } from "../../shared/schemas/history.ts";
 import type { ChangeLine, Verdict } from "./changes.ts";
 
 interface TextOptions {
@@ -28,12 +29,13 @@ interface TextOptions {
 const maxStartLines = 20;
 const maxTitle = 50;
 
-/** Lines without their ends. In a table, what one act moved is one entry. */
-export function changeTexts(lines: readonly ChangeLine[], options: TextOptions): readonly string[] {
+/** Lines without their ends. A table has the changes; what one act moved is one entry of it. */
+export function changeTexts(lines: readonly (ChangeLine | WatchLine)[], options: TextOptions): readonly string[] {
   if (options.format === "ndjson") return lines.map((line) => toPrintableJson(line));
-  const starts = lines.filter(({ cause }) => cause === "start");
+  const changes = lines.filter((line) => line.schema === "scanstream.change/1");
+  const starts = changes.filter(({ cause }) => cause === "start");
   const isLong = starts.length > maxStartLines;
-  const groups = groupChanges(isLong ? lines.filter(({ cause }) => cause !== "start") : lines);
+  const groups = groupChanges(isLong ? changes.filter(({ cause }) => cause !== "start") : changes);
   return [...(isLong ? [startText(starts)] : []), ...groups.flatMap((group) => groupTexts(group, options))];
 }
 

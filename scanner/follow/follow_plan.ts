@@ -25,13 +25,12 @@ export interface FollowParts extends Pick<ScanParts, "connect" | "trace"> {
   readonly clock: Clock;
   readonly newId: () => string;
   readonly decisions: Pick<FollowedDecisions, "refresh" | "apply">;
-  readonly write: (lines: readonly ChangeLine[]) => void;
+  /** Changes, and in which time the log was read: at each gap, each hour and at the end. */
+  readonly write: (lines: readonly (ChangeLine | WatchLine)[]) => void;
   /** Lines that were written, but that the output's file does not have yet. */
   readonly unfiled?: () => readonly ChangeLine[];
   /** After a restart: every verdict, for a file that does not have those of before. */
   readonly writeState?: (lines: readonly ChangeLine[]) => void;
-  /** In which time the log was read: at each gap, each hour and at the end. */
-  readonly writeWatched?: (line: WatchLine) => void;
   /** A message for a person. */
   readonly say: (text: string) => void;
   /** Null: it is not streamed. */

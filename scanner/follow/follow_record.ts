@@ -27,8 +27,8 @@ export function createRecord(plan: FollowPlan, parts: FollowParts, saved: Follow
   /** The gateway has stored the first results: a monitor without a report was deleted there since, or its changes were lost. */
   let isStateSettled = saved !== null && ![pending[0], unwritten[0]].some((line) => line?.cause === "start");
   let committed: Committed | null = saved;
-  /** The part that disk does not have: lines are saved at the next poll, the rest in its time. */
-  let unsaved: "lines" | "time" | null = null;
+  /** Lines are saved at the next poll, the rest in its time. */
+  let hasUnsavedLines = false;
   let lastSaveMs = 0;
   let isBroken = false;
   const monitor = parts.openMonitor?.({
@@ -45,25 +45,20 @@ export function createRecord(plan: FollowPlan, parts: FollowParts, saved: Follow
   });
   return {
     monitorId: () => monitorId,
-    commit,
+    /** Takes the state after whole work: it is saved with the next lines, or in its time. */
+    commit: (state: Committed) => void (committed = state),
     add,
     publish,
     writeState: () => parts.writeState?.(stateLines("as it was before this process began")),
     /** After each poll. */
     async polled(update: MonitorUpdate): Promise<void> {
       monitor?.polled(update);
-      if (unsaved === "lines" || clock.nowMs() - lastSaveMs >= saveMs) await save();
+      if (hasUnsavedLines || clock.nowMs() - lastSaveMs >= saveMs) await save();
     },
     close,
     /** False while the disk does not have the state. */
     isSaved: () => !isBroken,
   };
-
-  /** Takes the state after whole work: it is saved with the next lines, or in its time. */
-  function commit(state: Committed): void {
-    committed = state;
-    unsaved ??= "time";
-  }
 
   /** Saves what was committed, and makes the lines known. They are saved first: a process that is killed here writes them again. */
   async function add(lines: readonly ChangeLine[]): Promise<void> {
@@ -86,7 +81,7 @@ export function createRecord(plan: FollowPlan, parts: FollowParts, saved: Follow
   function acknowledge(lines: readonly { readonly id: string }[]): void {
     const ids = new Set(lines.map(({ id }) => id));
     pending = pending.filter(({ id }) => !ids.has(id));
-    unsaved = "lines";
+    hasUnsavedLines = true;
     if (pending.length > 0) return;
     hasOmitted = false;
     isStateSettled = true;
@@ -102,9 +97,9 @@ export function createRecord(plan: FollowPlan, parts: FollowParts, saved: Follow
 
   /** Ends the monitor for a reason, or only this process, and saves the last whole round. */
   async function close(reason: string | null): Promise<void> {
-    if (unsaved !== null) await save();
+    await save();
     await monitor?.end(reason);
-    if (unsaved !== null) await save();
+    await save();
   }
 
   /** Leaves out the oldest over the bound, and says so once. */
@@ -113,7 +108,7 @@ export function createRecord(plan: FollowPlan, parts: FollowParts, saved: Follow
     const all = [...pending, ...lines];
     const max = Math.max(maxPending, lines.length);
     pending = all.slice(-max);
-    unsaved = "lines";
+    hasUnsavedLines = true;
     if (all.length <= max || hasOmitted) return;
     hasOmitted = true;
     say(`The gateway has not accepted changes for too long, so the oldest are dropped. It gets the newest ${max}`);
@@ -136,12 +131,12 @@ export function createRecord(plan: FollowPlan, parts: FollowParts, saved: Follow
   async function save(): Promise<void> {
     if (committed === null) return;
     lastSaveMs = clock.nowMs();
-    const part = unsaved;
-    unsaved = null;
+    const hadLines = hasUnsavedLines;
+    hasUnsavedLines = false;
     const lines = { pending, unwritten: [...(parts.unfiled?.() ?? []), ...unwritten] };
     const problem = await saveState(plan.directory, { ...committed, monitorId, ...lines });
     if (problem !== null && !isBroken) say(`The state cannot be saved, so a restart may repeat changes: ${problem}`);
     isBroken = problem !== null;
-    if (isBroken) unsaved ??= part ?? "time";
+    hasUnsavedLines ||= isBroken && hadLines;
   }
 }

@@ -54,7 +54,7 @@ function createFollower(plan: FollowPlan, parts: FollowParts, { saved, org }: Be
   const verdicts = createVerdicts(plan, parts, saved);
   const deciding = new DecidingOrgPolicy(plan.orgPolicy, saved?.orgPolicy ?? null, say);
   const watched = new WatchedTime(plan.intervalMs, (span) =>
-    parts.writeWatched?.({ ...span, org_url: orgUrl, monitor_id: record.monitorId() }),
+    parts.write([{ ...span, org_url: orgUrl, monitor_id: record.monitorId() }]),
   );
   let lastFullMs = saved === null ? 0 : Date.parse(saved.lastFullAt);
   /** When the last full scan began that read everything but the log, by the provider's clock. */
@@ -128,9 +128,8 @@ function createFollower(plan: FollowPlan, parts: FollowParts, { saved, org }: Be
   async function readLog() {
     const reading = await log.read();
     if (typeof reading === "string") return reading;
-    const { events, cursor, isMore } = reading;
+    const { events, isMore } = reading;
     const relevant = await org.invalidate(events);
-    log.advance(cursor);
     for (const { published } of events) {
       const ageSeconds = (clock.nowMs() - Date.parse(published ?? "")) / 1000;
       if (ageSeconds > lagSeconds) lagSeconds = ageSeconds;

@@ -9,7 +9,6 @@ import { logFilters } from "./touched.ts";
 interface LogEvents {
   /** New ones, in the log's order. */
   readonly events: readonly LogEvent[];
-  readonly cursor: string;
   /** True if the log has more entries now: one poll reads a bounded number of pages. */
   readonly isMore: boolean;
 }
@@ -62,8 +61,6 @@ export function openSystemLog({ pages, clock, say, reconcileMs, saved }: SystemL
     hasCursor: () => cursor !== null,
     polledMs: () => polledMs,
     status: () => status,
-    /** The next `read` begins there. */
-    advance: (next: string) => void (cursor = next),
     toSave: () => ({
       cursor,
       lastLookAt: polledMs === null ? null : new Date(polledMs).toISOString(),
@@ -73,14 +70,13 @@ export function openSystemLog({ pages, clock, say, reconcileMs, saved }: SystemL
 
   /** Takes a cursor at the log's present end, past everything before; false where it cannot be read. A provider may refuse a long filter. */
   async function begin(): Promise<boolean> {
-    cursor = null;
     for (const filter of logFilters) {
       const end = await readToEnd(firstPath(pages.nowMs() - startMarginMs, filter));
       if (!("refused" in end)) {
         noteRead(end);
-        ({ cursor } = end);
         return true;
       }
+      cursor = null;
       if (end.refused === "lost" && filter !== null) continue;
       noteRefusal(end);
       break;
@@ -88,7 +84,7 @@ export function openSystemLog({ pages, clock, say, reconcileMs, saved }: SystemL
     return false;
   }
 
-  /** Reads the entries since the cursor, which stays until `advance`. `lost`: what happened since the last poll cannot be read. */
+  /** Reads the entries since the cursor, and moves it past them. `lost`: what happened since the last poll cannot be read. */
   async function read(): Promise<LogEvents | "lost" | "unreadable"> {
     if (cursor === null || (polledMs !== null && clock.nowMs() - polledMs > maxCursorAgeMs)) return "lost";
     const found = await readPages(cursor);
@@ -113,26 +109,27 @@ export function openSystemLog({ pages, clock, say, reconcileMs, saved }: SystemL
   async function readToEnd(path: string): Promise<LogEvents | Refusal> {
     for (let from = path; ;) {
       const found = await readPages(from);
-      if ("refused" in found || !found.isMore || found.cursor === from) return found;
-      from = found.cursor;
+      if ("refused" in found || !found.isMore || cursor === null || cursor === from) return found;
+      from = cursor;
     }
   }
 
+  /** The cursor moves page by page: where a later one cannot be read, the pages before are kept. */
   async function readPages(from: string): Promise<LogEvents | Refusal> {
     const events: LogEvent[] = [];
     let path = from;
     for (let count = 1; ; count += 1) {
       const page = await pages.getPage({ path, scope: "logs.read" });
-      // The pages before are kept, and the next poll says what is wrong: their cursor is good, but not the log's end.
-      if (page.state === "missing") return path === from ? refusalOf(page) : { events, cursor: path, isMore: true };
+      // The next poll says what is wrong: the cursor is good, but not the log's end.
+      if (page.state === "missing") return path === from ? refusalOf(page) : { events, isMore: true };
       const { entries, next } = page.value;
       events.push(...newEvents(entries));
       if (entries.length >= pageSize && next === null && events.length === 0)
         return { refused: "failed", detail: "The log's page is full, and names no next page that can be read" };
       // Without a next link the same page is asked for again; its entries are known then.
       const isEnd = entries.length < pageSize || next === null || next === path;
-      path = next ?? path;
-      if (isEnd || count === maxPages) return { events, cursor: path, isMore: !isEnd };
+      cursor = path = next ?? path;
+      if (isEnd || count === maxPages) return { events, isMore: !isEnd };
     }
   }
 

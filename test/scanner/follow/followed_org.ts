@@ -129,7 +129,7 @@ export async function setUpOrg(options: Partial<PracticeOrgOptions> = {}) {
         clock: time.clock,
         newId: () => crypto.randomUUID(),
         decisions,
-        write: (written) => void lines.push(...written),
+        write: (written) => void lines.push(...written.filter((line) => line.schema === "scanstream.change/1")),
         unfiled,
         writeState: () => void linesBeforeState.push(lines.length),
         say: (text) => void said.push(text),

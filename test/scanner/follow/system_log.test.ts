@@ -46,22 +46,22 @@ test("begins five minutes ago by the provider's clock, also where this machine's
 
 test("reads ten pages in one look, says that there are more, and keeps 2,000 identities", async () => {
   const { log, asked } = logOf(...Array.from({ length: 11 }, (_, n) => page(n * 1000, 1000, at(`p${n + 1}`))));
-  expect(await log.read()).toMatchObject({ cursor: at("p10"), isMore: true });
+  expect(await log.read()).toMatchObject({ isMore: true });
   expect(asked).toHaveLength(10);
+  expect(log.toSave().cursor).toBe(at("p10"));
   expect(log.toSave().seen).toHaveLength(2000);
 });
 
 test("a later page that cannot be read is not the log's end", async () => {
   const { log } = logOf(page(0, 1000, at("b")), refusal(500));
-  expect(await log.read()).toMatchObject({ cursor: at("b"), isMore: true });
+  expect(await log.read()).toMatchObject({ isMore: true });
   expect(log.polledMs()).toBeNull();
-  log.advance(at("b"));
   expect(await log.read()).toBe("unreadable");
 });
 
 test("keeps its cursor where a page names no next one, and fails where such a page is full and has nothing new", async () => {
   const { log } = logOf(page(0, 2, null), page(0, 1000, null), page(0, 1000, null));
-  expect(await log.read()).toMatchObject({ cursor: at("a"), isMore: false });
+  expect(await log.read()).toMatchObject({ isMore: false });
   expect(eventCount(await log.read())).toBe(998);
   expect(await log.read()).toBe("unreadable");
 });
