@@ -7,7 +7,7 @@ import type { CatalogCheck, Revision } from "../catalog/catalog.ts";
 import { selectChecks } from "../catalog/select_checks.ts";
 import { readChecklist, type Checklist } from "../checklists/checklist.ts";
 import type { Decisions } from "../decisions/apply_decisions.ts";
-import { readDecisions } from "../decisions/decisions.ts";
+import { readDecisions } from "../decisions/decision_file.ts";
 import { fetchDecisions, mergeDecisions } from "../decisions/gateway_decisions.ts";
 import type { OrgPolicy } from "../org_policy/document.ts";
 import { readOrgPolicy } from "../org_policy/read_org_policy.ts";

@@ -1,16 +1,19 @@
 import * as v from "valibot";
 import type { JSONPath } from "jsonc-parser";
-import type { Decisions } from "./apply_decisions.ts";
+import { readOptionFile, type NamedFile } from "../../command_line/files.ts";
 import { endMessage, endOfExpiry, expiryMessage, toExpires } from "../../shared/decisions/expiry.ts";
 import { maxPatternLength } from "../../shared/decisions/decision_finder.ts";
 import { issueText } from "../../shared/issue_text.ts";
 import { findRule, unknownRule, type RuleNames } from "../../shared/rule_names.ts";
-import { ContentError } from "../../shared/usage_error.ts";
+import { ContentError, UsageError } from "../../shared/usage_error.ts";
 import { parseJsonText } from "../evidence/json_text.ts";
+import { maxReportBytes } from "../reports/read_report.ts";
+import type { Decisions } from "./apply_decisions.ts";
+import { parseBaseline } from "./baseline.ts";
 import { issuePath, lineFinder } from "./option_file.ts";
 
 /** Ten thousand decisions with long reasons. */
-export const maxDecisionBytes = 8 * 1_048_576;
+const maxDecisionBytes = 8 * 1_048_576;
 export const maxDecisions = 10_000;
 /** In one plan. */
 const maxMilestones = 100;
@@ -22,6 +25,32 @@ export interface DecisionFileSource {
   readonly rules: readonly RuleNames[];
   /** Receives a message about names of another revision of a rule. */
   readonly warn?: (message: string) => void;
+}
+
+/** The files that hold them; null: not given. */
+export interface DecisionFiles {
+  readonly decisions: NamedFile | null;
+  readonly baseline: NamedFile | null;
+}
+
+/** Throws `UsageError` naming every file that cannot be used, and why. */
+export async function readDecisions(
+  { decisions: source, baseline }: DecisionFiles,
+  known: Pick<DecisionFileSource, "rules" | "warn">,
+): Promise<Decisions> {
+  const [decided, compared] = await Promise.allSettled([
+    source &&
+      readOptionFile({ ...source, maxBytes: maxDecisionBytes }, (text) =>
+        parseDecisions(text, { option: source.option, ...known }),
+      ),
+    baseline && readOptionFile({ ...baseline, maxBytes: maxReportBytes }, parseBaseline),
+  ]);
+  if (decided.status === "fulfilled" && compared.status === "fulfilled")
+    return { waivers: [], attestations: [], ...decided.value, baseline: compared.value };
+  const problems = [decided, compared].flatMap((one) =>
+    one.status === "rejected" ? [String(one.reason.message)] : [],
+  );
+  throw new UsageError(problems);
 }
 
 const nonEmptyText = v.pipe(v.string("expected a text"), v.trim(), v.nonEmpty("must not be empty"));
@@ -119,19 +148,18 @@ export function parseDecisions(text: string, source: DecisionFileSource): Omit<D
       }),
     );
   }
-  const { rules, warn } = source;
-  const found = new Map(parsed.output.map(({ check }) => [check, findRule(check, rules)]));
-  const wrong = parsed.output.flatMap((decision, index) => {
-    const isKnown = found.get(decision.check) !== null;
-    const unknown = isKnown
-      ? []
-      : [`.check: ${unknownRule(decision.check, rules, "run `scanstream explain` for the list")}`];
+  const { option, rules, warn } = source;
+  const given = parsed.output.map((decision) => ({ decision, found: findRule(decision.check, rules) }));
+  const wrong = given.flatMap(({ decision, found }, index) => {
+    const seeList = "run `scanstream explain` for the list";
+    const unknown = found === null ? [`.check: ${unknownRule(decision.check, rules, seeList)}`] : [];
     const ofPlan = "status" in decision ? [] : planProblems(decision);
     return [...unknown, ...ofPlan].map((problem) => `${lineOf([index])}${key}[${index}]${problem}`);
   });
   if (wrong.length > 0) throw new ContentError(wrong);
-  for (const rule of found.values()) if (typeof rule?.warning === "string") warn?.(`${source.option}: ${rule.warning}`);
-  const named = parsed.output.map((each) => ({ ...each, check: found.get(each.check)?.rule.check ?? each.check }));
+  const warnings = new Set(given.flatMap(({ found }) => found?.warning ?? []));
+  for (const warning of warnings) warn?.(`${option}: ${warning}`);
+  const named = given.map(({ decision, found }) => ({ ...decision, check: found?.rule.check ?? decision.check }));
   return {
     waivers: named.flatMap((each) => ("status" in each ? [] : [each])),
     attestations: named.flatMap((each) => ("status" in each ? [each] : [])),

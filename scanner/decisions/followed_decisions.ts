@@ -1,11 +1,11 @@
+import { isDeepStrictEqual } from "node:util";
 import type { NamedFile } from "../../command_line/files.ts";
 import type { CheckResult } from "../../shared/report.ts";
 import { isExpired } from "../../shared/decisions/expiry.ts";
-import type { DecisionFileSource } from "./decision_file.ts";
-import { applyDecisions, type Decisions } from "./apply_decisions.ts";
-import { followFile } from "./followed_file.ts";
-import { readDecisions } from "./decisions.ts";
+import { readDecisions, type DecisionFileSource } from "./decision_file.ts";
+import { applyDecisions } from "./apply_decisions.ts";
 import { mergeDecisions, type FetchedDecision } from "./gateway_decisions.ts";
+import { followFile } from "./option_file.ts";
 
 /** How often the gateway's decisions are read again. */
 const fetchEveryMs = 60_000;
@@ -32,37 +32,29 @@ export async function followDecisions({ file, fetch, say, nowMs, ...known }: Fol
     (problem) => say(`${problem}. The decisions that were read before stay in force`),
   );
   let ofGateway = (await fetch?.()) ?? [];
-  let current = merge(nowMs);
-  let checkedMs = nowMs;
   let fetchedMs = nowMs;
-  let isFetched = false;
   let isUnreadable = false;
+  const said = new Set<string>();
+  let current = merge(nowMs);
   return {
-    apply: (results: readonly CheckResult[], atMs: number) => applyDecisions(results, current, atMs).results,
+    apply: (results: readonly CheckResult[], atMs: number) => applyDecisions(results, current.decisions, atMs).results,
 
     /** True when others are in force than at the call before. The gateway is not waited for: its answer counts from the next call on. */
     async refresh(atMs: number): Promise<boolean> {
-      const isRead = await ofFile.refresh();
+      await ofFile.refresh();
       if (fetch !== null && Math.abs(atMs - fetchedMs) >= fetchEveryMs) {
         fetchedMs = atMs;
         void fetchAgain(fetch);
       }
-      const isOver = [...current.waivers, ...current.attestations].some(
-        ({ expires = null }) => isExpired(expires, checkedMs) !== isExpired(expires, atMs),
-      );
-      checkedMs = atMs;
-      if (!isRead && !isFetched && !isOver) return false;
-      isFetched = false;
+      const before = current;
       current = merge(atMs);
-      return true;
+      return !isDeepStrictEqual(current.inForce, before.inForce);
     },
   };
 
   async function fetchAgain(read: () => Promise<readonly FetchedDecision[]>): Promise<void> {
     try {
-      const fetched = await read();
-      isFetched ||= JSON.stringify(fetched) !== JSON.stringify(ofGateway);
-      ofGateway = fetched;
+      ofGateway = await read();
       isUnreadable = false;
     } catch (error) {
       const problem = error instanceof Error ? error.message : String(error);
@@ -71,9 +63,13 @@ export async function followDecisions({ file, fetch, say, nowMs, ...known }: Fol
     }
   }
 
-  function merge(atMs: number): Decisions {
+  function merge(atMs: number) {
     const { decisions, warnings } = mergeDecisions(ofFile.current(), ofGateway, { rules: known.rules, nowMs: atMs });
-    for (const warning of warnings) say(warning);
-    return decisions;
+    for (const warning of warnings.filter((text) => !said.has(text))) {
+      said.add(warning);
+      say(warning);
+    }
+    const all = [...decisions.waivers, ...decisions.attestations];
+    return { decisions, inForce: all.filter(({ expires = null }) => !isExpired(expires, atMs)) };
   }
 }

@@ -36,34 +36,30 @@ export function mergeDecisions(
   { rules, nowMs }: { readonly rules: readonly RuleNames[]; readonly nowMs: number },
 ): { readonly decisions: Decisions; readonly warnings: readonly string[] } {
   const warnings: string[] = [];
-  const ofFiles = new Set([
-    ...files.waivers.filter((waiver) => isWaiverInForce(waiver, nowMs)).map((waiver) => keyOf("waiver", waiver)),
-    ...files.attestations.filter(({ expires }) => !isExpired(expires, nowMs)).map((own) => keyOf("attestation", own)),
-  ]);
-  const counting = new Map<string, FetchedDecision>();
-  // One about this organization counts before one about every organization.
-  for (const each of gateway.toSorted((a, b) => Number(a.org_url === null) - Number(b.org_url === null))) {
-    const { kind, check, resource, by } = each;
-    const found = findRule(check, rules);
-    const known = { ...each, check: found?.rule.check ?? check };
-    const key = keyOf(kind, known);
-    const problem =
-      found === null
-        ? unknownRule(check, rules, "this scan does not know it")
-        : ofFiles.has(key)
-          ? "--decisions has its own"
-          : null;
-    const place = resource === null ? "" : ` for ${JSON.stringify(resource)}`;
-    if (problem !== null)
-      warnings.push(`The ${kind} of ${vulnIdOf(known.check)}${place} by ${by} at the gateway is ignored: ${problem}`);
-    else if (!counting.has(key)) counting.set(key, known);
-  }
   const waivers = [...files.waivers];
   const attestations = [...files.attestations];
-  for (const { kind, check, resource, status, reason, expires, by } of counting.values()) {
-    const decided = { check, reason, expires, by, source: "gateway" } as const;
-    if (kind === "waiver") waivers.push({ ...decided, resource });
-    else if (status !== null) attestations.push({ ...decided, status });
+  const ofFiles = new Set([
+    ...waivers.filter((waiver) => isWaiverInForce(waiver, nowMs)).map((waiver) => keyOf("waiver", waiver)),
+    ...attestations.filter(({ expires }) => !isExpired(expires, nowMs)).map((own) => keyOf("attestation", own)),
+  ]);
+  const ofGateway = new Set<string>();
+  // One about this organization counts before one about every organization.
+  for (const each of gateway.toSorted((a, b) => Number(a.org_url === null) - Number(b.org_url === null))) {
+    const { kind, resource, status, reason, expires, by } = each;
+    const found = findRule(each.check, rules);
+    const check = found?.rule.check ?? each.check;
+    const key = keyOf(kind, { check, resource });
+    const unknown = found === null ? unknownRule(check, rules, "this scan does not know it") : null;
+    const problem = unknown ?? (ofFiles.has(key) ? "--decisions has its own" : null);
+    if (problem !== null) {
+      const place = resource === null ? "" : ` for ${JSON.stringify(resource)}`;
+      warnings.push(`The ${kind} of ${vulnIdOf(check)}${place} by ${by} at the gateway is ignored: ${problem}`);
+    } else if (!ofGateway.has(key)) {
+      ofGateway.add(key);
+      const decided = { check, reason, expires, by, source: "gateway" } as const;
+      if (kind === "waiver") waivers.push({ ...decided, resource });
+      else if (status !== null) attestations.push({ ...decided, status });
+    }
   }
   return { decisions: { ...files, waivers, attestations }, warnings };
 }

@@ -1,5 +1,6 @@
 import { findNodeAtLocation, parseTree, type JSONPath, type Node } from "jsonc-parser";
 import type * as v from "valibot";
+import { stampOf, type NamedFile } from "../../command_line/files.ts";
 
 /** Finds `line 3: ` of a member by its path, or of what encloses a missing one; an empty text when the file has neither. */
 export function lineFinder(text: string): (path: JSONPath) => string {
@@ -36,4 +37,35 @@ function countUpTo(sorted: readonly number[], most: number): number {
 /** Path of a schema's complaint. */
 export function issuePath(issue: v.BaseIssue<unknown>): JSONPath {
   return (issue.path ?? []).map(({ key }) => key as string | number);
+}
+
+/**
+ * Keeps what a file says while it may change. A file that cannot be used any more is said once for each content. Without a file,
+ * and of a pipe, which can be read once, the value stays. Rejects where the file cannot be read at first.
+ */
+export async function followFile<Value>(
+  source: NamedFile | null,
+  read: () => Promise<Value>,
+  sayKept: (problem: string) => void,
+) {
+  const stampNow = async () => (source === null ? null : stampOf(source.file));
+  // Noted before it is read, so that a change in between is seen.
+  let stamp = await stampNow();
+  let value = await read();
+  return {
+    current: () => value,
+    /** Reads the file again where it changed; true where that gave another value. What cannot be used leaves the old one in force. */
+    async refresh(): Promise<boolean> {
+      const now = await stampNow();
+      if (now === stamp) return false;
+      stamp = now;
+      try {
+        value = await read();
+        return true;
+      } catch (error) {
+        sayKept(error instanceof Error ? error.message : String(error));
+        return false;
+      }
+    },
+  };
 }

@@ -1,11 +1,10 @@
 import * as v from "valibot";
 import { readOptionFile, type NamedFile } from "../../command_line/files.ts";
 import { isJsonObject } from "../../shared/json.ts";
-import { issuePath, lineFinder } from "../decisions/option_file.ts";
+import { followFile, issuePath, lineFinder } from "../decisions/option_file.ts";
 import { parseJsonText } from "../evidence/json_text.ts";
 import { ContentError } from "../../shared/usage_error.ts";
 import { catalog, type CatalogCheck } from "../catalog/catalog.ts";
-import { followFile } from "../decisions/followed_file.ts";
 import { sha256 } from "../digest.ts";
 import { citationOf, ownValues, type OrgPolicy } from "./document.ts";
 import { orgPolicySchemaOf } from "./schema.ts";
