@@ -97,6 +97,8 @@ export function createQueuePublisher<Item>(resource: PublishedResource<Item>) {
   /** Sends what waits, then the end. Resolves when it was accepted (true), or was given up: nothing was accepted for so long. */
   async function end(timeoutMs: number): Promise<boolean> {
     ending.abort();
+    // The end follows what waits now.
+    clearInterval(heartbeat);
     wake();
     await giveUpAfter(timeoutMs, finished);
     return isEndAccepted;
@@ -124,10 +126,8 @@ export function createQueuePublisher<Item>(resource: PublishedResource<Item>) {
         if (isEnding || kind === "scan") {
           const problem = abandoned.signal.aborted ? "it does not answer" : problemOf(error);
           const what = isEnding ? "Stopped trying to reach the gateway" : `The ${kind} continues without its live view`;
-          warn(
-            `${what}; the ${kind} is not ${channel === null ? "registered" : "complete"} at the gateway: ${problem}`,
-          );
-          return;
+          const lack = channel === null ? "registered" : "complete";
+          return warn(`${what}; the ${kind} is not ${lack} at the gateway: ${problem}`);
         }
         warnOfOutage(error);
         isUpdateDue = true;
@@ -137,24 +137,22 @@ export function createQueuePublisher<Item>(resource: PublishedResource<Item>) {
   }
 
   async function publishAll(): Promise<void> {
-    const register = async (signal: AbortSignal) => {
-      channel = await resource.register(signal);
-    };
-    if (channel === null) await untilAccepted(register);
     for (;;) {
-      // Read before the queue: nothing follows the end, but more items may arrive while requests are in flight.
-      const isEnding = ending.signal.aborted;
-      for (let items = queue.first(maxBatchEvents); items.length > 0; items = queue.first(maxBatchEvents))
-        await send(items);
+      const items = queue.first(maxBatchEvents);
+      if (channel === null) {
+        await untilAccepted(async (signal) => {
+          channel = await resource.register(signal);
+        });
+      } else if (items.length > 0) await send(items);
       // After the items: a client that reads the state finds what explains it.
-      if (isUpdateDue) {
+      else if (isUpdateDue) {
         isUpdateDue = false;
         await untilAccepted((signal) => resource.update(signal));
+      } else if (ending.signal.aborted) return untilAccepted((signal) => resource.end(signal));
+      else {
+        await awake.promise;
+        awake = Promise.withResolvers<void>();
       }
-      if (isEnding) return untilAccepted((signal) => resource.end(signal));
-      if (isUpdateDue || ending.signal.aborted || queue.first(1).length > 0) continue;
-      await awake.promise;
-      awake = Promise.withResolvers<void>();
     }
   }
 
