@@ -50,16 +50,19 @@ export function alsoText({ also }: Pick<Change, "also">): string {
 /** Why a result changed although nothing in the org did. */
 export const orgPolicyText = "another version of the organization's document decides";
 
-/** Returns how the decision changed, for a change whose cause is a decision. It names nobody for one that the gateway keeps. */
+/**
+ * Returns the decisions after a change whose cause is a decision. A change does not say which of them moved, so both are named; nobody is named for
+ * one that the gateway keeps.
+ */
 export function decisionText(change: Decided): string {
   const { from_waived: wasWaived, attestation_status: status } = change;
   // The page takes off a waiver that has lapsed since.
   const isWaived = change.to_waived || change.waiver_reason !== null;
   const by = (name: string | null) => (name === null ? "" : ` by ${name}`);
-  if (isWaived) return `${wasWaived ? "now waived" : "waived"}${by(change.waiver_by)}`;
-  if (wasWaived) return "the waiver ended";
-  if (status === null) return "an attestation began or ended";
-  return `attested as ${status}${by(change.attestation_by)}`;
+  const waived = isWaived ? [`${wasWaived ? "now waived" : "waived"}${by(change.waiver_by)}`] : [];
+  const ended = wasWaived && !isWaived ? ["the waiver ended"] : [];
+  const attested = status === null ? [] : [`attested as ${status}${by(change.attestation_by)}`];
+  return [...waived, ...ended, ...attested].join(", ") || "an attestation began or ended";
 }
 
 /** The objects that events were about, each once, such as `zone "Offices"`. */

@@ -114,6 +114,13 @@ describe("changeTexts", () => {
     }
   });
 
+  it("names the attestation, too, where the decisions about a waived finding changed", () => {
+    const attestation = { attestation_status: "PASS", attestation_by: "Bob" } as const;
+    const both = { ...line("decision"), from_waived: true, to_waived: true, waiver_by: "Ada", ...attestation };
+    expect(changeText(both, table)).toMatch(/now waived by Ada, attested as PASS by Bob$/);
+    expect(changeText({ ...both, to_waived: false }, table)).toMatch(/the waiver ended, attested as PASS by Bob$/);
+  });
+
   it("writes the whole line as JSON, without addresses", () => {
     const written = line("log", [event("a@x.example")]);
     const text = changeText(written, { format: "ndjson", color: false, ruleOf });
