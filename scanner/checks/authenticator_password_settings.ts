@@ -4,7 +4,7 @@ import type { OrgPolicy } from "../org_policy/document.ts";
 import type { CollectedArtifacts, Evidence, JsonList } from "../evidence/artifacts.ts";
 import { defineCheck, type Check, type FindingDraft } from "./check.ts";
 import { judgeList, Subject, withPartialCoverage } from "./evaluating/finding_drafts.ts";
-import { expectationOf, judgeSetting, settingOf, type ExplainedSetting, type FieldRule } from "./evaluating/setting.ts";
+import { expectationOf, judgeSetting, settingCheck, type ExplainedSetting } from "./evaluating/setting.ts";
 import { least, most, type ParameterValues } from "./parameter.ts";
 import {
   directoryEvidenceFor,
@@ -136,25 +136,18 @@ export const passwordChecks: readonly Check[] = [
   lockoutThreshold,
 ];
 
-type PasswordSetting = FieldRule &
-  ExplainedSetting & {
-    /** The finding on a directory's policy, where Okta does not enforce the setting; without it Okta's setting decides there too. */
-    readonly ofDirectory?: (subject: Subject, directory: string) => FindingDraft;
-  };
+type PasswordSetting = ExplainedSetting & {
+  /** The finding on a directory's policy, where Okta does not enforce the setting; without it Okta's setting decides there too. */
+  readonly ofDirectory?: (subject: Subject, directory: string) => FindingDraft;
+};
 
 /** `path` is below `settings.password`. */
 function passwordCheck({ path, ...given }: PasswordSetting): Check {
   const setting: PasswordSetting = { ...given, path: `settings.password.${path}` };
-  const { name, examines, why, disa, passes, more = [], ofDirectory } = setting;
+  const { passes, more = [], ofDirectory } = setting;
   const isLockout = ofDirectory === lockedByDirectory;
   return defineCheck({
-    name,
-    artifacts: ["password_policies"],
-    ...settingOf(setting),
-    explanation: {
-      examines,
-      why,
-      disa,
+    ...settingCheck(setting, {
       rests_on: [
         `PASS: in each active password policy ${passes}. An answer without the Default Policy, which every org has, is a part of the ` +
           "list: it may FAIL, and is otherwise MANUAL (`missing_role`).",
@@ -172,7 +165,8 @@ function passwordCheck({ path, ...given }: PasswordSetting): Check {
         ...(ofDirectory === undefined ? [] : [decide("password_policies", ["conditions.authProvider.provider"])]),
         ...(isLockout ? directoryFields : []),
       ],
-    },
+    }),
+    artifacts: ["password_policies"],
     conditionalArtifacts: ({ password_policies: policies }, { parameters, orgPolicy }): readonly DirectoryEvidence[] =>
       isLockout ? directoryEvidenceFor(judgePolicies(policies, setting, parameters), orgPolicy) : [],
     evaluate(artifacts, { parameters, orgPolicy }) {
@@ -195,7 +189,7 @@ function judgePolicies(
       return subject.ifActive(policy, () => {
         const directory = directoryOfPolicy(policy);
         if (setting.ofDirectory === undefined || directory.kind === "absent")
-          return judgeSetting(subject, policy, { rule: setting, values });
+          return judgeSetting(subject, policy, { setting, values });
         return directory.kind === "value"
           ? setting.ofDirectory(subject, directory.value)
           : subject.unreadable(`the provider ${directory.found}`);

@@ -1,6 +1,6 @@
 import type { ArtifactName, Artifacts, CollectedArtifacts } from "../evidence/artifacts.ts";
-import type { JsonObject } from "../../shared/json.ts";
-import type { Parameter, ParameterValues } from "./parameter.ts";
+import type { Setting } from "./evaluating/setting.ts";
+import type { Parameter } from "./parameter.ts";
 import type { FindingNotes } from "../../shared/schemas/finding_notes.ts";
 import type { OwnValues } from "../org_policy/document.ts";
 import type { CauseType } from "../../shared/schemas/report.ts";
@@ -23,20 +23,6 @@ export interface Check {
   readonly setting: Setting | null;
   readonly explanation: Explanation;
   readonly evaluate: (artifacts: CollectedArtifacts, context: CheckContext) => readonly FindingDraft[];
-}
-
-/** The field of an object that decides about it alone. */
-export interface Setting {
-  /** `actions.signon.session.usePersistentCookie`. */
-  readonly path: string;
-  readonly compare: (object: JsonObject, parameters: ParameterValues) => SettingComparison;
-}
-
-export interface SettingComparison {
-  /** Null: the object has no value of it that can be read. */
-  readonly found: number | boolean | null;
-  /** The value that was found if it complies, else the limit. */
-  readonly needed: number | boolean;
 }
 
 /** Texts that `explain` prints in addition to DISA's own. */

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck, type Check, type FindingDraft } from "./check.ts";
 import { notSet, type Subject } from "./evaluating/finding_drafts.ts";
 import { showMinutes, showValue } from "./parsing/fields.ts";
-import { expectationOf, judgeSetting, settingOf, type ExplainedSetting, type FieldRule } from "./evaluating/setting.ts";
+import { expectationOf, judgeSetting, settingCheck, type ExplainedSetting } from "./evaluating/setting.ts";
 import { most } from "./parameter.ts";
 import { isBuiltIn } from "./parsing/rule_order.ts";
 import { groupsOfSessionRules, judgeSessionPolicies } from "./evaluating/session_policies.ts";
@@ -57,35 +57,26 @@ const cookies = sessionCheck({
 
 export const globalSessionChecks: readonly Check[] = [idleTimeout, lifetime, cookies];
 
-type SessionSetting = FieldRule & ExplainedSetting;
-
 /** `path` is below `actions.signon.session`. */
-function sessionCheck({ path, ...given }: SessionSetting): Check {
-  const setting: SessionSetting = { ...given, path: `actions.signon.session.${path}` };
-  const { name, examines, why, disa, passes, more = [], console: lastStep } = setting;
+function sessionCheck({ path, ...given }: ExplainedSetting): Check {
+  const setting: ExplainedSetting = { ...given, path: `actions.signon.session.${path}` };
   return defineCheck({
-    name,
-    artifacts: ["global_session_policies"],
-    ...settingOf(setting),
-    explanation: {
-      examines,
-      why,
-      disa,
+    ...settingCheck(setting, {
       rests_on: [
-        `PASS: in every active policy the active rule at priority 1 is not the built-in one, and its ${passes}. Later rules count by ` +
+        `PASS: in every active policy the active rule at priority 1 is not the built-in one, and its ${setting.passes}. Later rules count by ` +
           "value: the Default Rule may come last if it complies.",
         "A rule that denies gives no session, so the first rule that allows decides. An inactive rule at priority 1 is MANUAL " +
           "(`needs_review`) where the next rule complies.",
         "A custom policy without active rules, which Okta does not consider, is left out and named. The Default Policy needs one: a list " +
           "without it is a part, and MANUAL (`missing_role`).",
         "Left to a person: a later, laxer rule makes the result MANUAL (`partly_automated`) and is named. Verify that nobody reaches it.",
-        ...more,
+        ...(setting.more ?? []),
       ],
       fix: [
         "Open Security > Global Session Policy in the Admin Console",
         "Open each active policy, the Default Policy first",
         'Add a rule, or edit the one at priority 1 (it must not be the built-in "Default Rule")',
-        lastStep,
+        setting.console,
       ],
       deciding_fields: [
         decide("global_session_policies", ["status", "system"]),
@@ -94,13 +85,14 @@ function sessionCheck({ path, ...given }: SessionSetting): Check {
         everyoneGroup,
         decide("policyRules", [setting.path]),
       ],
-    },
+    }),
+    artifacts: ["global_session_policies"],
     conditionalArtifacts: groupsOfSessionRules,
     evaluate: (artifacts, { parameters: values }) =>
       judgeSessionPolicies(artifacts, {
         expected: expectationOf(setting, values),
         judgeRule(subject, rule) {
-          const draft = judgeSetting(subject, rule, { rule: setting, values });
+          const draft = judgeSetting(subject, rule, { setting, values });
           const isShown = draft.status !== "MANUAL" && draft.actual !== notSet;
           return isShown ? { ...draft, actual: `${draft.actual} in rule "${nameOf(rule)}"` } : draft;
         },

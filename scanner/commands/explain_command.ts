@@ -2,9 +2,8 @@ import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
 import { writeLines } from "../../command_line/terminal.ts";
 import { builtIn, revisionName, type CatalogCheck, type Revision } from "../catalog/catalog.ts";
-import type { JsonObject } from "../../shared/json.ts";
 import { fieldsText } from "../checks/deciding_fields.ts";
-import type { Setting } from "../checks/check.ts";
+import type { Setting } from "../checks/evaluating/setting.ts";
 import type { Parameter } from "../checks/parameter.ts";
 import { levelOf } from "../reports/benchmark_rules.ts";
 import { findCheck } from "../catalog/select_checks.ts";
@@ -113,11 +112,10 @@ function guideTo(check: CatalogCheck) {
 }
 
 /** `at_least` and `at_most` a number, or `equal` to a boolean. */
-function requiredValue({ path, compare }: Setting) {
-  const { needed: value } = compare({}, {});
-  if (typeof value === "boolean") return { path, compare: "equal", value };
-  const more = path.split(".").reduceRight<unknown>((inner, name) => ({ [name]: inner }), value + 1) as JsonObject;
-  return { path, compare: compare(more, {}).needed === value + 1 ? "at_least" : "at_most", value };
+function requiredValue({ path, isOn, limit }: Setting) {
+  if (isOn !== undefined) return { path, compare: "equal", value: isOn };
+  if (typeof limit === "number") return { path, compare: "at_least", value: limit };
+  return { path, compare: limit.stricter === "more" ? "at_least" : "at_most", value: limit.stigValue };
 }
 
 /** `explain`: one line each. */

@@ -6,6 +6,7 @@ import { activityOf } from "../checks/parsing/activity.ts";
 import { showValue } from "../checks/parsing/fields.ts";
 import { nameOf, sortTexts } from "../checks/parsing/names.ts";
 import { isSure } from "../checks/parsing/rule_order.ts";
+import { compareSetting as compareValues } from "../checks/evaluating/setting.ts";
 import type { ParameterValues } from "../checks/parameter.ts";
 import { isCauseOf } from "../causes/cause_objects.ts";
 import {
@@ -109,9 +110,10 @@ export function compareSetting(
   const { setting } = check;
   const attribute = Object.keys(paths).find((name) => paths[name] === setting?.path);
   if (setting === null || attribute === undefined) return "no single setting decides";
-  const { found, needed } = setting.compare(object, org.parameters);
+  const { field, needed } = compareValues(setting, object, org.parameters);
   // A value that is not known may be stricter than the organization's own limit.
-  return found === null ? `the evidence does not have ${setting.path}` : { attribute, needed, found: showValue(found) };
+  if (field.kind !== "value") return `the evidence does not have ${setting.path}`;
+  return { attribute, needed, found: showValue(field.value) };
 }
 
 /** The active rule that decides about the finding; null where none does, or several do. */

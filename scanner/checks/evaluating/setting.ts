@@ -1,13 +1,14 @@
 import type { JsonObject } from "../../../shared/json.ts";
-import type { Check, Explanation, FindingDraft, Setting } from "../check.ts";
+import type { Check, DecidingFields, Explanation, FindingDraft } from "../check.ts";
 import { limitOf, meets, type NumberParameter, type ParameterValues } from "../parameter.ts";
 import { readBoolean, readNumber } from "../parsing/fields.ts";
 import type { Subject } from "./finding_drafts.ts";
 
-/** DISA's demand on one field. */
-export type FieldRule = NumberRule | FlagRule;
+/** DISA's demand on the field of an object that decides about it alone. */
+export type Setting = NumberSetting | FlagSetting;
 
-interface NumberRule {
+interface NumberSetting {
+  /** `actions.signon.session.usePersistentCookie`. */
   readonly path: string;
   /** A number that no organization may set otherwise is the least that the field may be. */
   readonly limit: NumberParameter | number;
@@ -16,7 +17,7 @@ interface NumberRule {
   readonly expected: (limit: number) => string;
 }
 
-interface FlagRule {
+interface FlagSetting {
   readonly path: string;
   readonly isOn: boolean;
   readonly limit?: never;
@@ -24,47 +25,55 @@ interface FlagRule {
   readonly expected: () => string;
 }
 
-/** A check of one setting, with the texts that are its own. */
-export interface ExplainedSetting extends Pick<Explanation, "examines" | "why" | "disa"> {
-  readonly name: string;
-  /** The condition of a PASS, and further sentences about it. */
-  readonly passes: string;
-  readonly more?: readonly string[];
-  /** The last step in the console. */
-  readonly console: string;
+/** A setting with the texts of its check. */
+export type ExplainedSetting = Setting &
+  Pick<Explanation, "examines" | "why" | "disa"> & {
+    readonly name: string;
+    /** The condition of a PASS, and further sentences about it. */
+    readonly passes: string;
+    readonly more?: readonly string[];
+    /** The last step in the console. */
+    readonly console: string;
+  };
+
+/** The parts of the check of one setting that are the same for every kind of object. */
+export function settingCheck(
+  setting: ExplainedSetting,
+  texts: Pick<Explanation, "rests_on" | "fix"> & { readonly deciding_fields: readonly DecidingFields[] },
+): Pick<Check, "name" | "parameters" | "setting" | "explanation"> {
+  const { name, examines, why, disa, limit } = setting;
+  return {
+    name,
+    parameters: typeof limit === "object" ? [limit] : [],
+    setting,
+    explanation: { examines, why, disa, ...texts },
+  };
 }
 
 /** The expectation by the limit that is in force. */
-export function expectationOf(rule: FieldRule, values: ParameterValues | undefined): string {
-  return rule.isOn !== undefined ? rule.expected() : rule.expected(limitIn(rule, values));
+export function expectationOf(setting: Setting, values: ParameterValues | undefined): string {
+  return setting.isOn !== undefined ? setting.expected() : setting.expected(limitIn(setting, values));
 }
 
-function limitIn({ limit }: NumberRule, values: ParameterValues | undefined): number {
+function limitIn({ limit }: NumberSetting, values: ParameterValues | undefined): number {
   return typeof limit === "object" ? limitOf(limit, values) : limit;
+}
+
+/** Reads the value of an object, with the one that it needs: the same if it complies. */
+export function compareSetting(setting: Setting, object: JsonObject, values: ParameterValues | undefined) {
+  if (setting.isOn !== undefined) return { field: readBoolean(object, setting.path), needed: setting.isOn };
+  const field = readNumber(object, setting.path);
+  const limit = limitIn(setting, values);
+  return { field, needed: field.kind === "value" && meets(field.value, limit, setting.limit) ? field.value : limit };
 }
 
 export function judgeSetting(
   subject: Subject,
   object: JsonObject,
-  { rule, values }: { readonly rule: FieldRule; readonly values: ParameterValues | undefined },
+  { setting, values }: { readonly setting: Setting; readonly values: ParameterValues | undefined },
 ): FindingDraft {
-  if (rule.isOn !== undefined) {
-    const isCompliant = (value: boolean) => value === rule.isOn;
-    return subject.judgeField(readBoolean(object, rule.path), { isCompliant, show: rule.show });
-  }
-  const isCompliant = (value: number) => meets(value, limitIn(rule, values), rule.limit);
-  return subject.judgeField(readNumber(object, rule.path), { isCompliant, show: rule.show });
-}
-
-/** The setting that a check reads, for whoever changes it, and the limit that an organization may set. */
-export function settingOf(rule: FieldRule): Pick<Check, "parameters"> & { readonly setting: Setting } {
-  const { path } = rule;
-  const compare: Setting["compare"] = (object, values) => {
-    const field = rule.isOn !== undefined ? readBoolean(object, path) : readNumber(object, path);
-    const found = field.kind === "value" ? field.value : null;
-    if (rule.isOn !== undefined) return { found, needed: rule.isOn };
-    const limit = limitIn(rule, values);
-    return { found, needed: typeof found === "number" && meets(found, limit, rule.limit) ? found : limit };
-  };
-  return { parameters: typeof rule.limit === "object" ? [rule.limit] : [], setting: { path, compare } };
+  const { field, needed } = compareSetting(setting, object, values);
+  // The field was read as what the setting shows.
+  const show = setting.show as (value: number | boolean) => string;
+  return subject.judgeField<number | boolean>(field, { isCompliant: (value) => value === needed, show });
 }
