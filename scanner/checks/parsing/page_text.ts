@@ -1,4 +1,5 @@
 import { defaultTreeAdapter, parse, parseFragment, type DefaultTreeAdapterTypes } from "parse5";
+import { memoize } from "../evaluating/memoize.ts";
 import {
   attributeOf,
   classesOf,
@@ -11,7 +12,6 @@ import {
   unshownElements,
   type UnreadPart,
 } from "./page_elements.ts";
-import { splitTemplate } from "./page_template.ts";
 import { textsOfScript, type ScriptText } from "./script_texts.ts";
 import { HidingRules, hidingOf, type Hiding } from "./style_visibility.ts";
 
@@ -46,11 +46,14 @@ const maxDepth = 5;
 export function readPage(html: string): PageWords {
   if (html.length > maxLength) throw new RangeError(`a page of more than ${maxLength} characters`);
   const { text, comments } = splitTemplate(html);
-  const adapter = boundedAdapter();
-  const { childNodes } = parse(text, { treeAdapter: adapter });
-  const page: Page = { ...surroundingsOf(childNodes, adapter), adapter: boundedAdapter(), parts: [] };
+  const treeAdapter = boundedAdapter();
+  const { childNodes } = parse(text, { treeAdapter });
+  const page = surveyOf(
+    childNodes,
+    memoize((element: Element) => codeIn(element, treeAdapter)),
+  );
   readNodes(childNodes, page, { doubt: null, scripts: 0 });
-  const commented = parseFragment(comments, { treeAdapter: adapter }).childNodes;
+  const commented = parseFragment(comments, { treeAdapter }).childNodes;
   readNodes(commented, page, { doubt: { reason: "a comment of the template", isInert: true }, scripts: 0 });
   const wordsIn = (parts: readonly Part[]) => wordsOf(parts.map(({ text: one }) => one).join(""));
   const doubtful = Map.groupBy(page.parts, ({ doubt }) => doubt);
@@ -64,6 +67,33 @@ export function readPage(html: string): PageWords {
   };
 }
 
+/** Separates the comments of Okta's template language, `{{! … }}` and `{{!-- … --}}`, from the page. */
+function splitTemplate(html: string): { readonly text: string; readonly comments: string } {
+  const texts: string[] = [];
+  const comments: string[] = [];
+  let from = 0;
+  for (let start = html.indexOf("{{!"); start !== -1; start = html.indexOf("{{!", from)) {
+    const end = html.indexOf(html.startsWith("--", start + 3) ? "--}}" : "}}", start + 3);
+    if (end === -1) break;
+    texts.push(html.slice(from, start));
+    comments.push(html.slice(start + 3, end));
+    from = html.indexOf("}}", end) + 2;
+  }
+  return { text: [...texts, html.slice(from)].join(" "), comments: comments.join(" ") };
+}
+
+function boundedAdapter(): typeof defaultTreeAdapter {
+  let left = maxElements;
+  return {
+    ...defaultTreeAdapter,
+    createElement(...element) {
+      left -= 1 + element[2].length;
+      if (left < 0) throw new RangeError(`a page of more than ${maxElements} elements`);
+      return defaultTreeAdapter.createElement(...element);
+    },
+  };
+}
+
 /** Letters and digits only: quotation marks, dashes and bullets are set in many ways and mean the same. */
 export function wordsOf(text: string): string {
   const folded = text.replaceAll(invisible, "").normalize("NFKC").toLowerCase();
@@ -73,20 +103,54 @@ export function wordsOf(text: string): string {
 // Soft hyphens, joiners and marks of direction: inside a word, and unseen.
 const invisible = /[\u00AD\u200B-\u200F\u2060\uFEFF]/g;
 
-/** Parts of the whole page that decide about each of its elements. */
-interface Surroundings {
+type Node = DefaultTreeAdapterTypes.ChildNode;
+type Element = DefaultTreeAdapterTypes.Element;
+
+/** A script, or an event handler of an element. */
+interface Code {
+  readonly source: string;
+  /** By itself, and not where a person clicks. */
+  readonly runs: boolean;
+  /** The texts that it may show, which may be markup. */
+  readonly texts: readonly (ScriptText & { readonly nodes: readonly (Node | string)[] })[];
+  /** Why a text may stay unseen, unless the code is seen to show it. */
+  readonly reason: string;
+}
+
+function codeIn(element: Element, treeAdapter: typeof defaultTreeAdapter): readonly Code[] {
+  const handlers = handlersOf(element).map(({ name, value }) => ({
+    source: value,
+    runs: /^on(?:load|pageshow|error)$/.test(name),
+    // Nobody knows whether the event comes: a page that is loaded, or a person who clicks.
+    texts: textsOfScript(value).map(({ text }) => ({ text, isShown: false })),
+    reason: "an event handler that may show it",
+  }));
+  // The content of a script element with `src` does not run.
+  const isScript = element.tagName === "script" && attributeOf(element, "src") === undefined;
+  return [...(isScript ? [codeOf(element)] : []), ...handlers].map((code) => ({
+    ...code,
+    texts: code.texts.map(({ text, isShown }) => {
+      const nodes = /[<&]/.test(text) ? parseFragment(text, { treeAdapter }).childNodes : [text];
+      return { text, isShown, nodes };
+    }),
+  }));
+}
+
+function codeOf(script: Element) {
+  const [source, runs] = [sourceOf(script), isRun(script)];
+  // A script that does not run may be a template.
+  const texts = runs ? textsOfScript(source) : [{ text: source, isShown: false }];
+  return { source, runs, texts, reason: "a script that is not seen to show it" };
+}
+
+interface Page {
+  readonly codeIn: (element: Element) => readonly Code[];
   readonly rules: HidingRules;
-  readonly code: string;
-  /** Ids and classes of hidden elements; true if a script contains them. */
-  readonly named: Map<string, boolean>;
-  readonly scripts: ReadonlyMap<Element, readonly ScriptText[]>;
+  /** Words of all scripts. */
+  readonly named: ReadonlySet<string>;
   /** Words of the selectors in scripts that hide or replace something. */
   readonly hideable: ReadonlySet<string>;
   readonly unread: ReadonlySet<UnreadPart>;
-}
-
-interface Page extends Surroundings {
-  readonly adapter: typeof defaultTreeAdapter;
   /** Texts that were read so far. */
   readonly parts: Part[];
 }
@@ -105,61 +169,33 @@ interface Reading {
   readonly scripts: number;
 }
 
-type Node = DefaultTreeAdapterTypes.ChildNode;
-type Element = DefaultTreeAdapterTypes.Element;
-
-function boundedAdapter(): typeof defaultTreeAdapter {
-  let left = maxElements;
-  return {
-    ...defaultTreeAdapter,
-    createElement(...element) {
-      left -= 1 + element[2].length;
-      if (left < 0) throw new RangeError(`a page of more than ${maxElements} elements`);
-      return defaultTreeAdapter.createElement(...element);
-    },
-  };
+/** Reads all style sheets and scripts, which say what elements are hidden. */
+function surveyOf(nodes: readonly Node[], codeIn: Page["codeIn"]): Page {
+  const rules = new HidingRules();
+  const [named, hideable] = [new Set<string>(), new Set<string>()];
+  const unread = new Set<UnreadPart>();
+  const stack = nodes.map((node): [Node | string, number] => [node, 0]);
+  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
+    const [node, scripts] = next;
+    if (typeof node === "string" || !defaultTreeAdapter.isElementNode(node)) continue;
+    if (node.tagName === "style") rules.add(sourceOf(node));
+    const part = unreadPartOf(node);
+    if (part !== null) unread.add(part);
+    for (const { source, runs, texts } of codeIn(node)) {
+      for (const word of wordsOfCode(source)) named.add(word);
+      const selectors =
+        runs && hidingCode.test(source) ? texts.filter(({ text }) => text.length <= maxSelectorLength) : [];
+      for (const { text } of selectors) for (const word of wordsOfCode(text)) hideable.add(word);
+      if (scripts < maxDepth) for (const one of texts) for (const child of one.nodes) stack.push([child, scripts + 1]);
+    }
+    for (const child of node.childNodes) stack.push([child, scripts]);
+  }
+  if (rules.importsMore) unread.add("style");
+  return { codeIn, rules, named, hideable, unread, parts: [] };
 }
 
-/** All style sheets and scripts: they say which elements are hidden. */
-function surroundingsOf(page: readonly Node[], adapter: typeof defaultTreeAdapter): Surroundings {
-  const rules = new HidingRules();
-  const scripts = new Map<Element, readonly ScriptText[]>();
-  const code: string[] = [];
-  const hideable = new Set<string>();
-  const unread = new Set<UnreadPart>();
-  survey(page, 0);
-  if (rules.importsMore) unread.add("style");
-  return { rules, code: code.join("\n"), named: new Map(), scripts, hideable, unread };
-
-  function survey(nodes: readonly Node[], depth: number): void {
-    const stack = [...nodes];
-    for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
-      if (!defaultTreeAdapter.isElementNode(node)) continue;
-      if (node.tagName === "style") rules.add(sourceOf(node));
-      const part = unreadPartOf(node);
-      if (part !== null) unread.add(part);
-      if (node.tagName === "script" && attributeOf(node, "src") === undefined) {
-        const texts = surveyCode(sourceOf(node), depth, isRun(node));
-        if (depth === 0) scripts.set(node, texts);
-      }
-      for (const { name, value } of handlersOf(node))
-        surveyCode(value, depth, /^on(?:load|pageshow|error)$/.test(name));
-      for (const child of node.childNodes) stack.push(child);
-    }
-  }
-
-  /** `runs`: by itself, and not where a person clicks. */
-  function surveyCode(source: string, depth: number, runs: boolean): readonly ScriptText[] {
-    const texts = textsOfScript(source);
-    if (depth === 0) code.push(source);
-    if (runs && hidingCode.test(source)) {
-      const selectors = texts.filter(({ text }) => text.length <= maxSelectorLength);
-      for (const { text } of selectors) for (const [word] of text.matchAll(/[\w-]+/g)) hideable.add(word);
-    }
-    const markup = depth < maxDepth ? texts.filter(({ text }) => /<(?:style|link|script)\b/i.test(text)) : [];
-    for (const { text } of markup) survey(parseFragment(text, { treeAdapter: adapter }).childNodes, depth + 1);
-    return texts;
-  }
+function wordsOfCode(text: string): readonly string[] {
+  return text.match(/[\w-]+/g) ?? [];
 }
 
 /** Calls and properties with which a script takes away what a page shows. */
@@ -168,7 +204,7 @@ const hidingCode =
 const maxSelectorLength = 200;
 
 /** Reads nodes with a list instead of recursion: a page may be nested deeper than the engine's stack. */
-function readNodes(nodes: readonly Node[], page: Page, { doubt: outer, scripts }: Reading): void {
+function readNodes(nodes: readonly (Node | string)[], page: Page, { doubt: outer, scripts }: Reading): void {
   const stack = nodes.toReversed().map((node): [Node | string, Reading["doubt"]] => [node, outer]);
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
     const [node, doubt] = next;
@@ -179,21 +215,25 @@ function readNodes(nodes: readonly Node[], page: Page, { doubt: outer, scripts }
       // Elements that start a new line part words; `<b>U</b>SG` is one word.
       const gap = inlineElements.has(node.tagName) ? "" : " ";
       page.parts.push({ text: gap, doubt });
-      if (node.tagName === "script") readScript(node, page, { doubt, scripts });
-      for (const { value } of handlersOf(node))
-        for (const { text } of textsOfScript(value)) page.parts.push({ text: ` ${text} `, doubt: doubt ?? inHandler });
+      if (scripts < maxDepth) readCode(page.codeIn(node), page, { doubt, scripts });
       stack.push([gap, doubt]);
-      // A script shows its text wherever the script stands.
       const inside = obstacle?.kind === "hidden" ? scriptsIn(node) : childrenOf(node);
-      const summary = obstacle === closedDetails ? inside.find(isSummary) : undefined;
+      const summary = obstacle === closedDetails ? inside.find(({ nodeName }) => nodeName === "summary") : undefined;
       const doubtInside = obstacle?.kind === "doubtful" ? doubtOf(node, obstacle.reason, doubt) : doubt;
       for (const child of inside.toReversed()) stack.push([child, child === summary ? doubt : doubtInside]);
     }
   }
 }
 
-/** Nobody knows whether the event comes: a page that is loaded, or a person who clicks. */
-const inHandler = { reason: "an event handler that may show it", isInert: false };
+function readCode(codes: readonly Code[], page: Page, { doubt, scripts }: Reading): void {
+  for (const { texts, reason } of codes) {
+    for (const { nodes, isShown } of texts) {
+      const isSeen = isShown && doubt?.isInert !== true;
+      const doubtInside = isSeen ? null : { reason: doubt?.reason ?? reason, isInert: true };
+      readNodes([" ", ...nodes, " "], page, { doubt: doubtInside, scripts: scripts + 1 });
+    }
+  }
+}
 
 function doubtOf({ tagName }: Element, reason: string, outer: Reading["doubt"]): Reading["doubt"] {
   const isInert = tagName === "template";
@@ -203,10 +243,10 @@ function doubtOf({ tagName }: Element, reason: string, outer: Reading["doubt"]):
 /** Scripts of a template do not run; parse5 keeps them apart from the children. */
 function scriptsIn(element: Element): readonly Element[] {
   const found: Element[] = [];
-  const stack: Node[] = [element];
+  const stack: Node[] = element.childNodes.toReversed();
   for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
     if (!defaultTreeAdapter.isElementNode(node)) continue;
-    if (node.tagName === "script" && node !== element) found.push(node);
+    if (node.tagName === "script") found.push(node);
     for (const child of node.childNodes.toReversed()) stack.push(child);
   }
   return found;
@@ -223,8 +263,11 @@ function obstacleOf(element: Element, page: Page): Hiding | null {
   const style = hidingOf(`${drawn.join("")}${attributes.get("style") ?? ""}`);
   if (unshownElements.has(tagName)) return { kind: "hidden", reason: tagName };
   if (attributes.has("hidden") || style?.kind === "hidden" || tagName === "template") {
-    if (!isNamed(element, page)) return { kind: "hidden", reason: tagName };
-    return { kind: "doubtful", reason: "an element that only a script may show" };
+    const names = [...namesOf(element), ...(tagName === "template" ? [tagName] : [])];
+    const isNamed = names.some((name) => wordsOfCode(name).every((word) => page.named.has(word)));
+    return isNamed
+      ? { kind: "doubtful", reason: "an element that only a script may show" }
+      : { kind: "hidden", reason: tagName };
   }
   if (style !== null) return style;
   if (doubtfulElements.has(tagName.toLowerCase())) return { kind: "doubtful", reason: `the element ${tagName}` };
@@ -247,41 +290,6 @@ function obstacleOf(element: Element, page: Page): Hiding | null {
 
 function childrenOf(element: Element): readonly Node[] {
   return "content" in element ? (element as DefaultTreeAdapterTypes.Template).content.childNodes : element.childNodes;
-}
-
-function isSummary({ nodeName }: Node): boolean {
-  return nodeName === "summary";
-}
-
-/** More than any real page hides: beyond them every name counts as one of a script's. */
-const maxNamed = 500;
-
-/** True if a script names a hidden element, so that it may show it. */
-function isNamed(element: Element, { code, named }: Page): boolean {
-  const names = [...namesOf(element), ...(element.tagName === "template" ? ["template"] : [])];
-  return names.some((name) => {
-    const isKnown = named.get(name) ?? (named.size >= maxNamed || code.includes(name));
-    named.set(name, isKnown);
-    return isKnown;
-  });
-}
-
-function readScript(script: Element, page: Page, { doubt, scripts }: Reading): void {
-  // The content of a script element with `src` does not run.
-  if (scripts >= maxDepth || attributeOf(script, "src") !== undefined) return;
-  const source = sourceOf(script);
-  // A script that does not run may be a template, and the text that a script writes is markup too.
-  const texts = isRun(script)
-    ? (page.scripts.get(script) ?? textsOfScript(source))
-    : [{ text: source, isShown: false }];
-  for (const { text, isShown } of texts) {
-    const inDoubt = { reason: doubt?.reason ?? "a script that is not seen to show it", isInert: true };
-    const reading = { doubt: isShown && doubt?.isInert !== true ? null : inDoubt, scripts: scripts + 1 };
-    const nodes = /[<&]/.test(text) ? parseFragment(text, { treeAdapter: page.adapter }).childNodes : null;
-    page.parts.push({ text: ` ${nodes === null ? text : ""}`, doubt: reading.doubt });
-    if (nodes !== null) readNodes(nodes, page, reading);
-    page.parts.push({ text: " ", doubt: reading.doubt });
-  }
 }
 
 /** Id and classes. */

@@ -1,12 +1,21 @@
 /** Styles that can hide text, read from CSS without rendering it. What cannot be evaluated counts as hiding. */
 
-import { anyValue, withoutTemplates } from "./page_template.ts";
-
 export interface Hiding {
   /** `hidden`: certainly not displayed. `doubtful`: a reader may not see it. */
   readonly kind: "hidden" | "doubtful";
   /** The declaration, as `opacity: 0`. */
   readonly reason: string;
+}
+
+/** Parts of a page that Okta's template language shows or not: what is between the tags is read. */
+const section = /\{\{[#/^][^{}]*\}\}/g;
+const template = /\{\{\{?[^{}]*\}?\}\}/g;
+/** Stands for a value that is not known. */
+const anyValue = "var(--)";
+
+/** A template, `{{bgImageUrl}}`, could be anything. */
+function withoutTemplates(css: string): string {
+  return css.replaceAll(section, " ").replaceAll(template, anyValue);
 }
 
 /** Returns how the declarations of a `style` attribute hide an element; null if they do not. */
@@ -22,16 +31,17 @@ export function hidingOf(style: string): Hiding | null {
   return hiding === undefined ? null : { kind: "doubtful", reason: hiding.join(": ") };
 }
 
-/** More comparisons than the rules of any real page need. */
-const maxComparisons = 1_000_000;
+/** More names than a real page needs to compare. */
+const maxComparisons = 50_000_000;
 
 /**
  * The rules of a page's style sheets that can hide text. Only the rightmost part of a selector is compared; combinators
  * and pseudo-classes count as fitting, and so does every condition of `@media` and `@supports`.
  */
 export class HidingRules {
-  readonly #byKey = new Map<string, Compound[]>();
-  readonly #known = new Set<string>();
+  readonly #compounds: Compound[] = [];
+  /** Names in all of them. */
+  #size = 0;
   #comparisons = 0;
   /** True if a style sheet imports another one, which is not read. */
   importsMore = false;
@@ -48,28 +58,16 @@ export class HidingRules {
     }
   }
 
-  #add(names: Compound["names"], reason: string): void {
-    const known = JSON.stringify(names);
-    if (this.#known.has(known)) return;
-    this.#known.add(known);
-    const key =
-      names.find((name) => name.startsWith("#")) ?? names.find((name) => name.startsWith(".")) ?? names[0] ?? "*";
-    const others = this.#byKey.get(key) ?? [];
-    others.push({ names, reason });
-    this.#byKey.set(key, others);
+  #add(names: readonly string[], reason: string): void {
+    this.#compounds.push({ names, reason });
+    this.#size += 1 + names.length;
   }
 
   /** Why an element of these names may be hidden; null where no rule fits. Throws `RangeError` after too many comparisons. */
   reasonToHide(names: ReadonlySet<string>): string | null {
-    if (this.#byKey.size === 0) return null;
-    for (const key of ["*", ...names]) {
-      for (const compound of this.#byKey.get(key) ?? []) {
-        this.#comparisons += compound.names.length + 1;
-        if (this.#comparisons > maxComparisons) throw new RangeError("a page with too many styles to compare");
-        if (compound.names.every((name) => names.has(name))) return compound.reason;
-      }
-    }
-    return null;
+    this.#comparisons += this.#size;
+    if (this.#comparisons > maxComparisons) throw new RangeError("a page with too many styles to compare");
+    return this.#compounds.find((compound) => compound.names.every((name) => names.has(name)))?.reason ?? null;
   }
 }
 
