@@ -1,8 +1,7 @@
-import { decide, zoneFields } from "./deciding_fields.ts";
+import { decide, defineCheck, zoneFields, type FindingDraft } from "./check.ts";
 import { tokenZoneUse } from "../org_policy/facts.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { entriesOf } from "../evidence/artifacts.ts";
-import { defineCheck, type FindingDraft } from "./check.ts";
 import { clientNote } from "./parsing/api_token.ts";
 import { judgeList, Subject, withPartialCoverage } from "./evaluating/finding_drafts.ts";
 import { readText, showValue, textsIn } from "./parsing/fields.ts";

@@ -1,5 +1,4 @@
-import { decide } from "./deciding_fields.ts";
-import { defineCheck } from "./check.ts";
+import { decide, defineCheck } from "./check.ts";
 import { Subject } from "./evaluating/finding_drafts.ts";
 import { expectationOf, judgeSetting, settingCheck, type ExplainedSetting } from "./evaluating/setting.ts";
 import { most } from "./parameter.ts";

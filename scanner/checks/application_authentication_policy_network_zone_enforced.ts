@@ -1,4 +1,4 @@
-import { decide, networkFields, zoneFields } from "./deciding_fields.ts";
+import { decide, defineCheck, networkFields, zoneFields, type CheckContext, type FindingDraft } from "./check.ts";
 import { policyZoneUse } from "../org_policy/facts.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import {
@@ -10,7 +10,6 @@ import {
   type MissingEvidence,
   type RulesById,
 } from "../evidence/artifacts.ts";
-import { defineCheck, type CheckContext, type FindingDraft } from "./check.ts";
 import { accessPolicyId, unreadablePolicy } from "./parsing/access_policy.ts";
 import { activityOf, unknownActivity } from "./parsing/activity.ts";
 import { isDirectoryApp, isOktasOwn } from "./evaluating/directory.ts";

@@ -1,7 +1,6 @@
-import { decide } from "./deciding_fields.ts";
+import { decide, defineCheck, type FindingDraft } from "./check.ts";
 import type { JsonList } from "../evidence/artifacts.ts";
 import type { JsonObject } from "../../shared/json.ts";
-import { defineCheck, type FindingDraft } from "./check.ts";
 import { authenticatorsThatAre, judgeAuthenticators } from "./evaluating/authenticators.ts";
 import { notSet, withCause, worstOf, type Subject } from "./evaluating/finding_drafts.ts";
 import { readObject, readWord } from "./parsing/fields.ts";

@@ -1,8 +1,7 @@
 import { countOf } from "../../shared/outcome_text.ts";
-import { decide } from "./deciding_fields.ts";
+import { decide, defineCheck, type Check, type FindingDraft } from "./check.ts";
 import type { OrgPolicy } from "../org_policy/document.ts";
 import type { CollectedArtifacts, Evidence, JsonList } from "../evidence/artifacts.ts";
-import { defineCheck, type Check, type FindingDraft } from "./check.ts";
 import { judgeList, Subject, withPartialCoverage } from "./evaluating/finding_drafts.ts";
 import { expectationOf, judgeSetting, settingCheck, type ExplainedSetting } from "./evaluating/setting.ts";
 import { least, most, type ParameterValues } from "./parameter.ts";

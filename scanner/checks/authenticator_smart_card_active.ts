@@ -1,5 +1,4 @@
-import { decide } from "./deciding_fields.ts";
-import { defineCheck } from "./check.ts";
+import { decide, defineCheck } from "./check.ts";
 import { listTexts, nameOf } from "./parsing/names.ts";
 import { authenticatorsThatAre, judgeAuthenticators } from "./evaluating/authenticators.ts";
 import { withOneEnough } from "./evaluating/finding_drafts.ts";

@@ -1,6 +1,6 @@
+import { objectParts, requestsText } from "../evidence/artifact_table.ts";
 import type { ArtifactName, Artifacts, CollectedArtifacts } from "../evidence/artifacts.ts";
-import type { Setting } from "./evaluating/setting.ts";
-import type { Parameter } from "./parameter.ts";
+import type { Parameter, Setting } from "./parameter.ts";
 import type { FindingNotes } from "../../shared/schemas/finding_notes.ts";
 import type { OwnValues } from "../org_policy/document.ts";
 import type { CauseType } from "../../shared/schemas/report.ts";
@@ -126,3 +126,39 @@ function hasAll<Needed extends ArtifactName>(
 ): collected is CollectedArtifacts & Pick<Artifacts, Needed> {
   return names.every((name) => collected[name] !== undefined);
 }
+
+/** Fields of an artifact's first request, or of the part of an object. */
+export function decide(
+  from: ArtifactName | keyof typeof objectParts,
+  fields: readonly string[],
+  note: string | null = null,
+): DecidingFields {
+  const request =
+    from in objectParts
+      ? `GET ${objectParts[from as keyof typeof objectParts].path}`
+      : firstRequestText(from as ArtifactName);
+  return { request, fields, note };
+}
+
+/** The request that an artifact begins with, for people. */
+export function firstRequestText(artifact: ArtifactName): string {
+  return requestsText(artifact).split(", ", 1)[0] ?? artifact;
+}
+
+/** One line: the request, its fields, and the note. */
+export function fieldsText({ request, fields, note }: DecidingFields): string {
+  return `${request}: ${fields.join(", ")}${note === null ? "" : ` (${note})`}`;
+}
+
+export const networkFields = ["connection", "include", "exclude"].map((name) => `conditions.network.${name}`);
+export const rulesForEverybody = decide("policyRules", ["conditions"], "whether the rule is for everybody");
+export const everyoneGroup = decide(
+  "built_in_groups",
+  ["type", "profile.name"],
+  "which group is Everyone, where a rule names groups",
+);
+export const zoneFields = decide(
+  "network_zones",
+  ["id", "name", "status", "usage", "type", "gateways"],
+  "and what a dynamic zone lists",
+);

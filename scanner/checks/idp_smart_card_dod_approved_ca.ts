@@ -1,4 +1,4 @@
-import { decide } from "./deciding_fields.ts";
+import { decide, defineCheck, type CheckContext, type FindingDraft } from "./check.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import {
   entriesOf,
@@ -6,7 +6,6 @@ import {
   type SmartCardIdp,
   type TrustedCertificate,
 } from "../evidence/artifacts.ts";
-import { defineCheck, type CheckContext, type FindingDraft } from "./check.ts";
 import { explicitActivityOf, unknownActivity } from "./parsing/activity.ts";
 import { judgeList, Subject, withNote } from "./evaluating/finding_drafts.ts";
 import { withDocument, type Comparison } from "../org_policy/comparison.ts";

@@ -1,10 +1,9 @@
-import { decide } from "./deciding_fields.ts";
+import { decide, defineCheck, type FindingDraft } from "./check.ts";
 import { entriesOf, type Evidence, type JsonList } from "../evidence/artifacts.ts";
 import { notCovered, withDocument, type Comparison } from "../org_policy/comparison.ts";
 import type { OrgPolicy } from "../org_policy/document.ts";
 import { coverageOf, readAddressRange, type AddressRange } from "./parsing/address_ranges.ts";
 import type { JsonObject } from "../../shared/json.ts";
-import { defineCheck, type FindingDraft } from "./check.ts";
 import { explicitActivityOf, unknownActivity } from "./parsing/activity.ts";
 import { Subject, withCause, withPartialCoverage } from "./evaluating/finding_drafts.ts";
 import { readList, readText, readTexts, readWord, showValue } from "./parsing/fields.ts";

@@ -68,3 +68,24 @@ export function effectOf(parameter: Parameter, value: ParameterValue): "stricter
   if (!value.every((item) => isWithin(item, stigValue))) return "looser";
   return stigValue.every((item) => isWithin(item, value)) ? null : "stricter";
 }
+
+/** DISA's demand on the field of an object that decides about it alone. */
+export type Setting = NumberSetting | FlagSetting;
+
+export interface NumberSetting {
+  /** `actions.signon.session.usePersistentCookie`. */
+  readonly path: string;
+  /** A number that no organization may set otherwise is the least that the field may be. */
+  readonly limit: NumberParameter | number;
+  readonly isOn?: never;
+  readonly show: (value: number) => string;
+  readonly expected: (limit: number) => string;
+}
+
+interface FlagSetting {
+  readonly path: string;
+  readonly isOn: boolean;
+  readonly limit?: never;
+  readonly show: (value: boolean) => string;
+  readonly expected: () => string;
+}

@@ -1,7 +1,6 @@
-import { decide, firstRequestText } from "./deciding_fields.ts";
+import { decide, defineCheck, firstRequestText, type FindingDraft } from "./check.ts";
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import { entriesOf, type BrandSignInPage, type Evidence, type SignInPage } from "../evidence/artifacts.ts";
-import { defineCheck, type FindingDraft } from "./check.ts";
 import { bannerSentences, shortBanner } from "./parsing/dod_banner.ts";
 import { judgeList, Subject, withNote } from "./evaluating/finding_drafts.ts";
 import { notCovered, withDocument } from "../org_policy/comparison.ts";

@@ -1,6 +1,5 @@
-import { decide, everyoneGroup, rulesForEverybody } from "./deciding_fields.ts";
+import { decide, defineCheck, everyoneGroup, rulesForEverybody, type Check, type FindingDraft } from "./check.ts";
 import type { JsonObject } from "../../shared/json.ts";
-import { defineCheck, type Check, type FindingDraft } from "./check.ts";
 import { notSet, type Subject } from "./evaluating/finding_drafts.ts";
 import { showMinutes, showValue } from "./parsing/fields.ts";
 import { expectationOf, judgeSetting, settingCheck, type ExplainedSetting } from "./evaluating/setting.ts";

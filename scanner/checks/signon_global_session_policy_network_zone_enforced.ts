@@ -1,7 +1,14 @@
-import { decide, everyoneGroup, networkFields, rulesForEverybody, zoneFields } from "./deciding_fields.ts";
+import {
+  decide,
+  defineCheck,
+  everyoneGroup,
+  networkFields,
+  rulesForEverybody,
+  zoneFields,
+  type FindingDraft,
+} from "./check.ts";
 import { policyZoneUse } from "../org_policy/facts.ts";
 import type { JsonObject } from "../../shared/json.ts";
-import { defineCheck, type FindingDraft } from "./check.ts";
 import { withPartialCoverage, type Subject } from "./evaluating/finding_drafts.ts";
 import { everyoneIn } from "./parsing/rule_conditions.ts";
 import { readText, textsIn } from "./parsing/fields.ts";

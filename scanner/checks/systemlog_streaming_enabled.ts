@@ -1,6 +1,5 @@
-import { decide } from "./deciding_fields.ts";
+import { decide, defineCheck, type FindingDraft } from "./check.ts";
 import type { JsonObject } from "../../shared/json.ts";
-import { defineCheck, type FindingDraft } from "./check.ts";
 import { activityOf } from "./parsing/activity.ts";
 import { readText } from "./parsing/fields.ts";
 import { judgeList, Subject, withOneEnough } from "./evaluating/finding_drafts.ts";

@@ -1,4 +1,4 @@
-import { decide } from "./deciding_fields.ts";
+import { decide, defineCheck, type FindingDraft } from "./check.ts";
 import {
   entriesOf,
   type Artifacts,
@@ -8,7 +8,6 @@ import {
 } from "../evidence/artifacts.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import type { FindingResource } from "../../shared/report.ts";
-import { defineCheck, type FindingDraft } from "./check.ts";
 import { limitOf, most, type ParameterValues } from "./parameter.ts";
 import { explicitActivityOf, unknownActivity } from "./parsing/activity.ts";
 import { readNumber, readObject, readText, readTexts, showValue } from "./parsing/fields.ts";

@@ -1,6 +1,13 @@
-import { decide, everyoneGroup, rulesForEverybody } from "../deciding_fields.ts";
+import {
+  decide,
+  defineCheck,
+  everyoneGroup,
+  rulesForEverybody,
+  type Check,
+  type CheckContext,
+  type FindingDraft,
+} from "../check.ts";
 import { availableValue, entriesOf, type BuiltInApp } from "../../evidence/artifacts.ts";
-import { defineCheck, type Check, type CheckContext, type FindingDraft } from "../check.ts";
 import { accessPolicyId, unreadablePolicy } from "../parsing/access_policy.ts";
 import { Subject } from "./finding_drafts.ts";
 import { showValue } from "../parsing/fields.ts";

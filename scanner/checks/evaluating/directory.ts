@@ -1,7 +1,6 @@
-import type { FindingDraft } from "../check.ts";
+import { decide, firstRequestText, type FindingDraft } from "../check.ts";
 import { citationOf, restsOn, type OrgPolicy } from "../../org_policy/document.ts";
 import { Subject, withNote } from "./finding_drafts.ts";
-import { decide, firstRequestText } from "../deciding_fields.ts";
 import type { JsonObject } from "../../../shared/json.ts";
 import {
   entriesOf,

@@ -1,4 +1,4 @@
-import { firstRequestText } from "../deciding_fields.ts";
+import { firstRequestText, type FindingDraft } from "../check.ts";
 import {
   entriesOf,
   type Artifacts,
@@ -8,7 +8,6 @@ import {
   type PolicyWithRules,
 } from "../../evidence/artifacts.ts";
 import { memoize } from "./memoize.ts";
-import type { FindingDraft } from "../check.ts";
 import { activityOf } from "../parsing/activity.ts";
 import { judgeList, Subject, withNote } from "./finding_drafts.ts";
 import { judgeByRuleAtPriorityOne, type RuleCriteria } from "./rules.ts";

@@ -1,29 +1,8 @@
 import type { JsonObject } from "../../../shared/json.ts";
 import type { Check, DecidingFields, Explanation, FindingDraft } from "../check.ts";
-import { limitOf, meets, type NumberParameter, type ParameterValues } from "../parameter.ts";
+import { limitOf, meets, type NumberSetting, type ParameterValues, type Setting } from "../parameter.ts";
 import { readBoolean, readNumber } from "../parsing/fields.ts";
 import type { Subject } from "./finding_drafts.ts";
-
-/** DISA's demand on the field of an object that decides about it alone. */
-export type Setting = NumberSetting | FlagSetting;
-
-interface NumberSetting {
-  /** `actions.signon.session.usePersistentCookie`. */
-  readonly path: string;
-  /** A number that no organization may set otherwise is the least that the field may be. */
-  readonly limit: NumberParameter | number;
-  readonly isOn?: never;
-  readonly show: (value: number) => string;
-  readonly expected: (limit: number) => string;
-}
-
-interface FlagSetting {
-  readonly path: string;
-  readonly isOn: boolean;
-  readonly limit?: never;
-  readonly show: (value: boolean) => string;
-  readonly expected: () => string;
-}
 
 /** A setting with the texts of its check. */
 export type ExplainedSetting = Setting &

@@ -1,5 +1,4 @@
-import type { FindingDraft } from "../check.ts";
-import { firstRequestText } from "../deciding_fields.ts";
+import { firstRequestText, type FindingDraft } from "../check.ts";
 import type { Subject } from "./finding_drafts.ts";
 import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
 import { entriesOf, missing, type Evidence, type JsonList, type MissingEvidence } from "../../evidence/artifacts.ts";

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
 import { availableValue, type Evidence, type JsonList, type MissingEvidence } from "../../evidence/artifacts.ts";
-import { firstRequestText } from "../deciding_fields.ts";
+import { firstRequestText } from "../check.ts";
 import { sortTexts } from "./names.ts";
 import { requireDefault } from "./whole_list.ts";
 
