@@ -44,6 +44,7 @@ const schemaFiles = {
   },
   config: {
     schema: configSchema,
+    errorMode: "ignore",
     title: "scanstream.config.json",
     description: "Settings and organizations of the scanner. It never holds a secret.",
   },

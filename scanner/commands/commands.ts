@@ -199,7 +199,7 @@ function addSettings(command: Command, name: CommandName): void {
     const option = new Option(row.flag, helpOf(row));
     if (row.group !== undefined) option.helpGroup(row.group);
     if (row.flag === "--verbose") option.conflicts("quiet");
-    const isList = row.form === "list" || row.flag.startsWith("--org ");
+    const isList = row.form === "list";
     // A list that is given twice is one list, not the last of the two.
     if (isList) option.argParser((value, before?: string) => (before === undefined ? value : `${before},${value}`));
     if (row.words !== undefined) offering(option, isList ? "list" : "one", row.words);

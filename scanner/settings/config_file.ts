@@ -1,4 +1,4 @@
-import { stat } from "node:fs/promises";
+import { existsSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 import { stripComments, type JSONPath } from "jsonc-parser";
 import * as v from "valibot";
@@ -30,7 +30,20 @@ export interface ConfigFile {
   readonly organizations: readonly Organization[] | null;
 }
 
-const textSchema = v.pipe(v.string("expected a text"), v.nonEmpty("must not be empty"));
+const noSecret =
+  "this file must not contain a secret: expected private_key_file, or private_key_env with the name of a variable; the key of a gateway belongs in SCANSTREAM_API_KEY";
+const secretNames =
+  /^(?:(?:idp_)?private_?key|.*api_?key|(?:client_?)?secret|.*password|(?:access_?|api_?|bearer_?)?token|jwk|jwks|pem)$/i;
+/** Keys in PEM, its base64 and JWK, keys of a gateway, JWTs, API tokens of Okta, and headers. */
+const secretForms =
+  /^\s*(?:LS0tLS1CRUdJTi|scs_[0-9a-f]{8}_|ey[\w-]+\.[\w-]+\.|00[\w-]{40}\s*$|(?:Bearer|Api-Key|SSWS) )|-----BEGIN [A-Z ]*PRIVATE KEY|"d"\s*:\s*"/;
+
+/** Refuses a secret: it would be in a repository, in backups, and in what the file is copied to. */
+const textSchema = v.pipe(
+  v.string("expected a text"),
+  v.nonEmpty("must not be empty"),
+  v.check((text) => !secretForms.test(text), noSecret),
+);
 const forms = {
   text: textSchema,
   path: textSchema,
@@ -40,13 +53,13 @@ const forms = {
 };
 
 const kept = Object.entries<Setting<unknown>>(table).flatMap(([name, row]) =>
-  row.kept === undefined ? [] : [{ member: memberOf(name, row), place: row.kept, form: row.form, help: row.help }],
+  row.kept === undefined ? [] : [{ ...row, member: memberOf(name, row) }],
 );
 const pathMembers = new Set(kept.filter(({ form }) => form === "path").map(({ member }) => member));
 
 function entriesOf(...places: readonly Setting<unknown>["kept"][]) {
   const entries = kept
-    .filter(({ place }) => places.includes(place))
+    .filter((row) => places.includes(row.kept))
     .map(({ member, form, help }) => {
       const text = form === "path" ? `${help}. The path is relative to this file` : help;
       return [member, v.exactOptional(v.pipe(forms[form] as v.GenericSchema<Raw>, v.description(text)))] as const;
@@ -86,27 +99,14 @@ interface Content {
   readonly organizations?: readonly Organization[];
 }
 
-/** The file that `--config` names, or the one of the working directory; null when none exists, or with `--no-config`. */
-export async function findConfigFile(flag: unknown): Promise<string | null> {
-  if (flag === false) return null;
-  if (typeof flag === "string") return flag;
-  const isThere = await stat(configFileName).then(
-    (entry) => entry.isFile() || entry.isFIFO(),
-    () => false,
-  );
-  return isThere ? configFileName : null;
-}
-
-/** Throws `UsageError` naming everything that is wrong with it, and where. */
-export function readConfigFile(file: string): Promise<ConfigFile> {
+/**
+ * Opens the file that `--config` names, or the one of the working directory; null when none exists, or with `--no-config`. Throws
+ * `UsageError` naming everything that is wrong with it, and where.
+ */
+export async function openConfigFile(flag: unknown): Promise<ConfigFile | null> {
+  if (flag === false || (typeof flag !== "string" && !existsSync(configFileName))) return null;
+  const file = typeof flag === "string" ? flag : configFileName;
   return readOptionFile({ option: "--config", file, maxBytes: maxConfigBytes }, (text) => parseConfigFile(text, file));
-}
-
-/** The organizations of the working directory's file, for completion; none where it cannot be read. */
-export async function organizationNames(): Promise<readonly string[]> {
-  const file = await findConfigFile(undefined);
-  const config = file === null ? null : await readConfigFile(file).catch(() => null);
-  return (config?.organizations ?? []).map(({ name }) => name);
 }
 
 /** Returns true for members that name the organization with this address. */
@@ -120,19 +120,28 @@ export function parseConfigFile(written: string, file: string): ConfigFile {
   const text = stripComments(written, " ");
   const content = parseJsonText(text, { repeatedKeys: "refuse", texts: "as_written" });
   if (Array.isArray(content)) throw new ContentError(["the file: expected an object"]);
-  const secrets = secretsIn(content, "");
-  if (secrets.length > 0) throw new ContentError(secrets.map((pointer) => `${pointer}: ${noSecret}`));
   const parsed = v.safeParse(configSchema, content);
   if (!parsed.success) {
     const lineOf = lineFinder(text);
     throw new ContentError(parsed.issues.map((issue) => `${lineOf(issuePath(issue))}${explainIssue(issue)}`));
   }
   const { $schema: _, defaults = {}, organizations, ...top }: Content = parsed.output as Content;
-  const repeated = repeatedNames((organizations ?? []).map(({ name }) => name));
+  const list = organizations ?? [];
+  // Two folders whose names differ in case only are one folder on some systems.
+  const folders = list.map(({ name }) => name.toLowerCase());
+  const repeated = list.flatMap(({ name }, index) => {
+    const isFirst = folders.indexOf(name.toLowerCase()) === index;
+    return isFirst ? [] : [`/organizations/${index}/name: ${JSON.stringify(name)} is given twice`];
+  });
   if (repeated.length > 0) throw new ContentError(repeated);
   const folder = dirname(file);
-  const listed = organizations?.map((each) => withPathsOf(each, folder)) ?? null;
-  return { file, top, defaults: withPathsOf(defaults, folder), organizations: listed };
+  const listed = list.map((each) => withPathsOf(each, folder));
+  return {
+    file,
+    top,
+    defaults: withPathsOf(defaults, folder),
+    organizations: organizations === undefined ? null : listed,
+  };
 }
 
 function explainIssue(issue: v.BaseIssue<unknown>): string {
@@ -140,20 +149,11 @@ function explainIssue(issue: v.BaseIssue<unknown>): string {
   const name = path.at(-1);
   if (issue.expected === "never" && typeof name === "string") {
     const schema = path.length === 1 ? configSchema : path[0] === "defaults" ? defaultsSchema : organizationSchema;
-    return `${toPointer(path)}: unknown key; ${adviceFor(name, Object.keys(schema.entries))}`;
+    const unknown = `unknown key; ${adviceFor(name, Object.keys(schema.entries))}`;
+    return `${toPointer(path)}: ${secretNames.test(name) ? noSecret : unknown}`;
   }
   if (issue.received === "undefined") return `${toPointer(path.slice(0, -1))}: ${JSON.stringify(name)} is required`;
   return `${toPointer(path)}: ${issue.type === "strict_object" ? "expected an object" : issue.message}`;
-}
-
-/** Two folders whose names differ in case only are one folder on some systems. */
-function repeatedNames(names: readonly string[]): readonly string[] {
-  const folders = names.map((name) => name.toLowerCase());
-  return folders.flatMap((name, index) =>
-    folders.indexOf(name) === index
-      ? []
-      : [`/organizations/${index}/name: ${JSON.stringify(names[index])} is given twice`],
-  );
 }
 
 function withPathsOf<Given extends Members>(members: Given, folder: string): Given {
@@ -166,24 +166,4 @@ function withPathsOf<Given extends Members>(members: Given, folder: string): Giv
 
 function toPointer(path: JSONPath): string {
   return path.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
-}
-
-const noSecret =
-  "this file must not contain a secret: expected private_key_file, or private_key_env with the name of a variable; the key of a gateway belongs in SCANSTREAM_API_KEY";
-
-const secretNames =
-  /^(?:(?:idp_)?private_?key|.*api_?key|(?:client_?)?secret|.*password|(?:access_?|api_?|bearer_?)?token|jwk|jwks|pem)$/i;
-
-/** Keys in PEM, its base64 and JWK, keys of a gateway, JWTs, API tokens of Okta, and headers. */
-const secretForms =
-  /-----BEGIN [A-Z ]*PRIVATE KEY|^LS0tLS1CRUdJTi|"d"\s*:\s*"|^scs_[0-9a-f]{8}_|^ey[\w-]+\.[\w-]+\.|^00[\w-]{40}$|^(?:Bearer|Api-Key|SSWS) /;
-
-/** Pointers of what holds a secret: it would be in a repository, in backups, and in what the file is copied to. */
-function secretsIn(value: unknown, pointer: string): readonly string[] {
-  if (typeof value === "string") return secretForms.test(value.trim()) ? [pointer] : [];
-  if (typeof value !== "object" || value === null) return [];
-  return Object.entries(value).flatMap(([name, inner]) => {
-    const at = pointer + toPointer([name]);
-    return secretNames.test(name) ? [at, ...secretsIn(inner, at)] : secretsIn(inner, at);
-  });
 }

@@ -1,7 +1,7 @@
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { adviceFor } from "../../shared/nearest_name.ts";
 import { UsageError } from "../../shared/usage_error.ts";
-import { findConfigFile, isAbout, readConfigFile, type ConfigFile, type Organization } from "./config_file.ts";
+import { isAbout, openConfigFile, type ConfigFile, type Organization } from "./config_file.ts";
 import {
   readConnectedSettings,
   readSettings,
@@ -56,34 +56,30 @@ export async function settingsOfSaved(
 ): Promise<Settings> {
   const given = { command, flags, env };
   if (typeof flags["org"] === "string") return readSettings((await chosen(given))[0] ?? given);
-  const config = await openConfig(flags);
+  const config = await openConfigFile(flags["config"]);
   const organization = config?.organizations?.find((each) => orgUrl !== null && isAbout(each, orgUrl));
   return readSettings(withFile(given, config, organization));
 }
 
 /** The names of the file's organizations where it lists several; none else. */
 export async function severalNames(flags: Flags): Promise<readonly string[]> {
-  const list = (await openConfig(flags))?.organizations ?? [];
+  const list = (await openConfigFile(flags["config"]))?.organizations ?? [];
   return list.length > 1 && flags["orgUrl"] === undefined ? list.map(({ name }) => name) : [];
-}
-
-async function openConfig(flags: Flags): Promise<ConfigFile | null> {
-  const file = await findConfigFile(flags["config"]);
-  return file === null ? null : readConfigFile(file);
 }
 
 /** All organizations of the file, those that `--org` or `--org-url` names, or the one of flags and variables. */
 async function chosen(given: Given): Promise<readonly Given[]> {
-  const config = await openConfig(given.flags);
-  if (config === null || config.organizations === null) {
+  const config = await openConfigFile(given.flags["config"]);
+  const { organizations: list = null } = config ?? {};
+  if (config === null || list === null) {
     if (given.flags["org"] === undefined) return [withFile(given, config)];
     const where =
       config === null ? "there is no scanstream.config.json here" : `${config.file} does not list organizations`;
     throw new UsageError([`--org: ${where}; name a file that lists organizations with --config FILE`]);
   }
-  const organizations = select(config.organizations, config.file, given);
-  const several = { isOneOfSeveral: organizations.length > 1, isNamed: config.organizations.length > 1 };
-  return organizations.map((organization) => ({ ...withFile(given, config, organization), ...several }));
+  const selected = select(list, config.file, given);
+  const several = { isOneOfSeveral: selected.length > 1, isNamed: list.length > 1 };
+  return selected.map((organization) => ({ ...withFile(given, config, organization), ...several }));
 }
 
 function select(
@@ -93,12 +89,12 @@ function select(
 ): readonly Organization[] {
   const names = list.map(({ name }) => name);
   if (typeof org === "string") {
-    const wanted = org.split(",").flatMap((name) => name.trim() || []);
-    const problems = wanted.flatMap((name) =>
-      names.includes(name)
-        ? []
-        : [`--org ${JSON.stringify(name)}: ${file} has no organization of this name: ${adviceFor(name, names)}`],
-    );
+    const wanted = table.org.read(org, "--org") ?? [];
+    const problems = wanted
+      .filter((name) => !names.includes(name))
+      .map(
+        (name) => `--org ${JSON.stringify(name)}: ${file} has no organization of this name: ${adviceFor(name, names)}`,
+      );
     if (wanted.length === 0) problems.push(`--org: expected one or more of ${names.join(", ")}`);
     if (problems.length > 0) throw new UsageError(problems);
     return list.filter(({ name }) => wanted.includes(name));
@@ -112,10 +108,11 @@ function select(
   }
   // A variable that names one organization, and a file that names others: a person has to say which is meant.
   const variable = table.orgUrl.variables?.find((name) => textOf(env, name) !== null);
-  if (variable === undefined || (list.length === 1 && list.every((each) => isAbout(each, env[variable] ?? ""))))
-    return list;
+  const [only, ...others] = list;
+  const isSame = variable !== undefined && only !== undefined && isAbout(only, env[variable] ?? "");
+  if (variable === undefined || (isSame && others.length === 0)) return list;
   throw new UsageError([
-    `${variable} names one organization, and ${file} names ${list.length === 1 ? "another" : list.length}: expected --org NAME, --no-config, or ${variable} without a value`,
+    `${variable} names one organization, and ${file} names ${others.length === 0 ? "another" : list.length}: expected --org NAME, --no-config, or ${variable} without a value`,
   ]);
 }
 

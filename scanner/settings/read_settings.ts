@@ -11,6 +11,7 @@ import { parsePrivateKey, PrivateKeyError, type SigningKey } from "../okta/priva
 import type { Members } from "./config_file.ts";
 import { attributeOf, flagOf, memberOf, type CommandName, type Raw, type Setting } from "./setting.ts";
 import { table, type SettingName, type Values } from "./table.ts";
+import { expectedAddress, expectedClientId } from "./values.ts";
 
 /** Options of one command, as commander gives them. */
 export type Flags = Readonly<Record<string, string | boolean | undefined>>;
@@ -75,7 +76,8 @@ export function readSettings(given: Given): Settings {
 export function readConnectedSettings(given: Given): ConnectedSettings {
   const { settings, require, readKey, finish } = read(given, { isConnecting: true });
   const { orgUrl, clientId, scopes, scopePrefix, concurrency, timeoutMs, httpsProxy, noProxy } = settings;
-  for (const name of ["orgUrl", "clientId"] as const) require(name);
+  require("orgUrl", expectedAddress, ", or run scanstream setup");
+  require("clientId", expectedClientId);
   const key = readKey();
   finish();
   if (orgUrl === null || clientId === null || key === null) throw new TypeError("A problem was not reported");
@@ -86,11 +88,6 @@ export function readConnectedSettings(given: Given): ConnectedSettings {
 /** An empty variable is as one that is not set. */
 export function textOf(env: Environment, name: string): string | null {
   return env[name]?.trim() || null;
-}
-
-/** The parts of the private key belong together: `readKey` takes them from one layer. */
-function isOfKey(name: SettingName): boolean {
-  return name.startsWith("privateKey");
 }
 
 interface Found {
@@ -138,7 +135,6 @@ function layersIn(given: Given, report: (name: SettingName, text: string) => voi
 
 function read(given: Given, { isConnecting }: { readonly isConnecting: boolean }) {
   const { command, env, file = [], organization = null, isOneOfSeveral = false, isNamed = false } = given;
-  const isListed = organization !== null;
   const problems: Problem[] = [];
   /** The source of each setting that was given. */
   const sources = new Map<SettingName, string>();
@@ -152,15 +148,15 @@ function read(given: Given, { isConnecting }: { readonly isConnecting: boolean }
       return null;
     }
   };
-
   const { flags, variables, ofFile, layersOf } = layersIn(given, report);
 
   /** Name of a setting that nobody gave. */
   const ungiven = (name: SettingName): string => {
     const row = rowOf(name);
     const [layer] = file;
-    if (isListed && row.kept !== undefined && layer !== undefined) return `${layer.place}: ${memberOf(name, row)}`;
-    return (row.required === undefined && flagOf(row)) || (row.variables?.[0] ?? name);
+    const isInFile = organization !== null && row.kept !== undefined && layer !== undefined;
+    if (isInFile) return `${layer.place}: ${memberOf(name, row)}`;
+    return (row.isIdentity !== true && flagOf(row)) || (row.variables?.[0] ?? name);
   };
 
   const valueOf = (name: SettingName): unknown => {
@@ -173,9 +169,9 @@ function read(given: Given, { isConnecting }: { readonly isConnecting: boolean }
       const { source } = found;
       sources.set(name, source);
       // Each organization of the list has its own folder below one that they share; a flag for one of them names its own.
-      const isOwn = layer === ofFile[0] || (layer === flags && !isOneOfSeveral);
-      const isShared = row.isPerOrganization === true && isListed && !isOwn && found.raw !== "";
-      const raw = isShared ? join(String(found.raw), organization) : found.raw;
+      const isShared = layer === flags ? isOneOfSeveral : layer !== ofFile[0];
+      const hasOwn = row.isPerOrganization === true && organization !== null && isShared && found.raw !== "";
+      const raw = hasOwn ? join(String(found.raw), organization) : found.raw;
       return attempt(name, source, () => row.read(raw, source)) ?? row.fallback;
     }
     return row.fallback;
@@ -183,17 +179,14 @@ function read(given: Given, { isConnecting }: { readonly isConnecting: boolean }
   const names = Object.keys(table) as SettingName[];
   const values = Object.fromEntries(names.map((name) => [name, valueOf(name)])) as unknown as Values;
 
-  const parseKey = ({ raw, source }: Found, layer: Layer): SigningKey | null => {
-    const id = layer("privateKeyId");
+  /** `idLayer`: the layer that may have the id of the key. */
+  const parseKey = (name: KeySetting, { raw, source }: Found, idLayer: Layer): SigningKey | null => {
+    const given = String(raw).trim();
+    const text = attempt(name, source, () => readKeyText(name, given, env));
+    const id = idLayer("privateKeyId");
     const keyId = id && attempt("privateKeyId", id.source, () => table.privateKeyId.read(id.raw, id.source));
-    return attempt("privateKey", source, () => {
-      try {
-        return parsePrivateKey(String(raw), keyId);
-      } catch (error) {
-        if (!(error instanceof PrivateKeyError)) throw error;
-        throw new InvalidSetting(`is not a usable private key. ${error.message}`);
-      }
-    });
+    const place = name === "privateKeyEnv" ? `${source}: ${given}` : source;
+    return text === null ? null : attempt(name, place, () => parseKeyText(text, keyId));
   };
 
   const again = `${values.config === null ? "" : ` --config ${shellWord(values.config.file)}`}${isNamed ? ` --org ${organization}` : ""}`;
@@ -204,34 +197,21 @@ function read(given: Given, { isConnecting }: { readonly isConnecting: boolean }
       if (problems.length > 0) throw new SettingsError(problems);
     },
 
-    require: (name: SettingName) => {
-      if (sources.has(name)) return;
-      const row = rowOf(name);
-      const also = isListed ? "" : ` (or ${flagOf(row)}${name === "orgUrl" ? ", or run scanstream setup" : ""})`;
-      report(name, `${ungiven(name)} is not set: expected ${row.required}${also}`);
+    require: (name: "orgUrl" | "clientId", expected: string, more = "") => {
+      const also = organization === null ? ` (or ${flagOf(table[name])}${more})` : "";
+      if (!sources.has(name)) report(name, `${ungiven(name)} is not set: expected ${expected}${also}`);
     },
 
-    /** The key of the first layer that has one: its content, then its file. The other layers' ids do not belong to it. */
+    /** The key of the first layer that has one. The other layers' ids do not belong to it. */
     readKey: (): SigningKey | null => {
-      for (const layer of layersOf(table.privateKey)) {
-        const content = layer("privateKey");
-        if (content !== null) return parseKey(content, layer);
-        const variable = layer("privateKeyEnv");
-        if (variable !== null) {
-          const source = `${variable.source}: ${String(variable.raw)}`;
-          const raw = textOf(env, String(variable.raw));
-          if (raw !== null) return parseKey({ raw, source }, layer);
-          const problem = `the variable ${String(variable.raw)} is not set: expected a private key in it`;
-          report("privateKeyEnv", `${variable.source}: ${problem}`);
-          return null;
+      for (const layer of layersOf(table.privateKey))
+        for (const name of keySettings) {
+          const found = layer(name);
+          // No flag names the id of a key: that of the variables belongs to the file of the flag.
+          if (found !== null) return parseKey(name, found, layer === flags ? variables : layer);
         }
-        const place = layer("privateKeyFile");
-        if (place === null) continue;
-        const raw = attempt("privateKeyFile", place.source, () => readKeyFile(String(place.raw).trim()));
-        // No flag names the id of a key: that of the variables belongs to the file of the flag.
-        return raw === null ? null : parseKey({ ...place, raw }, layer === flags ? variables : layer);
-      }
       if (textOf(env, "OKTA_API_TOKEN") ?? textOf(env, "OKTA_CLIENT_TOKEN")) report("orgUrl", apiToken);
+      const isListed = organization !== null;
       const name = ungiven(isListed ? "privateKeyFile" : "privateKey");
       const also = isListed ? "private_key_env" : "IDP_PRIVATE_KEY_FILE, or --private-key-file";
       const expected = `expected the service application's private key, as PEM, JWK or JWKS (or ${also})`;
@@ -258,13 +238,37 @@ function isSame(row: Setting<unknown>, one: Found, other: Found): boolean {
   return one.source.toLowerCase() === other.source.toLowerCase() || isDeepStrictEqual(valueOf(one), valueOf(other));
 }
 
+/** The settings that have a key, in the order in which they win in one layer: its content, its variable, its file. */
+const keySettings = ["privateKey", "privateKeyEnv", "privateKeyFile"] as const;
+type KeySetting = (typeof keySettings)[number];
+
+/** The parts of the private key belong together: `readKey` takes them from one layer. */
+function isOfKey(name: SettingName): boolean {
+  return name.startsWith("privateKey");
+}
+
 const apiToken =
   "OKTA_API_TOKEN is not used, because an API token has every right of the person who made it, and a scan only reads: run scanstream setup to make a service app with a key";
 
-function readKeyFile(path: string): string {
+function readKeyText(name: KeySetting, given: string, env: Environment): string {
+  if (name === "privateKey") return given;
+  if (name === "privateKeyEnv") {
+    const text = textOf(env, given);
+    if (text === null) throw new InvalidSetting(`the variable ${given} is not set: expected a private key in it`);
+    return text;
+  }
   try {
-    return readFileSync(path, "utf8");
+    return readFileSync(given, "utf8");
   } catch (error) {
     throw new InvalidSetting(`names a file that cannot be read: ${readProblem(error)}`);
+  }
+}
+
+function parseKeyText(text: string, keyId: string | null): SigningKey {
+  try {
+    return parsePrivateKey(text, keyId);
+  } catch (error) {
+    if (!(error instanceof PrivateKeyError)) throw error;
+    throw new InvalidSetting(`is not a usable private key. ${error.message}`);
   }
 }

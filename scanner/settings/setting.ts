@@ -21,31 +21,26 @@ export type CommandName =
 /** A value as a person wrote it: a text of a flag or a variable, any of these in the configuration file. */
 export type Raw = string | number | boolean | readonly string[];
 
-/** Facts about settings that several rows share. */
-interface Shared {
+/** Facts about a setting that the rows of a section may share. */
+interface Facts {
   readonly commands: readonly CommandName[];
   /** Heading in help. */
   readonly group?: string;
   /** Place in the configuration file: everywhere, in an organization of the list only, or beside the list. Absent: not in the file. */
-  readonly kept?: "everywhere" | "organization" | "top";
+  readonly kept?: "everywhere" | "organization" | "top" | undefined;
   /** True for the organization's address and key: a listed organization wins over a variable. */
   readonly isIdentity?: boolean;
-}
-
-interface Own extends Partial<Shared> {
   /** The variable, then its other names. Two of them with two values are an error. */
   readonly variables?: readonly string[];
   /** True where the option is about one organization: a run of several refuses it. */
   readonly isOfOne?: boolean;
   /** True for a folder in which each organization of the list has one of its own. */
   readonly isPerOrganization?: boolean;
-  /** Expected form, where a command that connects cannot do without it. */
-  readonly required?: string;
   /** Words that a shell offers. */
   readonly words?: readonly string[] | (() => Promise<readonly OfferedValue[]>);
 }
 
-interface Kind<Value> extends Own {
+export interface Setting<Value> extends Facts {
   /** `--org-url <url>`, as help shows it; null: the command line does not have it. */
   readonly flag: string | null;
   readonly help: string;
@@ -56,12 +51,18 @@ interface Kind<Value> extends Own {
   readonly read: (raw: Raw, source: string) => Value;
 }
 
-export type Setting<Value> = Kind<Value> & Shared;
+type Own = Partial<Facts>;
+/** A setting without the facts of its section. */
+type Row<Value> = Own & Omit<Setting<Value>, keyof Facts>;
 
 /** Rows with what they share; a row's own facts win. */
-export function section<const Rows extends Record<string, Kind<unknown>>>(shared: Shared, rows: Rows) {
-  const entries = Object.entries(rows).map(([name, row]) => [name, { ...shared, ...row }]);
-  return Object.fromEntries(entries) as { readonly [Name in keyof Rows]: Setting<Rows[Name]["fallback"]> };
+export function section(shared: Facts) {
+  return {
+    rows<const Rows extends Record<string, Row<unknown>>>(rows: Rows) {
+      const entries = Object.entries(rows).map(([name, row]) => [name, { ...shared, ...row }]);
+      return Object.fromEntries(entries) as { readonly [Name in keyof Rows]: Setting<Rows[Name]["fallback"]> };
+    },
+  };
 }
 
 /** Options of a setting whose value is null without a fallback. */
@@ -72,27 +73,27 @@ export function text<Value, Fallback = null>(
   help: string,
   parse: (text: string) => Value,
   { fallback, ...own }: WithFallback<Value, Fallback> = {},
-): Kind<NoInfer<Value | Fallback>> {
+): Row<NoInfer<Value | Fallback>> {
   const read = (raw: Raw) => parse(String(raw).trim());
   return { form: "text", fallback: (fallback ?? null) as Fallback, flag, help, ...own, read };
 }
 
-/** Several texts: separated in a flag or a variable, in the file also a list. `parse` is given those that are not empty. */
+/** Several texts: separated by commas in a flag or a variable, in the file also a list. `parse` is given those that are not empty. */
 export function list<Value, Fallback = null>(
   flag: string | null,
   help: string,
   parse: (items: readonly string[]) => Value,
-  { separator = /,/, fallback, ...own }: WithFallback<Value, Fallback> & { readonly separator?: RegExp } = {},
-): Kind<NoInfer<Value | Fallback>> {
+  { fallback, ...own }: WithFallback<Value, Fallback> = {},
+): Row<NoInfer<Value | Fallback>> {
   const read = (raw: Raw) => {
-    const all = typeof raw === "object" ? raw : String(raw).split(separator);
+    const all = typeof raw === "object" ? raw : String(raw).split(",");
     return parse(all.map((item) => item.trim()).filter((item) => item !== ""));
   };
   return { form: "list", fallback: (fallback ?? null) as Fallback, flag, help, ...own, read };
 }
 
 /** A file or folder: its value keeps its source, which messages about its content name. */
-export function path(flag: string, help: string, own: Own = {}): Kind<NamedFile | null> {
+export function path(flag: string, help: string, own: Own = {}): Row<NamedFile | null> {
   const read = (raw: Raw, option: string) => {
     const file = String(raw).trim();
     if (file === "") throw new InvalidSetting(`expected a ${flag.includes("<dir>") ? "directory" : "file"}`);
@@ -102,31 +103,31 @@ export function path(flag: string, help: string, own: Own = {}): Kind<NamedFile 
 }
 
 /** On or off; `--no-…` turns off what is on by default. */
-export function onOff(flag: string, help: string, own: Own = {}): Kind<boolean> {
+export function onOff(flag: string, help: string, own: Own = {}): Row<boolean> {
   return { form: "switch", fallback: flag.startsWith("--no-"), flag, help, ...own, read: (raw) => raw === true };
 }
 
+/** Milliseconds of a unit. A number of these units may have a fraction, and its value is in milliseconds. */
+const unitsMs: Readonly<Record<string, number>> = { seconds: 1000, hours: 3_600_000 };
+
 interface Bounds extends Own {
-  readonly unit: string;
+  /** Absent: the word of the flag. */
+  readonly unit?: string;
   readonly range: readonly [least: number, most: number];
   /** Default, in the unit. */
   readonly fallback: number;
-  /** Present for a number with a fraction: the value is that many times the number. */
-  readonly factor?: number;
 }
 
-export function number(
-  flag: string,
-  help: string,
-  { unit, range: [least, most], factor, ...own }: Bounds,
-): Kind<number> {
-  const pattern = factor === undefined ? /^\d{1,6}$/ : /^\d{1,6}(\.\d+)?$/;
-  const toValue = (count: number) => (factor === undefined ? count : Math.max(1, Math.round(count * factor)));
+export function number(flag: string, help: string, { unit, range: [least, most], ...own }: Bounds): Row<number> {
+  const named = unit ?? /<(.*)>/.exec(flag)?.[1] ?? "";
+  const unitMs = unitsMs[named];
+  const pattern = unitMs === undefined ? /^\d{1,6}$/ : /^\d{1,6}(\.\d+)?$/;
+  const toValue = (count: number) => (unitMs === undefined ? count : Math.max(1, Math.round(count * unitMs)));
   const read = (raw: Raw) => {
     const count = pattern.test(String(raw).trim()) ? Number(raw) : Number.NaN;
     if (count >= least && count <= most) return toValue(count);
-    const whole = factor === undefined ? "whole " : "";
-    throw new InvalidSetting(`expected a ${whole}number of ${unit} from ${least} to ${most}`);
+    const whole = unitMs === undefined ? "whole " : "";
+    throw new InvalidSetting(`expected a ${whole}number of ${named} from ${least} to ${most}`);
   };
   const described = `${help} (default: ${own.fallback})`;
   return { form: "number", flag, help: described, ...own, fallback: toValue(own.fallback), read };
@@ -138,7 +139,7 @@ export function word<const Word extends string, Fallback = Word>(
   help: string,
   known: readonly [Word, ...Word[]],
   own: WithFallback<Word, Fallback> = {},
-): Kind<NoInfer<Word | Fallback>> {
+): Row<NoInfer<Word | Fallback>> {
   const parse = (given: string) => {
     const found = known.find((each) => each === given);
     if (found !== undefined) return found;
@@ -152,19 +153,18 @@ export function formats<const Name extends string>(
   help: string,
   known: readonly Name[],
   own: Own = {},
-): Kind<readonly Name[]> {
+): Row<readonly Name[]> {
+  const isKnown = (item: string): item is Name => known.some((name) => name === item);
   const parse = (items: readonly string[]): readonly Name[] => {
-    const given = new Set(items.flatMap((item): readonly string[] => (item === "all" ? known : [item])));
-    const found = [...given].flatMap((item) => known.find((name) => name === item) ?? []);
-    if (found.length > 0 && found.length === given.size) return found;
-    const unknown = [...given].filter((item) => !known.some((name) => name === item));
-    const which = unknown.map((item) => {
+    const given = [...new Set(items.flatMap((item): readonly string[] => (item === "all" ? known : [item])))];
+    if (given.length > 0 && given.every(isKnown)) return given;
+    const unknown = given.flatMap((item) => {
       const nearest = nearestName(item, known);
-      return `unknown format ${JSON.stringify(item)}${nearest === null ? "" : ` (did you mean ${nearest}?)`}; `;
+      const advice = nearest === null ? "" : ` (did you mean ${nearest}?)`;
+      return isKnown(item) ? [] : [`unknown format ${JSON.stringify(item)}${advice}; `];
     });
-    throw new InvalidSetting(
-      `${JSON.stringify(items.join(","))}: ${which.join("")}expected one or more of ${[...known, "all"].join(", ")}`,
-    );
+    const expected = `expected one or more of ${[...known, "all"].join(", ")}`;
+    throw new InvalidSetting(`${JSON.stringify(items.join(","))}: ${unknown.join("")}${expected}`);
   };
   return list("--format <formats>", help, parse, { words: [...known, "all"], fallback: known.slice(0, 1), ...own });
 }

@@ -70,10 +70,6 @@ export const parseKeyId = matching(
   /^[\x21-\x7e]{1,200}$/,
   "is not a key id: expected at most 200 printable characters without blanks",
 );
-export const parseVariableName = matching(
-  /^[A-Za-z_][A-Za-z0-9_]*$/,
-  "expected the name of a variable, such as ACME_PRIVATE_KEY",
-);
 
 function matching(pattern: RegExp, problem: string): (text: string) => string {
   return (text) => {
@@ -83,7 +79,7 @@ function matching(pattern: RegExp, problem: string): (text: string) => string {
 }
 
 export function parseScopes(items: readonly string[]): readonly string[] {
-  const scopes = items.map((scope) => scope.replace(/^(okta|idp)\./, ""));
+  const scopes = items.flatMap((item) => item.split(/\s+/)).map((scope) => scope.replace(/^(okta|idp)\./, ""));
   if (scopes.length === 0)
     throw new InvalidSetting("holds no scope: expected names such as policies.read, separated by blanks or commas");
   if (scopes.length > 50) throw new InvalidSetting("holds more than 50 scopes");
@@ -136,9 +132,11 @@ export async function checkNames() {
   ];
 }
 
+/** Words that completion offers for an organization; none where the file of the working directory cannot be read. */
 export async function organizationNames() {
-  const file = await import("./config_file.ts");
-  return (await file.organizationNames()).map((value) => ({ value }));
+  const { openConfigFile } = await import("./config_file.ts");
+  const config = await openConfigFile(undefined).catch(() => null);
+  return (config?.organizations ?? []).map(({ name }) => ({ value: name }));
 }
 
 export function parseTime(text: string): string {
