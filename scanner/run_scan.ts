@@ -1,5 +1,4 @@
-import type { CheckResult, Engine, ScanStatus, StatusCounts } from "../shared/report.ts";
-import { countStates } from "../shared/rule_result.ts";
+import type { CheckResult, Engine, ScanStatus } from "../shared/report.ts";
 import type { CollectedArtifacts } from "./evidence/artifacts.ts";
 import { artifactsDocument, type ArtifactsDocument } from "./evidence/artifacts_document.ts";
 import { withExplanations } from "./explain/evaluation_text.ts";
@@ -11,7 +10,6 @@ import { ownValues, type OrgPolicy } from "./org_policy/document.ts";
 import { evaluateCheck, unevaluatedResult, type EvaluationContext } from "./evaluate.ts";
 import type { RequestTrace } from "./okta/request_trace.ts";
 import type { Connection, ConnectOptions } from "./okta/connection.ts";
-import type { ScanCounts } from "./streaming/scan_publisher.ts";
 
 /** Callbacks for the timing of `--verbose`. */
 export interface ScanTrace extends RequestTrace, CollectionTrace {
@@ -23,9 +21,7 @@ export interface ScanParts {
   /** Logs in and probes. Rejects with `IdpError` when the credentials cannot read: then no check is evaluated (V3). */
   readonly connect: (options: ConnectOptions) => Promise<Connection>;
   /** Called for each check as soon as it is evaluated. */
-  readonly onResult: (result: CheckResult, counts: ScanCounts) => void;
-  /** The counts of results so far, where people attested some; by default each counts as it was evaluated. */
-  readonly count?: (results: readonly CheckResult[]) => StatusCounts;
+  readonly onResult: (result: CheckResult) => void;
   readonly now: () => Date;
   readonly trace?: ScanTrace | undefined;
 }
@@ -95,9 +91,7 @@ export async function runScan(plan: ScanPlan, parts: ScanParts): Promise<Finishe
     if (collection === null || (await unlessAborted(collection.obtainFor(check), signal)) === null) return;
     const result = evaluateTraced(check, collection.artifacts(), { context, trace: parts.trace });
     evaluated.set(check, result);
-    const { onResult, count = countStates } = parts;
-    const results = [...evaluated.values()];
-    onResult(result, { checks_done: results.length, checks_total: checks.length, ...count(results) });
+    parts.onResult(result);
   }
 }
 

@@ -66,7 +66,7 @@ const commands: readonly ScannerCommand[] = [
     description: "save the evidence of an org",
     examples: ["scanstream collect --save-artifacts evidence.json", "scanstream collect --quiet --save-artifacts -"],
     heap: smallHeap,
-    load: async () => (await import("./evidence_commands.ts")).collectCommand,
+    load: async () => (await import("./scan_command.ts")).collectCommand,
   },
   {
     name: "evaluate",
@@ -75,7 +75,7 @@ const commands: readonly ScannerCommand[] = [
       "scanstream evaluate --from-artifacts evidence.json",
       "scanstream evaluate --from-artifacts evidence.json -f oscal -o report --decisions decisions.json",
     ],
-    load: async () => (await import("./evidence_commands.ts")).evaluateCommand,
+    load: async () => (await import("./scan_command.ts")).evaluateCommand,
   },
   {
     name: "explain",

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes, worstOf, type Outcome } from "../../command_line/exit_code.ts";
@@ -70,10 +71,9 @@ export async function writeNamedFile(
 }
 
 /** Returns false when the evidence could not be written, after a message. */
-export async function saveArtifacts({ document }: FinishedScan, { settings, io }: Criteria): Promise<boolean> {
+export async function saveArtifacts(text: string, { settings, io }: Criteria): Promise<boolean> {
   const { saveArtifacts: place } = settings;
   if (place === null) return true;
-  const text = JSON.stringify(document);
   if (place.file !== standardStream) return writeNamedFile(place, text, { io, isQuiet: true });
   io.stdout(`${text}\n`);
   return true;
@@ -81,18 +81,18 @@ export async function saveArtifacts({ document }: FinishedScan, { settings, io }
 
 /** Facts of a report that its scan does not have. */
 interface ReportFacts {
-  readonly id: string;
-  /** Null: the scan is not registered at a gateway. */
-  readonly tenantId: string | null;
-  /** SHA-256 of the evidence as a file, in hex. */
-  readonly evidence: string;
+  readonly id?: string;
+  /** Absent: the scan is not registered at a gateway. */
+  readonly tenantId?: string | null;
+  /** The evidence as it is in its file. */
+  readonly text: string;
 }
 
 /** A report with decisions and the answers of a checklist on it. What does not count is said. */
 export function toReport(
   { status, results: found, document }: FinishedScan,
   { revision, decisions, checklist, orgPolicy, io }: Criteria,
-  { evidence, id, tenantId }: ReportFacts,
+  { text, id = randomUUID(), tenantId = null }: ReportFacts,
 ): Report {
   const { results, comparison, warnings } = applyDecisions(found, decisions, io.now().getTime(), checklist);
   writeLines(io, ...warnings);
@@ -100,7 +100,7 @@ export function toReport(
     schema: "scanstream.report/1",
     ...(orgPolicy !== null && { org_policy: reportedOrgPolicy(orgPolicy, document.evaluated_at, sha256) }),
     benchmark: revision.benchmark.id,
-    evidence_sha256: evidence,
+    evidence_sha256: sha256(text),
     scan: { id, tenant_id: tenantId, ...document.scan, status },
     summary: summarizeChecks(results),
     checks: results,

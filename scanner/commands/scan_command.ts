@@ -1,18 +1,17 @@
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import type { CommandIo } from "../../command_line/command_io.ts";
-import { exitCodes, worstOf, type Outcome } from "../../command_line/exit_code.ts";
-import { standardStream } from "../../command_line/files.ts";
+import { exitCodes, worstOf } from "../../command_line/exit_code.ts";
+import { requireWritable, standardStream } from "../../command_line/files.ts";
 import { printable, writeLines } from "../../command_line/terminal.ts";
-import type { Report } from "../../shared/report.ts";
-import { countStates, ruleStates } from "../../shared/rule_result.ts";
+import { countOf } from "../../shared/outcome_text.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { sha256 } from "../digest.ts";
 import { IdpError } from "../okta/idp_error.ts";
 import { reportFormats } from "../reports/formats.ts";
 import { requireTarget, writeFormats } from "../reports/write_reports.ts";
 import type { FinishedScan } from "../run_scan.ts";
-import { settingsOfEach } from "../settings/organizations.ts";
+import { settingsOfEach, settingsOfOne } from "../settings/organizations.ts";
 import {
   readConnectedSettings,
   readSettings,
@@ -21,63 +20,77 @@ import {
   type Given,
   type Settings,
 } from "../settings/read_settings.ts";
+import { signFiles } from "../signing/sign_files.ts";
 import { readStreamConfig, startPublishing } from "../streaming/start_publishing.ts";
-import { endOf, writeGitHubFeedback } from "./github_actions.ts";
 import { readCriteria } from "./criteria.ts";
+import { endOf, writeGitHubFeedback } from "./github_actions.ts";
 import { createProgress, newProgress, type Progress } from "./progress.ts";
-import { finishScan, readReportTarget, saveArtifacts, toReport, writeIdpError } from "./report_output.ts";
-import { decided, keep, scanOrg } from "./sources.ts";
-import { summaryFormats, summaryMarkdown, summaryTable, type OrganizationSummary, type Summary } from "./summary.ts";
+import { finishScan, readReportTarget, readSigning, saveArtifacts, toReport, writeIdpError } from "./report_output.ts";
+import { decided, keep, openSource, reportOn, scanOrg } from "./sources.ts";
+import { summarize, summaryFormats, summaryMarkdown, summaryTable, type ScanEnd } from "./summary.ts";
 
 /** `scan` of the organization of flags and variables, or of one or several of the configuration file. Resolves with the exit code. */
 export async function scanCommand(flags: Flags, io: CommandIo): Promise<number> {
   try {
-    return await scan(flags, io);
+    const organizations = await settingsOfEach("scan", flags, io);
+    const [only, ...others] = organizations;
+    if (only === undefined || others.length > 0) return await scanSeveral(organizations, io);
+    const settings = readConnectedSettings(only);
+    const { run, revision } = await prepareScan(settings, io, newProgress(settings, io));
+    const { outcome, report, line } = await run();
+    const reports = report === null ? [] : [{ name: null, report, revision }];
+    await writeGitHubFeedback(reports, io, endOf(outcome, line));
+    return exitCodes[outcome];
   } catch (error) {
     if (error instanceof UsageError) await writeGitHubFeedback([], io, endOf("usage", error.message));
     throw error;
   }
 }
 
-async function scan(flags: Flags, io: CommandIo): Promise<number> {
-  const organizations = await settingsOfEach("scan", flags, io);
-  const [first, ...others] = organizations;
-  if (first === undefined) throw new TypeError("No organization was chosen");
-  if (others.length > 0) return scanSeveral(organizations, io);
-  const settings = readConnectedSettings(first);
-  const { run, revision } = await prepareScan(settings, io, newProgress(settings, io));
-  const { outcome, report, line } = await run();
-  const reports = report === null ? [] : [{ name: null, report, revision }];
-  await writeGitHubFeedback(reports, io, endOf(outcome, line));
+/** `collect`: the evidence alone, which `evaluate` reads later. */
+export async function collectCommand(flags: Flags, io: CommandIo): Promise<number> {
+  const settings = await settingsOfOne("collect", flags, io);
+  const { saveArtifacts: target, quiet: isQuiet } = settings;
+  if (target === null)
+    throw new UsageError(["--save-artifacts FILE is missing: expected a file for the evidence, or - for stdout"]);
+  const criteria = await readCriteria(settings, settings.connection.orgUrl, io);
+  const { checks, revision, orgPolicy } = criteria;
+  const signer = await readSigning(settings);
+  if (target.file !== standardStream) await requireWritable({ file: target });
+  const progress = newProgress(settings, io);
+  const { status, document } = await scanOrg(criteria, progress);
+  const text = JSON.stringify(document);
+  let areSaved = await saveArtifacts(text, criteria);
+  if (areSaved && signer !== null) {
+    const facts = { scan: document.scan, revision, evidence: sha256(text), toolVersion: io.toolVersion, orgPolicy };
+    const { files, problems } = await signFiles([target.file], facts, { signer, name: null });
+    writeLines(io, ...(isQuiet ? [] : files.map((path) => `Wrote ${path}`)), ...problems);
+    areSaved = problems.length === 0;
+  }
+  const place = target.file === standardStream ? "stdout" : target.file;
+  if (areSaved && !isQuiet) progress.message(`Saved evidence for ${countOf(checks.length, "check")} to ${place}`);
+  if (status === "cancelled") return exitCodes.interrupted;
+  return areSaved ? exitCodes.ok : exitCodes.usage;
+}
+
+/** `evaluate`: verdicts from saved evidence, without the provider. */
+export async function evaluateCommand(flags: Flags, io: CommandIo): Promise<number> {
+  const file = flags["fromArtifacts"];
+  if (typeof file !== "string")
+    throw new UsageError([
+      "--from-artifacts FILE is missing: expected evidence that scan or collect saved, or - for stdin",
+    ]);
+  const { report, run } = await reportOn(await openSource("evaluate", flags, io), io);
+  const { outcome, gateLine } = await finishScan(report, run, { from: file });
+  await writeGitHubFeedback([{ name: null, report, revision: run.revision }], io, endOf(outcome, gateLine));
   return exitCodes[outcome];
 }
 
-interface ScanEnd {
-  readonly outcome: Outcome;
-  /** Null: nothing was evaluated, and the row says why. */
-  readonly report: Report | null;
-  /** Why it ended so. */
-  readonly line: string;
-  readonly row: Partial<OrganizationSummary>;
-}
+/** A scan for which everything was read that can be refused before the first request to the provider. */
+type PreparedScan = Awaited<ReturnType<typeof prepareScan>>;
 
-/** The end of a scan in which nothing was evaluated. */
-function failed(outcome: Outcome, { code, message, remedy }: NonNullable<OrganizationSummary["error"]>): ScanEnd {
-  const error = { code, message, remedy };
-  return {
-    outcome,
-    report: null,
-    line: [message, remedy].filter(Boolean).join(". "),
-    row: { status: "failed", exit_code: exitCodes[outcome], error },
-  };
-}
-
-/**
- * Refuses everything that can be refused before the first request to the provider. `waiting` is the row of the summary as long as the scan is
- * not run.
- */
 async function prepareScan(settings: ConnectedSettings, io: CommandIo, progress: Progress) {
-  const { saveArtifacts: evidenceFile, quiet } = settings;
+  const { saveArtifacts: evidenceFile } = settings;
   const { orgUrl, clientId: client_id } = settings.connection;
   if (evidenceFile?.file === standardStream) {
     throw new UsageError([`${evidenceFile.option} -: stdout already has the report. Name a file, or use collect`]);
@@ -87,16 +100,13 @@ async function prepareScan(settings: ConnectedSettings, io: CommandIo, progress:
   const target = await readReportTarget(settings, io);
   const { checks, revision } = criteria;
   const benchmark = revision.benchmark.id;
-  const none = { exit_code: null, scan_id: null, checks: null, gate: null, error: null, duration_ms: 0, files: [] };
-  const name = settings.organization ?? orgUrl;
-  const waiting: OrganizationSummary = { name, org_url: orgUrl, benchmark, status: "not_run", ...none };
-  return { waiting, revision, run };
+  return { name: settings.organization ?? orgUrl, orgUrl, benchmark, revision, run };
 
   async function run(): Promise<ScanEnd> {
     // A message may quote an answer of the gateway or the broker.
     const warn = (text: string) => progress.message(printable(text));
     const facts = { org_url: orgUrl, client_id, benchmark, checks_total: checks.length };
-    const log = { warn, info: quiet ? () => {} : warn };
+    const log = { warn, info: settings.quiet ? () => {} : warn };
     const stream = streamConfig === null ? null : startPublishing(streamConfig, facts, log);
     let scan: FinishedScan;
     try {
@@ -107,34 +117,29 @@ async function prepareScan(settings: ConnectedSettings, io: CommandIo, progress:
       await stream?.end("failed", []);
       if (!isRefused) throw error;
       await writeIdpError(error, target, io);
-      return failed("refused", error);
+      return {
+        outcome: "refused",
+        report: null,
+        error,
+        line: [error.message, error.remedy].filter(Boolean).join(". "),
+      };
     }
+    const text = JSON.stringify(scan.document);
     let areSaved: boolean;
     try {
       // Evidence first: it is on disk before the wait for the gateway.
-      areSaved = await saveArtifacts(scan, criteria);
+      areSaved = await saveArtifacts(text, criteria);
     } finally {
       await stream?.end(scan.status, decided(scan.results, criteria));
     }
     const { id, tenant_id: tenantId } = stream?.registered() ?? { id: randomUUID(), tenant_id: null };
-    const evidence = sha256(JSON.stringify(scan.document));
-    const report = toReport(scan, criteria, { evidence, id, tenantId });
+    const report = toReport(scan, criteria, { text, id, tenantId });
     const isWhole = scan.status === "completed" && !isNarrowed(settings);
     const isKept = isWhole && (await keep({ document: scan.document, report }, criteria));
-    const saved = areSaved ? evidenceFile?.file : undefined;
-    const finished = { ...criteria, target, evidenceFile: saved };
+    const finished = { ...criteria, target, evidenceFile: areSaved ? evidenceFile?.file : undefined };
     const { outcome, files, gateLine } = await finishScan(report, finished, { areSaved, isKept });
     await stream?.storeReport(report);
-    const { pass, fail, manual, not_applicable } = report.summary;
-    const row = {
-      status: scan.status,
-      exit_code: exitCodes[outcome],
-      scan_id: report.scan.id,
-      checks: { pass, fail, manual, not_applicable },
-      gate: scan.status === "completed" ? gateLine : null,
-      files: [...files],
-    };
-    return { outcome, report, line: gateLine, row };
+    return { outcome, report, line: gateLine, files };
   }
 }
 
@@ -145,8 +150,6 @@ function isNarrowed({ check, exclude, severity, nameOf }: Settings): boolean {
     (name) => given[name].length > 0 && nameOf(name).startsWith("--"),
   );
 }
-
-type OrganizationScan = Awaited<ReturnType<typeof prepareOne>>;
 
 /**
  * Scans them, as many at one time as the settings say: each has separate rate limits. One that fails stops no other. After
@@ -162,7 +165,7 @@ async function scanSeveral(organizations: readonly Given[], io: CommandIo): Prom
   const target = { name: "summary", formats: summaryFormats, outputDir: output, stdout: () => {} };
   await requireTarget(target);
 
-  const ended = new Map<OrganizationScan, ScanEnd>();
+  const ends = new Map<PreparedScan, ScanEnd>();
   const bugs: unknown[] = [];
   const queue = scans.values();
   const work = async () => {
@@ -170,38 +173,29 @@ async function scanSeveral(organizations: readonly Given[], io: CommandIo): Prom
     for (const scan of queue) {
       if (io.interrupted.aborted) return;
       const startedAtMs = performance.now();
-      const end = await scan.run().catch((error: unknown) => {
+      const end = await scan.run().catch((error: unknown): ScanEnd => {
         bugs.push(error);
-        return failed("bug", { code: "internal_error", message: "The scanner failed: a bug", remedy: null });
+        const line = "The scanner failed: a bug";
+        return { outcome: "bug", report: null, error: { code: "internal_error", message: line, remedy: null }, line };
       });
-      ended.set(scan, { ...end, row: { ...end.row, duration_ms: Math.round(performance.now() - startedAtMs) } });
+      ends.set(scan, { ...end, durationMs: Math.round(performance.now() - startedAtMs) });
     }
   };
   await Promise.all(Array.from({ length: parallel }, work));
 
-  for (const scan of scans) if (scan.output() !== "") io.stdout(`${scan.waiting.name}\n\n${scan.output()}\n`);
-  const rows = scans.map((scan) => ({ ...scan.waiting, ...ended.get(scan)?.row }));
-  const outcome = worstOf(scans.map((scan) => ended.get(scan)?.outcome ?? "interrupted"));
-  const checks = { ...countStates([]) };
-  for (const row of rows) for (const state of ruleStates) checks[state] += row.checks?.[state] ?? 0;
-  const summary: Summary = {
-    schema: "scanstream.summary/1",
-    benchmark: rows.every(({ benchmark }) => benchmark === rows[0]?.benchmark) ? (rows[0]?.benchmark ?? null) : null,
-    started_at: startedAt,
-    ended_at: io.now().toISOString(),
-    exit_code: exitCodes[outcome],
-    checks,
-    organizations: rows,
-  };
+  for (const { name, output: own } of scans) if (own() !== "") io.stdout(`${name}\n\n${own()}\n`);
+  const all = scans.map((scan) => ({ ...scan, end: ends.get(scan) ?? null }));
+  const outcome = worstOf(all.map(({ end }) => end?.outcome ?? "interrupted"));
+  const times = { started_at: startedAt, ended_at: io.now().toISOString(), exit_code: exitCodes[outcome] };
+  const summary = summarize(all, times);
   io.stdout(summaryTable(summary, io.terminal.columns || 80));
   const { files, problems: unwritten } = await writeFormats(summary, {}, target);
   writeLines(io, ...(quiet ? [] : files.map((path) => `Wrote ${path}`)), ...unwritten);
-  const reports = scans.flatMap((scan) => {
-    const report = ended.get(scan)?.report ?? null;
-    return report === null ? [] : [{ name: scan.waiting.name, report, revision: scan.revision }];
-  });
-  const problems = [...ended].flatMap(([{ waiting }, { outcome: own, line }]) =>
-    own === "ok" ? [] : [`${waiting.name}: ${line}`],
+  const reports = all.flatMap(({ name, revision, end }) =>
+    end === null || end.report === null ? [] : [{ name, report: end.report, revision }],
+  );
+  const problems = all.flatMap(({ name, end }) =>
+    end === null || end.outcome === "ok" ? [] : [`${name}: ${end.line}`],
   );
   await writeGitHubFeedback(reports, io, { overview: summaryMarkdown(summary), problems });
   if (bugs.length > 0) throw bugs[0];
@@ -209,9 +203,9 @@ async function scanSeveral(organizations: readonly Given[], io: CommandIo): Prom
 }
 
 /** Throws `UsageError` naming everything that is wrong with any of them. */
-async function prepareEach(organizations: readonly Given[], io: CommandIo): Promise<readonly OrganizationScan[]> {
+async function prepareEach(organizations: readonly Given[], io: CommandIo) {
   const problems: string[] = [];
-  const scans: OrganizationScan[] = [];
+  const scans: Awaited<ReturnType<typeof prepareOne>>[] = [];
   const places = new Map<string, string>();
   for (const given of organizations) {
     try {
@@ -226,7 +220,6 @@ async function prepareEach(organizations: readonly Given[], io: CommandIo): Prom
   if (problems.length > 0) throw new UsageError([...new Set(problems)]);
   return scans;
 }
-
 /** Reports of several organizations on one stdout are of use to people only, and no two write to one place. */
 function requirePlace(
   settings: ConnectedSettings,

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import * as v from "valibot";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { readOptionFile, type NamedFile } from "../../command_line/files.ts";
@@ -6,10 +5,8 @@ import { writeLines } from "../../command_line/terminal.ts";
 import { parseJsonObject } from "../../shared/json.ts";
 import type { CheckResult, Report } from "../../shared/report.ts";
 import { countStates } from "../../shared/rule_result.ts";
-import { withChecklistAnswers } from "../checklists/checklist.ts";
 import { UsageError } from "../../shared/usage_error.ts";
-import { applyAttestations, applyDecisions } from "../decisions/apply_decisions.ts";
-import { sha256 } from "../digest.ts";
+import { applyDecisions } from "../decisions/apply_decisions.ts";
 import { maxReportBytes } from "../reports/read_report.ts";
 import { maxArtifactsBytes, parseArtifacts, type ArtifactsDocument } from "../evidence/artifacts_document.ts";
 import { connect } from "../okta/connection.ts";
@@ -74,7 +71,7 @@ async function scanNow(settings: ConnectedSettings, io: CommandIo): Promise<Sour
   const scan = await scanOrg(criteria, newProgress(settings, io));
   if (scan.status === "cancelled") io.interrupted.throwIfAborted();
   const text = JSON.stringify(scan.document);
-  const report = toReport(scan, criteria, { evidence: sha256(text), id: randomUUID(), tenantId: null });
+  const report = toReport(scan, criteria, { text });
   await keep({ document: scan.document, report }, criteria);
   return { settings, document: scan.document, text, id: report.scan.id };
 }
@@ -129,8 +126,8 @@ export async function reportOn(source: Source, io: CommandIo) {
   const { settings, document, text, id } = source;
   const criteria = await readCriteria(settings, document.scan.org_url, io);
   const target = await readReportTarget(settings, io);
-  const facts = { evidence: sha256(text), id: id ?? randomUUID(), tenantId: null };
-  return { report: toReport(evaluateSource(source, criteria, io), criteria, facts), run: { ...criteria, target } };
+  const report = toReport(evaluateSource(source, criteria, io), criteria, { text, ...(id !== null && { id }) });
+  return { report, run: { ...criteria, target } };
 }
 
 /** One scan of the org; `stream` receives each result. Throws `IdpError` where the org lets nobody in. */
@@ -143,18 +140,20 @@ export async function scanOrg(
   const { connection } = settings;
   const { orgUrl, clientId } = connection;
   const signal = stream === null ? io.interrupted : AbortSignal.any([io.interrupted, stream.cancelRequested]);
+  const results: CheckResult[] = [];
   progress.started(checks.map(({ name }) => name));
   try {
     return await runScan(
       { orgUrl, clientId, checks, orgPolicy, signal },
       {
         connect: (options) => connect(connection, options),
-        onResult(result, counts) {
+        onResult(result) {
+          const reported = decided([result], criteria);
+          results.push(...reported);
+          const counts = { checks_done: results.length, checks_total: checks.length, ...countStates(results) };
           progress.checkEvaluated(result, counts);
-          if (stream === null) return;
-          for (const one of decided([result], criteria)) stream.checkEvaluated(one, counts);
+          for (const one of reported) stream?.checkEvaluated(one, counts);
         },
-        count: (results) => countStates(attested(results, criteria)),
         now: io.now,
         trace: createTrace(settings, (line) => progress.message(line)),
       },
@@ -170,10 +169,4 @@ export function decided(
   { decisions, checklist, io }: Criteria,
 ): readonly CheckResult[] {
   return applyDecisions(results, { ...decisions, baseline: null }, io.now().getTime(), checklist).results;
-}
-
-/** Results as the report counts them. */
-function attested(results: readonly CheckResult[], { decisions, checklist, io }: Criteria): readonly CheckResult[] {
-  const { results: answered } = applyAttestations(results, decisions.attestations, io.now().getTime());
-  return withChecklistAnswers(answered, checklist);
 }

@@ -1,6 +1,8 @@
 import * as v from "valibot";
+import { exitCodes, type Outcome } from "../../command_line/exit_code.ts";
 import { columnLines, wrapped } from "../../command_line/terminal.ts";
-import { ruleStates } from "../../shared/rule_result.ts";
+import type { Report } from "../../shared/report.ts";
+import { countStates, ruleStates } from "../../shared/rule_result.ts";
 import { statusCountsEntries } from "../../shared/schemas/scan.ts";
 import { count, time, type Output } from "../../shared/schemas/primitives.ts";
 import { toPrintableJson } from "../../shared/text.ts";
@@ -37,7 +39,59 @@ export const summarySchema = v.object({
 });
 
 export type Summary = Output<typeof summarySchema>;
-export type OrganizationSummary = Summary["organizations"][number];
+
+/** The end of the scan of one organization. */
+export interface ScanEnd {
+  readonly outcome: Outcome;
+  /** Null: nothing was evaluated, and `error` says why. */
+  readonly report: Report | null;
+  readonly error?: Summary["organizations"][number]["error"];
+  /** Why it ended so. */
+  readonly line: string;
+  /** The reports that were written. */
+  readonly files?: readonly string[];
+  readonly durationMs?: number;
+}
+
+interface SummarizedScan {
+  readonly name: string;
+  readonly orgUrl: string;
+  readonly benchmark: string;
+  /** Null: it was not run. */
+  readonly end: ScanEnd | null;
+}
+
+export function summarize(
+  scans: readonly SummarizedScan[],
+  facts: Pick<Summary, "started_at" | "ended_at" | "exit_code">,
+): Summary {
+  const benchmarks = new Set(scans.map(({ benchmark }) => benchmark));
+  const [benchmark = null] = benchmarks;
+  return {
+    schema: "scanstream.summary/1",
+    benchmark: benchmarks.size === 1 ? benchmark : null,
+    ...facts,
+    checks: countStates(scans.flatMap(({ end }) => end?.report?.checks ?? [])),
+    organizations: scans.map(toRow),
+  };
+}
+
+function toRow({ name, orgUrl, benchmark, end }: SummarizedScan): Summary["organizations"][number] {
+  const { report = null, error = null } = end ?? {};
+  return {
+    name,
+    org_url: orgUrl,
+    benchmark,
+    status: end === null ? "not_run" : (report?.scan.status ?? "failed"),
+    exit_code: end === null ? null : exitCodes[end.outcome],
+    scan_id: report?.scan.id ?? null,
+    checks: report === null ? null : countStates(report.checks),
+    gate: end !== null && report?.scan.status === "completed" ? end.line : null,
+    error: error === null ? null : { code: error.code, message: error.message, remedy: error.remedy },
+    duration_ms: end?.durationMs ?? 0,
+    files: [...(end?.files ?? [])],
+  };
+}
 
 /** Files of the summary, in the folder that the organizations share. */
 export const summaryFormats: readonly Format<Summary, object>[] = [
