@@ -25,12 +25,11 @@ export function evaluateCheck(
   context: EvaluationContext,
 ): CheckResult {
   const { parameters: _own, ...stigContext } = context;
-  const findings = toFindings(check, draftFindings(check, artifacts, stigContext), context);
-  const byStig = toResult(check, findings);
+  const findingsBy = (values: CheckContext) => toFindings(check, draftFindings(check, artifacts, values), context);
+  const byStig = toResult(check, findingsBy(stigContext));
   const limits = ownLimits(check, context);
   if (limits.length === 0) return byStig;
-  const byOwn = toFindings(check, draftFindings(check, artifacts, context), context);
-  return withOwnLimits(byStig, byOwn, limits, (merged) => toResult(check, merged));
+  return withOwnLimits(byStig, findingsBy(context), limits, (merged) => toResult(check, merged));
 }
 
 /** The result of a check that could not be evaluated at all, as in a scan that was interrupted. */
@@ -45,7 +44,7 @@ export function unevaluatedResult(
 function draftFindings(
   check: CatalogCheck,
   artifacts: CollectedArtifacts,
-  context: EvaluationContext,
+  context: CheckContext,
 ): readonly FindingDraft[] {
   const absent = check.artifacts.find((name) => artifacts[name] === undefined);
   if (absent !== undefined) {
@@ -71,9 +70,28 @@ function toFindings(
   { orgUrl, digest }: EvaluationContext,
 ): readonly Finding[] {
   const org = orgResource(orgUrl);
+  // A rule that fails leaves no other work to a person.
   const isFailing = drafts.some(({ status }) => status === "FAIL");
-  const findings = onePerResource(drafts.map((draft) => toFinding(draft, { check, org, digest, isFailing })));
-  return sortBy(findings, ({ resource: { type, name, id } }) => [type, name, id].join("\u0000"));
+  const findings = drafts.map((draft): Finding => {
+    const resource = draft.resource ?? org;
+    const cause = causeOf(draft);
+    return {
+      ...verdictOf(draft),
+      resource,
+      expected: toLine(draft.expected, maxTextLength),
+      actual: toLine(draft.actual, maxTextLength),
+      detail: sentence(resource, draft, draft.status === "PASS" && !isFailing ? draft.uncovered : undefined),
+      // Made of the check and the resource only: wording, order and time do not change a fingerprint.
+      fingerprint: digest(JSON.stringify([check.name, org.id, resource.type, resource.id])),
+      waived: false,
+      waiver: null,
+      change: null,
+      advisory: draft.status === "MANUAL" && draft.isAdvisory === true,
+      cause: cause === null ? null : causeId(cause, digest),
+      ...notesOf(draft.notes ?? {}, maxTextLength),
+    };
+  });
+  return sortBy(onePerResource(findings), ({ resource: { type, name, id } }) => [type, name, id].join("\u0000"));
 }
 
 function toResult(check: CatalogCheck, findings: readonly Finding[]): CheckResult {
@@ -102,33 +120,6 @@ function causeOf(draft: FindingDraft): CauseObject | null {
   const { type, id } = draft.resource;
   const known = causeTypes.find((name) => name === type);
   return known !== undefined && isUsableId(id) ? { type: known, id } : null;
-}
-
-interface Subject extends Pick<EvaluationContext, "digest"> {
-  readonly check: CatalogCheck;
-  readonly org: FindingResource;
-  /** A rule that fails leaves no other work to a person. */
-  readonly isFailing: boolean;
-}
-
-function toFinding(draft: FindingDraft, { check, org, digest, isFailing }: Subject): Finding {
-  const resource = draft.resource ?? org;
-  const cause = causeOf(draft);
-  return {
-    ...verdictOf(draft),
-    resource,
-    expected: toLine(draft.expected, maxTextLength),
-    actual: toLine(draft.actual, maxTextLength),
-    detail: sentence(resource, draft, draft.status === "PASS" && !isFailing ? draft.uncovered : undefined),
-    // Made of the check and the resource only: wording, order and time do not change a fingerprint.
-    fingerprint: digest(JSON.stringify([check.name, org.id, resource.type, resource.id])),
-    waived: false,
-    waiver: null,
-    change: null,
-    advisory: draft.status === "MANUAL" && draft.isAdvisory === true,
-    cause: cause === null ? null : causeId(cause, digest),
-    ...notesOf(draft.notes ?? {}, maxTextLength),
-  };
 }
 
 /** Makes a PASS that leaves a part of the rule to a person MANUAL: a PASS leaves nothing to ask. */

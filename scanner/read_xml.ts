@@ -33,8 +33,7 @@ export function parseXml(text: string): XmlElement {
   if (text.includes("<!DOCTYPE")) throw new ContentError(["expected XML without a document type"]);
   const found = XMLValidator.validate(text);
   if (found !== true) throw notWellFormed(`line ${found.err.line ?? 1}: `, found.err.msg);
-  const roots = elementsOf(parse(text));
-  const [root, second] = roots;
+  const [root, second] = elementsOf(parse(text));
   if (root === undefined || second !== undefined) throw new ContentError(["it is not XML with one root element"]);
   return root;
 }

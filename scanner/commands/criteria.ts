@@ -33,38 +33,31 @@ export async function readRules(
   orgUrl: string | null,
   io: Pick<CommandIo, "terminal">,
 ): Promise<Rules> {
-  const { check, severity } = settings;
   const revision = await readRevision(settings.benchmark);
-  const known = revision.checks;
+  const { checks: known } = revision;
   const names = known.map(({ rule }) => rule);
-  const wanted = {
-    check: findRules(settings, { setting: "check", names, io }),
-    exclude: findRules(settings, { setting: "exclude", names, io }),
-    severity,
-  };
-  const checks = selectChecks(wanted, known);
+  const check = findRules(settings, "check", { names, io });
+  const exclude = findRules(settings, "exclude", { names, io });
+  const checks = selectChecks({ check, exclude, severity: settings.severity }, known);
   const orgPolicy = await readOrgPolicy(settings.orgPolicy, { orgUrl, checks: known });
-  return { revision, checks, isNamed: check !== null, orgPolicy, names };
-}
-
-interface Naming {
-  readonly setting: "check" | "exclude" | "rule";
-  readonly names: readonly RuleNames[];
-  readonly io: Pick<CommandIo, "terminal">;
+  return { revision, checks, isNamed: settings.check !== null, orgPolicy, names };
 }
 
 /** The names of the checks that a setting names in any way; says where another revision was named. Throws `UsageError`. */
-export function findRules(settings: Settings, { setting, names, io }: Naming): readonly string[] {
+export function findRules(
+  settings: Settings,
+  setting: "check" | "exclude" | "rule",
+  { names, io }: Pick<Rules, "names"> & { readonly io: Pick<CommandIo, "terminal"> },
+): readonly string[] {
   const found = (settings[setting] ?? []).map((name) => ({ name, rule: findRule(name, names) }));
+  const list = "run `scanstream explain` for the list";
   const problems = found.flatMap(({ name, rule }) =>
-    rule === null ? [`${settings.nameOf(setting)}: ${unknownRule(name, names, seeList)}`] : [],
+    rule === null ? [`${settings.nameOf(setting)}: ${unknownRule(name, names, list)}`] : [],
   );
   if (problems.length > 0) throw new UsageError(problems);
   writeLines(io, ...found.flatMap(({ rule }) => rule?.warning ?? []));
   return found.flatMap(({ rule }) => rule?.rule.check ?? []);
 }
-
-const seeList = "run `scanstream explain` for the list";
 
 /** Everything by which a command evaluates the evidence of one organization, and reports on it. */
 export interface Criteria<Given extends Settings = Settings> extends Rules {

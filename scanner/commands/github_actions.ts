@@ -4,6 +4,7 @@ import type { Outcome } from "../../command_line/exit_code.ts";
 import { explainWriteError } from "../../command_line/files.ts";
 import { printable, writeLines } from "../../command_line/terminal.ts";
 import type { Report } from "../../shared/report.ts";
+import { countStates } from "../../shared/rule_result.ts";
 import { shorten } from "../../shared/text.ts";
 import type { Revision } from "../catalog/catalog.ts";
 import { levelOf } from "../reports/benchmark_rules.ts";
@@ -32,77 +33,62 @@ export function endOf(outcome: Outcome, line: string): RunEnd {
   return { overview: `${markdownText(line)}\n`, problems: outcome === "ok" ? [] : [line] };
 }
 
-/** Gives the job a summary page and annotations in GitHub Actions; a summary that cannot be written fails nothing. */
+/** GitHub refuses a summary of more than 1 MiB as a whole. */
+const maxSummaryLength = 250_000;
+/** GitHub shows ten errors of a step at most; the reports have the rest, and the job summary where it has them all. */
+const maxAnnotations = 10;
+/** Outputs of the step, for later steps: the counts of rules over all reports. */
+const outputs = { failed: "fail", passed: "pass", manual: "manual", "not-applicable": "not_applicable" } as const;
+
+/** Gives the job a summary page, outputs and annotations in GitHub Actions; a file that cannot be written fails nothing. */
 export async function writeGitHubFeedback(
   reports: readonly NamedReport[],
   io: CommandIo,
   { overview, problems }: RunEnd,
 ): Promise<void> {
-  const isInSummary = await writeJobSummary(reports, io, overview);
-  await writeOutputs(reports, io);
-  if (io.env["GITHUB_ACTIONS"] !== "true") return;
-  const failing = annotations(reports, { isInSummary });
+  const { GITHUB_STEP_SUMMARY: summaryFile, GITHUB_OUTPUT: outputFile, GITHUB_ACTIONS: isInActions } = io.env;
+  const append = async (file: string, text: string, what: string): Promise<boolean> => {
+    const problem = await appendFile(file, text).catch((error: unknown) => explainWriteError(what, error));
+    if (problem !== undefined) writeLines(io, problem);
+    return problem === undefined;
+  };
+  let isInSummary = false;
+  if (summaryFile) {
+    const render = ({ report, revision }: NamedReport) =>
+      renderMarkdown(report, { color: false, width: 100, toolVersion: io.toolVersion, revision });
+    const markdown = [overview, ...reports.map(render)].filter((text) => text !== "").join("\n");
+    const isWhole = markdown.length <= maxSummaryLength;
+    const text = isWhole ? markdown : `${shorten(markdown, maxSummaryLength)}\n\n… cut short\n`;
+    isInSummary = (await append(summaryFile, text, "the job summary (GITHUB_STEP_SUMMARY)")) && isWhole;
+  }
+  if (outputFile && reports.length > 0) {
+    const checks = countStates(reports.flatMap(({ report }) => report.checks));
+    const lines = Object.entries(outputs).map(([name, state]) => `${name}=${checks[state]}\n`);
+    await append(outputFile, lines.join(""), "the outputs of the step (GITHUB_OUTPUT)");
+  }
+  if (isInActions !== "true") return;
+  const failing = annotations(reports, isInSummary ? "job summary" : "report");
   const others = problems.map((line) => `::error title=scanstream::${message(line)}`);
   for (const annotation of failing.length > 0 ? failing : others) io.terminal.write(`${annotation}\n`);
 }
-
-/** Returns true when the summary has all reports whole. */
-async function writeJobSummary(reports: readonly NamedReport[], io: CommandIo, overview: string): Promise<boolean> {
-  const summaryFile = io.env["GITHUB_STEP_SUMMARY"];
-  if (summaryFile === undefined || summaryFile === "") return false;
-  const render = ({ report, revision }: NamedReport) =>
-    renderMarkdown(report, { color: false, width: 100, toolVersion: io.toolVersion, revision });
-  const markdown = [overview, ...reports.map(render)].filter((text) => text !== "").join("\n");
-  const isWhole = markdown.length <= maxSummaryLength;
-  try {
-    await appendFile(summaryFile, isWhole ? markdown : `${shorten(markdown, maxSummaryLength)}\n\n… cut short\n`);
-    return isWhole;
-  } catch (error) {
-    writeLines(io, explainWriteError("the job summary (GITHUB_STEP_SUMMARY)", error));
-    return false;
-  }
-}
-
-/** The counts of rules over all reports as outputs of the step, for later steps: `failed`, `passed`, `manual`, `not-applicable`. */
-async function writeOutputs(reports: readonly NamedReport[], io: CommandIo): Promise<void> {
-  const file = io.env["GITHUB_OUTPUT"];
-  if (file === undefined || file === "" || reports.length === 0) return;
-  const names = { failed: "fail", passed: "pass", manual: "manual", "not-applicable": "not_applicable" } as const;
-  const lines = Object.entries(names).map(
-    ([name, state]) => `${name}=${reports.reduce((sum, { report }) => sum + report.summary[state], 0)}\n`,
-  );
-  await appendFile(file, lines.join("")).catch((error: unknown) =>
-    writeLines(io, explainWriteError("the outputs of the step (GITHUB_OUTPUT)", error)),
-  );
-}
-
-/** GitHub refuses a summary of more than 1 MiB as a whole. */
-const maxSummaryLength = 250_000;
-
-/** GitHub shows ten errors of a step at most; the reports have the rest, and the job summary where it has them all. */
-const maxAnnotations = 10;
 
 /**
  * Workflow commands that make each failing finding an annotation of the run. The runner reads them from stderr too, so
  * they never stand in a report on stdout (https://docs.github.com/actions/reference/workflow-commands).
  */
-function annotations(reports: readonly NamedReport[], page: { readonly isInSummary: boolean }): readonly string[] {
+function annotations(reports: readonly NamedReport[], place: string): readonly string[] {
   const open = reports.flatMap(({ name, report }) =>
-    report.checks.toSorted(worstFirst).flatMap((check) =>
-      check.findings
-        .filter((finding) => finding.status === "FAIL" && !finding.waived)
-        .map((finding) => {
-          const title = `${name === null ? "" : `${name} `}${check.vuln_id} ${levelOf(check)}`;
-          return { finding, line: `::error title=${property(title)}::${message(finding.detail)}` };
-        }),
-    ),
+    report.checks.toSorted(worstFirst).flatMap((check) => {
+      const title = property(`${name === null ? "" : `${name} `}${check.vuln_id} ${levelOf(check)}`);
+      const failing = check.findings.filter((finding) => finding.status === "FAIL" && !finding.waived);
+      return failing.map(({ change, detail }) => ({ change, line: `::error title=${title}::${message(detail)}` }));
+    }),
   );
   // With `--fail-on-new` the findings of the baseline are not why the job fails.
-  const rankOf = ({ finding }: (typeof open)[number]) => Number(finding.change !== "new");
+  const rankOf = ({ change }: (typeof open)[number]) => Number(change !== "new");
   const failing = open.toSorted((one, other) => rankOf(one) - rankOf(other)).map(({ line }) => line);
   const left = failing.length - maxAnnotations;
   if (left <= 0) return failing;
-  const place = page.isInSummary ? "job summary" : "report";
   return [...failing.slice(0, maxAnnotations), `::notice::${left} more findings failed; the ${place} lists them`];
 }
 

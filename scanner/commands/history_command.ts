@@ -25,9 +25,9 @@ export async function historyCommand(flags: Flags, io: CommandIo, org?: string):
   const settings = readSettings({ command: "history", flags, env: io.env });
   const { historyFormat, writeTo: directory, fromReports: folder } = settings;
   const formats = chooseFormats(historyFormats, historyFormat, directory);
-  const found = findRules(settings, { setting: "rule", names: stigRuleNames, io });
+  const found = findRules(settings, "rule", { names: stigRuleNames, io });
   const rules = settings.rule === null ? null : new Set(found);
-  const signer = await readSigning(settings, directory);
+  const signer = await readSigning(settings);
   const period = lastDays(settings.days, io.now().getTime());
   const isOfGateway = folder === null && ["SCANSTREAM_URL", "SCANSTREAM_API_KEY"].some((name) => io.env[name]);
   if (folder === null && !isOfGateway && !existsSync(runsFolder))

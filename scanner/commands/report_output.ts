@@ -48,9 +48,9 @@ export async function readReportTarget(settings: Settings, { isStdoutTerminal }:
 }
 
 /** Null: no file is written. Throws `UsageError` if `--sign` was given all the same. */
-export async function readSigning(settings: Settings, given?: NamedFile | null): Promise<Signer | null> {
-  const { output, saveArtifacts, sign, signingKey } = settings;
-  if ((given ?? output ?? fileOf(saveArtifacts)) !== null) return readSigner(sign, signingKey);
+export async function readSigning(settings: Settings): Promise<Signer | null> {
+  const { output, writeTo, saveArtifacts, sign, signingKey } = settings;
+  if ((output ?? writeTo ?? fileOf(saveArtifacts)) !== null) return readSigner(sign, signingKey);
   if (sign?.option !== "--sign") return null;
   throw new UsageError(["--sign needs --output DIR: a report on stdout cannot be signed"]);
 }

@@ -20,13 +20,14 @@ import {
   type Given,
   type Settings,
 } from "../settings/read_settings.ts";
+import { keepRun } from "../runs/kept_runs.ts";
 import { signFiles } from "../signing/sign_files.ts";
 import { readStreamConfig, startPublishing } from "../streaming/start_publishing.ts";
 import { readCriteria } from "./criteria.ts";
 import { endOf, writeGitHubFeedback } from "./github_actions.ts";
 import { createProgress, newProgress, type Progress } from "./progress.ts";
 import { finishScan, readReportTarget, readSigning, saveArtifacts, toReport, writeIdpError } from "./report_output.ts";
-import { decided, keep, openSource, reportOn, scanOrg } from "./sources.ts";
+import { decided, openSource, reportOn, scanOrg } from "./sources.ts";
 import { summarize, summaryFormats, summaryMarkdown, summaryTable, type ScanEnd } from "./summary.ts";
 
 /** `scan` of the organization of flags and variables, or of one or several of the configuration file. Resolves with the exit code. */
@@ -135,7 +136,7 @@ async function prepareScan(settings: ConnectedSettings, io: CommandIo, progress:
     const { id, tenant_id: tenantId } = stream?.registered() ?? { id: randomUUID(), tenant_id: null };
     const report = toReport(scan, criteria, { text, id, tenantId });
     const isWhole = scan.status === "completed" && !isNarrowed(settings);
-    const isKept = isWhole && (await keep({ document: scan.document, report }, criteria));
+    const isKept = isWhole && (await keepRun({ document: scan.document, report }, criteria));
     const finished = { ...criteria, target, evidenceFile: areSaved ? evidenceFile?.file : undefined };
     const { outcome, files, gateLine } = await finishScan(report, finished, { areSaved, isKept });
     await stream?.storeReport(report);

@@ -3,7 +3,7 @@ import type { CommandIo } from "../../command_line/command_io.ts";
 import { readOptionFile, type NamedFile } from "../../command_line/files.ts";
 import { writeLines } from "../../command_line/terminal.ts";
 import { parseJsonObject } from "../../shared/json.ts";
-import type { CheckResult, Report } from "../../shared/report.ts";
+import type { CheckResult } from "../../shared/report.ts";
 import { countStates } from "../../shared/rule_result.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { applyDecisions } from "../decisions/apply_decisions.ts";
@@ -72,19 +72,8 @@ async function scanNow(settings: ConnectedSettings, io: CommandIo): Promise<Sour
   if (scan.status === "cancelled") io.interrupted.throwIfAborted();
   const text = JSON.stringify(scan.document);
   const report = toReport(scan, criteria, { text });
-  await keep({ document: scan.document, report }, criteria);
+  await keepRun({ document: scan.document, report }, criteria);
   return { settings, document: scan.document, text, id: report.scan.id };
-}
-
-/** Keeps a run as the settings say, and returns true when it is kept. That it cannot be kept fails nothing. */
-export async function keep(
-  run: { readonly document: ArtifactsDocument; readonly report: Report },
-  { settings, io }: Criteria,
-): Promise<boolean> {
-  if (!settings.isKept || settings.keep === 0) return false;
-  const problem = await keepRun(run, settings.keep);
-  if (problem !== null) writeLines(io, problem);
-  return problem === null;
 }
 
 export type Evidence = Pick<Source, "document" | "text">;

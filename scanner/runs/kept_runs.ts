@@ -2,7 +2,9 @@ import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
+import type { CommandIo } from "../../command_line/command_io.ts";
 import { explainWriteError, makeDirectory } from "../../command_line/files.ts";
+import { writeLines } from "../../command_line/terminal.ts";
 import type { Report } from "../../shared/report.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import type { ArtifactsDocument } from "../evidence/artifacts_document.ts";
@@ -14,6 +16,11 @@ export const evidenceName = "evidence.json.gz";
 const reportName = "report.json.gz";
 /** The word of `--baseline` for the newest run. */
 export const lastRun = "last";
+
+interface KeptBy {
+  readonly settings: { readonly isKept: boolean; readonly keep: number };
+  readonly io: Pick<CommandIo, "terminal">;
+}
 
 /** Names of the organizations that have runs. */
 export function keptHosts(): Promise<readonly string[]> {
@@ -34,11 +41,12 @@ export async function listRuns(orgUrl: string | null) {
   });
 }
 
-/** Keeps a run, and removes the oldest beyond `keep`. Resolves with null, or with one line that says why it could not be kept. */
+/** Keeps a run as the settings say, and removes the oldest ones. Returns true when it is kept; that it cannot be fails nothing. */
 export async function keepRun(
   { document, report }: { readonly document: ArtifactsDocument; readonly report: Report },
-  keep: number,
-): Promise<string | null> {
+  { settings: { isKept, keep }, io }: KeptBy,
+): Promise<boolean> {
+  if (!isKept || keep === 0) return false;
   const place = join(runsFolder, hostName(report.scan.org_url));
   const name = nameOf(report.scan.started_at);
   const part = join(place, `.${name}`);
@@ -56,10 +64,11 @@ export async function keepRun(
     const times = await timesIn(place);
     for (const old of times.slice(0, Math.max(0, times.length - keep)))
       await rm(join(place, old), { recursive: true, force: true });
-    return null;
+    return true;
   } catch (error) {
     await rm(part, { recursive: true, force: true }).catch(() => {});
-    return `${explainWriteError(`the run to ${place}`, error)}. With --no-keep none is kept`;
+    writeLines(io, `${explainWriteError(`the run to ${place}`, error)}. With --no-keep none is kept`);
+    return false;
   }
 }
 
