@@ -11,8 +11,9 @@ import { parseJsonText } from "../evidence/json_text.ts";
 import { toContext } from "../run_scan.ts";
 import { originOf } from "../../shared/schemas/web_address.ts";
 import { compareConfiguration } from "./compare_configuration.ts";
-import { compareFindings, findingChangeKinds, isJudged } from "./compare_findings.ts";
-import type { Diff, DiffSide } from "./diff_schema.ts";
+import { compareFindings, isJudged } from "./compare_findings.ts";
+import { pairUp } from "./compare_values.ts";
+import { findingChanges, objectChanges, type Diff, type DiffSide } from "./diff_schema.ts";
 
 /** One of the two files of `diff`: a report, or evidence. */
 export interface ComparedFile {
@@ -76,8 +77,8 @@ export function compareFiles(before: ComparedFile, after: ComparedFile, orgPolic
     after: after.about,
     identical: changes.length === 0 && (objects?.length ?? 0) === 0,
     summary: {
-      findings: countChanges(findingChangeKinds, changes),
-      objects: objects === null ? null : countChanges(["added", "removed", "changed"], objects),
+      findings: countChanges(findingChanges, changes),
+      objects: objects === null ? null : countChanges(objectChanges, objects),
     },
     findings: changes,
     objects,
@@ -100,15 +101,10 @@ function requireComparable(before: ComparedFile, after: ComparedFile): void {
 
 /** A rule whose text changed has another id in DISA's revision; one that its check was not written for says so itself. */
 function compareRules(before: readonly CheckResult[], after: readonly CheckResult[]): NonNullable<Diff["rules"]> {
-  const [old, now] = [before, after].map((rules) => new Map(rules.map((rule) => [rule.vuln_id, rule])));
-  return [...after, ...before.filter(({ vuln_id: vulnId }) => now?.has(vulnId) !== true)].flatMap((rule) => {
-    const { check, vuln_id } = rule;
-    const was = old?.get(vuln_id);
-    if (was !== undefined && was !== rule && was.rule_id === rule.rule_id && isJudged(was) === isJudged(rule))
-      return [];
-    const change = was === undefined ? "added" : was === rule ? "removed" : "changed";
-    return [{ check, vuln_id, change }];
-  });
+  const { pairs, removed, added } = pairUp(before, after, { idOf: ({ vuln_id: vulnId }) => vulnId });
+  const changed = pairs.filter(([old, now]) => old.rule_id !== now.rule_id || isJudged(old) !== isJudged(now));
+  const kinds = { changed: changed.map(([, now]) => now), added, removed };
+  return objectChanges.flatMap((change) => kinds[change].map(({ check, vuln_id }) => ({ check, vuln_id, change })));
 }
 
 function countChanges<Kind extends string>(kinds: readonly Kind[], found: readonly { readonly change: Kind }[]) {

@@ -1,29 +1,14 @@
 import type { CheckResult, Finding } from "../../shared/report.ts";
 import { isHolding } from "../../shared/rule_result.ts";
-import type { Diff } from "./diff_schema.ts";
+import { findingChanges, type Diff, type FindingChange } from "./diff_schema.ts";
 import { isUnreadable } from "../../shared/history/observation.ts";
 import { sortBy } from "../checks/parsing/names.ts";
 import { pairUp } from "./compare_values.ts";
 
-export type ComparedVerdict = NonNullable<Diff["findings"][number]["before"]>;
-type FindingChange = Diff["findings"][number];
-export type FindingChangeKind = FindingChange["change"];
-
-/** In the order in which they are listed. */
-export const findingChangeTitles: Readonly<Record<FindingChangeKind, string>> = {
-  new: "New",
-  verdict_moved: "Verdict changed",
-  reason_moved: "Reason changed",
-  value_changed: "Value changed",
-  resolved: "Resolved",
-  gone: "No longer there",
-};
-export const findingChangeKinds = Object.keys(findingChangeTitles) as readonly FindingChangeKind[];
-
 /** Differences of two scans of an organization. The order of findings, and what says when they were found, makes none. */
 export function compareFindings(before: readonly CheckResult[], after: readonly CheckResult[]) {
-  const keys = { idOf: ({ check }: CheckResult) => check, nameOf: ({ check }: CheckResult) => check };
-  const { pairs, removed, added } = pairUp(before.filter(isJudged), after.filter(isJudged), keys);
+  const idOf = ({ check }: CheckResult) => check;
+  const { pairs, removed, added } = pairUp(before.filter(isJudged), after.filter(isJudged), { idOf });
   const changes = pairs.flatMap(([old, now]) => compareCheck(old, now));
   /** Checks that only one of the two scans evaluated: nothing is said about them. */
   const notCompared: Diff["not_compared"] = [
@@ -32,7 +17,7 @@ export function compareFindings(before: readonly CheckResult[], after: readonly 
   ];
   return {
     changes: sortBy(changes, ({ change, check, resource: { name, id } }) =>
-      [findingChangeKinds.indexOf(change), check, name, id].join("\0"),
+      [findingChanges.indexOf(change), check, name, id].join("\0"),
     ),
     notCompared,
   };
@@ -49,7 +34,7 @@ function compareCheck(before: CheckResult, after: CheckResult): readonly Finding
     nameOf: ({ resource: { type, name } }) => JSON.stringify([type, name]),
   });
   const isIncomplete = after.findings.some(standsForMissingEvidence);
-  const toChange = (change: FindingChangeKind, old: Finding | null, now: Finding | null): FindingChange => {
+  const toChange = (change: FindingChange["change"], old: Finding | null, now: Finding | null): FindingChange => {
     const { type = "", id = "", name = "" } = (now ?? old)?.resource ?? {};
     const { check, severity } = after;
     return { change, check, severity, resource: { type, id, name }, before: toVerdict(old), after: toVerdict(now) };
@@ -64,7 +49,7 @@ function compareCheck(before: CheckResult, after: CheckResult): readonly Finding
   ];
 }
 
-function kindOfMove(old: Finding, now: Finding): FindingChangeKind | null {
+function kindOfMove(old: Finding, now: Finding): FindingChange["change"] | null {
   if (old.status !== now.status) return isHolding(now) && !isHolding(old) ? "resolved" : "verdict_moved";
   if (old.reason !== now.reason) return "reason_moved";
   return old.actual === now.actual && old.expected === now.expected ? null : "value_changed";

@@ -79,10 +79,10 @@ function canonical(value: unknown): string {
 export function pairUp<Item>(
   before: readonly Item[],
   after: readonly Item[],
-  keys: { readonly idOf: (item: Item) => string; readonly nameOf: (item: Item) => string },
+  { idOf, nameOf = idOf }: { readonly idOf: (item: Item) => string; readonly nameOf?: (item: Item) => string },
 ) {
-  const byId = pairBy(before, after, { keyOf: keys.idOf, most: Infinity });
-  const byName = pairBy(byId.removed, byId.added, { keyOf: keys.nameOf, most: 1 });
+  const byId = pairBy(before, after, { keyOf: idOf, most: Infinity });
+  const byName = pairBy(byId.removed, byId.added, { keyOf: nameOf, most: 1 });
   return { ...byName, pairs: [...byId.pairs, ...byName.pairs] };
 }
 

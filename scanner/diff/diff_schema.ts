@@ -12,6 +12,10 @@ const sideSchema = v.object({
   scan_id: described(v.nullable(v.string()), "Null for artifacts"),
 });
 
+/** In the order in which they are listed. */
+export const findingChanges = ["new", "verdict_moved", "reason_moved", "value_changed", "resolved", "gone"] as const;
+export const objectChanges = ["added", "removed", "changed"] as const;
+
 const verdictSchema = v.object({
   status: statusSchema,
   reason: v.nullable(manualReasonSchema),
@@ -21,7 +25,7 @@ const verdictSchema = v.object({
 
 const findingChangeSchema = v.object({
   change: described(
-    v.picklist(["new", "verdict_moved", "reason_moved", "value_changed", "resolved", "gone"]),
+    v.picklist(findingChanges),
     "new: there was none; resolved: it was open, and passes now or its resource is gone; gone: no longer there, and it was not open or could not be judged again; else of status, reason and value the first that differs",
   ),
   check: v.string(),
@@ -38,7 +42,7 @@ const fieldChangeSchema = v.object({
 });
 
 const objectChangeSchema = v.object({
-  change: v.picklist(["added", "removed", "changed"]),
+  change: v.picklist(objectChanges),
   type: described(v.string(), "policy, policy_rule, app, zone, …"),
   id: v.string(),
   name: v.string(),
@@ -59,15 +63,8 @@ export const diffSchema = v.object({
   after: sideSchema,
   identical: v.boolean(),
   summary: v.object({
-    findings: v.object({
-      new: count,
-      verdict_moved: count,
-      reason_moved: count,
-      value_changed: count,
-      resolved: count,
-      gone: count,
-    }),
-    objects: v.nullable(v.object({ added: count, removed: count, changed: count })),
+    findings: v.object(v.entriesFromList(findingChanges, count)),
+    objects: v.nullable(v.object(v.entriesFromList(objectChanges, count))),
   }),
   findings: v.array(findingChangeSchema),
   objects: v.nullable(v.array(objectChangeSchema)),
@@ -80,16 +77,13 @@ export const diffSchema = v.object({
     "Checks that only one of the two evaluated",
   ),
   rules: described(
-    v.nullable(
-      v.array(
-        v.object({ check: v.string(), vuln_id: v.string(), change: v.picklist(["added", "removed", "changed"]) }),
-      ),
-    ),
+    v.nullable(v.array(v.object({ check: v.string(), vuln_id: v.string(), change: v.picklist(objectChanges) }))),
     "What differs between the two revisions of the STIG, not in the org; null: both have the same one",
   ),
 });
 
 export type Diff = Output<typeof diffSchema>;
 export type DiffSide = Diff["before"];
+export type FindingChange = Diff["findings"][number];
 export type ObjectChange = NonNullable<Diff["objects"]>[number];
 export type FieldChange = ObjectChange["fields"][number];

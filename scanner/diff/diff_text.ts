@@ -1,7 +1,6 @@
-import { findingChangeKinds, findingChangeTitles, type ComparedVerdict } from "./compare_findings.ts";
 import { vulnIdOf } from "../../shared/rule_names.ts";
 import { categoryNames } from "../../shared/severity.ts";
-import type { Diff, FieldChange, ObjectChange } from "./diff_schema.ts";
+import { objectChanges, type Diff, type FindingChange, type ObjectChange } from "./diff_schema.ts";
 import { printable, wrapText } from "../../command_line/terminal.ts";
 import { shorten, toLine } from "../../shared/text.ts";
 import { verdictOf } from "../reports/result_text.ts";
@@ -12,14 +11,12 @@ const maxValueLength = 200;
 
 /** Text for people in a terminal. */
 export function renderText(diff: Diff, { width }: { readonly width: number }): string {
-  const findings = findingChangeKinds.flatMap((kind) => {
-    const found = diff.findings.filter(({ change }) => change === kind);
-    if (found.length === 0) return [];
+  const findings = [...Map.groupBy(diff.findings, ({ change }) => change)].flatMap(([kind, found]) => {
     const lines = found.flatMap(({ check, severity, resource, before, after }) => [
       `  ${vulnIdOf(check)} ${categoryNames[severity]}: ${resource.type} "${resource.name}"`,
       `    ${verdictText(before, after)} → ${verdictText(after, before)}`,
     ]);
-    return [findingChangeTitles[kind], ...lines, ""];
+    return [findingTitles[kind], ...lines, ""];
   });
   const limits = limitLines(diff);
   const sides = [diff.before, diff.after].map(({ file, ended_at: at }) => `${file} (${at})`);
@@ -37,13 +34,21 @@ export function renderText(diff: Diff, { width }: { readonly width: number }): s
     .join("\n");
 }
 
-const objectChangeTitles = { added: "Added", removed: "Removed", changed: "Changed" } as const;
+const findingTitles: Readonly<Record<FindingChange["change"], string>> = {
+  new: "New",
+  verdict_moved: "Verdict changed",
+  reason_moved: "Reason changed",
+  value_changed: "Value changed",
+  resolved: "Resolved",
+  gone: "No longer there",
+};
+const objectTitles = { added: "Added", removed: "Removed", changed: "Changed" } as const;
 
 function objectLines({ change, type, name, id, fields, checks }: ObjectChange): readonly string[] {
   const title = name === id ? name : `"${name}" (${id})`;
   return [
-    `${objectChangeTitles[change]}: ${type.replaceAll("_", " ")} ${title}`,
-    ...fields.map(({ path, from, to }: FieldChange) => `  ${path}: ${valueText(from)} → ${valueText(to)}`),
+    `${objectTitles[change]}: ${type.replaceAll("_", " ")} ${title}`,
+    ...fields.map(({ path, from, to }) => `  ${path}: ${valueText(from)} → ${valueText(to)}`),
     `  ${checks.length === 0 ? "no rule examines it" : `examined for ${idsOf(checks)}`}`,
   ];
 }
@@ -56,7 +61,7 @@ function wrapLine(line: string, width: number): readonly string[] {
 }
 
 /** `FAIL 120 minutes`, with what was expected where the other side expected something else. */
-function verdictText(verdict: ComparedVerdict | null, other: ComparedVerdict | null): string {
+function verdictText(verdict: FindingChange["before"], other: FindingChange["before"]): string {
   if (verdict === null) return "none";
   const { expected, actual } = verdict;
   const wanted = other === null || other.expected === expected ? "" : `, expected ${shorten(expected, maxValueLength)}`;
@@ -79,13 +84,13 @@ function summaryText({ identical, summary }: Diff): string {
     const words = parts.map(([kind, count]) => `${count} ${titles[kind]?.toLowerCase() ?? kind}`);
     return words.length === 0 ? [] : [`${name}: ${words.join(", ")}`];
   };
-  const findings = part("findings", summary.findings, findingChangeTitles);
-  return [...findings, ...part("configuration", summary.objects ?? {}, objectChangeTitles)].join("; ");
+  const findings = part("findings", summary.findings, findingTitles);
+  return [...findings, ...part("configuration", summary.objects ?? {}, objectTitles)].join("; ");
 }
 
 /** Limits of the comparison, a line each. */
 function limitLines({ before: old, after: now, evidence, not_compared: notCompared, rules }: Diff): readonly string[] {
-  const ofRules = (["added", "removed", "changed"] as const).flatMap((change) => {
+  const ofRules = objectChanges.flatMap((change) => {
     const ids = (rules ?? []).filter((rule) => rule.change === change).map(({ vuln_id: vulnId }) => vulnId);
     return ids.length === 0 ? [] : [`${ids.length} ${change} (${ids.join(", ")})`];
   });
