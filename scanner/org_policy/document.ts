@@ -1,12 +1,10 @@
-import type { InferOutput } from "valibot";
 import type { Finding, ReportedOrgPolicy } from "../../shared/report.ts";
+import type { Output } from "../../shared/schemas/primitives.ts";
 import type { ParameterValues } from "../checks/parameter.ts";
 import type { orgPolicySchemaOf } from "./schema.ts";
 
 /** The organization's document. */
-export type OrgPolicy = Frozen<InferOutput<ReturnType<typeof orgPolicySchemaOf>>>;
-
-type Frozen<Value> = Value extends object ? { readonly [Name in keyof Value]: Frozen<Value[Name]> } : Value;
+export type OrgPolicy = Output<ReturnType<typeof orgPolicySchemaOf>>;
 
 type EntryOf<Name extends "session_policies" | "apps" | "api_tokens"> = NonNullable<OrgPolicy[Name]>[number];
 export type AppEntry = EntryOf<"apps">;

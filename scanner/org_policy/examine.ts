@@ -22,62 +22,46 @@ export function examineOrgPolicy(policy: OrgPolicy, at: string, artifacts: Colle
     not_in_force_yet: `in force from ${policy.approved_on}: until then it decides nothing`,
   };
   const ineffective = artifacts === null ? [] : ineffectiveNames(policy, artifacts);
-  const covered = sections.map((section) => ({ ...section, said: section.say(policy) }));
+  const said = contentOf(policy);
+  const notCovered = Object.keys(said).filter((rules) => said[rules] === undefined && rules !== siemRule);
   return {
     lines: [
       `${citationOf(policy)} for ${policy.org_url}, ${standings[standing]}`,
-      ...covered.filter(({ said }) => said !== null).map(({ rules, said }) => `${rules.join(", ")}: ${said}`),
-      ...covered
-        .filter(({ said, isAlternative }) => said === null && isAlternative !== true)
-        .map(({ rules }) => `${rules.join(", ")}: not covered, the STIG alone decides`),
+      ...Object.entries(said).flatMap(([rules, text]) => (text === undefined ? [] : [`${rules}: ${text}`])),
+      ...notCovered.map((rules) => `${rules}: not covered, the STIG alone decides`),
       ...ineffective,
     ],
     isFine: standing === "in_force" && ineffective.length === 0,
   };
 }
 
-interface Section {
-  /** V-numbers. */
-  readonly rules: readonly string[];
-  /** Null: the document says nothing about it. */
-  readonly say: (policy: OrgPolicy) => string | null;
-  /** True if the rule can pass without it. */
-  readonly isAlternative?: true;
-}
+/** The rule that can pass without its part of the document. */
+const siemRule = "V-273202";
 
-function counted(list: readonly unknown[] | undefined, one: string, many = `${one}s`): string | null {
-  return list === undefined ? null : `${list.length} ${list.length === 1 ? one : many}`;
+/** What the document says for each rule; undefined: nothing. */
+function contentOf(policy: OrgPolicy): Readonly<Record<string, string | undefined>> {
+  const { session_policies: sessions, apps, api_tokens: tokens, anonymizers, siem } = policy;
+  const { certificate_authorities: authorities, user_sourcing: sourcing, okta_subdomain: subdomain } = policy;
+  return {
+    "V-279691": sessions && counted(sessions, "session policy", "session policies"),
+    "V-279693": apps && counted(apps, "app or policy of apps", "apps or policies of apps"),
+    "V-279689, V-279690": tokens && counted(tokens, "API token"),
+    "V-279692":
+      anonymizers === "okta_managed"
+        ? "Okta's own list of anonymizers"
+        : anonymizers && `${counted(anonymizers.ranges, "range")} of ${anonymizers.source} of ${anonymizers.date}`,
+    "V-273207": authorities && counted(authorities, "certificate"),
+    "V-273188, V-273189": sourcing && `accounts come from ${sources[sourcing]}`,
+    "V-273192": subdomain && "no sign-in at the Okta subdomain",
+    [siemRule]: siem && `the service app ${siem.client_id} reads the System Log`,
+  };
 }
-
-const sections: readonly Section[] = [
-  { rules: ["V-279691"], say: (policy) => counted(policy.session_policies, "session policy", "session policies") },
-  { rules: ["V-279693"], say: (policy) => counted(policy.apps, "app or policy of apps", "apps or policies of apps") },
-  { rules: ["V-279689", "V-279690"], say: (policy) => counted(policy.api_tokens, "API token") },
-  {
-    rules: ["V-279692"],
-    say({ anonymizers }) {
-      if (anonymizers === undefined) return null;
-      if (anonymizers === "okta_managed") return "Okta's own list of anonymizers";
-      return `${counted(anonymizers.ranges, "range")} of ${anonymizers.source} of ${anonymizers.date}`;
-    },
-  },
-  { rules: ["V-273207"], say: (policy) => counted(policy.certificate_authorities, "certificate") },
-  {
-    rules: ["V-273188", "V-273189"],
-    say: ({ user_sourcing: sourcing }) => (sourcing === undefined ? null : `accounts come from ${sources[sourcing]}`),
-  },
-  {
-    rules: ["V-273192"],
-    say: ({ okta_subdomain: subdomain }) => (subdomain === undefined ? null : "no sign-in at the Okta subdomain"),
-  },
-  {
-    rules: ["V-273202"],
-    say: ({ siem }) => (siem === undefined ? null : `the service app ${siem.client_id} reads the System Log`),
-    isAlternative: true,
-  },
-];
 
 const sources = { okta: "Okta", directory: "a directory", both: "Okta and a directory" } as const;
+
+function counted(list: readonly unknown[], one: string, many = `${one}s`): string {
+  return `${list.length} ${list.length === 1 ? one : many}`;
+}
 
 /** Absent names of a kind that are compared with those of the org, of which there may be ten thousand. */
 const maxAdvised = 10;

@@ -74,7 +74,7 @@ export interface FollowedOrgPolicy {
   readonly refresh: () => Promise<unknown>;
 }
 
-export async function followOrgPolicy(
+export function followOrgPolicy(
   source: NamedFile | null,
   expected: Expected,
   say: (text: string) => void,

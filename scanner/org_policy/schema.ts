@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { readAddressRange } from "../checks/parsing/address_ranges.ts";
 import type { Parameter, ParameterValues } from "../checks/parameter.ts";
 import { isDay } from "../../shared/decisions/expiry.ts";
+import { described } from "../../shared/schemas/primitives.ts";
 
 export const orgPolicyFormat = "scanstream.org_policy/1";
 
@@ -29,11 +30,10 @@ const digest = v.pipe(
 );
 
 const zoneLists = {
-  zones_allowed: v.exactOptional(v.pipe(zoneNames, v.description("Access is allowed from these, and from no other"))),
-  zones_denied: v.exactOptional(v.pipe(zoneNames, v.description("Access is denied from these"))),
+  zones_allowed: v.exactOptional(described(zoneNames, "Access is allowed from these, and from no other")),
+  zones_denied: v.exactOptional(described(zoneNames, "Access is denied from these")),
 };
-const zonesMessage = "expected zones_allowed or zones_denied, with at least one zone";
-const oneListMessage = "expected each zone in zones_allowed or in zones_denied, and not in both";
+type ZoneLists = v.InferOutput<v.ObjectSchema<typeof zoneLists, undefined>>;
 
 /**
  * The schema of the organization's Access Control policy as data: what DISA's rules compare an org with, and no API shows.
@@ -48,23 +48,19 @@ export function orgPolicySchemaOf(parameters: readonly Parameter[]) {
       v.check((text) => URL.canParse(text) && new URL(text).origin === text, originMessage),
       v.description("The org that it is about"),
     ),
-    approved_by: v.pipe(name, v.description("The person who read and approved it")),
-    approved_on: v.pipe(day, v.description("The first day on which it decides")),
-    expires: v.pipe(day, v.description("The last day on which it decides")),
-    reference: v.pipe(name, v.description("Title or number, and version, of the organization's own document")),
+    approved_by: described(name, "The person who read and approved it"),
+    approved_on: described(day, "The first day on which it decides"),
+    expires: described(day, "The last day on which it decides"),
+    reference: described(name, "Title or number, and version, of the organization's own document"),
     limits: v.exactOptional(
-      v.pipe(
+      described(
         strict(Object.fromEntries(parameters.map(limit))) as v.GenericSchema<ParameterValues>,
-        v.description("The organization's values in place of the STIG's; results count by the STIG"),
+        "The organization's values in place of the STIG's; results count by the STIG",
       ),
     ),
     session_policies: v.exactOptional(
       unique(
-        v.pipe(
-          strict({ policy: v.pipe(name, v.description("Its name; *: every other one")), ...zoneLists }),
-          v.check((entry) => hasZones(entry), zonesMessage),
-          v.check((entry) => isConsistent(entry), oneListMessage),
-        ),
+        withZones({ policy: described(name, "Its name; *: every other one") }),
         ({ policy }) => policy,
         "session policies",
       ),
@@ -72,14 +68,11 @@ export function orgPolicySchemaOf(parameters: readonly Parameter[]) {
     apps: v.exactOptional(
       unique(
         v.pipe(
-          strict({
-            app: v.exactOptional(v.pipe(name, v.description("Its label; *: every other one"))),
-            policy: v.exactOptional(v.pipe(name, v.description("The authentication policy of its apps"))),
-            ...zoneLists,
+          withZones({
+            app: v.exactOptional(described(name, "Its label; *: every other one")),
+            policy: v.exactOptional(described(name, "The authentication policy of its apps")),
           }),
           v.check(({ app, policy }) => (app === undefined) !== (policy === undefined), "expected app or policy"),
-          v.check((entry) => hasZones(entry), zonesMessage),
-          v.check((entry) => isConsistent(entry), oneListMessage),
         ),
         ({ app, policy }) => JSON.stringify([app, policy]),
         "apps and policies",
@@ -88,10 +81,10 @@ export function orgPolicySchemaOf(parameters: readonly Parameter[]) {
     api_tokens: v.exactOptional(
       unique(
         strict({
-          token: v.pipe(name, v.description("Its name")),
-          owner: v.pipe(name, v.description("The login of the account that it was made for")),
-          roles: v.pipe(list(name, maxNames, "names of roles"), v.description("The roles that this account holds")),
-          zones: v.pipe(zoneNames, v.description("The zones of the application that calls the API")),
+          token: described(name, "Its name"),
+          owner: described(name, "The login of the account that it was made for"),
+          roles: described(list(name, maxNames, "names of roles"), "The roles that this account holds"),
+          zones: described(zoneNames, "The zones of the application that calls the API"),
           purpose: name,
         }),
         ({ token }) => token,
@@ -104,7 +97,7 @@ export function orgPolicySchemaOf(parameters: readonly Parameter[]) {
           v.literal("okta_managed"),
           strict({
             ranges: v.pipe(list(range, maxEntries, "ranges"), v.minLength(1, "expected at least one range")),
-            source: v.pipe(name, v.description("The CSSP's list")),
+            source: described(name, "The CSSP's list"),
             date: day,
           }),
         ],
@@ -113,7 +106,7 @@ export function orgPolicySchemaOf(parameters: readonly Parameter[]) {
     ),
     certificate_authorities: v.exactOptional(
       unique(
-        strict({ sha256: v.pipe(digest, v.description("Of the whole certificate")), name }),
+        strict({ sha256: described(digest, "Of the whole certificate"), name }),
         ({ sha256 }) => sha256.replaceAll(":", "").toLowerCase(),
         "certificates",
       ),
@@ -122,13 +115,13 @@ export function orgPolicySchemaOf(parameters: readonly Parameter[]) {
     okta_subdomain: v.exactOptional(
       strict({
         use: v.literal("not_used", 'expected "not_used"'),
-        prevented_by: v.pipe(name, v.description("How sign-in there is prevented")),
+        prevented_by: described(name, "How sign-in there is prevented"),
       }),
     ),
     siem: v.exactOptional(
       strict({
-        method: v.pipe(name, v.description("How the SIEM pulls the System Log")),
-        client_id: v.pipe(name, v.description("The service app that it uses")),
+        method: described(name, "How the SIEM pulls the System Log"),
+        client_id: described(name, "The service app that it uses"),
       }),
     ),
   });
@@ -158,6 +151,22 @@ function strict<const Entries extends v.ObjectEntries>(entries: Entries) {
   });
 }
 
+/** An entry about access by zone, which names a zone. */
+function withZones<const Entries extends v.ObjectEntries>(entries: Entries) {
+  const zonesOf = (entry: ZoneLists) => [entry.zones_allowed ?? [], entry.zones_denied ?? []] as const;
+  return v.pipe(
+    strict({ ...entries, ...zoneLists }),
+    v.check(
+      (entry) => zonesOf(entry).some((zones) => zones.length > 0),
+      "expected zones_allowed or zones_denied, with at least one zone",
+    ),
+    v.check((entry) => {
+      const [allowed, denied] = zonesOf(entry);
+      return !allowed.some((zone) => denied.includes(zone));
+    }, "expected each zone in zones_allowed or in zones_denied, and not in both"),
+  );
+}
+
 function list<Item extends v.GenericSchema>(item: Item, most: number, what: string) {
   const message = `expected a list of at most ${most} ${what}`;
   return v.pipe(v.array(item, message), v.maxLength(most, message));
@@ -178,17 +187,4 @@ function unique<Item extends v.GenericSchema>(item: Item, keyOf: (entry: v.Infer
       }
     }),
   );
-}
-
-function hasZones({ zones_allowed: allowed = [], zones_denied: denied = [] }: ZoneLists): boolean {
-  return allowed.length + denied.length > 0;
-}
-
-function isConsistent({ zones_allowed: allowed = [], zones_denied: denied = [] }: ZoneLists): boolean {
-  return !allowed.some((zone) => denied.includes(zone));
-}
-
-interface ZoneLists {
-  readonly zones_allowed?: readonly string[];
-  readonly zones_denied?: readonly string[];
 }
