@@ -1,7 +1,6 @@
 import * as v from "valibot";
-import type { JsonObject } from "../../shared/json.ts";
+import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import { missingReasons } from "../../shared/schemas/finding.ts";
-import { byId, json, listOf, text, time, type Schema } from "./schemas.ts";
 
 export type MissingReason = (typeof missingReasons)[number];
 
@@ -31,6 +30,33 @@ export interface MissingEvidence<Value = unknown> {
   /** The part that arrived before the failure (the first pages of a list): enough for a FAIL, never for a PASS. */
   readonly partial: Value | null;
   readonly read?: ReadFact;
+}
+
+// The messages are for a person whose file is refused.
+export const text = v.string("and should be a text");
+export const time = v.pipe(
+  text,
+  v.check((value) => !Number.isNaN(Date.parse(value)), "and should be a time as in 2026-01-31T12:00:00.000Z"),
+  // In one form, because validities are compared as texts.
+  v.transform((value) => new Date(value).toISOString()),
+);
+// Not narrowed further: a check reads the provider's JSON leniently, field by field.
+const json = v.custom<JsonObject>(isJsonObject, "and should be an object");
+
+type Schema<Value> = v.GenericSchema<unknown, Value>;
+
+export function listOf<Value>(value: Schema<Value>): Schema<readonly Value[]> {
+  return v.array(value, "and should be a list");
+}
+
+/** Not `v.record`, which leaves out ids such as `constructor` and `__proto__`: a provider may have those too. */
+function byId<Value>(value: Schema<Value>): Schema<Readonly<Record<string, Value>>> {
+  return v.pipe(
+    json,
+    v.transform((object) => new Map(Object.entries(object))),
+    v.map(v.string(), value),
+    v.transform((values) => Object.fromEntries(values)),
+  );
 }
 
 const read = v.exactOptional(v.object({ request: text, at: time }));

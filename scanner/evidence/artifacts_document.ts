@@ -1,8 +1,7 @@
 import * as v from "valibot";
 import { ContentError } from "../../shared/usage_error.ts";
-import { collectedArtifacts } from "./artifacts.ts";
+import { collectedArtifacts, listOf, text, time } from "./artifacts.ts";
 import { isJsonObject } from "../../shared/json.ts";
-import { listOf, text, time } from "./schemas.ts";
 import { parseJsonText } from "./json_text.ts";
 
 export const artifactsSchema = "scanstream.artifacts/1.1";

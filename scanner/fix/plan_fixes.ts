@@ -2,12 +2,13 @@ import type { CheckResult } from "../../shared/report.ts";
 import { openFindings } from "../../shared/rule_result.ts";
 import { catalog } from "../catalog/catalog.ts";
 import type { ParameterValues } from "../checks/parameter.ts";
+import { sortBy } from "../checks/parsing/names.ts";
 import type { CollectedArtifacts } from "../evidence/artifacts.ts";
-import type { Failed, PlannedChange, Planner } from "./planned_change.ts";
-import { appRules } from "./planners/app_rules.ts";
+import { isDeparture } from "../org_policy/document.ts";
+import type { Failed, PlannedChange, PlannedOrg, Planner } from "./planned_change.ts";
 import { anonymizerZone, apiTokens, logStream, oktaVerify } from "./planners/org_objects.ts";
 import { passwordPolicies } from "./planners/password_policies.ts";
-import { sessionRules } from "./planners/session_rules.ts";
+import { appRules, sessionRules } from "./planners/policy_rules.ts";
 import { signInPages } from "./planners/sign_in_pages.ts";
 import { addressOf, type Attribute, type TerraformResource, type Variable } from "./terraform.ts";
 
@@ -70,11 +71,7 @@ export function planFixes(
   const byHand: ByHand[] = [];
   const planned: Planned[] = [];
   for (const failed of open) {
-    const change =
-      failed.attested ??
-      planners[placeOf(failed)]?.plan(failed, { artifacts, parameters }) ??
-      withoutTerraform[failed.check.name] ??
-      "the provider has no resource";
+    const change = changeOf(failed, planners[placeOf(failed)], { artifacts, parameters });
     if (typeof change === "string") byHand.push({ ...failed, why: change });
     else planned.push({ failed, change });
   }
@@ -88,11 +85,20 @@ export function planFixes(
   const variables = new Map(fixed.flatMap(({ change }) => change.variables ?? []).map((one) => [one.name, one]));
   return {
     resources: groups.map(resourceOf),
-    variables: [...variables.values()].toSorted((one, other) => (one.name < other.name ? -1 : 1)),
+    variables: sortBy([...variables.values()], ({ name }) => name),
     fixed: fixed.map(({ failed }) => failed),
     byHand,
     accepted: all.filter(({ finding }) => finding.waived),
   };
+}
+
+/** The change that makes a finding pass, or why it is left to a person. */
+function changeOf(failed: Failed, planner: Planner | undefined, org: PlannedOrg): PlannedChange | string {
+  const { attested, check, finding } = failed;
+  if (attested !== undefined) return attested;
+  if (planner === undefined) return withoutTerraform[check.name] ?? "the provider has no resource";
+  if (isDeparture(finding)) return "it departs from the organization's document, whose words the steps below have";
+  return planner.plan(failed, org);
 }
 
 function failedFindings(results: readonly CheckResult[]): readonly Failed[] {

@@ -53,9 +53,6 @@ export interface NewValue {
   readonly was: string;
 }
 
-/** Why a finding that departs from the organization's document is left to a person. */
-export const departs = "it departs from the organization's document, whose words the steps below have";
-
 /** The planner of some checks. A text instead of a change says why the finding is left to a person. */
 export interface Planner {
   readonly checks: readonly string[];

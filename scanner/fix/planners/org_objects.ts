@@ -5,10 +5,8 @@ import { explicitActivityOf } from "../../checks/parsing/activity.ts";
 import { readTexts, showValue } from "../../checks/parsing/fields.ts";
 import { nameOf } from "../../checks/parsing/names.ts";
 import { entriesOf, type Evidence, type JsonList } from "../../evidence/artifacts.ts";
-import { isDeparture } from "../../org_policy/document.ts";
 import {
   below,
-  departs,
   foundObject,
   freeName,
   idOf,
@@ -40,8 +38,7 @@ const zoneKind: ResourceKind = {
 /** V-279692: the zone that blocks anonymizers is switched on; where the org has none, a new one blocks them. */
 export const anonymizerZone: Planner = {
   checks: ["network_zone_block_anonymized_proxies"],
-  plan({ finding }, { artifacts }) {
-    if (isDeparture(finding)) return departs;
+  plan(_failed, { artifacts }) {
     const zones = entriesOf(artifacts.network_zones);
     // Exceptions in a zone are a decision of a person.
     const zone = zones.find(
@@ -139,7 +136,6 @@ const tokenKind: ResourceKind = {
 export const apiTokens: Planner = {
   checks: ["apitoken_restricted_to_network_zone"],
   plan({ finding }, { artifacts }) {
-    if (isDeparture(finding)) return departs;
     const token = foundObject(artifacts.api_tokens, finding);
     if (token === undefined) return "the evidence does not name the token";
     const id = String(token["id"]);
