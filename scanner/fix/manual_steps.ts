@@ -93,7 +93,7 @@ interface BoundPolicy {
 
 /** The last rule comes first, so that nobody outside the zones comes to a rule that asks less of them. */
 function policySteps(items: readonly ByHand[], { policyId, apps: names, artifacts }: BoundPolicy): readonly string[] {
-  const apps = `Open Security > Authentication Policies and the policy of ${listTexts(names)}`;
+  const apps = `Open Security > App sign-in policies (Authentication Policies) and the policy of ${listTexts(names)}`;
   const departures = items.filter(({ finding }) => isDeparture(finding)).map(({ finding }) => finding.expected);
   if (departures.length > 0) return [apps, ...[...new Set(departures)].map((said) => `Change its rules to ${said}`)];
   const { app_policy_rules: byId, network_zones, built_in_groups } = artifacts;

@@ -94,7 +94,9 @@ describe("plan.md", () => {
     expect(text).toMatch(/\d+\. .*Global Session Policy and the policy "Shadowed"\n/);
     expect(text).toMatch(/\d+\. Edit the rule "All of them": set "IF User's IP is"/);
     expect(text).toMatch(/\d+\. Review the rule "Never reached": .* denies them\n/);
-    expect(text).toMatch(/\d+\. .*Authentication Policies and the policy of .*"Travel portal"/);
+    expect(text).toMatch(
+      /\d+\. .*App sign-in policies \(Authentication Policies\) and the policy of .*"Travel portal"/,
+    );
     expect(text).toMatch(/\d+\. Edit the rule "Catch-all Rule": set "Access is" to Denied/);
   });
 
