@@ -15,16 +15,6 @@ import type { OwnValues } from "../org_policy/document.ts";
 import { collectors, createPartReader, evidenceOf, type CollectorContext } from "./collectors.ts";
 import type { IdpClient } from "../okta/idp_client.ts";
 
-/** Fetches artifacts, each once, however many checks ask for it; the client bounds how many requests are under way. */
-export interface Collection {
-  /** Resolves when all of them are in `artifacts()`; rejects only when the scan is aborted. */
-  obtain(names: readonly ArtifactName[]): Promise<CollectedArtifacts>;
-  /** All that one check needs: its artifacts, then its conditional ones. */
-  obtainFor(check: Check): Promise<CollectedArtifacts>;
-  /** Each with where and when it was read. A copy: later ones do not appear in it. */
-  artifacts(): CollectedArtifacts;
-}
-
 /** Callback for each artifact and how long it took, by its own clock. */
 export interface CollectionTrace {
   nowMs(): number;
@@ -39,7 +29,8 @@ export interface CollectionOptions {
   readonly now?: () => Date;
 }
 
-export function createCollection(client: IdpClient, options: CollectionOptions = {}): Collection {
+/** Fetches artifacts, each once, however many checks ask for it; the client bounds how many requests are under way. */
+export function createCollection(client: IdpClient, options: CollectionOptions = {}) {
   const { signal, values = {}, trace, now = () => new Date() } = options;
   const started = new Map<ArtifactName, Promise<unknown>>();
   const collected: Partial<Record<ArtifactName, Evidence<unknown>>> = {};
@@ -52,11 +43,13 @@ export function createCollection(client: IdpClient, options: CollectionOptions =
 
   return { obtain, obtainFor, artifacts };
 
+  /** Resolves when all of them are in `artifacts()`; rejects only when the scan is aborted. */
   async function obtain(names: readonly ArtifactName[]): Promise<CollectedArtifacts> {
     await Promise.all(names.map((name) => start(name)));
     return artifacts();
   }
 
+  /** All that one check needs: its artifacts, then its conditional ones. */
   async function obtainFor(check: Check): Promise<CollectedArtifacts> {
     for (;;) {
       const missing = artifactsReadBy(check, artifacts(), values).filter((name) => !(name in collected));
@@ -97,6 +90,7 @@ export function createCollection(client: IdpClient, options: CollectionOptions =
     return evidenceOf(await client.getList(request));
   }
 
+  /** Each with where and when it was read. A copy: later ones do not appear in it. */
   function artifacts(): CollectedArtifacts {
     return { ...collected } as CollectedArtifacts;
   }

@@ -7,14 +7,11 @@ import { entriesOf, type CollectedArtifacts, type Evidence } from "../evidence/a
 import { zoneProblem } from "./comparison.ts";
 import { citationOf, standingOf, type OrgPolicy } from "./document.ts";
 
-/** The answer of `org-policy check`: lines for a person, and whether something has to be done about the document. */
-export interface Examination {
-  readonly lines: readonly string[];
-  readonly isFine: boolean;
-}
-
-/** `artifacts`: the org to compare the names with; null: only the document itself is examined. `at`: ISO 8601 in UTC. */
-export function examineOrgPolicy(policy: OrgPolicy, at: string, artifacts: CollectedArtifacts | null): Examination {
+/**
+ * The answer of `org-policy check`: lines for a person; `isFine` is false if something has to be done about the document.
+ * `artifacts`: the org to compare the names with; null: only the document itself is examined. `at`: ISO 8601 in UTC.
+ */
+export function examineOrgPolicy(policy: OrgPolicy, at: string, artifacts: CollectedArtifacts | null) {
   const standing = standingOf(policy, at);
   const standings = {
     in_force: `in force until ${policy.expires}`,
