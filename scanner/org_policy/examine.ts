@@ -35,7 +35,7 @@ export function examineOrgPolicy(policy: OrgPolicy, at: string, artifacts: Colle
 /** The rule that can pass without its part of the document. */
 const siemRule = "V-273202";
 
-/** What the document says for each rule; undefined: nothing. */
+/** Returns the words of the document for each rule; undefined where it has none. */
 function contentOf(policy: OrgPolicy): Readonly<Record<string, string | undefined>> {
   const { session_policies: sessions, apps, api_tokens: tokens, anonymizers, siem } = policy;
   const { certificate_authorities: authorities, user_sourcing: sourcing, okta_subdomain: subdomain } = policy;
