@@ -1,14 +1,24 @@
 import { basename } from "node:path";
 import { readOptionFile, type NamedFile } from "../../command_line/files.ts";
 import { builtIn, revisionName, type Benchmark, type Revision } from "../catalog/catalog.ts";
-import type { Attestation, CheckResult } from "../../shared/report.ts";
+import type { CheckResult } from "../../shared/report.ts";
 import { toLine } from "../../shared/text.ts";
 import { ContentError } from "../../shared/usage_error.ts";
-import { personsPart, type Answer } from "./answers.ts";
-import { carryAnswers, type Carried } from "./carry_answers.ts";
+import { isSameText } from "../revisions/revision.ts";
+import { noAnswer, personsPart, type Answer } from "./answers.ts";
 import { parseCkl } from "./ckl.ts";
-import { cklbAnswers, fullNameOf, parseCklb, textOf, type CklbChecklist, type CklbStig } from "./cklb.ts";
-import type { ChecklistStatus } from "./status.ts";
+import {
+  benchmarkFields,
+  cklbAnswers,
+  disaFields,
+  fullNameOf,
+  parseCklb,
+  textOf,
+  withAnswer,
+  type CklbChecklist,
+  type CklbStig,
+} from "./cklb.ts";
+import { checklistStatuses } from "./status.ts";
 
 /** Sixty servers' worth of STIGs. */
 const maxChecklistBytes = 64 * 1_048_576;
@@ -38,25 +48,22 @@ export async function readChecklist(source: NamedFile | null, target: Revision):
 
 /** Reads CKLB or CKL, for the revision that is judged by; throws `ContentError` naming what is wrong with it. */
 export function parseChecklist(content: string, file: string, target: Revision = builtIn): Checklist {
-  const trimmed = content.trimStart();
-  if (trimmed.startsWith("<")) return open(parseCkl(content), basename(file), target);
-  if (trimmed.startsWith("{")) return open(parseCklb(content), basename(file), target);
-  throw new ContentError(["it is not a checklist: expected CKLB (JSON) or CKL (XML)"]);
-}
-
-function open(document: CklbChecklist, name: string, target: Revision): Checklist {
+  const document = parseDocument(content);
   const { target_data: about } = document;
-  const asset = assetOf(textOf(about, "web_db_site"), about.fqdn ?? "");
+  const site = textOf(about, "web_db_site");
+  // People name sites, too: only a host with a port is scanstream's.
+  const asset = /^[^\s/]+:\d{1,5}$/.test(site) ? site : fullNameOf(about.fqdn ?? "");
   const stig = findStig(document.stigs, target.benchmark);
-  const [answers, revision] = [cklbAnswers(stig), revisionOf(stig)];
-  if (revision === revisionName(target.benchmark)) return { name, document, stig, answers, asset, carried: null };
-  const moved = carryAnswers({ document, stig, revision, answers }, target);
-  return { name, ...moved, answers: cklbAnswers(moved.stig), asset };
+  const read = { name: basename(file), document, stig, answers: cklbAnswers(stig), asset, carried: null };
+  const from = revisionOf(stig);
+  return from === revisionName(target.benchmark) ? read : carryAnswers(read, { from, target });
 }
 
-/** People name sites, too: only a host with a port is scanstream's. */
-function assetOf(site: string, fqdn: string): string {
-  return /^[^\s/]+:\d{1,5}$/.test(site) ? site : fullNameOf(fqdn);
+function parseDocument(content: string): CklbChecklist {
+  const trimmed = content.trimStart();
+  if (trimmed.startsWith("<")) return parseCkl(content);
+  if (trimmed.startsWith("{")) return parseCklb(content);
+  throw new ContentError(["it is not a checklist: expected CKLB (JSON) or CKL (XML)"]);
 }
 
 /** The STIG of the benchmark, of the revision that is judged by where the checklist has several. */
@@ -89,11 +96,79 @@ function revisionOf({ version, release_info: release }: CklbStig): string {
   return revisionName({ version: String(version ?? ""), release_info: release });
 }
 
-const attested: Readonly<Record<Exclude<ChecklistStatus, "not_reviewed">, Attestation["status"]>> = {
-  open: "FAIL",
-  not_a_finding: "PASS",
-  not_applicable: "NOT_APPLICABLE",
-};
+/** Fate of the answers of a checklist of another revision. */
+interface Carried {
+  readonly from: string;
+  readonly to: string;
+  /** The V-ids of rules that a person had answered and whose text is the same. */
+  readonly kept: readonly string[];
+  /** Rules whose text changed: a person has to review the answer. */
+  readonly review: readonly string[];
+  readonly added: readonly string[];
+  /** Answers to rules that are gone, as `V-273186 (answered Open)`. */
+  readonly gone: readonly string[];
+}
+
+/** The checklist with the rules of another revision, and each answer at the rule that it was given to. */
+function carryAnswers(
+  read: Checklist,
+  { from, target }: { readonly from: string; readonly target: Revision },
+): Checklist {
+  const to = revisionName(target.benchmark);
+  const kept: string[] = [];
+  const review: string[] = [];
+  const gone: string[] = [];
+  const rules = read.stig.rules.flatMap((rule) => {
+    const vulnId = textOf(rule, "group_id");
+    const wanted = target.checks.find((check) => check.rule.vuln_id === vulnId)?.rule;
+    const answer = read.answers.get(vulnId) ?? noAnswer;
+    const { answered, isAnswered } = personsPart(answer);
+    if (wanted === undefined) {
+      const { label } = checklistStatuses[answered ?? "not_reviewed"];
+      if (isAnswered) gone.push(`${vulnId} (answered ${label})`);
+      return [];
+    }
+    const isSame = isSameText(
+      { check_text: textOf(rule, "check_content"), fix_text: textOf(rule, "fix_text") },
+      wanted,
+    );
+    if (isAnswered) (isSame ? kept : review).push(vulnId);
+    const moved = isSame ? answer : isAnswered ? forReview(answer, from) : noAnswer;
+    return [withAnswer({ ...rule, ...disaFields(wanted) }, moved)];
+  });
+  const old = new Set(read.stig.rules.map((rule) => textOf(rule, "group_id")));
+  const added = target.checks.map(({ rule }) => rule.vuln_id).filter((vulnId) => !old.has(vulnId));
+  const stig = { ...read.stig, ...benchmarkFields(target.benchmark), size: rules.length, rules };
+  const stigs = read.document.stigs.map((each) => (each === read.stig ? stig : each));
+  return {
+    ...read,
+    document: { ...read.document, stigs },
+    stig,
+    answers: cklbAnswers(stig),
+    carried: { from, to, kept, review, added, gone },
+  };
+}
+
+/** Without what an earlier run of the scanner wrote, which was about the other text. */
+function forReview(given: Answer, from: string): Answer {
+  const { answered, text, comments } = personsPart(given);
+  const words = comments.replace(/^carried from [^\n]*, review(?:\n|$)/, "");
+  const mark = `carried from ${from}, review`;
+  return { status: answered ?? "not_reviewed", details: text, comments: words === "" ? mark : `${mark}\n${words}` };
+}
+
+/** Fate of the answers, in lines for a person. */
+export function carriedLines(name: string, { from, to, kept, review, added, gone }: Carried): readonly string[] {
+  const listed = (what: string, items: readonly string[]) =>
+    items.length === 0 ? [] : [`${what}: ${items.join(", ")}`];
+  return [
+    `${name} is a checklist of ${from}. Answers carried to ${to}: ${kept.length + review.length}`,
+    ...listed(`To review, as ${to} words these rules in a new way`, review),
+    ...listed(`New in ${to}`, added),
+    ...listed(`Not carried, as ${to} has no such rule`, gone),
+  ];
+}
+
 const maxReasonLength = 400;
 
 /** Answers of people; null: no checklist was given. */
@@ -111,15 +186,12 @@ export function withChecklistAnswers(results: readonly CheckResult[], checklist:
     const review = carried?.review.includes(id) === true;
     const isCarried = carried !== null && (review || carried.kept.includes(id));
     const marked = isCarried ? { ...result, carried: { from: carried.from, review } } : result;
-    const answer = answers.get(id);
     const isAttested = result.attestation !== null && result.attestation.source !== "checklist";
-    const isOpen = result.status === "MANUAL" && !isAttested;
-    if (answer === undefined || !isOpen) return marked;
-    const { status, text, comments } = personsPart(answer);
-    if (status === "not_reviewed") return marked;
+    const { answered, text, comments } = personsPart(answers.get(id) ?? noAnswer);
+    const status = answered && checklistStatuses[answered].attests;
+    if (status === null || isAttested || result.status !== "MANUAL") return marked;
     const words = [text, comments].map((part) => toLine(part, maxReasonLength).trim()).find((part) => part !== "");
     const reason = words ?? "no words were written with the answer";
-    const attestation = { status: attested[status], reason, by: name, expires: null, source: "checklist" } as const;
-    return { ...marked, attestation };
+    return { ...marked, attestation: { status, reason, by: name, expires: null, source: "checklist" } };
   });
 }

@@ -3,7 +3,7 @@ import { element, writeXml, type XmlNode } from "../xml.ts";
 import { asObject, displayNameOf, textOf, type CklbChecklist, type CklbRule, type CklbStig } from "./cklb.ts";
 import { ContentError } from "../../shared/usage_error.ts";
 import { stableUuid } from "./stable_uuid.ts";
-import { checklistStatuses, cklStatuses, type ChecklistStatus } from "./status.ts";
+import { checklistStatuses, findStatus, statusNames, type ChecklistStatus } from "./status.ts";
 
 /** CKL in both directions: read into the model of CKLB, and written from it. The order of elements is that of DISA's schema. */
 
@@ -143,9 +143,9 @@ function readRule(rule: XmlElement, stigUuid: string): CklbRule {
 
 function readStatus(rule: XmlElement, vulnId: string): ChecklistStatus {
   const written = childText(rule, "STATUS").trim();
-  const status = checklistStatuses.find((each) => cklStatuses[each] === written);
-  if (status !== undefined) return status;
-  const expected = Object.values(cklStatuses).join(", ");
+  const status = findStatus("ckl", written);
+  if (status !== null) return status;
+  const expected = statusNames.map((each) => checklistStatuses[each].ckl).join(", ");
   throw new ContentError([
     `STATUS of ${vulnId || "a rule"}: expected one of ${expected}, found ${JSON.stringify(written.slice(0, 40))}`,
   ]);
@@ -203,13 +203,13 @@ function ruleNode(rule: CklbRule, ofEach: Readonly<Record<string, string>>): Xml
     ...[...legacyIds, "", ""].slice(0, Math.max(2, legacyIds.length)).map((id) => ["LEGACY_ID", id] as const),
     ...textsOf(rule["ccis"]).map((cci) => ["CCI_REF", cci] as const),
   ];
-  const status = checklistStatuses.find((each) => each === rule["status"]) ?? "not_reviewed";
+  const status = statusNames.find((each) => each === rule["status"]) ?? "not_reviewed";
   const override = asObject(asObject(rule["overrides"])["severity"]);
   return element("VULN", [
     ...attributes.map(([name, value]) =>
       element("STIG_DATA", [element("VULN_ATTRIBUTE", name), element("ATTRIBUTE_DATA", value)]),
     ),
-    element("STATUS", cklStatuses[status]),
+    element("STATUS", checklistStatuses[status].ckl),
     element("FINDING_DETAILS", textOf(rule, "finding_details")),
     element("COMMENTS", textOf(rule, "comments")),
     element("SEVERITY_OVERRIDE", textOf(override, "severity")),

@@ -4,13 +4,13 @@ import { ContentError } from "../../shared/usage_error.ts";
 import type { Benchmark, StigRule } from "../catalog/catalog.ts";
 import { parseJsonText } from "../evidence/json_text.ts";
 import type { Answer } from "./answers.ts";
-import { checklistStatuses } from "./status.ts";
+import { statusNames } from "./status.ts";
 
 const text = v.nullish(v.string("expected a text"));
 
 const ruleShape = v.looseObject({
   group_id: v.string("expected a text such as V-273186"),
-  status: v.picklist(checklistStatuses, `expected one of ${checklistStatuses.join(", ")}`),
+  status: v.picklist(statusNames, `expected one of ${statusNames.join(", ")}`),
   finding_details: text,
   comments: text,
 });

@@ -1,29 +1,29 @@
 import type { RuleState } from "../../shared/rule_result.ts";
 
-/** The status of a rule in a checklist, in the words of CKLB. */
-export const checklistStatuses = ["not_reviewed", "open", "not_a_finding", "not_applicable"] as const;
-export type ChecklistStatus = (typeof checklistStatuses)[number];
+/**
+ * The statuses of a rule in a checklist, by their words in CKLB: the state of a rule that has it, the words for people and in CKL, and the
+ * result that a person attests with it.
+ */
+export const checklistStatuses = {
+  not_reviewed: { state: "manual", label: "Not Reviewed", ckl: "Not_Reviewed", attests: null },
+  open: { state: "fail", label: "Open", ckl: "Open", attests: "FAIL" },
+  not_a_finding: { state: "pass", label: "Not a Finding", ckl: "NotAFinding", attests: "PASS" },
+  not_applicable: {
+    state: "not_applicable",
+    label: "Not Applicable",
+    ckl: "Not_Applicable",
+    attests: "NOT_APPLICABLE",
+  },
+} as const;
 
-/** The status that a scan gives a rule. */
-export const statusOfState: Readonly<Record<RuleState, ChecklistStatus>> = {
-  pass: "not_a_finding",
-  fail: "open",
-  manual: "not_reviewed",
-  not_applicable: "not_applicable",
-};
+export type ChecklistStatus = keyof typeof checklistStatuses;
+export const statusNames = Object.keys(checklistStatuses) as readonly ChecklistStatus[];
 
-/** As people read it. */
-export const statusLabels: Readonly<Record<ChecklistStatus, string>> = {
-  not_reviewed: "Not Reviewed",
-  open: "Open",
-  not_a_finding: "Not a Finding",
-  not_applicable: "Not Applicable",
-};
+export function findStatus(kind: "state" | "label" | "ckl", word: string | undefined): ChecklistStatus | null {
+  return statusNames.find((status) => checklistStatuses[status][kind] === word) ?? null;
+}
 
-/** In the words of CKL. */
-export const cklStatuses: Readonly<Record<ChecklistStatus, string>> = {
-  not_reviewed: "Not_Reviewed",
-  open: "Open",
-  not_a_finding: "NotAFinding",
-  not_applicable: "Not_Applicable",
-};
+/** The status of a rule in this state. */
+export function statusOf(state: RuleState): ChecklistStatus {
+  return findStatus("state", state) ?? "not_reviewed";
+}

@@ -5,9 +5,8 @@ import type { Report } from "../../shared/report.ts";
 import { openFindings, stateOf } from "../../shared/rule_result.ts";
 import { shellWord } from "../../shared/text.ts";
 import type { Revision } from "../catalog/catalog.ts";
-import { carriedLines } from "../checklists/carry_answers.ts";
-import type { Checklist } from "../checklists/checklist.ts";
-import { statusLabels } from "../checklists/status.ts";
+import { carriedLines, type Checklist } from "../checklists/checklist.ts";
+import { checklistStatuses, type ChecklistStatus } from "../checklists/status.ts";
 import { unreadRules } from "../decisions/fail_on.ts";
 import { hostOf, orgNameOf } from "../reports/benchmark_rules.ts";
 import { answersOf } from "../reports/checklists.ts";
@@ -31,8 +30,9 @@ export function checklistLines(report: Report, checklist: Checklist, revision: R
   const { asset } = checklist;
   // A full name says nothing of the port.
   const isOfOther = ![hostOf(report), orgNameOf(report), ""].includes(asset.toLowerCase());
+  const labelOf = (status: ChecklistStatus) => checklistStatuses[status].label;
   const named = differences.map(
-    ({ vulnId, answered, status }) => `${vulnId} (answered ${statusLabels[answered]}, found ${statusLabels[status]})`,
+    ({ vulnId, answered, status }) => `${vulnId} (answered ${labelOf(answered)}, found ${labelOf(status)})`,
   );
   return [
     ...(checklist.carried === null ? [] : carriedLines(checklist.name, checklist.carried)),

@@ -6,7 +6,7 @@ import { shorten } from "../../shared/text.ts";
 import { causesOf } from "../causes/causes.ts";
 import { sha256 } from "../digest.ts";
 import { levelOf } from "../reports/benchmark_rules.ts";
-import { changeLines, type ChangeList } from "../reports/cause_lines.ts";
+import { changeLines, type ChangeList } from "../reports/statement.ts";
 import { markdownCell, markdownText } from "../reports/markdown_text.ts";
 import { scopesOf, type Origin } from "./fix_files.ts";
 import { expression } from "./hcl.ts";

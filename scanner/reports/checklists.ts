@@ -16,7 +16,7 @@ import {
   type CklbStig,
 } from "../checklists/cklb.ts";
 import { stableUuid } from "../checklists/stable_uuid.ts";
-import { statusOfState } from "../checklists/status.ts";
+import { statusOf } from "../checklists/status.ts";
 import { benchmarkRules, hostOf, orgNameOf, siteOf, type RuleOutcome } from "./benchmark_rules.ts";
 import { toJson } from "./json.ts";
 import type { RenderOptions } from "./report_format.ts";
@@ -161,7 +161,7 @@ function automatedAnswer({ check, details, comments }: RuleOutcome, isGiven: boo
   const attestation = isGiven && check.attestation?.source === "checklist" ? null : check.attestation;
   const state = stateOf({ ...check, attestation });
   return {
-    status: statusOfState[state],
+    status: statusOf(state),
     details,
     comments: attestation === check.attestation ? comments : "",
     // A MANUAL is for a person to answer, also where its reason says that the rule does not apply.

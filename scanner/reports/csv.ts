@@ -1,9 +1,9 @@
 import type { CheckResult, Finding, Report } from "../../shared/report.ts";
-import { stateOf } from "../../shared/rule_result.ts";
+import { ruleStates, stateOf } from "../../shared/rule_result.ts";
 import { mapNotes } from "../../shared/schemas/finding_notes.ts";
 import { shorten, toLine } from "../../shared/text.ts";
 import { attestationLine, authorOf, stateLabels, tailoringLine } from "./result_text.ts";
-import { isFindingShown, type RenderOptions } from "./report_format.ts";
+import type { RenderOptions } from "./report_format.ts";
 
 const noteColumns = mapNotes((name, { isInReports = false }) =>
   isInReports ? [[name, (_: CheckResult, finding: Finding) => finding[name] ?? ""] as const] : [],
@@ -42,10 +42,10 @@ const columns = {
 } as const;
 
 /** One finding a row, for spreadsheets: formulas in the provider's names stay text. */
-export function renderCsv({ checks }: Report, options: RenderOptions): string {
+export function renderCsv({ checks }: Report, { states = ruleStates }: RenderOptions): string {
   const rows = checks.flatMap((check) =>
     check.findings
-      .filter((finding) => isFindingShown(finding, options))
+      .filter((finding) => states.includes(stateOf(finding)))
       .map((finding) => Object.values(columns).map((read) => read(check, finding))),
   );
   return toCsv(Object.keys(columns), rows);

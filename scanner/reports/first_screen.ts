@@ -6,16 +6,15 @@ import { paintStatus, printable, wrapped, wrapText } from "../../command_line/te
 import { builtIn, revisionName } from "../catalog/catalog.ts";
 import { unreadRules, unreadText } from "../decisions/fail_on.ts";
 import { idsOf, levelOf } from "./benchmark_rules.ts";
-import { changeLines } from "./cause_lines.ts";
-import { attestationLine, noteOf, stateLabels, worstFirst } from "./result_text.ts";
+import { attestationLine, noteOf, stateLabels } from "./result_text.ts";
 import type { RenderOptions } from "./report_format.ts";
 import {
   categoryCounts,
-  interruptedLine,
+  changeLines,
+  listRules,
   orgPolicyText,
   ownLimitsText,
   roleText,
-  splitInterrupted,
   summaryParts,
 } from "./statement.ts";
 
@@ -27,10 +26,10 @@ const maxChanges = 2;
 /** The answer on one screen of 24 lines and 80 columns: what was scanned, the counts by category, and the worst rules. */
 export function firstScreen(report: Report, options: RenderOptions): readonly string[] {
   const { width } = options;
-  const { reached, interrupted } = splitInterrupted(report.checks);
+  const { reached, interrupted, interruptedLine } = listRules(report);
   const open = reached
     .filter((check) => ["fail", "manual"].includes(stateOf(check)))
-    .toSorted((one, other) => Number(isWaived(one)) - Number(isWaived(other)) || worstFirst(one, other));
+    .toSorted((one, other) => Number(isWaived(one)) - Number(isWaived(other)));
   const changes = changeTexts(report, width);
   const unread = unreadRules(report).filter((check) => !interrupted.includes(check));
   const twoLines = (text: string) => shorten(text, width * 2 - 10);
@@ -40,7 +39,7 @@ export function firstScreen(report: Report, options: RenderOptions): readonly st
     `${report.scan.org_url}: ${summaryParts(report)[0]?.text ?? ""}`,
     `Role: ${roleText(report)}.`,
     ...revisionLines(reached, options),
-    ...(interrupted.length === 0 ? [] : [twoLines(interruptedLine(interrupted))]),
+    ...(interruptedLine === "" ? [] : [twoLines(interruptedLine)]),
     "",
     ...categoryLines(report.checks, width),
     ...[orgPolicyText(report), baselineText(report), limits, neverExpiresText(report.checks)].filter(Boolean),

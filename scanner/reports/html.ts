@@ -3,14 +3,13 @@ import type { CheckResult, ControlResult, Finding, ManualReason, Report } from "
 import { openFindings, ruleStates, stateOf, type RuleState } from "../../shared/rule_result.ts";
 import { countOf } from "../../shared/outcome_text.ts";
 import type { Revision } from "../catalog/catalog.ts";
-import { statusLabels, statusOfState } from "../checklists/status.ts";
+import { checklistStatuses, statusOf } from "../checklists/status.ts";
 import { evidenceLine, levelOf, orgNameOf, ruleOf } from "./benchmark_rules.ts";
-import { changeLines } from "./cause_lines.ts";
 import { baselineLines, controlResults, vulnIdsOf } from "./controls.ts";
 import { htmlStyle, runningHead } from "./html_style.ts";
-import { shownChecks, shownLine, type RenderOptions } from "./report_format.ts";
-import { failuresFirst, findingMarks, noteOf, ruleDecisions, stateLabels, worstFirst } from "./result_text.ts";
-import { categoryCounts, interruptedLine, splitInterrupted, statementRows, summaryLine } from "./statement.ts";
+import type { RenderOptions } from "./report_format.ts";
+import { failuresFirst, findingMarks, noteOf, ruleDecisions, stateLabels } from "./result_text.ts";
+import { categoryCounts, changeLines, listRules, statementRows, summaryLine } from "./statement.ts";
 
 type Html = ReturnType<typeof html>;
 
@@ -21,8 +20,8 @@ type Html = ReturnType<typeof html>;
 export function renderHtml(report: Report, options: RenderOptions): string {
   const judged = { report, revision: options.revision };
   const title = `STIG assessment of ${orgNameOf(report)}`;
-  const checks = shownChecks(report.checks, options).toSorted(worstFirst);
-  const onlyShown = shownLine(report.checks, options);
+  const rules = listRules(report, options);
+  const { listed, selectionLine } = rules;
   const page = html`<!doctype html>
     <html lang="en">
       <head>
@@ -42,9 +41,9 @@ export function renderHtml(report: Report, options: RenderOptions): string {
         </header>
         <main>
           <h2 id="rules">Rules</h2>
-          ${onlyShown === "" ? "" : html`<p class="mark">${onlyShown}.</p>`} ${ruleTable(checks)}
+          ${selectionLine === "" ? "" : html`<p class="mark">${selectionLine}.</p>`} ${ruleTable(listed)}
           <h2 id="findings">Findings</h2>
-          ${ruleSections(checks, judged)} ${plan(report, checks)} ${controlTable(judged, checks)}
+          ${ruleSections(rules, judged)} ${plan(report, listed)} ${controlTable(judged, listed)}
         </main>
       </body>
     </html> `;
@@ -71,7 +70,7 @@ function statement(report: Report, options: RenderOptions): Html {
       <thead>
         <tr>
           <th scope="col">Category</th>
-          ${ruleStates.map((state) => html`<th scope="col">${statusLabels[statusOfState[state]]}</th>`)}
+          ${ruleStates.map((state) => html`<th scope="col">${checklistStatuses[statusOf(state)].label}</th>`)}
         </tr>
       </thead>
       <tbody>
@@ -125,11 +124,10 @@ interface Judged {
 }
 
 /** Rules that the scan did not reach are one paragraph. */
-function ruleSections(checks: readonly CheckResult[], judged: Judged): Html {
-  const { reached, interrupted } = splitInterrupted(checks);
+function ruleSections({ reached, interrupted, interruptedLine }: ReturnType<typeof listRules>, judged: Judged): Html {
   const anchors = interrupted.map(({ vuln_id: vulnId }) => html`<span id="${vulnId}"></span>`);
   return html`${reached.map((check) => ruleSection(check, judged))}
-  ${interrupted.length === 0 ? "" : html`<p class="mark">${anchors}${prose(interruptedLine(interrupted))}</p>`}`;
+  ${interrupted.length === 0 ? "" : html`<p class="mark">${anchors}${prose(interruptedLine)}</p>`}`;
 }
 
 /** A rule that passes or does not apply is folded into one line on a screen. */

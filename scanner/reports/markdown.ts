@@ -1,14 +1,13 @@
 import { countOf } from "../../shared/outcome_text.ts";
 import type { CheckResult, ControlResult, Finding, Report } from "../../shared/report.ts";
 import { stateOf } from "../../shared/rule_result.ts";
-import { failuresFirst, findingMarks, ruleDecisions, stateLabels, verdictOf, worstFirst } from "./result_text.ts";
+import { failuresFirst, findingMarks, ruleDecisions, stateLabels, verdictOf } from "./result_text.ts";
 import type { Revision } from "../catalog/catalog.ts";
 import { levelOf, orgNameOf } from "./benchmark_rules.ts";
 import { baselineLines, controlResults, vulnIdsOf } from "./controls.ts";
-import { changeLines } from "./cause_lines.ts";
 import { markdownCell, markdownText } from "./markdown_text.ts";
-import { shownChecks, shownLine, type RenderOptions } from "./report_format.ts";
-import { interruptedLine, splitInterrupted, statementRows, summaryParts } from "./statement.ts";
+import type { RenderOptions } from "./report_format.ts";
+import { changeLines, listRules, statementRows, summaryParts } from "./statement.ts";
 
 const icons = { pass: "✅", fail: "❌", manual: "✋", not_applicable: "➖" } as const;
 /** Findings of one check that are listed before "and N more". */
@@ -16,9 +15,7 @@ const maxListed = 50;
 
 /** The sections of the HTML report in its order, for pull requests, wikis and job summaries. */
 export function renderMarkdown(report: Report, options: RenderOptions): string {
-  const checks = shownChecks(report.checks, options).toSorted(worstFirst);
-  const onlyShown = shownLine(report.checks, options);
-  const { reached, interrupted } = splitInterrupted(checks);
+  const { listed, reached, interruptedLine, selectionLine } = listRules(report, options);
   const shown = reached.filter(
     (check) => check.status !== "PASS" || stateOf(check) !== "pass" || check.tailoring !== undefined,
   );
@@ -30,13 +27,13 @@ export function renderMarkdown(report: Report, options: RenderOptions): string {
     "",
     ...statementRows(report, options).map(([name, text]) => `- ${name}: ${markdownText(text)}`),
     "",
-    ...(onlyShown === "" ? [] : [`${markdownText(onlyShown)}.`, ""]),
+    ...(selectionLine === "" ? [] : [`${markdownText(selectionLine)}.`, ""]),
     "| | rule | title | category | result |",
     "|---|---|---|---|---|",
-    ...checks.map(ruleRow),
+    ...listed.map(ruleRow),
     "",
     ...shown.flatMap(ruleSection),
-    ...(interrupted.length === 0 ? [] : [markdownText(interruptedLine(interrupted)), ""]),
+    ...(interruptedLine === "" ? [] : [markdownText(interruptedLine), ""]),
     ...planSection(report),
     ...controlSection(report, options.revision),
   ].join("\n");

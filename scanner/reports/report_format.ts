@@ -1,5 +1,5 @@
-import type { CheckResult, Finding, Report } from "../../shared/report.ts";
-import { ruleStates, stateOf, type RuleState } from "../../shared/rule_result.ts";
+import type { Report } from "../../shared/report.ts";
+import type { RuleState } from "../../shared/rule_result.ts";
 import type { Revision } from "../catalog/catalog.ts";
 import type { Checklist } from "../checklists/checklist.ts";
 
@@ -52,27 +52,3 @@ export const formatKinds = [
 
 export type FormatName = (typeof formatKinds)[number]["name"];
 export type Renderer = Format<Report, RenderOptions>["render"];
-
-type ShownStates = Pick<RenderOptions, "states">;
-
-/** The rules that a document for people lists; its counts are of all. */
-export function shownChecks(
-  checks: readonly CheckResult[],
-  { states = ruleStates }: ShownStates,
-): readonly CheckResult[] {
-  return checks.filter((check) => states.includes(stateOf(check)));
-}
-
-/** True for a finding that a format of one line for each finding lists: its own status decides, as its line shows it. */
-export function isFindingShown(finding: Finding, { states = ruleStates }: ShownStates): boolean {
-  return states.includes(stateOf(finding));
-}
-
-/** Returns the line of a document that does not list every rule; empty for one that does. */
-export function shownLine(checks: readonly CheckResult[], options: ShownStates): string {
-  const shown = shownChecks(checks, options).length;
-  const { states = ruleStates } = options;
-  return states.length === ruleStates.length
-    ? ""
-    : `Lists ${shown} of ${checks.length} rules (--status ${states.join(",")})`;
-}

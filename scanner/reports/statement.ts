@@ -1,12 +1,13 @@
+import { causesHeadline, closesText, rankableFailures, rankCauses } from "../../shared/causes.ts";
 import { countOf } from "../../shared/outcome_text.ts";
 import type { CheckResult, Finding, Report } from "../../shared/report.ts";
-import { countStates, isWaived, stateOf, type RuleState } from "../../shared/rule_result.ts";
+import { countStates, isWaived, ruleStates, stateOf, type RuleState } from "../../shared/rule_result.ts";
 import { categoryNames, severities } from "../../shared/severity.ts";
 import { catalog, revisionName } from "../catalog/catalog.ts";
 import { limitsText } from "../own_limits.ts";
 import { idsOf } from "./benchmark_rules.ts";
 import type { RenderOptions } from "./report_format.ts";
-import { openFailuresOf } from "./result_text.ts";
+import { openFailuresOf, worstFirst } from "./result_text.ts";
 
 /** Words that every document for people shares: the subject of a report, its role, its counts, and the documents that it rests on. */
 
@@ -150,14 +151,50 @@ function failingFindings({ checks }: Report): string {
   return ` (${countOf(findings.length + attestedOnly, "finding")}${waived === 0 ? "" : `, ${waived} of them waived`})`;
 }
 
-/** The checks that a scan did not reach before it was interrupted, and the others. */
-export function splitInterrupted(checks: readonly CheckResult[]) {
+/** The rules that a document for people lists, failures first; its counts are of all. */
+export function listRules(
+  { checks }: Pick<Report, "checks">,
+  { states = ruleStates }: Pick<RenderOptions, "states"> = {},
+) {
+  const listed = checks.filter((check) => states.includes(stateOf(check))).toSorted(worstFirst);
   const isInterrupted = ({ reason, attestation }: CheckResult) => reason === "interrupted" && attestation === null;
-  return { reached: checks.filter((check) => !isInterrupted(check)), interrupted: checks.filter(isInterrupted) };
+  const interrupted = listed.filter(isInterrupted);
+  return {
+    listed,
+    reached: listed.filter((check) => !isInterrupted(check)),
+    /** Rules that the scan did not reach before it was interrupted. */
+    interrupted,
+    /** One line for all of them; empty when there are none. */
+    interruptedLine:
+      interrupted.length === 0
+        ? ""
+        : `${countOf(interrupted.length, "rule")} not evaluated, because the scan was interrupted: ${idsOf(interrupted)}`,
+    /** Says that not every rule is listed; empty where each one is. */
+    selectionLine:
+      states.length === ruleStates.length
+        ? ""
+        : `Lists ${listed.length} of ${checks.length} rules (--status ${states.join(",")})`,
+  };
 }
 
-/** One line for all of them; empty when there are none. */
-export function interruptedLine(interrupted: readonly CheckResult[]): string {
-  if (interrupted.length === 0) return "";
-  return `${countOf(interrupted.length, "rule")} not evaluated, because the scan was interrupted: ${idsOf(interrupted)}`;
+export type ChangeList = ReturnType<typeof changeLines>;
+
+/** The first changes of a report in order, the number that is `left`, and the headline above them; empty without changes. */
+export function changeLines({ checks, causes }: Pick<Report, "checks" | "causes">, most = Infinity) {
+  const known = new Map(causes.map(({ id, change }) => [id, change]));
+  const failures = rankableFailures(checks).map((failure) => {
+    const { cause } = failure;
+    return cause === null || known.has(cause) ? failure : { ...failure, cause: null };
+  });
+  const ranked = rankCauses(failures);
+  return {
+    headline: causesHeadline(ranked),
+    left: Math.max(0, ranked.causes.length - most),
+    changes: ranked.causes.slice(0, most).map((cause) => {
+      const { number, id } = cause;
+      const vulnIds = checks.filter(({ check }) => cause.checks.includes(check)).map((check) => check.vuln_id);
+      // `closes 1 rule now, 6 more together with change 3`, and the V-numbers of the rules that it closes findings of.
+      return { number, id, change: known.get(id) ?? "", closes: closesText(cause), vulnIds };
+    }),
+  };
 }

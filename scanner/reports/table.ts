@@ -3,20 +3,11 @@ import { stateOf, type RuleState } from "../../shared/rule_result.ts";
 import { shorten } from "../../shared/text.ts";
 import { paintStatus, textWidth, wrapped } from "../../command_line/terminal.ts";
 import { levelOf } from "./benchmark_rules.ts";
-import {
-  bracketedMarks,
-  failuresFirst,
-  noteOf,
-  ruleDecisions,
-  stateLabels,
-  verdictOf,
-  worstFirst,
-} from "./result_text.ts";
+import { bracketedMarks, failuresFirst, noteOf, ruleDecisions, stateLabels, verdictOf } from "./result_text.ts";
 import { countOf } from "../../shared/outcome_text.ts";
-import { changeLines } from "./cause_lines.ts";
 import { firstScreen } from "./first_screen.ts";
-import { shownChecks, shownLine, type RenderOptions } from "./report_format.ts";
-import { interruptedLine, orgPolicyText, roleText, splitInterrupted, summaryParts } from "./statement.ts";
+import type { RenderOptions } from "./report_format.ts";
+import { changeLines, listRules, orgPolicyText, roleText, summaryParts } from "./statement.ts";
 
 /** The width of a terminal that does not report its columns. */
 const defaultWidth = 80;
@@ -28,16 +19,13 @@ const maxTextLength = 300;
 export function renderTable(report: Report, options: RenderOptions): string {
   const width = Math.max(options.width || defaultWidth, minWidth);
   if (options.isBrief === true) return [...firstScreen(report, { ...options, width }), ""].join("\n");
-  const { reached, interrupted } = splitInterrupted(shownChecks(report.checks, options));
-  const checks = reached.toSorted(worstFirst);
+  const { reached, interruptedLine, selectionLine } = listRules(report, options);
   return [
-    ...[...header(report), shownLine(report.checks, options)]
-      .filter(Boolean)
-      .flatMap((line) => wrapped(line, 2, width)),
+    ...[...header(report), selectionLine].filter(Boolean).flatMap((line) => wrapped(line, 2, width)),
     "",
     ...causeLines(report, width),
-    ...checks.flatMap((check) => checkLines(check, { ...options, width })),
-    ...(interrupted.length === 0 ? [] : wrapped(interruptedLine(interrupted), 2, width)),
+    ...reached.flatMap((check) => checkLines(check, { ...options, width })),
+    ...(interruptedLine === "" ? [] : wrapped(interruptedLine, 2, width)),
     "",
     ...summary(report, { ...options, width }),
     "",
