@@ -24,7 +24,8 @@ export function benchmarkRules(report: Report, revision: Revision) {
 
 /** Returns the API calls that the result rests on, with their time; empty where nothing was read. */
 export function evidenceLine(check: CheckResult, { scan }: Report, revision: Revision): string {
-  const fields = checkOf(check, revision)?.explanation.deciding_fields ?? [];
+  const known = revision.checks.find(({ rule }) => rule.rule_id === check.rule_id);
+  const fields = known?.explanation.deciding_fields ?? [];
   if (fields.length === 0 || check.reason === "interrupted") return "";
   const read = check.findings.find(({ read_from: from }) => from !== undefined)?.read_from;
   if (read !== undefined) return `Read from ${read}`;
@@ -32,13 +33,9 @@ export function evidenceLine(check: CheckResult, { scan }: Report, revision: Rev
   return `Read from ${scan.started_at} to ${scan.ended_at}: ${calls.join("; ")}`;
 }
 
-function checkOf(check: CheckResult, { checks }: Revision) {
-  return checks.find(({ rule }) => rule.rule_id === check.rule_id);
-}
-
 /** The rule of a check as DISA wrote it; undefined where the revision has no such rule. */
 export function ruleOf(check: CheckResult, revision: Revision): StigRule | undefined {
-  return checkOf(check, revision)?.rule;
+  return revision.checks.find(({ rule }) => rule.rule_id === check.rule_id)?.rule;
 }
 
 /** `V-273186, V-273187`. */

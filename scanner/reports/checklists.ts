@@ -38,10 +38,8 @@ function toChecklist(report: Report, options: RenderOptions): CklbChecklist {
   const { document, stig } = options.checklist ?? freshChecklist(report, options);
   const { benchmark, checks } = options.revision;
   const known = new Set(stig.rules.map((rule) => rule["group_id"]));
-  const context = { stigUuid: textOf(stig, "uuid"), endedAt: report.scan.ended_at };
-  const added = checks
-    .filter(({ rule }) => !known.has(rule.vuln_id))
-    .map(({ rule }) => toRule(rule, benchmark, context));
+  const context = { benchmark, stigUuid: textOf(stig, "uuid"), endedAt: report.scan.ended_at };
+  const added = checks.filter(({ rule }) => !known.has(rule.vuln_id)).map(({ rule }) => toRule(rule, context));
   const { answers } = answersOf(report, options);
   const rules = [...stig.rules, ...added].map((rule) => {
     const answer = answers.get(textOf(rule, "group_id"));
@@ -60,8 +58,7 @@ function withoutEngine<Fields extends CklbStig | CklbRule>(fields: Fields): Fiel
 /** Without a rule yet. */
 function freshChecklist(report: Report, options: RenderOptions): Pick<Checklist, "document" | "stig"> {
   const { benchmark } = options.revision;
-  const host = hostOf(report);
-  const site = siteOf(report);
+  const [host, site] = [hostOf(report), siteOf(report)];
   const stig: CklbStig = {
     ...benchmarkFields(benchmark),
     uuid: stableUuid("stig", report.scan.id),
@@ -99,8 +96,11 @@ function freshChecklist(report: Report, options: RenderOptions): Pick<Checklist,
 /** A rule that nobody has answered. */
 function toRule(
   rule: StigRule,
-  benchmark: Benchmark,
-  { stigUuid, endedAt }: { readonly stigUuid: string; readonly endedAt: string },
+  {
+    benchmark,
+    stigUuid,
+    endedAt,
+  }: { readonly benchmark: Benchmark; readonly stigUuid: string; readonly endedAt: string },
 ): CklbRule {
   return {
     uuid: stableUuid("rule", stigUuid, rule.rule_id),

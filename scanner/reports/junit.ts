@@ -1,5 +1,5 @@
 import type { CheckResult, Report } from "../../shared/report.ts";
-import { isWaived, stateOf } from "../../shared/rule_result.ts";
+import { countStates, isWaived, stateOf } from "../../shared/rule_result.ts";
 import { element, writeXml, type XmlNode } from "../xml.ts";
 import { attestationLine, failureText, findingDetails } from "./result_text.ts";
 import { orgNameOf, levelOf } from "./benchmark_rules.ts";
@@ -7,8 +7,8 @@ import { orgNameOf, levelOf } from "./benchmark_rules.ts";
 /** One test case for each rule, for the test reports of pipelines: FAIL is a failure, also a waived one; what needs a person is skipped. */
 export function renderJunit(report: Report): string {
   const { scan, checks } = report;
-  const failures = checks.filter((check) => outcomeOf(check) === "failure").length;
-  const skipped = checks.filter((check) => outcomeOf(check) === "skipped").length;
+  const { pass, fail: failures } = countStates(checks);
+  const skipped = checks.length - pass - failures;
   const seconds = ((Date.parse(scan.ended_at) - Date.parse(scan.started_at)) / 1000).toFixed(3);
   const counts = { tests: checks.length, failures, errors: 0, skipped, time: seconds };
   const about = { name: orgNameOf(report), ...counts, timestamp: scan.started_at.replace(/\.\d+Z$/, "") };
@@ -26,23 +26,13 @@ function testCase(check: CheckResult): XmlNode {
 }
 
 function outcomeNodes(check: CheckResult, details: string): readonly XmlNode[] {
-  const outcome = outcomeOf(check);
-  if (outcome === "failure") {
+  const state = stateOf(check);
+  if (state === "fail") {
     const why = failureText(check, check.detail);
     const message = isWaived(check) ? `waived: ${why}` : why;
     return [element("failure", details, { message, type: levelOf(check) })];
   }
-  const skipped = outcome === "skipped" ? [element("skipped", "", { message: skippedReason(check) })] : [];
+  const why = state === "not_applicable" ? "not applicable" : (check.reason ?? "");
+  const skipped = state === "pass" ? [] : [element("skipped", "", { message: `${why}: ${check.detail}` })];
   return [...skipped, element("system-out", details)];
-}
-
-function skippedReason(check: CheckResult): string {
-  const why = stateOf(check) === "not_applicable" ? "not applicable" : (check.reason ?? "");
-  return `${why}: ${check.detail}`;
-}
-
-function outcomeOf(check: CheckResult): "failure" | "skipped" | "passed" {
-  const state = stateOf(check);
-  if (state === "pass") return "passed";
-  return state === "fail" ? "failure" : "skipped";
 }

@@ -18,6 +18,8 @@ interface OscalContext extends RenderOptions {
   readonly report: Report;
   /** A UUID of this scan: the same parts give the same one. */
   readonly uuidOf: (kind: string, ...parts: readonly string[]) => string;
+  /** Origin of an observation or a risk: scanstream. */
+  readonly origin: object;
 }
 
 /**
@@ -37,13 +39,13 @@ export function renderOscal(report: Report, options: RenderOptions): string {
     description: "The rules that were assessed stand for an assessment plan: each is examined as its check says.",
     rlinks: [{ href: "https://public.cyber.mil/stigs/" }],
   };
-  const version = textOr(scan.id, "unknown");
+  const origin = { actors: [{ type: "tool", "actor-uuid": uuidOf("tool") }] };
   return toJson({
     "assessment-results": {
       uuid: uuidOf("assessment-results"),
-      metadata: { title, "last-modified": scan.ended_at, version, "oscal-version": "1.2.1" },
+      metadata: { title, "last-modified": scan.ended_at, version: scan.id, "oscal-version": "1.2.1" },
       "import-ap": { href: `#${plan.uuid}` },
-      results: [resultOf(title, { report, ...options, uuidOf })],
+      results: [resultOf(title, { report, ...options, uuidOf, origin })],
       "back-matter": { resources: [plan] },
     },
   });
@@ -132,7 +134,7 @@ function observationsOf(check: CheckResult, context: OscalContext): readonly obj
       props: [...ofRule, ...oscalProps(verdict)],
       methods: ["TEST"],
       types: ["control-objective"],
-      origins: [toolOrigin(context)],
+      origins: [context.origin],
       subjects: [{ "subject-uuid": uuidOf("resource", resource.type, resource.id), type: "inventory-item" }],
       "relevant-evidence": [
         { description: `Answers of the provider's API${read}, read from ${scan.started_at} to ${scan.ended_at}.` },
@@ -177,7 +179,7 @@ function risksOf(check: CheckResult, context: OscalContext): readonly object[] {
       statement: waiver === null ? textOr(check.title, "Finding") : textOr(waiverLine(waiver), "waived"),
       props: ruleProps(check, revision),
       status: waived ? "deviation-approved" : "open",
-      characterizations: [{ origin: toolOrigin(context), facets }],
+      characterizations: [{ origin: context.origin, facets }],
       ...(plan === undefined ? {} : { deadline: toTime(plan.remediation_date) }),
       remediations: [recommendation, ...(plan === undefined ? [] : [plannedRemediation(plan, uuid)])],
       "related-observations": [{ "observation-uuid": observation }],
@@ -251,11 +253,6 @@ function oscalProps(values: Readonly<Record<string, string>>): readonly object[]
 function ruleProps(check: CheckResult, revision: Revision): readonly object[] {
   const ids = { "vuln-id": check.vuln_id, "rule-id": check.rule_id, "stig-id": check.stig_id };
   return [...oscalProps(ids), ...(ruleOf(check, revision)?.ccis ?? []).flatMap((cci) => oscalProps({ cci }))];
-}
-
-/** Origin of an observation or a risk. */
-function toolOrigin({ uuidOf }: OscalContext): object {
-  return { actors: [{ type: "tool", "actor-uuid": uuidOf("tool") }] };
 }
 
 /** Text that must not be empty. */

@@ -1,30 +1,34 @@
-import type { CheckResult, Finding, Milestone, Plan, Report } from "../../shared/report.ts";
+import type { Finding, Report } from "../../shared/report.ts";
 import { controlsOf } from "../catalog/controls.ts";
 import { orgNameOf, ruleOf } from "./benchmark_rules.ts";
 import { toCsv } from "./csv.ts";
 import { attestationLine, failureText, openFailuresOf, planLine } from "./result_text.ts";
 import type { RenderOptions } from "./report_format.ts";
 
-const columns = {
-  weakness: ({ check }: PlanItem) => check.title,
-  description: ({ description }: PlanItem) => description,
-  control: ({ controls }: PlanItem) => controls.map(({ label }) => label).join("; "),
-  source_id: ({ check, ccis }: PlanItem) => [check.vuln_id, check.rule_id, ...ccis].join("; "),
-  check: ({ check }: PlanItem) => check.check,
-  asset: ({ asset }: PlanItem) => asset,
-  resource_type: ({ findings }: PlanItem) => listed(findings, ({ resource }) => resource.type),
-  resource_id: ({ findings }: PlanItem) => listed(findings, ({ resource }) => resource.id),
-  resource_name: ({ findings }: PlanItem) => listed(findings, ({ resource }) => resource.name),
-  severity: ({ check }: PlanItem) => check.severity,
-  category: ({ check }: PlanItem) => check.category,
-  detected_first: ({ detectedFirst }: PlanItem) => detectedFirst,
-  planned_date: ({ plan }: PlanItem) => plan?.remediation_date ?? "",
-  overdue: ({ plan }: PlanItem) => String(plan?.overdue === true),
-  milestones: ({ plan }: PlanItem) => (plan?.milestones ?? []).map(milestoneText).join("; "),
+const columns: Readonly<Record<string, (item: PlanItem) => string>> = {
+  weakness: ({ check }) => check.title,
+  description: ({ description }) => description,
+  control: ({ controls }) => controls.map(({ label }) => label).join("; "),
+  source_id: ({ check, ccis }) => [check.vuln_id, check.rule_id, ...ccis].join("; "),
+  check: ({ check }) => check.check,
+  asset: ({ asset }) => asset,
+  resource_type: ({ findings }) => listed(findings, ({ resource }) => resource.type),
+  resource_id: ({ findings }) => listed(findings, ({ resource }) => resource.id),
+  resource_name: ({ findings }) => listed(findings, ({ resource }) => resource.name),
+  severity: ({ check }) => check.severity,
+  category: ({ check }) => check.category,
+  detected_first: ({ detectedFirst }) => detectedFirst,
+  planned_date: ({ plan }) => plan?.remediation_date ?? "",
+  overdue: ({ plan }) => String(plan?.overdue === true),
+  milestones: ({ plan }) =>
+    (plan?.milestones ?? [])
+      .map(({ date, description }) => (date === null ? description : `${date} ${description}`))
+      .join("; "),
   status: () => "open",
-  comments: ({ check, plan }: PlanItem) => commentsOf(plan, check),
-  fingerprint: ({ findings }: PlanItem) => listed(findings, ({ fingerprint }) => fingerprint),
-} as const;
+  comments: ({ check, plan }) =>
+    [plan === null ? "" : planLine(plan), attestationLine(check)].filter(Boolean).join(" "),
+  fingerprint: ({ findings }) => listed(findings, ({ fingerprint }) => fingerprint),
+};
 
 /** A cell of Excel holds 32,767 characters. */
 const maxListLength = 30_000;
@@ -67,11 +71,6 @@ function earliest(times: readonly string[]): string {
   return times.reduce((first, time) => (Date.parse(time) < Date.parse(first) ? time : first));
 }
 
-/** Why the plan is as it is, whether its date has passed, and who attested the failure. */
-function commentsOf(plan: Plan | null, check: CheckResult): string {
-  return [plan === null ? "" : planLine(plan), attestationLine(check)].filter(Boolean).join(" ");
-}
-
 /** One entry for each finding, in the same order in every column; what a cell cannot hold is counted. */
 function listed(findings: readonly Finding[], read: (finding: Finding) => string): string {
   const values = findings.map(read);
@@ -79,8 +78,4 @@ function listed(findings: readonly Finding[], read: (finding: Finding) => string
   const fitting = values.findIndex((value) => (length += value.length + 2) > maxListLength);
   if (fitting <= 0) return values.join("; ");
   return `${values.slice(0, fitting).join("; ")}; and ${values.length - fitting} more: see scan.csv`;
-}
-
-function milestoneText({ description, date }: Milestone): string {
-  return date === null ? description : `${date} ${description}`;
 }

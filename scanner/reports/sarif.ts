@@ -15,17 +15,9 @@ const levels = { high: "error", medium: "error", low: "warning" } as const;
  * result, regardless of its kind, so what passes and what needs a person is in the other formats only.
  */
 export function renderSarif(report: Report, options: RenderOptions): string {
-  return toJson({
-    $schema: "https://json.schemastore.org/sarif-2.1.0.json",
-    version: "2.1.0",
-    runs: [runOf(report, options)],
-  });
-}
-
-function runOf(report: Report, options: RenderOptions): object {
   const { id: guid, status, started_at: startTimeUtc, ended_at: endTimeUtc } = report.scan;
   const org = orgNameOf(report);
-  return {
+  const run = {
     tool: { driver: driver(report, options) },
     automationDetails: { id: `scanstream/${org}/`, guid },
     invocations: [{ executionSuccessful: status === "completed", startTimeUtc, endTimeUtc }],
@@ -34,6 +26,7 @@ function runOf(report: Report, options: RenderOptions): object {
       failuresOf(check).map((finding) => ({ ruleId: check.vuln_id, ruleIndex, ...result(check, finding, org) })),
     ),
   };
+  return toJson({ $schema: "https://json.schemastore.org/sarif-2.1.0.json", version: "2.1.0", runs: [run] });
 }
 
 function driver(report: Report, { toolVersion, revision }: RenderOptions): object {

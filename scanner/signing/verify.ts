@@ -38,7 +38,7 @@ const maxFileBytes = 512 * 1_048_576;
  * person. Throws `NotProven` with the first thing that does not hold.
  */
 export async function verifyPath(path: string, verifier: Verifier, expected: Expected): Promise<readonly string[]> {
-  const { path: folder, names, statements, subject, isWhole } = await openFolder(path);
+  const { folder, names, statements, subject } = await openFolder(path);
   if (statements.length === 0) throw new NotProven(`there is no file *${suffix}, which would hold a signature`);
   const lines: string[] = [];
   const signed = new Set<string>();
@@ -68,28 +68,27 @@ export async function verifyPath(path: string, verifier: Verifier, expected: Exp
     );
   }
   const others = names.filter((name) => !signed.has(name) && !name.endsWith(suffix));
-  return isWhole && others.length > 0 ? [...lines, `Not signed: ${others.join(", ")}`] : lines;
+  return folder === path && others.length > 0 ? [...lines, `Not signed: ${others.join(", ")}`] : lines;
 }
 
-/** Names of all that is in it, the statements that are verified, and a file that each of these has to name; null: any. */
+/** The folder itself or that of a file, all names in it, the statements to verify, and a file that each of them has to name; null: any. */
 async function openFolder(path: string) {
   const entry = await lstat(path).catch((error: unknown) => {
     if (hasCode(error, "ENOENT", "ENOTDIR"))
       throw new UsageError([`Cannot verify ${JSON.stringify(path)}: no such file or folder`]);
     throw error;
   });
-  const isWhole = entry.isDirectory();
-  const folder = isWhole ? path : dirname(path);
+  const folder = entry.isDirectory() ? path : dirname(path);
   const names = (await readdir(folder)).sort();
-  if (isWhole)
-    return { path, names, isWhole, subject: null, statements: names.filter((name) => name.endsWith(suffix)) };
+  if (folder === path)
+    return { folder, names, statements: names.filter((name) => name.endsWith(suffix)), subject: null };
   const name = basename(path);
   // The statement of a whole folder may name the file.
   const [own, whole] = [name.endsWith(suffix) ? name : statementName(stemOf(name)), statementName("scan")];
   const statement = names.includes(own) ? own : whole;
   if (!names.includes(statement))
     throw new NotProven(`there is neither ${own} nor ${whole}, which would hold the signature`);
-  return { path: folder, names, isWhole, subject: statement === own ? null : name, statements: [statement] };
+  return { folder, names, statements: [statement], subject: statement === own ? null : name };
 }
 
 /** A subject is a plain file of the same folder: a path or a link could lead to another one tomorrow. */
@@ -109,10 +108,8 @@ function orgsOf({ org_url: first, other_org_urls: others = [] }: Predicate): rea
 }
 
 function requireExpected(predicate: Predicate, { orgUrl, since }: Expected): void {
-  for (const org of orgsOf(predicate)) {
-    if (orgUrl !== null && originOf(org) !== originOf(orgUrl))
-      throw new NotProven(`it is about ${org}, and not about ${orgUrl}`);
-  }
+  const other = orgUrl === null ? undefined : orgsOf(predicate).find((org) => originOf(org) !== originOf(orgUrl));
+  if (other !== undefined) throw new NotProven(`it is about ${other}, and not about ${orgUrl}`);
   if (since !== null && Date.parse(predicate.ended_at) < Date.parse(since))
     throw new NotProven(`it is of ${predicate.ended_at}, which is before ${since}`);
 }
@@ -185,13 +182,13 @@ async function verifyVerdicts(
   });
 }
 
-/** Finds the text of a file by its digest: first the signed files, then others in the folder; null: not found. */
+/** Finds the text of a file in the folder by its digest, be it signed or not; null: not found. */
 async function findFile(
   digest: string,
   contents: ReadonlyMap<string, Buffer>,
   { folder, names }: Pick<ContentContext, "folder" | "names">,
 ): Promise<string | null> {
-  for (const name of new Set([...contents.keys(), ...names])) {
+  for (const name of names) {
     const content = contents.get(name) ?? (await readPlain(folder, name).catch(() => null));
     if (content !== null && sha256(content) === digest) return content.toString("utf8");
   }
