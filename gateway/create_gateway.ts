@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import process from "node:process";
 import { findApiKey } from "../drizzle/across_tenants.ts";
 import { ping } from "../drizzle/transactions.ts";
+import { AppError } from "../shared/app_error.ts";
 import { createPublisher } from "../shared/send_event.ts";
 import { createApp } from "./app.ts";
 import { createAuthenticator } from "./auth/authenticate.ts";
@@ -14,11 +15,14 @@ import { eventStreamsOf } from "./features/features.ts";
 import { repeatTasks, runTasks } from "./features/tasks.ts";
 import type { Gateway, GatewayOptions } from "./gateway_options.ts";
 import type { Dependencies } from "./http/dependencies.ts";
+import { methodRefused } from "./http/problem.ts";
 import { accountOf, Limits } from "./limits.ts";
 import { createLog } from "./observability/log.ts";
+import type { MetricsText } from "./observability/metrics.ts";
 import { createPrometheusMetrics } from "./observability/prometheus.ts";
 import { createReadiness } from "./observability/readiness.ts";
-import type { HttpRuntime } from "./runtime/http_runtime.ts";
+import { createFirstKey } from "./operator/operations.ts";
+import type { HttpRuntime, HttpServer, ListenAddress } from "./runtime/http_runtime.ts";
 import { ChannelManager } from "./streaming/channel_manager.ts";
 import { createReadableStreamSinks } from "./streaming/sinks/readable_stream_sink.ts";
 
@@ -31,15 +35,29 @@ export interface ProductOptions extends Partial<Pick<Dependencies, "demoSession"
   readonly signal?: AbortSignal;
 }
 
+export interface ServeOptions {
+  readonly host: string;
+  /** 0: any free one. */
+  readonly port: number;
+  /** A port for `/metrics` alone; null: none. */
+  readonly metricsPort: number | null;
+  readonly names: ListenAddress["names"];
+}
+
+/** How long the closing of streams is spread. */
+const defaultDrainMs = 3000;
+/** After the last stream was closed: for its last bytes, and for requests that are still being answered. */
+const answerGraceMs = 1500;
+
 /** The gateway of one process, on Node or Deno, with what its server needs of it. */
-export type ProcessGateway = Awaited<ReturnType<typeof open>>;
+export type ProcessGateway = Awaited<ReturnType<typeof createGateway>>;
 
 /**
  * Opens the gateway on Node or Deno: the routes and event streams of its features, publishing over HTTP, stream tokens, status. Keeps
  * nothing global and listens to no signal. Rejects with `UsageError` for what is missing, and with `TypeError` for features that do
  * not fit together.
  */
-export async function createGateway(options: GatewayOptions & ProductOptions): Promise<ProcessGateway> {
+export async function createGateway(options: GatewayOptions & ProductOptions) {
   const opened: Opened = [];
   try {
     return await open(options, opened);
@@ -49,20 +67,13 @@ export async function createGateway(options: GatewayOptions & ProductOptions): P
   }
 }
 
-/** How to close each thing that was opened, in the order of opening. */
+/** How to close each thing that was opened. */
 type Opened = (() => Promise<void> | void)[];
 
 /** Closes everything once, also when one of them fails; rejects with the first failure. */
 async function closeAll(opened: Opened): Promise<void> {
-  const failures: unknown[] = [];
-  for (const close of opened.splice(0).toReversed()) {
-    try {
-      await close();
-    } catch (error) {
-      failures.push(error);
-    }
-  }
-  if (failures.length > 0) throw failures[0];
+  const closed = await Promise.allSettled(opened.splice(0).map(async (close) => close()));
+  for (const outcome of closed) if (outcome.status === "rejected") throw outcome.reason;
 }
 
 async function open(options: GatewayOptions & ProductOptions, opened: Opened) {
@@ -85,7 +96,7 @@ async function open(options: GatewayOptions & ProductOptions, opened: Opened) {
 
   let isDraining = false;
   const pings = { pingDatabase: () => ping(database), pingBroker: () => broker.ping() };
-  const readiness = { isDraining: () => isDraining, ...createReadiness({ ...pings, log }) };
+  const readiness = { isDraining: () => isDraining, check: createReadiness({ ...pings, log }) };
   const metrics = createPrometheusMetrics({
     openStreams: () => manager.streams.stats().members,
     openChannels: () => manager.streams.stats().channels,
@@ -144,19 +155,50 @@ async function open(options: GatewayOptions & ProductOptions, opened: Opened) {
   return {
     ...gateway,
     dependencies,
-    isEmbedded: options.database.embedded !== undefined,
-    /** The text of `/metrics`, on whichever port it is. */
-    metricsText: metrics,
-    /** From now on its requests come from this server. */
-    serveOver(given: HttpRuntime): void {
-      http = given;
-    },
+    /** The first API key of an embedded database without a tenant, to be shown this once; else null. */
+    firstKey: async () => (options.database.embedded === undefined ? null : createFirstKey({ database })),
     /** Reports the gateway as not ready from now on; everything else continues. */
-    announceDrain(): void {
-      isDraining = true;
-    },
-    drain,
+    announceDrain: () => void (isDraining = true),
+    serve,
   };
+
+  /** Gives the gateway its ports. Rejects with `UsageError` for an address that cannot be listened on; then the gateway is closed. */
+  async function serve(runtime: HttpRuntime, { host, port, metricsPort, names }: ServeOptions) {
+    http = runtime;
+    const servers: HttpServer[] = [];
+    let stopping: Promise<void> | null = null;
+    try {
+      const app = await runtime.serve(gateway.fetch, { host, port, names, isForClients: true });
+      servers.push(app);
+      const metricsNames = { ...names, port: "METRICS_PORT" };
+      const metricsAddress = { host, port: metricsPort ?? 0, names: metricsNames, isForClients: false };
+      const fetchMetrics = (request: Request) => respondMetrics(metrics, request);
+      const metricsServer = metricsPort === null ? null : await runtime.serve(fetchMetrics, metricsAddress);
+      if (metricsServer !== null) servers.push(metricsServer);
+      return {
+        /** Without a slash at its end. */
+        url: urlOf(host, app.port),
+        /** Address of `/metrics`, when it has its own port. */
+        metricsUrl: metricsServer === null ? null : `${urlOf(host, metricsServer.port)}/metrics`,
+        /** Closes the port, then the streams one by one over this time, then releases everything. A second call waits for the first. */
+        stop({ drainMs = defaultDrainMs }: { readonly drainMs?: number } = {}): Promise<void> {
+          stopping ??= stop(servers, drainMs);
+          return stopping;
+        },
+      };
+    } catch (error) {
+      for (const server of servers) await server.close({ drained: Promise.resolve(), withinMs: 0 });
+      await gateway.close();
+      throw error;
+    }
+  }
+
+  async function stop(servers: readonly HttpServer[], drainMs: number): Promise<void> {
+    const drained = drain(drainMs);
+    await Promise.all(servers.map((server) => server.close({ drained, withinMs: drainMs + answerGraceMs })));
+    await drained;
+    await gateway.close();
+  }
 
   /** Closes every stream within the given time, with a retry delay, and opens no new one. */
   async function drain(overMs: number): Promise<void> {
@@ -182,4 +224,16 @@ const createOpenApi: Dependencies["createOpenApi"] = (app, tags) => {
 function availableMemory(): number | undefined {
   const bytes = process.constrainedMemory();
   return bytes > 0 && bytes < 2 ** 50 ? bytes : undefined;
+}
+
+function urlOf(host: string, port: number): string {
+  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+/** The handler of `METRICS_PORT`. */
+async function respondMetrics(metrics: MetricsText, request: Request): Promise<Response> {
+  if (new URL(request.url).pathname !== "/metrics") throw new AppError("not_found", "No such path");
+  if (!["GET", "HEAD"].includes(request.method)) throw methodRefused(request.method, ["GET", "HEAD"]);
+  const { body, contentType } = await metrics.read();
+  return new Response(body, { headers: { "content-type": contentType } });
 }

@@ -18,7 +18,7 @@ export interface DemoSession {
   readonly tenant_name: string;
 }
 
-/** Everything the gateway needs from its runtime. `create_gateway.ts` and `worker_parts.ts` make it for `createApp`. */
+/** Everything the gateway needs from its runtime. `create_gateway.ts` and `create_worker.ts` make it for `createApp`. */
 export interface Dependencies extends FeatureDependencies {
   readonly authenticator: Authenticator;
   readonly limits: Limits;

@@ -4,9 +4,7 @@ import { createGateway as createProcessGateway, type ProcessGateway } from "../c
 import type { Feature } from "../features/features.ts";
 import { adapter, featureList, gatewayEntries } from "../gateway_entries.ts";
 import type { DatabaseAdapter, Gateway, GatewayOptions } from "../gateway_options.ts";
-import { createFirstKey, executeAdmin } from "../operator/operations.ts";
 import type { HttpRuntime } from "../runtime/http_runtime.ts";
-import { serveGateway } from "../runtime/serve_gateway.ts";
 
 /**
  * Opens a gateway on Node or Deno: the routes and event streams of its features, publishing over HTTP, stream tokens, status. Keeps
@@ -37,20 +35,17 @@ export interface ServedGateway {
 export async function serveOn(http: HttpRuntime, gateway: Gateway, options: PortOptions): Promise<ServedGateway> {
   checkOptions("serve", { host: optionalText, port: optionalNumber }, options);
   const { host = "127.0.0.1", port = 8787 } = options;
-  if (!(gateway instanceof Object && "serveOver" in gateway)) {
+  if (!(gateway instanceof Object && "serve" in gateway)) {
     throw new TypeError("Cannot serve the gateway: expected what createGateway resolves with");
   }
   const opened = gateway as ProcessGateway;
-  const { dependencies, isEmbedded } = opened;
-  const served = await serveGateway(opened, {
-    http,
+  const served = await opened.serve(http, {
     host,
     port,
     metricsPort: null,
     names: { host: "host", port: "port" },
   });
-  const firstKey = isEmbedded ? await createFirstKey((...operation) => executeAdmin(dependencies, ...operation)) : null;
-  return { url: served.url, firstKey, stop: () => served.stop() };
+  return { url: served.url, firstKey: await opened.firstKey(), stop: () => served.stop() };
 }
 
 export interface MigrateOptions {

@@ -17,15 +17,13 @@ export interface ReadinessOptions {
 
 const timeoutMs = 2000;
 
-/** Pings the database and the broker. Concurrent calls share one ping of each. */
-export function createReadiness({ log, ...options }: ReadinessOptions): Pick<Readiness, "check"> {
-  const isDatabaseUp = watch("database", options.pingDatabase, log);
-  const isBrokerUp = watch("broker", options.pingBroker, log);
-  return {
-    async check() {
-      const [database, broker] = await Promise.all([isDatabaseUp(), isBrokerUp()]);
-      return { database, broker };
-    },
+/** Returns what pings the database and the broker; concurrent calls share one ping of each. */
+export function createReadiness({ pingDatabase, pingBroker, log }: ReadinessOptions): Readiness["check"] {
+  const isDatabaseUp = watch("database", pingDatabase, log);
+  const isBrokerUp = watch("broker", pingBroker, log);
+  return async () => {
+    const [database, broker] = await Promise.all([isDatabaseUp(), isBrokerUp()]);
+    return { database, broker };
   };
 }
 

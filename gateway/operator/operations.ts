@@ -181,14 +181,12 @@ const operations = {
 };
 
 /** An embedded database without a tenant gets one, and a key that is shown this once; null where there is a tenant. */
-export async function createFirstKey(
-  run: (operation: AdminOperation, args: AdminArguments) => Promise<unknown>,
-): Promise<string | null> {
-  const tenants = (await run("tenant.list", {})) as readonly unknown[];
+export async function createFirstKey(context: AdminContext): Promise<string | null> {
+  const tenants = (await executeAdmin(context, "tenant.list", {})) as readonly unknown[];
   if (tenants.length > 0) return null;
-  const { id: tenant } = (await run("tenant.create", { name: "First tenant" })) as { readonly id: string };
-  const key = { tenant, name: "first key", scopes: "read,publish,admin" };
-  return ((await run("api-key.create", key)) as { readonly api_key: string }).api_key;
+  const made = await executeAdmin(context, "tenant.create", { name: "First tenant" });
+  const key = { tenant: (made as { readonly id: string }).id, name: "first key", scopes: "read,publish,admin" };
+  return ((await executeAdmin(context, "api-key.create", key)) as { readonly api_key: string }).api_key;
 }
 
 /** Rejects with `NotFound`. */

@@ -4,7 +4,6 @@ import { pause } from "../../shared/abortable.ts";
 import { isLoopback } from "../../shared/loopback.ts";
 import { parseConfig, type GatewayConfig } from "../config.ts";
 import { defaultTenantPercent } from "../limits.ts";
-import { createFirstKey } from "../operator/operations.ts";
 import { createLog, type Log } from "../observability/log.ts";
 import type { HttpRuntime } from "./http_runtime.ts";
 import { startGateway } from "./start_gateway.ts";
@@ -27,8 +26,7 @@ export async function serve(io: GatewayIo, http: HttpRuntime): Promise<number> {
   // People read it, and programs that wait for the gateway.
   io.stdout(`The gateway listens on ${gateway.url}\n`);
   if (gateway.metricsUrl !== null) io.stdout(`Metrics are on ${gateway.metricsUrl}\n`);
-  const firstKey =
-    config.databaseUrl === null ? await createFirstKey((...operation) => gateway.admin(...operation)) : null;
+  const firstKey = await gateway.parts.firstKey();
   if (firstKey !== null) io.stdout(`The first API key, shown this once: ${firstKey}\n`);
   log.info(
     {

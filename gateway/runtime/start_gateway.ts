@@ -20,7 +20,6 @@ import {
 } from "../operator/local_state.ts";
 import { executeAdmin, type AdminOperation } from "../operator/operations.ts";
 import type { HttpRuntime } from "./http_runtime.ts";
-import { serveGateway } from "./serve_gateway.ts";
 
 export interface StartOptions extends Omit<ProductOptions, "signIn" | "hasMetricsPort"> {
   readonly http: HttpRuntime;
@@ -58,7 +57,7 @@ export async function startGateway(options: StartOptions) {
     auth: auth.kind === "local" ? await developmentIssuerOf(state, auth.tenantClaim) : auth,
     hasMetricsPort: metricsPort !== null,
   });
-  const served = await serveGateway(parts, { http, ...config });
+  const served = await parts.serve(http, { ...config, names: { host: "HOST", port: "PORT" } });
   const hasIssuer = auth.kind !== "local";
   const admin = adminContext({ hasIssuer, tenantClaim: auth.tenantClaim }, state, parts.dependencies.database);
   return {

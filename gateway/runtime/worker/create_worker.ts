@@ -1,16 +1,28 @@
 import type { ExecutionContext } from "hono";
-import { AppError } from "../../../shared/app_error.ts";
+import { findApiKey } from "../../../drizzle/across_tenants.ts";
+import { ping } from "../../../drizzle/transactions.ts";
+import { AppError, NotFound } from "../../../shared/app_error.ts";
+import type { MessagePublisher } from "../../../shared/broker.ts";
+import { createPublisher } from "../../../shared/send_event.ts";
 import { UsageError } from "../../../shared/usage_error.ts";
 import { createApp } from "../../app.ts";
+import { createAuthenticator } from "../../auth/authenticate.ts";
+import { clientAddress } from "../../auth/client_address.ts";
+import { createIssuerVerifier } from "../../auth/jwt.ts";
+import { createSignIn } from "../../auth/sign_in.ts";
+import { createStreamTokens } from "../../auth/stream_tokens.ts";
 import { checkOptions } from "../../check_options.ts";
+import { toBounds } from "../../config.ts";
 import { runTasks } from "../../features/tasks.ts";
 import { workerEntries } from "../../gateway_entries.ts";
-import { accountOf } from "../../limits.ts";
+import type { Dependencies } from "../../http/dependencies.ts";
 import { problemResponse, toProblem } from "../../http/problem.ts";
+import { accountOf, Limits } from "../../limits.ts";
 import { createLog } from "../../observability/log.ts";
-import { createStreamsObject } from "./streams_object.ts";
-import type { StreamsObjectClass, WorkerOptions } from "./worker_options.ts";
-import { openWorkerParts } from "./worker_parts.ts";
+import { noMetrics } from "../../observability/metrics.ts";
+import { createReadiness } from "../../observability/readiness.ts";
+import { createObjectStreams, createStreamsObject, isolateBytes } from "./streams_object.ts";
+import type { Fetcher, StreamsObjectClass, WorkerOptions } from "./worker_options.ts";
 
 export interface Worker<Environment> {
   /** The module's default export. */
@@ -78,4 +90,85 @@ function startFailure(error: unknown): Response {
     status: 500,
     headers: { "content-type": "application/problem+json", "cache-control": "no-store" },
   });
+}
+
+/**
+ * Opens the parts of a Worker besides its objects. Every part serves any number of requests and keeps nothing open between them:
+ * each request has its own I/O. Rejects with `UsageError`.
+ */
+async function openWorkerParts(options: WorkerOptions): Promise<Dependencies> {
+  const { auth, streams, shardsPerTenant = 1, assets, signIn = null, log = createLog() } = options;
+  const nowMs = Date.now;
+  const database = options.database.openForRequests();
+  const broker = createRequestBroker(options);
+  const streamTokens = createStreamTokens(options.streamTokenSecret, nowMs);
+  return {
+    database,
+    limits: new Limits({ ...toBounds(options.bounds), memoryBytes: isolateBytes }),
+    broker,
+    ...createPublisher(broker),
+    streams: createObjectStreams(streams, shardsPerTenant),
+    authenticator: createAuthenticator({
+      // There is no development key at the edge: without an issuer only API keys are accepted.
+      jwtVerifier: auth === undefined ? null : await createIssuerVerifier(auth),
+      streamTokens,
+      findApiKey: (hash) => findApiKey(database, hash),
+    }),
+    streamTokens,
+    signIn: signIn === null ? null : createSignIn(signIn, log),
+    // As with publishing: a pending ping belongs to one request.
+    readiness: {
+      isDraining: () => false,
+      check: () =>
+        createReadiness({
+          pingDatabase: () => ping(database),
+          pingBroker: () => options.broker.open().ping(),
+        })(),
+    },
+    webAssets: { read: (path) => readAsset(assets, path) },
+    createOpenApi: () => () => readOpenApi(assets),
+    demoSession: null,
+    corsOrigins: options.corsOrigins ?? [],
+    log,
+    // Cloudflare counts requests by itself, and an isolate cannot be scraped.
+    metrics: noMetrics,
+    metricsText: null,
+    peerAddress: () => null,
+    // Cloudflare sets it, also if a client sends one: https://developers.cloudflare.com/fundamentals/reference/http-headers/
+    addressOf: (request) => clientAddress(request.headers, request.headers.get("cf-connecting-ip"), 0),
+    onClosed: null,
+    nowMs,
+  };
+}
+
+/**
+ * Sends the events that a request publishes in one turn together, in order. No broker outlives the turn: one that was shared would
+ * send one request's message with the fetch of another.
+ */
+function createRequestBroker({ broker: adapter }: WorkerOptions): MessagePublisher {
+  let broker: MessagePublisher | null = null;
+  return {
+    publish(channel, message) {
+      if (broker === null) {
+        broker = adapter.open();
+        queueMicrotask(() => (broker = null));
+      }
+      return broker.publish(channel, message);
+    },
+  };
+}
+
+/** The document as `tools/build_worker.ts` has written it: what makes it is a tenth of the bundle that it stays out of. */
+async function readOpenApi(assets: Fetcher | undefined): Promise<unknown> {
+  const document = await readAsset(assets, "docs/openapi.json");
+  if (document === null) throw new NotFound("This deployment has no OpenAPI document");
+  return JSON.parse(new TextDecoder().decode(document));
+}
+
+/** Reads a file that was deployed with the Worker, the live page's or the document; null: there is none. */
+async function readAsset(assets: Fetcher | undefined, path: string): Promise<Uint8Array<ArrayBuffer> | null> {
+  const response = await assets?.fetch(new Request(new URL(path, "https://assets.internal/")));
+  if (response?.status === 200) return new Uint8Array(await response.arrayBuffer());
+  await response?.body?.cancel();
+  return null;
 }

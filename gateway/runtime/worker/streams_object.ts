@@ -1,4 +1,5 @@
 import { AppError, isUnavailable } from "../../../shared/app_error.ts";
+import { streamDigest } from "../../auth/stream_tokens.ts";
 import { toBounds } from "../../config.ts";
 import { eventStreamsOf } from "../../features/features.ts";
 import { isUnexpected, problemResponse } from "../../http/problem.ts";
@@ -31,7 +32,8 @@ const handOverHeader = "x-scanstream-hand-over";
 export function createObjectStreams(objects: ObjectNamespace, shardsPerTenant: number): StreamOpener {
   return {
     async open({ stream, principal, hasSnapshot, request }) {
-      const object = objects.get(objects.idFromName(objectName(principal.tenantId, stream.name, shardsPerTenant)));
+      const name = await objectName(principal.tenantId, stream.name, shardsPerTenant);
+      const object = objects.get(objects.idFromName(name));
       const handOver: HandOver = { principal, streamName: stream.name, hasSnapshot };
       try {
         // It has no credential, cookie or query of the client's, only its disconnect signal. A refusal is a problem document already.
@@ -54,14 +56,10 @@ export function createObjectStreams(objects: ObjectNamespace, shardsPerTenant: n
 }
 
 /** All streams of a name share an object, and so its subscriptions. Another count of shards names other objects. */
-function objectName(tenantId: string, streamName: string, shards: number): string {
+async function objectName(tenantId: string, streamName: string, shards: number): Promise<string> {
   if (shards === 1) return tenantId;
-  // FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/
-  let hash = 0x811c9dc5;
-  for (let index = 0; index < streamName.length; index += 1) {
-    hash = Math.imul(hash ^ streamName.charCodeAt(index), 0x01000193);
-  }
-  return `${tenantId}:${(hash >>> 0) % shards}/${shards}`;
+  const digest = await streamDigest(streamName);
+  return `${tenantId}:${Number.parseInt(digest.slice(0, 8), 16) % shards}/${shards}`;
 }
 
 /**
