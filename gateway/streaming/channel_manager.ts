@@ -19,7 +19,7 @@ import type { EventStreams } from "../features/features.ts";
 import { isUnexpected } from "../http/problem.ts";
 import { silentLog, type Log } from "../observability/log.ts";
 import { encodeChunk } from "./encoded_chunk.ts";
-import { FeatureError, useResult, type ChannelsRequest } from "./event_stream_definition.ts";
+import { FeatureError, mapResult, unexpectedResult, type ChannelsRequest } from "./event_stream_definition.ts";
 import { findEventStream, type RequestedStream, type RequestedOpening, type StreamOpener } from "./event_stream.ts";
 import { createLocalStreams, type LocalStreams, type LocalStreamsOptions } from "./local_streams.ts";
 import { selectStoredNumbers } from "./published.ts";
@@ -158,9 +158,7 @@ async function channelsOf(stream: RequestedStream, principal: Principal, db: Ten
   const hasEnded = isJsonObject(result);
   const names = hasEnded ? result["ended"] : result;
   if (Array.isArray(names)) return { channels: requireReadable(principal, prefix, names), hasEnded };
-  throw new FeatureError(
-    `getChannels of the feature "${prefix}" returned ${JSON.stringify(result) ?? "nothing"}: expected a list of channel names, or ended(…)`,
-  );
+  throw unexpectedResult(`getChannels of the feature "${prefix}"`, result, "a list of channel names, or ended(…)");
 }
 
 /** Reads and encodes the stream's snapshot. Rejects as `findChannels` does. */
@@ -173,14 +171,13 @@ async function readSnapshot(
     const { prefix, getSnapshot } = stream.definition;
     const snapshot = await getSnapshot?.(toRequest(stream, principal, db));
     const { events = [], hasEnded = false } = snapshot ?? {};
-    const frames = useResult(`getSnapshot of the feature "${prefix}"`, "*.snapshot events", () =>
-      events.map(({ type, data }) => {
-        const event = encodeEvent(type, data);
-        // A client that waits for a snapshot would take it for an event that came too early.
-        if (type.endsWith(".snapshot")) return encodeEventFrame(event);
-        throw new TypeError(`${JSON.stringify(type)} is not a snapshot`);
-      }),
-    );
+    const of = `getSnapshot of the feature "${prefix}"`;
+    const frames = mapResult(of, "*.snapshot events", events, ({ type, data }) => {
+      const event = encodeEvent(type, data);
+      // A client that waits for a snapshot would take it for an event that came too early.
+      if (type.endsWith(".snapshot")) return encodeEventFrame(event);
+      throw new TypeError(`${JSON.stringify(type)} is not a snapshot`);
+    });
     return { chunk: encodeChunk(frames.join("") + encodeComment("snapshot complete")), hasEnded };
   });
 }

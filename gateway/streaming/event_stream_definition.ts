@@ -97,14 +97,24 @@ export class FeatureError extends Error {
   override readonly name = "FeatureError";
 }
 
-/** Uses what a feature's function returned. Throws `FeatureError` that names the function, and what it was expected to return. */
-export function useResult<Result>(of: string, expected: string, use: () => Result): Result {
+/** Maps the list that a feature's function returned. Throws `FeatureError` that names the function, and what it was expected to return. */
+export function mapResult<Item, Result>(
+  of: string,
+  expected: string,
+  list: readonly Item[],
+  toResult: (item: Item) => Result,
+): readonly Result[] {
+  if (!Array.isArray(list)) throw unexpectedResult(of, list, expected);
   try {
-    return use();
+    return list.map((item) => toResult(item));
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     throw new FeatureError(`${of} returned what cannot be used: ${error.message}: expected ${expected}`);
   }
+}
+
+export function unexpectedResult(of: string, result: unknown, expected: string): FeatureError {
+  return new FeatureError(`${of} returned ${JSON.stringify(result) ?? "nothing"}: expected ${expected}`);
 }
 
 /** One of a feature's `eventStreams`. */

@@ -5,7 +5,7 @@ import type { Query, TenantDatabase } from "../../drizzle/transactions.ts";
 import { AppError } from "../../shared/app_error.ts";
 import { parseChannelName, type ChannelName } from "../../shared/channel_name.ts";
 import { encodeChannelEvent, toMessage, type CheckedEvent } from "../../shared/event.ts";
-import { useResult } from "./event_stream_definition.ts";
+import { mapResult } from "./event_stream_definition.ts";
 
 /** The producer of what the gateway publishes itself. */
 export const gatewayProducer = "gateway";
@@ -58,78 +58,57 @@ export async function storeBatch(
   onPublish: OnPublish,
   { channel, name, producer, first, events }: Batch,
 ): Promise<{ readonly stored: number; readonly more: readonly Message[] }> {
-  const numbering = { channel, producer };
-  const lastN = await lockNumbering(tx, numbering);
-  if (first > lastN + 1) {
+  const next = await takeNumbers(tx, channel, producer, 0);
+  if (first > next) {
     throw new AppError(
       "conflict",
-      `Events before ${producer}.${first} are missing: expected ${producer}.${lastN + 1} as the first delivery_id`,
+      `Events before ${producer}.${first} are missing: expected ${producer}.${next} as the first delivery_id`,
     );
   }
-  const fresh = events.slice(lastN + 1 - first);
+  const fresh = events.slice(next - first);
   if (fresh.length === 0) return { stored: 0, more: [] };
   const returned = await onPublish(tx, fresh, name);
-  const more = useResult(`onPublish of the feature "${name.prefix}"`, "events of the tenant, or []", () =>
-    returned.map((event) => encodeFor(name.tenantId, event)),
-  );
-  await takeNumbers(tx, numbering, fresh.length);
-  return { stored: fresh.length, more: await numberAll(tx, more) };
-}
-
-function encodeFor(tenantId: string, { channel, type, payload }: ChannelEvent) {
-  const name = parseChannelName(channel);
-  if (name?.tenantId !== tenantId) throw new TypeError(`${channel} is not a channel of the tenant`);
-  return { channel, event: encodeChannelEvent(name, type, payload) };
-}
-
-/** The channels are locked in the order of their names, so that no two batches wait for each other. */
-async function numberAll(
-  tx: TenantDatabase,
-  events: readonly ReturnType<typeof encodeFor>[],
-): Promise<readonly Message[]> {
+  const of = `onPublish of the feature "${name.prefix}"`;
+  const more = mapResult(of, "a list of events of the tenant, or []", returned, (event) => {
+    const named = parseChannelName(event.channel);
+    if (named?.tenantId !== name.tenantId) throw new TypeError(`${event.channel} is not a channel of the tenant`);
+    return { channel: event.channel, event: encodeChannelEvent(named, event.type, event.payload) };
+  });
+  await takeNumbers(tx, channel, producer, fresh.length);
   const messages: Message[] = [];
-  const byChannel = [...Map.groupBy(events, ({ channel }) => channel)].sort(([one], [other]) => (one < other ? -1 : 1));
-  for (const [channel, own] of byChannel) {
-    const first = await takeNumbers(tx, { channel, producer: gatewayProducer }, own.length);
+  // The channels are locked in the order of their names, so that no two batches wait for each other.
+  const byChannel = [...Map.groupBy(more, (event) => event.channel)].sort(([one], [other]) => (one < other ? -1 : 1));
+  for (const [other, own] of byChannel) {
+    const firstN = await takeNumbers(tx, other, gatewayProducer, own.length);
     for (const [index, { event }] of own.entries()) {
-      const deliveryId = `${gatewayProducer}.${first + index}`;
-      messages.push({ channel, message: toMessage({ ...event, deliveryId }) });
+      const deliveryId = `${gatewayProducer}.${firstN + index}`;
+      messages.push({ channel: other, message: toMessage({ ...event, deliveryId }) });
     }
   }
-  return messages;
+  return { stored: fresh.length, more: messages };
 }
 
-/** One producer's events on one channel. */
-interface Numbering {
-  readonly channel: string;
-  readonly producer: string;
-}
-
-const numberingKey = [published.tenantId, published.channel, published.producer];
-
-/** Returns the number of the last event that was stored, and lets no other transaction store one until this one ends. */
-async function lockNumbering(db: TenantDatabase, numbering: Numbering): Promise<number> {
+/**
+ * Takes as many of a producer's numbers on a channel as events are stored, maybe none yet, and returns the first. Until this transaction
+ * ends no other one takes any.
+ */
+async function takeNumbers(db: TenantDatabase, channel: string, producer: string, count: number): Promise<number> {
+  const lastN = sql`${published.lastN} + ${count}`;
   const [row] = await db
     .insert(published)
-    .values({ tenantId: currentTenantId, ...numbering })
-    .onConflictDoUpdate({ target: numberingKey, set: { channel: numbering.channel } })
-    .returning({ lastN: published.lastN });
-  return row?.lastN ?? 0;
-}
-
-/** Reserves numbers for events that are stored, and returns the first. Until this transaction ends no other one reserves any. */
-async function takeNumbers(db: TenantDatabase, numbering: Numbering, count: number): Promise<number> {
-  const publishedAt = sql`now()`;
-  const [row] = await db
-    .insert(published)
-    .values({ tenantId: currentTenantId, ...numbering, lastN: count, publishedAt })
-    .onConflictDoUpdate({ target: numberingKey, set: { lastN: sql`${published.lastN} + ${count}`, publishedAt } })
+    .values({ tenantId: currentTenantId, channel, producer, lastN: count })
+    .onConflictDoUpdate({
+      target: [published.tenantId, published.channel, published.producer],
+      set: { lastN, ...(count > 0 && { publishedAt: sql`now()` }) },
+    })
     .returning({ lastN: published.lastN });
   return (row?.lastN ?? count) - count + 1;
 }
 
 /** The last stored event of a producer on a channel. The ages are its own, and that of the last one that was not sent. */
-export interface StoredNumber extends Numbering {
+export interface StoredNumber {
+  readonly channel: string;
+  readonly producer: string;
   readonly lastN: number;
   readonly ageMs: number;
   /** Null: the broker took all of them. */
