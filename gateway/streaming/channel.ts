@@ -12,11 +12,9 @@ export interface HubMember {
 }
 
 /** One upstream subscription, from before it is confirmed until it is over. Changed by the hub alone. */
-export class Channel implements ChannelName {
+export class Channel {
   readonly name: string;
-  readonly prefix: string;
-  readonly tenantId: string;
-  readonly resourceId: string;
+  readonly parts: ChannelName;
   readonly terminalType: string;
   readonly abort = new AbortController();
   confirmed: Promise<void> = Promise.resolve();
@@ -24,8 +22,6 @@ export class Channel implements ChannelName {
   users = 0;
   readonly members = new Set<HubMember>();
   numbers = new DeliveryNumbers();
-  /** Settles when `numbers` has learned how far the events were stored. Null: nobody has asked. */
-  numbered: Promise<void> | null = null;
   /** Events that were not written yet. */
   frames: string[] = [];
   isOver = false;
@@ -36,21 +32,16 @@ export class Channel implements ChannelName {
 
   /** Throws `TypeError` for a name that is not a channel's. */
   constructor(name: string) {
-    const parsed = parseChannelName(name);
-    if (parsed === null) throw new TypeError(`Cannot subscribe: ${JSON.stringify(name)} is not the name of a channel`);
+    const parts = parseChannelName(name);
+    if (parts === null) throw new TypeError(`Cannot subscribe: ${JSON.stringify(name)} is not the name of a channel`);
     this.name = name;
-    this.prefix = parsed.prefix;
-    this.tenantId = parsed.tenantId;
-    this.resourceId = parsed.resourceId;
-    this.terminalType = terminalTypeOf(parsed.prefix);
+    this.parts = parts;
+    this.terminalType = terminalTypeOf(parts.prefix);
   }
 
   /** The member receives events from now on; what was published before the first joined concerns nobody. */
   add(member: HubMember): void {
-    if (this.members.size === 0) {
-      this.numbers = new DeliveryNumbers();
-      this.numbered = null;
-    }
+    if (this.members.size === 0) this.numbers = new DeliveryNumbers();
     this.members.add(member);
   }
 }

@@ -9,6 +9,8 @@ const deliveryGraceMs = 5000;
 
 /** The numbers of the stored events that a channel has received since its first member joined: what is repeated, missing or behind. */
 export class DeliveryNumbers {
+  /** Settles when it is known how far the events were stored. Null: nobody has asked. */
+  learned: Promise<void> | null = null;
   readonly #sinceMs = performance.now();
   /** The last number of each producer that numbers its events, least recent first. */
   readonly #last = new Map<string, number>();

@@ -73,7 +73,7 @@ export class Hub {
       // One was lost while another was confirmed, or the member has left.
       if (!this.#joined.has(member) || channels.some(({ isOver }) => isOver)) throw connectionLost();
       for (const channel of channels) channel.add(member);
-      await Promise.all(channels.map((channel) => (channel.numbered ??= this.#numbers.read(channel))));
+      await Promise.all(channels.map((channel) => (channel.numbers.learned ??= this.#numbers.read(channel))));
       for (const channel of channels) this.#watchHole(channel);
     } catch (error) {
       this.leave(member);
@@ -167,7 +167,7 @@ export class Hub {
       return;
     }
     // Only a program with its own access to the broker sends this. It must not end another resource's streams.
-    if (!fitsChannel(channel, event)) return this.#options.count("broker_messages_dropped", null);
+    if (!fitsChannel(channel.parts, event)) return this.#options.count("broker_messages_dropped", null);
     const { numbers } = channel;
     if (event.deliveryId !== undefined && numbers.isRepeated(event.deliveryId, this.#options.now())) return;
     const isEnd = event.type === channel.terminalType;
@@ -195,7 +195,7 @@ export class Hub {
   #writeInTurn(channel: Channel): void {
     const { deliveries, now } = this.#options;
     const nowMs = now();
-    if (deliveries?.take(channel.tenantId, channel.members.size, nowMs) !== false) this.#write(channel, nowMs);
+    if (deliveries?.take(channel.parts.tenantId, channel.members.size, nowMs) !== false) this.#write(channel, nowMs);
     else if (channel.frames.reduce((sum, { length }) => sum + length, 0) > maxHeldChars) this.#lose(channel);
     else setTimeout(() => this.#writeInTurn(channel), heldMs);
   }

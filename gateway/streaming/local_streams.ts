@@ -8,7 +8,7 @@ import { noCount } from "../observability/metrics.ts";
 import { unavailable } from "./channel.ts";
 import { encodeChunk } from "./encoded_chunk.ts";
 import { Hub, type HubOptions } from "./hub.ts";
-import { OpenStream, type StreamContext, type StreamEnd } from "./open_stream.ts";
+import { OpenStream, type StreamContext, type StreamStart } from "./open_stream.ts";
 import { createReadableStreamSinks } from "./sinks/readable_stream_sink.ts";
 import type { CreateSink, StreamRequest } from "./sinks/sink.ts";
 import { endGraceMs, TenantStreams, type RecheckOptions } from "./tenant_streams.ts";
@@ -83,7 +83,7 @@ export function createLocalStreams(options: LocalStreamsOptions) {
       requireNotDraining();
       if (stream.isOver) return clientLeft();
       const opening = encodeChunk(head + encodeTerminalType(request.channels));
-      const response = stream.start(sink, end, { opening, snapshot: snapshot?.chunk ?? null });
+      const response = stream.start(sink, { opening, snapshot: snapshot?.chunk ?? null, ...end });
       if (snapshot?.hasEnded === true) stream.endBy(now() + endGraceMs, "ended");
       return response;
     } catch (error) {
@@ -125,14 +125,14 @@ export function createLocalStreams(options: LocalStreamsOptions) {
   }
 
   /** Lifetimes differ by up to a fifth, so that streams that were opened together do not end together. */
-  function endOf(principal: Principal): StreamEnd {
+  function endOf(principal: Principal): Pick<StreamStart, "endMs" | "endReason"> {
     const nowMs = now();
     // The issuer means the time of day.
     const leftMs = (principal.expiresAtMs ?? Infinity) - Date.now();
     const lifetimeMs = bounds.maxLifetimeSeconds * 1000 * (0.8 + 0.2 * random());
     if (leftMs <= 0) throw new AppError("not_authenticated", "The token has expired");
-    if (leftMs <= lifetimeMs) return { atMs: nowMs + leftMs, reason: "expired" };
-    return { atMs: nowMs + lifetimeMs, reason: "lifetime" };
+    if (leftMs <= lifetimeMs) return { endMs: nowMs + leftMs, endReason: "expired" };
+    return { endMs: nowMs + lifetimeMs, endReason: "lifetime" };
   }
 
   async function drain(overMs: number): Promise<void> {

@@ -23,7 +23,7 @@ export class NumberReader {
   }
 
   /** Resolves when the channel has learned its numbers, from a query that began after the call. Rejects as `ReadStored` does. */
-  read({ tenantId, name, numbers }: Channel): Promise<void> {
+  read({ parts: { tenantId }, name, numbers }: Channel): Promise<void> {
     const next = this.#next.get(tenantId);
     if (next !== undefined) {
       next.channels.push({ name, numbers });

@@ -25,16 +25,13 @@ export interface StreamContext {
   readonly onOver: (stream: OpenStream) => void;
 }
 
-/** When a stream ends at the latest, and why. */
-export interface StreamEnd {
-  readonly atMs: number;
-  readonly reason: "expired" | "lifetime";
-}
-
-export interface FirstChunks {
+export interface StreamStart {
   /** Proxies and clients see at once that the stream is open. */
   readonly opening: Chunk;
   readonly snapshot: Chunk | null;
+  /** When it ends at the latest, and why. */
+  readonly endMs: number;
+  readonly endReason: "expired" | "lifetime";
 }
 
 /** Heartbeats after which a client is closed that has read no buffered bytes. */
@@ -97,7 +94,7 @@ export class OpenStream implements HubMember, SinkOwner {
   }
 
   /** Sends the opening, the snapshot and the events that have arrived. Throws `AppError("unavailable")` when one was lost. */
-  start(sink: Sink, end: StreamEnd, { opening, snapshot }: FirstChunks): Response {
+  start(sink: Sink, { opening, snapshot, endMs, endReason }: StreamStart): Response {
     if (this.#failure !== null) throw this.#failure;
     this.#sink = sink;
     const response = sink.open(opening);
@@ -107,8 +104,8 @@ export class OpenStream implements HubMember, SinkOwner {
     this.#state = "open";
     this.#stalledSinceMs = nowMs;
     this.#wrote(opening, nowMs);
-    this.#endMs = end.atMs;
-    this.#endReason = end.reason;
+    this.#endMs = endMs;
+    this.#endReason = endReason;
     this.#context.onOpen(this);
     this.#context.count("streams_opened", null);
     if (snapshot !== null) {

@@ -85,7 +85,7 @@ class NodeSocketSink implements Sink {
     if (outgoing.destroyed) return this.destroy();
     this.#early = null;
     if (outgoing.req.httpVersion === "1.1") this.#socket = outgoing.socket;
-    outgoing.writeHead(200, toNodeHeaders(headers));
+    outgoing.writeHead(200, [...headers].flat());
     this.#socket?.cork();
     outgoing.flushHeaders();
     for (const chunk of early) this.write(chunk);
@@ -134,13 +134,6 @@ class NodeSocketSink implements Sink {
 
 function isBindings(platform: unknown): platform is SinkBindings {
   return typeof platform === "object" && platform !== null && streamSink in platform;
-}
-
-function toNodeHeaders(headers: Headers): Record<string, string | string[]> {
-  const result: Record<string, string | string[]> = Object.fromEntries(headers);
-  const cookies = headers.getSetCookie();
-  if (cookies.length > 0) result["set-cookie"] = cookies;
-  return result;
 }
 
 function alreadySent(): Response {
