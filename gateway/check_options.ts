@@ -18,6 +18,10 @@ export function checkOptions(caller: string, entries: v.ObjectEntries, options: 
 
 export const someText = v.pipe(v.string(), v.nonEmpty());
 export const optionalText = v.optional(someText);
+export const databaseUrl = v.pipe(
+  v.string(),
+  v.regex(/^postgres(?:ql)?:\/\//, "expected postgres://user:password@host/database"),
+);
 export const somePath = v.pipe(v.string(), v.startsWith("/", "expected a path that begins with /"));
 export const wholeNumber = v.pipe(v.number(), v.integer(), v.minValue(0));
 export const optionalNumber = v.optional(wholeNumber);

@@ -8,12 +8,25 @@ import {
   type EnvironmentReader,
 } from "../shared/environment_reader.ts";
 import { levels, type LogLevel } from "./observability/log.ts";
-import { parseKeySet, type Jwks } from "./key_set.ts";
 import { defaultTenantPercent } from "./limits.ts";
+import { isJsonObject, parseJsonObject } from "../shared/json.ts";
 import { isLoopback } from "../shared/loopback.ts";
 
 /** The gateway's environment, read once: pure, so that Node, Deno and Workers share it. */
 export type GatewayConfig = Readonly<ReturnType<typeof readConfig>>;
+
+/** Public keys that tokens are checked with, https://www.rfc-editor.org/rfc/rfc7517#section-5 */
+export interface Jwks {
+  readonly keys: readonly Readonly<Record<string, unknown>>[];
+}
+
+/** Whose JWTs are accepted, with the issuer's public keys or their address. */
+export type IssuerOptions = {
+  readonly issuer: string;
+  readonly audience: string;
+  /** Default `tenant_id`. */
+  readonly tenantClaim?: string;
+} & ({ readonly url: string } | { readonly jwks: Jwks });
 
 /** The live page as a public client of the issuer. */
 export type SignInConfig = Readonly<NonNullable<ReturnType<typeof parseSignIn>>>;
@@ -118,32 +131,23 @@ function parseMetricsPort(reader: EnvironmentReader, port: number): number | nul
 /** Whose JWTs are accepted. `local`: those of the development key of this folder. */
 function parseAuth(reader: EnvironmentReader) {
   const tenantClaim = reader.text("AUTH_TENANT_CLAIM") ?? "tenant_id";
-  const hasUrl = reader.text("AUTH_JWKS_URL") !== null;
-  const hasInline = reader.text("AUTH_JWKS") !== null;
-  const issuer = reader.text("AUTH_ISSUER");
-  const audience = reader.text("AUTH_AUDIENCE");
+  const [given, other] = ["AUTH_JWKS_URL", "AUTH_JWKS"].filter((name) => reader.text(name) !== null);
   const url = reader.url("AUTH_JWKS_URL", ["https:", "http:"], "https://<issuer>/.well-known/jwks.json");
-  const jwks = hasInline ? parseJwks(reader) : null;
-  if (hasUrl && hasInline) reader.report("AUTH_JWKS_URL, AUTH_JWKS: expected one of the two, not both");
-  if (!hasUrl && !hasInline) {
+  const jwks = reader.parsed("AUTH_JWKS", reader.text("AUTH_JWKS"), parseKeySet);
+  if (other !== undefined) reader.report("AUTH_JWKS_URL, AUTH_JWKS: expected one of the two, not both");
+  const require = (name: string, expected: string) => {
+    const value = reader.text(name);
     // Without its own keys the gateway would silently trust the development key instead of this issuer.
-    for (const [name, value] of [
-      ["AUTH_ISSUER", issuer],
-      ["AUTH_AUDIENCE", audience],
-    ] as const) {
-      if (value !== null) reader.report(`${name}: set without keys: expected AUTH_JWKS_URL or AUTH_JWKS as well`);
-    }
-    return { kind: "local", tenantClaim } as const;
-  }
-  const given = hasUrl ? "AUTH_JWKS_URL" : "AUTH_JWKS";
-  if (issuer === null)
-    reader.report(`AUTH_ISSUER: required with ${given}: expected the exact "iss" of accepted tokens`);
-  if (audience === null) {
-    reader.report(`AUTH_AUDIENCE: required with ${given}: expected the "aud" that names this gateway`);
-  }
-  const accepted = { tenantClaim, issuer: issuer ?? "", audience: audience ?? "" };
-  if (url !== null) return { kind: "jwks_url", url, ...accepted } as const;
-  return { kind: "jwks", jwks: jwks ?? { keys: [] }, ...accepted } as const;
+    if (given === undefined && value !== null)
+      reader.report(`${name}: set without keys: expected AUTH_JWKS_URL or AUTH_JWKS as well`);
+    if (given !== undefined && value === null) reader.report(`${name}: required with ${given}: expected ${expected}`);
+    return value ?? "";
+  };
+  const issuer = require("AUTH_ISSUER", 'the exact "iss" of accepted tokens');
+  const audience = require("AUTH_AUDIENCE", 'the "aud" that names this gateway');
+  if (given === undefined) return { kind: "local", tenantClaim } as const;
+  if (url !== null) return { kind: "jwks_url", url, tenantClaim, issuer, audience } as const;
+  return { kind: "jwks", jwks: jwks ?? { keys: [] }, tenantClaim, issuer, audience } as const;
 }
 
 function parseSignIn(reader: EnvironmentReader, auth: ReturnType<typeof parseAuth>) {
@@ -190,26 +194,26 @@ export function isIssuerAddress(text: string): boolean {
   return url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url.hostname));
 }
 
-function parseJwks(reader: EnvironmentReader): Jwks | null {
-  const keySet = parseKeySet(reader.text("AUTH_JWKS") ?? "");
-  if (keySet === null) {
-    reader.report(
-      'AUTH_JWKS: expected the JSON of a key set, {"keys":[…]}, with one public key (RSA, EC or OKP) or more',
-    );
-  }
-  return keySet;
+/** The set has at least one key, and holds no secret. `jwt.ts` imports them. */
+function parseKeySet(text: string): Jwks {
+  const keys = parseJsonObject(text)?.["keys"];
+  if (Array.isArray(keys) && keys.length > 0 && keys.every(isPublicKey)) return { keys };
+  throw new InvalidSetting(
+    'expected the JSON of a key set, {"keys":[…]}, with one public key (RSA, EC or OKP) or more',
+  );
+}
+
+/** A private or symmetric key here is a secret in the wrong place. */
+function isPublicKey(key: unknown): key is Jwks["keys"][number] {
+  return isJsonObject(key) && !("d" in key) && !("k" in key);
 }
 
 function parseStreamTokenSecret(reader: EnvironmentReader): string | null {
   const secret = reader.text("STREAM_TOKEN_SECRET");
-  const expected = "expected 32 random bytes or more";
-  if (secret === null) {
-    if (reader.text("DATABASE_URL") !== null) {
-      reader.report(`STREAM_TOKEN_SECRET: required with DATABASE_URL: ${expected}`);
-    }
-    return null;
-  }
-  if (new TextEncoder().encode(secret).byteLength < 32) reader.report(`STREAM_TOKEN_SECRET: ${expected}`);
+  const isMissing = secret === null && reader.text("DATABASE_URL") !== null;
+  const isShort = secret !== null && new TextEncoder().encode(secret).byteLength < 32;
+  const problem = isMissing ? "required with DATABASE_URL: " : "";
+  if (isMissing || isShort) reader.report(`STREAM_TOKEN_SECRET: ${problem}expected 32 random bytes or more`);
   return secret;
 }
 

@@ -1,7 +1,6 @@
 import type { Database } from "../drizzle/database.ts";
 import type { Broker } from "../shared/broker.ts";
-import type { IssuerOptions } from "./key_set.ts";
-import type { StreamBounds } from "./config.ts";
+import type { IssuerOptions, StreamBounds } from "./config.ts";
 import type { Feature } from "./features/features.ts";
 import type { Log } from "./observability/log.ts";
 
@@ -44,7 +43,7 @@ export interface DatabaseAdapter {
 export interface OpenContext {
   readonly features: readonly Feature[];
   /** Stops waiting for a database that is unavailable. */
-  readonly signal: AbortSignal | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** A way to a broker; `scanstream/gateway/memory`, `/redis` and `/upstash` make one. */

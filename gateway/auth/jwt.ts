@@ -15,8 +15,7 @@ import {
 import { AppError, type LoginProblem } from "../../shared/app_error.ts";
 import { isUuid, lowerCaseUuids } from "../../shared/channel_name.ts";
 import { readBounded } from "../../shared/read_bounded.ts";
-import { settingsError } from "../config.ts";
-import type { IssuerOptions, Jwks } from "../key_set.ts";
+import { settingsError, type IssuerOptions, type Jwks } from "../config.ts";
 import type { Identity } from "./principal.ts";
 
 /** Checks a user's JWT. Rejects with `AppError` `not_authenticated`, or `unavailable` when no key can be had at all. */

@@ -24,7 +24,7 @@ export type {
   WorkerBrokerAdapter,
   WorkerDatabaseAdapter,
 } from "../gateway_options.ts";
-export type { IssuerOptions } from "../key_set.ts";
+export type { IssuerOptions } from "../config.ts";
 /**
  * Reads a JSON body, and counts it for its tenant. Rejects with `AppError`: 413 over `maxBytes`, 400 for what is not JSON, 415 for another
  * content type. `c.req.json()` has no bound, and answers broken JSON with 500.

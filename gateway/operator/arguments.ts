@@ -4,7 +4,7 @@ import { instant, uuid } from "../../shared/schemas/primitives.ts";
 import { defaultScopes, line } from "../features/team/team_schemas.ts";
 import { roleSchema, scopeSchema } from "../../shared/schemas/team.ts";
 
-/** The flags of the command line, still text. Their parsers throw `AppError("invalid")`, which names the flag. */
+/** The flags of the command line, still text. */
 export type AdminArguments = Readonly<Record<string, unknown>>;
 
 const maxTtlSeconds = 31_536_000;
@@ -15,35 +15,33 @@ const scopeList = v.pipe(
   v.array(scopeSchema),
 );
 
-export const parseTenantId = (args: AdminArguments) => parseUuid(args["tenant"], "--tenant");
-export const parseUuid = (value: unknown, what: string) => parse(uuid(), value, what, "a lower-case UUID");
-export const parseName = ({ name }: AdminArguments) =>
-  parse(v.pipe(v.string(), v.trim(), line(200)), name, "--name", "1 to 200 characters");
-export const parseSub = ({ sub }: AdminArguments) => parse(line(255), sub, "--sub", "1 to 255 characters");
-export const parseRole = ({ role }: AdminArguments) =>
-  parse(v.optional(roleSchema), role, "--role", roleSchema.options.join(", "));
-export const parseScopes = ({ scopes }: AdminArguments) =>
-  parse(scopeList, scopes, "--scopes", `a comma list of ${scopeSchema.options.join(", ")}`);
-export const parseTtlSeconds = ({ ttl }: AdminArguments) =>
-  parse(integer(3600, maxTtlSeconds), ttl, "--ttl", `an integer of seconds from 1 to ${maxTtlSeconds}`);
-/** How many are listed. */
-export const parseLimit = ({ limit }: AdminArguments) =>
-  parse(integer(50, maxLimit), limit, "--limit", `an integer from 1 to ${maxLimit}`);
+/** Each with its name in a refusal, and what is expected. */
+const schemas = {
+  tenant: [uuid(), "--tenant", "a lower-case UUID"],
+  id: [uuid(), "the API key's id", "a lower-case UUID"],
+  name: [v.pipe(v.string(), v.trim(), line(200)), "--name", "1 to 200 characters"],
+  sub: [line(255), "--sub", "1 to 255 characters"],
+  role: [v.optional(roleSchema), "--role", roleSchema.options.join(", ")],
+  scopes: [scopeList, "--scopes", `a comma list of ${scopeSchema.options.join(", ")}`],
+  ttl: [integer(3600, maxTtlSeconds), "--ttl", `an integer of seconds from 1 to ${maxTtlSeconds}`],
+  limit: [integer(50, maxLimit), "--limit", `an integer from 1 to ${maxLimit}`],
+  expiresAt: [v.optional(instant), "--expires-at", "a future time such as 2027-01-31T00:00:00Z"],
+} as const;
 
-/** Null: none is named. */
-export function parseExpiresAt({ expiresAt }: AdminArguments): string | null {
-  const expected = "a future time such as 2027-01-31T00:00:00Z";
-  const time = parse(v.nullable(instant), expiresAt ?? null, "--expires-at", expected);
-  if (time === null || Date.parse(time) > Date.now()) return time && new Date(time).toISOString();
-  throw new AppError("invalid", `--expires-at is in the past: expected ${expected}`);
+export type ArgumentName = keyof typeof schemas;
+export type ParsedArgument<Name extends ArgumentName> = v.InferOutput<(typeof schemas)[Name][0]>;
+
+/** Throws `AppError("invalid")`, which names the flag. */
+export function parseArgument<Name extends ArgumentName>(args: AdminArguments, name: Name): ParsedArgument<Name> {
+  const [schema, flag, expected] = schemas[name];
+  const parsed = v.safeParse(schema, args[name]);
+  if (!parsed.success) throw new AppError("invalid", `${flag} is not valid: expected ${expected}`);
+  if (name === "expiresAt" && Date.parse(String(parsed.output)) <= Date.now()) {
+    throw new AppError("invalid", `${flag} is in the past: expected ${expected}`);
+  }
+  return parsed.output;
 }
 
 function integer(byDefault: number, most: number) {
   return v.pipe(v.optional(v.string(), `${byDefault}`), v.digits(), v.toNumber(), v.minValue(1), v.maxValue(most));
-}
-
-function parse<Schema extends v.GenericSchema>(schema: Schema, value: unknown, what: string, expected: string) {
-  const parsed = v.safeParse(schema, value);
-  if (parsed.success) return parsed.output;
-  throw new AppError("invalid", `${what} is not valid: expected ${expected}`);
 }

@@ -1,17 +1,16 @@
 import type { Database } from "../../drizzle/database.ts";
-import { createPgDatabase } from "../../drizzle/databases/pg.ts";
 import type { GatewayIo } from "../../command_line/command_io.ts";
 import { read } from "../../drizzle/transactions.ts";
 import type { Access } from "../auth/membership.ts";
 import { exportTenant } from "../features/tenant/export_tenant.ts";
-import { parseTenantId, type AdminArguments } from "./arguments.ts";
+import { parseArgument, type AdminArguments } from "./arguments.ts";
 import { executeAdmin, requireTenant, type AdminContext, type AdminOperation } from "./operations.ts";
 import { parseAdminConfig } from "../config.ts";
 import { AppError } from "../../shared/app_error.ts";
 import type { Environment } from "../../shared/environment_reader.ts";
 import { createLocalState, stateDirectory, type LocalState } from "./local_state.ts";
-import { embeddedDatabase } from "./embedded_database.ts";
-import { requireMigrated, unreachable } from "./migrate.ts";
+import { pglite } from "../library/pglite.ts";
+import { openMigrated, unreachable } from "./migrate.ts";
 
 /**
  * Runs one administrative operation on the database that the environment names, and returns its result as JSON. Embedded
@@ -34,9 +33,9 @@ export async function exportTenantCommand(
   { env, stdout }: Pick<GatewayIo, "env" | "stdout">,
 ): Promise<number> {
   return withAdmin(env, async ({ database }) => {
-    const caller = { tenantId: parseTenantId(args) };
+    const caller = { tenantId: parseArgument(args, "tenant") };
     const inTenant: Access["read"] = (work) => read(database, caller, work);
-    const tenant = await inTenant((db) => requireTenant(db, args));
+    const tenant = await inTenant((db) => requireTenant(db, caller.tenantId));
     for await (const text of exportTenant(inTenant, tenant, Date.now())) stdout(text);
     return 0;
   });
@@ -48,28 +47,18 @@ async function withAdmin<Result>(
   options: { readonly directory?: string } = {},
 ): Promise<Result> {
   const config = parseAdminConfig(environment);
-  const state = createLocalState(options.directory ?? stateDirectory);
-  const database = await openDatabase(config.databaseUrl, state);
+  const { directory = stateDirectory } = options;
+  const database = await (config.databaseUrl === null
+    ? pglite({ directory }).open({ features: [] })
+    : openMigrated(config.databaseUrl, { maxConnections: 1 }));
   try {
-    return await work(adminContext(config, state, database));
+    return await work(adminContext(config, createLocalState(directory), database));
   } catch (error) {
     throw config.databaseUrl !== null && error instanceof AppError && error.code === "unavailable"
       ? unreachable(error)
       : error;
   } finally {
     await database.close();
-  }
-}
-
-async function openDatabase(databaseUrl: string | null, state: LocalState): Promise<Database> {
-  if (databaseUrl === null) return embeddedDatabase(state).open({ features: [], signal: undefined });
-  const database = createPgDatabase(databaseUrl, { maxConnections: 1 });
-  try {
-    await requireMigrated(database);
-    return database;
-  } catch (error) {
-    await database.close();
-    throw error;
   }
 }
 

@@ -52,7 +52,8 @@ export function createLocalState(directory: string) {
         `DATABASE_URL: unset, and the embedded database in ${databaseDirectory} is another user's: run the command as user ${kept.uid}`,
       ]);
     },
-    streamTokenSecret: () => keep("stream_token_secret", createSecret, requireSecret),
+    streamTokenSecret: () =>
+      keep("stream_token_secret", async () => randomBytes(32).toString("base64url"), requireSecret),
     developmentKey: () => keep("development_key.json", createPrivateJwk, toDevelopmentKey),
   };
 
@@ -85,8 +86,13 @@ function cannotKeep(directory: string, cause: unknown): UsageError {
 
 /** Creates the file atomically; of two concurrent writers one wins, and both read its content. */
 async function readOrCreate(path: string, create: () => Promise<string>): Promise<string> {
-  const existing = await readIfPresent(path);
-  if (existing !== null) return existing;
+  try {
+    const text = await readFile(path, "utf8");
+    await chmod(path, 0o600);
+    return text;
+  } catch (error) {
+    if (!hasCode(error, "ENOENT")) throw error;
+  }
   const draft = `${path}.${randomUUID()}`;
   await writeFile(draft, await create(), { mode: 0o600, flag: "wx" });
   try {
@@ -100,21 +106,6 @@ async function readOrCreate(path: string, create: () => Promise<string>): Promis
     await rm(draft, { force: true });
   }
   return readFile(path, "utf8");
-}
-
-async function readIfPresent(path: string): Promise<string | null> {
-  try {
-    const text = await readFile(path, "utf8");
-    await chmod(path, 0o600);
-    return text;
-  } catch (error) {
-    if (hasCode(error, "ENOENT")) return null;
-    throw error;
-  }
-}
-
-async function createSecret(): Promise<string> {
-  return randomBytes(32).toString("base64url");
 }
 
 async function requireSecret(text: string): Promise<string> {

@@ -1,8 +1,10 @@
 import { pause } from "../../shared/abortable.ts";
 import { parseAdminConfig, settingsError } from "../config.ts";
 import type { Database } from "../../drizzle/database.ts";
+import { createPgDatabase } from "../../drizzle/databases/pg.ts";
 import type { FeatureTables } from "../../drizzle/feature_tables.ts";
 import { migrate } from "../../drizzle/migrate.ts";
+import { requireFeatureTables } from "../../drizzle/migrate_features.ts";
 import type { GatewayIo } from "../../command_line/command_io.ts";
 import { DatabaseError } from "../../drizzle/database_error.ts";
 import { isMigrated } from "../../drizzle/transactions.ts";
@@ -47,7 +49,25 @@ function explain(error: unknown): unknown {
 export interface RequireMigratedOptions {
   /** How long to retry while the database is unavailable: it may be starting too. Default 0. */
   readonly timeoutMs?: number;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
+}
+
+interface OpenOptions extends RequireMigratedOptions {
+  readonly maxConnections: number;
+  readonly features?: readonly FeatureTables[];
+}
+
+/** Opens a database with our tables and those of the features. Rejects as `requireMigrated` does, and for a feature's table. */
+export async function openMigrated(url: string, { maxConnections, features = [], ...waiting }: OpenOptions) {
+  const database = createPgDatabase(url, { maxConnections });
+  try {
+    await requireMigrated(database, waiting);
+    await requireFeatureTables(database, features);
+    return database;
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
 }
 
 const retryMs = 500;
@@ -67,9 +87,7 @@ export async function requireMigrated(database: Database, options: RequireMigrat
       if (error instanceof DatabaseError) throw settingsError([roleProblem(error)]);
       if (!(error instanceof AppError)) throw error;
       options.signal?.throwIfAborted();
-      if (Date.now() + retryMs > deadlineMs) {
-        throw unreachable(error);
-      }
+      if (Date.now() + retryMs > deadlineMs) throw unreachable(error);
       await pause(retryMs, []);
     }
   }

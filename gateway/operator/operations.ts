@@ -10,18 +10,7 @@ import { insertApiKey, revocation, shownApiKey, toApiKey, type ApiKeyRow } from 
 import { selectShownEvents, toAuditEvent } from "../features/team/audit_store.ts";
 import { deleteMember, putMember, shownMember, toMember, type TeamActor } from "../features/team/member_store.ts";
 import { deleteTenantStep, renameTenant } from "../features/tenant/tenant_store.ts";
-import {
-  parseExpiresAt,
-  parseLimit,
-  parseName,
-  parseRole,
-  parseScopes,
-  parseSub,
-  parseTenantId,
-  parseTtlSeconds,
-  parseUuid,
-  type AdminArguments,
-} from "./arguments.ts";
+import { parseArgument, type AdminArguments, type ArgumentName, type ParsedArgument } from "./arguments.ts";
 import type { DevelopmentKey } from "./local_state.ts";
 
 export interface AdminContext {
@@ -34,6 +23,8 @@ export interface AdminContext {
 
 interface Call extends AdminContext {
   readonly args: AdminArguments;
+  /** An argument, parsed. Throws `AppError("invalid")`. */
+  readonly given: <Name extends ArgumentName>(name: Name) => ParsedArgument<Name>;
   /** A transaction that sees every tenant. */
   readonly inAll: <Result>(work: (db: TenantDatabase) => Promise<Result>) => Promise<Result>;
   /** As `inAll`, about the tenant that `--tenant` names. Rejects with `NotFound`. */
@@ -51,11 +42,12 @@ export async function executeAdmin(
   operation: AdminOperation,
   args: AdminArguments,
 ): Promise<unknown> {
+  const given: Call["given"] = (name) => parseArgument(args, name);
   const inAll: Call["inAll"] = (work) => write(context.database, everyTenant, work);
   const inTenant: Call["inTenant"] = (work) =>
-    inAll(async (db) => work(db, operatorOf((await requireTenant(db, args)).id)));
+    inAll(async (db) => work(db, operatorOf((await requireTenant(db, given("tenant"))).id)));
   try {
-    return await operations[operation]({ ...context, args, inAll, inTenant });
+    return await operations[operation]({ ...context, args, given, inAll, inTenant });
   } catch (error) {
     if (!(error instanceof DatabaseError) || error.sqlState !== roleDenied) throw error;
     throw new AppError(
@@ -68,8 +60,8 @@ export async function executeAdmin(
 const roleDenied = "42501";
 
 const operations = {
-  async "tenant.create"({ args, inAll }: Call) {
-    const values = { name: parseName(args) };
+  async "tenant.create"({ given, inAll }: Call) {
+    const values = { name: given("name") };
     return inAll(async (db) => {
       const rows = await db.insert(tenants).values(values).returning();
       const made = rows.map((row) => ({ ...row, tenantId: row.id }));
@@ -82,15 +74,15 @@ const operations = {
     return inAll((db) => selectTenants(db).orderBy(asc(tenants.createdAt), asc(tenants.id)));
   },
 
-  async "tenant.rename"({ args, database, inAll }: Call) {
-    const { id } = await inAll((db) => requireTenant(db, args));
-    const name = parseName(args);
+  async "tenant.rename"({ given, database, inAll }: Call) {
+    const { id } = await inAll((db) => requireTenant(db, given("tenant")));
+    const name = given("name");
     await write(database, operatorOf(id), (db) => renameTenant(db, name));
     return { id, name };
   },
 
-  async "tenant.delete"({ args, database, inAll }: Call) {
-    const { id, name } = await inAll((db) => requireTenant(db, args));
+  async "tenant.delete"({ args, given, database, inAll }: Call) {
+    const { id, name } = await inAll((db) => requireTenant(db, given("tenant")));
     if (name !== args["confirm"]) {
       throw new AppError("invalid", `--confirm is not valid: expected the tenant's name, ${JSON.stringify(name)}`);
     }
@@ -99,10 +91,10 @@ const operations = {
   },
 
   /** Makes the subject a member with the role. Doing it again changes the role, where one is named. */
-  async "user.create"({ args, inTenant }: Call) {
-    const given = { sub: parseSub(args), role: parseRole(args) };
+  async "user.create"({ given, inTenant }: Call) {
+    const wanted = { sub: given("sub"), role: given("role") };
     return inTenant(async (db, operator) => {
-      const { sub, role } = (await putMember(db, operator, given)).member;
+      const { sub, role } = (await putMember(db, operator, wanted)).member;
       return { tenant_id: operator.tenantId, sub, role };
     });
   },
@@ -115,9 +107,9 @@ const operations = {
   },
 
   /** Ends a membership; the member's streams close within the recheck interval. */
-  async "user.remove"({ args, inAll }: Call) {
-    const tenantId = parseTenantId(args);
-    const sub = parseSub(args);
+  async "user.remove"({ given, inAll }: Call) {
+    const tenantId = given("tenant");
+    const sub = given("sub");
     await inAll((db) => deleteMember(db, operatorOf(tenantId), sub)).catch((error: unknown) => {
       if (!(error instanceof NotFound)) throw error;
       throw new NotFound(`Cannot remove a user: ${JSON.stringify(sub)} is not a member of tenant ${tenantId}`);
@@ -125,8 +117,10 @@ const operations = {
     return { tenant_id: tenantId, sub, removed: true };
   },
 
-  async "api-key.create"({ args, inTenant }: Call) {
-    const key = { name: parseName(args), scopes: parseScopes(args), expires_at: parseExpiresAt(args) };
+  async "api-key.create"({ given, inTenant }: Call) {
+    const expiresAt = given("expiresAt");
+    const expires_at = expiresAt === undefined ? null : new Date(expiresAt).toISOString();
+    const key = { name: given("name"), scopes: given("scopes"), expires_at };
     return inTenant(async (db, operator) => {
       const { id, prefix, api_key } = await insertApiKey(db, operator, key);
       return { id, tenant_id: operator.tenantId, prefix, ...key, api_key };
@@ -141,8 +135,8 @@ const operations = {
   },
 
   /** Ends a key; the first time counts. */
-  async "api-key.revoke"({ args, inAll }: Call) {
-    const id = parseUuid(args["id"], "the API key's id");
+  async "api-key.revoke"({ given, inAll }: Call) {
+    const id = given("id");
     const isKey = eq(apiKeys.id, id);
     const [row] = await inAll(async (db) => {
       const isValid = and(isKey, isNull(apiKeys.revokedAt));
@@ -156,8 +150,8 @@ const operations = {
   },
 
   /** The audit trail, newest first. */
-  async "audit.list"({ args, inTenant }: Call) {
-    const limit = parseLimit(args);
+  async "audit.list"({ given, inTenant }: Call) {
+    const limit = given("limit");
     return inTenant(async (db, { tenantId }) => {
       const events = selectShownEvents(db).where(eq(auditEvents.tenantId, tenantId));
       const newest = events.orderBy(desc(auditEvents.createdAt), desc(auditEvents.number));
@@ -166,14 +160,14 @@ const operations = {
   },
 
   /** A JWT that this gateway accepts while no issuer is configured. */
-  async "token.create"({ args, developmentKey, tenantClaim = "tenant_id", inAll }: Call) {
+  async "token.create"({ given, developmentKey, tenantClaim = "tenant_id", inAll }: Call) {
     if (developmentKey === undefined) {
       throw new AppError("conflict", "Cannot make a token: AUTH_JWKS… is set, so tokens come from its issuer");
     }
-    const sub = parseSub(args);
+    const sub = given("sub");
     const issuedAtSeconds = Math.floor(Date.now() / 1000);
-    const expiresAtSeconds = issuedAtSeconds + parseTtlSeconds(args);
-    const { id: tenantId } = await inAll((db) => requireTenant(db, args));
+    const expiresAtSeconds = issuedAtSeconds + given("ttl");
+    const { id: tenantId } = await inAll((db) => requireTenant(db, given("tenant")));
     const key = await developmentKey();
     const accessToken = await key.sign({ tenantClaim, tenantId, sub, issuedAtSeconds, expiresAtSeconds });
     return { access_token: accessToken, expires_at: new Date(expiresAtSeconds * 1000).toISOString() };
@@ -190,8 +184,7 @@ export async function createFirstKey(context: AdminContext): Promise<string | nu
 }
 
 /** Rejects with `NotFound`. */
-export async function requireTenant(db: TenantDatabase, args: AdminArguments) {
-  const id = parseTenantId(args);
+export async function requireTenant(db: TenantDatabase, id: string) {
   const [tenant] = await selectTenants(db).where(eq(tenants.id, id));
   if (tenant !== undefined) return tenant;
   throw new NotFound(`Cannot find the tenant: no tenant has the id ${id}. Run \`scanstream admin tenant list\``);

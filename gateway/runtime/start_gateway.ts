@@ -2,15 +2,14 @@ import type { Database } from "../../drizzle/database.ts";
 import type { Broker } from "../../shared/broker.ts";
 import type { BrokerConfig } from "../../shared/brokers/broker_config.ts";
 import { openBroker } from "../../shared/brokers/open_broker.ts";
-import type { GatewayConfig } from "../config.ts";
+import type { GatewayConfig, IssuerOptions } from "../config.ts";
 import { createGateway, type ProductOptions } from "../create_gateway.ts";
 import { scanstreamFeatures } from "../features/scanstream_features.ts";
-import type { IssuerOptions } from "../key_set.ts";
+import { pglite } from "../library/pglite.ts";
 import { postgres } from "../library/postgres.ts";
 import type { Log } from "../observability/log.ts";
 import type { AdminArguments } from "../operator/arguments.ts";
 import { adminContext } from "../operator/call_admin.ts";
-import { embeddedDatabase } from "../operator/embedded_database.ts";
 import {
   createLocalState,
   developmentAudience,
@@ -43,7 +42,7 @@ export async function startGateway(options: StartOptions) {
   const { config, http, database, broker, directory = stateDirectory, ...others } = options;
   const { bounds, corsOrigins, trustedProxyHops, signIn, databaseUrl, metricsPort, streamTokenSecret, auth } = config;
   const state = createLocalState(directory);
-  const configured = databaseUrl === null ? embeddedDatabase(state) : postgres({ url: databaseUrl });
+  const configured = databaseUrl === null ? pglite({ directory }) : postgres({ url: databaseUrl });
   const parts = await createGateway({
     bounds,
     corsOrigins,

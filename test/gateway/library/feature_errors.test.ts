@@ -156,7 +156,7 @@ test.each([
     "/channels/:channel/events",
     published({ returns: "nothing" }),
     500,
-    /onPublish of .*broken/,
+    /onPublish of .*broken.* returned nothing: expected a list of events/,
   ],
   ["a refusal of Hono's own", "/refused", {}, 418, null],
   ["an answer whose headers cannot be changed", "/fetched", undefined, 200, null],
@@ -235,6 +235,7 @@ const wrong: readonly (readonly [call: () => unknown, named: RegExp])[] = [
   ],
   [() => createGateway({ ...whole, bounds: { maxStreams: 0 } }), /bounds\.maxStreams: expected a number above 0/],
   [() => postgres({} as never), /Cannot call postgres: url: is required/],
+  [() => postgres({ url: "mysql://a:b@127.0.0.1/x" }), /url: expected postgres:\/\/user:password@host\/database$/],
   [() => migrate({ database: pglite() } as never), /Cannot call migrate: features: is required/],
   [
     () => migrate({ database: postgres({ url: "postgres://a:b@127.0.0.1:9/x" }), features: [] }),
