@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { getTableName, sql } from "drizzle-orm";
+import { getTableColumns, getTableName, sql } from "drizzle-orm";
 import { UsageError } from "../shared/usage_error.ts";
 import type { Database } from "./database.ts";
 import type { FeatureTables } from "./feature_tables.ts";
@@ -50,7 +50,12 @@ export async function requireFeatureTables(database: Database, features: readonl
   await read(database, noTenant, (db) => requireTables(db, features, (state) => state.is_protected && state.is_forced));
 }
 
-type TableState = { readonly name: string; readonly is_protected: boolean; readonly is_forced: boolean };
+type TableState = {
+  readonly name: string;
+  readonly is_protected: boolean;
+  readonly is_forced: boolean;
+  readonly columns: readonly string[];
+};
 
 async function requireTables(
   db: Pick<TenantDatabase, "execute">,
@@ -58,22 +63,28 @@ async function requireTables(
   isReady: (state: TableState) => boolean,
 ): Promise<void> {
   const wanted = features.flatMap(({ prefix, tables = [], tasks = [] }) => [
-    ...tables.map((table) => ({ prefix, name: getTableName(table), what: "table" })),
-    ...tasks.map(({ due }) => ({ prefix, name: due, what: "index" })),
+    ...tables.map((table) => {
+      const columns = Object.values(getTableColumns(table)).map(({ name }) => name);
+      return { prefix, name: getTableName(table), what: "table", columns };
+    }),
+    ...tasks.map(({ due }) => ({ prefix, name: due, what: "index", columns: [] })),
   ]);
   if (wanted.length === 0) return;
   const { rows: states } = await db.execute<TableState>(sql`
     select relname as name, relforcerowsecurity or relkind = 'i' as is_forced, relkind = 'i' or relrowsecurity and exists (
       select from pg_policy where polrelid = pg_class.oid and polname = relname || '_of_tenant') and exists (
-      select from pg_attribute where attrelid = pg_class.oid and attname = 'tenant_id') as is_protected
+      select from pg_attribute where attrelid = pg_class.oid and attname = 'tenant_id') as is_protected,
+      array(select attname::text from pg_attribute where attrelid = pg_class.oid and not attisdropped) as columns
     from pg_class where relnamespace = 'public'::regnamespace and relname in ${wanted.map(({ name }) => name)}`);
-  const problems = wanted.flatMap(({ prefix, name, what }) => {
+  const problems = wanted.flatMap(({ prefix, name, what, columns }) => {
     const state = states.find((each) => each.name === name);
-    if (state !== undefined && isReady(state)) return [];
+    const missing = state === undefined ? undefined : columns.find((column) => !state.columns.includes(column));
+    if (state !== undefined && isReady(state) && missing === undefined) return [];
+    const lacks = missing === undefined ? "is not migrated" : `lacks the column "${missing}"`;
     const problem =
       state?.is_protected === false
         ? `has no tenantPolicy for a column tenant_id: add tenantPolicy("${name}", table.tenantId) to it, and generate a migration`
-        : "is not migrated: generate its migration with drizzle-kit, then run migrate({ database, features })";
+        : `${lacks}: generate its migration with drizzle-kit, then run migrate({ database, features })`;
     return [`the ${what} "${name}" of the feature "${prefix}" ${problem}`];
   });
   if (problems.length > 0) throw new UsageError(problems, { heading: "Cannot use the features" });

@@ -146,6 +146,12 @@ test("S3: the policy of a feature's table holds for the table's owner, too, and 
     client.query("select relforcerowsecurity as is_forced from pg_class where oid = 'public.notes'::regclass"),
   );
   expect(rows).toEqual([{ is_forced: true }]);
+  // Its next version is deployed, and its migration is not.
+  const newer = defineFeature({ ...notes, tables: [pgTable("notes", { ...own, title: text("title") })] });
+  const options = { broker: memory(), streamTokenSecret: "x".repeat(32), database: postgres({ url: appUrl }) };
+  await expect(createGateway({ ...options, features: [newer] })).rejects.toThrow(
+    'table "notes" of the feature "note" lacks the column "title": generate its migration',
+  );
   const database = createPgDatabase(appUrl);
   const next = write(database, { tenantId: crypto.randomUUID() }, (db) =>
     db.execute(sql`select nextval('notes_n_seq')`),
