@@ -8,8 +8,8 @@ import { createCollection, type CollectionTrace } from "./evidence/collect.ts";
 import { sha256 } from "./digest.ts";
 import { ownValues, type OrgPolicy } from "./org_policy/document.ts";
 import { evaluateCheck, unevaluatedResult, type EvaluationContext } from "./evaluate.ts";
-import type { RequestTrace } from "./okta/request_trace.ts";
 import type { Connection, ConnectOptions } from "./okta/connection.ts";
+import type { RequestTrace } from "./okta/request_sender.ts";
 
 /** Callbacks for the timing of `--verbose`. */
 export interface ScanTrace extends RequestTrace, CollectionTrace {

@@ -3,21 +3,22 @@ import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes, worstOf, type Outcome } from "../../command_line/exit_code.ts";
 import { printable, writeLines, wrapped } from "../../command_line/terminal.ts";
 import { toPrintableJson } from "../../shared/text.ts";
-import { systemClock, type Clock } from "../okta/clock.ts";
-import type { ConnectOptions } from "../okta/connection.ts";
+import { systemClock } from "../okta/clock.ts";
+import { logIn, probe, type ConnectOptions } from "../okta/connection.ts";
 import type { ConnectionSettings } from "../okta/connection_settings.ts";
-import { remedies } from "../okta/console_places.ts";
 import {
   assignedRoles,
-  examineLogin,
-  examineOrganization,
+  clockResult,
   ok,
+  organizationResult,
   steps,
   warn,
   type Step,
   type StepResult,
 } from "../okta/examine.ts";
 import type { HttpIdpClient } from "../okta/http_idp_client.ts";
+import { IdpError, remedies, type IdpErrorCode } from "../okta/idp_error.ts";
+import { readOrganization } from "../okta/organization.ts";
 import { RequestSender } from "../okta/request_sender.ts";
 import { settingsOfEach } from "../settings/organizations.ts";
 import {
@@ -91,12 +92,13 @@ function limitTexts({ rules, outcome, why, remedy }: RuleLimit, next: RuleLimit 
 
 export interface DoctorInput extends Pick<ConnectOptions, "signal" | "trace"> {
   readonly given: Given;
-  readonly clock?: Clock;
 }
 
-export interface DoctorResult extends Omit<StepResult, "state" | "error"> {
+export interface DoctorResult extends Omit<StepResult, "state"> {
   /** `skipped`: an earlier step failed that this one needs. */
   readonly state: StepResult["state"] | "skipped";
+  /** Scopes of the token, without prefix: of the step `scopes`. */
+  readonly granted?: readonly string[];
   /** Answers of this organization to the role, where the provider's documents do not say. */
   readonly facts?: readonly string[];
   /** Rules that a scan cannot decide, or only in part. */
@@ -115,7 +117,7 @@ export async function* diagnose(input: DoctorInput): AsyncGenerator<DoctorResult
     const detail = `Fix "${(failure ?? "configuration").replace("_", " ")}" first`;
     return left.splice(0, count).map((step) => ({ step, state: "skipped", detail, remedy: null }) as const);
   };
-  for await (const { error: _error, ...result } of examine(input)) {
+  for await (const result of examine(input)) {
     if (result.state === "fail") failure ??= result.step;
     yield* skip(left.indexOf(result.step));
     left.shift();
@@ -124,27 +126,43 @@ export async function* diagnose(input: DoctorInput): AsyncGenerator<DoctorResult
   yield* skip(left.length);
 }
 
-type Examined = DoctorResult & Pick<StepResult, "error">;
+/** Steps at which a login ends, so that the client id and the key are known to work. */
+const loginSteps: Partial<Record<IdpErrorCode, Step>> = { no_scope: "scopes", dpop_refused: "dpop" };
 
-async function* examine({ given, signal, clock = systemClock, trace }: DoctorInput): AsyncGenerator<Examined> {
+/** Ends after a failure. */
+async function* examine({ given, signal, trace }: DoctorInput): AsyncGenerator<DoctorResult> {
   const config = yield* examineConfig(given);
   if (config === null) return;
-  const sender = new RequestSender(config, { signal, clock, trace });
+  const sender = new RequestSender(config, { signal, clock: systemClock, trace });
+  let step: Step = "organization";
   try {
-    const org = yield* examineOrganization(config, { sender });
-    if (org === null) return;
-    const client = yield* examineLogin(config, { org, sender, clock });
-    if (client === null) return;
+    const org = await readOrganization({ ...config, sender });
+    yield organizationResult(org, config.orgUrl);
+    yield clockResult(org);
+    step = "token";
+    const client = await logIn(config, { org, sender, clock: systemClock });
+    yield ok("token", "The organization issued an access token for this client id and key");
+    yield (await client.login.current()).type === "DPoP"
+      ? ok("dpop", "The token is bound to this program's own key by DPoP")
+      : warn("dpop", "The organization issued a plain Bearer token; a copy of it works anywhere", remedies.dpop);
+    yield scopesResult(client, config);
+    step = "role";
+    await probe(client);
     const answers = await examineRules(client, org.engine);
     yield await roleResult(config, client, answers);
     yield rulesResult(answers);
     yield rateLimitResult(sender);
+  } catch (error) {
+    if (!(error instanceof IdpError)) throw error;
+    const loginStep = step === "token" ? loginSteps[error.code] : undefined;
+    if (loginStep !== undefined) yield ok("token", "The organization accepted this client id and key");
+    yield { step: loginStep ?? step, state: "fail", detail: error.message, remedy: error.remedy };
   } finally {
     await sender.close();
   }
 }
 
-async function* examineConfig(given: Given): AsyncGenerator<Examined, ConnectionSettings | null> {
+async function* examineConfig(given: Given): AsyncGenerator<StepResult, ConnectionSettings | null> {
   const checked = (step: Step, problems: readonly string[], good: string, remedy: string): StepResult =>
     problems.length === 0 ? ok(step, good) : { step, state: "fail", detail: problems.join("; "), remedy };
   const inspect = (others: readonly string[]) =>
@@ -172,6 +190,16 @@ function keyText({ key: { key, kid, alg } }: ConnectionSettings): string {
   const { modulusLength, namedCurve = "unknown curve" } = key.asymmetricKeyDetails ?? {};
   const size = modulusLength === undefined ? `EC, ${namedCurve}` : `RSA, ${modulusLength} bits`;
   return `A private key that signs ${alg} (${size}), ${kid === null ? "without a kid" : `kid ${kid}`}`;
+}
+
+function scopesResult({ login }: HttpIdpClient, { scopes }: ConnectionSettings): DoctorResult {
+  const { requested } = login;
+  const missing = requested.filter((scope) => !login.granted.includes(scope));
+  const detail = `${requested.length - missing.length} of ${requested.length} scopes are granted (follow also needs okta.logs.read)`;
+  const granted = scopes.filter((scope) => !missing.includes(login.fullName(scope)));
+  if (missing.length === 0) return { ...ok("scopes", detail), granted };
+  const lost = `missing: ${missing.join(", ")}; rules that need them become MANUAL`;
+  return { ...warn("scopes", `${detail}; ${lost}`, remedies.scopes), granted };
 }
 
 /** Tells the role by what it could read, because only an attempt shows what it allows. */

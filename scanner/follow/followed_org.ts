@@ -45,8 +45,8 @@ export async function connectOrg(plan: FollowPlan, parts: FollowParts, saved: Fo
   };
 
   function connect({ forgetsProbe }: { readonly forgetsProbe: boolean }): Promise<Connection> {
-    const probes = firstRequests(plan.checks.flatMap((check) => check.artifacts));
-    return parts.connect({ signal: plan.signal, probes, forgetsProbe, trace: parts.trace });
+    const probes = forgetsProbe ? [] : firstRequests(plan.checks.flatMap((check) => check.artifacts));
+    return parts.connect({ signal: plan.signal, probes, trace: parts.trace });
   }
 
   /** Other scopes may be granted by now, and tokens that were refused early are requested again. The old connection stays where it fails. */

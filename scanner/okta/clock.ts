@@ -21,14 +21,3 @@ export const systemClock: Clock = {
     }
   },
 };
-
-/** An answer's `Date`, and when it arrived by this machine's clock. */
-export interface ProviderMoment {
-  readonly providerMs: number;
-  readonly receivedAtMs: number;
-}
-
-export function providerMoment(headers: Headers, receivedAtMs: number): ProviderMoment | null {
-  const providerMs = Date.parse(headers.get("date") ?? "");
-  return Number.isNaN(providerMs) ? null : { providerMs, receivedAtMs };
-}

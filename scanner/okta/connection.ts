@@ -1,11 +1,17 @@
-import type { ConnectionSettings } from "./connection_settings.ts";
 import type { Engine, Role } from "../../shared/report.ts";
+import { artifactTable, firstRequests } from "../evidence/artifact_table.ts";
+import type { ArtifactName } from "../evidence/artifacts.ts";
 import { systemClock, type Clock } from "./clock.ts";
-import { examineLogin, examineOrganization, type StepResult } from "./examine.ts";
+import type { ConnectionSettings } from "./connection_settings.ts";
+import { HttpIdpClient } from "./http_idp_client.ts";
 import type { Fetch } from "./http_transport.ts";
 import type { IdpClient, IdpRequest, PageReader } from "./idp_client.ts";
-import { RequestSender, type RequestCounters } from "./request_sender.ts";
-import type { RequestTrace } from "./request_trace.ts";
+import { grantRemedy, IdpError, type IdpProblem } from "./idp_error.ts";
+import { Login, type LoginParts } from "./login.ts";
+import { readOrganization } from "./organization.ts";
+import { toShownPath } from "./provider_text.ts";
+import type { Missing } from "./refusals.ts";
+import { RequestSender, type RequestCounters, type RequestTrace } from "./request_sender.ts";
 
 /** An authenticated connection to an organization that has proved, by the probe, that it lets the scanner read. */
 export interface Connection {
@@ -28,45 +34,36 @@ export interface ConnectOptions {
   /** Stops everything at once; every pending call then rejects with the signal's reason. */
   readonly signal: AbortSignal;
   /**
-   * Requests of the probe, best first: requests that the selected checks make anyway. Their responses are kept for the
-   * first collector that needs them, so the probe costs no separate request.
+   * Requests that a collection makes at once after this, best first: by default all. The probe makes one of them and its response is
+   * kept for the collector that needs it, so the probe costs no separate request. Any other response is dropped.
    */
   readonly probes?: readonly IdpRequest[];
-  /** True when the probe's answer is dropped: where no collection follows at once, it would be an old one later. */
-  readonly forgetsProbe?: boolean;
   readonly trace?: RequestTrace | undefined;
+  /** Default: this machine's. */
+  readonly clock?: Clock;
+  /** Default: undici's. */
+  readonly fetch?: Fetch;
 }
 
 /**
  * Authenticates and proves that something can be read. Throws `IdpError` (exit code 3) when not: then no check may be
  * evaluated. Throws the signal's reason when it aborts.
  */
-export async function connect(
-  config: ConnectionSettings,
-  {
-    signal,
-    clock = systemClock,
-    probes = [],
-    forgetsProbe = false,
-    trace,
-    fetch,
-  }: ConnectOptions & { readonly clock?: Clock; readonly fetch?: Fetch },
-): Promise<Connection> {
-  const sender = new RequestSender(config, { signal, clock, trace, fetch });
+export async function connect(config: ConnectionSettings, options: ConnectOptions): Promise<Connection> {
+  const { probes, clock = systemClock } = options;
+  const sender = new RequestSender(config, { ...options, clock });
   try {
-    const org = await untilFailure(examineOrganization(config, { sender }));
-    const client = await untilFailure(examineLogin(config, { org, sender, clock, probes }));
-    if (forgetsProbe) client.forgetProbed();
+    const org = await readOrganization({ ...config, sender });
+    const client = await logIn(config, { org, sender, clock });
+    await probe(client, probes);
+    const { login, roleEvidence } = client;
     return {
       client,
       org: { url: config.orgUrl, engine: org.engine, id: org.id },
-      scopes: {
-        requested: config.scopes.map((scope) => `${org.scopePrefix}.${scope}`),
-        granted: client.login.granted,
-      },
-      role: () => client.roleEvidence.role(),
+      scopes: { requested: login.requested, granted: login.granted },
+      role: () => roleEvidence.role(),
       counters: () => sender.counters(),
-      nowMs: () => client.login.nowMs(),
+      nowMs: () => login.nowMs(),
       close: () => sender.close(),
     };
   } catch (error) {
@@ -75,13 +72,73 @@ export async function connect(
   }
 }
 
-/** The result of an examination that a scan ends at its first failure. */
-async function untilFailure<Value>(steps: AsyncGenerator<StepResult, Value | null>): Promise<Value> {
-  for (;;) {
-    const next = await steps.next();
-    if (next.done !== true) {
-      if (next.value.error !== undefined) throw next.value.error;
-    } else if (next.value !== null) return next.value;
-    else throw new TypeError("Cannot connect: the examination ended without a failure and without a result");
-  }
+/** A client with an access token. Throws `IdpError`. */
+export async function logIn(config: ConnectionSettings, parts: LoginParts): Promise<HttpIdpClient> {
+  const login = new Login(config, parts);
+  await login.current();
+  return new HttpIdpClient(config.orgUrl, login);
 }
+
+/**
+ * Endpoints tried before the probe fails. One refusal proves little: a custom role, a feature that is off or a
+ * fault of one endpoint must not stop a scan of all the others.
+ */
+const maxProbes = 3;
+/** Probes that may fail for a reason other than credentials: each may take long. */
+const maxFailures = 2;
+
+const everyRequest = firstRequests(Object.keys(artifactTable) as ArtifactName[]);
+
+/**
+ * Reads once, which proves that the credentials can read anything at all (V3). Throws `IdpError` when not. The answer to one of the
+ * `wanted` requests is kept for whoever makes it next.
+ */
+export async function probe(client: HttpIdpClient, wanted = everyRequest): Promise<void> {
+  const refused: Refused[] = [];
+  for (const request of candidates(client, wanted)) {
+    const missing = await client.probe(request, { isKept: wanted.includes(request) });
+    if (missing === null) return;
+    refused.push({ request, missing });
+    const failures = refused.filter(({ missing }) => missing.reason === "provider_error").length;
+    if (refused.length === maxProbes || failures === maxFailures) break;
+  }
+  throw probeError(refused, client);
+}
+
+/** The granted ones, one for each scope: what the checks read first, then what every role may read. */
+function candidates(client: HttpIdpClient, wanted: readonly IdpRequest[]): readonly IdpRequest[] {
+  // What needs Super Administrator proves nothing about the rest when it is refused.
+  const settingsPath = artifactTable.admin_console_settings.request.path;
+  const granted = [...wanted, ...everyRequest].filter(
+    ({ path, scope }) => path !== settingsPath && client.isGranted(scope),
+  );
+  return [...Map.groupBy(granted, ({ scope }) => scope).values()].flatMap(([first]) => first ?? []);
+}
+
+interface Refused {
+  readonly request: IdpRequest;
+  readonly missing: Missing;
+}
+
+function probeError(refused: readonly Refused[], { orgUrl, login }: HttpIdpClient): IdpError {
+  const role = refused.find(({ missing }) => missing.reason === "missing_role");
+  if (role !== undefined) {
+    const answer = `GET ${toShownPath(role.request.path)} answered 403 ${role.missing.refusal.errorCode ?? ""}`;
+    const problem = `the token was issued, but ${answer}: the service application has no admin role`;
+    return new IdpError("role", `Cannot read ${orgUrl}: ${problem}`);
+  }
+  const isOfScopes = refused.every(({ missing }) => missing.reason === "missing_scope");
+  const failed = refused.find(({ missing }) => missing.reason === "provider_error") ?? refused[0];
+  if (failed === undefined || isOfScopes) {
+    const problem = failed?.missing.detail ?? "no granted scope lets a check read anything";
+    return new IdpError("scopes", `Cannot read ${orgUrl}: ${problem}`, grantRemedy(login.requested));
+  }
+  const { httpStatus } = failed.missing.refusal;
+  const problem = httpStatus === null ? "no_answer" : (probeProblems.get(httpStatus) ?? "unexpected");
+  return new IdpError(problem, `Cannot read ${orgUrl}: ${failed.missing.detail}`);
+}
+
+const probeProblems = new Map<number, IdpProblem>([
+  [403, "forbidden"],
+  [429, "rate_limit"],
+]);

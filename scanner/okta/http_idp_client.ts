@@ -3,60 +3,52 @@ import type { Role } from "../../shared/report.ts";
 import { toLine } from "../../shared/text.ts";
 import { entriesOf } from "../evidence/artifacts.ts";
 import type { IdpClient, IdpRequest, ListPage, PageReader, Reading } from "./idp_client.ts";
-import { parseBody } from "./json_answer.ts";
 import type { Login } from "./login.ts";
-import { nextPage, PageChain } from "./next_page.ts";
-import { brokenChain, notJson, notRequested, notUnderstood, toMissing, unanswered, type Missing } from "./refusals.ts";
-
-export interface HttpIdpClientOptions {
-  readonly orgUrl: string;
-  readonly login: Pick<Login, "granted" | "get" | "nowMs">;
-  /** `okta` or `idp`: what the provider puts before `.policies.read`. */
-  readonly scopePrefix: string;
-}
+import { nextPage } from "./next_page.ts";
+import { notRequested, notUnderstood, notUsable, toMissing, unanswered, type Missing } from "./refusals.ts";
 
 /** An answer of 200, before anything is known of its content. */
-interface Page {
-  readonly state: "page";
+interface Answer {
+  readonly state: "answer";
   readonly value: unknown;
   /** The `Link` header. */
   readonly link: string | null;
 }
 
+const bodyProblems = { html: "a web page instead of JSON", empty: "an empty body", broken: "broken or cut-off JSON" };
+
 /** Reads the provider's API over HTTP; every way in which that fails becomes evidence with its reason (E6, E8). */
 export class HttpIdpClient implements IdpClient, PageReader {
-  readonly login: Pick<Login, "granted" | "get" | "nowMs">;
+  readonly login: Login;
   readonly roleEvidence = new RoleEvidence();
-  readonly #options: HttpIdpClientOptions;
-  /** Pages that the probe read, for the first collector that needs them. */
-  readonly #probed = new Map<string, Promise<Page | Missing>>();
+  readonly orgUrl: string;
+  /** Answers that the probe read, for the first collector that needs them. */
+  readonly #probed = new Map<string, Promise<Answer | Missing>>();
 
-  constructor(options: HttpIdpClientOptions) {
-    this.#options = options;
-    this.login = options.login;
+  constructor(orgUrl: string, login: Login) {
+    this.orgUrl = orgUrl;
+    this.login = login;
   }
 
   /** True when the token carries a scope, named without prefix. */
   isGranted(scope: string): boolean {
-    return this.login.granted.includes(this.#fullName(scope));
+    return this.login.granted.includes(this.login.fullName(scope));
   }
 
   async getObject(request: IdpRequest): Promise<Reading<JsonObject>> {
-    const page = await this.#read(request);
-    if (page.state === "missing") return page;
-    const { value } = page;
+    const answer = await this.#read(request);
+    if (answer.state === "missing") return answer;
+    const { value } = answer;
     if (!isJsonObject(value)) return notUnderstood(request.path, "is not a JSON object");
     const problem = whyNoEvidence(value, request);
     return problem === null ? { state: "obtained", value } : notUnderstood(request.path, problem);
   }
 
   async getPage(request: IdpRequest): Promise<Reading<ListPage>> {
-    const page = await this.#read(request);
+    const page = await this.#readPage(request);
     if (page.state === "missing") return page;
-    if (!Array.isArray(page.value)) return notUnderstood(request.path, "is not a JSON array");
-    const entries = page.value.map((entry: unknown) => (isJsonObject(entry) ? entry : {}));
-    const { path: next } = nextPage(page.link, new URL(request.path, this.#options.orgUrl));
-    return { state: "obtained", value: { entries, next } };
+    const entries = page.entries.map((entry) => (isJsonObject(entry) ? entry : {}));
+    return { state: "obtained", value: { entries, next: page.next.path } };
   }
 
   async getList(request: IdpRequest): Promise<Reading<readonly JsonObject[]>> {
@@ -65,71 +57,70 @@ export class HttpIdpClient implements IdpClient, PageReader {
     return reading;
   }
 
-  /** Reads the first page and keeps it for the next read of it, which then costs no request. */
-  async probe(request: IdpRequest): Promise<Missing | null> {
+  /** Reads the answer that a collector needs later; where that `isKept`, it then costs no request. */
+  async probe(request: IdpRequest, { isKept }: { readonly isKept: boolean }): Promise<Missing | null> {
     const reading = this.#read(request);
-    this.#probed.set(request.path, reading);
-    const page = await reading;
-    return page.state === "missing" ? page : null;
-  }
-
-  /** Forgets the probe's answers: they are read again. */
-  forgetProbed(): void {
-    this.#probed.clear();
+    if (isKept) this.#probed.set(request.path, reading);
+    const answer = await reading;
+    return answer.state === "missing" ? answer : null;
   }
 
   async #readPages(request: IdpRequest): Promise<Reading<readonly JsonObject[]>> {
     const { keep = (entry: JsonObject) => entry, onEntry } = request;
     const items: JsonObject[] = [];
-    const chain = new PageChain(this.#options.orgUrl);
+    const read = new Set<string>();
     let unreadable: Missing | null = null;
-    let { path } = request;
-    for (let pages = 1; ; pages++) {
-      const page = await this.#read({ ...request, path });
-      if (page.state === "missing") return brokenList(page, items, pages);
-      if (!Array.isArray(page.value)) return brokenList(notUnderstood(path, "is not a JSON array"), items, pages);
+    for (let { path } = request; ;) {
+      read.add(path);
+      const page = await this.#readPage({ ...request, path }, read);
+      if (page.state === "missing") return brokenList(page, items, read.size);
       // An entry that nobody could name is left out, and the list is missing one.
-      const entries = page.value.filter(isIdentified).map((entry) => keep(entry));
+      const entries = page.entries.filter(isIdentified).map((entry) => keep(entry));
       for (const entry of entries) {
         items.push(entry);
         onEntry?.(entry);
       }
-      if (entries.length < page.value.length)
+      if (entries.length < page.entries.length)
         unreadable = notUnderstood(path, "holds an entry without id, type and name");
-      const next = chain.next(page.link, path);
-      if (next.problem !== null) return brokenList(brokenChain(path, next.problem), items, pages + 1);
+      const { next } = page;
+      if (next.problem !== null) return brokenList(notUsable(path, `, but ${next.problem}`), items, read.size + 1);
       if (next.path === null)
         return unreadable === null ? { state: "obtained", value: items } : { ...unreadable, partial: items };
       ({ path } = next);
     }
   }
 
-  #read(request: IdpRequest): Promise<Page | Missing> {
-    const probed = this.#probed.get(request.path);
-    this.#probed.delete(request.path);
-    return probed ?? this.#fetchPage(request);
+  async #readPage(request: IdpRequest, read?: ReadonlySet<string>) {
+    const answer = await this.#read(request);
+    if (answer.state === "missing") return answer;
+    const { value, link } = answer;
+    if (!Array.isArray(value)) return notUnderstood(request.path, "is not a JSON array");
+    const next = nextPage(link, new URL(request.path, this.orgUrl), read);
+    return { state: "page", entries: value as readonly unknown[], next } as const;
   }
 
-  async #fetchPage({ path, scope }: IdpRequest): Promise<Page | Missing> {
-    if (!this.isGranted(scope)) return notRequested(path, this.#fullName(scope));
+  #read(request: IdpRequest): Promise<Answer | Missing> {
+    const probed = this.#probed.get(request.path);
+    this.#probed.delete(request.path);
+    return probed ?? this.#fetch(request);
+  }
+
+  async #fetch({ path, scope }: IdpRequest): Promise<Answer | Missing> {
+    if (!this.isGranted(scope)) return notRequested(path, this.login.fullName(scope));
     try {
       const response = await this.login.get(path);
-      const refusal = response.status === 200 ? null : toMissing(response, path, this.#fullName(scope));
-      this.roleEvidence.note(path, response.status, refusal?.refusal.errorCode ?? null);
+      const { status, headers, body } = response;
+      const refusal = status === 200 ? null : toMissing(response, path, this.login.fullName(scope));
+      this.roleEvidence.note(path, status, refusal?.refusal.errorCode ?? null);
       if (refusal !== null) return refusal;
-      const parsed = parseBody(response.body);
-      if (parsed.kind !== "json") return notJson(path, parsed.kind);
-      const { value, isCut } = parsed;
+      const remedy = "check for a proxy or firewall in between, and scan again";
+      if (body.kind !== "json") return notUsable(path, ` with ${bodyProblems[body.kind]}; ${remedy}`);
       // The log decides no verdict, and must go on.
-      if (isCut && scope !== "logs.read") return notUnderstood(path, "is nested too deeply");
-      return { state: "page", value, link: response.headers.get("link") };
+      if (body.isCut && scope !== "logs.read") return notUnderstood(path, "is nested too deeply");
+      return { state: "answer", value: body.value, link: headers.get("link") };
     } catch (error) {
       return unanswered(path, error);
     }
-  }
-
-  #fullName(scope: string): string {
-    return `${this.#options.scopePrefix}.${scope}`;
   }
 }
 

@@ -1,8 +1,9 @@
 // Each organization of a run has its own proxy and time-outs, which Node's fetch cannot take: NODE_USE_ENV_PROXY is of the whole
 // process, names no proxy that refuses, and Node 22.19 does not know it.
 import { EnvHttpProxyAgent, fetch, Pool, type buildConnector } from "undici";
-import type { ProxySettings } from "./connection_settings.ts";
+import type { ConnectionSettings } from "./connection_settings.ts";
 import { NetworkError, toNetworkError, toProxyError } from "./network_error.ts";
+import { parseBody, type Body } from "./provider_text.ts";
 
 export interface HttpRequest {
   readonly method: "GET" | "POST";
@@ -17,19 +18,16 @@ export interface HttpRequest {
 export interface HttpResponse {
   readonly status: number;
   readonly headers: Headers;
-  readonly body: string;
+  readonly body: Body;
 }
 
+/** A response, and when it arrived by this machine's clock and by the provider's, which only its `Date` shows. */
 export interface ReceivedResponse extends HttpResponse {
   readonly receivedAtMs: number;
+  readonly providerMs: number | null;
 }
 
-export type HttpTransport = ReturnType<typeof createHttpTransport>;
-
-export interface HttpTransportOptions {
-  readonly orgUrl: string;
-  readonly timeoutMs: number;
-  readonly proxy: ProxySettings;
+export interface HttpTransportOptions extends Pick<ConnectionSettings, "orgUrl" | "timeoutMs" | "proxy"> {
   /** The largest body that is read, after decompression. */
   readonly maxBodyBytes: number;
   /** Default: undici's. */
@@ -90,7 +88,7 @@ export function createHttpTransport({
         ...(form === undefined ? {} : { body: form }),
       });
       const body = response.body === null ? "" : await readBody(response.body, maxBodyBytes);
-      return { status: response.status, headers: cleanHeaders(response.headers), body };
+      return { status: response.status, headers: cleanHeaders(response.headers), body: parseBody(body) };
     } catch (error) {
       signal.throwIfAborted();
       throw (

@@ -1,12 +1,12 @@
 import { createHash, generateKeyPairSync, randomUUID } from "node:crypto";
 import { SignJWT, type JWTPayload } from "jose";
-import { providerMoment, type Clock } from "./clock.ts";
+import type { Clock } from "./clock.ts";
 import type { ConnectionSettings } from "./connection_settings.ts";
 import { allowedUrl, tokenPath, type ReceivedResponse } from "./http_transport.ts";
-import { idpError, IdpError } from "./idp_error.ts";
-import { objectIn, parseBody } from "./json_answer.ts";
+import { grantRemedy, IdpError } from "./idp_error.ts";
 import { NetworkError, unreachableError } from "./network_error.ts";
-import type { RequestSender } from "./request_sender.ts";
+import type { Organization } from "./organization.ts";
+import type { RequestSender, RetryableRequest } from "./request_sender.ts";
 import { clockRefusal, oauthError, tokenRefusal } from "./refusals.ts";
 
 interface AccessToken {
@@ -18,11 +18,8 @@ interface AccessToken {
   readonly renewAtMs: number;
 }
 
-interface LoginOptions extends Pick<ConnectionSettings, "orgUrl" | "clientId" | "key"> {
-  /** With the provider's prefix: `okta.policies.read`. */
-  readonly scopes: readonly string[];
-  /** Remedy when none of them is granted. */
-  readonly noScopeRemedy: string;
+export interface LoginParts {
+  readonly org: Organization;
   readonly sender: RequestSender;
   readonly clock: Clock;
 }
@@ -41,14 +38,17 @@ const maxRenewalMarginMs = 60_000;
  * before its first use, and renews the token before it expires, by one request for all callers.
  */
 export class Login {
-  readonly #options: LoginOptions;
+  /** With the provider's prefix: `okta.policies.read`. */
+  readonly requested: readonly string[];
+  readonly #orgUrl: string;
+  readonly #parts: LoginParts;
   readonly #signed: ReturnType<typeof createSignedRequests>;
-  #tokenNonce: string | null = null;
-  #resourceNonce: string | null = null;
+  /** The latest of the token endpoint (POST) and of the API (GET). */
+  readonly #nonces: Record<"GET" | "POST", string | null> = { GET: null, POST: null };
   #token: AccessToken | null = null;
   #renewal: Promise<AccessToken> | null = null;
-  /** Narrowed to what is granted after an `invalid_scope`. */
-  #requested: readonly string[];
+  /** Those that tokens are requested with: after an `invalid_scope` the ones that are granted. */
+  #scopes: readonly string[];
   #earlyRenewals = 0;
   /** The provider's clock is this machine's until it has found our time wrong: a `Date` header may be a cache's. */
   #offsetMs = 0;
@@ -56,15 +56,22 @@ export class Login {
   /** Why no proofs are sent any more; null while they are sent. */
   #proofRefusal: IdpError | null = null;
 
-  constructor(options: LoginOptions) {
-    this.#options = options;
-    this.#requested = options.scopes;
-    this.#signed = createSignedRequests(options, () => Math.floor(this.nowMs() / 1000));
+  constructor(config: ConnectionSettings, parts: LoginParts) {
+    this.#orgUrl = config.orgUrl;
+    this.#parts = parts;
+    this.requested = config.scopes.map((scope) => this.fullName(scope));
+    this.#scopes = this.requested;
+    this.#signed = createSignedRequests(config, () => Math.floor(this.nowMs() / 1000));
+  }
+
+  /** A scope with the provider's prefix. */
+  fullName(scope: string): string {
+    return `${this.#parts.org.scopePrefix}.${scope}`;
   }
 
   /** The provider's time, as far as it has found ours wrong. */
   nowMs(): number {
-    return this.#options.clock.nowMs() + this.#offsetMs;
+    return this.#parts.clock.nowMs() + this.#offsetMs;
   }
 
   /** The scopes that the latest token carries, with the provider's prefix. */
@@ -74,7 +81,7 @@ export class Login {
 
   /** A token that is good for now. Throws `IdpError`, or the signal's reason. */
   async current(): Promise<AccessToken> {
-    if (this.#token !== null && this.#options.clock.nowMs() < this.#token.renewAtMs) return this.#token;
+    if (this.#token !== null && this.#parts.clock.nowMs() < this.#token.renewAtMs) return this.#token;
     this.#renewal ??= this.#logIn().finally(() => {
       this.#renewal = null;
     });
@@ -86,43 +93,45 @@ export class Login {
    * `ForbiddenRequest`, or the signal's reason.
    */
   async get(path: string): Promise<ReceivedResponse> {
-    let hasRenewed = false;
-    for (let nonceRetries = 0; ;) {
+    for (let hasRenewed = false; ; hasRenewed = true) {
       let token: AccessToken | null = null;
-      const response = await this.#options.sender.send({
-        method: "GET",
-        path,
-        prepare: async () => {
-          token = await this.current();
-          return this.#signed.forResource(path, token, this.#resourceNonce);
-        },
+      const response = await this.#send("GET", path, async (nonce) => {
+        token = await this.current();
+        return this.#signed.forResource(path, token, nonce);
       });
-      this.#resourceNonce = response.headers.get("dpop-nonce") ?? this.#resourceNonce;
-      if (asksForNonce(response) && nonceRetries++ < maxNonceRetries) continue;
       if (hasRenewed || token === null || !isTokenRefused(response) || !(await this.#replace(token))) return response;
-      hasRenewed = true;
+    }
+  }
+
+  /** Sends a request, again with a new nonce each time the provider asks for one. */
+  async #send(method: "GET" | "POST", path: string, prepare: Preparing): Promise<ReceivedResponse> {
+    for (let retries = 0; ; retries++) {
+      const response = await this.#parts.sender.send({ method, path, prepare: () => prepare(this.#nonces[method]) });
+      const nonce = response.headers.get("dpop-nonce");
+      this.#nonces[method] = nonce ?? this.#nonces[method];
+      if (nonce === null || !asksForNonce(response) || retries === maxNonceRetries) return response;
     }
   }
 
   /** A token with these scopes. That one is not granted is a result, because the granted ones can be found out. */
   async #request(scopes: readonly string[]): Promise<AccessToken | IdpError> {
-    for (let nonceRetries = 0; ;) {
-      const sentAtMs = this.#options.clock.nowMs();
-      const response = await this.#post(scopes);
-      if (response.status === 200) return this.#read(response, { scopes, sentAtMs });
-      const refusal = tokenRefusal(response, this.#options.orgUrl);
+    const orgUrl = this.#orgUrl;
+    for (;;) {
+      const sentAtMs = this.#parts.clock.nowMs();
+      const prepare: Preparing = (nonce) => this.#signed.forToken(scopes, nonce, this.#proofRefusal === null);
+      const response = await this.#send("POST", tokenPath, prepare).catch((error: unknown) => {
+        throw error instanceof NetworkError ? unreachableError(error, orgUrl) : error;
+      });
+      if (response.status === 200) return readToken(response, { orgUrl, scopes, sentAtMs });
+      const refusal = tokenRefusal(response, orgUrl);
       const { error, description } = oauthError(response);
-      if (error === "use_dpop_nonce" && response.headers.has("dpop-nonce") && nonceRetries++ < maxNonceRetries)
-        continue;
-      if ((error === "invalid_client" || error === "invalid_dpop_proof") && this.#correctsClock(response, description))
-        continue;
-      if (error === "invalid_dpop_proof" && this.#proofRefusal === null) {
-        // An organization that does not take proofs may still give a plain Bearer token.
-        this.#proofRefusal = refusal;
-        continue;
-      }
       if (error === "invalid_scope") return refusal;
-      throw error === "invalid_dpop_proof" ? (this.#proofRefusal ?? refusal) : refusal;
+      const isOfProof = error === "invalid_dpop_proof";
+      if ((error === "invalid_client" || isOfProof) && this.#correctsClock(response, description)) continue;
+      if (!isOfProof) throw refusal;
+      if (this.#proofRefusal !== null) throw this.#proofRefusal;
+      // An organization that does not take proofs may still give a plain Bearer token.
+      this.#proofRefusal = refusal;
     }
   }
 
@@ -137,87 +146,87 @@ export class Login {
   }
 
   async #logIn(): Promise<AccessToken> {
-    let token = await this.#request(this.#requested);
+    let token = await this.#request(this.#scopes);
     if (token instanceof IdpError) {
-      this.#requested = await this.#findGranted(token);
-      token = await this.#request(this.#requested);
+      const granted = await this.#findGranted();
+      if (granted.length === 0) throw this.#noScope(token.message);
+      this.#scopes = granted;
+      token = await this.#request(granted);
       if (token instanceof IdpError) throw token;
     }
-    if (token.scopes.length === 0) throw this.#noScope();
+    if (token.scopes.length === 0)
+      throw this.#noScope(`Cannot read ${this.#orgUrl}: the access token carries no scope`);
     this.#token = token;
     return token;
   }
 
+  #noScope(message: string): IdpError {
+    const { id, scopePrefix } = this.#parts.org;
+    const isWrongPrefix = id !== null && scopePrefix === "idp";
+    const unset = 'Unset IDP_SCOPE_PREFIX: the scopes of an Okta organization begin with "okta."';
+    return new IdpError("scopes", message, isWrongPrefix ? unset : grantRemedy(this.requested));
+  }
+
   /** One request a scope, so at most as many as were requested, whichever are missing. */
-  async #findGranted(refusal: IdpError): Promise<readonly string[]> {
+  async #findGranted(): Promise<readonly string[]> {
     const granted: string[] = [];
-    for (const scope of this.#requested.length < 2 ? [] : this.#requested)
+    for (const scope of this.#scopes.length < 2 ? [] : this.#scopes)
       if (!((await this.#request([scope])) instanceof IdpError)) granted.push(scope);
-    if (granted.length === 0) throw this.#noScope(refusal);
     return granted;
   }
 
-  #noScope(refusal?: IdpError): IdpError {
-    const { orgUrl, noScopeRemedy } = this.#options;
-    const message = refusal?.message ?? `Cannot read ${orgUrl}: the access token carries no scope`;
-    return new IdpError("no_scope", message, noScopeRemedy);
-  }
-
-  async #post(scopes: readonly string[]): Promise<ReceivedResponse> {
-    const prepare = () => this.#signed.forToken(scopes, this.#tokenNonce, this.#proofRefusal === null);
-    try {
-      const response = await this.#options.sender.send({ method: "POST", path: tokenPath, prepare });
-      this.#tokenNonce = response.headers.get("dpop-nonce") ?? this.#tokenNonce;
-      return response;
-    } catch (error) {
-      throw error instanceof NetworkError ? unreachableError(error, this.#options.orgUrl) : error;
-    }
-  }
-
   /** Once per scan: a clock that is still wrong after that is not what is wrong. */
-  #correctsClock(response: ReceivedResponse, description: string): boolean {
-    const moment = providerMoment(response.headers, response.receivedAtMs);
-    if (this.#hasCorrectedClock || moment === null) return false;
-    const offsetMs = moment.providerMs - moment.receivedAtMs;
+  #correctsClock({ providerMs, receivedAtMs }: ReceivedResponse, description: string): boolean {
+    if (this.#hasCorrectedClock || providerMs === null) return false;
+    const offsetMs = providerMs - receivedAtMs;
     if (Math.abs(offsetMs - this.#offsetMs) <= toleratedSkewMs && !clockRefusal.test(description)) return false;
     this.#hasCorrectedClock = true;
     this.#offsetMs = offsetMs;
     return true;
   }
-
-  #read(
-    response: ReceivedResponse,
-    { scopes, sentAtMs }: { readonly scopes: readonly string[]; readonly sentAtMs: number },
-  ): AccessToken {
-    const { orgUrl } = this.#options;
-    if (parseBody(response.body).kind === "html") throw tokenRefusal(response, orgUrl);
-    const { access_token: value, token_type: givenType, expires_in: given, scope } = objectIn(response.body);
-    const type = typeof givenType === "string" ? tokenTypes[givenType.toLowerCase()] : undefined;
-    // A token goes into a header: what cannot stand there is no token.
-    if (typeof value !== "string" || !/^[\x21-\x7e]{1,16384}$/.test(value) || type === undefined)
-      throw idpError("no_token", `Cannot log in to ${orgUrl}: the token endpoint's answer holds no usable token`);
-    const seconds = Number(given) > 0 && Number.isFinite(Number(given)) ? Number(given) : defaultLifetimeSeconds;
-    const marginMs = Math.min(maxRenewalMarginMs, seconds * 250);
-    return {
-      value,
-      type,
-      scopes: typeof scope === "string" ? scope.split(/\s+/).filter((name) => name !== "") : scopes,
-      renewAtMs: sentAtMs + seconds * 1000 - marginMs,
-    };
-  }
 }
 
-const tokenTypes: Readonly<Record<string, AccessToken["type"]>> = { bearer: "Bearer", dpop: "DPoP" };
+/** Prepares one attempt with the latest nonce. */
+type Preparing = (nonce: string | null) => ReturnType<NonNullable<RetryableRequest["prepare"]>>;
+
+/** The token in an answer of 200. Throws `IdpError` where there is none. */
+function readToken(response: ReceivedResponse, { orgUrl, scopes, sentAtMs }: TokenRequest): AccessToken {
+  const { body } = response;
+  if (body.kind === "html") throw tokenRefusal(response, orgUrl);
+  const { access_token: value, token_type: givenType, expires_in: given, scope } = body.object;
+  const type = tokenTypes.find(
+    (name) => typeof givenType === "string" && name.toLowerCase() === givenType.toLowerCase(),
+  );
+  // A token goes into a header: what cannot stand there is no token.
+  if (typeof value !== "string" || !/^[\x21-\x7e]{1,16384}$/.test(value) || type === undefined)
+    throw new IdpError("no_token", `Cannot log in to ${orgUrl}: the token endpoint's answer holds no usable token`);
+  const seconds = Number(given) > 0 && Number.isFinite(Number(given)) ? Number(given) : defaultLifetimeSeconds;
+  const marginMs = Math.min(maxRenewalMarginMs, seconds * 250);
+  return {
+    value,
+    type,
+    scopes: typeof scope === "string" ? scope.split(/\s+/).filter((name) => name !== "") : scopes,
+    renewAtMs: sentAtMs + seconds * 1000 - marginMs,
+  };
+}
+
+interface TokenRequest {
+  readonly orgUrl: string;
+  readonly scopes: readonly string[];
+  readonly sentAtMs: number;
+}
+
+const tokenTypes = ["Bearer", "DPoP"] as const;
 
 function asksForNonce(response: ReceivedResponse): boolean {
-  if ((response.status !== 401 && response.status !== 400) || response.headers.get("dpop-nonce") === null) return false;
+  if (response.status !== 401 && response.status !== 400) return false;
   const challenge = response.headers.get("www-authenticate") ?? "";
   return /use_dpop_nonce/.test(challenge) || oauthError(response).error === "use_dpop_nonce";
 }
 
 /** E0000015 is a 401 too, but for a feature that is off, no matter what the token. */
-function isTokenRefused(response: ReceivedResponse): boolean {
-  return response.status === 401 && objectIn(response.body)["errorCode"] !== "E0000015";
+function isTokenRefused({ status, body }: ReceivedResponse): boolean {
+  return status === 401 && body.object["errorCode"] !== "E0000015";
 }
 
 /** Before the present, so that a clock which is a little fast is not "issued before the current time". */
@@ -226,7 +235,7 @@ const backdatedSeconds = 30;
 const assertionSeconds = 300;
 
 /** Prepares requests, each with an assertion or a proof that is good for one use. */
-function createSignedRequests({ orgUrl, clientId, key }: LoginOptions, nowSeconds: () => number) {
+function createSignedRequests({ orgUrl, clientId, key }: ConnectionSettings, nowSeconds: () => number) {
   const tokenUrl = orgUrl + tokenPath;
   // They live as long as this scan and never leave it.
   const proofKeys = generateKeyPairSync("ec", { namedCurve: "P-256" });

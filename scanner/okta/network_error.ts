@@ -1,28 +1,13 @@
 import { errorCode } from "../../shared/error_code.ts";
-import { idpError, type IdpError } from "./idp_error.ts";
-
-/** Why a request got no usable HTTP response. */
-export type NetworkErrorKind =
-  | "dns"
-  | "refused"
-  | "network"
-  | "reset"
-  | "timeout"
-  | "proxy"
-  | "not_http"
-  | "too_large"
-  | "tls_untrusted"
-  | "tls_expired"
-  | "tls_name"
-  | "tls_failed";
+import { IdpError, type NetworkProblem } from "./idp_error.ts";
 
 /** A request without an HTTP response. The message says what happened, without address details or secrets. */
 export class NetworkError extends Error {
-  readonly kind: NetworkErrorKind;
+  readonly kind: NetworkProblem;
   /** True when the proxy could not be reached, and so nothing is known of the organization. */
   readonly isOfProxy: boolean;
 
-  constructor(kind: NetworkErrorKind, message: string, isOfProxy = kind === "proxy") {
+  constructor(kind: NetworkProblem, message: string, isOfProxy = kind === "proxy") {
     super(message);
     this.name = "NetworkError";
     this.kind = kind;
@@ -45,7 +30,7 @@ const proxyRefusal = ["proxy", "refused the connection"] as const;
 const unknownAuthority = ["tls_untrusted", "its certificate's authority is unknown"] as const;
 
 /** Texts by the code of the innermost error; those of kind `proxy` go on after the proxy's name. */
-const kinds: Readonly<Record<string, readonly [NetworkErrorKind, string]>> = {
+const kinds: Readonly<Record<string, readonly [NetworkProblem, string]>> = {
   ENOTFOUND: ["dns", "its name does not resolve"],
   EAI_AGAIN: ["network", "its name cannot be resolved at the moment"],
   ECONNREFUSED: ["refused", "the connection was refused"],
@@ -78,9 +63,10 @@ const kinds: Readonly<Record<string, readonly [NetworkErrorKind, string]>> = {
 
 /** Classifies a failed fetch by its innermost code. `httpsProxy`: the proxy's address; its password is not shown. */
 export function toNetworkError(error: unknown, httpsProxy: string | null = null): NetworkError {
-  if (error instanceof NetworkError) return error;
-  if (error instanceof Error && error.cause instanceof NetworkError) return error.cause;
-  for (const { name, code, message } of causes(error)) {
+  for (const cause of causesOf(error)) {
+    if (cause instanceof NetworkError) return cause;
+    const { name, message } = cause;
+    const code = errorCode(cause) ?? "";
     const proxyStatus = /proxy response \((\d+)\)/i.exec(message)?.[1];
     const [kind, text = ""] = proxyStatus === undefined ? (kinds[code] ?? []) : proxyRefusal;
     if (kind === "proxy") {
@@ -106,20 +92,12 @@ export function toProxyError(error: unknown, host: string): NetworkError {
 /** The login's error for a request that never reached the organization. */
 export function unreachableError({ kind, message, isOfProxy }: NetworkError, orgUrl: string): IdpError {
   const problem = isOfProxy && !kind.startsWith("tls_") ? "proxy" : kind;
-  const isOther = problem === "refused" || problem === "reset" || problem === "timeout";
-  return idpError(isOther ? "network" : problem, `Cannot reach ${orgUrl}: ${message}`);
-}
-
-interface Cause {
-  readonly name: string;
-  readonly code: string;
-  readonly message: string;
+  return new IdpError(problem, `Cannot reach ${orgUrl}: ${message}`);
 }
 
 /** The chain of causes, innermost first, and each attempt of a host with several addresses. */
-function causes(error: unknown, depth = 0): readonly Cause[] {
-  if (!(error instanceof Error) || depth > 5) return [];
-  const inner = error instanceof AggregateError ? error.errors.flatMap((each) => causes(each, depth + 1)) : [];
-  const code = errorCode(error) ?? "";
-  return [...causes(error.cause, depth + 1), ...inner, { name: error.name, code, message: error.message }];
+function causesOf(error: unknown): readonly Error[] {
+  if (!(error instanceof Error)) return [];
+  const attempts = error instanceof AggregateError ? error.errors.flatMap(causesOf) : [];
+  return [...causesOf(error.cause), ...attempts, error];
 }

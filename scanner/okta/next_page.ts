@@ -1,24 +1,25 @@
-import { toShownPath } from "./safe_text.ts";
+import { toShownPath } from "./provider_text.ts";
 
-/** The path of the page after `page`, which stays on the organization's origin; or why it is unknown. */
-export function nextPage(
-  header: string | null,
-  page: URL,
-): { readonly path: string | null; readonly problem: string | null } {
+/** More pages than any list of the provider has. */
+const maxPages = 1000;
+
+/** The path of the page after `page`, which stays on the organization's origin; or why it is unknown. `read`: the pages of the list so far. */
+export function nextPage(header: string | null, page: URL, read: ReadonlySet<string> = new Set()) {
+  const unknown = (problem: string | null) => ({ path: null, problem });
   const [target, another] = nextTargets(header ?? "");
-  if (target === undefined) return { path: null, problem: null };
-  const unreadable = { path: null, problem: "its next link cannot be read" };
-  if (target === "" || another !== undefined || !URL.canParse(target, page)) return unreadable;
-  const url = new URL(target, page);
-  // Below another base such a path is a host.
-  if (url.pathname.startsWith("//")) return unreadable;
-  if (url.origin === page.origin && url.username === "" && url.password === "") {
-    if (isSameList(url, page)) return { path: url.pathname + url.search, problem: null };
-    const shown = toShownPath(url.pathname + url.search);
-    return { path: null, problem: `its next link leads to another list, ${shown}, and is not followed` };
+  if (target === undefined) return unknown(null);
+  const url = target === "" || another !== undefined ? null : URL.parse(target, page);
+  // Below another base a path that begins like this is a host.
+  if (url === null || url.pathname.startsWith("//")) return unknown("its next link cannot be read");
+  if (url.origin !== page.origin || url.username !== "" || url.password !== "") {
+    const where = url.origin === "null" ? "elsewhere" : `to ${url.origin}`;
+    return unknown(`its next link leads ${where}, away from the organization, and is not followed`);
   }
-  const where = url.origin === "null" ? "elsewhere" : `to ${url.origin}`;
-  return { path: null, problem: `its next link leads ${where}, away from the organization, and is not followed` };
+  const path = url.pathname + url.search;
+  if (!isSameList(url, page))
+    return unknown(`its next link leads to another list, ${toShownPath(path)}, and is not followed`);
+  if (read.has(path)) return unknown("its next link repeats a page that was already read");
+  return read.size < maxPages ? { path, problem: null } : unknown(`its pages do not end after ${maxPages}`);
 }
 
 /** True when one link continues the other's list: at the same path, and with no other of what selects the entries. */
@@ -28,37 +29,6 @@ function isSameList(next: URL, list: URL): boolean {
     next.pathname === list.pathname &&
     selects.every((name) => !next.searchParams.has(name) || next.searchParams.get(name) === list.searchParams.get(name))
   );
-}
-
-/** More pages than any list of the provider has. */
-const maxPages = 1000;
-
-/** The pages of one list, each of which is read once. */
-export class PageChain {
-  readonly #orgUrl: string;
-  readonly #cursors = new Set<string>();
-
-  constructor(orgUrl: string) {
-    this.#orgUrl = orgUrl;
-  }
-
-  /** The page after the one at `path`, as `nextPage`; or why the chain has no end. */
-  next(header: string | null, path: string): ReturnType<typeof nextPage> {
-    const next = nextPage(header, new URL(path, this.#orgUrl));
-    this.#cursors.add(cursorOf(path));
-    if (next.path === null) return next;
-    if (this.#cursors.has(cursorOf(next.path)))
-      return { path: null, problem: "its next link repeats a page that was already read" };
-    return this.#cursors.size < maxPages ? next : { path: null, problem: `its pages do not end after ${maxPages}` };
-  }
-}
-
-/** Key that tells a page of a list from the others. */
-function cursorOf(path: string): string {
-  const { pathname, searchParams } = new URL(path, "https://org.invalid");
-  const after = searchParams.get("after");
-  searchParams.sort();
-  return after === null ? `${pathname}?${searchParams}` : `${pathname} after ${after}`;
 }
 
 /** Targets of `rel="next"` in `Link` headers (RFC 8288), however many there are; `""` for one that cannot be read. */

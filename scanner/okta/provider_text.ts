@@ -1,6 +1,58 @@
 import { createHash } from "node:crypto";
+import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import { isLine, shorten, toLine } from "../../shared/text.ts";
 import { ContentError } from "../../shared/usage_error.ts";
+
+/** The body of an answer. */
+export interface Body {
+  /** `broken`: not JSON at all, or cut off. */
+  readonly kind: "json" | "html" | "empty" | "broken";
+  /** The JSON; every text in it is sanitized. */
+  readonly value: unknown;
+  /** The value where it is an object; else empty, for reading error codes. */
+  readonly object: JsonObject;
+  /** Something in it was nested beyond all reason, and is null. */
+  readonly isCut: boolean;
+}
+
+/** Deeper than anything the provider sends; what walks a value later may recurse that far. */
+const maxBodyDepth = 100;
+
+export function parseBody(body: string): Body {
+  const text = body.trim();
+  const other = { value: undefined, object: {}, isCut: false };
+  if (text === "") return { ...other, kind: "empty" };
+  if (text.startsWith("<")) return { ...other, kind: "html" };
+  let isCut = false;
+  const onTooDeep = () => {
+    isCut = true;
+  };
+  try {
+    const options = { pageField: "pageContent", maxDepth: maxBodyDepth, onTooDeep } as const;
+    const value = cleanProviderText(JSON.parse(text), options);
+    return { kind: "json", value, object: isJsonObject(value) ? value : {}, isCut };
+  } catch {
+    return { ...other, kind: "broken" };
+  }
+}
+
+/**
+ * Makes text of the provider, a line since it entered, fit for a message: bounded, and without anything that looks like a token, an
+ * assertion or a proof, which a server may echo.
+ */
+export function toSafeText(text: unknown, maxChars = 200): string {
+  if (typeof text !== "string") return "";
+  const line = text
+    .replaceAll(/\beyJ[A-Za-z0-9_-]{5,}(?:\.[A-Za-z0-9_-]*){0,4}/g, "[redacted]")
+    .replaceAll(/\b(bearer|dpop)\s+[A-Za-z0-9._~+/-]{16,}=*/gi, "$1 [redacted]")
+    .trim();
+  return shorten(line, maxChars);
+}
+
+/** A path as it may be shown: cursors are long and say nothing. */
+export function toShownPath(path: string): string {
+  return toSafeText(path.replace(/([?&]after=)[^&]*/, "$1…"), 160);
+}
 
 export interface ProviderTextOptions {
   /** The field whose text is a page: long, of several lines, and code in which line breaks have a meaning. */

@@ -1,4 +1,3 @@
-import { providerMoment } from "./clock.ts";
 import type { ReceivedResponse } from "./http_transport.ts";
 
 /** A window of the provider's rate limit, as one answer shows it. */
@@ -17,27 +16,22 @@ export const maxWindowMs = 120_000;
  * Reads `X-Rate-Limit-*`. null where they are missing or describe no window: a limit of 0 means too many
  * requests in flight, and a window that ended before the answer is not the present one.
  */
-export function parseWindow(headers: Headers, receivedAtMs: number): RateWindow | null {
+export function parseWindow({ headers, providerMs, receivedAtMs }: ReceivedResponse): RateWindow | null {
   const limit = wholeNumber(headers.get("x-rate-limit-limit"));
   const remaining = wholeNumber(headers.get("x-rate-limit-remaining"));
   const resetSeconds = wholeNumber(headers.get("x-rate-limit-reset"));
   if (limit === null || limit === 0 || remaining === null || resetSeconds === null) return null;
-  const leftMs = resetSeconds * 1000 - providerMs(headers, receivedAtMs);
+  const leftMs = resetSeconds * 1000 - (providerMs ?? receivedAtMs);
   return leftMs < 0 || leftMs > maxWindowMs ? null : { limit, remaining, resetAtMs: receivedAtMs + leftMs };
 }
 
 /** `Retry-After` in milliseconds, from seconds or a date; 0 without one. */
-export function parseRetryAfterMs(headers: Headers, receivedAtMs: number): number {
+export function parseRetryAfterMs({ headers, providerMs, receivedAtMs }: ReceivedResponse): number {
   const text = headers.get("retry-after") ?? "";
   const seconds = wholeNumber(text);
   if (seconds !== null) return seconds * 1000;
   const untilMs = Date.parse(text);
-  return Number.isNaN(untilMs) ? 0 : Math.max(0, untilMs - providerMs(headers, receivedAtMs));
-}
-
-/** The provider's time of an answer. Without a `Date` the clocks are taken to agree. */
-function providerMs(headers: Headers, receivedAtMs: number): number {
-  return providerMoment(headers, receivedAtMs)?.providerMs ?? receivedAtMs;
+  return Number.isNaN(untilMs) ? 0 : Math.max(0, untilMs - (providerMs ?? receivedAtMs));
 }
 
 function wholeNumber(text: string | null): number | null {
@@ -91,8 +85,8 @@ export interface Endpoint {
   /** 429s in a row; the ones that arrive before `refusedUntilMs` count as one. */
   refusals: number;
   refusedUntilMs: number;
-  /** Its 429s did not end: the last of them, given back without a request until that time; then one request is sent. */
-  givenUp: { readonly response: ReceivedResponse; readonly untilMs: number } | null;
+  /** Its 429s did not end: the last of them, given back without a request until `refusedUntilMs`; then one request is sent. */
+  givenUp: ReceivedResponse | null;
   /** Requests that failed for good since one succeeded. */
   failures: number;
 }
@@ -103,11 +97,11 @@ export class Endpoints {
   readonly #endpoints = new Map<string, Endpoint>();
 
   of(path: string): Endpoint {
-    const { endpoint: name, family: familyName } = namesOf(path);
-    const known = this.#endpoints.get(name);
-    if (known !== undefined) return known;
+    const name = endpointOf(path);
+    const [familyName = ""] = name.split(" ");
     const family = this.#families.get(familyName) ?? new RateFamily();
-    const endpoint = { family, refusals: 0, refusedUntilMs: 0, givenUp: null, failures: 0 };
+    const fresh = { family, refusals: 0, refusedUntilMs: 0, givenUp: null, failures: 0 };
+    const endpoint = this.#endpoints.get(name) ?? fresh;
     this.#families.set(familyName, family);
     this.#endpoints.set(name, endpoint);
     return endpoint;
@@ -123,10 +117,9 @@ export class Endpoints {
  * The endpoint of a path, identifiers taken out: that of `/api/v1/policies/00p1/rules` reads `policies * rules`. Its first
  * word is the family.
  */
-function namesOf(path: string): { readonly endpoint: string; readonly family: string } {
-  const [, ...segments] = path.split(/[?#]/, 1)[0]?.split("/") ?? [];
-  const names = segments.slice(2).map((segment, index) => (index % 2 === 1 ? "*" : segment));
+function endpointOf(path: string): string {
+  const [, , , ...segments] = path.split(/[?#]/, 1)[0]?.split("/") ?? [];
   // A list of policies of another type is another question: what refuses the one need not refuse the other.
-  const type = /[?&]type=([^&#]*)/.exec(path)?.[1];
-  return { endpoint: [...names, ...(type === undefined ? [] : [type])].join(" "), family: names[0] ?? "" };
+  const type = /[?&]type=[^&#]*/.exec(path) ?? [];
+  return [...segments.map((segment, index) => (index % 2 === 1 ? "*" : segment)), ...type].join(" ");
 }

@@ -1,10 +1,9 @@
 import type { MissingEvidence } from "../evidence/artifacts.ts";
 import { ForbiddenRequest, tokenPath, type HttpResponse } from "./http_transport.ts";
 import type { Refusal } from "./idp_client.ts";
-import { idpError, IdpError, type IdpProblem } from "./idp_error.ts";
-import { objectIn, parseBody, type ParsedBody } from "./json_answer.ts";
+import { IdpError, type IdpProblem } from "./idp_error.ts";
 import { NetworkError } from "./network_error.ts";
-import { toSafeText, toShownPath } from "./safe_text.ts";
+import { toSafeText, toShownPath } from "./provider_text.ts";
 
 /** A read that gave nothing: the evidence, and the refusal that a collector may branch on. */
 export interface Missing extends MissingEvidence<never> {
@@ -13,18 +12,20 @@ export interface Missing extends MissingEvidence<never> {
 
 /** Classifies how the provider refuses a read (E6). `scope` is the full name of the scope it needs. */
 export function toMissing(response: HttpResponse, path: string, scope: string): Missing {
-  const { status } = response;
-  const { errorCode: givenCode, errorSummary } = objectIn(response.body);
-  const errorCode = typeof givenCode === "string" ? toSafeText(givenCode, 20) : null;
+  const { status, body } = response;
+  const code = body.object["errorCode"];
+  const errorCode = typeof code === "string" ? toSafeText(code, 20) : null;
   // Something in between refuses with a page: its 404 is not the absence of an object, nor its 400 a bad query.
-  const isPage = status >= 400 && status < 429 && parseBody(response.body).kind === "html";
+  const isPage = status >= 400 && status < 429 && body.kind === "html";
   const missing = (reason: Missing["reason"], problem: string) =>
-    of(reason, `GET ${toShownPath(path)} answered ${status}${errorCode === null ? "" : ` ${errorCode}`}${problem}`, {
+    of(reason, path, ` answered ${status}${errorCode === null ? "" : ` ${errorCode}`}${problem}`, {
       httpStatus: isPage ? 403 : status,
       errorCode,
     });
-  if (status === 403 && isInsufficientScope(response))
-    return missing("missing_scope", notGranted(requiredScopes(response) ?? scope));
+  // In a header only; the body is empty.
+  const challenge = response.headers.get("www-authenticate") ?? "";
+  if (status === 403 && /\berror\s*=\s*"?insufficient_scope\b/i.test(challenge))
+    return missing("missing_scope", notGranted(requiredScopes(challenge) ?? scope));
   if (status === 403 && errorCode === "E0000006") {
     const problem =
       "the service app's admin role may not read this; scanstream explain names the role that a rule needs";
@@ -34,55 +35,43 @@ export function toMissing(response: HttpResponse, path: string, scope: string): 
     const problem = "the feature is not enabled for this organization, so it cannot be examined here";
     return missing("not_available", `: ${problem}`);
   }
-  const summary = toSafeText(errorSummary);
+  const summary = toSafeText(body.object["errorSummary"]);
   return missing("provider_error", `${summary === "" ? "" : ` ("${summary}")`}: ${explain(response)}`);
 }
 
 /** Nothing was sent, because the token does not carry the scope. */
 export function notRequested(path: string, scope: string): Missing {
-  return of("missing_scope", `GET ${toShownPath(path)} was not asked for${notGranted(scope)}`);
+  return of("missing_scope", path, ` was not asked for${notGranted(scope)}`);
 }
 
+/** An answer of 200 that is not evidence. */
+export function notUsable(path: string, problem: string): Missing {
+  return of("provider_error", path, ` answered 200${problem}`, { httpStatus: 200, errorCode: null });
+}
+
+/** The same, of an answer that this version does not understand. */
 export function notUnderstood(path: string, problem: string): Missing {
-  return ofOk("unreadable", path, `, but its body ${problem}, so it is not understood`);
-}
-
-export function brokenChain(path: string, problem: string): Missing {
-  return ofOk("provider_error", path, `, but ${problem}`);
-}
-
-const notJsonTexts = { html: "a web page instead of JSON", empty: "an empty body", broken: "broken or cut-off JSON" };
-
-export function notJson(path: string, kind: Exclude<ParsedBody["kind"], "json">): Missing {
-  const remedy = "check for a proxy or firewall in between, and scan again";
-  return ofOk("provider_error", path, ` with ${notJsonTexts[kind]}; ${remedy}`);
+  return { ...notUsable(path, `, but its body ${problem}, so it is not understood`), reason: "unreadable" };
 }
 
 /** There was no response. Throws again what is not the provider's doing: an abort, and bugs. */
 export function unanswered(path: string, error: unknown): Missing {
-  const request = `GET ${toShownPath(path)}`;
   if (error instanceof NetworkError)
-    return of("provider_error", `${request} got no answer: ${error.message}; scan again later`);
-  if (error instanceof IdpError) {
-    const problem = "was not asked for, because the access token could not be renewed";
-    return of("provider_error", `${request} ${problem}: ${error.message}`);
-  }
-  if (error instanceof ForbiddenRequest) return of("unreadable", `${request}: ${error.message}`);
-  throw error;
+    return of("provider_error", path, ` got no answer: ${error.message}; scan again later`);
+  if (error instanceof ForbiddenRequest) return of("unreadable", path, `: ${error.message}`);
+  if (!(error instanceof IdpError)) throw error;
+  const problem = " was not asked for, because the access token could not be renewed";
+  return of("provider_error", path, `${problem}: ${error.message}`);
 }
 
 /** Without a refusal: there was no response. */
 function of(
   reason: Missing["reason"],
-  detail: string,
+  path: string,
+  problem: string,
   refusal: Refusal = { httpStatus: null, errorCode: null },
 ): Missing {
-  return { state: "missing", reason, detail, partial: null, refusal };
-}
-
-/** An answer of 200 that is not evidence. */
-function ofOk(reason: Missing["reason"], path: string, problem: string): Missing {
-  return of(reason, `GET ${toShownPath(path)} answered 200${problem}`, { httpStatus: 200, errorCode: null });
+  return { state: "missing", reason, detail: `GET ${toShownPath(path)}${problem}`, partial: null, refusal };
 }
 
 function notGranted(scope: string): string {
@@ -90,28 +79,22 @@ function notGranted(scope: string): string {
   return `: the scope ${scope} is not granted; ${remedy}`;
 }
 
-/** In a header only; the body is empty. */
-function isInsufficientScope(response: HttpResponse): boolean {
-  return /\berror\s*=\s*"?insufficient_scope\b/i.test(response.headers.get("www-authenticate") ?? "");
-}
-
 /** The scopes that the provider's challenge asks for, which win over what this program believes; null where it names none. */
-function requiredScopes(response: HttpResponse): string | null {
-  const text = /\bscope\s*=\s*"([^"]{1,200})"/i.exec(response.headers.get("www-authenticate") ?? "")?.[1] ?? "";
+function requiredScopes(challenge: string): string | null {
+  const text = /\bscope\s*=\s*"([^"]{1,200})"/i.exec(challenge)?.[1] ?? "";
   const names = text.split(/\s+/).filter((name) => /^[a-z]+(\.[A-Za-z]+)+$/.test(name));
   return names.length === 0 ? null : names.join(", ");
 }
 
 function explain(response: HttpResponse): string {
-  const { status } = response;
+  const { status, body } = response;
   if (status === 429) return "its rate limit stayed used up; scan again later, or with a lower --concurrency";
   if (status >= 500) return "the provider has its own problem; scan again later";
   if (status >= 300 && status < 400)
     return `a redirect${redirectTarget(response)} is never followed; check the organization's address`;
   if (status === 401) return "it did not take the access token, not even a new one";
-  if (parseBody(response.body).kind === "html") {
+  if (body.kind === "html")
     return "something between here and the provider refuses; check network zones, proxies and firewalls";
-  }
   return "this answer was not expected; scan again, and report it if it stays";
 }
 
@@ -120,8 +103,8 @@ export const clockRefusal =
   /expir|too far into the future|issued (before|in the future|after)|not yet valid|\biat\b|\bexp\b|\bnbf\b/i;
 
 /** `error` and `error_description` of a refused token request; empty where there are none. */
-export function oauthError(response: HttpResponse): { readonly error: string; readonly description: string } {
-  const { error, error_description: description } = objectIn(response.body);
+export function oauthError({ body }: HttpResponse): { readonly error: string; readonly description: string } {
+  const { error, error_description: description } = body.object;
   return { error: toSafeText(error, 80), description: toSafeText(description) };
 }
 
@@ -142,16 +125,16 @@ const tokenRefusals: readonly (readonly [error: string, description: RegExp, Idp
 
 /** The error of a refused token request, for the administrator who set the service application up. */
 export function tokenRefusal(response: HttpResponse, orgUrl: string): IdpError {
-  const { status } = response;
+  const { status, body } = response;
   const { error, description } = oauthError(response);
   const reason = description === "" ? error : `${error}, "${description}"`;
   const answer = `the token endpoint answered ${status} ${reason}`.trimEnd();
-  const refusal = (problem: IdpProblem, what = answer) => idpError(problem, `Cannot log in to ${orgUrl}: ${what}`);
+  const refusal = (problem: IdpProblem, what = answer) => new IdpError(problem, `Cannot log in to ${orgUrl}: ${what}`);
   const row = tokenRefusals.find(([name, pattern]) => name === error && pattern.test(description));
   if (row !== undefined) return refusal(row[2]);
   if (status >= 300 && status < 400) return refusal("org_url", `${tokenPath} redirects${redirectTarget(response)}`);
-  const code = toSafeText(objectIn(response.body)["errorCode"], 20);
-  const isPage = parseBody(response.body).kind === "html";
+  const code = toSafeText(body.object["errorCode"], 20);
+  const isPage = body.kind === "html";
   if (status === 404 || status === 405 || (isPage && status < 500 && status !== 429 && status !== 403)) {
     const what = isPage ? "a web page" : `${status} ${code}`.trimEnd();
     return refusal("org_url", `${tokenPath} answered ${what}, so this is not an identity provider's organization`);

@@ -5,7 +5,6 @@ import {
   tokenPath,
   type Fetch,
   type HttpRequest,
-  type HttpTransport,
   type ReceivedResponse,
 } from "./http_transport.ts";
 import { NetworkError } from "./network_error.ts";
@@ -19,12 +18,26 @@ import {
   type RateFamily,
   type RateWindow,
 } from "./rate_limit.ts";
-import { tracedPath, type RequestTrace } from "./request_trace.ts";
 
 /** A request that may be sent several times. */
 export interface RetryableRequest extends Pick<HttpRequest, "method" | "path"> {
   /** Headers and form of one attempt, which are good for one use. Default: none. */
   readonly prepare?: () => Promise<Pick<HttpRequest, "headers" | "form">>;
+}
+
+/** Callbacks for requests and waits. It sees no header, no form and no answer, so it can show no secret. */
+export interface RequestTrace {
+  requestEnded(request: {
+    readonly method: HttpRequest["method"];
+    /** Part of its query only what selects and pages openly: a cursor or a search text stands as `…`. */
+    readonly path: string;
+    /** Null: no answer, and `problem` says why. */
+    readonly status: number | null;
+    readonly problem: string | null;
+    readonly ms: number;
+  }): void;
+  /** A wait begins, as long as it takes as far as is known now. */
+  waitBegun(wait: { readonly reason: "rate limit" | "retry"; readonly ms: number }): void;
 }
 
 export interface SenderOptions {
@@ -59,9 +72,11 @@ type Result = ReceivedResponse | NetworkError;
 
 /** Sends requests as fast as the provider's rate limits allow, and retries transient failures. */
 export class RequestSender {
-  readonly #http: HttpTransport;
+  readonly #http: ReturnType<typeof createHttpTransport>;
   readonly #options: SenderOptions;
   readonly #closed = new AbortController();
+  /** Aborts when the caller's signal does, and when this is closed. */
+  readonly #stop: AbortSignal;
   readonly #endpoints = new Endpoints();
   /** Attempts that may not begin yet, oldest first. */
   #waiting: Waiting[] = [];
@@ -78,11 +93,11 @@ export class RequestSender {
     this.#http = createHttpTransport({ ...config, maxBodyBytes, fetch: options.fetch });
     this.#options = options;
     this.#concurrency = config.concurrency;
-    const stop = AbortSignal.any([options.signal, this.#closed.signal]);
+    this.#stop = AbortSignal.any([options.signal, this.#closed.signal]);
     const onAbort = () => {
-      for (const { reject } of this.#waiting.splice(0)) reject(stop.reason);
+      for (const { reject } of this.#waiting.splice(0)) reject(this.#stop.reason);
     };
-    stop.addEventListener("abort", onAbort, { once: true });
+    this.#stop.addEventListener("abort", onAbort, { once: true });
   }
 
   /**
@@ -90,21 +105,17 @@ export class RequestSender {
    * signal's reason, and what preparing it throws.
    */
   async send(request: RetryableRequest): Promise<ReceivedResponse> {
-    const { clock, signal, trace } = this.#options;
     const endpoint = this.#endpoints.of(request.path);
     let failures = 0;
     let refusals = 0;
     for (;;) {
       const result = await this.#attempt(request, endpoint);
-      if (isResponse(result) && result.status === 429) {
+      if (!(result instanceof NetworkError) && result.status === 429) {
         if (++refusals > maxRefusals || this.#finalRefusal(endpoint) !== null) return result;
-      } else if (isTransient(result)) {
-        if (!this.#mayRetry(endpoint, ++failures, result)) return responseOf(result);
-        const ms = this.#retryDelayMs(failures, result);
-        trace?.waitBegun({ reason: "retry", ms });
-        await clock.sleep(ms, signal);
-      } else {
+      } else if (!isTransient(result)) {
         Object.assign(endpoint, { refusals: 0, refusedUntilMs: 0, givenUp: null, failures: 0 });
+        return responseOf(result);
+      } else if (!(await this.#waitsForRetry(endpoint, ++failures, result))) {
         return responseOf(result);
       }
       this.#retried++;
@@ -127,18 +138,16 @@ export class RequestSender {
   }
 
   /** One attempt when the limits allow it; the last 429 of an endpoint that was given up. */
-  async #attempt({ method, path, prepare }: RetryableRequest, endpoint: Endpoint): Promise<Result> {
+  async #attempt(request: RetryableRequest, endpoint: Endpoint): Promise<Result> {
     // A request that is in flight may have to wait for a new token.
-    const weight = path === tokenPath ? 0 : 1;
+    const weight = request.path === tokenPath ? 0 : 1;
     const refusal = await this.#turn(endpoint, weight);
     if (refusal !== null) return refusal;
     let window: RateWindow | null = null;
     try {
-      const prepared = (await prepare?.()) ?? { headers: {} };
-      const received = await this.#sendOnce({ method, path, ...prepared });
-      const shown = parseWindow(received.headers, received.receivedAtMs);
-      window = received.status === 429 ? this.#refusal(endpoint, received, shown) : shown;
-      return received;
+      const response = await this.#sendOnce(request);
+      window = response.status === 429 ? this.#refused(endpoint, response) : parseWindow(response);
+      return response;
     } catch (error) {
       if (error instanceof NetworkError) return error;
       throw error;
@@ -180,19 +189,19 @@ export class RequestSender {
     return true;
   }
 
-  async #sendOnce(request: HttpRequest): Promise<ReceivedResponse> {
+  async #sendOnce({ method, path, prepare }: RetryableRequest): Promise<ReceivedResponse> {
     const { clock, signal, trace } = this.#options;
+    const prepared = (await prepare?.()) ?? { headers: {} };
     const startedAtMs = clock.nowMs();
-    const ended = (status: number | null, problem: string | null) => {
-      const { method, path } = request;
+    const ended = (status: number | null, problem: string | null) =>
       trace?.requestEnded({ method, path: tracedPath(path), status, problem, ms: clock.nowMs() - startedAtMs });
-    };
     this.#total++;
     try {
-      const response = await this.#http.send(request, signal);
+      const response = await this.#http.send({ method, path, ...prepared }, signal);
       this.#hasResponse = true;
       ended(response.status, null);
-      return { ...response, receivedAtMs: clock.nowMs() };
+      const providerMs = Date.parse(response.headers.get("date") ?? "");
+      return { ...response, receivedAtMs: clock.nowMs(), providerMs: Number.isNaN(providerMs) ? null : providerMs };
     } catch (error) {
       ended(null, error instanceof NetworkError ? error.message : signal.aborted ? "interrupted" : "not sent");
       throw error;
@@ -201,25 +210,23 @@ export class RequestSender {
 
   async #sleep(family: RateFamily, untilMs: number): Promise<void> {
     if (family.isAsleep) return;
-    const { clock, signal, trace } = this.#options;
+    const { clock, trace } = this.#options;
     const nowMs = clock.nowMs();
     family.isAsleep = true;
     if (this.#asleep++ === 0) this.#asleepSinceMs = nowMs;
     trace?.waitBegun({ reason: "rate limit", ms: untilMs - nowMs });
-    try {
-      await clock.sleep(untilMs - nowMs, AbortSignal.any([signal, this.#closed.signal]));
-    } catch {
-      // The abort has rejected everything that waited.
-    }
+    // An abort has rejected everything that waited.
+    await clock.sleep(untilMs - nowMs, this.#stop).catch(() => undefined);
     if (--this.#asleep === 0) this.#throttledMs += clock.nowMs() - this.#asleepSinceMs;
     family.isAsleep = false;
     this.#begin();
   }
 
   /** The window of the family after a 429. An endpoint whose 429s do not end is given up. */
-  #refusal(endpoint: Endpoint, response: ReceivedResponse, window: RateWindow | null): RateWindow | null {
+  #refused(endpoint: Endpoint, response: ReceivedResponse): RateWindow | null {
     const nowMs = this.#options.clock.nowMs();
-    const retryAfterMs = parseRetryAfterMs(response.headers, response.receivedAtMs);
+    const window = parseWindow(response);
+    const retryAfterMs = parseRetryAfterMs(response);
     // Without a window that is used up the refusal was for too many requests in flight.
     const isUsedUp = window !== null && window.remaining === 0;
     // The 429s of requests that were in flight together are one.
@@ -229,28 +236,32 @@ export class RequestSender {
     }
     const backoffMs = this.#jittered(Math.min(maxBackoffMs, firstRefusalMs * 2 ** (endpoint.refusals - 1)));
     const resetAtMs = Math.max(isUsedUp ? window.resetAtMs : 0, nowMs + Math.max(backoffMs, retryAfterMs));
-    endpoint.refusedUntilMs = resetAtMs;
     const isEndless = endpoint.refusals > maxRefusals || retryAfterMs > maxWindowMs;
-    endpoint.givenUp = isEndless ? { response, untilMs: resetAtMs } : null;
+    endpoint.refusedUntilMs = resetAtMs;
+    endpoint.givenUp = isEndless ? response : null;
     // A limit that refuses one endpoint without end need not refuse the others of its family.
     return isEndless ? window : { limit: window?.limit ?? 0, remaining: 0, resetAtMs };
   }
 
-  #finalRefusal({ givenUp }: Endpoint): ReceivedResponse | null {
-    return givenUp !== null && this.#options.clock.nowMs() < givenUp.untilMs ? givenUp.response : null;
+  #finalRefusal({ givenUp, refusedUntilMs }: Endpoint): ReceivedResponse | null {
+    return this.#options.clock.nowMs() < refusedUntilMs ? givenUp : null;
   }
 
-  #mayRetry(endpoint: Endpoint, failures: number, result: Result): boolean {
+  /** After a transient failure: true when the wait for another attempt is over, false when there is none. */
+  async #waitsForRetry(endpoint: Endpoint, failures: number, result: Result): Promise<boolean> {
+    const { clock, signal, trace } = this.#options;
+    const isResponse = !(result instanceof NetworkError);
     // A retry only delays, while nothing has ever responded, the error of a wrong address.
-    const isFirstContact = !isResponse(result) && result.kind !== "reset" && !this.#hasResponse;
-    const isFinal = failures > maxRetries || isFirstContact || endpoint.failures >= maxFailuresInRow;
-    if (isFinal) endpoint.failures++;
-    return !isFinal;
-  }
-
-  #retryDelayMs(failures: number, result: Result): number {
-    const retryAfterMs = isResponse(result) ? parseRetryAfterMs(result.headers, result.receivedAtMs) : 0;
-    return Math.max(this.#jittered(firstRetryMs * 2 ** (failures - 1)), Math.min(retryAfterMs, maxBackoffMs));
+    const isFirstContact = !isResponse && result.kind !== "reset" && !this.#hasResponse;
+    if (failures > maxRetries || isFirstContact || endpoint.failures >= maxFailuresInRow) {
+      endpoint.failures++;
+      return false;
+    }
+    const retryAfterMs = isResponse ? Math.min(parseRetryAfterMs(result), maxBackoffMs) : 0;
+    const ms = Math.max(this.#jittered(firstRetryMs * 2 ** (failures - 1)), retryAfterMs);
+    trace?.waitBegun({ reason: "retry", ms });
+    await clock.sleep(ms, signal);
+    return true;
   }
 
   #jittered(ms: number): number {
@@ -266,15 +277,16 @@ interface Waiting {
   readonly reject: (reason: unknown) => void;
 }
 
-function isResponse(result: Result): result is ReceivedResponse {
-  return !(result instanceof NetworkError);
-}
-
 function isTransient(result: Result): boolean {
-  return isResponse(result) ? result.status === 408 || result.status >= 500 : result.isTransient;
+  return result instanceof NetworkError ? result.isTransient : result.status === 408 || result.status >= 500;
 }
 
 function responseOf(result: Result): ReceivedResponse {
-  if (isResponse(result)) return result;
-  throw result;
+  if (result instanceof NetworkError) throw result;
+  return result;
+}
+
+/** A path with the values of its query hidden, except of those that select and page openly. */
+function tracedPath(path: string): string {
+  return path.replaceAll(/([?&](?!(?:expand|limit|sortOrder|type)=)[^=&]+=)[^&]*/g, "$1…");
 }

@@ -1,9 +1,10 @@
 import { systemClock } from "../okta/clock.ts";
+import { logIn, probe } from "../okta/connection.ts";
 import type { ConnectionSettings } from "../okta/connection_settings.ts";
-import { places, remedies } from "../okta/console_places.ts";
-import { assignedRoles, examineLogin, examineOrganization, type StepResult } from "../okta/examine.ts";
+import { assignedRoles, clockResult, organizationResult } from "../okta/examine.ts";
 import type { HttpIdpClient } from "../okta/http_idp_client.ts";
-import type { IdpError, IdpErrorCode } from "../okta/idp_error.ts";
+import { attempt, IdpError, places, remedies, type IdpErrorCode } from "../okta/idp_error.ts";
+import { readOrganization } from "../okta/organization.ts";
 import type { RequestSender } from "../okta/request_sender.ts";
 import { defaultScopes as requiredScopes } from "../settings/values.ts";
 
@@ -74,51 +75,38 @@ export async function examineNeeds(
   clientId: string | null,
   sender: RequestSender,
 ): Promise<readonly NeedState[]> {
-  const [org, answers] = await collected(examineOrganization(settings, { sender }));
-  const states = answers.map(({ step, state, detail, remedy }) =>
+  const org = await attempt(readOrganization({ ...settings, sender }));
+  if (org instanceof IdpError) return [need("organization", "wrong", `${org.message}. ${org.remedy}`)];
+  const states = [organizationResult(org, settings.orgUrl), clockResult(org)].map(({ step, state, detail, remedy }) =>
     need(step, state === "ok" ? "done" : "wrong", remedy === null ? detail : `${detail}. ${remedy}`),
   );
-  if (org === null) return states;
   if (clientId === null) return [...states, need("app", "open", "No Client ID yet")];
   const config = { ...settings, clientId, scopes: [...requiredScopes, ...Object.keys(optionalScopes)] };
-  const [client, steps] = await collected(examineLogin(config, { org, sender, clock: systemClock }));
-  const failure = steps.find(({ state }) => state === "fail");
-  if (failure?.error !== undefined && failure.step !== "scopes" && failure.step !== "role")
-    return [...states, ...refusedLogin(failure.error, clientId)];
-  const granted = steps.find(({ step }) => step === "scopes")?.granted ?? [];
+  const client = await attempt(logIn(config, { org, sender, clock: systemClock }));
+  const isRefused = client instanceof IdpError;
+  if (isRefused && client.code !== "no_scope") return [...states, ...refusedLogin(client, clientId)];
   states.push(foundApp(clientId), need("key", "done", "Public key: saved in the app, and active"));
   for (const scope of requiredScopes) {
-    const isThere = granted.includes(scope);
+    const isThere = !isRefused && client.isGranted(scope);
     const text = isThere ? `okta.${scope}` : `okta.${scope}: not granted to the app ${clientId}`;
     states.push(need(`scope:${scope}`, isThere ? "done" : "open", text));
   }
-  if (client !== null) {
+  if (isRefused) return [...states, need("role", "open", "The role cannot be seen before a scope is granted")];
+  const refusal = await attempt(probe(client));
+  if (refusal instanceof IdpError) {
+    const isRole = refusal.code === "no_role";
+    const text = isRole ? `The app ${clientId} has no admin role. ${remedies.role}` : refusal.message;
+    states.push(need("role", "open", text));
+  } else {
     const roles = await assignedRoles(clientId, client);
     states.push(need("role", "done", roleText(roles)), await logState(client), await publicClientState(client));
-  } else if (granted.length === 0) {
-    states.push(need("role", "open", "The role cannot be seen before a scope is granted"));
-  } else if (failure !== undefined) {
-    const isRole = failure.error?.code === "no_role";
-    const text = isRole ? `The app ${clientId} has no admin role. ${remedies.role}` : failure.detail;
-    states.push(need("role", "open", text));
   }
-  const dpop = steps.find(({ step }) => step === "dpop");
-  if (dpop?.state === "ok") states.push(optional("dpop", "done", "DPoP: on, tokens are bound to this program"));
-  else if (dpop !== undefined)
-    states.push(optional("dpop", "open", `DPoP is off: a copied token works anywhere. ${remedies.dpop}`));
-  return states;
-}
-
-/** The result of an examination, and its steps. */
-async function collected<Value>(
-  steps: AsyncGenerator<StepResult, Value>,
-): Promise<readonly [Value, readonly StepResult[]]> {
-  const results: StepResult[] = [];
-  for (;;) {
-    const next = await steps.next();
-    if (next.done === true) return [next.value, results];
-    results.push(next.value);
-  }
+  const { type } = await client.login.current();
+  const dpop =
+    type === "DPoP"
+      ? optional("dpop", "done", "DPoP: on, tokens are bound to this program")
+      : optional("dpop", "open", `DPoP is off: a copied token works anywhere. ${remedies.dpop}`);
+  return [...states, dpop];
 }
 
 /** Needs that a refused login shows to be wrong; other errors are about the app. */

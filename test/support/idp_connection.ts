@@ -2,7 +2,7 @@ import { onTestFinished } from "vitest";
 import type { ConnectionSettings } from "../../scanner/okta/connection_settings.ts";
 import { HttpIdpClient } from "../../scanner/okta/http_idp_client.ts";
 import { Login } from "../../scanner/okta/login.ts";
-import { readOrganization } from "../../scanner/okta/examine.ts";
+import { readOrganization } from "../../scanner/okta/organization.ts";
 import type { Clock } from "../../scanner/okta/clock.ts";
 import { parsePrivateKey } from "../../scanner/okta/private_key.ts";
 import { RequestSender } from "../../scanner/okta/request_sender.ts";
@@ -73,8 +73,7 @@ export async function openClient(
   config: ConnectionSettings,
   parts: { readonly sender: RequestSender; readonly clock: Clock },
 ) {
-  const { scopePrefix } = await readOrganization({ ...config, sender: parts.sender });
-  const scopes = config.scopes.map((scope) => `${scopePrefix}.${scope}`);
-  const login = new Login({ ...config, ...parts, scopes, noScopeRemedy: `Grant ${scopes.join(", ")}` });
-  return { login, client: new HttpIdpClient({ ...config, scopePrefix, login }) };
+  const org = await readOrganization({ ...config, sender: parts.sender });
+  const login = new Login(config, { ...parts, org });
+  return { login, client: new HttpIdpClient(config.orgUrl, login) };
 }

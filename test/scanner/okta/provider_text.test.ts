@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { pathSegment } from "../../../scanner/okta/idp_client.ts";
-import { parseBody } from "../../../scanner/okta/json_answer.ts";
-import { cleanDistinguishedName, cleanProviderText } from "../../../scanner/okta/provider_text.ts";
+import { cleanDistinguishedName, cleanProviderText, parseBody } from "../../../scanner/okta/provider_text.ts";
 import { isLine } from "../../../shared/text.ts";
 
 const clean = (value: unknown) => cleanProviderText(structuredClone(value), { pageField: "pageContent" });
