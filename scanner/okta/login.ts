@@ -1,5 +1,6 @@
 import { createHash, generateKeyPairSync, randomUUID } from "node:crypto";
 import { SignJWT, type JWTPayload } from "jose";
+import * as v from "valibot";
 import type { Clock } from "./clock.ts";
 import type { ConnectionSettings } from "./connection_settings.ts";
 import { allowedUrl, tokenPath, type ReceivedResponse } from "./http_transport.ts";
@@ -50,9 +51,8 @@ export class Login {
   /** Those that tokens are requested with: after an `invalid_scope` the ones that are granted. */
   #scopes: readonly string[];
   #earlyRenewals = 0;
-  /** The provider's clock is this machine's until it has found our time wrong: a `Date` header may be a cache's. */
-  #offsetMs = 0;
-  #hasCorrectedClock = false;
+  /** How far the provider's clock is ahead; null until it has found our time wrong, because a `Date` header may be a cache's. */
+  #aheadMs: number | null = null;
   /** Why no proofs are sent any more; null while they are sent. */
   #proofRefusal: IdpError | null = null;
 
@@ -71,7 +71,7 @@ export class Login {
 
   /** The provider's time, as far as it has found ours wrong. */
   nowMs(): number {
-    return this.#parts.clock.nowMs() + this.#offsetMs;
+    return this.#parts.clock.nowMs() + (this.#aheadMs ?? 0);
   }
 
   /** The scopes that the latest token carries, with the provider's prefix. */
@@ -116,13 +116,12 @@ export class Login {
   /** A token with these scopes. That one is not granted is a result, because the granted ones can be found out. */
   async #request(scopes: readonly string[]): Promise<AccessToken | IdpError> {
     const orgUrl = this.#orgUrl;
+    const prepare: Preparing = (nonce) => this.#signed.forToken(scopes, nonce, this.#proofRefusal === null);
     for (;;) {
-      const sentAtMs = this.#parts.clock.nowMs();
-      const prepare: Preparing = (nonce) => this.#signed.forToken(scopes, nonce, this.#proofRefusal === null);
       const response = await this.#send("POST", tokenPath, prepare).catch((error: unknown) => {
         throw error instanceof NetworkError ? unreachableError(error, orgUrl) : error;
       });
-      if (response.status === 200) return readToken(response, { orgUrl, scopes, sentAtMs });
+      if (response.status === 200 && response.body.kind !== "html") return this.#read(response, scopes);
       const refusal = tokenRefusal(response, orgUrl);
       const { error, description } = oauthError(response);
       if (error === "invalid_scope") return refusal;
@@ -133,6 +132,19 @@ export class Login {
       // An organization that does not take proofs may still give a plain Bearer token.
       this.#proofRefusal = refusal;
     }
+  }
+
+  #read({ body, receivedAtMs }: ReceivedResponse, requested: readonly string[]): AccessToken {
+    const { success, output } = v.safeParse(tokenAnswer, body.object);
+    const problem = "the token endpoint's answer holds no usable token";
+    if (!success) throw new IdpError("no_token", `Cannot log in to ${this.#orgUrl}: ${problem}`);
+    const { access_token: value, token_type: type, expires_in: seconds, scope } = output;
+    return {
+      value,
+      type: type === "dpop" ? "DPoP" : "Bearer",
+      scopes: scope?.split(/\s+/).filter((name) => name !== "") ?? requested,
+      renewAtMs: receivedAtMs + seconds * 1000 - Math.min(maxRenewalMarginMs, seconds * 250),
+    };
   }
 
   /** After a 401: true when the request is worth a retry, with the token that `current` gives then. */
@@ -177,11 +189,10 @@ export class Login {
 
   /** Once per scan: a clock that is still wrong after that is not what is wrong. */
   #correctsClock({ providerMs, receivedAtMs }: ReceivedResponse, description: string): boolean {
-    if (this.#hasCorrectedClock || providerMs === null) return false;
-    const offsetMs = providerMs - receivedAtMs;
-    if (Math.abs(offsetMs - this.#offsetMs) <= toleratedSkewMs && !clockRefusal.test(description)) return false;
-    this.#hasCorrectedClock = true;
-    this.#offsetMs = offsetMs;
+    if (this.#aheadMs !== null || providerMs === null) return false;
+    const aheadMs = providerMs - receivedAtMs;
+    if (Math.abs(aheadMs) <= toleratedSkewMs && !clockRefusal.test(description)) return false;
+    this.#aheadMs = aheadMs;
     return true;
   }
 }
@@ -189,34 +200,13 @@ export class Login {
 /** Prepares one attempt with the latest nonce. */
 type Preparing = (nonce: string | null) => ReturnType<NonNullable<RetryableRequest["prepare"]>>;
 
-/** The token in an answer of 200. Throws `IdpError` where there is none. */
-function readToken(response: ReceivedResponse, { orgUrl, scopes, sentAtMs }: TokenRequest): AccessToken {
-  const { body } = response;
-  if (body.kind === "html") throw tokenRefusal(response, orgUrl);
-  const { access_token: value, token_type: givenType, expires_in: given, scope } = body.object;
-  const type = tokenTypes.find(
-    (name) => typeof givenType === "string" && name.toLowerCase() === givenType.toLowerCase(),
-  );
-  // A token goes into a header: what cannot stand there is no token.
-  if (typeof value !== "string" || !/^[\x21-\x7e]{1,16384}$/.test(value) || type === undefined)
-    throw new IdpError("no_token", `Cannot log in to ${orgUrl}: the token endpoint's answer holds no usable token`);
-  const seconds = Number(given) > 0 && Number.isFinite(Number(given)) ? Number(given) : defaultLifetimeSeconds;
-  const marginMs = Math.min(maxRenewalMarginMs, seconds * 250);
-  return {
-    value,
-    type,
-    scopes: typeof scope === "string" ? scope.split(/\s+/).filter((name) => name !== "") : scopes,
-    renewAtMs: sentAtMs + seconds * 1000 - marginMs,
-  };
-}
-
-interface TokenRequest {
-  readonly orgUrl: string;
-  readonly scopes: readonly string[];
-  readonly sentAtMs: number;
-}
-
-const tokenTypes = ["Bearer", "DPoP"] as const;
+/** An answer of 200. A token goes into a header: what cannot stand there is no token. */
+const tokenAnswer = v.object({
+  access_token: v.pipe(v.string(), v.regex(/^[\x21-\x7e]{1,16384}$/)),
+  token_type: v.pipe(v.string(), v.toLowerCase(), v.picklist(["bearer", "dpop"])),
+  expires_in: v.fallback(v.pipe(v.unknown(), v.transform(Number), v.finite(), v.gtValue(0)), defaultLifetimeSeconds),
+  scope: v.fallback(v.nullable(v.string()), null),
+});
 
 function asksForNonce(response: ReceivedResponse): boolean {
   if (response.status !== 401 && response.status !== 400) return false;

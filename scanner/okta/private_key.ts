@@ -1,20 +1,18 @@
 import { createPrivateKey, createPublicKey, sign, verify, type KeyObject } from "node:crypto";
-import { isJsonObject, type JsonObject } from "../../shared/json.ts";
+import { isJsonObject, parseJsonObject, type JsonObject } from "../../shared/json.ts";
 
 /** Algorithms by the kind of the key; the first is used where a JWK names none. */
-const algorithms = {
+const algorithms: Readonly<Record<string, readonly string[]>> = {
   rsa: ["RS256", "RS384", "RS512"],
   prime256v1: ["ES256"],
   secp384r1: ["ES384"],
   secp521r1: ["ES512"],
-} as const;
-
-type SigningAlgorithm = (typeof algorithms)[keyof typeof algorithms][number];
+};
 
 /** The service application's private key, ready to sign client assertions. */
 export interface SigningKey {
   readonly key: KeyObject;
-  readonly alg: SigningAlgorithm;
+  readonly alg: string;
   /** Goes into the assertion's header; null for a PEM key without `IDP_PRIVATE_KEY_ID`. */
   readonly kid: string | null;
 }
@@ -32,14 +30,12 @@ const acceptedFormats =
   "RSA of at least 2048 bits, or EC on P-256, P-384 or P-521";
 
 const minRsaBits = 2048;
-const maxKeyChars = 131_072;
 
 /**
  * Reads a private key in any of the accepted formats. `keyId` is `IDP_PRIVATE_KEY_ID`: it picks the key of a JWKS, and is the `kid` of
  * any other key. Throws `PrivateKeyError`.
  */
 export function parsePrivateKey(text: string, keyId: string | null = null): SigningKey {
-  if (text.length > maxKeyChars) throw new PrivateKeyError(`It is longer than ${maxKeyChars} characters`);
   const plain = unwrap(text);
   if (plain === "") throw new PrivateKeyError("It is empty");
   if (plain.startsWith("{") || plain.startsWith("[")) return parseJwkText(plain, keyId);
@@ -66,7 +62,12 @@ function unquote(text: string): string {
   return quoted !== null && /^\{\s*\\"/.test(inner) ? inner.replaceAll('\\"', '"') : inner;
 }
 
-const pemLabels = ["PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY"];
+/** Structures by the label of a PEM block. */
+const pemTypes: Readonly<Record<string, "pkcs8" | "pkcs1" | "sec1">> = {
+  "PRIVATE KEY": "pkcs8",
+  "RSA PRIVATE KEY": "pkcs1",
+  "EC PRIVATE KEY": "sec1",
+};
 
 /** Commands that make an accepted key of a PEM that is not one. */
 const conversions: Readonly<Record<string, string>> = {
@@ -82,33 +83,29 @@ function parsePem(text: string, kid: string | null): SigningKey {
       body,
     }),
   );
-  const [key, ...others] = blocks.filter(({ label }) => label.endsWith("PRIVATE KEY"));
-  if (key === undefined || others.length > 0 || !pemLabels.includes(key.label)) {
-    const held = blocks.map(({ label }) => `"${label}"`).join(" and ") || "no complete block";
-    const expected = pemLabels.map((label) => `"${label}"`).join(", ");
-    throw new PrivateKeyError(
-      `It is PEM with ${held}: expected one of ${expected}${conversions[key?.label ?? ""] ?? ""}`,
-    );
+  const [found, ...others] = blocks.filter(({ label }) => label.endsWith("PRIVATE KEY"));
+  const { label, body } = found ?? { label: "", body: "" };
+  const type = others.length === 0 ? pemTypes[label] : undefined;
+  if (type === undefined) {
+    const held = quoted(blocks.map((block) => block.label)).join(" and ") || "no complete block";
+    const expected = `expected one of ${quoted(Object.keys(pemTypes)).join(", ")}`;
+    throw new PrivateKeyError(`It is PEM with ${held}: ${expected}${conversions[label] ?? ""}`);
   }
-  // Rewrapped, because a key that went through a single-line variable has lost its line breaks, or has blanks in their place.
-  const lines = key.body.replaceAll(/\s/g, "").match(/.{1,64}/g) ?? [];
-  const pem = [`-----BEGIN ${key.label}-----`, ...lines, `-----END ${key.label}-----`, ""].join("\n");
-  return toSigningKey(() => createPrivateKey(pem), { form: `PEM with a "${key.label}"`, kid });
+  // Not as PEM: a key that went through a single-line variable has lost its line breaks, or has blanks in their place.
+  const key = Buffer.from(body, "base64");
+  return toSigningKey(() => createPrivateKey({ key, format: "der", type }), { form: `PEM with a "${label}"`, kid });
+}
+
+function quoted(texts: readonly string[]): readonly string[] {
+  return texts.map((text) => `"${text}"`);
 }
 
 function parseJwkText(text: string, keyId: string | null): SigningKey {
-  const json = parseJson(text);
-  if (!isJsonObject(json)) throw new PrivateKeyError("It is JSON, but neither a JWK nor a JWKS");
+  const json = parseJsonObject(text.replaceAll(/\\[rn]/g, "\n"));
+  if (json === null)
+    throw new PrivateKeyError("It starts like JSON, but is not well-formed, or is neither a JWK nor a JWKS");
   const jwk = "keys" in json ? pickKey(json["keys"], keyId) : json;
   return parseJwk(jwk, keyId ?? kidOf(jwk));
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text.replaceAll(/\\[rn]/g, "\n"));
-  } catch {
-    throw new PrivateKeyError("It starts like JSON, but is not well-formed");
-  }
 }
 
 /** The key that signs: the one of that id, or the only private signing key there is. */
@@ -121,7 +118,7 @@ function pickKey(list: unknown, keyId: string | null): JsonObject {
   const [only, second] = found;
   if (only !== undefined && second === undefined) return only;
   const wanted = keyId === null ? "private signing keys" : "keys with the kid of IDP_PRIVATE_KEY_ID";
-  const kids = keys.map((key) => `"${kidOf(key) ?? "(none)"}"`).join(", ") || "none";
+  const kids = quoted(keys.map((key) => kidOf(key) ?? "(none)")).join(", ") || "none";
   throw new PrivateKeyError(
     `It is a JWKS with ${found.length} ${wanted}: expected one. Set IDP_PRIVATE_KEY_ID to one of its kids: ${kids}`,
   );
@@ -133,22 +130,22 @@ const numbersOf: Readonly<Record<string, readonly string[]>> = {
 };
 
 function parseJwk(jwk: JsonObject, kid: string | null): SigningKey {
-  const { kty, d, use, key_ops: operations, alg } = jwk;
+  const { kty, d, use, key_ops: operations } = jwk;
   const numbers = numbersOf[String(kty)];
-  if (numbers === undefined) throw wrongMember("kty", kty, '"RSA" or "EC"');
-  if (d === undefined) throw wrongMember("d", d, "the private half of the key");
-  if (use === "enc") throw wrongMember("use", use, '"sig"');
-  if (Array.isArray(operations) && !operations.includes("sign"))
-    throw wrongMember("key_ops", operations, '"sign" among them');
+  if (numbers === undefined) throw wrongMember(jwk, "kty", '"RSA" or "EC"');
+  if (d === undefined) throw wrongMember(jwk, "d", "the private half of the key");
+  if (use === "enc") throw wrongMember(jwk, "use", '"sig"');
+  if (Array.isArray(operations) && !operations.includes("sign")) throw wrongMember(jwk, "key_ops", '"sign" among them');
   const absent = numbers.find((name) => jwk[name] === undefined);
-  if (absent !== undefined) throw wrongMember(absent, undefined, `all of ${numbers.join(", ")}`);
+  if (absent !== undefined) throw wrongMember(jwk, absent, `all of ${numbers.join(", ")}`);
   // Only the numbers: Node refuses some values of `alg`, `key_ops` and other fields that a console adds.
   const key = Object.fromEntries(["kty", ...numbers].map((name) => [name, jwk[name]]));
-  return toSigningKey(() => createPrivateKey({ key, format: "jwk" }), { form: "a JWK", kid, alg });
+  return toSigningKey(() => createPrivateKey({ key, format: "jwk" }), { form: "a JWK", kid, jwk });
 }
 
 /** Shows a short value of a member that is not secret. */
-function wrongMember(name: string, value: unknown, expected: string): PrivateKeyError {
+function wrongMember(jwk: JsonObject, name: string, expected: string): PrivateKeyError {
+  const value = jwk[name];
   const isShown = typeof value === "string" && /^[\w-]{1,11}$/.test(value);
   const found = value === undefined ? "missing" : isShown ? `"${value}"` : "something else";
   return new PrivateKeyError(`It is a JWK whose "${name}" is ${found}: expected ${expected}`);
@@ -157,10 +154,10 @@ function wrongMember(name: string, value: unknown, expected: string): PrivateKey
 interface KeyFacts {
   readonly form: string;
   readonly kid: string | null;
-  readonly alg?: unknown;
+  readonly jwk?: JsonObject;
 }
 
-function toSigningKey(read: () => KeyObject, { form, kid, alg }: KeyFacts): SigningKey {
+function toSigningKey(read: () => KeyObject, { form, kid, jwk = {} }: KeyFacts): SigningKey {
   const key = readWorking(read);
   if (key === null)
     throw new PrivateKeyError(`It is ${form} whose content is damaged, of an unsupported kind, or of two keys`);
@@ -168,11 +165,11 @@ function toSigningKey(read: () => KeyObject, { form, kid, alg }: KeyFacts): Sign
   if (modulusLength < minRsaBits)
     throw new PrivateKeyError(`It is an RSA key of ${modulusLength} bits: expected at least ${minRsaBits}`);
   const kind = namedCurve ?? key.asymmetricKeyType ?? "unknown";
-  const possible: readonly SigningAlgorithm[] = Object.entries(algorithms).find(([name]) => name === kind)?.[1] ?? [];
-  if (possible.length === 0) throw new PrivateKeyError(`It is a key of the kind ${kind}: expected RSA, or EC`);
-  const chosen = possible.find((name) => name === (alg ?? possible[0]));
-  if (chosen === undefined) throw wrongMember("alg", alg, possible.join(", "));
-  return { key, alg: chosen, kid };
+  const possible = algorithms[kind];
+  if (possible === undefined) throw new PrivateKeyError(`It is a key of the kind ${kind}: expected RSA, or EC`);
+  const alg = possible.find((name) => name === (jwk["alg"] ?? possible[0]));
+  if (alg === undefined) throw wrongMember(jwk, "alg", possible.join(", "));
+  return { key, alg, kid };
 }
 
 /** Null for a key that cannot be read, or whose halves do not belong together. Without the library's message, which may quote the key. */
@@ -180,8 +177,7 @@ function readWorking(read: () => KeyObject): KeyObject | null {
   const sample = Buffer.from("scanstream");
   try {
     const key = read();
-    const digest = key.asymmetricKeyType === "ed25519" ? null : "sha256";
-    return verify(digest, sample, createPublicKey(key), sign(digest, sample, key)) ? key : null;
+    return verify(null, sample, createPublicKey(key), sign(null, sample, key)) ? key : null;
   } catch {
     return null;
   }
