@@ -107,7 +107,7 @@ export async function probe(client: HttpIdpClient, wanted = everyRequest): Promi
 
 /** The granted ones, one for each scope: what the checks read first, then what every role may read. */
 function candidates(client: HttpIdpClient, wanted: readonly IdpRequest[]): readonly IdpRequest[] {
-  // What needs Super Administrator proves nothing about the rest when it is refused.
+  // A refusal of what needs Super Administrator proves nothing about the rest.
   const settingsPath = artifactTable.admin_console_settings.request.path;
   const granted = [...wanted, ...everyRequest].filter(
     ({ path, scope }) => path !== settingsPath && client.isGranted(scope),
