@@ -46,26 +46,27 @@ export function checklistLines(report: Report, checklist: Checklist, revision: R
 }
 
 export interface NextSource {
-  /** Evidence that was evaluated offline; null: the org was scanned. */
-  readonly from: string | null;
+  /** Evidence that was evaluated offline; absent: the org was scanned. */
+  readonly from?: string;
   /** Set where other commands find this run. */
-  readonly isKept: boolean;
-  /** Options that choose the same organization again. */
-  readonly again: string;
+  readonly isKept?: boolean;
 }
 
-/** The commands that a reader of the first screen needs next. After an offline run they stay offline. */
-export function nextLines(report: Report, { from, isKept, again }: NextSource): readonly string[] {
+/**
+ * The commands that a reader of the first screen needs next. After an offline run they stay offline. `again`: options that choose the
+ * same organization.
+ */
+export function nextLines(report: Report, again: string, { from, isKept = false }: NextSource): readonly string[] {
   const all = isKept
     ? `Every rule and finding: scanstream report${again}, or scanstream report${again} -f html -o report`
     : "Every rule and finding: add --verbose, or --format html --output report";
   const unread = unreadRules(report);
   // An interruption is the person's own.
-  const mayHelp = from === null && unread.some(({ reason }) => reason !== "interrupted");
+  const mayHelp = from === undefined && unread.some(({ reason }) => reason !== "interrupted");
   if (unread.length > 0) return [all, ...(mayHelp ? [`Next: scanstream doctor${again}`] : [])];
   // Stdin cannot be read again, and other commands would answer about another run than one that is not kept.
-  if (from === null ? !isKept : from === standardStream) return [all];
-  const source = from === null ? again : `${again} --from-artifacts ${shellWord(from)}`;
+  if (from === undefined ? !isKept : from === standardStream) return [all];
+  const source = from === undefined ? again : `${again} --from-artifacts ${shellWord(from)}`;
   const [worst] = report.checks
     .filter((check) => openFindings(check).some(({ waived }) => !waived))
     .toSorted(worstFirst);

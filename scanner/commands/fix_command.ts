@@ -6,16 +6,13 @@ import { UsageError } from "../../shared/usage_error.ts";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
 import { makeDirectory, requireWritable } from "../../command_line/files.ts";
-import { writeLines } from "../../command_line/terminal.ts";
 import { listTexts } from "../checks/parsing/names.ts";
-import { applyDecisions } from "../decisions/apply_decisions.ts";
 import { renderFiles } from "../fix/fix_files.ts";
 import { planFixes } from "../fix/plan_fixes.ts";
 import { renderPlanPage } from "../fix/plan_page.ts";
 import type { Flags } from "../settings/read_settings.ts";
-import { readCriteria } from "./criteria.ts";
 import { writeNamedFile } from "./report_output.ts";
-import { evaluateSource, openSource } from "./sources.ts";
+import { openSource, reportOn } from "./sources.ts";
 
 const fixFileNames = ["main.tf", "variables.tf", "terraform.tfvars.example", "plan.md"];
 
@@ -30,11 +27,9 @@ export async function fixCommand(flags: Flags, io: CommandIo): Promise<number> {
   const { evaluated_at: evaluatedAt, artifacts, scan } = document;
   if (settings.fromArtifacts === null) requireRecent(evaluatedAt, io);
   const directory = { option: "--output", file: output };
-  const criteria = await readCriteria(settings, scan.org_url, io);
-  const judged = evaluateSource(source, criteria, io);
-  const { results, warnings } = applyDecisions(judged.results, criteria.decisions, io.now().getTime());
-  writeLines(io, ...warnings);
-  const plan = planFixes(results, artifacts, ownValues(criteria.orgPolicy, evaluatedAt).parameters);
+  const { report, run } = await reportOn(source, io);
+  const { checks: results } = report;
+  const plan = planFixes(results, artifacts, ownValues(run.orgPolicy, evaluatedAt).parameters);
   await requireWritable({ directory, fileNames: fixFileNames });
   const origin = { orgUrl: scan.org_url, collectedAt: evaluatedAt };
   const texts = {

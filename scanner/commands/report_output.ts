@@ -110,10 +110,13 @@ export function toReport(
 }
 
 /** Facts that writing a report needs of the run that it is about. */
-export interface WriteRun extends Pick<Criteria, "settings" | "io" | "revision" | "checklist" | "orgPolicy"> {
+export interface WriteRun
+  extends NextSource, Pick<Criteria, "settings" | "io" | "revision" | "checklist" | "orgPolicy"> {
   readonly target: ReportTarget;
   /** Evidence that this run wrote, which is signed along with the reports. */
   readonly evidenceFile?: string | undefined;
+  /** False where evidence could not be written, which was said. */
+  readonly areSaved?: boolean;
 }
 
 /** Writes a report in the formats of the settings, signs it, and says what it wrote. `isBrief`: only what fits one screen of a terminal. */
@@ -146,20 +149,12 @@ export async function writeReport(report: Report, run: WriteRun, isBrief = false
   return { files, problems };
 }
 
-/**
- * Writes the reports and decides how the run ends; `gateLine` is the verdict of the gates, in one line. `areSaved`: false where the
- * evidence could not be written, which was said; `from`: the evidence that was evaluated offline; `isKept`: other commands find this run.
- */
+/** Writes the reports and decides how the run ends; `gateLine` is the verdict of the gates, in one line. */
 export async function finishScan(
   report: Report,
   run: WriteRun,
-  {
-    areSaved = true,
-    from = null,
-    isKept = false,
-  }: Partial<Omit<NextSource, "again">> & { readonly areSaved?: boolean },
 ): Promise<{ readonly files: readonly string[]; readonly gateLine: string; readonly outcome: Outcome }> {
-  const { settings, io, target } = run;
+  const { settings, io, target, areSaved = true } = run;
   const { formats, outputDir } = target;
   const { quiet: isQuiet, verbose, status, allowUnread, failOn } = settings;
   // Whoever selects states, or asks for details, wants the list.
@@ -184,7 +179,7 @@ export async function finishScan(
   if (!isQuiet && !isSummaryShown) writeLines(io, summaryLine(report));
   if (!isQuiet || outcome !== "ok" || gate.unread > 0) writeLines(io, gateLine);
   const isScreen = !isQuiet && isBrief && isSummaryShown && formats[0]?.name === "table";
-  const next = nextLines(report, { from, isKept, again: settings.again });
+  const next = nextLines(report, settings.again, run);
   // However quiet: the command that finds out why rules could not be read.
   writeLines(io, ...(isScreen ? next : outcome === "unread" ? next.slice(1) : []));
   return { files, gateLine, outcome };

@@ -82,7 +82,7 @@ export async function evaluateCommand(flags: Flags, io: CommandIo): Promise<numb
       "--from-artifacts FILE is missing: expected evidence that scan or collect saved, or - for stdin",
     ]);
   const { report, run } = await reportOn(await openSource("evaluate", flags, io), io);
-  const { outcome, gateLine } = await finishScan(report, run, { from: file });
+  const { outcome, gateLine } = await finishScan(report, { ...run, from: file });
   await writeGitHubFeedback([{ name: null, report, revision: run.revision }], io, endOf(outcome, gateLine));
   return exitCodes[outcome];
 }
@@ -137,8 +137,9 @@ async function prepareScan(settings: ConnectedSettings, io: CommandIo, progress:
     const report = toReport(scan, criteria, { text, id, tenantId });
     const isWhole = scan.status === "completed" && !isNarrowed(settings);
     const isKept = isWhole && (await keepRun({ document: scan.document, report }, criteria));
-    const finished = { ...criteria, target, evidenceFile: areSaved ? evidenceFile?.file : undefined };
-    const { outcome, files, gateLine } = await finishScan(report, finished, { areSaved, isKept });
+    const saved = areSaved ? evidenceFile?.file : undefined;
+    const finished = { ...criteria, target, evidenceFile: saved, areSaved, isKept };
+    const { outcome, files, gateLine } = await finishScan(report, finished);
     await stream?.storeReport(report);
     return { outcome, report, line: gateLine, files };
   }

@@ -39,13 +39,14 @@ export const summarySchema = v.object({
 });
 
 export type Summary = Output<typeof summarySchema>;
+type OrganizationSummary = Summary["organizations"][number];
 
 /** The end of the scan of one organization. */
 export interface ScanEnd {
   readonly outcome: Outcome;
   /** Null: nothing was evaluated, and `error` says why. */
   readonly report: Report | null;
-  readonly error?: Summary["organizations"][number]["error"];
+  readonly error?: OrganizationSummary["error"];
   /** Why it ended so. */
   readonly line: string;
   /** The reports that were written. */
@@ -76,7 +77,7 @@ export function summarize(
   };
 }
 
-function toRow({ name, orgUrl, benchmark, end }: SummarizedScan): Summary["organizations"][number] {
+function toRow({ name, orgUrl, benchmark, end }: SummarizedScan): OrganizationSummary {
   const { report = null, error = null } = end ?? {};
   return {
     name,
@@ -99,59 +100,43 @@ export const summaryFormats: readonly Format<Summary, object>[] = [
   { name: "markdown", extension: "md", render: summaryMarkdown },
 ];
 
-const countHeadings = ["failed", "manual", "passed", "N/A"];
-const headings = ["organization", "status", ...countHeadings, "exit"];
+const headings = ["organization", "status", "failed", "manual", "passed", "N/A", "exit"];
+/** All but the first two are numbers. */
+const alignments = headings.map((_, at) => (at < 2 ? "left" : "right"));
 
 export function summaryMarkdown(summary: Summary): string {
   const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
+  const notes = summary.organizations.map(({ name, error, gate }) => [name, error?.message ?? gate ?? ""] as const);
   return [
     "# Okta IDaaS STIG: all organizations",
     "",
     line(headings),
-    line(headings.map((_, at) => (isNumber(at) ? "---:" : "---"))),
+    line(alignments.map((side) => (side === "right" ? "---:" : "---"))),
     // Numbers hold no text of others.
     ...rowsOf(summary).map((cells) => line(cells.map((cell) => (/^\d*$/.test(cell) ? cell : markdownCell(cell))))),
     "",
-    ...notesOf(summary).map(([name, note]) => `- ${markdownText(name)}: ${markdownText(note)}`),
+    ...notes.flatMap(([name, note]) => (note === "" ? [] : [`- ${markdownText(name)}: ${markdownText(note)}`])),
     "",
   ].join("\n");
 }
 
 /** Text for people, on stdout: a table of numbers, and below it why an organization has none. */
 export function summaryTable(summary: Summary, width: number): string {
-  const table = columnLines(
-    [headings, ...rowsOf(summary)],
-    headings.map((_, at) => (isNumber(at) ? "right" : "left")),
+  const notes = summary.organizations.flatMap(({ name, error }) =>
+    error === null ? [] : wrapped(`${name}: ${error.message}`, 2, width),
   );
-  const failed = { organizations: summary.organizations.filter(({ error }) => error !== null) };
-  const notes = notesOf(failed).flatMap(([name, note]) => wrapped(`${name}: ${note}`, 2, width));
+  const table = columnLines([headings, ...rowsOf(summary)], alignments);
   return `${[...table, ...(notes.length === 0 ? [] : ["", ...notes])].join("\n")}\n`;
-}
-
-function isNumber(at: number): boolean {
-  return at >= headings.length - countHeadings.length - 1;
 }
 
 function rowsOf({ organizations, checks, exit_code: code }: Summary): readonly (readonly string[])[] {
   const counts = (of: Summary["checks"] | null) => ruleStates.map((state) => of?.[state].toString() ?? "");
   const done = organizations.filter(({ status }) => status === "completed").length;
-  return [
-    ...organizations.map((one) => [
-      one.name,
-      one.status.replace("_", " "),
-      ...counts(one.checks),
-      one.exit_code?.toString() ?? "",
-    ]),
-    ["all", `${done} of ${organizations.length}`, ...counts(checks), String(code)],
+  const row = (one: OrganizationSummary) => [
+    one.name,
+    one.status.replace("_", " "),
+    ...counts(one.checks),
+    one.exit_code?.toString() ?? "",
   ];
-}
-
-/** Names with why nothing was evaluated, or what the gates say. */
-function notesOf({
-  organizations,
-}: Pick<Summary, "organizations">): readonly (readonly [name: string, note: string])[] {
-  return organizations.flatMap(({ name, error, gate }) => {
-    const note = error?.message ?? gate ?? "";
-    return note === "" ? [] : [[name, note] as const];
-  });
+  return [...organizations.map(row), ["all", `${done} of ${organizations.length}`, ...counts(checks), String(code)]];
 }
