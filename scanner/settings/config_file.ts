@@ -60,8 +60,10 @@ const pathMembers = new Set(kept.filter(({ form }) => form === "path").map(({ me
 function entriesOf(...places: readonly Setting<unknown>["kept"][]) {
   const entries = kept
     .filter((row) => places.includes(row.kept))
-    .map(({ member, form, help }) => {
-      const text = form === "path" ? `${help}. The path is relative to this file` : help;
+    .map(({ member, form, help, fallback }) => {
+      const more = form === "path" ? ". The path is relative to this file" : "";
+      // A switch that is on by default has the help of the option that turns it off.
+      const text = `${form === "switch" && fallback === true ? "false: " : ""}${help}${more}`;
       return [member, v.exactOptional(v.pipe(forms[form] as v.GenericSchema<Raw>, v.description(text)))] as const;
     });
   return Object.fromEntries(entries);

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import configSchema from "../../../shared/config.schema.json" with { type: "json" };
 import { UsageError } from "../../../shared/usage_error.ts";
 import { thrownBy } from "../../support/errors.ts";
 import { parseConfigFile } from "../../../scanner/settings/config_file.ts";
@@ -19,6 +20,10 @@ const anOrganization = {
 function withOrganization(changes: object): string {
   return JSON.stringify({ organizations: [{ ...anOrganization, ...changes }] }, null, 2);
 }
+
+test("the schema says what false means for a switch that is on by default", () => {
+  expect(configSchema.properties.defaults.properties.stream.description).toMatch(/^false: do not /);
+});
 
 describe("parseConfigFile", () => {
   test("takes the example of docs/quickstart.md", async () => {
