@@ -107,16 +107,12 @@ export function defineResource(resource: ResourceOptions, routes = new Hono<Allo
     const [status] = Object.keys(answers).map(Number);
     const allowCaller = method === "GET" ? allowReader : allow;
     routes.on(method, path, allowCaller(options.allow), describe(path, options, resource), async (c) => {
-      const { principal, readOne, read, write } = c.var;
       // In this order a request is refused for the first of them that is wrong.
       const id = readId(c, path, resource);
       const answer = await handle({
         c,
-        principal,
+        ...c.var,
         id,
-        readOne,
-        read,
-        write,
         page: page === undefined ? noPage : parsePageRequest(c.req.url, ofResource(page, id)),
         // Without parameters there are no values.
         parameters: readQuery(c, query ?? ({} as NonNullable<typeof query>)),

@@ -1,20 +1,18 @@
 import { and, eq, gte, isNull, lte, ne, or, type SQL, sql } from "drizzle-orm";
 import type { PgUpdateSetSource } from "drizzle-orm/pg-core";
+import * as v from "valibot";
 import { decisions, findings } from "../../../drizzle/schema.ts";
 import { audit, auditRows, byGateway, columnsOf } from "../../../drizzle/audit.ts";
 import { requireRoom } from "../../../drizzle/limits.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import { endOfExpiry, toExpires } from "../../../shared/decisions/expiry.ts";
-import {
-  decisionSchema,
-  type Decision,
-  type DecisionKind,
-  type NewDecision,
-} from "../../../shared/schemas/decision.ts";
+import { decisionSchema, type Decision, type NewDecision } from "../../../shared/schemas/decision.ts";
 import { originOf } from "../../../shared/schemas/web_address.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { newestFirst, type PageRequest } from "../../http/paging.ts";
+import { choiceParameter, type QueryValues } from "../../http/query_parameter.ts";
+import { checkParameter } from "../check_parameter.ts";
 import type { ScanRow } from "../runs/run.ts";
 import { toFields } from "../stored_fields.ts";
 
@@ -22,23 +20,34 @@ import { toFields } from "../stored_fields.ts";
 
 export type DecisionRow = typeof decisions.$inferSelect;
 
-export interface DecisionFilter {
-  /** Null: the ones that hold, and the ones that do not. */
-  readonly isActive: boolean | null;
-  readonly kind: DecisionKind | null;
-  readonly check: string | null;
-  /** Also those about every organization; null: of all. */
-  readonly orgUrl: string | null;
-}
+const maxUrlLength = 2048;
+
+const orgUrlMessage = "expected one address like https://acme.okta.com";
+const orgUrlParameter = v.pipe(
+  v.string(),
+  v.maxLength(maxUrlLength, orgUrlMessage),
+  v.check((text) => URL.canParse(text), orgUrlMessage),
+  v.metadata({ format: "uri", pattern: "^https?://[a-z0-9.-]+$" }),
+  v.description("Decisions for this organization, and for all organizations"),
+);
+
+export const decisionQuery = {
+  active: choiceParameter(["true", "false"], {
+    description: "true: active decisions; false: withdrawn, contradicted and expired decisions",
+  }),
+  kind: choiceParameter(["waiver", "attestation"]),
+  check: checkParameter("Decisions about this check"),
+  org_url: orgUrlParameter,
+};
 
 /** Newest first, one row beyond the limit. */
 export function selectDecisions(
   db: TenantDatabase,
   page: PageRequest,
-  { isActive, kind, check, orgUrl }: DecisionFilter,
+  { active, kind, check, org_url: orgUrl }: QueryValues<typeof decisionQuery>,
 ) {
   const where = and(
-    isActive === null ? undefined : isActive ? holds : sql`not (${holds})`,
+    active === null ? undefined : active === "true" ? holds : sql`not (${holds})`,
     kind === null ? undefined : eq(decisions.kind, kind),
     check === null ? undefined : eq(decisions.check, check),
     orgUrl === null ? undefined : or(isNull(decisions.orgUrl), eq(decisions.orgUrl, originOf(orgUrl))),

@@ -1,5 +1,4 @@
 import type { Hono } from "hono";
-import * as v from "valibot";
 import { isExpired, toExpires } from "../../../shared/decisions/expiry.ts";
 import { decisionSchema, newDecisionSchema, type Decision } from "../../../shared/schemas/decision.ts";
 import type { Publisher } from "../../../shared/send_event.ts";
@@ -9,11 +8,16 @@ import type { Allowed } from "../../http/allow.ts";
 import { defineFeature, type FeatureDependencies } from "../features.ts";
 import { listByTime } from "../../http/paging.ts";
 import { invalidField } from "../../http/problem.ts";
-import { choiceParameter } from "../../http/query_parameter.ts";
 import { defineResource } from "../../http/resource.ts";
-import { checkParameter } from "../check_parameter.ts";
 import { afterResponse, announcing, tenantChannel } from "../announce.ts";
-import { insertDecision, selectDecisions, toDecision, withdrawDecision, type DecisionRow } from "./decision_store.ts";
+import {
+  decisionQuery,
+  insertDecision,
+  selectDecisions,
+  toDecision,
+  withdrawDecision,
+  type DecisionRow,
+} from "./decision_store.ts";
 
 const newDecisionExample = {
   kind: "waiver",
@@ -49,20 +53,10 @@ function decisionRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
     allow: "read",
     operationId: "listDecisions",
     summary: "List decisions, newest first",
-    query: {
-      active: choiceParameter(["true", "false"], {
-        description: "true: active decisions; false: withdrawn, contradicted and expired decisions",
-      }),
-      kind: choiceParameter(["waiver", "attestation"]),
-      check: checkParameter("Decisions about this check"),
-      org_url: orgUrlParameter,
-    },
+    query: decisionQuery,
     list: listByTime("decisions", (row: DecisionRow) => toDecision(row, nowMs())),
     of: [Decision, "DecisionPage"],
-    select: ({ page, parameters: { active, kind, check, org_url }, readOne }) => {
-      const filter = { isActive: active === null ? null : active === "true", kind, check, orgUrl: org_url };
-      return readOne((db) => selectDecisions(db, page, filter));
-    },
+    select: ({ page, parameters, readOne }) => readOne((db) => selectDecisions(db, page, parameters)),
   });
 
   resource.on("POST /decisions", {
@@ -106,14 +100,3 @@ function decisionRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
 
   return resource.routes;
 }
-
-const maxUrlLength = 2048;
-
-const orgUrlMessage = "expected one address like https://acme.okta.com";
-const orgUrlParameter = v.pipe(
-  v.string(),
-  v.maxLength(maxUrlLength, orgUrlMessage),
-  v.check((text) => URL.canParse(text), orgUrlMessage),
-  v.metadata({ format: "uri", pattern: "^https?://[a-z0-9.-]+$" }),
-  v.description("Decisions for this organization, and for all organizations"),
-);

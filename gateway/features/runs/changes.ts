@@ -9,6 +9,9 @@ import { changeSchema, type Change } from "../../../shared/schemas/change.ts";
 import { monitorEventSchemas, type FindingUpdated } from "../../../shared/schemas/monitor.ts";
 import { parseBody } from "../../http/body.ts";
 import type { PageRequest } from "../../http/paging.ts";
+import { textParameter, type QueryValues } from "../../http/query_parameter.ts";
+import type { Call } from "../../http/resource.ts";
+import { checkParameter } from "../check_parameter.ts";
 import { invalidField } from "../../http/problem.ts";
 import type { ChannelEvent, PublishedEvent } from "../../streaming/published.ts";
 import { organizationUpdated } from "../organizations/organization.ts";
@@ -81,23 +84,25 @@ function toRow(tenantId: string, update: FindingUpdated): object {
   };
 }
 
-export interface ChangeFilter {
-  readonly fingerprint: string | null;
-  readonly check: string | null;
-}
+const maxFilterLength = 200;
+
+export const changeQuery = {
+  fingerprint: textParameter(maxFilterLength, "One finding"),
+  check: checkParameter("One check"),
+};
 
 /** Newest first, one row beyond the limit. */
 export async function selectChanges(
   db: TenantDatabase,
   monitorId: string,
-  { page: { after, limit }, filter }: { readonly page: PageRequest; readonly filter: ChangeFilter },
+  { page: { after, limit }, parameters }: Pick<Call<unknown, QueryValues<typeof changeQuery>>, "page" | "parameters">,
 ): Promise<readonly ChangeRow[]> {
   const { number, fingerprint, check } = changes;
   const condition = and(
     eq(changes.monitorId, monitorId),
     after === null ? undefined : lt(number, Number(after.key)),
-    filter.fingerprint === null ? undefined : eq(fingerprint, filter.fingerprint),
-    filter.check === null ? undefined : eq(check, filter.check),
+    parameters.fingerprint === null ? undefined : eq(fingerprint, parameters.fingerprint),
+    parameters.check === null ? undefined : eq(check, parameters.check),
   );
   const found = await db
     .select()

@@ -15,20 +15,24 @@ import { originOf } from "../../../shared/schemas/web_address.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { component, json, problem } from "../../description/operation.ts";
 import { listOf } from "../../http/paging.ts";
-import { textParameter } from "../../http/query_parameter.ts";
 import type { Resource } from "../../http/resource.ts";
 import { afterResponse, alsoToTenant, announcing } from "../announce.ts";
-import { checkParameter } from "../check_parameter.ts";
 import type { FeatureDependencies } from "../features.ts";
 import { announceOrganization } from "../organizations/organization.ts";
 import { observePoll } from "../organizations/observe.ts";
 import { toValues } from "../stored_fields.ts";
-import { selectChanges, selectPresentFindings, storeChanges, toChange, type ChangeRow } from "./changes.ts";
+import {
+  changeQuery,
+  selectChanges,
+  selectPresentFindings,
+  storeChanges,
+  toChange,
+  type ChangeRow,
+} from "./changes.ts";
 import { monitorEvents, monitorKind, runChannel, toMonitor, toMonitorUpdated, type MonitorRow } from "./run.ts";
 import { defineRuns } from "./runs.ts";
 import { findCountProblem, monitorStore, type Reported } from "./store.ts";
 
-const maxFilterLength = 200;
 const Monitor = component("Monitor", monitorSchema);
 const Change = component("Change", changeSchema);
 
@@ -137,12 +141,12 @@ function defineRoutes(resource: Resource, dependencies: FeatureDependencies): vo
     allow: "read",
     operationId: "listChanges",
     summary: "List a monitor's changes, newest first",
-    query: { fingerprint: textParameter(maxFilterLength, "One finding"), check: checkParameter("One check") },
+    query: changeQuery,
     list: listOf("changes", ({ createdAt, number }: ChangeRow) => [createdAt, String(number)], toChange, {
       isKey: (key) => /^\d{1,15}$/.test(key),
     }),
     of: [Change, "ChangePage"],
-    select: ({ id, page, parameters: filter, read }) => read((db) => selectChanges(db, id, { page, filter })),
+    select: ({ id, read, ...asked }) => read((db) => selectChanges(db, id, asked)),
   });
 
   resource.list("GET /monitors/:id/findings", {

@@ -5,18 +5,19 @@ import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { auditEventSchema, type AuditEvent } from "./team_schemas.ts";
 import { toFields } from "../stored_fields.ts";
 import { newestFirst, type PageRequest } from "../../http/paging.ts";
+import { textParameter, timeParameter, type QueryValues } from "../../http/query_parameter.ts";
 
 /** The audit trail of the transaction's tenant. `audit` writes it; nothing changes or deletes it. */
 
-export interface AuditFilter {
-  readonly action: string | null;
-  readonly actor: string | null;
-  readonly target: string | null;
-  /** From then on. */
-  readonly from: Date | null;
-  /** Before then. */
-  readonly to: Date | null;
-}
+const maxFilterLength = 255;
+
+export const auditQuery = {
+  action: textParameter(maxFilterLength, "Such as `member.created`"),
+  actor: textParameter(maxFilterLength, "A token's `sub` or an API key's id"),
+  target: textParameter(maxFilterLength, "The target: a member's `sub`, or an id"),
+  from: timeParameter("From then on"),
+  to: timeParameter("Before then"),
+};
 
 export type AuditRow = typeof auditEvents.$inferSelect & {
   readonly actorName: string | null;
@@ -50,9 +51,9 @@ function keyName(kind: AnyPgColumn, id: AnyPgColumn): SQL<string | null> {
 /** Newest first, one row beyond the limit. By time: what is asked of a time is found by it, however much came after. */
 export function selectAuditEvents(
   db: TenantDatabase,
-  { page, filter }: { readonly page: PageRequest; readonly filter: AuditFilter },
+  page: PageRequest,
+  { action, actor, target, from, to }: QueryValues<typeof auditQuery>,
 ) {
-  const { action, actor, target, from, to } = filter;
   const where = and(
     action === null ? undefined : eq(auditEvents.action, action),
     actor === null ? undefined : eq(auditEvents.actorId, actor),

@@ -68,7 +68,7 @@ export async function updateMember(
 async function changeRole(db: TenantDatabase, tenantId: string, { sub, role }: GivenRole): Promise<Member> {
   const isMember = isMemberOf(tenantId, sub);
   const [before] = await db.select(shownMember).from(memberships).where(isMember).for("update");
-  if (before === undefined) throw noMember();
+  if (before === undefined) throw new NotFound("No such member");
   if (role === undefined || role === before.role) return toMember(before);
   await db.update(memberships).set({ role }).where(isMember);
   const detail = { role: { from: before.role, to: role } };
@@ -81,7 +81,7 @@ export async function deleteMember(db: TenantDatabase, actor: TeamActor, sub: st
   const { tenantId } = actor;
   await requireAnAdmin(db, actor, { sub, role: null });
   const [row] = await db.delete(memberships).where(isMemberOf(tenantId, sub)).returning(shownMember);
-  if (row === undefined) throw noMember();
+  if (row === undefined) throw new NotFound("No such member");
   const detail = columnsOf(memberships, row);
   await audit(db, [{ tenantId, action: "member.deleted", targetId: sub, detail }]);
 }
@@ -90,21 +90,16 @@ function isMemberOf(tenantId: string, sub: string): SQL | undefined {
   return and(eq(memberships.tenantId, tenantId), eq(memberships.userId, sub));
 }
 
-function noMember(): NotFound {
-  return new NotFound("No such member");
-}
-
-interface Change {
-  readonly sub: string;
-  /** Null: the member is removed. */
-  readonly role: Role | null;
-}
-
 /**
  * Refuses a change after which the tenant has no admin. Changes of a tenant's members wait for one another here: of two that take
- * away each other's role at once, the second finds what the first has left. The rows are locked against the operator, too.
+ * away each other's role at once, the second finds what the first has left. The rows are locked against the operator, too. Null: the
+ * member is removed.
  */
-async function requireAnAdmin(db: TenantDatabase, actor: TeamActor, change: Change): Promise<void> {
+async function requireAnAdmin(
+  db: TenantDatabase,
+  actor: TeamActor,
+  change: { readonly sub: string; readonly role: Role | null },
+): Promise<void> {
   if (actor.kind === "operator") return;
   // Only an admin gets here: any other role than that is less.
   if (actor.kind === "user" && actor.id === change.sub && change.role !== "admin") {

@@ -7,10 +7,9 @@ import type { Allowed } from "../../http/allow.ts";
 import { defineFeature, type FeatureDependencies } from "../features.ts";
 import { listByTime, listOf } from "../../http/paging.ts";
 import { invalidField } from "../../http/problem.ts";
-import { textParameter, timeParameter } from "../../http/query_parameter.ts";
 import { defineResource } from "../../http/resource.ts";
 import { insertApiKey, revokeApiKey, selectApiKeys, toApiKey } from "./api_key_store.ts";
-import { selectAuditEvents, toAuditEvent, type AuditRow } from "./audit_store.ts";
+import { auditQuery, selectAuditEvents, toAuditEvent, type AuditRow } from "./audit_store.ts";
 import { deleteMember, putMember, selectMembers, toMember, updateMember, type MemberRow } from "./member_store.ts";
 
 const memberList = listOf("members", ({ createdAt, userId }: MemberRow) => [createdAt, userId], toMember, {
@@ -143,23 +142,15 @@ function defineApiKeys(routes: Hono<Allowed>, { nowMs }: FeatureDependencies): v
   });
 }
 
-const maxFilterLength = 255;
-
 function defineAudit(routes: Hono<Allowed>): void {
   const audit = defineResource({ tag: "audit", what: "audit event" }, routes);
   audit.list("GET /audit", {
     allow: "manage",
     operationId: "listAuditEvents",
     summary: "List the audit trail, newest first",
-    query: {
-      action: textParameter(maxFilterLength, "Such as `member.created`"),
-      actor: textParameter(maxFilterLength, "A token's `sub` or an API key's id"),
-      target: textParameter(maxFilterLength, "The target: a member's `sub`, or an id"),
-      from: timeParameter("From then on"),
-      to: timeParameter("Before then"),
-    },
+    query: auditQuery,
     list: auditList,
     of: [component("AuditEvent", auditEventSchema), "AuditPage"],
-    select: ({ page, parameters, readOne }) => readOne((db) => selectAuditEvents(db, { page, filter: parameters })),
+    select: ({ page, parameters, readOne }) => readOne((db) => selectAuditEvents(db, page, parameters)),
   });
 }

@@ -36,7 +36,7 @@ export async function readOverview(
   const scanRows = new Map(
     [...running, ...(await scanStore.selectPage(db, newest(maxScans - 1)))].map((row) => [row.id, row]),
   );
-  const holding = { isActive: true, kind: null, check: null, orgUrl: null };
+  const holding = { active: "true", kind: null, check: null, org_url: null } as const;
   const decisionRows = await selectDecisions(db, newest(maxDecisions - 1), holding);
   return {
     seen_at: seenAt?.toISOString() ?? null,
