@@ -1,7 +1,7 @@
 import { resolver, type DescribeRouteOptions } from "hono-openapi";
 import * as v from "valibot";
 import { uuid } from "../../shared/schemas/primitives.ts";
-import { problemSchema } from "../http/problem_schema.ts";
+import { problemSchema } from "../http/problem.ts";
 
 /** Answers by status. `describe_api.ts` adds the header that every answer has. */
 export type Answers = NonNullable<DescribeRouteOptions["responses"]>;

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { requireCheckName } from "../../shared/rule_names.ts";
-import { textParameter } from "../http/query_parameter.ts";
+import { textParameter } from "../http/query.ts";
 
 /** The name of the check that a query's parameter names. */
 /* @__NO_SIDE_EFFECTS__ */

@@ -10,6 +10,8 @@ import type { Allowed } from "../http/allow.ts";
 import type { Log } from "../observability/log.ts";
 import { requirePrefix, type EventStream } from "../streaming/event_stream_definition.ts";
 import type { OnPublish } from "../streaming/published.ts";
+import { findDueTenant } from "../../drizzle/across_tenants.ts";
+import { pause } from "../../shared/abortable.ts";
 
 /** A feature of the gateway: its tables, routes and event streams. scanstream's own features have this shape and no other. */
 export interface Feature extends FeatureTables {
@@ -117,4 +119,45 @@ export type EventStreams = readonly (readonly [mount: string, EventStream])[];
 
 export function eventStreamsOf(mounted: readonly Feature[]): EventStreams {
   return mounted.flatMap(({ eventStreams }) => Object.entries(eventStreams));
+}
+
+type Working = Pick<Feature, "tasks">;
+
+/** The most steps of one run; the next run continues. All tasks together stay below the subrequests of one Worker invocation. */
+const maxSteps = 50;
+
+/** Does what is due. Never rejects. */
+async function runTask({ due, afterSeconds = 0, run }: Task, dependencies: FeatureDependencies): Promise<void> {
+  try {
+    for (let step = 0; step < maxSteps; step += 1) {
+      const tenantId = await findDueTenant(dependencies.database, due, afterSeconds);
+      if (tenantId === null || !(await run(tenantId, dependencies))) return;
+    }
+  } catch (error) {
+    dependencies.log.warn({ error, due }, "what is due could not be done");
+  }
+}
+
+/** Does each task once. */
+export async function runTasks(features: readonly Working[], dependencies: FeatureDependencies): Promise<void> {
+  await Promise.all(tasksOf(features).map((task) => runTask(task, dependencies)));
+}
+
+/** Does each task again and again, never two runs of it at once; returns how to stop. */
+export function repeatTasks(features: readonly Working[], dependencies: FeatureDependencies): () => void {
+  const stopping = new AbortController();
+  for (const task of tasksOf(features)) void repeat(task);
+  return () => stopping.abort();
+
+  async function repeat(task: Task): Promise<void> {
+    await pause(task.firstAfterMs, [stopping.signal]);
+    while (!stopping.signal.aborted) {
+      await runTask(task, dependencies);
+      await pause(task.everyMs, [stopping.signal]);
+    }
+  }
+}
+
+function tasksOf(features: readonly Working[]): readonly Task[] {
+  return features.flatMap(({ tasks = [] }) => tasks);
 }

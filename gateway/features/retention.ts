@@ -4,7 +4,7 @@ import { write } from "../../drizzle/transactions.ts";
 import type { GatewayConfig } from "../config.ts";
 import { deleteNumbering } from "../streaming/published.ts";
 import { announceAll } from "./announce.ts";
-import { deleteSome } from "./delete_in_batches.ts";
+import { deleteSome } from "./stored_rows.ts";
 import { announceOrganization } from "./organizations/organization.ts";
 import type { Task } from "./features.ts";
 import { announceDeleted, monitorKind, runChannel, scanKind, type AnyRunKind } from "./runs/run.ts";

@@ -2,9 +2,8 @@ import * as v from "valibot";
 import { AppError } from "../../shared/app_error.ts";
 import { isJsonObject } from "../../shared/json.ts";
 import { bodyTooLarge, readBounded } from "../../shared/read_bounded.ts";
-import type { FieldProblem } from "./problem_schema.ts";
+import { InvalidBody, invalidField, type FieldProblem } from "./problem.ts";
 import { accountOf } from "../limits.ts";
-import { InvalidBody, invalidField } from "./problem.ts";
 
 export interface BodyOptions {
   readonly maxBytes: number;

@@ -19,9 +19,9 @@ import {
 import { accountOf } from "../limits.ts";
 import { allow, allowReader, type Allowed } from "./allow.ts";
 import { parseBody, readJson, type BodyOptions } from "./body.ts";
-import { ofResource, pageParameters, parsePageRequest, toPage } from "./paging.ts";
-import type { CursorKind, List, PageRequest } from "./paging.ts";
-import { readQuery, type QueryParameters, type QueryValues } from "./query_parameter.ts";
+import { ofResource, pageParameters, parsePageRequest, toPage } from "./query.ts";
+import type { CursorKind, List, PageRequest } from "./query.ts";
+import { readQuery, type QueryParameters, type QueryValues } from "./query.ts";
 
 export interface ResourceOptions {
   /** Tag of its operations in the OpenAPI document. */

@@ -3,11 +3,10 @@ import { describeRoute } from "hono-openapi";
 import * as v from "valibot";
 import { openTo } from "./allow.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { toProblem } from "./problem.ts";
+import { problemSchema, toProblem } from "./problem.ts";
 import { AppError, PermissionDenied } from "../../shared/app_error.ts";
 import { isLoopback } from "../../shared/loopback.ts";
 import { answer, component, json, problem } from "../description/operation.ts";
-import { problemSchema } from "./problem_schema.ts";
 
 const availability = v.picklist(["ok", "away"]);
 const healthSchema = v.object({ status: v.literal("ok") });

@@ -5,7 +5,7 @@ import { audit, auditRows } from "../../drizzle/audit.ts";
 import { apiKeys, auditEvents, memberships, tenants } from "../../drizzle/schema.ts";
 import { everyTenant, write, type Caller, type TenantDatabase } from "../../drizzle/transactions.ts";
 import { AppError, NotFound } from "../../shared/app_error.ts";
-import { deleteInBatches } from "../features/delete_in_batches.ts";
+import { deleteInBatches } from "../features/stored_rows.ts";
 import { insertApiKey, revocation, shownApiKey, toApiKey, type ApiKeyRow } from "../features/team/api_key_store.ts";
 import { selectShownEvents, toAuditEvent } from "../features/team/audit_store.ts";
 import { deleteMember, putMember, shownMember, toMember, type TeamActor } from "../features/team/member_store.ts";

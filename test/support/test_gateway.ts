@@ -4,7 +4,7 @@ import type { Database } from "../../drizzle/database.ts";
 import { createPgDatabase } from "../../drizzle/databases/pg.ts";
 import { parseConfig } from "../../gateway/config.ts";
 import { call, type CallOptions } from "../../gateway/library/contract_client.ts";
-import { problemSchema, type Problem } from "../../gateway/http/problem_schema.ts";
+import { problemSchema, type Problem } from "../../gateway/http/problem.ts";
 import { createLog } from "../../gateway/observability/log.ts";
 import { nodeHttp } from "../../gateway/runtime/node_http.ts";
 import { startGateway, type StartOptions } from "../../gateway/runtime/start_gateway.ts";

@@ -10,11 +10,10 @@ import { endOfExpiry, toExpires } from "../../../shared/decisions/expiry.ts";
 import { decisionSchema, type Decision, type NewDecision } from "../../../shared/schemas/decision.ts";
 import { originOf } from "../../../shared/schemas/web_address.ts";
 import type { Principal } from "../../auth/principal.ts";
-import { newestFirst, type PageRequest } from "../../http/paging.ts";
-import { choiceParameter, type QueryValues } from "../../http/query_parameter.ts";
+import { choiceParameter, newestFirst, type PageRequest, type QueryValues } from "../../http/query.ts";
 import { checkParameter } from "../check_parameter.ts";
 import type { ScanRow } from "../runs/run.ts";
-import { toFields } from "../stored_fields.ts";
+import { toFields } from "../stored_rows.ts";
 
 /** The decisions of the transaction's tenant. */
 

@@ -6,7 +6,7 @@ import { requireCheckName } from "../../../shared/rule_names.ts";
 import { component, json, problem } from "../../description/operation.ts";
 import type { Allowed } from "../../http/allow.ts";
 import { defineFeature, type FeatureDependencies } from "../features.ts";
-import { listByTime } from "../../http/paging.ts";
+import { listByTime } from "../../http/query.ts";
 import { invalidField } from "../../http/problem.ts";
 import { defineResource } from "../../http/resource.ts";
 import { afterResponse, announcing, tenantChannel } from "../announce.ts";

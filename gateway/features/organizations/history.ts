@@ -9,8 +9,7 @@ import {
   type OrganizationHistory,
 } from "../../../shared/schemas/organization.ts";
 import { component, json } from "../../description/operation.ts";
-import { isText, listOf, ofResource, toCursor } from "../../http/paging.ts";
-import { choiceParameter, timeParameter } from "../../http/query_parameter.ts";
+import { choiceParameter, isText, listOf, ofResource, timeParameter, toCursor } from "../../http/query.ts";
 import type { Resource } from "../../http/resource.ts";
 import { checkParameter } from "../check_parameter.ts";
 import { selectObservations } from "./organization_store.ts";

@@ -6,8 +6,8 @@ import { NotFound } from "../../../shared/app_error.ts";
 import type { RunObservation, Span } from "../../../shared/history/observation.ts";
 import { stigRuleNames } from "../../../shared/rule_names.ts";
 import type { Access } from "../../auth/membership.ts";
-import { afterCursor, type PageRequest } from "../../http/paging.ts";
-import { deleteInBatches, deleteSome } from "../delete_in_batches.ts";
+import { afterCursor, type PageRequest } from "../../http/query.ts";
+import { deleteInBatches, deleteSome } from "../stored_rows.ts";
 
 /** The organizations of the transaction's tenant, and what was observed of them. */
 

@@ -3,7 +3,7 @@ import { isUuid } from "../../../shared/channel_name.ts";
 import { organizationDetailsSchema, organizationSchema } from "../../../shared/schemas/organization.ts";
 import { component, json } from "../../description/operation.ts";
 import type { Allowed } from "../../http/allow.ts";
-import { listOf } from "../../http/paging.ts";
+import { listOf } from "../../http/query.ts";
 import { defineResource } from "../../http/resource.ts";
 import { announcing, tenantChannel } from "../announce.ts";
 import { defineFeature, type FeatureDependencies } from "../features.ts";

@@ -8,15 +8,14 @@ import { toCheckName } from "../../../shared/rule_names.ts";
 import { changeSchema, type Change } from "../../../shared/schemas/change.ts";
 import { monitorEventSchemas, type FindingUpdated } from "../../../shared/schemas/monitor.ts";
 import { parseBody } from "../../http/body.ts";
-import type { PageRequest } from "../../http/paging.ts";
-import { textParameter, type QueryValues } from "../../http/query_parameter.ts";
+import { textParameter, type PageRequest, type QueryValues } from "../../http/query.ts";
 import type { Call } from "../../http/resource.ts";
 import { checkParameter } from "../check_parameter.ts";
 import { invalidField } from "../../http/problem.ts";
 import type { ChannelEvent, PublishedEvent } from "../../streaming/published.ts";
 import { organizationUpdated } from "../organizations/organization.ts";
 import { observeChanges } from "../organizations/observe.ts";
-import { emptyRow, insertRows, toFields } from "../stored_fields.ts";
+import { emptyRow, insertRows, toFields } from "../stored_rows.ts";
 import { tenantChannel } from "../announce.ts";
 import { monitorStore } from "./store.ts";
 

@@ -8,10 +8,10 @@ import { storedFindingSchema, type StoredFinding } from "../../../shared/schemas
 import { mapNotes, notesOf } from "../../../shared/schemas/finding_notes.ts";
 import { scanEventSchemas, type FindingCreated } from "../../../shared/schemas/scan.ts";
 import { parseBody } from "../../http/body.ts";
-import { afterCursor, maxPageLength, type PageRequest } from "../../http/paging.ts";
+import { afterCursor, maxPageLength, type PageRequest } from "../../http/query.ts";
 import { invalidField } from "../../http/problem.ts";
 import type { PublishedEvent } from "../../streaming/published.ts";
-import { emptyRow, replaceRows, toFields } from "../stored_fields.ts";
+import { emptyRow, replaceRows, toFields } from "../stored_rows.ts";
 import { scanStore } from "./store.ts";
 
 export type FindingRow = typeof findings.$inferSelect;

@@ -14,13 +14,13 @@ import {
 import { originOf } from "../../../shared/schemas/web_address.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { component, json, problem } from "../../description/operation.ts";
-import { listOf } from "../../http/paging.ts";
+import { listOf } from "../../http/query.ts";
 import type { Resource } from "../../http/resource.ts";
 import { afterResponse, alsoToTenant, announcing } from "../announce.ts";
 import type { FeatureDependencies } from "../features.ts";
 import { announceOrganization } from "../organizations/organization.ts";
 import { observePoll } from "../organizations/observe.ts";
-import { toValues } from "../stored_fields.ts";
+import { toValues } from "../stored_rows.ts";
 import {
   changeQuery,
   selectChanges,

@@ -14,7 +14,7 @@ import type { ScanResource } from "../../../shared/schemas/tenant_events.ts";
 import type { Publisher } from "../../../shared/send_event.ts";
 import type { SnapshotEvent } from "../../streaming/event_stream_definition.ts";
 import { alsoToTenant, announcing, tenantChannel, type AnnounceOptions } from "../announce.ts";
-import { toFields } from "../stored_fields.ts";
+import { toFields } from "../stored_rows.ts";
 
 /** A run looks at one organization. A scan ends by itself; a monitor goes on until somebody ends it. Both are stored alike. */
 

@@ -3,7 +3,7 @@ import type * as v from "valibot";
 import { write, type TenantDatabase } from "../../../drizzle/transactions.ts";
 import { isUnavailable, NotFound } from "../../../shared/app_error.ts";
 import { json, problem } from "../../description/operation.ts";
-import { listByTime } from "../../http/paging.ts";
+import { listByTime } from "../../http/query.ts";
 import { defineResource, type Call, type Resource } from "../../http/resource.ts";
 import {
   defineEventStream,

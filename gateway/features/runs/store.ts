@@ -4,12 +4,11 @@ import { requireRoom } from "../../../drizzle/limits.ts";
 import { isUnfinished, scans } from "../../../drizzle/schema.ts";
 import type { Query, TenantDatabase } from "../../../drizzle/transactions.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
-import type { FieldProblem } from "../../http/problem_schema.ts";
+import { InvalidBody, type FieldProblem } from "../../http/problem.ts";
 import type { Access } from "../../auth/membership.ts";
-import { newestFirst, type PageRequest } from "../../http/paging.ts";
-import { InvalidBody } from "../../http/problem.ts";
+import { newestFirst, type PageRequest } from "../../http/query.ts";
 import { deleteNumbering } from "../../streaming/published.ts";
-import { deleteInBatches, deleteSome } from "../delete_in_batches.ts";
+import { deleteInBatches, deleteSome } from "../stored_rows.ts";
 import { registerOrganization } from "../organizations/observe.ts";
 import { monitorKind, runChannel, scanKind, type MonitorRow, type RunKind, type RunRow, type ScanRow } from "./run.ts";
 

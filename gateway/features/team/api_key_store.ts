@@ -8,9 +8,9 @@ import { apiKeySchema, type ApiKey, type CreatedApiKey } from "../../../shared/s
 import type { NewApiKey } from "./team_schemas.ts";
 import { createApiKey } from "../../auth/api_keys.ts";
 import type { Principal } from "../../auth/principal.ts";
-import { toFields } from "../stored_fields.ts";
+import { toFields } from "../stored_rows.ts";
 import type { TeamActor } from "./member_store.ts";
-import { newestFirst, type PageRequest } from "../../http/paging.ts";
+import { newestFirst, type PageRequest } from "../../http/query.ts";
 
 /** The API keys of the transaction's tenant. */
 

@@ -3,9 +3,8 @@ import type { AnyPgColumn } from "drizzle-orm/pg-core";
 import { auditEvents } from "../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { auditEventSchema, type AuditEvent } from "./team_schemas.ts";
-import { toFields } from "../stored_fields.ts";
-import { newestFirst, type PageRequest } from "../../http/paging.ts";
-import { textParameter, timeParameter, type QueryValues } from "../../http/query_parameter.ts";
+import { toFields } from "../stored_rows.ts";
+import { newestFirst, textParameter, timeParameter, type PageRequest, type QueryValues } from "../../http/query.ts";
 
 /** The audit trail of the transaction's tenant. `audit` writes it; nothing changes or deletes it. */
 

@@ -7,7 +7,7 @@ import { AppError, NotFound } from "../../../shared/app_error.ts";
 import type { Member, Role } from "../../../shared/schemas/team.ts";
 import { defaultRole, type NewMember } from "./team_schemas.ts";
 import type { Principal } from "../../auth/principal.ts";
-import { newestFirst, type PageRequest } from "../../http/paging.ts";
+import { newestFirst, type PageRequest } from "../../http/query.ts";
 
 /** The members of the transaction's tenant. */
 

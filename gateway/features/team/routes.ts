@@ -5,7 +5,7 @@ import { auditEventSchema, memberUpdateSchema, newApiKeySchema, newMemberSchema,
 import { component, json, problem } from "../../description/operation.ts";
 import type { Allowed } from "../../http/allow.ts";
 import { defineFeature, type FeatureDependencies } from "../features.ts";
-import { listByTime, listOf } from "../../http/paging.ts";
+import { listByTime, listOf } from "../../http/query.ts";
 import { invalidField } from "../../http/problem.ts";
 import { defineResource } from "../../http/resource.ts";
 import { insertApiKey, revokeApiKey, selectApiKeys, toApiKey } from "./api_key_store.ts";

@@ -9,7 +9,7 @@ import { accountOf } from "../../limits.ts";
 import { pulledStream, slicesOf } from "../../http/pulled_stream.ts";
 import { defineResource } from "../../http/resource.ts";
 import { sessionOf } from "../../http/session_route.ts";
-import { deleteInBatches } from "../delete_in_batches.ts";
+import { deleteInBatches } from "../stored_rows.ts";
 import { defineFeature, type Feature, type FeatureDependencies } from "../features.ts";
 import { deletingByAge, type Keeping } from "../retention.ts";
 import { tenantEventStream } from "./channels.ts";

@@ -5,7 +5,7 @@ import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { NotFound } from "../../../shared/app_error.ts";
 import type { Tenant } from "../../../shared/schemas/team.ts";
 import { invalidField } from "../../http/problem.ts";
-import { maxDeletedRows } from "../delete_in_batches.ts";
+import { maxDeletedRows } from "../stored_rows.ts";
 
 /** The transaction's tenant. */
 

@@ -13,7 +13,7 @@ import { createSignIn } from "../../auth/sign_in.ts";
 import { createStreamTokens } from "../../auth/stream_tokens.ts";
 import { checkOptions } from "../../check_options.ts";
 import { toBounds } from "../../config.ts";
-import { runTasks } from "../../features/tasks.ts";
+import { runTasks } from "../../features/features.ts";
 import { workerEntries } from "../../gateway_entries.ts";
 import type { Dependencies } from "../../http/dependencies.ts";
 import { problemResponse, toProblem } from "../../http/problem.ts";

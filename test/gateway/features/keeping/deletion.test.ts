@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { sql } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
 import { deletingByAge } from "../../../../gateway/features/retention.ts";
-import { runTasks } from "../../../../gateway/features/tasks.ts";
+import { runTasks } from "../../../../gateway/features/features.ts";
 import { createLog } from "../../../../gateway/observability/log.ts";
 import { everyTenant, write } from "../../../../drizzle/transactions.ts";
 import { reportUpload } from "../../../support/report_builders.ts";

@@ -5,7 +5,7 @@ import { recordEvents } from "../../../../gateway/library/record_events.ts";
 import { silentLog } from "../../../../gateway/observability/log.ts";
 import { deletingByAge } from "../../../../gateway/features/retention.ts";
 import { scans as scanFeature } from "../../../../gateway/features/runs/scans.ts";
-import { runTasks } from "../../../../gateway/features/tasks.ts";
+import { runTasks } from "../../../../gateway/features/features.ts";
 import {
   observe,
   toRuleResult,

@@ -1,10 +1,9 @@
 import { sql } from "drizzle-orm";
 import { expect, test } from "vitest";
 import { everyTenant, write } from "../../../../drizzle/transactions.ts";
-import type { Feature } from "../../../../gateway/features/features.ts";
+import { runTasks, type Feature } from "../../../../gateway/features/features.ts";
 import { monitors } from "../../../../gateway/features/runs/monitors.ts";
 import { announceScanUpdated, scans } from "../../../../gateway/features/runs/scans.ts";
-import { runTasks } from "../../../../gateway/features/tasks.ts";
 import { recordEvents } from "../../../../gateway/library/record_events.ts";
 import { silentLog } from "../../../../gateway/observability/log.ts";
 import { AppError } from "../../../../shared/app_error.ts";
