@@ -6,7 +6,7 @@ import { type JwtVerifier, badToken } from "./jwt.ts";
 import { requireScope } from "./membership.ts";
 import { permissions, rolesOf, type Permission } from "./permissions.ts";
 import { sha256Hex } from "./sha256.ts";
-import { looksLikeStreamToken, streamTokenNotAllowed, type StreamTokens } from "./stream_tokens.ts";
+import { looksLikeStreamToken, type StreamTokens } from "./stream_tokens.ts";
 
 /**
  * Identifies the caller. Rejects with `AppError` `not_authenticated` (no or bad credentials), or `unavailable` while the
@@ -57,7 +57,8 @@ export function createAuthenticator(options: AuthenticatorOptions) {
     if (authorization === null) throw noCredentials(request);
     const credential = parseAuthorization(authorization);
     if (credential.scheme === "api-key") return fromApiKey(credential.value, request, find);
-    if (looksLikeStreamToken(credential.value)) throw streamTokenNotAllowed();
+    if (looksLikeStreamToken(credential.value))
+      throw new AppError("not_authenticated", "A stream token opens only its own event stream");
     return fromJwt(credential.value);
   }
 

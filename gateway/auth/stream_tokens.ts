@@ -1,5 +1,4 @@
 import { decodeProtectedHeader, errors, jwtVerify, SignJWT } from "jose";
-import { AppError } from "../../shared/app_error.ts";
 import { isUuid } from "../../shared/channel_name.ts";
 import { badToken, tokenProblem } from "./jwt.ts";
 import type { Principal } from "./principal.ts";
@@ -76,11 +75,6 @@ export function looksLikeStreamToken(token: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** A valid token, on a route that takes no stream tokens. */
-export function streamTokenNotAllowed(): AppError {
-  return new AppError("not_authenticated", "A stream token opens only its own event stream");
 }
 
 function toPrincipal(claims: Readonly<Record<string, unknown>>): Principal {

@@ -1,21 +1,25 @@
-/** A stream that makes each chunk when the client has taken the one before; an error breaks the answer off. */
-export function pulledStream(chunks: AsyncGenerator<Uint8Array<ArrayBuffer>>): ReadableStream<Uint8Array<ArrayBuffer>> {
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/**
+ * A stream that makes each slice of the pieces when the client has taken the one before: Deno keeps all that an unread answer was given
+ * at once. An error breaks the answer off.
+ */
+export function pulledStream(pieces: AsyncIterable<Bytes>, sliceBytes = 256 * 1024): ReadableStream<Bytes> {
+  const slices = slicesOf(pieces, sliceBytes);
   return new ReadableStream({
     async pull(controller) {
-      const { done, value } = await chunks.next();
+      const { done, value } = await slices.next();
       if (done === true) controller.close();
       else controller.enqueue(value);
     },
     async cancel() {
-      await chunks.return(undefined);
+      await slices.return(undefined);
     },
   });
 }
 
-/** Deno keeps all that an unread answer was given at once. */
-export async function* slicesOf(
-  bytes: Uint8Array<ArrayBuffer>,
-  sliceBytes = 256 * 1024,
-): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-  for (let at = 0; at < bytes.length; at += sliceBytes) yield bytes.subarray(at, at + sliceBytes);
+async function* slicesOf(pieces: AsyncIterable<Bytes>, sliceBytes: number): AsyncGenerator<Bytes> {
+  for await (const bytes of pieces) {
+    for (let at = 0; at < bytes.length; at += sliceBytes) yield bytes.subarray(at, at + sliceBytes);
+  }
 }

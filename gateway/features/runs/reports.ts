@@ -9,7 +9,7 @@ import { maxStoredReportBytes, reportSchema } from "../../../shared/schemas/repo
 import { component, headers, json, problem } from "../../description/operation.ts";
 import { readBytes } from "../../http/body.ts";
 import { accountOf } from "../../limits.ts";
-import { pulledStream, slicesOf } from "../../http/pulled_stream.ts";
+import { pulledStream } from "../../http/pulled_stream.ts";
 import type { Resource } from "../../http/resource.ts";
 import { scanStore } from "./store.ts";
 
@@ -65,9 +65,8 @@ export function defineReportRoutes(scans: Resource): void {
       if (isKnown(c.req.header("if-none-match"), strong)) return c.body(null, 304, headers);
       accountOf(c.req.raw).takeAnswer(heldBytes);
       const pieces = piecesOf(sizeBytes, (offset) => read((db) => selectPiece(db, id, offset)));
-      const body = isGzip
-        ? pulledStream(pieces)
-        : pulledStream(thin(pieces)).pipeThrough(new DecompressionStream("gzip"));
+      const stored = pulledStream(pieces, isGzip ? pieceBytes : inflatedAtOnceBytes);
+      const body = isGzip ? stored : stored.pipeThrough(new DecompressionStream("gzip"));
       const init = {
         headers: { ...headers, "content-type": "application/json", ...(isGzip && { "content-encoding": "gzip" }) },
         // Workers compress once more unless told that it is done. https://developers.cloudflare.com/workers/runtime-apis/response/
@@ -89,12 +88,8 @@ async function* piecesOf(sizeBytes: number, read: (offset: number) => Promise<Ui
   for (let offset = 0; offset < sizeBytes; offset += pieceBytes) yield await read(offset);
 }
 
-async function* thin(pieces: AsyncIterable<Uint8Array<ArrayBuffer>>) {
-  for await (const piece of pieces) yield* slicesOf(piece, inflatedAtOnceBytes);
-}
-
-/** Rejects with `AppError` `unsupported_media_type`, `too_large` or `malformed`. */
-async function readReport(request: Request): Promise<NewReport> {
+/** Gzip, and its digest in hexadecimal digits. Rejects with `AppError` `unsupported_media_type`, `too_large` or `malformed`. */
+async function readReport(request: Request) {
   if (request.headers.get("content-encoding")?.trim().toLowerCase() !== "gzip") {
     throw new AppError("unsupported_media_type", "The report is not compressed: send it with Content-Encoding: gzip", {
       headers: { "accept-encoding": "gzip" },
@@ -118,18 +113,11 @@ function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
   return tags.includes("*") || tags.includes(etag);
 }
 
-interface NewReport {
-  /** Gzip. */
-  readonly body: Uint8Array;
-  /** Digest of the body, in hexadecimal digits. */
-  readonly sha256: string;
-}
-
 /** Stores the report of a scan, once. Rejects with `NotFound`, or with `AppError("conflict")` where another report is stored. */
 async function storeReport(
   db: TenantDatabase,
   scanId: string,
-  { body, sha256 }: NewReport,
+  { body, sha256 }: Awaited<ReturnType<typeof readReport>>,
 ): Promise<{ readonly isNew: boolean }> {
   const { rows } = await db.execute(sql`
     insert into scan_reports (tenant_id, scan_id, body, sha256, size_bytes)

@@ -6,7 +6,7 @@ import { tenantNameSchema } from "../team/team_schemas.ts";
 import { answer, component, json, problem } from "../../description/operation.ts";
 import type { Allowed } from "../../http/allow.ts";
 import { accountOf } from "../../limits.ts";
-import { pulledStream, slicesOf } from "../../http/pulled_stream.ts";
+import { pulledStream } from "../../http/pulled_stream.ts";
 import { defineResource } from "../../http/resource.ts";
 import { sessionOf } from "../../http/session_route.ts";
 import { deleteInBatches } from "../stored_rows.ts";
@@ -124,5 +124,5 @@ const heldBytes = 12 * 1_048_576;
 
 async function* encoded(lines: AsyncGenerator<string>): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const encoder = new TextEncoder();
-  for await (const line of lines) yield* slicesOf(encoder.encode(line));
+  for await (const line of lines) yield encoder.encode(line);
 }
