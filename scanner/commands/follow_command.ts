@@ -48,7 +48,6 @@ export async function followCommand(flags: Flags, io: CommandIo): Promise<number
     file: settings.decisions,
     fetch: access === null ? null : () => fetchDecisions(access, connection.orgUrl, io.interrupted),
     rules: names,
-    warn: say,
     say,
     nowMs: io.now().getTime(),
   });
@@ -144,8 +143,7 @@ interface ChangeFileOptions {
 /** The file of `follow --output`, which grows: it is signed at each UTC midnight and at the end. Throws `UsageError`. */
 export function openChangeFile({ path, signer, factsAt, nowMs, say }: ChangeFileOptions) {
   const explain = (error: unknown) => explainWriteError(`--output ${JSON.stringify(path)}`, error);
-  let isEmpty: boolean;
-  let isBroken = false;
+  let isNew: boolean;
   let mayBeCut = true;
   /** Lines that the disk had no room for, oldest first. A file without them would show old verdicts for the time after. */
   let rest: readonly (ChangeLine | WatchLine)[] = [];
@@ -153,7 +151,7 @@ export function openChangeFile({ path, signer, factsAt, nowMs, say }: ChangeFile
   let signed = Promise.resolve();
   try {
     appendFileSync(path, "");
-    isEmpty = statSync(path).size === 0;
+    isNew = statSync(path).size === 0;
   } catch (error) {
     throw new UsageError([explain(error)]);
   }
@@ -161,7 +159,7 @@ export function openChangeFile({ path, signer, factsAt, nowMs, say }: ChangeFile
   return {
     /** Writes the lines that a new file has to begin with, where the follower goes on from a saved state. */
     begin(lines: readonly ChangeLine[]): void {
-      if (isEmpty) append(lines);
+      if (isNew) append(lines);
     },
     append,
     unfiled: () => rest.filter((line) => line.schema === "scanstream.change/1"),
@@ -183,13 +181,11 @@ export function openChangeFile({ path, signer, factsAt, nowMs, say }: ChangeFile
         const start = mayBeCut && isLastLineCut(path) ? "\n" : "";
         mayBeCut = true;
         appendFileSync(path, `${start}${toPrintableJson(line)}\n`);
-        mayBeCut = isEmpty = false;
+        mayBeCut = false;
         written += 1;
       }
-      isBroken = false;
     } catch (error) {
-      if (!isBroken) say(explain(error));
-      isBroken = true;
+      if (rest.length === 0) say(explain(error));
     }
     rest = all.slice(written).slice(-Math.max(maxPending, lines.length));
   }

@@ -10,7 +10,7 @@ import { followFile } from "./option_file.ts";
 /** How often the gateway's decisions are read again. */
 const fetchEveryMs = 60_000;
 
-export interface FollowedDecisionsOptions extends Pick<DecisionFileSource, "rules" | "warn"> {
+interface FollowedDecisionsOptions extends Pick<DecisionFileSource, "rules"> {
   /** That of `--decisions`; null: none was given. */
   readonly file: NamedFile | null;
   /** Those of the gateway; null: they are not asked for. */
@@ -25,10 +25,10 @@ export type FollowedDecisions = Awaited<ReturnType<typeof followDecisions>>;
  * The decisions of file and gateway, kept as they are at present. What cannot be read again leaves the old ones in force. Rejects
  * with `UsageError` where one of them cannot be read at the start: nothing is followed without them.
  */
-export async function followDecisions({ file, fetch, say, nowMs, ...known }: FollowedDecisionsOptions) {
+export async function followDecisions({ file, fetch, rules, say, nowMs }: FollowedDecisionsOptions) {
   const ofFile = await followFile(
     file,
-    () => readDecisions({ decisions: file, baseline: null }, known),
+    () => readDecisions({ decisions: file, baseline: null }, { rules, warn: say }),
     (problem) => say(`${problem}. The decisions that were read before stay in force`),
   );
   let ofGateway = (await fetch?.()) ?? [];
@@ -64,7 +64,7 @@ export async function followDecisions({ file, fetch, say, nowMs, ...known }: Fol
   }
 
   function merge(atMs: number) {
-    const { decisions, warnings } = mergeDecisions(ofFile.current(), ofGateway, { rules: known.rules, nowMs: atMs });
+    const { decisions, warnings } = mergeDecisions(ofFile.current(), ofGateway, { rules, nowMs: atMs });
     for (const warning of warnings.filter((text) => !said.has(text))) {
       said.add(warning);
       say(warning);

@@ -1,6 +1,7 @@
 import { maxActorLogin, maxActorName } from "../../shared/actor.ts";
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import type { ArtifactName } from "../evidence/artifacts.ts";
+import type { Explanation } from "../../shared/schemas/change.ts";
 import { shorten } from "../../shared/text.ts";
 
 /** Entry of the System Log as it is kept. Anything may be missing from an entry, and it decides no verdict. */
@@ -22,12 +23,7 @@ export interface Relevant {
   readonly artifacts: readonly ArtifactName[];
 }
 
-export interface LogActor {
-  readonly id: string | null;
-  readonly type: string | null;
-  readonly login: string | null;
-  readonly name: string | null;
-}
+export type LogActor = NonNullable<Explanation["actor"]>;
 
 export interface LogTarget {
   readonly id: string;

@@ -83,7 +83,7 @@ export function createMonitorPublisher(
       // Before the first answer of the provider there is nothing to say: the registration says that the monitor runs.
       if (poll.last_look_at === null) return;
       const next = { ...poll, error_detail: detail === null ? null : toLine(detail, maxTextChars) };
-      const isNews = stateOf(next) !== stateOf(update);
+      const isNews = newsOf(next) !== newsOf(update);
       update = next;
       if (isNews) publisher.requestUpdate();
     },
@@ -125,13 +125,9 @@ const endTimeoutMs = 5000;
 /** The bound of the gateway's field, in characters. */
 const maxTextChars = 2048;
 
-/** Part of an update that is sent at once when it changes; the rest waits for the heartbeat. */
-function stateOf({
-  last_look_at: _at,
-  lag_seconds: _lag,
-  gap_from: _from,
-  gap_to: _to,
-  ...state
-}: MonitorUpdate): string {
-  return JSON.stringify(state);
+/** Fields of an update that wait for the heartbeat: a change of any other is sent at once. */
+const unhurried: ReadonlySet<string> = new Set(["last_look_at", "lag_seconds", "gap_from", "gap_to"]);
+
+function newsOf(update: MonitorUpdate): string {
+  return JSON.stringify(update, (key, value: unknown) => (unhurried.has(key) ? undefined : value));
 }
