@@ -74,11 +74,12 @@ function openStatus(finding: KnownFinding | null): "FAIL" | "MANUAL" | null {
 /** The longest text of a change that the gateway takes, in characters. */
 const maxTextLength = 2048;
 
+/** Why it moved: events about the finding's objects, and the others of the interval. */
+export type Cause = Pick<ChangeLine, "cause" | "explained_by" | "also">;
+export const firstState: Cause = { cause: "start", explained_by: [], also: [] };
+
 /** Facts of a line, in addition to its move. */
-type LineFacts = Pick<
-  ChangeLine,
-  "id" | "org_url" | "monitor_id" | "rule" | "seen_at" | "cause" | "explained_by" | "also"
->;
+type LineFacts = Cause & Pick<ChangeLine, "id" | "org_url" | "monitor_id" | "rule" | "seen_at">;
 
 export function toChangeLine(move: Move, { id, org_url, monitor_id, ...facts }: LineFacts): ChangeLine {
   const { from, to, expected, actual, toPass } = move;

@@ -1,4 +1,4 @@
-import { ruleVerdict, toChangeLine, type ChangeLine } from "./changes.ts";
+import { firstState, ruleVerdict, toChangeLine, type ChangeLine } from "./changes.ts";
 import type { FollowParts, FollowPlan } from "./follow_plan.ts";
 import { saveState, type FollowState } from "./follow_state.ts";
 import type { MonitorUpdate } from "../../shared/schemas/monitor.ts";
@@ -117,12 +117,14 @@ export function createRecord(plan: FollowPlan, parts: FollowParts, saved: Follow
   /** Every verdict as the first state of whoever has seen none; `actual` says what state that is. */
   function stateLines(actual: string): readonly ChangeLine[] {
     const facts = { org_url: plan.orgUrl, monitor_id: monitorId, seen_at: new Date(clock.nowMs()).toISOString() };
-    const none = { cause: "start", explained_by: [], also: [] } as const;
     return plan.checks.flatMap(({ name, rule: { severity } }) => {
       const findings = (committed?.findings ?? []).filter(({ check }) => check === name);
       const rule = { ...ruleVerdict(findings), severity };
       return findings.map((to) =>
-        toChangeLine({ from: null, to, expected: "", actual, toPass: null }, { ...facts, id: newId(), rule, ...none }),
+        toChangeLine(
+          { from: null, to, expected: "", actual, toPass: null },
+          { ...facts, id: newId(), rule, ...firstState },
+        ),
       );
     });
   }

@@ -5,6 +5,7 @@ import type { CheckResult, Engine, Finding, StatusCounts } from "../../shared/re
 import { countStates, failuresOf, stateOf } from "../../shared/rule_result.ts";
 import { ownDecisionsOf } from "../streaming/finding_created.ts";
 import {
+  firstState,
   isMoved,
   isNewFailure,
   isOfDecision,
@@ -12,6 +13,7 @@ import {
   ruleVerdict,
   toExplanation,
   toChangeLine,
+  type Cause,
   type ChangeLine,
   type KnownFinding,
   type Move,
@@ -48,7 +50,7 @@ export function createVerdicts(plan: FollowPlan, parts: FollowParts, saved: Foll
     ),
   );
   /** The evidence by which they were judged. */
-  let before: CollectedArtifacts = {};
+  let artifacts: CollectedArtifacts = {};
   /** The results of this process, with the decisions on them. */
   const results = new Map<string, CheckResult>();
   let hasFailed = false;
@@ -62,51 +64,55 @@ export function createVerdicts(plan: FollowPlan, parts: FollowParts, saved: Foll
   };
 
   /** The findings that moved, each with the events that explain it, and with the others of the same interval. */
-  function judge({
-    events,
-    cause: otherCause,
-    artifacts: now,
-    engine,
-    nowMs,
-    monitorId,
-  }: Round): readonly ChangeLine[] {
+  function judge(round: Round): readonly ChangeLine[] {
+    const { artifacts: now, engine, nowMs, monitorId } = round;
     const seenAt = new Date(nowMs).toISOString();
     const context = toContext({ engine, evaluatedAt: seenAt, orgUrl, orgPolicy: orgPolicy.current() });
     const lines: ChangeLine[] = [];
     for (const check of checks) {
       const { name, rule: stigRule } = check;
-      // A check that was not judged before: its findings are not changes.
-      const isNew = !findings.has(name);
       const evaluated = evaluateTraced(check, now, { context, trace: parts.trace });
       const [result = evaluated] = parts.decisions.apply([evaluated], nowMs);
       results.set(name, result);
       const needs = artifactsReadBy(check, now, context);
-      const all = compareWithKnown(findings.get(name) ?? [], result, missingOf(needs, now));
+      const before = findings.get(name);
+      const all = compareWithKnown(before ?? [], result, missingOf(needs, now));
       const known = all.flatMap(({ to }) => to ?? []);
       findings.set(name, known);
       const moves = all.filter(isMoved);
       if (moves.length === 0) continue;
+      // A check that was not judged before: its findings are not changes.
+      const isNew = before === undefined;
+      const explain = isNew ? () => firstState : explainer(round, needs);
       const rule = { ...ruleVerdict(known), severity: stigRule.severity };
-      const touching = isNew ? [] : events.filter((event) => event.artifacts.some((one) => needs.includes(one)));
-      const aboutWhich = touching.length === 0 ? null : relateObjects(before, now, needs);
       const facts = { org_url: orgUrl, monitor_id: monitorId, rule, seen_at: seenAt };
-      for (const move of moves) {
-        const resource = (move.to ?? move.from)?.resource;
-        const isAbout = resource === undefined || !isOfOrg(move) ? undefined : aboutWhich?.(resource);
-        const named = new Set(isAbout === undefined ? [] : touching.filter(({ event }) => isAbout(event)));
-        const isOfPolicy = otherCause === "org_policy";
-        const unexplained = isOfDecision(move) && !isOfPolicy ? "decision" : touching.length > 0 ? "log" : otherCause;
-        const cause = isNew ? "start" : named.size > 0 ? "log" : unexplained;
-        const others = isNew || cause === "decision" ? [] : events.filter((event) => !named.has(event));
-        const also = others.slice(0, maxExplanations).map(textOf);
-        const explaining = [...named].slice(0, maxExplanations);
-        const explained_by = explaining.map(({ event }) => toExplanation(event, withAddresses));
-        lines.push(toChangeLine(move, { ...facts, id: parts.newId(), cause, explained_by, also }));
-      }
+      for (const move of moves) lines.push(toChangeLine(move, { ...facts, id: parts.newId(), ...explain(move) }));
       hasFailed ||= !isNew && moves.some((move) => isNewFailure(move, failOn, stigRule.severity));
     }
-    before = now;
+    artifacts = now;
     return lines;
+  }
+
+  /** Explains the moves of a check that reads these artifacts. */
+  function explainer(round: Round, needs: readonly ArtifactName[]): (move: Move) => Cause {
+    const { events, cause: otherCause } = round;
+    const touching = events.filter((event) => event.artifacts.some((one) => needs.includes(one)));
+    const aboutWhich = touching.length === 0 ? null : relateObjects(artifacts, round.artifacts, needs);
+    return (move) => {
+      const resource = (move.to ?? move.from)?.resource;
+      const isAbout = resource === undefined || !isOfOrg(move) ? undefined : aboutWhich?.(resource);
+      const named = new Set(isAbout === undefined ? [] : touching.filter(({ event }) => isAbout(event)));
+      const isDecided = isOfDecision(move) && otherCause !== "org_policy";
+      const unexplained = isDecided ? "decision" : touching.length > 0 ? "log" : otherCause;
+      const cause = named.size > 0 ? "log" : unexplained;
+      const others = cause === "decision" ? [] : events.filter((event) => !named.has(event));
+      const explaining = [...named].slice(0, maxExplanations);
+      return {
+        cause,
+        explained_by: explaining.map(({ event }) => toExplanation(event, withAddresses)),
+        also: others.slice(0, maxExplanations).map(textOf),
+      };
+    };
   }
 }
 
