@@ -3,7 +3,6 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import packageJson from "../package.json" with { type: "json" };
 import { parseConfig } from "../gateway/config.ts";
-import { createLocalState } from "../gateway/operator/local_state.ts";
 import { UsageError } from "../shared/usage_error.ts";
 import { createLog } from "../gateway/observability/log.ts";
 import { nodeHttp } from "../gateway/runtime/node_http.ts";
@@ -118,13 +117,13 @@ async function followPracticeOrg(org: PracticeOrg, io: CommandIo): Promise<void>
   await followCommand(flags, { ...io, stdout });
 }
 
-/** Starts the gateway; its page is signed in as the user of the demo, with a token that is signed here. */
+/** Starts the gateway; its page is signed in as the user of the demo. */
 async function openGateway(demo: Promise<Demo>): Promise<RunningGateway> {
   const { PORT, HOST } = process.env;
   const logFile = createWriteStream(join(stateDirectory, "gateway.log"), { flags: "a", mode: 0o600 });
   // Embedded defaults, no matter what else this shell's environment names.
   const config = parseConfig({ PORT, HOST });
-  return startGateway({
+  const gateway: RunningGateway = await startGateway({
     http: nodeHttp,
     config,
     log: createLog({ write: (line) => void logFile.write(line) }),
@@ -132,15 +131,13 @@ async function openGateway(demo: Promise<Demo>): Promise<RunningGateway> {
     webAssets: createStaticFiles(webFolder()),
     signal: interruption.signal,
     async demoSession() {
-      const { sub, tenant_id: tenantId, tenant_name: tenantName } = await demo;
-      const key = await createLocalState(stateDirectory).developmentKey();
-      const issuedAtSeconds = Math.floor(Date.now() / 1000);
-      const expiresAtSeconds = issuedAtSeconds + sessionMinutes * 60;
-      const { tenantClaim } = config.auth;
-      const accessToken = await key.sign({ tenantClaim, tenantId, sub, issuedAtSeconds, expiresAtSeconds });
-      return { access_token: accessToken, tenant_id: tenantId, tenant_name: tenantName };
+      const { sub, tenant_id: tenant, tenant_name } = await demo;
+      const token = await gateway.admin("token.create", { tenant, sub, ttl: String(sessionMinutes * 60) });
+      const { access_token } = token as { readonly access_token: string };
+      return { access_token, tenant_id: tenant, tenant_name };
     },
   });
+  return gateway;
 }
 
 /** The tenant, user and key of the first run; made again when the database no longer has them. */

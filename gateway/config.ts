@@ -88,7 +88,7 @@ export function readConfig(reader: EnvironmentReader) {
     /** Null: generated and kept next to the embedded database. */
     streamTokenSecret: parseStreamTokenSecret(reader),
     /** Exact origins, as browsers send them. */
-    corsOrigins: parseCorsOrigins(reader),
+    corsOrigins: reader.parsed("CORS_ORIGINS", reader.text("CORS_ORIGINS"), parseOrigins) ?? [],
     /** How long after SIGTERM the gateway reports not ready before it closes its port. */
     drainDelaySeconds: reader.seconds("DRAIN_DELAY_SECONDS", 5, { least: "0" }),
     /** How long ended scans and monitors are kept; null: for ever. */
@@ -217,14 +217,10 @@ function parseStreamTokenSecret(reader: EnvironmentReader): string | null {
   return secret;
 }
 
-function parseCorsOrigins(reader: EnvironmentReader): readonly string[] {
-  const list = reader.text("CORS_ORIGINS");
-  if (list === null) return [];
+function parseOrigins(list: string): readonly string[] {
   const origins = list.split(",").map((entry) => toOrigin(entry.trim()));
-  if (origins.includes(null)) {
-    reader.report("CORS_ORIGINS: expected a comma list of origins like https://app.example.com, without any path");
-  }
-  return origins.filter((origin) => origin !== null);
+  if (!origins.includes(null)) return origins.filter((origin) => origin !== null);
+  throw new InvalidSetting("expected a comma list of origins like https://app.example.com, without any path");
 }
 
 /** The origin as a browser sends it, or null for anything that is more or less than an origin. */

@@ -19,8 +19,7 @@ interface DevelopmentClaims {
   readonly tenantClaim: string;
   readonly tenantId: string;
   readonly sub: string;
-  readonly issuedAtSeconds: number;
-  readonly expiresAtSeconds: number;
+  readonly ttlSeconds: number;
 }
 
 /** In the folder that the gateway is started in. */
@@ -125,14 +124,17 @@ async function toDevelopmentKey(text: string) {
   return {
     publicJwk,
     /** Signs a JWT as the issuer that this gateway accepts while no other is named. */
-    sign: (claims: DevelopmentClaims) =>
-      new SignJWT({ [claims.tenantClaim]: claims.tenantId })
+    async sign({ tenantClaim, tenantId, sub, ttlSeconds }: DevelopmentClaims) {
+      const issuedAt = Math.floor(Date.now() / 1000);
+      const accessToken = await new SignJWT({ [tenantClaim]: tenantId })
         .setProtectedHeader({ alg: "ES256", kid: String(jwk.kid), typ: "JWT" })
         .setIssuer(developmentIssuer)
         .setAudience(developmentAudience)
-        .setSubject(claims.sub)
-        .setIssuedAt(claims.issuedAtSeconds)
-        .setExpirationTime(claims.expiresAtSeconds)
-        .sign(key),
+        .setSubject(sub)
+        .setIssuedAt(issuedAt)
+        .setExpirationTime(issuedAt + ttlSeconds)
+        .sign(key);
+      return { access_token: accessToken, expires_at: new Date((issuedAt + ttlSeconds) * 1000).toISOString() };
+    },
   };
 }

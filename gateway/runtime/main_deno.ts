@@ -10,27 +10,22 @@ import { serve } from "./serve.ts";
  * `deno.json` gives it the least permissions: it reads only the variables that are listed there.
  */
 async function main(): Promise<number> {
-  const { interrupted, skipDelay } = listenToSignals();
-  // Read one by one: the permission is for each.
-  const env: GatewayIo["env"] = new Proxy({}, { get: (_, name) => Deno.env.get(String(name)) });
-  const io: GatewayIo = {
-    env,
-    interrupted,
-    skipDelay,
-    stdout: (text) => void process.stdout.write(text),
-    terminal: { write: (text) => void process.stderr.write(text) },
-  };
-  return serve(io, denoHttp);
-}
-
-function listenToSignals(): Interruption {
   const interruption = new Interruption();
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     Deno.addSignalListener(signal, () => {
       if (!interruption.receive(signal)) Deno.exit(130);
     });
   }
-  return interruption;
+  // Read one by one: the permission is for each.
+  const env: GatewayIo["env"] = new Proxy({}, { get: (_, name) => Deno.env.get(String(name)) });
+  const io: GatewayIo = {
+    env,
+    interrupted: interruption.interrupted,
+    skipDelay: interruption.skipDelay,
+    stdout: (text) => void process.stdout.write(text),
+    terminal: { write: (text) => void process.stderr.write(text) },
+  };
+  return serve(io, denoHttp);
 }
 
 if (import.meta.main) {

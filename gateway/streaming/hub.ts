@@ -8,7 +8,7 @@ import { noCount, type Count } from "../observability/metrics.ts";
 import { nextTurn } from "../turns.ts";
 import { Channel, connectionLost, unavailable, type HubMember } from "./channel.ts";
 import { encodeChunk, type Chunk } from "./encoded_chunk.ts";
-import { NumberReader, type ReadStored } from "./number_reader.ts";
+import { NumberReader, type ReadStored } from "./delivery_numbers.ts";
 import type { StoredNumber } from "./published.ts";
 
 export interface HubOptions {
@@ -73,7 +73,9 @@ export class Hub {
       // One was lost while another was confirmed, or the member has left.
       if (!this.#joined.has(member) || channels.some(({ isOver }) => isOver)) throw connectionLost();
       for (const channel of channels) channel.add(member);
-      await Promise.all(channels.map((channel) => (channel.numbers.learned ??= this.#numbers.read(channel))));
+      await Promise.all(
+        channels.map((channel) => (channel.numbers.learned ??= this.#numbers.read(channel.parts.tenantId, channel))),
+      );
       for (const channel of channels) this.#watchHole(channel);
     } catch (error) {
       this.leave(member);

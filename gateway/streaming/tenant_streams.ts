@@ -81,18 +81,15 @@ export class TenantStreams {
     for (const stream of open) stream.checkedMs = nowMs;
     this.#waitMs = this.#drawWait(0.75);
     this.#isChecking = true;
-    const bySubject = Map.groupBy(open, ({ principal }) => `${principal.kind}:${principal.id}`);
-    const subjects = [...bySubject.values()].flatMap(([first]) => first?.principal ?? []);
+    const bySubject = [...Map.groupBy(open, ({ principal }) => `${principal.kind}:${principal.id}`).values()];
+    const subjects = bySubject.flatMap(([first]) => first?.principal ?? []);
     try {
       const allowed = await withTimeout(authority.stillAllowed(this.#id, subjects), recheckMs * 0.3);
-      const kept: OpenStream[][] = [];
-      for (const streams of bySubject.values()) {
-        const isKept = streams[0] !== undefined && allowed.has(streams[0].principal);
-        if (isKept) kept.push(streams);
-        for (const stream of streams) {
-          if (isKept) stream.confirmedMs = nowMs;
-          else stream.close("revoked");
-        }
+      const kept = bySubject.filter(([first]) => first !== undefined && allowed.has(first.principal));
+      const confirmed = new Set(kept.flat());
+      for (const stream of open) {
+        if (confirmed.has(stream)) stream.confirmedMs = nowMs;
+        else stream.close("revoked");
       }
       void this.#reopenAll(kept);
     } catch {
