@@ -75,7 +75,7 @@ function findStig(stigs: readonly CklbStig[], benchmark: Benchmark): CklbStig {
   if (chosen !== undefined && second === undefined) return chosen;
   if (chosen !== undefined) {
     const which = [...new Set(fitting.map(revisionOf))].join(" and ");
-    throw new ContentError([`it has ${benchmark.benchmark_id} ${which} ${found.length} times: expected it once`]);
+    throw new ContentError([`it has ${benchmark.benchmark_id} ${which} ${fitting.length} times: expected it once`]);
   }
   const names = stigs.map((stig) => JSON.stringify(`${benchmarkIdOf(stig)} ${revisionOf(stig)}`.slice(0, 80)));
   const more = names.length > maxNamed ? ` and ${names.length - maxNamed} more` : "";

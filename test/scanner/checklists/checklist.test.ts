@@ -171,7 +171,8 @@ describe("parseChecklist", () => {
   const ckl = read("stig_manager.ckl");
   test.each([
     [ckl.replace("<SID_DATA>Okta_IDaaS_STIG<", "<SID_DATA>Windows_11_STIG<"), /"Windows_11_STIG V1R2"/],
-    [JSON.stringify(twice(cklb)), /2 times: expected it once/],
+    [JSON.stringify(twice(cklb)), /V1R2 2 times: expected it once/],
+    [JSON.stringify(withOlder(twice(cklb))), /V1R2 2 times: expected it once/],
     ["status: open", /expected CKLB \(JSON\) or CKL \(XML\)/],
     [cklb.slice(0, 5000), /cut short/],
     ['{"stigs": []}', /target_data/],
@@ -207,9 +208,14 @@ interface Cklb {
   readonly stigs: readonly { readonly rules: readonly Record<string, unknown>[] }[];
 }
 
-function twice(text: string): unknown {
+function twice(text: string): Cklb {
   const checklist = JSON.parse(text) as Cklb;
   return { ...checklist, stigs: [...checklist.stigs, ...checklist.stigs] };
+}
+
+function withOlder(checklist: Cklb): Cklb {
+  const older = checklist.stigs.slice(0, 1).map((stig) => ({ ...stig, release_info: "Release: 1" }));
+  return { ...checklist, stigs: [...checklist.stigs, ...older] };
 }
 
 test.each(["cklb", "ckl"] as const)(
