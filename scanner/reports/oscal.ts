@@ -82,7 +82,7 @@ function resultOf(title: string, context: OscalContext): object {
     ...withoutEmpty({
       observations: checks.flatMap((check) => observationsOf(check, context)),
       risks: checks.flatMap((check) => risksOf(check, context)),
-      findings: reviewed.flatMap((control) => controlFindings(control, context)),
+      findings: reviewed.filter(({ status }) => status !== "MANUAL").map((control) => controlFinding(control, context)),
     }),
   };
 }
@@ -203,10 +203,9 @@ function plannedRemediation({ reason, remediation_date: date, milestones }: Plan
   };
 }
 
-/** One for a control that is met or is not; none where that is for a person to say. */
-function controlFindings(control: ControlResult, { report, revision, uuidOf }: OscalContext): readonly object[] {
+/** One for a control that is met or is not: the rest is for a person to say. */
+function controlFinding(control: ControlResult, { report, revision, uuidOf }: OscalContext): object {
   const { id, label, title, status, baselines } = control;
-  if (status === "MANUAL") return [];
   const [state, reason, words] =
     status === "PASS"
       ? (["satisfied", "pass", "met, as far as the STIG examines the control"] as const)
@@ -222,23 +221,21 @@ function controlFindings(control: ControlResult, { report, revision, uuidOf }: O
   const risks = checks.flatMap((check) =>
     failuresOf(check).map(({ fingerprint }) => uuidOf("risk", check.check, fingerprint)),
   );
-  return [
-    {
-      uuid: uuidOf("finding", id),
-      title: `${label} ${title}`,
-      description: `${idsOf(checks)}: ${words}.`,
-      props: [
-        ...checks.flatMap((check) => ruleProps(check, revision)),
-        ...oscalProps({ "control-id": id }),
-        ...baselines.flatMap((baseline) => oscalProps({ baseline })),
-      ],
-      target: { type: "objective-id", "target-id": `${id}_obj`, status: { state, reason } },
-      ...withoutEmpty({
-        "related-observations": observations.map((uuid) => ({ "observation-uuid": uuid })),
-        "related-risks": risks.map((uuid) => ({ "risk-uuid": uuid })),
-      }),
-    },
-  ];
+  return {
+    uuid: uuidOf("finding", id),
+    title: `${label} ${title}`,
+    description: `${idsOf(checks)}: ${words}.`,
+    props: [
+      ...checks.flatMap((check) => ruleProps(check, revision)),
+      ...oscalProps({ "control-id": id }),
+      ...baselines.flatMap((baseline) => oscalProps({ baseline })),
+    ],
+    target: { type: "objective-id", "target-id": `${id}_obj`, status: { state, reason } },
+    ...withoutEmpty({
+      "related-observations": observations.map((uuid) => ({ "observation-uuid": uuid })),
+      "related-risks": risks.map((uuid) => ({ "risk-uuid": uuid })),
+    }),
+  };
 }
 
 /** Properties in a namespace of our own; those without a value are left out, as the schema wants one. */

@@ -1,6 +1,6 @@
 import { causesHeadline, closesText, rankableFailures, rankCauses } from "../../shared/causes.ts";
 import { countOf } from "../../shared/outcome_text.ts";
-import type { CheckResult, Finding, Report } from "../../shared/report.ts";
+import type { CheckResult, Report } from "../../shared/report.ts";
 import { countStates, isWaived, ruleStates, stateOf, type RuleState } from "../../shared/rule_result.ts";
 import { categoryNames, severities } from "../../shared/severity.ts";
 import { catalog, revisionName } from "../catalog/catalog.ts";
@@ -107,9 +107,7 @@ export function orgPolicyText({ org_policy: policy, checks }: Report): string {
 }
 
 /** The findings that are past the date by which they were planned to be remediated. */
-export function overdueItems({
-  checks,
-}: Report): readonly { readonly check: CheckResult; readonly finding: Finding }[] {
+export function overdueItems({ checks }: Report) {
   return checks.flatMap((check) =>
     openFailuresOf(check).flatMap((finding) => (finding.plan?.overdue === true ? [{ check, finding }] : [])),
   );
