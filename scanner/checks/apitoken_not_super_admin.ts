@@ -77,10 +77,9 @@ function judgeToken(
   judgeOnce: (userId: string) => FindingDraft | null,
 ): FindingDraft {
   const subject = new Subject(resourceOf("api_token", token), expected, clientNote(token));
-  const userId = readText(token, "userId");
-  if (userId.kind !== "value" || userId.value === "")
-    return subject.unreadable(`the owner ${showValue(token["userId"])}`);
-  const judged = judgeOnce(userId.value);
+  const { value: userId } = readText(token, "userId");
+  if (userId === null || userId === "") return subject.unreadable(`the owner ${showValue(token["userId"])}`);
+  const judged = judgeOnce(userId);
   const draft = judged === null ? null : { ...subject.about, ...judged, resource: subject.about.resource };
   if (draft !== null && (owners.state === "obtained" || draft.status === "FAIL")) return draft;
   if (owners.state === "missing") return subject.missing(owners);

@@ -54,8 +54,7 @@ export const apitokenRestrictedToNetworkZone = defineCheck({
 
 /** True if the verdict on a token depends on zones. */
 function namesZones(token: JsonObject): boolean {
-  const connection = readText(token, "network.connection");
-  return connection.kind === "value" && connection.value === "ZONE" && textsIn(token, "network.include").length > 0;
+  return readText(token, "network.connection").value === "ZONE" && textsIn(token, "network.include").length > 0;
 }
 
 function compareTokenZones({ zones: allowed }: ApiTokenEntry, token: JsonObject, zones: Zones): Comparison {

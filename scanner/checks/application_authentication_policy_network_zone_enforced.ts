@@ -14,7 +14,7 @@ import { accessPolicyId, unreadablePolicy } from "./parsing/access_policy.ts";
 import { activityOf, unknownActivity } from "./parsing/activity.ts";
 import { isDirectoryApp, isOktasOwn } from "./evaluating/directory.ts";
 import { withoutPolicy } from "./evaluating/built_in_app.ts";
-import { judgeList, Subject, withCause, withNote, withPartialCoverage } from "./evaluating/finding_drafts.ts";
+import { judgeList, notSet, Subject, withCause, withNote, withPartialCoverage } from "./evaluating/finding_drafts.ts";
 import { readText, readWord, showValue } from "./parsing/fields.ts";
 import { listTexts, nameOf, resourceOf, sortBy, sortTexts } from "./parsing/names.ts";
 import { areAllAppsSeen } from "./parsing/whole_list.ts";
@@ -88,8 +88,7 @@ export const applicationAuthenticationPolicyNetworkZoneEnforced = defineCheck({
 
 /** Apps that nobody signs in to, by kind; null for an app that people sign in to. */
 function kindWithoutSignIn(app: JsonObject): "directory" | "service app" | "app without a sign-on mode" | null {
-  const clientType = readText(app, "settings.oauthClient.application_type");
-  if (clientType.kind === "value" && clientType.value === "service") return "service app";
+  if (readText(app, "settings.oauthClient.application_type").value === "service") return "service app";
   if (app["signOnMode"] !== null) return null;
   return isDirectoryApp(app) === true ? "directory" : "app without a sign-on mode";
 }
@@ -258,6 +257,6 @@ function judgeCatchAll(subject: Subject, rule: JsonObject): FindingDraft | null 
   const name = `rule "${nameOf(rule)}"`;
   const access = readWord(rule, accessPath, ["ALLOW", "DENY"]);
   if (access.kind === "unreadable") return subject.unreadable(`the access ${access.found} of ${name}`);
-  if (access.kind === "value" && access.value === "DENY") return null;
-  return subject.fail(`access ${access.kind === "value" ? access.value : "not set"} in the catch-all ${name}`);
+  if (access.value === "DENY") return null;
+  return subject.fail(`access ${access.value ?? notSet} in the catch-all ${name}`);
 }

@@ -40,9 +40,8 @@ export const phishingResistantChecks = builtInAppChecks({
 function assurance(subject: Subject, method: JsonObject): FindingDraft {
   const constraints = readList(method, "constraints");
   if (constraints.kind === "unreadable") return subject.unreadable(`the constraints ${constraints.found}`);
-  const listed = constraints.kind === "value" ? constraints.value : [];
   const drafts = sortBy(
-    listed.map((constraint) => judgeConstraint(subject, constraint)),
+    (constraints.value ?? []).map((constraint) => judgeConstraint(subject, constraint)),
     ({ actual }) => actual,
   );
   return worstOf(drafts) ?? subject.fail("no factor constraints");
@@ -58,8 +57,9 @@ function judgeConstraint(subject: Subject, constraint: unknown): FindingDraft {
   const required = readBoolean(constraint, "possession.required");
   if (required.kind === "unreadable") return subject.unreadable(`the possession required ${required.found}`);
   // Then it may hold only for those who use a possession factor at all.
-  const isOptional = required.kind === "value" && !required.value;
-  return isOptional ? subject.manual("needs_review", `${actual} with possession not required`) : subject.pass(actual);
+  return required.value === false
+    ? subject.manual("needs_review", `${actual} with possession not required`)
+    : subject.pass(actual);
 }
 
 /** One step that cannot be taken without a resistant method makes the whole path resistant. */

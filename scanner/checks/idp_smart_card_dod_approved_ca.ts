@@ -89,13 +89,12 @@ const otherTypes: ReadonlySet<string> = new Set(
 
 /** False only for what is known to be of another type; the request was for X509, so an unknown type may be a new name of it. */
 function isSmartCard(idp: JsonObject): boolean {
-  const type = readText(idp, "type");
-  return type.kind !== "value" || !otherTypes.has(type.value.toUpperCase());
+  return !otherTypes.has((readText(idp, "type").value ?? "").toUpperCase());
 }
 
 /** Asks for a status that says so: a provider without one may be active. */
 function isInactive(idp: JsonObject): boolean {
-  return readText(idp, "status").kind === "value" && explicitActivityOf(idp) === "inactive";
+  return typeof idp["status"] === "string" && explicitActivityOf(idp) === "inactive";
 }
 
 function judgeIdp({ idp, certificate }: SmartCardIdp, approval: Approval): FindingDraft | null {

@@ -141,24 +141,23 @@ export function judgeZone(zone: JsonObject): ZoneVerdict | null {
   const activity = explicitActivityOf(zone);
   if (activity === "inactive") return null;
   const usage = readWord(zone, "usage", ["BLOCKLIST", "POLICY"]);
-  if (usage.kind === "absent" || (usage.kind === "value" && usage.value === "POLICY")) return null;
+  if (usage.kind === "absent" || usage.value === "POLICY") return null;
   if (usage.kind === "unreadable") return unread(`the usage ${usage.found}`);
   if (activity === "unknown") return unread(unknownActivity(zone));
-  const type = readText(zone, "type");
-  const word = type.kind === "value" ? type.value : "";
-  if (word === "DYNAMIC_V2") return judgeEnhanced(zone, name, unread);
-  if (word === "DYNAMIC") {
+  const { value: type } = readText(zone, "type");
+  if (type === "DYNAMIC_V2") return judgeEnhanced(zone, name, unread);
+  if (type === "DYNAMIC") {
     const proxyType = readText(zone, "proxyType");
     if (proxyType.kind === "unreadable") return unread(`the proxy type ${proxyType.found}`);
     // The API sends an empty text, or null, for "no proxy type".
     if (proxyType.kind === "absent" || proxyType.value === "") return null;
     return { kind: "review", actual: `the proxy type ${proxyType.value} in the legacy dynamic ${name}` };
   }
-  if (word !== "IP") return unread(`the type ${showValue(zone["type"])}`);
+  if (type !== "IP") return unread(`the type ${showValue(zone["type"])}`);
   const lists = [readList(zone, "gateways"), readList(zone, "proxies")];
   const unreadList = lists.find((entries) => entries.kind === "unreadable");
   if (unreadList !== undefined) return unread(`the addresses ${unreadList.found}`);
-  const count = lists.flatMap((entries) => (entries.kind === "value" ? entries.value : [])).length;
+  const count = lists.flatMap(({ value }) => value ?? []).length;
   return count === 0
     ? null
     : { kind: "review", actual: `${count} static ${count === 1 ? "entry" : "entries"} in zone ${describeZone(zone)}` };
@@ -174,7 +173,7 @@ function judgeEnhanced(zone: JsonObject, name: string, unread: (found: string) =
   const narrowing = lists.split(" ").map((path) => ({ path, entries: readZoneList(zone, path) }));
   const unreadList = narrowing.find(({ entries }) => entries.kind === "unreadable");
   if (unreadList !== undefined) return unread(`the ${unreadList.path}`);
-  const narrowed = narrowing.filter(({ entries }) => entries.kind === "value" && entries.value.length > 0);
+  const narrowed = narrowing.filter(({ entries }) => (entries.value ?? []).length > 0);
   const categories = listTexts(sortTexts(include.value).slice(0, 5));
   if (narrowed.length > 0) {
     const limits = narrowed.map(({ path }) => path).join(", ");

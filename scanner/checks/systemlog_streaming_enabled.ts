@@ -74,7 +74,7 @@ function judgeServiceApp(org: Subject, apps: Evidence<JsonList>, clientId: strin
     return areAllAppsSeen(apps) ? org.fail("no active log stream, and no service app of this client id") : null;
   const type = readText(app, "settings.oauthClient.application_type");
   if (type.kind === "unreadable") return null;
-  if (type.kind === "absent" || type.value !== "service")
+  if (type.value !== "service")
     return org.manual("needs_review", `no active log stream, and the app "${nameOf(app)}", which is no service app`);
   const found = `no active log stream, and the service app "${nameOf(app)}", which is`;
   const uncovered = `Verify that the service app "${nameOf(app)}" holds okta.logs.read and reads the System Log`;
@@ -84,8 +84,7 @@ function judgeServiceApp(org: Subject, apps: Evidence<JsonList>, clientId: strin
 
 /** Okta uses the id of the app, unless the app was made with another client id. */
 export function clientIdOf(app: JsonObject): string {
-  const given = readText(app, "credentials.oauthClient.client_id");
-  return given.kind === "value" ? given.value : String(app["id"]);
+  return readText(app, "credentials.oauthClient.client_id").value ?? String(app["id"]);
 }
 
 function noneActive(org: Subject, streams: JsonList): readonly FindingDraft[] {

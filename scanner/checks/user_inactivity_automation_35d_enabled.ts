@@ -23,10 +23,6 @@ import { Subject, withNote } from "./evaluating/finding_drafts.ts";
 
 const inactiveDays = most("user_inactivity_days", "days", 35, { max: 3650 });
 
-function expectation(maxDays: number): string {
-  return `an active automation that suspends or deactivates users after at most ${maxDays} days of inactivity`;
-}
-
 const uncovered = "Verify that the groups of the automation have every user";
 
 export const userInactivityAutomationEnabled = defineCheck({
@@ -95,14 +91,11 @@ function criteriaOf(
   parameters: ParameterValues | undefined,
   groups: readonly (Evidence<JsonList> | undefined)[],
 ): AutomationCriteria {
-  const names = groups.flatMap(entriesOf).flatMap((group) => {
-    const name = readText(group, "profile.name");
-    return typeof group["id"] === "string" && name.kind === "value" ? [[group["id"], name.value] as const] : [];
-  });
+  const nameOfGroup = (group: JsonObject) => readText(group, "profile.name").value;
   return {
     maxDays: limitOf(inactiveDays, parameters),
     everyone: everyoneIn(groups[0]),
-    groupNames: new Map(names),
+    groupNames: new Map(groups.flatMap(entriesOf).map((group) => [group["id"], nameOfGroup(group)])),
   };
 }
 
@@ -110,30 +103,38 @@ function judgeAutomations(
   policies: Artifacts["user_lifecycle_policies"],
   criteria: AutomationCriteria,
 ): readonly FindingDraft[] {
-  const expected = expectation(criteria.maxDays);
+  const expected = `an active automation that suspends or deactivates users after at most ${criteria.maxDays} days of inactivity`;
   const org = new Subject(null, expected);
   if (policies.state === "missing") return [org.missing(policies)];
   const automations = sortBy(
     policies.value.flatMap((policy) => automationsOf(policy, criteria)),
     ({ resource }) => JSON.stringify(resource),
   );
-  const compliant = automations.filter(({ problems }) => problems.length === 0);
+  const compliant = automations.filter((one) => problemsOf(one).length === 0);
   const forAll = compliant.filter(({ isForEveryone }) => isForEveryone);
   const passing = forAll.length > 0 ? forAll : compliant;
   const left = forAll.length > 0 ? undefined : uncovered;
   if (passing.length > 0)
-    return passing.map(({ resource, actual }) => new Subject(resource, expected).pass(actual, left));
+    return passing.map((one) => new Subject(one.resource, expected).pass(textOf(one.pieces), left));
   // Rules that could not be read may be those of a compliant automation.
   const missing = sortBy(policies.value, ({ policy }) => showValue(policy["id"]))
     .map(({ rules }) => rules)
     .find((rules) => rules?.state === "missing");
   if (missing?.state === "missing") return [org.missing(missing)];
-  const unread = automations.find(({ isLacking }) => !isLacking);
-  if (unread !== undefined) return [new Subject(unread.resource, expected).unreadable(unread.problems.join(", "))];
+  const unread = automations.find(({ pieces }) => !pieces.some(([kind]) => kind === "lacking"));
+  if (unread !== undefined) return [new Subject(unread.resource, expected).unreadable(textOf(problemsOf(unread)))];
   // The sort is stable, so of equals the first by name stays first.
-  const [closest] = automations.toSorted((one, other) => one.problems.length - other.problems.length);
+  const [closest] = automations.toSorted((one, other) => problemsOf(one).length - problemsOf(other).length);
   if (closest === undefined) return [org.fail("no automation")];
-  return [new Subject(closest.resource, expected).fail(closest.problems.join(", "))];
+  return [new Subject(closest.resource, expected).fail(textOf(problemsOf(closest)))];
+}
+
+function problemsOf({ pieces }: Automation): readonly Piece[] {
+  return pieces.filter(([kind]) => kind !== "fine");
+}
+
+function textOf(pieces: readonly Piece[]): string {
+  return pieces.map(([, text]) => text).join(", ");
 }
 
 /** A USER_LIFECYCLE policy (condition and groups) with one of its rules (the action). */
@@ -141,12 +142,7 @@ interface Automation {
   readonly resource: FindingResource;
   /** True: its group is known to be the one of every user. */
   readonly isForEveryone: boolean;
-  /** Pieces that are missing or cannot be read. */
-  readonly problems: readonly string[];
-  /** True: one of the problems is proven, no matter what else cannot be read. */
-  readonly isLacking: boolean;
-  /** Description of what it does. */
-  readonly actual: string;
+  readonly pieces: readonly Piece[];
 }
 
 interface AutomationCriteria {
@@ -154,9 +150,10 @@ interface AutomationCriteria {
   /** The ids of the group that every user is in; null where it is unknown. */
   readonly everyone: ReadonlySet<string> | null;
   /** Names by id, as far as they are known. */
-  readonly groupNames: ReadonlyMap<string, string>;
+  readonly groupNames: ReadonlyMap<unknown, string | null>;
 }
 
+/** A part of what the rule asks for. `lacking` is proven, no matter what else cannot be read. */
 type Piece = readonly [kind: "fine" | "lacking" | "unreadable", text: string];
 
 /** A policy without rules lacks the action. The console shows the policy. Its own pieces are read once for all its rules. */
@@ -169,21 +166,15 @@ function automationsOf({ policy, rules }: PolicyWithRules, criteria: AutomationC
   ];
   const isForAll = isForEveryone(policy, criteria.everyone);
   const whole = resourceOf("automation", policy);
-  const automation = (ofRule: readonly Piece[], resource: FindingResource): Automation => {
-    const pieces = [...ofPolicy, ...ofRule];
-    const fine = pieces.filter(([kind]) => kind === "fine");
-    return {
-      resource,
-      isForEveryone: isForAll,
-      problems: pieces.filter(([kind]) => kind !== "fine").map(([, text]) => text),
-      isLacking: pieces.some(([kind]) => kind === "lacking"),
-      actual: fine.map(([, text]) => text).join(", "),
-    };
-  };
-  if (rules.value.length === 0) return [automation([["lacking", "no action"]], whole)];
+  const automation = (ofRule: readonly Piece[], resource = whole): Automation => ({
+    resource,
+    isForEveryone: isForAll,
+    pieces: [...ofPolicy, ...ofRule],
+  });
+  if (rules.value.length === 0) return [automation([["lacking", "no action"]])];
   return rules.value.map((rule) => {
     const pieces = [activityPiece("its action", rule), targetPiece(rule)];
-    if (rules.value.length === 1) return automation(pieces, whole);
+    if (rules.value.length === 1) return automation(pieces);
     const { id, name } = resourceOf("action", rule);
     return automation(pieces, { ...whole, id: `${whole.id}/${id}`, name: `${whole.name} / ${name}` });
   });
@@ -224,7 +215,7 @@ function groupsPiece(policy: JsonObject, names: AutomationCriteria["groupNames"]
   const groups = readTexts(policy, "conditions.people.groups.include");
   if (groups.kind === "unreadable") return ["unreadable", `the groups ${groups.found}`];
   if (groups.kind === "absent" || groups.value.length === 0) return ["lacking", "no groups"];
-  const texts = groups.value.map((id) => (names.has(id) ? `"${names.get(id) ?? ""}"` : id));
+  const texts = groups.value.map((id) => (typeof names.get(id) === "string" ? `"${names.get(id)}"` : id));
   return ["fine", `for the ${texts.length === 1 ? "group" : "groups"} ${listTexts(texts)}`];
 }
 

@@ -11,7 +11,7 @@ import {
   type MissingEvidence,
 } from "../../evidence/artifacts.ts";
 import { activityOf } from "../parsing/activity.ts";
-import { readBoolean, readText, readTexts, showValue, type Field } from "../parsing/fields.ts";
+import { readBoolean, readText, readTexts, unreadable, type Field } from "../parsing/fields.ts";
 import { listTexts, nameOf } from "../parsing/names.ts";
 import { isSystem, requireDefault } from "../parsing/whole_list.ts";
 
@@ -77,12 +77,11 @@ const sourcesUsers: Readonly<Record<DirectoryEvidence, (object: JsonObject) => b
 
 function ifReadable<Value>(field: Field<Value>, decide: (value: Value) => boolean): boolean | null {
   if (field.kind === "unreadable") return null;
-  return field.kind === "value" && decide(field.value);
+  return field.value !== null && decide(field.value);
 }
 
 export function isOktasOwn(app: JsonObject): boolean {
-  const name = readText(app, "name");
-  return name.kind === "value" && /^(saasure|okta_(?!org2org))/.test(name.value);
+  return /^(saasure|okta_(?!org2org))/.test(readText(app, "name").value ?? "");
 }
 
 /**
@@ -103,7 +102,7 @@ export function directoryOfPolicy(policy: JsonObject): Field<string> {
   const word = provider.value.toUpperCase();
   if (word === "ACTIVE_DIRECTORY") return { kind: "value", value: "Active Directory" };
   if (word === "LDAP") return { kind: "value", value: "an LDAP directory" };
-  return word === "OKTA" || word === "ANY" ? { kind: "absent" } : { kind: "unreadable", found: showValue(word) };
+  return word === "OKTA" || word === "ANY" ? { kind: "absent", value: null } : unreadable(word);
 }
 
 /** The evidence of a directory decides about a FAIL, and about every result where the document says that it masters all accounts. */

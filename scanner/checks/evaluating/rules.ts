@@ -222,8 +222,8 @@ class RuleEvaluation {
   }
 
   #describeAccess(rule: JsonObject): string {
-    const access = readText(rule, this.#criteria.accessPath);
-    return `the access ${access.kind === "value" ? showValue(access.value) : "that cannot be read"}`;
+    const { value } = readText(rule, this.#criteria.accessPath);
+    return `the access ${value === null ? "that cannot be read" : showValue(value)}`;
   }
 }
 

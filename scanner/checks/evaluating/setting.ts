@@ -43,7 +43,7 @@ export function compareSetting(setting: Setting, object: JsonObject, values: Par
   if (setting.isOn !== undefined) return { field: readBoolean(object, setting.path), needed: setting.isOn };
   const field = readNumber(object, setting.path);
   const limit = limitIn(setting, values);
-  return { field, needed: field.kind === "value" && meets(field.value, limit, setting.limit) ? field.value : limit };
+  return { field, needed: field.value !== null && meets(field.value, limit, setting.limit) ? field.value : limit };
 }
 
 export function judgeSetting(

@@ -29,7 +29,7 @@ function judgeMethod(subject: Subject, rule: JsonObject, criteria: VerificationC
   const type = readText(method.value, "type");
   if (type.kind === "unreadable") return subject.unreadable(`the method type ${type.found}`);
   // Answers from before chains existed carry no type.
-  const word = type.kind === "value" ? type.value : "ASSURANCE";
+  const word = type.value ?? "ASSURANCE";
   if (word === "ASSURANCE") return criteria.assurance(subject, method.value);
   if (word !== "AUTH_METHOD_CHAIN") return subject.manual("needs_review", `the verification method ${word}`);
   const { paths, unread } = readChains(method.value);

@@ -117,9 +117,9 @@ function isAllZones(id: string, zones: Zones): boolean {
 export const maxZoneText = 600;
 
 export function describeZone(zone: JsonObject): string {
-  const gateways = readList(zone, "gateways");
-  if (gateways.kind !== "value" || gateways.value.length === 0) return `"${nameOf(zone)}"`;
-  const addresses = gateways.value.map((gateway) => (isJsonObject(gateway) ? String(gateway["value"]) : "?"));
+  const gateways = readList(zone, "gateways").value ?? [];
+  if (gateways.length === 0) return `"${nameOf(zone)}"`;
+  const addresses = gateways.map((gateway) => (isJsonObject(gateway) ? String(gateway["value"]) : "?"));
   return `"${nameOf(zone)}" (${listTexts(addresses)})`;
 }
 
@@ -130,7 +130,7 @@ export function describeZone(zone: JsonObject): string {
 export function networkConditionOf(rule: JsonObject, zones: Zones): ZonesVerdict {
   const connection = readText(rule, "conditions.network.connection");
   if (connection.kind === "unreadable") return { kind: "unreadable", actual: `the connection ${connection.found}` };
-  if (connection.kind === "value" && connection.value !== "ZONE") return otherConnection(connection.value);
+  if (connection.value !== null && connection.value !== "ZONE") return otherConnection(connection.value);
   const included = judgeInclude(rule, "conditions.network", zones);
   const excluded = textsIn(rule, "conditions.network.exclude");
   if (included === null) {
@@ -219,7 +219,7 @@ function readZone(zone: JsonObject, zones: Zones): ReadZone {
   const activity = explicitActivityOf(zone);
   const usage = readWord(zone, "usage", ["POLICY", "BLOCKLIST"]);
   if (activity === "inactive") return without("wrong", `the inactive ${name}`);
-  if (usage.kind === "value" && usage.value === "BLOCKLIST") return without("wrong", `the blocklist ${name}`);
+  if (usage.value === "BLOCKLIST") return without("wrong", `the blocklist ${name}`);
   if (activity === "unknown") return without("unreadable", `${unknownActivity(zone)} of ${name}`);
   if (usage.kind === "unreadable") return without("unreadable", `the usage ${usage.found} of ${name}`);
   if (usage.kind === "absent") return without("wrong", `${name} with its usage not set`);
@@ -246,10 +246,9 @@ interface Entries {
 
 /** Reads the entries of a zone. Only one of type IP lists addresses; the others go by place, network or kind of service. */
 function readEntries(zone: JsonObject): Entries {
-  const type = readText(zone, "type");
-  const word = type.kind === "value" ? type.value : "";
-  if (word === "IP") return readGateways(zone);
-  if (word === "DYNAMIC" || word === "DYNAMIC_V2") return readConditions(zone);
+  const { value: type } = readText(zone, "type");
+  if (type === "IP") return readGateways(zone);
+  if (type === "DYNAMIC" || type === "DYNAMIC_V2") return readConditions(zone);
   return { count: 0, unread: `the type ${showValue(zone["type"])}`, ranges: [] };
 }
 
@@ -257,7 +256,7 @@ function readEntries(zone: JsonObject): Entries {
 export function readGateways(zone: JsonObject): Entries {
   const list = readList(zone, "gateways");
   if (list.kind === "unreadable") return { count: 0, unread: `the gateways ${list.found}`, ranges: [] };
-  const entries = list.kind === "value" ? list.value : [];
+  const entries = list.value ?? [];
   const read = entries.map((entry) => {
     const value = isJsonObject(entry) ? entry["value"] : null;
     return typeof value === "string" ? readAddressRange(value) : null;
@@ -276,8 +275,8 @@ function readConditions(zone: JsonObject): Entries {
   const [include, exclude] = [listsOf("include"), listsOf("exclude")];
   const unread = [...include, ...exclude].find((list) => list.kind === "unreadable");
   if (unread !== undefined) return { count: 0, unread: `the entries ${unread.found}`, ranges: [] };
-  const countOf = (lists: typeof include) => lists.flatMap((list) => (list.kind === "value" ? list.value : [])).length;
-  const included = countOf(include) + (proxyType.kind === "value" && proxyType.value !== "" ? 1 : 0);
+  const countOf = (lists: typeof include) => lists.flatMap(({ value }) => value ?? []).length;
+  const included = countOf(include) + ((proxyType.value ?? "") === "" ? 0 : 1);
   const excluded = countOf(exclude);
   return { count: included + excluded, ranges: [], isAllBut: included === 0 && excluded > 0 };
 }

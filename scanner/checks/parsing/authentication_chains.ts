@@ -33,7 +33,7 @@ const maxNameLength = 80;
 /** Every path through the chains that can be read, a chain that branches gives several; `unread`: the first that cannot, or null. */
 export function readChains(verificationMethod: JsonObject) {
   const chains = readList(verificationMethod, "chains");
-  const read = chains.kind === "value" ? chains.value.map((chain) => pathsFrom(chain, [])) : [];
+  const read = (chains.value ?? []).map((chain) => pathsFrom(chain, []));
   return {
     paths: read.flatMap((one) => (typeof one === "string" ? [] : one)),
     unread: chains.kind === "unreadable" ? chains.found : (read.find((one) => typeof one === "string") ?? null),
@@ -44,7 +44,7 @@ export function readChains(verificationMethod: JsonObject) {
 function pathsFrom(link: unknown, before: ChainPath): readonly ChainPath[] | string {
   if (!isJsonObject(link)) return showValue(link);
   const methods = readList(link, "authenticationMethods");
-  if (methods.kind !== "value" || methods.value.length === 0) return `a step without methods, ${showValue(link)}`;
+  if (methods.value === null || methods.value.length === 0) return `a step without methods, ${showValue(link)}`;
   const path = [...before, methods.value.map(readMethod)];
   const next = readList(link, "next");
   if (next.kind === "unreadable") return `the next step ${next.found}`;
@@ -57,8 +57,8 @@ function pathsFrom(link: unknown, before: ChainPath): readonly ChainPath[] | str
 
 function readMethod(value: unknown): ChainMethod {
   if (!isJsonObject(value)) return { name: showValue(value), factor: null, isPhishingResistant: "unknown" };
-  const key = textOf(value, "key");
-  const method = textOf(value, "method");
+  const { value: key } = readText(value, "key");
+  const { value: method } = readText(value, "method");
   const known = knownMethods.get(key ?? "") ?? (key === null ? knownMethods.get(method ?? "") : undefined);
   const name = method !== null && method !== key ? `${key ?? "method"} (${method})` : (key ?? "unnamed");
   const factor = factorOf(value, known);
@@ -73,11 +73,11 @@ function readMethod(value: unknown): ChainMethod {
 
 /** A key or FastPass that also verifies its user proves possession, and a PIN or a trait of the person. */
 function factorOf(value: JsonObject, known: KnownMethod | undefined): ChainMethod["factor"] {
-  const isCode = ["push", "totp"].includes(textOf(value, "method") ?? "");
+  const isCode = ["push", "totp"].includes(readText(value, "method").value ?? "");
   if (known?.verifiesUser !== true || isCode) return known?.factor ?? null;
   const demanded = readWord(value, "userVerification", ["REQUIRED", "OPTIONAL", "PREFERRED", "DISCOURAGED"]);
   if (demanded.kind === "unreadable") return null;
-  return demanded.kind === "value" && demanded.value === "REQUIRED" ? "both" : known.factor;
+  return demanded.value === "REQUIRED" ? "both" : known.factor;
 }
 
 function phishingResistance(
@@ -88,15 +88,10 @@ function phishingResistance(
   if (known?.ignoresDemand === true) return known.isPhishingResistant;
   const demanded = readWord(value, "phishingResistant", ["REQUIRED", "OPTIONAL"]);
   if (demanded.kind === "unreadable") return "unknown";
-  if (demanded.kind === "value" && demanded.value === "REQUIRED") return true;
+  if (demanded.value === "REQUIRED") return true;
   if (known === undefined) return "unknown";
   // Okta FastPass falls back to ways that can be phished unless the policy rules them out.
   return method === "signed_nonce" ? "depends" : known.isPhishingResistant;
-}
-
-function textOf(value: JsonObject, field: string): string | null {
-  const text = readText(value, field);
-  return text.kind === "value" ? text.value : null;
 }
 
 interface KnownMethod {

@@ -7,8 +7,8 @@ import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
  */
 export type Field<Value> =
   | { readonly kind: "value"; readonly value: Value }
-  | { readonly kind: "absent" }
-  | { readonly kind: "unreadable"; readonly found: string };
+  | { readonly kind: "absent"; readonly value: null }
+  | { readonly kind: "unreadable"; readonly value: null; readonly found: string };
 
 /** A number by its path, `settings.password.age.maxAgeDays`. */
 export function readNumber(object: JsonObject, path: string): Field<number> {
@@ -37,8 +37,7 @@ export function readTexts(object: JsonObject, path: string): Field<readonly stri
 
 /** The texts of a list, other items left out: enough for a FAIL, never for a PASS. */
 export function textsIn(object: JsonObject, path: string): readonly string[] {
-  const list = readList(object, path);
-  return list.kind === "value" ? list.value.filter((item) => typeof item === "string") : [];
+  return (readList(object, path).value ?? []).filter((item) => typeof item === "string");
 }
 
 export function readList(object: JsonObject, path: string): Field<readonly unknown[]> {
@@ -63,9 +62,9 @@ export function showMinutes(minutes: number): string {
 function readField(object: JsonObject, path: string): Field<unknown> {
   let value: unknown = object;
   for (const name of path.split(".")) {
-    if (!isJsonObject(value)) return { kind: "unreadable", found: showValue(value) };
+    if (!isJsonObject(value)) return unreadable(value);
     value = Object.hasOwn(value, name) ? value[name] : undefined;
-    if (value === undefined || value === null) return { kind: "absent" };
+    if (value === undefined || value === null) return { kind: "absent", value: null };
   }
   return { kind: "value", value };
 }
@@ -73,7 +72,11 @@ function readField(object: JsonObject, path: string): Field<unknown> {
 function narrow<Value>(field: Field<unknown>, read: (value: unknown) => Value | null): Field<Value> {
   if (field.kind !== "value") return field;
   const value = read(field.value);
-  return value === null ? { kind: "unreadable", found: showValue(field.value) } : { kind: "value", value };
+  return value === null ? unreadable(field.value) : { kind: "value", value };
+}
+
+export function unreadable(value: unknown): Field<never> {
+  return { kind: "unreadable", value: null, found: showValue(value) };
 }
 
 function isTexts(value: unknown): value is readonly string[] {

@@ -9,21 +9,14 @@ export type AccessPath = "actions.signon.access" | "actions.appSignOn.access";
 /** Returns what a rule does with those whom it matches; one that does not say lets them in. */
 export function accessOf(rule: JsonObject, path: AccessPath): "ALLOW" | "DENY" | "unknown" {
   const access = readWord(rule, path, ["ALLOW", "DENY"]);
-  if (access.kind === "unreadable") return "unknown";
-  return access.kind === "value" ? access.value : "ALLOW";
+  return access.kind === "unreadable" ? "unknown" : (access.value ?? "ALLOW");
 }
 
 /** The rules that may be active, in the order in which they apply; those of one stage tie, and a built-in rule loses a tie. */
 export function stagesOf(rules: JsonList): readonly JsonList[] {
   const active = rules.filter((rule) => activityOf(rule) !== "inactive" && hasReadablePriority(rule));
-  const stages = new Map<string, JsonObject[]>();
-  for (const { rule, priority, isLast } of place(active)) {
-    const key = `${priority} ${isLast}`;
-    const stage = stages.get(key);
-    if (stage === undefined) stages.set(key, [rule]);
-    else stage.push(rule);
-  }
-  return [...stages.values()];
+  const stages = Map.groupBy(place(active), ({ priority, isLast }) => `${priority} ${isLast}`);
+  return [...stages.values()].map((stage) => stage.map(({ rule }) => rule));
 }
 
 /** All rules as Okta lists them: in the order in which they apply, unreadable rules last. */
@@ -48,8 +41,7 @@ function place(rules: JsonList) {
 export function isBuiltIn(rule: JsonObject): boolean | null {
   if (builtInNames.has(rule["name"])) return true;
   const system = readBoolean(rule, "system");
-  if (system.kind === "absent") return false;
-  return system.kind === "value" ? system.value : null;
+  return system.kind === "absent" ? false : system.value;
 }
 
 const builtInNames = new Set<unknown>(["Default Rule", "Catch-all Rule"]);
@@ -72,6 +64,5 @@ export function orderText(rule: JsonObject): string {
 
 /** Missing priorities come last. */
 export function priorityOf(rule: JsonObject): number {
-  const priority = readNumber(rule, "priority");
-  return priority.kind === "value" ? priority.value : Number.POSITIVE_INFINITY;
+  return readNumber(rule, "priority").value ?? Number.POSITIVE_INFINITY;
 }
