@@ -5,7 +5,7 @@ import { causeId } from "../evaluate.ts";
 import { causeTypes, type CauseType } from "../../shared/schemas/report.ts";
 import { accessPolicyId } from "../checks/parsing/access_policy.ts";
 import { activityOf } from "../checks/parsing/activity.ts";
-import { isUsableId, listTexts } from "../checks/parsing/names.ts";
+import { isUsableId, listTexts, sortTexts } from "../checks/parsing/names.ts";
 import { isBuiltIn } from "../checks/parsing/rule_order.ts";
 import type { ArtifactName, CollectedArtifacts } from "../evidence/artifacts.ts";
 import { objectLists, type ObjectList, type OrgObject } from "../evidence/org_objects.ts";
@@ -28,7 +28,7 @@ export function changeableObjects(artifacts: CollectedArtifacts): readonly Chang
   const apps = new Map(objects.filter(({ type }) => type === "app").map((app) => [app.id, app]));
   const policies = new Map([
     ...objects.flatMap(policyOf).map((policy) => [policy.id, policy] as const),
-    ...policiesOfApps(lists, [...apps.values()]),
+    ...policiesOfApps(lists, [...apps.values()], appsByPolicy(artifacts)),
   ]);
   const others = objects.flatMap((object): readonly ChangeableObject[] => {
     const { type, name, parent } = object;
@@ -52,17 +52,24 @@ function policyOf(object: OrgObject): readonly ChangeableObject[] {
   return kind === undefined || object.type !== "policy" ? [] : changeable(object, `the ${kind} "${object.name}"`);
 }
 
+/** The names of the active apps of each authentication policy, as far as this run saw them. */
+export function appsByPolicy(artifacts: CollectedArtifacts): (policyId: string) => readonly string[] {
+  const objects = objectLists(artifacts).flatMap((list) => list.objects);
+  const active = objects.filter(({ type, value }) => type === "app" && activityOf(value) !== "inactive");
+  const byPolicy = Map.groupBy(active, ({ value }) => accessPolicyId(value));
+  return (policyId) => sortTexts([...new Set(byPolicy.get(policyId)?.map(({ name }) => `"${name}"`))]);
+}
+
 /** Authentication policies, which the evidence knows by their id, their rules and their apps. */
 function policiesOfApps(
   lists: readonly ObjectList[],
   apps: readonly OrgObject[],
+  namesOfApps: ReturnType<typeof appsByPolicy>,
 ): readonly (readonly [string, ChangeableObject])[] {
-  const active = apps.filter(({ value }) => activityOf(value) !== "inactive");
-  const byPolicy = Map.groupBy(active, ({ value }) => accessPolicyId(value));
   const builtIn = apps.filter(({ artifact }) => artifact !== "apps").map(({ value }) => accessPolicyId(value));
   const read = lists.flatMap(({ artifact, parent }) => (artifact === "app_policy_rules" && parent ? [parent.id] : []));
   return [...new Set([...builtIn, ...read].filter((id) => typeof id === "string"))].map((id) => {
-    const names = [...new Set((byPolicy.get(id) ?? []).map(({ name }) => `"${name}"`))];
+    const names = namesOfApps(id);
     const whole = names.length === 0 ? `authentication policy ${id}` : `authentication policy of ${listTexts(names)}`;
     const name = names.length === 0 ? id : whole.replace("a", "A");
     return [id, { type: "policy", id, name, where: `the ${whole}`, isBuiltIn: false }];

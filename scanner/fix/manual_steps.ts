@@ -9,7 +9,8 @@ import { accessOf, inOrder, isBuiltIn, isSure } from "../checks/parsing/rule_ord
 import { isDeparture } from "../org_policy/document.ts";
 import { availableValue, entriesOf, type CollectedArtifacts } from "../evidence/artifacts.ts";
 import type { ByHand } from "./plan_fixes.ts";
-import { appsByPolicy, decidingRule, idOf } from "./planned_change.ts";
+import { decidingRule, idOf } from "./planned_change.ts";
+import { appsByPolicy } from "../causes/cause_objects.ts";
 
 /** The steps in the Admin Console for failing findings of one check, each naming the object to change. */
 export function manualSteps(

@@ -1,21 +1,12 @@
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import type { Finding } from "../../shared/report.ts";
 import type { CatalogCheck } from "../catalog/catalog.ts";
-import { accessPolicyId } from "../checks/parsing/access_policy.ts";
-import { activityOf } from "../checks/parsing/activity.ts";
 import { showValue } from "../checks/parsing/fields.ts";
-import { nameOf, sortTexts } from "../checks/parsing/names.ts";
 import { isSure } from "../checks/parsing/rule_order.ts";
 import { compareSetting as compareValues } from "../checks/evaluating/setting.ts";
 import type { ParameterValues } from "../checks/parameter.ts";
 import { isCauseOf } from "../causes/cause_objects.ts";
-import {
-  availableValue,
-  entriesOf,
-  type CollectedArtifacts,
-  type Evidence,
-  type JsonList,
-} from "../evidence/artifacts.ts";
+import { entriesOf, type CollectedArtifacts, type Evidence, type JsonList } from "../evidence/artifacts.ts";
 import { pathSegment } from "../okta/idp_client.ts";
 import { identifier, type TerraformResource, type Value, type Variable } from "./terraform.ts";
 
@@ -122,20 +113,6 @@ export function decidingRule({ finding }: Failed, rules: JsonList): JsonObject |
 /** The object of a list that the finding is about. */
 export function foundObject(list: Evidence<JsonList> | undefined, { resource }: Finding): JsonObject | undefined {
   return entriesOf(list).find((object) => idOf(object) === resource.id);
-}
-
-/** The names of the active apps of each authentication policy, as far as this run saw them. */
-export function appsByPolicy(artifacts: CollectedArtifacts): (policyId: string) => readonly string[] {
-  const { apps, admin_console_app, dashboard_app } = artifacts;
-  const builtIn = [admin_console_app, dashboard_app].map((one) =>
-    one === undefined ? null : availableValue(one)?.app,
-  );
-  const all = [...entriesOf(apps), ...builtIn.filter((app) => app !== null && app !== undefined)];
-  const byPolicy = Map.groupBy(
-    all.filter((app) => activityOf(app) !== "inactive"),
-    accessPolicyId,
-  );
-  return (policyId) => sortTexts([...new Set(byPolicy.get(policyId)?.map((app) => `"${nameOf(app)}"`))]);
 }
 
 /** The id of an object of the provider; null where it has none that a request could name. */

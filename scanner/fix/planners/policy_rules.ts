@@ -10,8 +10,8 @@ import { isBuiltIn, isSure, priorityOf } from "../../checks/parsing/rule_order.t
 import { areAllAppsSeen } from "../../checks/parsing/whole_list.ts";
 import { globalSessionChecks } from "../../checks/signon_global_session.ts";
 import { availableValue, entriesOf, type JsonList } from "../../evidence/artifacts.ts";
+import { appsByPolicy } from "../../causes/cause_objects.ts";
 import {
-  appsByPolicy,
   below,
   compareSetting,
   decidingRule,
