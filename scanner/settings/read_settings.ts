@@ -67,19 +67,13 @@ interface Problem {
 
 /** The settings of a command that does not connect, or may not. Throws `SettingsError`. */
 export function readSettings(given: Given): Settings {
-  const { settings, finish } = read(given, { isConnecting: given.command === "setup" });
-  finish();
-  return settings;
+  return read(given, given.command === "setup" ? "identity" : "address").settings;
 }
 
 /** The settings of a command that connects. Throws `SettingsError`, also for what is missing. */
 export function readConnectedSettings(given: Given): ConnectedSettings {
-  const { settings, require, readKey, finish } = read(given, { isConnecting: true });
+  const { settings, key } = read(given, "connection");
   const { orgUrl, clientId, scopes, scopePrefix, concurrency, timeoutMs, httpsProxy, noProxy } = settings;
-  require("orgUrl", expectedAddress, ", or run scanstream setup");
-  require("clientId", expectedClientId);
-  const key = readKey();
-  finish();
   if (orgUrl === null || clientId === null || key === null) throw new TypeError("A problem was not reported");
   const proxy = { httpsProxy, noProxy };
   return { ...settings, connection: { orgUrl, clientId, key, scopes, scopePrefix, concurrency, timeoutMs, proxy } };
@@ -133,7 +127,8 @@ function layersIn(given: Given, report: (name: SettingName, text: string) => voi
   return { flags, variables, ofFile, layersOf };
 }
 
-function read(given: Given, { isConnecting }: { readonly isConnecting: boolean }) {
+/** `needs`: the settings of the organization that are read; of `connection` none may be missing. */
+function read(given: Given, needs: "address" | "identity" | "connection") {
   const { command, env, file = [], organization = null, isOneOfSeveral = false, isNamed = false } = given;
   const problems: Problem[] = [];
   /** The source of each setting that was given. */
@@ -161,7 +156,8 @@ function read(given: Given, { isConnecting }: { readonly isConnecting: boolean }
 
   const valueOf = (name: SettingName): unknown => {
     const row = rowOf(name);
-    const isTaken = row.commands.includes(command) && (isConnecting || row.isIdentity !== true || name === "orgUrl");
+    const isTaken =
+      row.commands.includes(command) && (needs !== "address" || row.isIdentity !== true || name === "orgUrl");
     if (!isTaken || isOfKey(name)) return row.fallback;
     for (const layer of layersOf(row)) {
       const found = layer(name);
@@ -189,36 +185,35 @@ function read(given: Given, { isConnecting }: { readonly isConnecting: boolean }
     return text === null ? null : attempt(name, place, () => parseKeyText(text, keyId));
   };
 
-  const again = `${values.config === null ? "" : ` --config ${shellWord(values.config.file)}`}${isNamed ? ` --org ${organization}` : ""}`;
-  return {
-    settings: { ...values, nameOf: (name: SettingName) => sources.get(name) ?? ungiven(name), organization, again },
-
-    finish: () => {
-      if (problems.length > 0) throw new SettingsError(problems);
-    },
-
-    require: (name: "orgUrl" | "clientId", expected: string, more = "") => {
-      const also = organization === null ? ` (or ${flagOf(table[name])}${more})` : "";
-      if (!sources.has(name)) report(name, `${ungiven(name)} is not set: expected ${expected}${also}`);
-    },
-
-    /** The key of the first layer that has one. The other layers' ids do not belong to it. */
-    readKey: (): SigningKey | null => {
-      for (const layer of layersOf(table.privateKey))
-        for (const name of keySettings) {
-          const found = layer(name);
-          // No flag names the id of a key: that of the variables belongs to the file of the flag.
-          if (found !== null) return parseKey(name, found, layer === flags ? variables : layer);
-        }
-      if (textOf(env, "OKTA_API_TOKEN") ?? textOf(env, "OKTA_CLIENT_TOKEN")) report("orgUrl", apiToken);
-      const isListed = organization !== null;
-      const name = ungiven(isListed ? "privateKeyFile" : "privateKey");
-      const also = isListed ? "private_key_env" : "IDP_PRIVATE_KEY_FILE, or --private-key-file";
-      const expected = `expected the service application's private key, as PEM, JWK or JWKS (or ${also})`;
-      report("privateKey", `${name} is not set: ${expected}`);
-      return null;
-    },
+  /** The key of the first layer that has one. The other layers' ids do not belong to it. */
+  const readKey = (): SigningKey | null => {
+    for (const layer of layersOf(table.privateKey))
+      for (const name of keySettings) {
+        const found = layer(name);
+        // No flag names the id of a key: that of the variables belongs to the file of the flag.
+        if (found !== null) return parseKey(name, found, layer === flags ? variables : layer);
+      }
+    if (textOf(env, "OKTA_API_TOKEN") ?? textOf(env, "OKTA_CLIENT_TOKEN")) report("orgUrl", apiToken);
+    const isListed = organization !== null;
+    const name = ungiven(isListed ? "privateKeyFile" : "privateKey");
+    const also = isListed ? "private_key_env" : "IDP_PRIVATE_KEY_FILE, or --private-key-file";
+    const expected = `expected the service application's private key, as PEM, JWK or JWKS (or ${also})`;
+    report("privateKey", `${name} is not set: ${expected}`);
+    return null;
   };
+  const require = (name: "orgUrl" | "clientId", expected: string, more = "") => {
+    const also = organization === null ? ` (or ${flagOf(table[name])}${more})` : "";
+    if (!sources.has(name)) report(name, `${ungiven(name)} is not set: expected ${expected}${also}`);
+  };
+  if (needs === "connection") {
+    require("orgUrl", expectedAddress, ", or run scanstream setup");
+    require("clientId", expectedClientId);
+  }
+  const key = needs === "connection" ? readKey() : null;
+  if (problems.length > 0) throw new SettingsError(problems);
+  const nameOf = (name: SettingName) => sources.get(name) ?? ungiven(name);
+  const again = `${values.config === null ? "" : ` --config ${shellWord(values.config.file)}`}${isNamed ? ` --org ${organization}` : ""}`;
+  return { settings: { ...values, nameOf, organization, again }, key };
 }
 
 function rowOf(name: SettingName): Setting<unknown> {
