@@ -109,18 +109,17 @@ export async function announceThrottled(
 ): Promise<void> {
   const paces = pacesOf.get(database) ?? new Map<string, Pace>();
   pacesOf.set(database, paces);
-  const isOver = ({ nextAtMs }: Pace) => nextAtMs + abandonedAfterMs < performance.now();
+  for (const [other, { nextAtMs }] of paces) {
+    if (performance.now() <= nextAtMs + abandonedAfterMs) break;
+    paces.delete(other);
+  }
   const pace = paces.get(key);
-  if (pace !== undefined && !isOver(pace)) {
-    if (pace.isWaiting) return;
+  if (pace?.isWaiting === true) return;
+  if (pace !== undefined) {
     pace.isWaiting = true;
     await pause(Math.max(0, pace.nextAtMs - performance.now()), []);
   }
   paces.delete(key);
   paces.set(key, { nextAtMs: performance.now() + everyMs, isWaiting: false });
-  for (const [other, each] of paces) {
-    if (!isOver(each)) break;
-    paces.delete(other);
-  }
   await retry(options, key, publish);
 }

@@ -19,16 +19,6 @@ export function selectOrganizations(db: TenantDatabase, page: PageRequest) {
   return selectOrganizationRows(db, { condition, limit: page.limit + 1 });
 }
 
-export function organizationById(db: TenantDatabase, id: string) {
-  return selectOrganizationRows(db, { condition: eq(organizations.id, id), limit: 1 });
-}
-
-/** Throws `NotFound` for another tenant's as for one that never was. */
-export function requireOrganization([row]: readonly OrganizationRow[]): OrganizationRow {
-  if (row === undefined) throw new NotFound("No such organization");
-  return row;
-}
-
 /** The newest first, up to the limit, each with the observations that its present state comes from. */
 export function selectOrganizationRows(
   db: TenantDatabase,

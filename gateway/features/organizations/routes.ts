@@ -1,4 +1,7 @@
+import { eq } from "drizzle-orm";
 import type { Hono } from "hono";
+import { organizations as organizationTable } from "../../../drizzle/schema.ts";
+import { NotFound } from "../../../shared/app_error.ts";
 import { isUuid } from "../../../shared/channel_name.ts";
 import { organizationDetailsSchema, organizationSchema } from "../../../shared/schemas/organization.ts";
 import { component, json } from "../../description/operation.ts";
@@ -11,8 +14,7 @@ import { defineHistoryRoutes } from "./history.ts";
 import { organizationEvents, toOrganization, toOrganizationDetails } from "./organization.ts";
 import {
   deleteOrganization,
-  organizationById,
-  requireOrganization,
+  selectOrganizationRows,
   selectOrganizations,
   type OrganizationRow,
 } from "./organization_store.ts";
@@ -51,8 +53,12 @@ function organizationRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
     operationId: "getOrganization",
     summary: "Read an organization",
     answers: { 200: json(component("OrganizationDetails", organizationDetailsSchema), "The organization now") },
-    handle: async ({ id, readOne }) =>
-      toOrganizationDetails(requireOrganization(await readOne((db) => organizationById(db, id))), nowMs()),
+    handle: async ({ id, readOne }) => {
+      const one = { condition: eq(organizationTable.id, id), limit: 1 };
+      const [row] = await readOne((db) => selectOrganizationRows(db, one));
+      if (row === undefined) throw new NotFound("No such organization");
+      return toOrganizationDetails(row, nowMs());
+    },
   });
 
   defineHistoryRoutes(resource, nowMs);

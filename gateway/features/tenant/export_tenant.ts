@@ -14,7 +14,6 @@ import {
   scanReports,
   scans,
 } from "../../../drizzle/schema.ts";
-import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import type { Tenant } from "../../../shared/schemas/team.ts";
 import type { Access } from "../../auth/membership.ts";
 
@@ -65,40 +64,39 @@ export async function* exportTenant(
   for (const exported of exportedTables) {
     const table = getTableName(exported.table);
     counts[table] = 0;
-    let after: readonly string[] | null = null;
-    do {
-      const page: Awaited<ReturnType<typeof readExportPage>> = await read((db) => readExportPage(db, exported, after));
-      counts[table] += page.rows.length;
-      if (page.rows.length > 0)
-        yield page.rows.map((row) => `{"table":${JSON.stringify(table)},"row":${row}}\n`).join("");
-      after = page.next;
-    } while (after !== null);
+    for await (const rows of readPages(read, exported)) {
+      counts[table] += rows.length;
+      yield rows.map((row) => `{"table":${JSON.stringify(table)},"row":${row}}\n`).join("");
+    }
   }
   yield `${JSON.stringify({ end: true, rows: counts })}\n`;
 }
 
-/** Reads rows of the transaction's tenant: the JSON of each, and the key of the last one; without a key the table has no more. */
-async function readExportPage(
-  db: TenantDatabase,
+/** Reads the rows of the transaction's tenant, a page in each transaction. The database makes the JSON of each row once. */
+async function* readPages(
+  read: Access["read"],
   { table, key, pageRows = maxPageRows, secrets = [] }: ExportedTable,
-  after: readonly string[] | null,
-): Promise<{ readonly rows: readonly string[]; readonly next: readonly string[] | null }> {
+): AsyncGenerator<readonly string[]> {
   const columns = Object.values(getTableColumns(table)).filter(
     (column) => column.generated === undefined && !secrets.some(({ name }) => name === column.name),
   );
-  const values = key.map((column, index) => sql`${after?.[index] ?? ""}::${sql.raw(column.getSQLType())}`);
-  const isAfter = after === null ? sql`` : sql`and (${namesOf(key)}) > (${sql.join(values, sql`, `)})`;
   const keyTexts = key.map(({ name }) => sql`${sql.identifier(name)}::text`);
-  // The database makes the JSON of each row once.
-  const { rows } = await db.execute<{ json: string; key: string }>(sql`
-    select row_to_json(stored)::text as json, array_to_json(array[${sql.join(keyTexts, sql`, `)}])::text as key
-    from (
-      select ${namesOf(columns)} from ${table}
-      where tenant_id = ${currentTenantId} ${isAfter}
-      order by ${namesOf(key)} limit ${pageRows}::integer
-    ) as stored order by ${namesOf(key)}`);
-  const last = rows.at(-1);
-  return { rows: rows.map(({ json }) => json), next: last === undefined ? null : JSON.parse(last.key) };
+  for (let isAfter = sql``; ;) {
+    const page = sql`
+      select row_to_json(stored)::text as json, array_to_json(array[${sql.join(keyTexts, sql`, `)}])::text as key
+      from (
+        select ${namesOf(columns)} from ${table}
+        where tenant_id = ${currentTenantId} ${isAfter}
+        order by ${namesOf(key)} limit ${pageRows}::integer
+      ) as stored order by ${namesOf(key)}`;
+    const { rows } = await read((db) => db.execute<{ json: string; key: string }>(page));
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    yield rows.map(({ json }) => json);
+    const after = JSON.parse(last.key) as readonly string[];
+    const values = key.map((column, index) => sql`${after[index]}::${sql.raw(column.getSQLType())}`);
+    isAfter = sql`and (${namesOf(key)}) > (${sql.join(values, sql`, `)})`;
+  }
 }
 
 function namesOf(columns: readonly PgColumn[]): SQL {
