@@ -2,16 +2,16 @@ import { is } from "drizzle-orm";
 import { PgTable } from "drizzle-orm/pg-core";
 import type { Hono } from "hono";
 import * as v from "valibot";
+import { findDueTenant } from "../../drizzle/across_tenants.ts";
 import type { Database } from "../../drizzle/database.ts";
 import type { Due, FeatureTables } from "../../drizzle/feature_tables.ts";
+import { pause } from "../../shared/abortable.ts";
 import type { Publisher } from "../../shared/send_event.ts";
 import { checkOptions, optionalFunction, somePath, someText } from "../check_options.ts";
 import type { Allowed } from "../http/allow.ts";
 import type { Log } from "../observability/log.ts";
 import { requirePrefix, type EventStream } from "../streaming/event_stream_definition.ts";
 import type { OnPublish } from "../streaming/published.ts";
-import { findDueTenant } from "../../drizzle/across_tenants.ts";
-import { pause } from "../../shared/abortable.ts";
 
 /** A feature of the gateway: its tables, routes and event streams. scanstream's own features have this shape and no other. */
 export interface Feature extends FeatureTables {

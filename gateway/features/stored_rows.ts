@@ -1,8 +1,8 @@
-import { SQL, getTableColumns, is, sql } from "drizzle-orm";
+import { getTableColumns, is, SQL, sql } from "drizzle-orm";
 import type { PgTable } from "drizzle-orm/pg-core";
-import type { TenantDatabase } from "../../drizzle/transactions.ts";
 import type * as v from "valibot";
 import { columnsOf } from "../../drizzle/audit.ts";
+import type { TenantDatabase } from "../../drizzle/transactions.ts";
 import type { Output } from "../../shared/schemas/primitives.ts";
 
 /** Rows for one statement: the largest ones are deleted within its time, too. */

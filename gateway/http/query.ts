@@ -1,11 +1,11 @@
-import type { Context } from "hono";
-import * as v from "valibot";
-import { AppError } from "../../shared/app_error.ts";
-import { instant, text } from "../../shared/schemas/primitives.ts";
 import { and, desc, sql, type SQL } from "drizzle-orm";
 import type { PgColumn, PgSelect } from "drizzle-orm/pg-core";
+import type { Context } from "hono";
 import { base64url } from "jose";
+import * as v from "valibot";
+import { AppError } from "../../shared/app_error.ts";
 import { isUuid } from "../../shared/channel_name.ts";
+import { instant, text } from "../../shared/schemas/primitives.ts";
 import type { Parameter } from "../description/operation.ts";
 
 /** The parameters of a route's query, each with the schema of its text. Its message says what is expected. */

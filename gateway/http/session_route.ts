@@ -27,10 +27,7 @@ const getSession = describeRoute({
 });
 
 /** Answers who the caller is, and where: also before one of several tenants is chosen. */
-export function sessionRoute({
-  authenticator,
-  database,
-}: Pick<Dependencies, "authenticator" | "database">): Hono<{ Variables: RequestVariables }> {
+export function sessionRoute({ authenticator, database }: Dependencies): Hono<{ Variables: RequestVariables }> {
   const routes = new Hono<{ Variables: RequestVariables }>();
   routes.get("/", openTo("session"), getSession, async (c) => {
     const identity = await authenticator.identify(c.req.raw);

@@ -1,9 +1,9 @@
 import { and, eq, gte, isNull, lte, ne, or, type SQL, sql } from "drizzle-orm";
 import type { PgUpdateSetSource } from "drizzle-orm/pg-core";
 import * as v from "valibot";
-import { decisions, findings } from "../../../drizzle/schema.ts";
 import { audit, auditRows, byGateway, columnsOf } from "../../../drizzle/audit.ts";
 import { requireRoom } from "../../../drizzle/limits.ts";
+import { decisions, findings } from "../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import { endOfExpiry, toExpires } from "../../../shared/decisions/expiry.ts";

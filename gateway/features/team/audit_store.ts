@@ -2,9 +2,9 @@ import { and, eq, getTableColumns, gte, lt, type SQL, sql } from "drizzle-orm";
 import type { AnyPgColumn } from "drizzle-orm/pg-core";
 import { auditEvents } from "../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
-import { auditEventSchema, type AuditEvent } from "./team_schemas.ts";
-import { toFields } from "../stored_rows.ts";
 import { newestFirst, textParameter, timeParameter, type PageRequest, type QueryValues } from "../../http/query.ts";
+import { toFields } from "../stored_rows.ts";
+import { auditEventSchema, type AuditEvent } from "./team_schemas.ts";
 
 /** The audit trail of the transaction's tenant. `audit` writes it; nothing changes or deletes it. */
 

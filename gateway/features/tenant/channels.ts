@@ -1,4 +1,4 @@
-import { defineEventStream, type ChannelsRequest, type Snapshot } from "../../streaming/event_stream_definition.ts";
+import { defineEventStream } from "../../streaming/event_stream_definition.ts";
 import { toOrganizationResource } from "../organizations/organization.ts";
 import { selectOrganizationRows } from "../organizations/organization_store.ts";
 import { monitorKind, scanKind } from "../runs/run.ts";
@@ -8,40 +8,38 @@ import { tenantChannel, tenantPrefix } from "../announce.ts";
 /** More are left to the lists, which have pages. */
 const maxSnapshots = 1000;
 
-async function getSnapshot({ db, principal }: Pick<ChannelsRequest, "db" | "principal">): Promise<Snapshot> {
-  const [scanRows, monitorRows, organizationRows] = await Promise.all([
-    selectUnfinishedScans(db, maxSnapshots),
-    monitorStore.selectPage(db, { limit: maxSnapshots - 1, after: null }),
-    selectOrganizationRows(db, { limit: maxSnapshots }),
-  ]);
-  const nowMs = Date.now();
-  return {
-    events: [
-      {
-        type: "tenant.snapshot",
-        data: {
-          tenant_id: principal.tenantId,
-          count: scanRows.length,
-          monitors: monitorRows.length,
-          organizations: organizationRows.length,
-        },
-      },
-      ...scanRows.map((row) => scanKind.toSnapshot(row, nowMs)),
-      ...monitorRows.map((row) => monitorKind.toSnapshot(row, nowMs)),
-      ...organizationRows.map((row) => ({
-        type: "organization.snapshot" as const,
-        data: toOrganizationResource(row, nowMs),
-      })),
-    ],
-  };
-}
-
 /** `GET /event-stream`: all scans, monitors and organizations of the tenant. It outlives each of them. */
 export const tenantEventStream = defineEventStream({
   prefix: tenantPrefix,
   path: "/event-stream",
   getChannels: ({ principal }) => [tenantChannel(principal.tenantId)],
-  getSnapshot,
+  async getSnapshot({ db, principal }) {
+    const [scanRows, monitorRows, organizationRows] = await Promise.all([
+      selectUnfinishedScans(db, maxSnapshots),
+      monitorStore.selectPage(db, { limit: maxSnapshots - 1, after: null }),
+      selectOrganizationRows(db, { limit: maxSnapshots }),
+    ]);
+    const nowMs = Date.now();
+    return {
+      events: [
+        {
+          type: "tenant.snapshot",
+          data: {
+            tenant_id: principal.tenantId,
+            count: scanRows.length,
+            monitors: monitorRows.length,
+            organizations: organizationRows.length,
+          },
+        },
+        ...scanRows.map((row) => scanKind.toSnapshot(row, nowMs)),
+        ...monitorRows.map((row) => monitorKind.toSnapshot(row, nowMs)),
+        ...organizationRows.map((row) => ({
+          type: "organization.snapshot" as const,
+          data: toOrganizationResource(row, nowMs),
+        })),
+      ],
+    };
+  },
   text: {
     operationId: "followTenant",
     summary: "Follow everything of the tenant, or some of its scans",
