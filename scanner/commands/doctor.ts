@@ -9,6 +9,7 @@ import type { ConnectionSettings } from "../okta/connection_settings.ts";
 import {
   assignedRoles,
   clockResult,
+  fail,
   ok,
   organizationResult,
   steps,
@@ -156,32 +157,28 @@ async function* examine({ given, signal, trace }: DoctorInput): AsyncGenerator<D
     if (!(error instanceof IdpError)) throw error;
     const loginStep = step === "token" ? loginSteps[error.code] : undefined;
     if (loginStep !== undefined) yield ok("token", "The organization accepted this client id and key");
-    yield { step: loginStep ?? step, state: "fail", detail: error.message, remedy: error.remedy };
+    yield fail(loginStep ?? step, error.message, error.remedy);
   } finally {
     await sender.close();
   }
 }
 
-async function* examineConfig(given: Given): AsyncGenerator<StepResult, ConnectionSettings | null> {
-  const checked = (step: Step, problems: readonly string[], good: string, remedy: string): StepResult =>
-    problems.length === 0 ? ok(step, good) : { step, state: "fail", detail: problems.join("; "), remedy };
-  const inspect = (others: readonly string[]) =>
-    checked(
-      "configuration",
-      others,
-      "Address, client id and options are well-formed",
-      "Set the variables named above (see docs/reference/settings.md)",
-    );
+function* examineConfig(given: Given): Generator<StepResult, ConnectionSettings | null> {
+  const wellFormed = ok("configuration", "Address, client id and options are well-formed");
   try {
     const { connection } = readConnectedSettings(given);
-    yield inspect([]);
+    yield wellFormed;
     yield ok("private_key", keyText(connection));
     return connection;
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
     const { keyProblems, problems } = error;
-    yield inspect(problems.filter((problem) => !keyProblems.includes(problem)));
-    yield checked("private_key", keyProblems, "A private key in an accepted format", remedies.key);
+    const others = problems.filter((problem) => !keyProblems.includes(problem)).join("; ");
+    const remedy = "Set the variables named above (see docs/reference/settings.md)";
+    yield others === "" ? wellFormed : fail("configuration", others, remedy);
+    yield keyProblems.length === 0
+      ? ok("private_key", "A private key in an accepted format")
+      : fail("private_key", keyProblems.join("; "), remedies.key);
     return null;
   }
 }

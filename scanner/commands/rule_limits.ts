@@ -3,13 +3,7 @@ import type { Engine, Finding } from "../../shared/report.ts";
 import { catalog, type CatalogCheck } from "../catalog/catalog.ts";
 import { evaluateCheck } from "../evaluate.ts";
 import { artifactTable, objectParts } from "../evidence/artifact_table.ts";
-import {
-  isNotShown,
-  type ArtifactName,
-  type CollectedArtifacts,
-  type Evidence,
-  type MissingEvidence,
-} from "../evidence/artifacts.ts";
+import { isNotShown, type ArtifactName, type CollectedArtifacts, type Evidence } from "../evidence/artifacts.ts";
 import { createCollection } from "../evidence/collect.ts";
 import type { HttpIdpClient } from "../okta/http_idp_client.ts";
 import type { IdpClient, IdpRequest, Reading } from "../okta/idp_client.ts";
@@ -41,12 +35,9 @@ export async function examineRules(client: HttpIdpClient, engine: Engine) {
   await Promise.all(catalog.map((check) => collection.obtainFor(check)));
   const artifacts = await collection.obtain(["built_in_groups"]);
   const seesAll = client.roleEvidence.role() === "super_admin";
-  const answers = await Promise.all(asked.values());
-  const granted = answers.filter((answer) => answer.state === "obtained" || answer.reason !== "missing_scope");
-  const refused = granted.filter(
-    (answer): answer is MissingEvidence & Reading<unknown> =>
-      answer.state === "missing" && answer.refusal?.httpStatus !== 404,
-  );
+  const answers = new Map(await Promise.all([...asked].map(async ([path, answer]) => [path, await answer] as const)));
+  const granted = [...answers.values()].filter((one) => one.state === "obtained" || one.reason !== "missing_scope");
+  const refused = granted.flatMap((one) => (one.state === "missing" && one.refusal?.httpStatus !== 404 ? [one] : []));
   const limits = catalog.map((check) => [check.rule.vuln_id, limitsOf(check, artifacts, { seesAll, engine })] as const);
   const sees = seesAll ? ["sees", "every app"] : ["does not see", "only some of the apps"];
   return {
@@ -55,7 +46,7 @@ export async function examineRules(client: HttpIdpClient, engine: Engine) {
     /** Facts about what this role sees of a real organization, where the provider's documents do not say. */
     facts: [
       `This role ${sees[0]} the Okta Admin Console and the Okta Dashboard, so it sees ${sees[1]}`,
-      answerFact(objectParts.userRoles.path, await asked.get(objectParts.userRoles.path)),
+      answerFact(objectParts.userRoles.path, answers.get(objectParts.userRoles.path)),
       answerFact("/api/v1/logStreams", artifacts.log_streams),
     ],
     /** Granted reads that were refused, without what every role below Super Administrator is refused. */
@@ -174,7 +165,7 @@ function grouped(limits: readonly (readonly [rule: string, limits: readonly Limi
     .toSorted((one, other) => Number(one.outcome === "partial") - Number(other.outcome === "partial"));
 }
 
-function answerFact(path: string, answer: Reading<unknown> | undefined): string {
+function answerFact(path: string, answer: Evidence<unknown> | undefined): string {
   if (answer === undefined) return `GET ${path} was not read`;
   return answer.state === "obtained" ? `This role may read GET ${path}` : `Not readable: ${answer.detail}`;
 }

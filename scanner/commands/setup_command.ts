@@ -44,8 +44,7 @@ export async function setupCommand(flags: Flags, io: CommandIo): Promise<number>
     io.stdout(`${key.publicJwk}\n`);
     const { httpsProxy, noProxy } = settings;
     const connection = { ...settings, orgUrl, key: key.signingKey, proxy: { httpsProxy, noProxy } };
-    const sending = { signal: io.interrupted, clock: systemClock, trace: undefined };
-    const sender = new RequestSender({ ...connection, clientId: "" }, sending);
+    const sender = new RequestSender(connection, { signal: io.interrupted, clock: systemClock });
     close = () => sender.close();
     // Paths in the file are relative to its own folder.
     const keyEntry = { private_key_file: relative(dirname(file), key.file), private_key_id: key.signingKey.kid };

@@ -1,4 +1,5 @@
 import type { HttpIdpClient } from "./http_idp_client.ts";
+import { toleratedSkewMs } from "./login.ts";
 import type { Organization } from "./organization.ts";
 
 /** Steps of an examination, in their order. `configuration` and `private_key` need no request. */
@@ -36,6 +37,10 @@ export function warn(step: Step, detail: string, remedy: string | null): StepRes
   return { step, state: "warn", detail, remedy };
 }
 
+export function fail(step: Step, detail: string, remedy: string): StepResult {
+  return { step, state: "fail", detail, remedy };
+}
+
 export function organizationResult({ engine, id, scopePrefix }: Organization, orgUrl: string): StepResult {
   if (engine !== "unknown") {
     const name = engine === "identity" ? "Identity Engine" : "Classic Engine";
@@ -50,14 +55,13 @@ export function organizationResult({ engine, id, scopePrefix }: Organization, or
 
 /** A date tells whole seconds, and the answer was a while on its way. */
 const unmeasuredSeconds = 2;
-const toleratedSkewSeconds = 25;
 
 export function clockResult({ aheadMs }: Organization): StepResult {
   if (aheadMs === null) return ok("clock", "The organization sends no date, so clocks cannot be compared");
   const seconds = Math.round(aheadMs / 1000);
   if (Math.abs(seconds) <= unmeasuredSeconds) return ok("clock", "This machine's clock agrees with the organization's");
   const distance = `This machine's clock is ${Math.abs(seconds)} s ${seconds > 0 ? "behind" : "ahead of"} the organization's`;
-  if (Math.abs(seconds) <= toleratedSkewSeconds) return ok("clock", distance);
+  if (Math.abs(aheadMs) <= toleratedSkewMs) return ok("clock", distance);
   return warn("clock", distance, "Set this machine's clock (NTP); until then, the scanner uses the organization's");
 }
 

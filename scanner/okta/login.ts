@@ -30,7 +30,7 @@ const maxNonceRetries = 3;
 /** How many tokens are replaced in one scan because the provider refused them before their time. */
 const maxEarlyRenewals = 5;
 /** Below this a clock difference is within what assertions and proofs allow. */
-const toleratedSkewMs = 25_000;
+export const toleratedSkewMs = 25_000;
 const defaultLifetimeSeconds = 3600;
 const maxRenewalMarginMs = 60_000;
 

@@ -40,6 +40,8 @@ export interface RequestTrace {
   waitBegun(wait: { readonly reason: "rate limit" | "retry"; readonly ms: number }): void;
 }
 
+type SenderSettings = Pick<ConnectionSettings, "orgUrl" | "timeoutMs" | "proxy" | "concurrency">;
+
 export interface SenderOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -89,7 +91,7 @@ export class RequestSender {
   #total = 0;
   #retried = 0;
 
-  constructor(config: ConnectionSettings, options: SenderOptions) {
+  constructor(config: SenderSettings, options: SenderOptions) {
     this.#http = createHttpTransport({ ...config, maxBodyBytes, fetch: options.fetch });
     this.#options = options;
     this.#concurrency = config.concurrency;

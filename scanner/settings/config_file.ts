@@ -14,7 +14,7 @@ import { isSameOrg } from "./values.ts";
 
 export const configFileName = "scanstream.config.json";
 /** Hundreds of organizations with long lists. */
-const maxConfigBytes = 1_048_576;
+export const maxConfigBytes = 1_048_576;
 
 /** Settings of the file by their names there. Paths are relative to the working directory. */
 export type Members = Readonly<Record<string, Raw>>;

@@ -1,12 +1,14 @@
 import { createHash, createPublicKey, generateKeyPairSync } from "node:crypto";
-import { readFile, rm, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { explainWriteError, makeDirectory } from "../../command_line/files.ts";
-import { hasCode, readProblem } from "../../shared/error_code.ts";
+import { explainWriteError, makeDirectory, readOptionFile } from "../../command_line/files.ts";
+import { hasCode } from "../../shared/error_code.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { parsePrivateKey, PrivateKeyError } from "../okta/private_key.ts";
 
 const keyFolder = join(".scanstream", "keys");
+const maxKeyBytes = 65_536;
 
 /** `acme.okta.com`, or `127.0.0.1_8788` where the address has a port. */
 export function hostName(orgUrl: string): string {
@@ -16,22 +18,22 @@ export function hostName(orgUrl: string): string {
 /** The P-256 key of an org: the one of an earlier run, else a new one. It is never replaced and never leaves this machine. */
 export async function loadSetupKey(orgUrl: string) {
   const file = join(keyFolder, `${hostName(orgUrl)}.pem`);
-  const existing = await readFile(file, "utf8").catch((error: unknown) => {
-    if (hasCode(error, "ENOENT")) return null;
-    throw new UsageError([`Cannot read the key ${JSON.stringify(file)}: ${readProblem(error) ?? "it cannot be read"}`]);
-  });
-  if (existing !== null) return { file, ...parseKey(existing, file), isNew: false };
+  const isNew = !existsSync(file);
+  if (isNew) await makeKey(file);
+  const pem = await readOptionFile({ option: "the key", file, maxBytes: maxKeyBytes }, String);
+  return { file, ...parseKey(pem, file), isNew };
+}
+
+async function makeKey(file: string): Promise<void> {
   const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-  const pem = String(privateKey.export({ type: "pkcs8", format: "pem" }));
   try {
     await makeDirectory(keyFolder, 0o700);
-    await writeFile(file, pem, { mode: 0o600, flag: "wx" });
+    await writeFile(file, privateKey.export({ type: "pkcs8", format: "pem" }), { mode: 0o600, flag: "wx" });
   } catch (error) {
     // The next run would take a part of a key for the key.
     if (!hasCode(error, "EEXIST")) await rm(file, { force: true });
     throw new UsageError([explainWriteError(`the key ${JSON.stringify(file)}`, error)]);
   }
-  return { file, ...parseKey(pem, file), isNew: true };
 }
 
 /** The key with its RFC 7638 thumbprint as `kid`, and the public half as the console takes it: one line of JSON. */

@@ -16,15 +16,8 @@ const optionalScopes: Readonly<Record<string, string>> = {
   "orgs.read": "the setting of public client apps",
 };
 
-interface ConsoleStep {
-  readonly title: string;
-  /** Names of the needs that it is about. */
-  readonly needs: RegExp;
-  readonly clicks: readonly string[];
-}
-
-/** Clicks for a person, in this order, signed in as a Super Administrator. */
-export const consoleSteps: readonly ConsoleStep[] = [
+/** Clicks for a person, in this order, signed in as a Super Administrator. `needs`: names of the needs that they are about. */
+export const consoleSteps = [
   {
     title: "Create the app",
     needs: /^app$/,
