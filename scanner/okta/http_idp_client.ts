@@ -153,26 +153,23 @@ const firstPartyApps = new Set<unknown>(["saasure", "okta_enduser"]);
  * without such a response the role stays `unknown`.
  */
 class RoleEvidence {
-  #hasRead = false;
-  #sawFirstParty = false;
-  #wasKeptOut = false;
+  #seesFirstParty: boolean | null = null;
 
   note(path: string, status: number, errorCode: string | null): void {
-    if (status === 200) this.#hasRead = true;
     if (!path.startsWith("/api/v1/first-party-app-settings/")) return;
-    if (status === 200) this.#sawFirstParty = true;
-    if (status === 403 && errorCode === "E0000006") this.#wasKeptOut = true;
+    if (status === 200) this.#seesFirstParty = true;
+    if (status === 403 && errorCode === "E0000006") this.#seesFirstParty ??= false;
   }
 
   /** A list of all apps, or of exactly a first-party one: every organization has those, so a whole list that lacks them hides them. */
   noteList(path: string, entries: readonly JsonObject[], isWhole: boolean): void {
     if (!/^\/api\/v1\/apps(\?|$)/.test(path)) return;
-    if (entries.some((app) => firstPartyApps.has(app["name"]))) this.#sawFirstParty = true;
-    else if (isWhole) this.#wasKeptOut = true;
+    if (entries.some((app) => firstPartyApps.has(app["name"]))) this.#seesFirstParty = true;
+    else if (isWhole) this.#seesFirstParty ??= false;
   }
 
   role(): Role {
-    if (this.#sawFirstParty) return "super_admin";
-    return this.#wasKeptOut && this.#hasRead ? "read_only_admin" : "unknown";
+    if (this.#seesFirstParty === null) return "unknown";
+    return this.#seesFirstParty ? "super_admin" : "read_only_admin";
   }
 }

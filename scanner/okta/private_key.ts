@@ -151,13 +151,11 @@ function wrongMember(jwk: JsonObject, name: string, expected: string): PrivateKe
   return new PrivateKeyError(`It is a JWK whose "${name}" is ${found}: expected ${expected}`);
 }
 
-interface KeyFacts {
-  readonly form: string;
-  readonly kid: string | null;
-  readonly jwk?: JsonObject;
-}
-
-function toSigningKey(read: () => KeyObject, { form, kid, jwk = {} }: KeyFacts): SigningKey {
+/** `jwk`: the key's members, which may name an algorithm. */
+function toSigningKey(
+  read: () => KeyObject,
+  { form, kid, jwk = {} }: { readonly form: string; readonly kid: string | null; readonly jwk?: JsonObject },
+): SigningKey {
   const key = readWorking(read);
   if (key === null)
     throw new PrivateKeyError(`It is ${form} whose content is damaged, of an unsupported kind, or of two keys`);
