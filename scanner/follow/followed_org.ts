@@ -59,6 +59,8 @@ export async function connectOrg(plan: FollowPlan, parts: FollowParts, saved: Fo
 
   /** Makes invalid what the events touch: the next `collect` reads it again. */
   async function invalidate(events: readonly LogEvent[]): Promise<readonly Relevant[]> {
+    // Most polls have no event, and there may be ten thousand ids.
+    if (events.length === 0) return [];
     const known = [...answers.keys()].map((path) => {
       const ids = listAt(path).map((entry) => entry["id"]);
       return { path, ids: ids.filter((id) => typeof id === "string") };
