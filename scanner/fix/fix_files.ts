@@ -1,6 +1,6 @@
-import { alignedLines, attributeLines, comment, expression, quote } from "./hcl.ts";
+import { alignedLines, attributeLines, block, comment, expression, quote } from "./hcl.ts";
 import type { FixPlan } from "./plan_fixes.ts";
-import { addressOf, type Attributes, type TerraformResource, type Variable } from "./terraform.ts";
+import { addressOf, type TerraformResource, type Variable } from "./terraform.ts";
 
 /** The source of a plan. */
 export interface Origin {
@@ -67,39 +67,39 @@ const terraformBlock = `terraform {
 function providerBlock(scopes: readonly string[], { orgUrl }: Origin): string {
   const { protocol, host, origin } = new URL(orgUrl);
   const [name = "", ...domain] = host.split(".");
-  const entries = [
-    { name: "org_name", text: quote(name) },
-    { name: "base_url", text: quote(domain.join(".")) },
+  const settings = {
+    org_name: quote(name),
+    base_url: quote(domain.join(".")),
     // A practice org: the provider reaches one without TLS as its proxy only.
-    ...(protocol === "http:" ? [{ name: "http_proxy", text: quote(origin) }] : []),
-    { name: "scopes", text: expression(scopes) },
-  ];
-  return `provider "okta" {\n${alignedLines(entries, "  ")}\n}`;
+    ...(protocol === "http:" && { http_proxy: quote(origin) }),
+    scopes: expression(scopes),
+  };
+  return block('provider "okta"', alignedLines(settings));
 }
 
 function resourceBlocks(resource: TerraformResource): string {
   const { title, warnings, importId } = resource;
-  const above = [comment(title), ...warnings.map((warning) => comment(`Warning: ${warning}`))];
-  const imported = importId === null ? [] : [`import {\n  to = ${addressOf(resource)}\n  id = ${quote(importId)}\n}\n`];
-  return [...above, ...imported, resourceBlock(resource)].join("\n");
+  const to = addressOf(resource);
+  return [
+    comment(title),
+    ...warnings.map((warning) => comment(`Warning: ${warning}`)),
+    ...(importId === null ? [] : [`${block("import", alignedLines({ to, id: quote(importId) }))}\n`]),
+    resourceBlock(resource),
+  ].join("\n");
 }
 
-function resourceBlock(resource: TerraformResource): string {
-  const { type, name, ignored } = resource;
-  const blocks = Map.groupBy(resource.attributes, ([attribute]) => blockOf(attribute));
-  const lifecycle = [
-    "    prevent_destroy = true",
-    ...(ignored.length === 0 ? [] : [`    ignore_changes  = [${ignored.join(", ")}]`]),
-  ];
-  const parts = [...blocks]
+function resourceBlock({ type, name, attributes, ignored }: TerraformResource): string {
+  const parts = [...Map.groupBy(attributes, ([attribute]) => blockOf(attribute))]
     .toSorted(([one], [other]) => Number(one !== "") - Number(other !== ""))
-    .map(([block, entries]) => {
-      const attributes: Attributes = new Map(entries.map(([full, one]) => [full.slice(full.indexOf(".") + 1), one]));
-      return block === ""
-        ? attributeLines(attributes, "  ")
-        : `  ${block} {\n${attributeLines(attributes, "    ")}\n  }`;
+    .map(([inner, entries]) => {
+      const lines = attributeLines(entries.map(([full, one]) => [full.slice(full.indexOf(".") + 1), one]));
+      return inner === "" ? lines : block(inner, lines);
     });
-  return `resource "${type}" "${name}" {\n${[...parts, `  lifecycle {\n${lifecycle.join("\n")}\n  }`].join("\n\n")}\n}`;
+  const lifecycle = {
+    prevent_destroy: "true",
+    ...(ignored.length > 0 && { ignore_changes: `[${ignored.join(", ")}]` }),
+  };
+  return block(`resource "${type}" "${name}"`, ...parts, block("lifecycle", alignedLines(lifecycle)));
 }
 
 /** `network` for `network.include`; empty for an attribute of the resource itself. */
@@ -125,19 +125,15 @@ function renderExample({ variables }: FixPlan, { orgUrl }: Origin): string {
 }
 
 function variableBlock({ name, type, description, default: value, isSensitive }: Variable): string {
-  const entries = [
-    { name: "type", text: type },
-    { name: "description", text: quote(description) },
-    ...(value === undefined ? [] : [{ name: "default", text: expression(value) }]),
-    ...(isSensitive === true ? [{ name: "sensitive", text: "true" }] : []),
-  ];
-  const validation = type === "string" ? "" : `\n\n${nonEmpty(name)}`;
-  return `variable "${name}" {\n${alignedLines(entries, "  ")}${validation}\n}`;
-}
-
-function nonEmpty(name: string): string {
-  return `  validation {
-    condition     = length(var.${name}) > 0
-    error_message = "List at least one value: an empty list restricts nothing."
-  }`;
+  const own = alignedLines({
+    type,
+    description: quote(description),
+    ...(value !== undefined && { default: expression(value) }),
+    ...(isSensitive === true && { sensitive: "true" }),
+  });
+  const validation = alignedLines({
+    condition: `length(var.${name}) > 0`,
+    error_message: quote("List at least one value: an empty list restricts nothing."),
+  });
+  return block(`variable "${name}"`, own, ...(type === "string" ? [] : [block("validation", validation)]));
 }

@@ -1,6 +1,6 @@
 import { isJsonObject } from "../../shared/json.ts";
 import { toLine } from "../../shared/text.ts";
-import type { Attributes, Value } from "./terraform.ts";
+import type { Attribute, Value } from "./terraform.ts";
 
 /** Terraform's configuration language, formatted as `terraform fmt` does: https://developer.hashicorp.com/terraform/language/syntax */
 
@@ -25,75 +25,76 @@ function codeUnit(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
-export function comment(text: string, indent = ""): string {
-  return `${indent}# ${toLine(text, 1000).replaceAll(unprintable, "\uFFFD")}`;
+export function comment(text: string): string {
+  return `# ${toLine(text, 1000).replaceAll(unprintable, "\uFFFD")}`;
+}
+
+/** A block with its parts; no value has a line break, so each line can be indented. */
+export function block(header: string, ...parts: readonly string[]): string {
+  return `${header} {\n${indented(parts.join("\n\n"))}\n}`;
+}
+
+function indented(lines: string): string {
+  return lines.replaceAll(/^(?=.)/gm, "  ");
 }
 
 /** `name = value` lines; what a rule changes has a comment above it. */
-export function attributeLines(attributes: Attributes, indent: string): string {
-  const entries = [...attributes].map(([name, { value, change }]): Entry => {
-    const note = change !== null && { note: `${change.rules.join(", ")}: ${change.was}` };
-    return { name, text: expression(value, indent), ...note };
-  });
-  return alignedLines(entries, indent);
+export function attributeLines(attributes: readonly (readonly [string, Attribute])[]): string {
+  const values = attributes.map(([name, { value }]) => [name, expression(value)]);
+  const notes = attributes.map(([name, { change }]) => [name, change && `${change.rules.join(", ")}: ${change.was}`]);
+  return alignedLines(Object.fromEntries(values), Object.fromEntries(notes));
 }
 
-export interface Entry {
-  readonly name: string;
-  /** Lines of its value. */
-  readonly text: string;
-  /** A comment above it. */
-  readonly note?: string;
-}
-
-/** Lines with their equals signs below one another in neighboring lines; a comment, or a value of several lines, parts them. */
-export function alignedLines(entries: readonly Entry[], indent: string): string {
-  const runs: Entry[][] = [];
-  for (const entry of entries) {
+/**
+ * Lines of values, with their equals signs below one another in neighboring lines. A note, which is a comment above its line,
+ * or a value of several lines parts them.
+ */
+export function alignedLines(
+  values: Readonly<Record<string, string>>,
+  notes: Readonly<Record<string, string | null>> = {},
+): string {
+  const runs: [string, string][][] = [];
+  for (const entry of Object.entries(values)) {
     const run = runs.at(-1) ?? [];
-    const isApart = entry.note !== undefined || [...run, entry].some(({ text }) => text.includes("\n"));
+    const isApart = Boolean(notes[entry[0]]) || [...run, entry].some(([, value]) => value.includes("\n"));
     if (run.length === 0 || isApart) runs.push([entry]);
     else run.push(entry);
   }
   const lines = runs.flatMap((run) => {
-    const width = Math.max(...run.map(({ name }) => name.length));
-    return run.map(({ name, text, note }) => {
-      const above = note === undefined ? "" : `${comment(note, indent)}\n`;
-      return `${above}${indent}${name.padEnd(width)} = ${text}`;
+    const width = Math.max(...run.map(([name]) => name.length));
+    return run.flatMap(([name, value]) => {
+      const note = notes[name];
+      return [...(note ? [comment(note)] : []), `${name.padEnd(width)} = ${value}`];
     });
   });
   return lines.join("\n");
 }
 
-export function expression(value: Value | null, indent = ""): string {
+export function expression(value: Value | null): string {
   if (value === null || typeof value === "number" || typeof value === "boolean") return String(value);
   if (typeof value === "string") return quote(value);
   if (!("kind" in value)) {
-    const inline = value.map((item) => expression(item, indent));
-    const isLong = inline.length > 1 && inline.some((text) => text.includes("\n"));
-    return isLong ? longList(value, expression, indent) : `[${inline.join(", ")}]`;
+    const items = value.map(expression);
+    return list(items, { isLong: items.length > 1 && items.some((text) => text.includes("\n")) });
   }
   if (value.kind === "reference") return value.to;
   if (value.kind === "file") return `file("\${path.module}/${value.path}")`;
-  return `jsonencode(${jsonExpression(value.value, indent)})`;
+  return `jsonencode(${jsonExpression(value.value)})`;
 }
 
-function longList<Item>(items: readonly Item[], write: (item: Item, indent: string) => string, indent: string): string {
-  const inner = `${indent}  `;
-  return `[\n${items.map((item) => `${inner}${write(item, inner)},\n`).join("")}${indent}]`;
+function list(items: readonly string[], { isLong }: { readonly isLong: boolean }): string {
+  return isLong ? `[\n${indented(items.map((item) => `${item},\n`).join(""))}]` : `[${items.join(", ")}]`;
 }
 
-function jsonExpression(value: unknown, indent: string): string {
+function jsonExpression(value: unknown): string {
   if (typeof value === "string") return quote(value);
-  const inner = `${indent}  `;
   if (Array.isArray(value)) {
-    if (value.some((item) => typeof item === "object" && item !== null)) return longList(value, jsonExpression, indent);
-    return `[${value.map((item) => jsonExpression(item, inner)).join(", ")}]`;
+    return list(value.map(jsonExpression), { isLong: value.some((item) => typeof item === "object" && item !== null) });
   }
   if (!isJsonObject(value)) return String(value);
-  const entries = Object.entries(value).map(([name, item]): Entry => {
+  const entries = Object.entries(value).map(([name, item]) => {
     const key = /^[A-Za-z_]\w*$/.test(name) ? name : quote(name);
-    return { name: key, text: jsonExpression(item, inner) };
+    return [key, jsonExpression(item)] as const;
   });
-  return entries.length === 0 ? "{}" : `{\n${alignedLines(entries, inner)}\n${indent}}`;
+  return entries.length === 0 ? "{}" : `{\n${indented(alignedLines(Object.fromEntries(entries)))}\n}`;
 }
