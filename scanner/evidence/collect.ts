@@ -76,11 +76,8 @@ export function createCollection(client: IdpClient, options: CollectionOptions =
       return notUnderstood(error);
     });
     collected[name] = { ...artifact, read: { request: requestsText(name), at: now().toISOString() } };
-    trace?.collected(
-      name,
-      trace.nowMs() - startedAtMs,
-      artifact.state === "missing" ? artifact.reason : artifact.state,
-    );
+    const outcome = artifact.state === "missing" ? artifact.reason : artifact.state;
+    trace?.collected(name, trace.nowMs() - startedAtMs, outcome);
     return artifact as Artifacts[Name];
   }
 

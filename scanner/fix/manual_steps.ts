@@ -40,15 +40,11 @@ const defineZones =
 /** The next rule comes first, because it will decide about everybody outside the zones. */
 function sessionZoneSteps(failed: readonly ByHand[], artifacts: CollectedArtifacts): readonly string[] {
   const steps = failed.flatMap((item) => {
-    const parent = entriesOf(artifacts.global_session_policies).find(
-      ({ policy }) => idOf(policy) === item.finding.resource.id,
-    );
+    const { resource, expected } = item.finding;
+    const parent = entriesOf(artifacts.global_session_policies).find(({ policy }) => idOf(policy) === resource.id);
     if (parent === undefined) return [];
-    if (isDeparture(item.finding))
-      return [
-        `Open Security > Global Session Policy and the policy "${nameOf(parent.policy)}"`,
-        `Change its rules to ${item.finding.expected}`,
-      ];
+    const opened = `Open Security > Global Session Policy and the policy "${nameOf(parent.policy)}"`;
+    if (isDeparture(item.finding)) return [opened, `Change its rules to ${expected}`];
     const rules = entriesOf(parent.rules);
     const rule = decidingRule(item, rules);
     const active = inOrder(rules).filter(isSure);
@@ -57,7 +53,7 @@ function sessionZoneSteps(failed: readonly ByHand[], artifacts: CollectedArtifac
     const next = rule === null ? undefined : isNew ? rule : active[active.indexOf(rule) + 1];
     const edited = rule === null ? "the rule at priority 1" : ruleText(rule);
     return [
-      `Open Security > Global Session Policy and the policy "${nameOf(parent.policy)}"`,
+      opened,
       ...(next === undefined
         ? []
         : [`Review ${ruleText(next)}: it will decide about users outside the zones, and ${effectOf(next)} them`]),

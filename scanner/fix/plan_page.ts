@@ -13,7 +13,7 @@ import { expression } from "./hcl.ts";
 import { manualSteps } from "./manual_steps.ts";
 import type { ByHand, FixPlan } from "./plan_fixes.ts";
 import type { Failed } from "./planned_change.ts";
-import { addressOf, type Attribute, type TerraformResource, type Value, type Variable } from "./terraform.ts";
+import { addressOf, type TerraformResource, type Value, type Variable } from "./terraform.ts";
 
 export interface PlanPageInput {
   readonly plan: FixPlan;
@@ -76,16 +76,15 @@ function planSections(plan: FixPlan, numbers: ReadonlyMap<string, number>): read
     `\`main.tf\` imports ${countOf(imported, "object")} of the org, and creates ${plan.resources.length - imported}. Each change makes one object stricter. ` +
       "Who a rule applies to stays as it is, and nothing is destroyed.",
     ...plan.resources
-      .map((resource) => ({ resource, changes: numbersOf(resource, numbers) }))
+      .map((resource) => {
+        const changes = resource.causes.flatMap((id) => numbers.get(id) ?? []);
+        return { resource, changes: changes.toSorted((one, other) => one - other) };
+      })
       .toSorted((one, other) => (one.changes[0] ?? Infinity) - (other.changes[0] ?? Infinity))
       .map(({ resource, changes }) => changeSection(resource, changes)),
     ...(plan.variables.length === 0 ? [] : [variableTable(plan.variables)]),
     ...useSections(plan),
   ];
-}
-
-function numbersOf({ causes }: TerraformResource, numbers: ReadonlyMap<string, number>): readonly number[] {
-  return causes.flatMap((id) => numbers.get(id) ?? []).toSorted((one, other) => one - other);
 }
 
 /** One resource: why, what, whom it concerns, and the way back. `changes` are the numbers of those that it makes. */
@@ -101,14 +100,12 @@ function changeSection(resource: TerraformResource, changes: readonly number[]):
     "",
     `\`${addressOf(resource)}\`, ${importId === null ? "new" : "imported"}, for ${[...rules].sort().join(", ")}`,
     "",
-    ...[...attributes].flatMap(([name, attribute]) => changeLine(name, attribute)),
+    ...[...attributes].flatMap(([name, { value, change }]) =>
+      change === null ? [] : [`- \`${name}\`: ${markdownText(change.was)}, becomes ${valueText(value)}`],
+    ),
     ...warnings.map((warning) => `- ${markdownText(warning)}`),
     `- ${back}`,
   ].join("\n");
-}
-
-function changeLine(name: string, { value, change }: Attribute): readonly string[] {
-  return change === null ? [] : [`- \`${name}\`: ${markdownText(change.was)}, becomes ${valueText(value)}`];
 }
 
 /** More of a value than this is in `main.tf` only. */

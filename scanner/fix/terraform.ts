@@ -55,12 +55,7 @@ export function variableReference({ name }: Variable): Value {
 /** An identifier that is valid after `prefix_`; different ids give different ones, for any name of the object. */
 export function identifier(prefix: string, id: string, name: unknown = ""): string {
   const safe = id.replaceAll(/[^A-Za-z0-9]/gu, (character) => `_${character.codePointAt(0)?.toString(16) ?? ""}_`);
-  const words =
-    typeof name === "string"
-      ? (name
-          .toLowerCase()
-          .slice(0, 40)
-          .match(/[a-z0-9]+/g) ?? [])
-      : [];
+  const start = typeof name === "string" ? name.toLowerCase().slice(0, 40) : "";
+  const words = start.match(/[a-z0-9]+/g) ?? [];
   return [prefix, ...words, safe].join("_");
 }

@@ -4,7 +4,7 @@ import { judgeIncludedZones, readZones } from "../../checks/evaluating/zones.ts"
 import { explicitActivityOf } from "../../checks/parsing/activity.ts";
 import { readTexts, showValue } from "../../checks/parsing/fields.ts";
 import { nameOf } from "../../checks/parsing/names.ts";
-import { entriesOf, type Evidence, type JsonList } from "../../evidence/artifacts.ts";
+import { entriesOf } from "../../evidence/artifacts.ts";
 import {
   below,
   foundObject,
@@ -144,11 +144,19 @@ export const apiTokens: Planner = {
       return "the token names zones that are deleted, inactive or open, and other zones would allow new networks";
     }
     if (excluded?.kind === "unreadable") return "its excluded zones cannot be read";
-    const zones = zonesVariable(artifacts.network_zones, {
+    const zones = readZones(artifacts.network_zones);
+    if (zones.missing !== null) return "not all network zones could be read: grant okta.networkZones.read";
+    const fitting = zones.listed.filter(
+      (zone) => judgeIncludedZones([String(zone["id"])], null, zones).kind === "zoned",
+    );
+    if (fitting.length === 0) return "the org has no network zone that restricts a token: add one first";
+    const names = fitting.map((zone) => `"${nameOf(zone)}" is ${String(zone["id"])}`).join(", ");
+    // A person names them, because a zone can as well hold the networks that are to be kept out.
+    const chosen: Variable = {
       name: identifier("token_zones", id, token["name"]),
-      of: `Where the application of the API token "${nameOf(token)}" calls from.`,
-    });
-    if (typeof zones === "string") return zones;
+      type: "list(string)",
+      description: `Where the application of the API token "${nameOf(token)}" calls from. Ids of network zones: ${names}.`,
+    };
     const connection = isJsonObject(token["network"]) ? token["network"]["connection"] : undefined;
     return importChange(tokenKind, token, {
       title: `API token "${nameOf(token)}"`,
@@ -158,29 +166,13 @@ export const apiTokens: Planner = {
       },
       changes: {
         "network.connection": { value: "ZONE", was: `was ${showValue(connection)}` },
-        "network.include": { value: variableReference(zones), was: "was empty" },
+        "network.include": { value: variableReference(chosen), was: "was empty" },
       },
-      variables: [zones],
+      variables: [chosen],
       warnings: ["Calls from other networks are refused."],
     });
   },
 };
-
-/**
- * The zones that a token may be used from. A person names them, because a zone can as well hold the networks that are to be
- * kept out.
- */
-function zonesVariable(
-  listed: Evidence<JsonList> | undefined,
-  { name, of }: { readonly name: string; readonly of: string },
-): Variable | string {
-  const zones = readZones(listed);
-  if (zones.missing !== null) return "not all network zones could be read: grant okta.networkZones.read";
-  const fitting = zones.listed.filter(({ id }) => judgeIncludedZones([String(id)], null, zones).kind === "zoned");
-  if (fitting.length === 0) return "the org has no network zone that restricts a token: add one first";
-  const names = fitting.map((zone) => `"${nameOf(zone)}" is ${String(zone["id"])}`).join(", ");
-  return { name, type: "list(string)", description: `${of} Ids of network zones: ${names}.` };
-}
 
 const streamKind: ResourceKind = {
   type: "okta_log_stream",

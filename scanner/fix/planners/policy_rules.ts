@@ -68,9 +68,8 @@ export const sessionRules: Planner = {
   checks: globalSessionChecks.map(({ name }) => name),
   plan(failed, org) {
     const { check, finding } = failed;
-    const parent = entriesOf(org.artifacts.global_session_policies).find(
-      ({ policy }) => idOf(policy) === finding.resource.id,
-    );
+    const { id } = finding.resource;
+    const parent = entriesOf(org.artifacts.global_session_policies).find(({ policy }) => idOf(policy) === id);
     if (parent === undefined) return "the org has no active global session policy";
     const rules = entriesOf(parent.rules);
     const rule = decidingRule(failed, rules) ?? onlyRule(rules);
