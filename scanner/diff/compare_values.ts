@@ -3,13 +3,11 @@ import { nameOf } from "../checks/parsing/names.ts";
 import type { FieldChange } from "./diff_schema.ts";
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 
-/** Fields that differ between two versions of an object. Order, timestamps and links make no difference. */
-export function compareObjects(before: JsonObject, after: JsonObject): readonly FieldChange[] {
-  return compareFields("", before, after);
-}
-
-/** `path` as a person reads it: `roles[Super Administrator].type`. */
-function compareFields(path: string, before: JsonObject, after: JsonObject): readonly FieldChange[] {
+/**
+ * Fields that differ between two versions of an object. Order, timestamps and links make no difference. `path` leads to the
+ * object, as a person reads it: `roles[Super Administrator].type`.
+ */
+export function compareObjects(before: JsonObject, after: JsonObject, path = ""): readonly FieldChange[] {
   const [old, now] = [withoutLinks(before), withoutLinks(after)];
   const names = [...new Set([...Object.keys(old), ...Object.keys(now)])].sort();
   return names.flatMap((name) => {
@@ -23,7 +21,7 @@ function compareFields(path: string, before: JsonObject, after: JsonObject): rea
 }
 
 function compareValues(path: string, before: unknown, after: unknown): readonly FieldChange[] {
-  if (isJsonObject(before) && isJsonObject(after)) return compareFields(path, before, after);
+  if (isJsonObject(before) && isJsonObject(after)) return compareObjects(before, after, path);
   if (Array.isArray(before) && Array.isArray(after)) return compareLists(path, before, after);
   return canonical(before) === canonical(after) ? [] : [{ path, from: before ?? null, to: after ?? null }];
 }
@@ -37,7 +35,7 @@ function compareLists(path: string, before: readonly unknown[], after: readonly 
   const { pairs, removed, added } = pairUp<JsonObject>(before, after, { idOf, nameOf });
   const at = (entry: JsonObject) => `${path}[${nameOf(entry)}]`;
   return [
-    ...pairs.flatMap(([old, now]) => compareFields(at(now), old, now)),
+    ...pairs.flatMap(([old, now]) => compareObjects(old, now, at(now))),
     ...removed.map((entry) => ({ path: at(entry), from: entry, to: null })),
     ...added.map((entry) => ({ path: at(entry), from: null, to: entry })),
   ];

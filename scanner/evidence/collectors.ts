@@ -194,9 +194,14 @@ function policyOfActive(app: JsonObject): string | null {
 
 const appNames = { admin_console_app: "saasure", dashboard_app: "okta_enduser" } as const;
 
-async function builtInApp(context: CollectorContext, artifact: keyof typeof appNames): Promise<Evidence<BuiltInApp>> {
+async function builtInApp(
+  { client, isRequested, obtain, parts }: CollectorContext,
+  artifact: keyof typeof appNames,
+): Promise<Evidence<BuiltInApp>> {
   const isNamed = (app: JsonObject) => app["name"] === appNames[artifact];
-  const apps = await listApps(context, artifact);
+  // The whole list where it is fetched anyway. A partial list may lack the app, so then it is requested by name.
+  const all = isRequested("apps") ? await obtain("apps") : null;
+  const apps = all?.state === "obtained" ? all : await client.getList(artifactTable[artifact].request);
   const unnamed = apps.state === "obtained" && apps.value.some((app) => typeof app["name"] !== "string");
   if (unnamed && !apps.value.some(isNamed)) {
     return missing("unreadable", `GET /api/v1/apps holds an app without a name, which may be ${appNames[artifact]}.`);
@@ -204,21 +209,9 @@ async function builtInApp(context: CollectorContext, artifact: keyof typeof appN
   return mapEvidence(apps, async (found) => {
     const app = found.find(isNamed) ?? null;
     const policyId = app === null ? null : accessPolicyId(app);
-    const rules = typeof policyId === "string" ? await context.parts.list(objectParts.policyRules, policyId) : null;
+    const rules = typeof policyId === "string" ? await parts.list(objectParts.policyRules, policyId) : null;
     return { app, rules };
   });
-}
-
-/** From the whole list where it is fetched anyway. A partial list may lack the app, so then it is requested by name. */
-async function listApps(
-  { client, isRequested, obtain }: CollectorContext,
-  artifact: keyof typeof appNames,
-): Promise<Evidence<JsonList>> {
-  if (isRequested("apps")) {
-    const all = await obtain("apps");
-    if (all.state === "obtained") return all;
-  }
-  return evidenceOf(await client.getList(artifactTable[artifact].request));
 }
 
 /** Null where they cannot be read, and for the default brand, which is shown in any case. */

@@ -2,7 +2,7 @@ import type { JsonObject } from "../../shared/json.ts";
 import { zoneNames, type Zones } from "../checks/evaluating/zones.ts";
 import { readText, textsIn } from "../checks/parsing/fields.ts";
 import { nameOf, quoteAll } from "../checks/parsing/names.ts";
-import { restrictionsOf, type Limit } from "../checks/parsing/rule_conditions.ts";
+import { restrictionsOf } from "../checks/parsing/rule_conditions.ts";
 import { accessOf, isSure, stagesOf, type AccessPath } from "../checks/parsing/rule_order.ts";
 import { entriesOf, type ApiTokenOwner, type JsonList } from "../evidence/artifacts.ts";
 
@@ -50,7 +50,8 @@ export function policyZoneUse(rules: JsonList, { accessPath, zones, everyone }: 
   let remaining: readonly string[] = [];
   for (const rule of stages.flat()) {
     const restrictions = restrictionsOf(rule, everyone);
-    const network = readNetwork(rule, restrictions, zones);
+    const isAnywhere = !restrictions.has("network") && !restrictions.has("conditions");
+    const network = isAnywhere ? { include: [], exclude: [] } : zonesAt(rule, "conditions.network", zones);
     if (network === null || !isSure(rule) || accessOf(rule, accessPath) === "unknown") return null;
     const others = [...restrictions].flatMap(([name, limit]) => (name === "network" ? [] : [limit]));
     const { include, exclude } = network;
@@ -85,11 +86,6 @@ function isIn(zone: string, { include, exclude }: NamedZones): boolean {
 function describeOpen(rule: JsonObject, exclude: readonly string[]): string {
   const except = exclude.length === 0 ? "" : ` but ${quoteAll(exclude)}`;
   return `everywhere${except} by rule "${nameOf(rule)}"`;
-}
-
-function readNetwork(rule: JsonObject, restrictions: ReadonlyMap<string, Limit>, zones: Zones): NamedZones | null {
-  const isAnywhere = !restrictions.has("network") && !restrictions.has("conditions");
-  return isAnywhere ? { include: [], exclude: [] } : zonesAt(rule, "conditions.network", zones);
 }
 
 /** Returns the zones of the network condition at `path`, by name; null where it cannot be read or is not by zone. */
