@@ -28,7 +28,7 @@ import {
 import { identifier, type Value } from "../terraform.ts";
 
 /** The fields of what a session rule does with a sign-in, with how each is read. */
-const actions = {
+const sessionActions = {
   access: ["actions.signon.access", readText],
   mfa_prompt: ["actions.signon.factorPromptMode", readText],
   primary_factor: ["actions.signon.primaryFactor", readText],
@@ -59,7 +59,7 @@ const sessionRule: ResourceKind = {
     identity_provider_ids: "conditions.identityProvider.idpIds",
     // A rule with a sequence is left to a person, because its path is not here.
     factor_sequence: [],
-    ...Object.fromEntries(Object.entries(actions).map(([attribute, [path]]) => [attribute, path])),
+    ...Object.fromEntries(Object.entries(sessionActions).map(([attribute, [path]]) => [attribute, path])),
   },
 };
 
@@ -119,7 +119,7 @@ function addRule(
   const lost = [...restrictionsOf(builtIn, null).keys(), ...lostFields(sessionRule, builtIn)];
   if (lost.length > 0) return `the built-in rule has ${lost.join(", ")}, which a new rule would not have`;
   const copied: Record<string, Value> = {};
-  for (const [attribute, [path, read]] of Object.entries(actions)) {
+  for (const [attribute, [path, read]] of Object.entries(sessionActions)) {
     const field = read(builtIn, path);
     if (field.kind === "value") copied[attribute] = field.value;
     // The provider has its own values for the limits that are not set.
