@@ -50,14 +50,13 @@ export async function historyCommand(flags: Flags, io: CommandIo, org?: string):
   return problems.length === 0 ? exitCodes.ok : exitCodes.usage;
 }
 
-/** Files that cannot be used are named; exit code 2 where no other is left. */
+/** Files that cannot be used are named. Throws `UsageError` where no other is left. */
 async function fromReports(directory: string, { org, rules, period }: HistoryQuery, io: CommandIo) {
   const { organizations, used, problems } = await readFolder(directory, io.now().getTime());
   writeLines(io, ...problems);
   if (used === 0) {
     const expected = "expected scan.json files, or files of follow --format ndjson";
-    writeLines(io, `--from-reports ${JSON.stringify(directory)}: no usable file: ${expected}`);
-    return exitCodes.usage;
+    throw new UsageError([`--from-reports ${JSON.stringify(directory)}: no usable file: ${expected}`]);
   }
   const history = historyOf(organizations, period, rules);
   return org === null ? history : { ...history, organizations: chooseOrganizations(org, history.organizations) };

@@ -146,11 +146,9 @@ async function prepareScan(settings: ConnectedSettings, io: CommandIo, progress:
 }
 
 /** Returns true where options of this run leave rules out: `--baseline last` would count the others as new. */
-function isNarrowed({ check, exclude, severity, nameOf }: Settings): boolean {
-  const given = { check: check ?? [], exclude, severity };
-  return (["check", "exclude", "severity"] as const).some(
-    (name) => given[name].length > 0 && nameOf(name).startsWith("--"),
-  );
+function isNarrowed(settings: Settings): boolean {
+  const narrowing = ["check", "exclude", "severity"] as const;
+  return narrowing.some((name) => (settings[name] ?? []).length > 0 && settings.nameOf(name).startsWith("--"));
 }
 
 /**

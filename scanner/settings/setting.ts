@@ -3,20 +3,9 @@ import { nearestName } from "../../shared/nearest_name.ts";
 import type { OfferedValue } from "../../command_line/completion/offered_values.ts";
 import type { NamedFile } from "../../command_line/files.ts";
 
-export type CommandName =
-  | "setup"
-  | "doctor"
-  | "scan"
-  | "collect"
-  | "evaluate"
-  | "explain"
-  | "fix"
-  | "report"
-  | "diff"
-  | "history"
-  | "verify"
-  | "org-policy"
-  | "follow";
+/** The commands that connect to an organization. */
+export const connecting = ["doctor", "scan", "collect", "explain", "fix", "report", "org-policy", "follow"] as const;
+export type CommandName = (typeof connecting)[number] | "setup" | "evaluate" | "diff" | "history" | "verify";
 
 /** A value as a person wrote it: a text of a flag or a variable, any of these in the configuration file. */
 export type Raw = string | number | boolean | readonly string[];

@@ -2,7 +2,7 @@ import { ruleStates } from "../../shared/rule_result.ts";
 import { parseFailOn } from "../decisions/fail_on.ts";
 import { lastRun } from "../runs/kept_runs.ts";
 import { formatKinds } from "../reports/report_format.ts";
-import { formats, list, number, onOff, path, section, text, word, type CommandName } from "./setting.ts";
+import { connecting, formats, list, number, onOff, path, section, text, word, type CommandName } from "./setting.ts";
 import {
   checkNames,
   defaultScopes,
@@ -25,16 +25,6 @@ import {
  * `docs/reference/settings.md` are made from this table.
  */
 
-const connecting: readonly CommandName[] = [
-  "doctor",
-  "scan",
-  "collect",
-  "explain",
-  "fix",
-  "report",
-  "org-policy",
-  "follow",
-];
 const configured: readonly CommandName[] = [...connecting, "evaluate", "diff"];
 const choosing: readonly CommandName[] = ["scan", "collect", "evaluate", "fix", "report", "follow"];
 const deciding: readonly CommandName[] = ["scan", "evaluate", "fix", "report", "follow"];

@@ -98,13 +98,8 @@ export function parseProxy(text: string): string {
   throw new InvalidSetting("is not a proxy's address: expected http://host:port");
 }
 
-export const gates: readonly string[] = [
-  "never",
-  ...["fail", "manual"].flatMap((status) => [
-    status,
-    ...["high", "medium", "low"].map((level) => `${status}:${level}`),
-  ]),
-];
+const atLeast = ["", ":high", ":medium", ":low"];
+export const gates = ["never", ...atLeast.map((level) => `fail${level}`), ...atLeast.map((level) => `manual${level}`)];
 
 export function parseSeverities(levels: readonly string[]): readonly Severity[] {
   const severities = levels.map((level) => parseSeverity(level)).filter((level) => level !== null);
