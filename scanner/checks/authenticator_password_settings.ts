@@ -15,124 +15,106 @@ import {
 } from "./evaluating/directory.ts";
 import { listTexts, resourceOf } from "./parsing/names.ts";
 
-/** The checks of a password policy's settings: each active policy, one setting. */
-
 const leftToDirectory =
   "Left to a person: a directory enforces the length and the characters of its users' passwords itself. A policy of Active Directory or " +
   "LDAP is MANUAL (`partly_automated`): verify the setting in the directory, and attest it.";
 
-const minimumLength = passwordCheck({
-  name: "authenticator_password_minimum_length_15",
-  limit: least("password_length", "characters", 15, { max: 200 }),
-  expected: (length) => `a minimum length of at least ${length} characters`,
-  path: "complexity.minLength",
-  show: (length) => countOf(length, "character"),
-  ofDirectory: enforcedByDirectory,
-  examines: "The shortest password that each active password policy accepts.",
-  why: "Length makes it expensive to guess the password of a stolen hash. DISA requires 15 characters.",
-  disa: 'If any policy is not set to at least "15", this is a finding.',
-  passes: "`minLength` is at least 15",
-  console: 'Set "Minimum length" to 15 characters',
-});
-
-const uppercase = complexityCheck("uppercase", "Upper case letter", "minUpperCase");
-const lowercase = complexityCheck("lowercase", "Lower case letter", "minLowerCase");
-const number = complexityCheck("number", "Number (0-9)", "minNumber");
-const symbol = complexityCheck("symbol", "Symbol (e.g., !@#$%^&*)", "minSymbol");
-
-const minimumAge = passwordCheck({
-  name: "authenticator_password_minimum_age_24h",
-  limit: least("password_minimum_age_minutes", "minutes", 1440, { max: 525_600 }),
-  expected: (minutes) =>
-    `a minimum password age of at least ${minutes} minutes${minutes === 1440 ? " (24 hours)" : ""}`,
-  path: "age.minAgeMinutes",
-  show: (minutes) => countOf(minutes, "minute"),
-  examines: "How long users must keep a new password before they can change it again.",
-  why: "Without a minimum age, users can change the password several times in a row and return to the old one.",
-  disa: 'For each policy, if "Minimum password age is XX hours" is not set to at least "24", this is a finding.',
-  passes: "`minAgeMinutes` is at least 1440",
-  more: ["Not covered: resets by an administrator."],
-  console: 'Set "Minimum password age is XX hours" to at least 24',
-});
-
-const maximumAge = passwordCheck({
-  name: "authenticator_password_maximum_age_60d",
-  limit: most("password_maximum_age_days", "days", 60, { max: 3650 }),
-  expected: (days) => `a maximum password age of 1 to ${days} days`,
-  path: "age.maxAgeDays",
-  show: (days) => (days === 0 ? "no limit (0)" : countOf(days, "day")),
-  examines: "After how many days a password expires.",
-  why: "A leaked password works until it is changed.",
-  disa: 'For each policy, if "Password expires after XX days" is not set to "60", this is a finding.',
-  passes: "`maxAgeDays` is 1 to 60; 0 means that it never expires",
-  console: 'Set "Password expires after XX days" to 60',
-});
-
-const history = passwordCheck({
-  name: "authenticator_password_history_5",
-  limit: least("password_history", "passwords", 5, { max: 30 }),
-  expected: (passwords) => `a password history of at least ${passwords}`,
-  path: "age.historyCount",
-  show: (passwords) => `a history of ${passwords}`,
-  examines: "How many earlier passwords a user cannot use again.",
-  why: "A password that was exposed once must not be used again.",
-  disa: 'If any policy is not set to at least "5", this is a finding.',
-  passes: "`historyCount` is at least 5",
-  console: 'Set "Enforce password history for last XX passwords" to 5',
-});
-
-const commonPasswordCheck = passwordCheck({
-  name: "authenticator_password_common_password_check",
-  isOn: true,
-  expected: () => "the common password check to be on",
-  path: "complexity.dictionary.common.exclude",
-  show: (isOn) => (isOn ? "on" : "off"),
-  examines: "Whether Okta refuses commonly used passwords.",
-  why: "Attackers try common passwords first, and many of them satisfy every complexity rule.",
-  disa: 'If "Common Password Check" is not selected, this is a finding.',
-  passes: "`dictionary.common.exclude` is exactly true",
-  more: [
-    "Not covered: Okta's list itself. The title also names expected and compromised passwords; DISA's steps ask for this box only.",
-  ],
-  console: 'Check "Common Password Check"',
-});
-
-const lockoutThreshold = passwordCheck({
-  name: "authenticator_password_lockout_threshold_3",
-  limit: most("password_lockout_attempts", "attempts", 3, { max: 100 }),
-  expected: (attempts) => `a lockout after 1 to ${attempts} unsuccessful attempts`,
-  path: "lockout.maxAttempts",
-  show: (attempts) => (attempts === 0 ? "no limit (0)" : countOf(attempts, "attempt")),
-  ofDirectory: lockedByDirectory,
-  examines: "After how many wrong passwords Okta locks an account.",
-  why: "Without a lockout, attackers can guess passwords online.",
-  disa:
-    "If Okta Services are not configured to automatically lock user accounts after three consecutive invalid login attempts, this is a " +
-    "finding.",
-  passes: "`lockout.maxAttempts` is 1 to 3; 0 means that Okta never locks an account",
-  more: [
-    'DISA: "If Okta Services rely on external directory services for user sourcing, this check is not applicable". A directory\'s policy ' +
-      "is `not_applicable`, and the others decide. If one of them does not comply and a directory is in use, the result is MANUAL " +
-      "(`needs_review`). If the document says `user_sourcing` directory, it is `not_applicable` while a directory is in use, whatever the " +
-      "policies say. A Read-Only Administrator does not see directories that are apps.",
-    "Not covered: the 15 minutes in the title, which are not an Okta setting and not in DISA's steps.",
-    "Left to a person: that the directory locks its own accounts. If an account exists that Okta masters, this is a finding; else " +
-      "attest the rule as Not Applicable.",
-  ],
-  console: 'Check "Lock out after XX unsuccessful attempts" and set it to 3',
-});
-
-export const passwordChecks: readonly Check[] = [
-  minimumLength,
-  uppercase,
-  lowercase,
-  number,
-  symbol,
-  minimumAge,
-  maximumAge,
-  history,
-  commonPasswordCheck,
-  lockoutThreshold,
+/** The settings of each active password policy. `path` is below `settings.password`. */
+const settings: readonly PasswordSetting[] = [
+  {
+    name: "authenticator_password_minimum_length_15",
+    limit: least("password_length", "characters", 15, { max: 200 }),
+    expected: (length) => `a minimum length of at least ${length} characters`,
+    path: "complexity.minLength",
+    show: (length) => countOf(length, "character"),
+    ofDirectory: enforcedByDirectory,
+    examines: "The shortest password that each active password policy accepts.",
+    why: "Length makes it expensive to guess the password of a stolen hash. DISA requires 15 characters.",
+    disa: 'If any policy is not set to at least "15", this is a finding.',
+    passes: "`minLength` is at least 15",
+    console: 'Set "Minimum length" to 15 characters',
+  },
+  complexity("uppercase", "Upper case letter", "minUpperCase"),
+  complexity("lowercase", "Lower case letter", "minLowerCase"),
+  complexity("number", "Number (0-9)", "minNumber"),
+  complexity("symbol", "Symbol (e.g., !@#$%^&*)", "minSymbol"),
+  {
+    name: "authenticator_password_minimum_age_24h",
+    limit: least("password_minimum_age_minutes", "minutes", 1440, { max: 525_600 }),
+    expected: (minutes) =>
+      `a minimum password age of at least ${minutes} minutes${minutes === 1440 ? " (24 hours)" : ""}`,
+    path: "age.minAgeMinutes",
+    show: (minutes) => countOf(minutes, "minute"),
+    examines: "How long users must keep a new password before they can change it again.",
+    why: "Without a minimum age, users can change the password several times in a row and return to the old one.",
+    disa: 'For each policy, if "Minimum password age is XX hours" is not set to at least "24", this is a finding.',
+    passes: "`minAgeMinutes` is at least 1440",
+    more: ["Not covered: resets by an administrator."],
+    console: 'Set "Minimum password age is XX hours" to at least 24',
+  },
+  {
+    name: "authenticator_password_maximum_age_60d",
+    limit: most("password_maximum_age_days", "days", 60, { max: 3650 }),
+    expected: (days) => `a maximum password age of 1 to ${days} days`,
+    path: "age.maxAgeDays",
+    show: (days) => (days === 0 ? "no limit (0)" : countOf(days, "day")),
+    examines: "After how many days a password expires.",
+    why: "A leaked password works until it is changed.",
+    disa: 'For each policy, if "Password expires after XX days" is not set to "60", this is a finding.',
+    passes: "`maxAgeDays` is 1 to 60; 0 means that it never expires",
+    console: 'Set "Password expires after XX days" to 60',
+  },
+  {
+    name: "authenticator_password_history_5",
+    limit: least("password_history", "passwords", 5, { max: 30 }),
+    expected: (passwords) => `a password history of at least ${passwords}`,
+    path: "age.historyCount",
+    show: (passwords) => `a history of ${passwords}`,
+    examines: "How many earlier passwords a user cannot use again.",
+    why: "A password that was exposed once must not be used again.",
+    disa: 'If any policy is not set to at least "5", this is a finding.',
+    passes: "`historyCount` is at least 5",
+    console: 'Set "Enforce password history for last XX passwords" to 5',
+  },
+  {
+    name: "authenticator_password_common_password_check",
+    isOn: true,
+    expected: () => "the common password check to be on",
+    path: "complexity.dictionary.common.exclude",
+    show: (isOn) => (isOn ? "on" : "off"),
+    examines: "Whether Okta refuses commonly used passwords.",
+    why: "Attackers try common passwords first, and many of them satisfy every complexity rule.",
+    disa: 'If "Common Password Check" is not selected, this is a finding.',
+    passes: "`dictionary.common.exclude` is exactly true",
+    more: [
+      "Not covered: Okta's list itself. The title also names expected and compromised passwords; DISA's steps ask for this box only.",
+    ],
+    console: 'Check "Common Password Check"',
+  },
+  {
+    name: "authenticator_password_lockout_threshold_3",
+    limit: most("password_lockout_attempts", "attempts", 3, { max: 100 }),
+    expected: (attempts) => `a lockout after 1 to ${attempts} unsuccessful attempts`,
+    path: "lockout.maxAttempts",
+    show: (attempts) => (attempts === 0 ? "no limit (0)" : countOf(attempts, "attempt")),
+    ofDirectory: lockedByDirectory,
+    examines: "After how many wrong passwords Okta locks an account.",
+    why: "Without a lockout, attackers can guess passwords online.",
+    disa:
+      "If Okta Services are not configured to automatically lock user accounts after three consecutive invalid login attempts, this is a " +
+      "finding.",
+    passes: "`lockout.maxAttempts` is 1 to 3; 0 means that Okta never locks an account",
+    more: [
+      'DISA: "If Okta Services rely on external directory services for user sourcing, this check is not applicable". A directory\'s policy ' +
+        "is `not_applicable`, and the others decide. If one of them does not comply and a directory is in use, the result is MANUAL " +
+        "(`needs_review`). If the document says `user_sourcing` directory, it is `not_applicable` while a directory is in use, whatever the " +
+        "policies say. A Read-Only Administrator does not see directories that are apps.",
+      "Not covered: the 15 minutes in the title, which are not an Okta setting and not in DISA's steps.",
+      "Left to a person: that the directory locks its own accounts. If an account exists that Okta masters, this is a finding; else " +
+        "attest the rule as Not Applicable.",
+    ],
+    console: 'Check "Lock out after XX unsuccessful attempts" and set it to 3',
+  },
 ];
 
 type PasswordSetting = ExplainedSetting & {
@@ -140,7 +122,8 @@ type PasswordSetting = ExplainedSetting & {
   readonly ofDirectory?: (subject: Subject, directory: string) => FindingDraft;
 };
 
-/** `path` is below `settings.password`. */
+export const passwordChecks: readonly Check[] = settings.map(passwordCheck);
+
 function passwordCheck({ path, ...given }: PasswordSetting): Check {
   const setting: PasswordSetting = { ...given, path: `settings.password.${path}` };
   const { passes, more = [], ofDirectory } = setting;
@@ -223,8 +206,8 @@ function withDirectories(
   );
 }
 
-function complexityCheck(suffix: string, label: string, field: string): Check {
-  return passwordCheck({
+function complexity(suffix: string, label: string, field: string): PasswordSetting {
+  return {
     name: `authenticator_password_complexity_${suffix}`,
     ofDirectory: enforcedByDirectory,
     limit: 1,
@@ -236,5 +219,5 @@ function complexityCheck(suffix: string, label: string, field: string): Check {
     disa: `For each policy, if "${label}" is not checked, this is a finding.`,
     passes: `\`${field}\` is at least 1`,
     console: `Check "${label}"`,
-  });
+  };
 }

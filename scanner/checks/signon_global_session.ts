@@ -10,53 +10,53 @@ import { nameOf } from "./parsing/names.ts";
 
 const atPriorityOne = 'an active rule at priority 1, not the built-in "Default Rule",';
 
-const idleTimeout = sessionCheck({
-  name: "signon_global_session_idle_timeout_15min",
-  limit: most("global_session_idle_minutes", "minutes", 15, { max: 43_200 }),
-  expected: (minutes) => `${atPriorityOne} with a maximum idle time of 1 to ${minutes} minutes`,
-  path: "maxSessionIdleMinutes",
-  show: showMinutes,
-  examines: "How long a global session may be idle before Okta ends it, in the deciding rule of every active policy.",
-  why:
-    "An unattended browser with a live session opens every app behind it. A custom policy applies to its users " +
-    "regardless of the Default Policy, so every active policy is evaluated.",
-  disa: 'If "Maximum Okta global session idle time" is not set to 15 minutes, this is a finding.',
-  passes: "`maxSessionIdleMinutes` is 1 to 15; 0 means that an idle session never ends",
-  console: 'Set "Maximum Okta global session idle time" to 15 minutes and save',
-});
-
-const lifetime = sessionCheck({
-  name: "signon_global_session_lifetime_18h",
-  limit: most("global_session_lifetime_minutes", "minutes", 1080, { max: 525_600 }),
-  expected: (minutes) =>
-    `${atPriorityOne} with a maximum session lifetime of 1 to ${minutes} minutes${minutes === 1080 ? " (18 hours)" : ""}`,
-  path: "maxSessionLifetimeMinutes",
-  show: showMinutes,
-  examines: "How long a global session may last in total, in the deciding rule of every active policy.",
-  why: "A session without an end never asks for a password again, so a stolen session stays usable.",
-  disa: 'Verify "Maximum Okta global session lifetime" is set to 18 hours.',
-  passes: "`maxSessionLifetimeMinutes` is 1 to 1080; 0, Okta's default, means no limit",
-  more: ["Not covered: sessions that applications keep for themselves."],
-  console: 'Set "Maximum Okta global session lifetime" to 18 hours and save',
-});
-
-const cookies = sessionCheck({
-  name: "signon_global_session_cookies_not_persistent",
-  isOn: false,
-  expected: () => `${atPriorityOne} whose session cookies do not persist`,
-  path: "usePersistentCookie",
-  show: (isPersistent) => (isPersistent ? "persistent session cookies" : "no persistent session cookies"),
-  examines: "Whether the session cookie outlives the browser, in the deciding rule of every active policy.",
-  why: "A persistent cookie leaves a session on the disk of a shared or lost machine after the browser is closed.",
-  disa: 'Verify "Okta global session cookies persist across browser sessions" is set to "Disabled".',
-  passes: "`usePersistentCookie` is exactly false",
-  more: ["Not covered: cookies of applications, and browsers that restore sessions."],
-  console: 'Set "Okta global session cookies persist across browser sessions" to Disabled and save',
-});
-
-export const globalSessionChecks: readonly Check[] = [idleTimeout, lifetime, cookies];
-
 /** `path` is below `actions.signon.session`. */
+const settings: readonly ExplainedSetting[] = [
+  {
+    name: "signon_global_session_idle_timeout_15min",
+    limit: most("global_session_idle_minutes", "minutes", 15, { max: 43_200 }),
+    expected: (minutes) => `${atPriorityOne} with a maximum idle time of 1 to ${minutes} minutes`,
+    path: "maxSessionIdleMinutes",
+    show: showMinutes,
+    examines: "How long a global session may be idle before Okta ends it, in the deciding rule of every active policy.",
+    why:
+      "An unattended browser with a live session opens every app behind it. A custom policy applies to its users " +
+      "regardless of the Default Policy, so every active policy is evaluated.",
+    disa: 'If "Maximum Okta global session idle time" is not set to 15 minutes, this is a finding.',
+    passes: "`maxSessionIdleMinutes` is 1 to 15; 0 means that an idle session never ends",
+    console: 'Set "Maximum Okta global session idle time" to 15 minutes and save',
+  },
+  {
+    name: "signon_global_session_lifetime_18h",
+    limit: most("global_session_lifetime_minutes", "minutes", 1080, { max: 525_600 }),
+    expected: (minutes) =>
+      `${atPriorityOne} with a maximum session lifetime of 1 to ${minutes} minutes${minutes === 1080 ? " (18 hours)" : ""}`,
+    path: "maxSessionLifetimeMinutes",
+    show: showMinutes,
+    examines: "How long a global session may last in total, in the deciding rule of every active policy.",
+    why: "A session without an end never asks for a password again, so a stolen session stays usable.",
+    disa: 'Verify "Maximum Okta global session lifetime" is set to 18 hours.',
+    passes: "`maxSessionLifetimeMinutes` is 1 to 1080; 0, Okta's default, means no limit",
+    more: ["Not covered: sessions that applications keep for themselves."],
+    console: 'Set "Maximum Okta global session lifetime" to 18 hours and save',
+  },
+  {
+    name: "signon_global_session_cookies_not_persistent",
+    isOn: false,
+    expected: () => `${atPriorityOne} whose session cookies do not persist`,
+    path: "usePersistentCookie",
+    show: (isPersistent) => (isPersistent ? "persistent session cookies" : "no persistent session cookies"),
+    examines: "Whether the session cookie outlives the browser, in the deciding rule of every active policy.",
+    why: "A persistent cookie leaves a session on the disk of a shared or lost machine after the browser is closed.",
+    disa: 'Verify "Okta global session cookies persist across browser sessions" is set to "Disabled".',
+    passes: "`usePersistentCookie` is exactly false",
+    more: ["Not covered: cookies of applications, and browsers that restore sessions."],
+    console: 'Set "Okta global session cookies persist across browser sessions" to Disabled and save',
+  },
+];
+
+export const globalSessionChecks: readonly Check[] = settings.map(sessionCheck);
+
 function sessionCheck({ path, ...given }: ExplainedSetting): Check {
   const setting: ExplainedSetting = { ...given, path: `actions.signon.session.${path}` };
   return defineCheck({
