@@ -26,14 +26,11 @@ export function findCheck(name: string, { checks = catalog, warn }: KnownChecks 
   const found = findRule(name, rules);
   const check = checks.find(({ rule }) => rule === found?.rule);
   if (found === null || check === undefined) {
-    throw new AppError("not_found", capitalized(unknownRule(name, rules, "run `scanstream explain` for the list")));
+    const message = unknownRule(name, rules, "run `scanstream explain` for the list");
+    throw new AppError("not_found", message.replace(/^u/, "U"));
   }
   if (found.warning !== null) warn?.(found.warning);
   return check;
-}
-
-function capitalized(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 
 /** Returns the selected checks in their own order; throws `UsageError` for a selection that leaves nothing. */

@@ -32,7 +32,7 @@ export function hidingOf(style: string): Hiding | null {
 }
 
 /** More names than a real page needs to compare. */
-const maxComparisons = 50_000_000;
+const maxComparisons = 200_000_000;
 
 /**
  * The rules of a page's style sheets that can hide text. Only the rightmost part of a selector is compared; combinators
