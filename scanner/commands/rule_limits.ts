@@ -7,6 +7,7 @@ import { isNotShown, type ArtifactName, type CollectedArtifacts, type Evidence }
 import { createCollection } from "../evidence/collect.ts";
 import type { HttpIdpClient } from "../okta/http_idp_client.ts";
 import type { IdpClient, IdpRequest, Reading } from "../okta/idp_client.ts";
+import { places } from "../okta/idp_error.ts";
 import { toContext } from "../run_scan.ts";
 
 /** Why a scan as things are leaves some rules open, and what to change. */
@@ -144,8 +145,7 @@ function remedyFor(reason: string | null, why: string): string | null {
 /** Certificates have to be valid at some time; the sample's verdicts mean nothing. */
 const sampledAt = "2026-01-01T00:00:00.000Z";
 
-const superAdmin =
-  "Scan with Super Administrator in a separate run (Applications → your app → Admin roles → Edit assignments), and remove that role afterwards";
+const superAdmin = `Scan with Super Administrator in a separate run (${places.role}), and remove that role afterwards`;
 const attest = "Review the app's sign-on policy in the Admin Console and attest the rule (--decisions)";
 const someApps: Limit = { outcome: "partial", why: "this role sees only some of the apps", remedy: superAdmin };
 const leftToPerson: Limit = {

@@ -54,13 +54,10 @@ export function pathSegment(id: unknown): string | null {
  * which is not kept fails `test/scanner/evidence/kept_fields.test.ts`.
  */
 export function keeping(paths: readonly string[]): (entry: JsonObject) => JsonObject {
-  const inner = new Map<string, string[]>();
-  for (const path of paths) {
-    const [field = "", ...rest] = path.split(".");
-    const deeper = inner.get(field) ?? [];
-    inner.set(field, rest.length === 0 ? deeper : [...deeper, rest.join(".")]);
-  }
-  const fields = [...inner].map(([field, deeper]) => ({ field, keep: deeper.length === 0 ? null : keeping(deeper) }));
+  const fields = [...Map.groupBy(paths, (path) => path.split(".", 1)[0] ?? "")].map(([field, own]) => {
+    const deeper = own.filter((path) => path !== field).map((path) => path.slice(field.length + 1));
+    return { field, keep: deeper.length === 0 ? null : keeping(deeper) };
+  });
   return (entry) => {
     const kept: Record<string, unknown> = {};
     for (const { field, keep } of fields) {
