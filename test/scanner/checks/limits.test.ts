@@ -46,6 +46,7 @@ test.each<[check: string, judged: Judged, field: string, passes: readonly unknow
   expect(outcomes(passes)).toEqual(passes.map(() => "PASS"));
   expect(outcomes([...fails, null, undefined])).toEqual([...fails, null, undefined].map(() => "FAIL"));
   expect(outcomes(["15", {}])).toEqual(["unreadable", "unreadable"]);
+  expect(findCheck(check).setting?.path).toMatch(new RegExp(`(^|[.])${field}$`));
 });
 
 test("a finding names the resource, what was expected and what was found", () => {

@@ -70,6 +70,7 @@ test.each([
   `<body onload="document.getElementById('notice').hidden = false"><div hidden id="notice">BANNER</div>`,
   `<body onload="document.getElementById('notice').remove()"><div id="notice">BANNER</div>`,
   `<iframe srcdoc="BANNER"></iframe>`,
+  `<script>document.write('<iframe src="/notice"></iframe>')</script>`,
   // Elements and attributes.
   `<details><summary>Notice</summary>BANNER</details>`,
   `<div style="display: none; display: block">BANNER</div>`,
