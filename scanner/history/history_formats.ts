@@ -80,11 +80,13 @@ function knownText(rules: readonly RuleHistory[], period: Pick<History, "from" |
   const whole = secondsOf([period]);
   const known = secondsOf(rules.flatMap(({ intervals }) => intervals.filter(isKnown))) / Math.max(1, rules.length);
   const share = whole === 0 ? 0 : known / whole;
+  // Rounded down, so that only the whole is 100 %.
+  const percent = (Math.floor(share * 1000) / 10).toFixed(1);
   const advice =
     share < 0.5
       ? " A scan knows only the time from its start to its end, so it gives a value for its day; `scanstream follow` knows the time between scans."
       : "";
-  return `Known for each rule on average: ${durationText(known)} of ${durationText(whole)} (${percentText(share)}). The rest is unknown, which is not a PASS.${advice}`;
+  return `Known for each rule on average: ${durationText(known)} of ${durationText(whole)} (${percent} %). The rest is unknown, which is not a PASS.${advice}`;
 }
 
 function isKnown({ status }: Interval): boolean {
@@ -144,11 +146,6 @@ function durationText(seconds: number, most: 1 | 2 = 2): string {
     return count === 0 ? "" : `${count} ${name}`;
   });
   return parts.join(" ").trimEnd();
-}
-
-/** Rounded down, so that only the whole is 100 %. */
-function percentText(share: number): string {
-  return `${(Math.floor(share * 1000) / 10).toFixed(1)} %`;
 }
 
 /** A row for each interval. */

@@ -1,6 +1,6 @@
 import { revisionName } from "../catalog/catalog.ts";
 import { sha256 } from "../digest.ts";
-import type { CheckResult, Finding, Report } from "../../shared/report.ts";
+import type { CheckResult, Report } from "../../shared/report.ts";
 import { stateOf } from "../../shared/rule_result.ts";
 import { benchmarkRules, orgNameOf, type RuleOutcome } from "./benchmark_rules.ts";
 import { attestationLine, findingLine, waiverLine } from "./result_text.ts";
@@ -79,21 +79,15 @@ function toResults(check: CheckResult, time: string): readonly object[] {
     const status = state === "fail" ? "failed" : "passed";
     return [{ status, code_desc: attestation, start_time: time, message: check.findings.map(findingLine).join("\n") }];
   }
-  // One result that passed would make heimdall call the control passed: what needs a person is skipped as a whole.
-  if (state === "manual") return check.findings.map((finding) => skipped(findingLine(finding), time));
-  return check.findings.map((finding) => toResult(finding, time));
-}
-
-function toResult(finding: Finding, time: string): object {
-  const { resource } = finding;
-  const about = {
-    code_desc: `${resource.type} ${resource.name}: ${finding.expected}`,
-    start_time: time,
-    resource_id: resource.id,
-  };
-  if (finding.status === "MANUAL")
-    return { ...about, ...skipped(findingLine(finding), time), code_desc: about.code_desc };
-  return { ...about, status: finding.status === "PASS" ? "passed" : "failed", message: findingLine(finding) };
+  return check.findings.map((finding) => {
+    const message = findingLine(finding);
+    // One result that passed would make heimdall call the control passed: what needs a person is skipped as a whole.
+    if (state === "manual") return skipped(message, time);
+    const { type, id, name } = finding.resource;
+    const about = { code_desc: `${type} ${name}: ${finding.expected}`, start_time: time, resource_id: id };
+    if (finding.status === "MANUAL") return { ...about, status: "skipped", skip_message: message };
+    return { ...about, status: finding.status === "PASS" ? "passed" : "failed", message };
+  });
 }
 
 function skipped(message: string, time: string): object {
