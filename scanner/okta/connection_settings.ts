@@ -14,12 +14,10 @@ export interface ConnectionSettings {
   readonly concurrency: number;
   /** Bound on one request, its body included. */
   readonly timeoutMs: number;
-  readonly proxy: ProxySettings;
-}
-
-/** Used for `https://` organizations only: `http://` ones are on this machine, where no proxy is needed. */
-export interface ProxySettings {
-  /** null: none. May carry a password, so it is never shown. */
-  readonly httpsProxy: string | null;
-  readonly noProxy: string;
+  /** Used for `https://` organizations only: `http://` ones are on this machine, where no proxy is needed. */
+  readonly proxy: {
+    /** null: none. May carry a password, so it is never shown. */
+    readonly httpsProxy: string | null;
+    readonly noProxy: string;
+  };
 }

@@ -74,11 +74,6 @@ export class RateFamily {
   }
 }
 
-export interface FamilyWindow extends RateWindow {
-  /** First word of its endpoints' paths below the API: `policies`. */
-  readonly family: string;
-}
-
 /** An endpoint of the provider, and how its requests went. */
 export interface Endpoint {
   readonly family: RateFamily;
@@ -107,8 +102,8 @@ export class Endpoints {
     return endpoint;
   }
 
-  /** The latest window of each family whose answers name one. */
-  windows(): readonly FamilyWindow[] {
+  /** The latest window of each family whose answers name one. `family`: first word of its endpoints' paths below the API, `policies`. */
+  windows() {
     return [...this.#families].flatMap(([family, { window }]) => (window === null ? [] : [{ family, ...window }]));
   }
 }

@@ -14,7 +14,6 @@ import {
   parseRetryAfterMs,
   parseWindow,
   type Endpoint,
-  type FamilyWindow,
   type RateFamily,
   type RateWindow,
 } from "./rate_limit.ts";
@@ -130,7 +129,7 @@ export class RequestSender {
   }
 
   /** The latest window of each family whose answers name one. */
-  rateLimits(): readonly FamilyWindow[] {
+  rateLimits(): ReturnType<Endpoints["windows"]> {
     return this.#endpoints.windows();
   }
 
