@@ -67,8 +67,10 @@ function createFollower(plan: FollowPlan, parts: FollowParts, { saved, org }: Be
   return { run, close, isSaved: record.isSaved };
 
   async function run(): Promise<FollowEnd> {
+    // Noted before anything is judged, so that the first state that is saved names it.
+    const isOtherPolicy = deciding.isOther(clock.nowMs());
     if (saved === null) await reconcile("start");
-    else await resume();
+    else await resume(isOtherPolicy ? "org_policy" : "reconciliation");
     for (;;) {
       await decide();
       const isMore = await poll();
@@ -91,8 +93,7 @@ function createFollower(plan: FollowPlan, parts: FollowParts, { saved, org }: Be
   }
 
   /** Evaluates the saved evidence without a request: another version or selection of checks may give other results. */
-  async function resume(): Promise<void> {
-    const cause = deciding.isOther(clock.nowMs()) ? "org_policy" : "reconciliation";
+  async function resume(cause: OtherCause): Promise<void> {
     record.writeState();
     record.publish();
     await round([], cause);

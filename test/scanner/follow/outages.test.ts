@@ -2,6 +2,7 @@ import type { ChangeLine } from "../../../scanner/follow/changes.ts";
 import type { OrgPolicy } from "../../../scanner/org_policy/document.ts";
 import { aDocument } from "../../support/org_policy_builder.ts";
 import { randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../shared/json.ts";
@@ -122,6 +123,28 @@ describe("a follower, where the log or the organization fails", () => {
     for (const line of next.lines) expect(line).toMatchObject({ cause: "org_policy" });
     // A new file would begin with its own lines otherwise, and lack every verdict that did not change.
     expect(next.linesBeforeState).toEqual([0]);
+  });
+
+  it("names the organization's document before it judges by it, and keeps that with the first results", async () => {
+    const { start, directory } = await setUpOrg();
+    const policy = { ...aDocument, approved_on: "2020-01-01", expires: "2099-01-01" };
+    let first: { readonly said: readonly string[]; readonly state: string } | null = null;
+    const follower = start({
+      orgPolicy: { current: () => policy, async refresh() {} },
+      decisions: {
+        async refresh() {
+          first ??= { said: [...follower.said], state: await readFile(join(directory, "state.json"), "utf8") };
+          return false;
+        },
+        apply: (results) => results,
+      },
+    });
+    await follower.settled();
+    expect(first).toMatchObject({
+      said: [expect.stringContaining("decides from now on")],
+      state: expect.stringMatching(/"orgPolicy":"[0-9a-f]{64}"/),
+    });
+    expect(follower.said.filter((text) => text.includes("decides from now on"))).toHaveLength(1);
   });
 
   it("scans everything where the cursor is lost, and says from when to when nothing is known", async () => {
