@@ -53,17 +53,19 @@ export function alignedLines(
   values: Readonly<Record<string, string>>,
   notes: Readonly<Record<string, string | null>> = {},
 ): string {
+  // A field of the provider may have the name of a method that every object has.
+  const noteOf = (name: string) => (Object.hasOwn(notes, name) ? notes[name] : null);
   const runs: [string, string][][] = [];
   for (const entry of Object.entries(values)) {
     const run = runs.at(-1) ?? [];
-    const isApart = Boolean(notes[entry[0]]) || [...run, entry].some(([, value]) => value.includes("\n"));
+    const isApart = Boolean(noteOf(entry[0])) || [...run, entry].some(([, value]) => value.includes("\n"));
     if (run.length === 0 || isApart) runs.push([entry]);
     else run.push(entry);
   }
   const lines = runs.flatMap((run) => {
     const width = Math.max(...run.map(([name]) => name.length));
     return run.flatMap(([name, value]) => {
-      const note = notes[name];
+      const note = noteOf(name);
       return [...(note ? [comment(note)] : []), `${name.padEnd(width)} = ${value}`];
     });
   });

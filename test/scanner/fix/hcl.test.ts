@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { quote } from "../../../scanner/fix/hcl.ts";
+import { expression, quote } from "../../../scanner/fix/hcl.ts";
 import { identifier } from "../../../scanner/fix/terraform.ts";
 
 /** Reads a text in quotation marks as Terraform does, https://developer.hashicorp.com/terraform/language/expressions/strings */
@@ -34,5 +34,12 @@ test("identifiers are valid, stable and different for different ids", () => {
       const names = ids.map((id) => identifier("rule", id));
       return names.every((name) => /^[A-Za-z_]\w*$/.test(name)) && new Set(names).size === ids.length;
     }),
+  );
+});
+
+test("a field may have the name of what every object has", () => {
+  const value = JSON.parse('{"constructor": 1, "__proto__": "x", "a": true}') as Record<string, unknown>;
+  expect(expression({ kind: "json", value })).toBe(
+    'jsonencode({\n  constructor = 1\n  __proto__   = "x"\n  a           = true\n})',
   );
 });
