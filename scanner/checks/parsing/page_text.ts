@@ -182,7 +182,9 @@ function surveyOf(nodes: readonly Node[], codeIn: Page["codeIn"]): Page {
     const part = unreadPartOf(node);
     if (part !== null) unread.add(part);
     for (const { source, runs, texts } of codeIn(node)) {
-      for (const word of wordsOfCode(source)) named.add(word);
+      // A name may be joined of several texts, or written with escapes.
+      for (const text of [source, ...texts.map((one) => one.text)])
+        for (const word of wordsOfCode(text)) named.add(word);
       const selectors =
         runs && hidingCode.test(source) ? texts.filter(({ text }) => text.length <= maxSelectorLength) : [];
       for (const { text } of selectors) for (const word of wordsOfCode(text)) hideable.add(word);

@@ -60,6 +60,7 @@ test.each([
   `{{! BANNER }}`,
   // Scripts that may show it, or hide it.
   `<div hidden id="notice">BANNER</div><script>document.getElementById("notice").hidden = false</script>`,
+  `<div hidden id="dod-notice">BANNER</div><script>show("#dod-" + "notice")</script>`,
   `<div class="modal notice" style="display:none">BANNER</div><script>$(".notice").fadeIn()</script>`,
   `<template>BANNER</template><script>show(document.querySelector("template").content)</script>`,
   `<template id="t"><script>alert(TEXT)</script></template><script>show("t")</script>`,
