@@ -32,7 +32,10 @@ export class Turns {
     }
   }
 
-  /** Adds to the cost of a holder's turns, each of which costs 1. Costs count while somebody waits. */
+  /**
+   * Adds to the cost of a holder's turns. A turn after a wait costs 1; one at once is taken from nobody: all that wait have as many as
+   * they may. Costs count while somebody waits.
+   */
   charge(holder: string, cost: number): void {
     if (this.#waiting.size === 0 || this.#costs.size >= maxHolders) this.#costs.clear();
     this.#costs.set(holder, this.#costOf(holder) + cost);
@@ -48,7 +51,6 @@ export class Turns {
   }
 
   #begin(holder: string): void {
-    this.charge(holder, 1);
     this.#free -= 1;
     this.#running.set(holder, (this.#running.get(holder) ?? 0) + 1);
   }
@@ -84,6 +86,7 @@ export class Turns {
     if (begin !== undefined) queue.delete(begin);
     if (queue.size === 0) this.#waiting.delete(name);
     this.#leastCost = this.#costOf(name);
+    this.charge(name, 1);
     this.#begin(name);
     begin?.();
   }
@@ -94,6 +97,8 @@ export class Turns {
     for (const waiting of this.#waiting) {
       if (!this.#hasTurn(waiting[0])) continue;
       if (next === undefined || this.#costOf(waiting[0]) < this.#costOf(next[0])) next = waiting;
+      // Nobody has less. Thousands may wait, and most of them have no more.
+      if (this.#costOf(next[0]) === this.#leastCost) break;
     }
     return next;
   }

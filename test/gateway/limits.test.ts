@@ -82,6 +82,12 @@ test("the work of a tenant begins before that of one whose answers were larger",
   expect(begun.slice(2, 14)).toEqual(Array.from({ length: 12 }, () => "small"));
 });
 
+test("each of thousands of addresses begins in time", async () => {
+  const limits = new Limits(ofStreams);
+  const arrivals = Array.from({ length: 4000 }, (_, n) => limits.begin(`2001:db8:${n.toString(16)}::/64`));
+  await expect(Promise.all(arrivals)).resolves.toHaveLength(4000);
+});
+
 /** Transactions end when they are told to. */
 function createSlowDatabase() {
   const running: { readonly who: string; readonly end: () => void }[] = [];
@@ -116,6 +122,27 @@ test("a tenant runs a quarter of the transactions, tenants take turns, and looku
   ended?.end();
   await expect.poll(() => running.length).toBe(15);
   expect(running[14]?.who).toBe("a");
+});
+
+test("transactions that took nobody's place do not set a tenant back", async () => {
+  const { running, transact } = createSlowDatabase();
+  const untilBegun = (count: number) => expect.poll(() => running.length, { interval: 2 }).toBe(count);
+  const ask = (tenantId: string) => {
+    for (let n = 0; n < 20; n += 1) transact({ tenantId }).catch(() => {});
+  };
+  // The others of "a" wait all the time.
+  ask("a");
+  await untilBegun(4);
+  for (let n = 0; n < 15; n += 1) {
+    void transact({ tenantId: "b" });
+    await untilBegun(5 + n);
+    running.at(-1)?.end();
+  }
+  for (const tenant of ["c", "d", "e", "b"]) ask(tenant);
+  await untilBegun(31);
+  for (const { end } of running.slice(19, 29)) end();
+  await untilBegun(41);
+  expect(running.slice(31).map(({ who }) => who)).toContain("b");
 });
 
 test("a transaction that waits 2 s for its turn is 503", async () => {
