@@ -118,9 +118,9 @@ const operations = {
   },
 
   async "api-key.create"({ given, inTenant }: Call) {
+    const named = { name: given("name"), scopes: given("scopes") };
     const expiresAt = given("expiresAt");
-    const expires_at = expiresAt === undefined ? null : new Date(expiresAt).toISOString();
-    const key = { name: given("name"), scopes: given("scopes"), expires_at };
+    const key = { ...named, expires_at: expiresAt === undefined ? null : new Date(expiresAt).toISOString() };
     return inTenant(async (db, operator) => {
       const { id, prefix, api_key } = await insertApiKey(db, operator, key);
       return { id, tenant_id: operator.tenantId, prefix, ...key, api_key };
