@@ -20,7 +20,7 @@ export const someText = v.pipe(v.string(), v.nonEmpty());
 export const optionalText = v.optional(someText);
 export const databaseUrl = v.pipe(
   v.string(),
-  v.regex(/^postgres(?:ql)?:\/\//, "expected postgres://user:password@host/database"),
+  v.regex(/^postgres(?:ql)?:\/\//i, "expected postgres://user:password@host/database"),
 );
 export const somePath = v.pipe(v.string(), v.startsWith("/", "expected a path that begins with /"));
 export const wholeNumber = v.pipe(v.number(), v.integer(), v.minValue(0));

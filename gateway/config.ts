@@ -20,7 +20,7 @@ export interface Jwks {
   readonly keys: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** Whose JWTs are accepted, with the issuer's public keys or their address. */
+/** An issuer whose JWTs are accepted, with its public keys or their address. */
 export type IssuerOptions = {
   readonly issuer: string;
   readonly audience: string;
@@ -128,7 +128,7 @@ function parseMetricsPort(reader: EnvironmentReader, port: number): number | nul
   return metricsPort;
 }
 
-/** Whose JWTs are accepted. `local`: those of the development key of this folder. */
+/** The issuer whose JWTs are accepted. `local`: those of the development key of this folder. */
 function parseAuth(reader: EnvironmentReader) {
   const tenantClaim = reader.text("AUTH_TENANT_CLAIM") ?? "tenant_id";
   const [given, other] = ["AUTH_JWKS_URL", "AUTH_JWKS"].filter((name) => reader.text(name) !== null);

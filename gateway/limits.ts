@@ -23,7 +23,7 @@ const maxRequests = 2048;
 const maxStarts = 2;
 /** Making so much of an answer takes as long as one start does. */
 const bytesOfStart = 16_384;
-/** A page; longer answers are sent as they are stored. */
+/** The cost of a full page of a list; longer answers are sent as they are stored. */
 const maxStartsOfAnswer = 16;
 const maxCredentials = 10_000;
 /** Chunks that are written to streams: a write to a socket costs 4 to 5 µs. */
@@ -87,7 +87,7 @@ export class Limits {
     return account;
   }
 
-  /** Resolves when the holder's work may begin: a few in each turn of the event loop, first of the holder whose work cost least. */
+  /** Resolves when the holder's work may begin: a few in each turn of the event loop, those of the holder whose work cost least first. */
   begin(holder: string): Promise<void> {
     return new Promise((begun, late) => {
       const start = () => {
@@ -99,7 +99,7 @@ export class Limits {
   }
 
   /** Counts the time that it takes to make an answer. */
-  made(holder: string, bytes: number): void {
+  chargeAnswer(holder: string, bytes: number): void {
     this.#starts.charge(holder, Math.min(bytes / bytesOfStart, maxStartsOfAnswer));
   }
 
@@ -212,7 +212,7 @@ export class RequestAccount {
   /** Bytes of the answer that wait for the client, until the response is closed. */
   takeAnswer(bytes: number): void {
     this.#take(this.#limits.unreadBytes, bytes);
-    this.#limits.made(this.holder, bytes);
+    this.#limits.chargeAnswer(this.holder, bytes);
   }
 
   /** The handler has ended. */

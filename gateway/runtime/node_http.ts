@@ -144,7 +144,8 @@ function refuseClient({ code = "" }: NodeJS.ErrnoException, socket: Duplex): voi
   }
   const problem = refusals[code] ?? malformed;
   const body = JSON.stringify(problem);
-  const head = `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\nallow: ${methods}\r\nconnection: close`;
+  const allow = problem.status === 405 ? `\r\nallow: ${methods}` : "";
+  const head = `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}${allow}\r\nconnection: close`;
   socket.end(`${head}\r\ncontent-type: application/problem+json\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
 }
 

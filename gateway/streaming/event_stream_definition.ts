@@ -113,8 +113,12 @@ export function mapResult<Item, Result>(
   }
 }
 
+const maxShownLength = 200;
+
 export function unexpectedResult(of: string, result: unknown, expected: string): FeatureError {
-  return new FeatureError(`${of} returned ${JSON.stringify(result) ?? "nothing"}: expected ${expected}`);
+  // A driver's result may hold a whole table.
+  const shown = JSON.stringify(result)?.slice(0, maxShownLength) ?? "nothing";
+  return new FeatureError(`${of} returned ${shown}: expected ${expected}`);
 }
 
 /** One of a feature's `eventStreams`. */

@@ -75,7 +75,7 @@ test("the work of a tenant begins before that of one whose answers were larger",
     for (let n = 0; n < count; n += 1) void limits.begin(tenant).then(() => begun.push(tenant));
   };
   arrive(20, "large");
-  limits.made("large", 10_000_000);
+  limits.chargeAnswer("large", 10_000_000);
   arrive(12, "small");
   await vi.waitUntil(() => begun.length === 32);
   // The first two had their turn before.
