@@ -85,7 +85,7 @@ const commands: readonly ScannerCommand[] = [
       "scanstream explain",
       "scanstream explain V-273186",
       "scanstream explain V-273186 --org acme --fresh",
-      "scanstream explain V-273186 --from-artifacts evidence.json --format markdown",
+      "scanstream explain V-273186 --from-artifacts evidence.json",
     ],
     load: async () => (await import("./explain_command.ts")).explainCommand,
   },

@@ -1,14 +1,13 @@
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
 import { writeLines } from "../../command_line/terminal.ts";
-import { builtIn, revisionName, type CatalogCheck, type Revision } from "../catalog/catalog.ts";
+import { builtIn, revisionName, type CatalogCheck } from "../catalog/catalog.ts";
 import { fieldsText } from "../checks/check.ts";
 import type { Parameter, Setting } from "../checks/parameter.ts";
 import { levelOf } from "../reports/benchmark_rules.ts";
 import { findCheck } from "../catalog/select_checks.ts";
 import { explainOrg } from "../explain/explain_org.ts";
-import { explanationMarkdown, explanationText, fitText } from "../explain/explain_text.ts";
-import { markdownText } from "../reports/markdown_text.ts";
+import { explanationText, fitText } from "../explain/explain_text.ts";
 import { readRevision } from "../revisions/read_stig_file.ts";
 import { ownValues } from "../org_policy/document.ts";
 import { keptHosts } from "../runs/kept_runs.ts";
@@ -20,9 +19,8 @@ import { evaluateSource, openSource } from "./sources.ts";
 /** `explain`: every rule; with a name that rule, after what decides in the org where there is one. */
 export async function explainCommand(flags: Flags, io: CommandIo, name?: string): Promise<number> {
   const settings = await settingsOfSaved("explain", flags, { io, orgUrl: null });
-  const revision = await readRevision(settings.benchmark);
-  const { checks } = revision;
-  const isJson = settings.explainFormat === "json";
+  const { checks } = await readRevision(settings.benchmark);
+  const isJson = settings.textFormat === "json";
   const fit = (text: string) => fitText(text, widthOf(io));
   if (name === undefined) {
     io.stdout(isJson ? `${JSON.stringify(checks.map(guideTo), null, 2)}\n` : fit(listChecks(checks)));
@@ -31,8 +29,7 @@ export async function explainCommand(flags: Flags, io: CommandIo, name?: string)
   const check = findCheck(name, { checks, warn: (line) => writeLines(io, line) });
   const names = flags["fromArtifacts"] === undefined && flags["org"] === undefined ? await severalNames(flags) : [];
   if (names.length > 0) writeLines(io, `To see what decides in your org, add --org with one of ${names.join(", ")}`);
-  if (names.length === 0 && (await hasOrganization(settings, flags, io)))
-    return explainOfOrg(check, { revision, flags, io });
+  if (names.length === 0 && (await hasOrganization(settings, flags, io))) return explainOfOrg(check, flags, io);
   const { rule } = check;
   const described = {
     ...guideTo(check),
@@ -55,25 +52,18 @@ async function hasOrganization(settings: Settings, flags: Flags, io: CommandIo):
   return orgUrl !== null || (await keptHosts()).length === 1;
 }
 
-async function explainOfOrg(
-  check: CatalogCheck,
-  { revision, flags, io }: { readonly revision: Revision; readonly flags: Flags; readonly io: CommandIo },
-): Promise<number> {
+async function explainOfOrg(check: CatalogCheck, flags: Flags, io: CommandIo): Promise<number> {
   const source = await openSource("explain", flags, io);
   const rules = await readRules(source.settings, source.document.scan.org_url, io);
   const { results, document } = evaluateSource(source, { ...rules, checks: [check], isNamed: true }, io);
   const values = ownValues(rules.orgPolicy, document.evaluated_at);
   const explained = results.map((result) => explainOrg(check, result, { document, values }));
-  const { explainFormat } = source.settings;
-  const head = `${check.rule.vuln_id} ${check.rule.title} (${revisionName(revision.benchmark)})`;
   const width = widthOf(io);
-  const texts = {
-    json: () => `${JSON.stringify({ ...describeCheck(check), org: explained[0] }, null, 2)}\n`,
-    markdown: () => `# ${markdownText(head)}\n\n${explained.map(explanationMarkdown).join("\n")}`,
-    text: () =>
-      `${explained.map((one) => explanationText(one, width)).join("\n")}\n${fitText(explainCheck(check), width)}`,
-  };
-  io.stdout(texts[explainFormat]());
+  io.stdout(
+    source.settings.textFormat === "json"
+      ? `${JSON.stringify({ ...describeCheck(check), org: explained[0] }, null, 2)}\n`
+      : `${explained.map((one) => explanationText(one, width)).join("\n")}\n${fitText(explainCheck(check), width)}`,
+  );
   return exitCodes.ok;
 }
 

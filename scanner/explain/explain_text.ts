@@ -1,7 +1,6 @@
 import { wrapText, printable } from "../../command_line/terminal.ts";
 import { countOf } from "../../shared/outcome_text.ts";
 import { listTexts } from "../checks/parsing/names.ts";
-import { markdownText } from "../reports/markdown_text.ts";
 import { verdictOf } from "../reports/result_text.ts";
 import type { DecidingValue, ExplainedFinding, ExplainedRule, OrgExplanation, ReadArtifact } from "./explain_org.ts";
 
@@ -29,23 +28,6 @@ export function fitText(text: string, width: number): string {
     .split("\n")
     .flatMap((line) => fitted(line, width))
     .join("\n");
-}
-
-/** The same for a pull request or a ticket. */
-export function explanationMarkdown(explained: OrgExplanation): string {
-  const { org_url: url, status, findings, more, read } = explained;
-  const item = (line: string) => `- ${markdownText(line.trim())}`;
-  const sections = [
-    `## In ${markdownText(url)}: ${status}`,
-    ...findings.flatMap((finding) => [
-      `### ${markdownText(`${verdictOf(finding)}: ${finding.resource.name}`)}`,
-      findingLines(finding).map(item).join("\n"),
-    ]),
-    ...(more > 0 ? [`And ${countOf(more, "more finding")}.`] : []),
-    "Read with:",
-    read.map((artifact) => item(readText(artifact))).join("\n"),
-  ];
-  return `${sections.join("\n\n")}\n`;
 }
 
 function findingLines(finding: ExplainedFinding): readonly string[] {

@@ -160,11 +160,8 @@ export const table = {
     }),
   }),
   ...section({ commands: ["setup"] }).rows({ yes: onOff("--yes", "no questions: check once, exit 2 if not ready") }),
-  ...section({ commands: ["doctor"] }).rows({
+  ...section({ commands: ["doctor", "explain"] }).rows({
     textFormat: word("--format <format>", "text or json", ["text", "json"]),
-  }),
-  ...section({ commands: ["explain"] }).rows({
-    explainFormat: word("--format <format>", "text, json or markdown", ["text", "json", "markdown"]),
   }),
   ...section({ group: "Runs:", commands: ["report"] }).rows({
     latest: onOff("--latest", "the newest scan at the gateway"),
