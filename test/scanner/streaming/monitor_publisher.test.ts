@@ -42,7 +42,7 @@ async function startMonitor({ monitorId = randomUUID(), ...changes }: Changes = 
     return fetch(input, init);
   };
   const url = `http://127.0.0.1:${network.port}`;
-  const client = openGateway({ url, apiKey: gateway.acme.apiKey, timeoutMs: 2000, fetch: send });
+  const client = openGateway({ url, apiKey: gateway.acme.apiKey, timeoutMs: 60_000, fetch: send });
   let queue: readonly NewChange[] = [];
   const publisher = createMonitorPublisher(
     { gateway: client, warn: (message) => warnings.push(message), ...changes },
@@ -184,7 +184,7 @@ describe("createMonitorPublisher", () => {
   test("a proxy's 404 ends no monitor, and its changes wait", async () => {
     const proxied: typeof fetch = async (input, init) =>
       init?.method === "POST" ? new Response("No such page", { status: 404 }) : fetch(input, init);
-    const options = { url: gateway.url, apiKey: gateway.acme.apiKey, timeoutMs: 2000, fetch: proxied };
+    const options = { url: gateway.url, apiKey: gateway.acme.apiKey, timeoutMs: 60_000, fetch: proxied };
     const monitor = await startMonitor({ gateway: openGateway(options) });
     monitor.changed([aChange()]);
     await expect.poll(() => monitor.warnings).toEqual([expect.stringMatching(/continues without its live view/)]);
