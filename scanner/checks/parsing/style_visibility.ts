@@ -32,16 +32,15 @@ export function hidingOf(style: string): Hiding | null {
 }
 
 /** More names than a real page needs to compare. */
-const maxComparisons = 200_000_000;
+const maxComparisons = 10_000_000;
 
 /**
  * The rules of a page's style sheets that can hide text. Only the rightmost part of a selector is compared; combinators
  * and pseudo-classes count as fitting, and so does every condition of `@media` and `@supports`.
  */
 export class HidingRules {
-  readonly #compounds: Compound[] = [];
-  /** Names in all of them. */
-  #size = 0;
+  /** By the last of their names, so that most elements are compared with few of them; by `*` those without names. */
+  readonly #compounds = new Map<string, Compound[]>();
   #comparisons = 0;
   /** True if a style sheet imports another one, which is not read. */
   importsMore = false;
@@ -59,15 +58,22 @@ export class HidingRules {
   }
 
   #add(names: readonly string[], reason: string): void {
-    this.#compounds.push({ names, reason });
-    this.#size += 1 + names.length;
+    const key = names.at(-1) ?? "*";
+    const others = this.#compounds.get(key) ?? [];
+    others.push({ names, reason });
+    this.#compounds.set(key, others);
   }
 
   /** Why an element of these names may be hidden; null where no rule fits. Throws `RangeError` after too many comparisons. */
   reasonToHide(names: ReadonlySet<string>): string | null {
-    this.#comparisons += this.#size;
-    if (this.#comparisons > maxComparisons) throw new RangeError("a page with too many styles to compare");
-    return this.#compounds.find((compound) => compound.names.every((name) => names.has(name)))?.reason ?? null;
+    for (const key of ["*", ...names]) {
+      for (const compound of this.#compounds.get(key) ?? []) {
+        this.#comparisons += 1 + compound.names.length;
+        if (this.#comparisons > maxComparisons) throw new RangeError("a page with too many styles to compare");
+        if (compound.names.every((name) => names.has(name))) return compound.reason;
+      }
+    }
+    return null;
   }
 }
 
