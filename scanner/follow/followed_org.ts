@@ -23,7 +23,7 @@ export type FollowedOrg = Awaited<ReturnType<typeof connectOrg>>;
 export async function connectOrg(plan: FollowPlan, parts: FollowParts, saved: FollowState | null) {
   const answers = new Map(saved?.answers.map((answer) => [answer.path, answer]));
   // The probe's answer serves a full scan that follows at once; later it would be an old one.
-  let connection = await connect({ forgetsProbe: saved !== null });
+  let connection = await connect({ keepsProbe: saved === null });
   const client: IdpClient = {
     getObject: (request) => ask(request, () => connection.client.getObject(request)),
     getList: (request) => ask(request, () => connection.client.getList(request)),
@@ -44,14 +44,14 @@ export async function connectOrg(plan: FollowPlan, parts: FollowParts, saved: Fo
     toSave: (): readonly SavedAnswer[] => [...answers.values()],
   };
 
-  function connect({ forgetsProbe }: { readonly forgetsProbe: boolean }): Promise<Connection> {
-    const probes = forgetsProbe ? [] : firstRequests(plan.checks.flatMap((check) => check.artifacts));
-    return parts.connect({ signal: plan.signal, probes, trace: parts.trace });
+  function connect({ keepsProbe }: { readonly keepsProbe: boolean }): Promise<Connection> {
+    const probes = firstRequests(plan.checks.flatMap((check) => check.artifacts));
+    return parts.connect({ signal: plan.signal, probes, keepsProbe, trace: parts.trace });
   }
 
   /** Other scopes may be granted by now, and tokens that were refused early are requested again. The old connection stays where it fails. */
   async function reconnect(): Promise<void> {
-    const next = await attempt(connect({ forgetsProbe: false }));
+    const next = await attempt(connect({ keepsProbe: true }));
     if (next instanceof IdpError) return parts.say(`${next.message}. ${next.remedy}`);
     await connection.close();
     connection = next;

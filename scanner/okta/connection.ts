@@ -38,6 +38,8 @@ export interface ConnectOptions {
    * kept for the collector that needs it, so the probe costs no separate request. Any other response is dropped.
    */
   readonly probes?: readonly IdpRequest[];
+  /** False where no collection follows at once: the response that is kept would be an old one later. Default: true. */
+  readonly keepsProbe?: boolean;
   readonly trace?: RequestTrace | undefined;
   /** Default: this machine's. */
   readonly clock?: Clock;
@@ -50,12 +52,12 @@ export interface ConnectOptions {
  * evaluated. Throws the signal's reason when it aborts.
  */
 export async function connect(config: ConnectionSettings, options: ConnectOptions): Promise<Connection> {
-  const { probes, clock = systemClock } = options;
+  const { probes, keepsProbe, clock = systemClock } = options;
   const sender = new RequestSender(config, { ...options, clock });
   try {
     const org = await readOrganization({ ...config, sender });
     const client = await logIn(config, { org, sender, clock });
-    await probe(client, probes);
+    await probe(client, probes, keepsProbe);
     const { login, roleEvidence } = client;
     return {
       client,
@@ -90,13 +92,13 @@ const maxFailures = 2;
 const everyRequest = firstRequests(Object.keys(artifactTable) as ArtifactName[]);
 
 /**
- * Reads once, which proves that the credentials can read anything at all (V3). Throws `IdpError` when not. The answer to one of the
- * `wanted` requests is kept for whoever makes it next.
+ * Reads once, which proves that the credentials can read anything at all (V3). Throws `IdpError` when not. With `isKept` the answer to
+ * one of the `wanted` requests is kept for whoever makes it next.
  */
-export async function probe(client: HttpIdpClient, wanted = everyRequest): Promise<void> {
+export async function probe(client: HttpIdpClient, wanted = everyRequest, isKept = true): Promise<void> {
   const refused: Refused[] = [];
   for (const request of candidates(client, wanted)) {
-    const missing = await client.probe(request, { isKept: wanted.includes(request) });
+    const missing = await client.probe(request, { isKept: isKept && wanted.includes(request) });
     if (missing === null) return;
     refused.push({ request, missing });
     const failures = refused.filter(({ missing }) => missing.reason === "provider_error").length;

@@ -1,4 +1,5 @@
 import type { ChangeLine } from "../../../scanner/follow/changes.ts";
+import { selectChecks } from "../../../scanner/catalog/select_checks.ts";
 import type { OrgPolicy } from "../../../scanner/org_policy/document.ts";
 import { aDocument } from "../../support/org_policy_builder.ts";
 import { randomUUID } from "node:crypto";
@@ -123,6 +124,17 @@ describe("a follower, where the log or the organization fails", () => {
     for (const line of next.lines) expect(line).toMatchObject({ cause: "org_policy" });
     // A new file would begin with its own lines otherwise, and lack every verdict that did not change.
     expect(next.linesBeforeState).toEqual([0]);
+  });
+
+  it("goes on after a restart under a role that may read only what its checks need", async () => {
+    const { org, started } = await setUpOrg();
+    const checks = selectChecks({ check: ["network_zone_block_anonymized_proxies"] });
+    const others = ["policies", "apps", "brands", "authenticators", "idps", "api-tokens", "logStreams"];
+    org.setFaults(others.map((name) => ({ name: "forbidden", path: `/api/v1/${name}` })));
+    const follower = await started({ checks });
+    await follower.stop();
+    const next = await started({ checks });
+    expect(await next.stop()).toBe("interrupted");
   });
 
   it("names the organization's document before it judges by it, and keeps that with the first results", async () => {
