@@ -12,7 +12,10 @@ export class Turns {
   readonly #waiting = new Map<string, Set<() => void>>();
   readonly #running = new Map<string, number>();
   readonly #costs = new Map<string, number>();
-  /** The cost of the holder that was last in turn. */
+  /**
+   * The cost of the holder that was last in turn, with which new holders begin. It rises a little with each turn: otherwise new ones that
+   * arrive without end would always come first.
+   */
   #leastCost = 0;
   #free: number;
 
@@ -85,8 +88,9 @@ export class Turns {
     const [begin] = queue;
     if (begin !== undefined) queue.delete(begin);
     if (queue.size === 0) this.#waiting.delete(name);
-    this.#leastCost = this.#costOf(name);
+    const cost = this.#costOf(name);
     this.charge(name, 1);
+    this.#leastCost = cost + 1 / (this.#waiting.size + 1);
     this.#begin(name);
     begin?.();
   }

@@ -88,6 +88,19 @@ test("each of thousands of addresses begins in time", async () => {
   await expect(Promise.all(arrivals)).resolves.toHaveLength(4000);
 });
 
+test("a tenant has its turns while new addresses arrive without end", async () => {
+  const limits = new Limits(ofStreams);
+  let arrived = 0;
+  const arriveAgain = async () => {
+    while (arrived < 20_000) await limits.begin(`2001:db8:${(arrived += 1).toString(16)}::/64`);
+  };
+  const others = Array.from({ length: 50 }, arriveAgain);
+  for (let turn = 0; turn < 5; turn += 1) await limits.begin("tenant");
+  expect(arrived).toBeLessThan(1000);
+  arrived = 20_000;
+  await Promise.all(others);
+});
+
 /** Transactions end when they are told to. */
 function createSlowDatabase() {
   const running: { readonly who: string; readonly end: () => void }[] = [];
