@@ -94,7 +94,8 @@ async function open(options: GatewayOptions & ProductOptions, opened: Opened) {
   const peerAddress = (env: unknown) => http.peerAddress(env);
 
   let isDraining = false;
-  const pings = { pingDatabase: () => ping(database), pingBroker: () => broker.ping() };
+  // A probe waits for no tenant's turn: a busy gateway is ready.
+  const pings = { pingDatabase: () => ping(ownDatabase), pingBroker: () => broker.ping() };
   const readiness = { isDraining: () => isDraining, check: createReadiness({ ...pings, log }) };
   const metrics = createPrometheusMetrics({
     openStreams: () => manager.streams.stats().members,
