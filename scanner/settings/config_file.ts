@@ -125,7 +125,9 @@ export function parseConfigFile(written: string, file: string): ConfigFile {
   const parsed = v.safeParse(configSchema, content);
   if (!parsed.success) {
     const lineOf = lineFinder(text);
-    throw new ContentError(parsed.issues.map((issue) => `${lineOf(issuePath(issue))}${explainIssue(issue)}`));
+    const problems = parsed.issues.map((issue) => `${lineOf(issuePath(issue))}${explainIssue(issue)}`);
+    // Only the first problems are shown, and these are the worst.
+    throw new ContentError(problems.sort((one, other) => Number(isOfSecret(other)) - Number(isOfSecret(one))));
   }
   const { $schema: _, defaults = {}, organizations, ...top }: Content = parsed.output as Content;
   const list = organizations ?? [];
@@ -146,9 +148,22 @@ export function parseConfigFile(written: string, file: string): ConfigFile {
   };
 }
 
+function isOfSecret(problem: string): boolean {
+  return problem.endsWith(noSecret);
+}
+
+/** Returns true for the form of a secret, and for what holds one or a member with the name of one. */
+function holdsSecret(value: unknown): boolean {
+  if (typeof value === "string") return secretForms.test(value);
+  if (typeof value !== "object" || value === null) return false;
+  return Object.entries(value).some(([name, inner]) => secretNames.test(name) || holdsSecret(inner));
+}
+
 function explainIssue(issue: v.BaseIssue<unknown>): string {
   const path = issuePath(issue);
   const name = path.at(-1);
+  // A secret is refused as one also where it stands under an unknown key, or in place of a number.
+  if (holdsSecret(issue.path?.at(-1)?.value ?? issue.input)) return `${toPointer(path)}: ${noSecret}`;
   if (issue.expected === "never" && typeof name === "string") {
     const schema = path.length === 1 ? configSchema : path[0] === "defaults" ? defaultsSchema : organizationSchema;
     const unknown = `unknown key; ${adviceFor(name, Object.keys(schema.entries))}`;
