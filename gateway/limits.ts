@@ -1,7 +1,6 @@
 import type { Database } from "../drizzle/database.ts";
-import { databaseUnavailable } from "../drizzle/database_error.ts";
 import { AppError } from "../shared/app_error.ts";
-import { maxWaitMs, nextTurn, Turns } from "./turns.ts";
+import { nextTurn, Turns } from "./turns.ts";
 
 export interface LimitOptions {
   /** Memory of the process. Default: what a gateway needs. */
@@ -32,9 +31,6 @@ const defaultMemoryBytes = 1024 * 1_048_576;
 /** A quarter of it is the body of one report, or an export, and some pages of findings. */
 const leastBytes = 48 * 1_048_576;
 
-const lateTransaction = () =>
-  databaseUnavailable(new Error(`The transaction waited longer than ${maxWaitMs} ms for its turn`));
-
 /**
  * Everything of which a process has only so much, and how much of it one tenant may take, so that a tenant at its limits never makes
  * another's request fail (S6). docs/operate.md has the table.
@@ -51,10 +47,8 @@ export class Limits {
   /** Undefined: one tenant may have all of them. */
   readonly deliveries: DeliveryRate | undefined;
   readonly #transactions: Turns;
-  readonly #lookups = new Turns(maxLookups, maxLookups, lateTransaction);
-  readonly #starts = new Turns(maxStarts, maxStarts, () => {
-    return new AppError("unavailable", "The gateway is busy", { retryAfterSeconds: 2 });
-  });
+  readonly #lookups = new Turns(maxLookups);
+  readonly #starts = new Turns(maxStarts);
   /** The tenants of credentials that were valid, by their ends. */
   readonly #tenants = new Map<string, string>();
 
@@ -76,7 +70,7 @@ export class Limits {
     this.bodyBytes = shared(bytes, "bytes of bodies");
     if (options.tenantPercent !== 100) this.deliveries = new DeliveryRate(partOf(maxDeliveriesPerSecond));
     const transactions = maxConnections - maxLookups;
-    this.#transactions = new Turns(transactions, Math.max(1, partOf(transactions)), lateTransaction);
+    this.#transactions = new Turns(transactions, Math.max(1, partOf(transactions)));
   }
 
   /** Begins the account of a request, for its address or the tenant that its credential belonged to. Throws as `Limit.take` does. */

@@ -1,14 +1,13 @@
-import type { AppError } from "../shared/app_error.ts";
+import { AppError } from "../shared/app_error.ts";
 
 /** Longer than a burst takes, shorter than clients wait. */
-export const maxWaitMs = 2000;
+const maxWaitMs = 2000;
 
 const maxHolders = 10_000;
 
 /** Runs so much at a time, and so much of each holder. The rest waits, 2 s at most, and the holder whose turns cost least is next. */
 export class Turns {
   readonly #maxPerHolder: number;
-  readonly #toLate: () => AppError;
   readonly #waiting = new Map<string, Set<() => void>>();
   readonly #running = new Map<string, number>();
   readonly #costs = new Map<string, number>();
@@ -19,10 +18,9 @@ export class Turns {
   #leastCost = 0;
   #free: number;
 
-  constructor(max: number, maxPerHolder: number, toLate: () => AppError) {
+  constructor(max: number, maxPerHolder = max) {
     this.#free = max;
     this.#maxPerHolder = maxPerHolder;
-    this.#toLate = toLate;
   }
 
   async run<Result>(holder: string, work: () => Promise<Result>): Promise<Result> {
@@ -69,7 +67,7 @@ export class Turns {
       const giveUp = () => {
         if (!queue.delete(begin)) return;
         if (queue.size === 0) this.#waiting.delete(holder);
-        reject(this.#toLate());
+        reject(new AppError("unavailable", "The gateway is busy", { retryAfterSeconds: 2 }));
       };
       // After a long turn of the event loop, the answers that have come meanwhile are read first.
       const timer = setTimeout(() => nextTurn(giveUp), maxWaitMs);

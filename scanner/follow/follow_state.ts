@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import * as v from "valibot";
 import { makeDirectory, readText, writeWhole } from "../../command_line/files.ts";
-import { hasCode } from "../../shared/error_code.ts";
+import { hasCode, readProblem } from "../../shared/error_code.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import type { Reading } from "../okta/idp_client.ts";
 import type { ChangeLine, KnownFinding } from "./changes.ts";
@@ -69,9 +69,11 @@ export async function loadState(
   orgUrl: string,
   say: (text: string) => void,
 ): Promise<FollowState | null> {
-  const text = await readText(join(directory, stateFile), maxStateBytes).catch((error: unknown) => {
+  const file = join(directory, stateFile);
+  const text = await readText(file, maxStateBytes).catch((error: unknown) => {
     if (hasCode(error, "ENOENT")) return null;
-    if (hasCode(error, "EACCES", "EPERM", "EISDIR", "ENOTDIR")) throw error;
+    if (hasCode(error, "EACCES", "EPERM", "EISDIR", "ENOTDIR"))
+      throw new UsageError([`Cannot read --state ${JSON.stringify(file)}: ${readProblem(error)}`], { cause: error });
     return "";
   });
   if (text === null) return null;

@@ -1,11 +1,12 @@
 import { aDocument } from "../../support/org_policy_builder.ts";
-import { readFile, stat, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { catalog } from "../../../scanner/catalog/catalog.ts";
 import type { CheckResult } from "../../../shared/report.ts";
 import { followDecisions } from "../../../scanner/decisions/followed_decisions.ts";
 import { parseFailOn } from "../../../scanner/decisions/fail_on.ts";
+import { loadState } from "../../../scanner/follow/follow_state.ts";
 import { stigRuleNames } from "../../../shared/rule_names.ts";
 import { ownFolder } from "../../support/clean_up.ts";
 import { setUpOrg, startFollower } from "./followed_org.ts";
@@ -127,6 +128,9 @@ describe("a follower", () => {
     await second.finished;
     expect(second.said[0]).toMatch(/damaged/);
     expect(second.lines.length).toBeGreaterThan(28);
+    await rm(path);
+    await mkdir(path);
+    await expect(loadState(directory, "", () => {})).rejects.toThrow(/^Cannot read --state ".*": it is a directory/);
   });
 
   it("names both transactions on one policy, and none of another family", async () => {
