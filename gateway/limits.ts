@@ -206,6 +206,11 @@ export class RequestAccount {
   /** Bytes of the answer that wait for the client, until the response is closed. */
   takeAnswer(bytes: number): void {
     this.#take(this.#limits.unreadBytes, bytes);
+    this.chargeAnswer(bytes);
+  }
+
+  /** Counts the time that it takes to make so much of the answer. */
+  chargeAnswer(bytes: number): void {
     this.#limits.chargeAnswer(this.holder, bytes);
   }
 

@@ -1,11 +1,17 @@
+import type { RequestAccount } from "../limits.ts";
+
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /**
  * A stream that makes each slice of the pieces when the client has taken the one before: Deno keeps all that an unread answer was given
- * at once. An error breaks the answer off.
+ * at once. An error breaks the answer off. The account is charged for each piece.
  */
-export function pulledStream(pieces: AsyncIterable<Bytes>, sliceBytes = 256 * 1024): ReadableStream<Bytes> {
-  const slices = slicesOf(pieces, sliceBytes);
+export function pulledStream(
+  pieces: AsyncIterable<Bytes>,
+  account: RequestAccount,
+  sliceBytes = 256 * 1024,
+): ReadableStream<Bytes> {
+  const slices = slicesOf(pieces, account, sliceBytes);
   return new ReadableStream({
     async pull(controller) {
       const { done, value } = await slices.next();
@@ -18,8 +24,13 @@ export function pulledStream(pieces: AsyncIterable<Bytes>, sliceBytes = 256 * 10
   });
 }
 
-async function* slicesOf(pieces: AsyncIterable<Bytes>, sliceBytes: number): AsyncGenerator<Bytes> {
+async function* slicesOf(
+  pieces: AsyncIterable<Bytes>,
+  account: RequestAccount,
+  sliceBytes: number,
+): AsyncGenerator<Bytes> {
   for await (const bytes of pieces) {
+    account.chargeAnswer(bytes.length);
     for (let at = 0; at < bytes.length; at += sliceBytes) yield bytes.subarray(at, at + sliceBytes);
   }
 }

@@ -63,9 +63,10 @@ export function defineReportRoutes(scans: Resource): void {
         vary: "accept-encoding",
       };
       if (isKnown(c.req.header("if-none-match"), strong)) return c.body(null, 304, headers);
-      accountOf(c.req.raw).takeAnswer(heldBytes);
+      const account = accountOf(c.req.raw);
+      account.takeAnswer(heldBytes);
       const pieces = piecesOf(sizeBytes, (offset) => read((db) => selectPiece(db, id, offset)));
-      const stored = pulledStream(pieces, isGzip ? pieceBytes : inflatedAtOnceBytes);
+      const stored = pulledStream(pieces, account, isGzip ? pieceBytes : inflatedAtOnceBytes);
       const body = isGzip ? stored : stored.pipeThrough(new DecompressionStream("gzip"));
       const init = {
         headers: { ...headers, "content-type": "application/json", ...(isGzip && { "content-encoding": "gzip" }) },

@@ -107,9 +107,10 @@ function tenantRoutes(dependencies: FeatureDependencies, { retentionDays }: Keep
       "was cut. API keys are listed without what they are, and the audit trail stays here.",
     answers: { 200: answer("application/x-ndjson", v.string(), "The tenant"), ...wasDeleted },
     handle: async ({ c, principal, read }) => {
-      accountOf(c.req.raw).takeAnswer(heldBytes);
+      const account = accountOf(c.req.raw);
+      account.takeAnswer(heldBytes);
       const tenant = await read(selectTenant);
-      return c.body(pulledStream(encoded(exportTenant(read, tenant, nowMs()))), 200, {
+      return c.body(pulledStream(encoded(exportTenant(read, tenant, nowMs())), account), 200, {
         "content-type": "application/x-ndjson",
         "content-disposition": `attachment; filename="tenant-${principal.tenantId}.ndjson"`,
       });
