@@ -107,8 +107,8 @@ const settings: readonly PasswordSetting[] = [
     more: [
       'DISA: "If Okta Services rely on external directory services for user sourcing, this check is not applicable". A directory\'s policy ' +
         "is `not_applicable`, and the others decide. If one of them does not comply and a directory is in use, the result is MANUAL " +
-        "(`needs_review`). If the document says `user_sourcing` directory, it is `not_applicable` while a directory is in use, whatever the " +
-        "policies say. A Read-Only Administrator does not see directories that are apps.",
+        "(`needs_review`). If the document says `user_sourcing` directory, it is `not_applicable` while a directory is in use, also where " +
+        "a policy does not comply. A Read-Only Administrator does not see directories that are apps.",
       "Not covered: the 15 minutes in the title, which are not an Okta setting and not in DISA's steps.",
       "Left to a person: that the directory locks its own accounts. If an account exists that Okta masters, this is a finding; else " +
         "attest the rule as Not Applicable.",

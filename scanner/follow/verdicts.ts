@@ -117,8 +117,8 @@ export function createVerdicts(plan: FollowPlan, parts: FollowParts, saved: Foll
 }
 
 /**
- * Each finding of a check, with the one that was known of it, and those that are gone. While a list is missing its resources
- * are not gone: each becomes MANUAL with the reason, so that its history goes on.
+ * Pairs each finding of a check with the known one of the same fingerprint, and adds the findings that are gone. While a list cannot
+ * be read, its resources are not gone: each becomes MANUAL with the reason, so that its history goes on.
  */
 export function compareWithKnown(
   known: readonly KnownFinding[],

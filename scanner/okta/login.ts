@@ -48,7 +48,7 @@ export class Login {
   readonly #nonces: Record<"GET" | "POST", string | null> = { GET: null, POST: null };
   #token: AccessToken | null = null;
   #renewal: Promise<AccessToken> | null = null;
-  /** Those that tokens are requested with: after an `invalid_scope` the ones that are granted. */
+  /** The scopes that a token is requested with. After an `invalid_scope`, only the granted ones. */
   #scopes: readonly string[];
   #earlyRenewals = 0;
   /** How far the provider's clock is ahead; null until it has found our time wrong, because a `Date` header may be a cache's. */

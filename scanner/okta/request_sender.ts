@@ -248,7 +248,7 @@ export class RequestSender {
     return this.#options.clock.nowMs() < refusedUntilMs ? givenUp : null;
   }
 
-  /** After a transient failure: true when the wait for another attempt is over, false when there is none. */
+  /** Waits after a transient failure. Resolves with true when the next attempt may begin, with false when no attempt is left. */
   async #waitsForRetry(endpoint: Endpoint, failures: number, result: Result): Promise<boolean> {
     const { clock, signal, trace } = this.#options;
     const isResponse = !(result instanceof NetworkError);
@@ -287,7 +287,7 @@ function responseOf(result: Result): ReceivedResponse {
   return result;
 }
 
-/** A path with the values of its query hidden, except of those that select and page openly. */
+/** Hides the values of a path's query, except those of the parameters that select, sort and bound a list. */
 function tracedPath(path: string): string {
   return path.replaceAll(/([?&](?!(?:expand|limit|sortOrder|type)=)[^=&]+=)[^&]*/g, "$1…");
 }

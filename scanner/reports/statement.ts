@@ -162,7 +162,7 @@ export function listRules(
     reached: listed.filter((check) => !isInterrupted(check)),
     /** Rules that the scan did not reach before it was interrupted. */
     interrupted,
-    /** One line for all of them; empty when there are none. */
+    /** Names the interrupted rules in one line; empty without any. */
     interruptedLine:
       interrupted.length === 0
         ? ""

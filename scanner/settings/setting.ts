@@ -67,7 +67,7 @@ export function text<Value, Fallback = null>(
   return { form: "text", fallback: (fallback ?? null) as Fallback, flag, help, ...own, read };
 }
 
-/** Several texts: separated by commas in a flag or a variable, in the file also a list. `parse` is given those that are not empty. */
+/** Several texts: separated by commas in a flag or a variable, in the file also a list. `parse` gets the texts without the empty ones. */
 export function list<Value, Fallback = null>(
   flag: string | null,
   help: string,

@@ -28,7 +28,7 @@ export async function clientIdInConfig(file: string, orgUrl: string): Promise<st
   return typeof found?.["client_id"] === "string" ? found["client_id"] : null;
 }
 
-/** The file, and its text; null: there is none. */
+/** Reads the configuration file, with its text. Returns null where no file exists. */
 async function openConfig(file: string) {
   if (!existsSync(file)) return null;
   const source = { option: "--config", file, maxBytes: maxConfigBytes };

@@ -165,7 +165,7 @@ async function readOpenApi(assets: Fetcher | undefined): Promise<unknown> {
   return JSON.parse(new TextDecoder().decode(document));
 }
 
-/** Reads a file that was deployed with the Worker, the live page's or the document; null: there is none. */
+/** Reads a file of the live page, or the document, as deployed with the Worker. Returns null for a file that was not. */
 async function readAsset(assets: Fetcher | undefined, path: string): Promise<Uint8Array<ArrayBuffer> | null> {
   const response = await assets?.fetch(new Request(new URL(path, "https://assets.internal/")));
   if (response?.status === 200) return new Uint8Array(await response.arrayBuffer());
