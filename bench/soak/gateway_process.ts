@@ -1,17 +1,21 @@
 import { request } from "undici";
-import { startGateway } from "../servers.ts";
+import { gatewayCommands, startGateway, type GatewayVariant } from "../servers.ts";
 
-/** `scanstream serve` in a separate process, and what it says of itself. */
+/** A gateway in a separate process, and what it says of itself. */
 export type GatewayProcess = Awaited<ReturnType<typeof startGatewayProcess>>;
 
 /** Lines that no run may log: errors, secrets (a JWT, a stream token, an API key), and Node's own, which are warnings and stacks. */
 const complaint = String.raw`^[^{]|"level":"(error|fatal)"|eyJ[A-Za-z0-9_-]{20,}|scs_\w+_\w{20,}`;
 
 /** Resolves once it listens. */
-export async function startGatewayProcess(environment: Readonly<Record<string, string>>, cwd: string) {
+export async function startGatewayProcess(
+  environment: Readonly<Record<string, string>>,
+  cwd: string,
+  on: GatewayVariant = "node",
+) {
   // Its whole log is more than this process should read.
   const redirect = `2> >(grep -E --line-buffered '${complaint}' >&2)`;
-  const gateway = await startGateway({ env: environment, cwd, redirect });
+  const gateway = await startGateway({ command: gatewayCommands[on](), env: environment, cwd, redirect });
   return {
     ...gateway,
     /** The complaints in its log. */

@@ -6,7 +6,7 @@ import { freePort } from "../../test/support/free_port.ts";
 import { startEdgeBackends } from "../../test/support/edge_backends.ts";
 import { temporaryFolder } from "../../test/support/temporary_folder.ts";
 import type { Attack } from "./attacks.ts";
-import { startNginx } from "../servers.ts";
+import { startNginx, type GatewayVariant } from "../servers.ts";
 import { startGatewayProcess } from "./gateway_process.ts";
 import { useAsVictim, type GatewayUse } from "./victim.ts";
 
@@ -18,8 +18,7 @@ const hostileTenants = 3;
 /** Three tenants attack a gateway behind the shipped proxy, with one attack after the other, and a fourth one uses it. Resolves with what was not held. */
 export async function runAttacks(
   attacks: readonly Attack[],
-  seconds: number,
-  log: (line: string) => void,
+  { on, seconds, log }: { readonly on: GatewayVariant; readonly seconds: number; readonly log: (line: string) => void },
 ): Promise<readonly string[]> {
   await using opened = new AsyncDisposableStack();
   const folder = opened.use(await temporaryFolder()).path;
@@ -29,7 +28,7 @@ export async function runAttacks(
   // Past the networks that can be broken: they are part of this process, and take its time.
   const direct = { ...processEnvironment, DATABASE_URL: database.appUrl, REDIS_URL: redis.url };
   // One proxy more, so that each tenant has its own address.
-  const gateway = await startGatewayProcess({ ...direct, TRUSTED_PROXY_HOPS: "2" }, folder);
+  const gateway = await startGatewayProcess({ ...direct, TRUSTED_PROXY_HOPS: "2" }, folder, on);
   opened.defer(async () => void (await gateway.stop()));
   const proxy = await startShippedProxy(gateway.url, folder);
   opened.defer(async () => void (await proxy.stop()));
