@@ -34,7 +34,8 @@ export async function storeFindings(
   await scanStore.updateOpen(db, scanId, { updatedAt: sql`now()` });
   // A statement may not write the same row twice, and the last one counts.
   const rows = new Map(given.map((finding) => [finding.fingerprint, toRow(tenantId, finding)]));
-  await db.execute(replaceRows(findings, [...rows.values()], ["tenant_id", "scan_id", "fingerprint"]));
+  if (rows.size > 0)
+    await db.execute(replaceRows(findings, [...rows.values()], ["tenant_id", "scan_id", "fingerprint"]));
   return [];
 }
 
