@@ -1,6 +1,6 @@
 import type { Database } from "../drizzle/database.ts";
 import { AppError } from "../shared/app_error.ts";
-import { nextTurn, Turns } from "./turns.ts";
+import { afterReading, Turns } from "./turns.ts";
 
 export interface LimitOptions {
   /** Memory of the process. Default: what a gateway needs. */
@@ -24,6 +24,8 @@ const maxStarts = 2;
 const bytesOfStart = 16_384;
 /** The cost of a full page of a list; longer answers are sent as they are stored. */
 const maxStartsOfAnswer = 16;
+/** After such an answer a tenant has one transaction at a time: answers that come together delay those to everybody else. */
+const largeAnswerBytes = 131_072;
 const maxCredentials = 10_000;
 /** Chunks that are written to streams: a write to a socket costs 4 to 5 µs. */
 const maxDeliveriesPerSecond = 200_000;
@@ -86,7 +88,7 @@ export class Limits {
     return new Promise((begun, late) => {
       const start = () => {
         begun();
-        return new Promise<void>(nextTurn);
+        return new Promise<void>(afterReading);
       };
       this.#starts.run(holder, start).catch(late);
     });
@@ -95,6 +97,7 @@ export class Limits {
   /** Counts the time that it takes to make an answer. */
   chargeAnswer(holder: string, bytes: number): void {
     this.#starts.charge(holder, Math.min(bytes / bytesOfStart, maxStartsOfAnswer));
+    this.#transactions.limitToOne(holder, bytes > largeAnswerBytes);
   }
 
   /** Requests with the credential are the tenant's from their arrival. It authorizes nobody. */

@@ -11,6 +11,8 @@ export class Turns {
   readonly #waiting = new Map<string, Set<() => void>>();
   readonly #running = new Map<string, number>();
   readonly #costs = new Map<string, number>();
+  /** Holders that have one turn at a time. */
+  readonly #single = new Set<string>();
   /**
    * The cost of the holder that was last in turn, with which new holders begin. It rises a little with each turn: otherwise new ones that
    * arrive without end would always come first.
@@ -42,13 +44,20 @@ export class Turns {
     this.#costs.set(holder, this.#costOf(holder) + cost);
   }
 
+  /** From now on the holder has one turn at a time, or as many as each may. */
+  limitToOne(holder: string, isLimited: boolean): void {
+    if (!isLimited) this.#single.delete(holder);
+    else if (this.#single.size < maxHolders) this.#single.add(holder);
+  }
+
   /** A holder that was quiet has no more than the others have left. */
   #costOf(holder: string): number {
     return Math.max(this.#leastCost, this.#costs.get(holder) ?? 0);
   }
 
   #hasTurn(holder: string): boolean {
-    return this.#free > 0 && (this.#running.get(holder) ?? 0) < this.#maxPerHolder;
+    const max = this.#single.has(holder) ? 1 : this.#maxPerHolder;
+    return this.#free > 0 && (this.#running.get(holder) ?? 0) < max;
   }
 
   #begin(holder: string): void {
@@ -70,7 +79,7 @@ export class Turns {
         reject(new AppError("unavailable", "The gateway is busy", { retryAfterSeconds: 2 }));
       };
       // After a long turn of the event loop, the answers that have come meanwhile are read first.
-      const timer = setTimeout(() => nextTurn(giveUp), maxWaitMs);
+      const timer = setTimeout(() => afterReading(giveUp), maxWaitMs);
       queue.add(begin);
     });
   }
@@ -80,16 +89,22 @@ export class Turns {
     const running = (this.#running.get(holder) ?? 0) - 1;
     if (running > 0) this.#running.set(holder, running);
     else this.#running.delete(holder);
-    const next = this.#nextHolder();
-    if (next === undefined) return;
-    const [name, queue] = next;
+    // More than one where a holder may have more again.
+    while (this.#free > 0) {
+      const next = this.#nextHolder();
+      if (next === undefined) return;
+      this.#beginWaiting(...next);
+    }
+  }
+
+  #beginWaiting(holder: string, queue: Set<() => void>): void {
     const [begin] = queue;
     if (begin !== undefined) queue.delete(begin);
-    if (queue.size === 0) this.#waiting.delete(name);
-    const cost = this.#costOf(name);
-    this.charge(name, 1);
+    if (queue.size === 0) this.#waiting.delete(holder);
+    const cost = this.#costOf(holder);
+    this.charge(holder, 1);
     this.#leastCost = cost + 1 / (this.#waiting.size + 1);
-    this.#begin(name);
+    this.#begin(holder);
     begin?.();
   }
 
@@ -106,13 +121,28 @@ export class Turns {
   }
 }
 
-interface Immediates {
+interface Runtime {
   readonly setImmediate?: (callback: () => void) => unknown;
+  readonly Deno?: object;
 }
 
-/** The callback runs after all of a turn's input was read: `setImmediate`; where a runtime has none, a timer. */
+/** The callback runs after this turn of the event loop: `setImmediate`; a timer where a runtime has none. */
 export function nextTurn(callback: () => void): void {
-  const { setImmediate: immediate } = globalThis as Immediates;
+  const { setImmediate: immediate } = globalThis as Runtime;
   if (immediate === undefined) setTimeout(callback, 0);
   else immediate(callback);
+}
+
+/** For so long, sockets may go unread on Deno. */
+const unreadMs = 2;
+let readAtMs = 0;
+
+/** As `nextTurn`, and all sockets are read soon. Deno reads none while a hundred immediates follow each other, and all before a timer. */
+export function afterReading(callback: () => void): void {
+  const isDeno = (globalThis as Runtime).Deno !== undefined;
+  if (!isDeno || performance.now() - readAtMs < unreadMs) return nextTurn(callback);
+  setTimeout(() => {
+    readAtMs = performance.now();
+    callback();
+  }, 0);
 }

@@ -1,3 +1,5 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import { afterAll, expect, test } from "vitest";
 import { denoContract } from "../contract/contract.ts";
 import {
@@ -10,6 +12,7 @@ import {
   openStuckReader,
   send,
 } from "../contract/harness.ts";
+import { denoProgram } from "../support/runtime_programs.ts";
 import { startDenoGateway } from "../support/server_process.ts";
 import { describeGateway, smallBounds, startEdgeGateway, testLeaving } from "./edge_gateway.ts";
 
@@ -54,6 +57,26 @@ test("S6: a reader that reads nothing is closed, its place is free once it has l
     return again.status === 200;
   }, "its place is free");
   expect((await small.stop()).code).toBe(0);
+});
+
+test("S6: between the turns of tenants who wait, all sockets are read", async () => {
+  const script = `
+    import { connect, createServer } from "node:net";
+    import { afterReading } from "${new URL("../../gateway/turns.ts", import.meta.url)}";
+    let [turns, echoes] = [0, 0];
+    const takeTurn = () => { turns += 1; afterReading(takeTurn); };
+    createServer((socket) => socket.pipe(socket)).listen(0, "127.0.0.1", function () {
+      const socket = connect(this.address().port, "127.0.0.1", takeTurn);
+      socket.on("data", () => {
+        echoes += 1;
+        if (echoes < 50) return void socket.write(".");
+        console.log(turns / echoes);
+        Deno.exit();
+      });
+      socket.write(".");
+    });`;
+  const { stdout } = await promisify(execFile)(denoProgram(), ["eval", script]);
+  expect(Number(stdout)).toBeLessThan(10);
 });
 
 testLeaving(() => gateway, startDenoGateway, "a second signal");

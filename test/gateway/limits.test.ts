@@ -114,11 +114,12 @@ function createSlowDatabase() {
     transact: ({ tenantId: id, holder }) => run(holder ?? id),
     close: async () => {},
   };
-  const limited = new Limits(ofStreams).limitDatabase(database);
+  const limits = new Limits(ofStreams);
+  const limited = limits.limitDatabase(database);
   const settings = { role: null, access: "read" } as const;
   const transact = (given: Pick<TransactionSettings, "tenantId" | "holder">) =>
     limited.transact({ ...settings, ...given }, async () => {});
-  return { running, transact };
+  return { limits, running, transact };
 }
 
 test("a tenant runs a quarter of the transactions, tenants take turns, and lookups have places of their own", async () => {
@@ -136,6 +137,17 @@ test("a tenant runs a quarter of the transactions, tenants take turns, and looku
   ended?.end();
   await expect.poll(() => running.length).toBe(15);
   expect(running[14]?.who).toBe("a");
+});
+
+test("after a large answer a tenant has one transaction at a time, and after a small one four", async () => {
+  const { limits, running, transact } = createSlowDatabase();
+  limits.chargeAnswer("a", 1_000_000);
+  for (let n = 0; n < 20; n += 1) transact({ tenantId: "a" }).catch(() => {});
+  transact({ tenantId: "b" }).catch(() => {});
+  await expect.poll(() => running.map(({ who }) => who)).toEqual(["a", "b"]);
+  limits.chargeAnswer("a", 1000);
+  running[0]?.end();
+  await expect.poll(() => running.length).toBe(6);
 });
 
 test("transactions that took nobody's place do not set a tenant back", async () => {
