@@ -64,12 +64,16 @@ test("S6: between the turns of tenants who wait, all sockets are read", async ()
     import { connect, createServer } from "node:net";
     import { afterReading } from "${new URL("../../gateway/turns.ts", import.meta.url)}";
     let [turns, echoes] = [0, 0];
-    const takeTurn = () => { turns += 1; afterReading(takeTurn); };
+    const takeTurn = () => {
+      turns += 1;
+      for (const startMs = performance.now(); performance.now() < startMs + 1;);
+      afterReading(takeTurn);
+    };
     createServer((socket) => socket.pipe(socket)).listen(0, "127.0.0.1", function () {
       const socket = connect(this.address().port, "127.0.0.1", takeTurn);
       socket.on("data", () => {
         echoes += 1;
-        if (echoes < 50) return void socket.write(".");
+        if (echoes < 20) return void socket.write(".");
         console.log(turns / echoes);
         Deno.exit();
       });
