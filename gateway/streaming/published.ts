@@ -67,17 +67,14 @@ export async function storeBatch(
   }
   const fresh = events.slice(next - first);
   if (fresh.length === 0) return { stored: 0, more: [] };
-  // Together, because each round trip to the database delays the producer.
-  const [, returned] = await Promise.all([
-    takeNumbers(tx, channel, producer, fresh.length),
-    onPublish(tx, fresh, name),
-  ]);
+  const returned = await onPublish(tx, fresh, name);
   const of = `onPublish of the feature "${name.prefix}"`;
   const more = mapResult(of, "a list of events of the tenant, or []", returned, (event) => {
     const named = parseChannelName(event.channel);
     if (named?.tenantId !== name.tenantId) throw new TypeError(`${event.channel} is not a channel of the tenant`);
     return { channel: event.channel, event: encodeChannelEvent(named, event.type, event.payload) };
   });
+  await takeNumbers(tx, channel, producer, fresh.length);
   const messages: Message[] = [];
   // The channels are locked in the order of their names, so that no two batches wait for each other.
   const byChannel = [...Map.groupBy(more, (event) => event.channel)].sort(([one], [other]) => (one < other ? -1 : 1));
