@@ -1,11 +1,11 @@
 import { decide, defineCheck, type FindingDraft } from "./check.ts";
 import { entriesOf, type Evidence, type JsonList } from "../evidence/artifacts.ts";
 import { notCovered, withDocument, type Comparison } from "../org_policy/comparison.ts";
-import type { OrgPolicy } from "../org_policy/document.ts";
+import { citationOf, restsOn, type OrgPolicy } from "../org_policy/document.ts";
 import { coverageOf, readAddressRange, type AddressRange } from "./parsing/address_ranges.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { explicitActivityOf, unknownActivity } from "./parsing/activity.ts";
-import { Subject, withCause, withPartialCoverage } from "./evaluating/finding_drafts.ts";
+import { Subject, withCause, withNote, withPartialCoverage } from "./evaluating/finding_drafts.ts";
 import { readList, readText, readTexts, readWord, showValue } from "./parsing/fields.ts";
 import { listTexts, nameOf, sortBy, sortTexts } from "./parsing/names.ts";
 import { isSystem } from "./parsing/whole_list.ts";
@@ -33,7 +33,8 @@ export const networkZoneBlockAnonymizedProxies = defineCheck({
       "PASS: with an attestation or the organization's document. One ACTIVE zone of usage BLOCKLIST and type DYNAMIC_V2 whose " +
         "`ipServiceCategories.include` holds ALL_ANONYMIZERS or ALL_IP_SERVICES, with nothing excluded and not narrowed by `asns` or " +
         "`locations`. Okta keeps this zone up to date.",
-      "A static list, which is only as good as its maintenance, single categories and legacy zones are MANUAL (`needs_review`).",
+      "A static list, which is only as good as its maintenance, single categories and legacy zones are MANUAL (`needs_review`). Where the " +
+        "document says `okta_managed`, a static list alone is FAIL.",
       'Left to a person: "If the CSSP has provided a list of anonymizers to block, verify the "IP Block list" is configured with them." ' +
         "The addresses of DefaultExemptIpZone bypass every blocklist: where it has any, the finding names them, and no document makes the " +
         "result a PASS.",
@@ -62,15 +63,18 @@ export const networkZoneBlockAnonymizedProxies = defineCheck({
   },
   evaluate({ network_zones: zones }, { orgPolicy }) {
     const draft = judgeZones(zones);
-    // A person compares blocklists by address with the CSSP's list, unless the organization's document has it.
-    const isByAddress = draft.status === "FAIL" || (draft.status === "MANUAL" && draft.reason === "needs_review");
-    const isListed = typeof orgPolicy?.anonymizers === "object";
-    const open = isByAddress && isListed ? new Subject(null, expected).pass(draft.actual, uncovered) : draft;
-    const compared = withDocument(open, orgPolicy, ({ anonymizers }) =>
-      compareAnonymizers(anonymizers, entriesOf(zones)),
-    );
+    const listed = entriesOf(zones);
+    // A person compares blocklists by address with the CSSP's list, unless the organization's document has it, or says that there is none.
+    const isByAddress = draft.status === "MANUAL" && draft.reason === "needs_review";
+    if (orgPolicy?.anonymizers === "okta_managed" && isByAddress && !listed.some(isOktasList)) {
+      const note = `${citationOf(orgPolicy)} says that Okta's own list is to be blocked`;
+      return [{ ...withNote(failed(listed, draft.actual), note), notes: { rests_on: restsOn(orgPolicy) } }];
+    }
+    const isListed = typeof orgPolicy?.anonymizers === "object" && (isByAddress || draft.status === "FAIL");
+    const open = isListed ? new Subject(null, expected).pass(draft.actual, uncovered) : draft;
+    const compared = withDocument(open, orgPolicy, ({ anonymizers }) => compareAnonymizers(anonymizers, listed));
     // No document lists the addresses that may bypass the blocklists.
-    const exempt = exemptZone(entriesOf(zones));
+    const exempt = exemptZone(listed);
     return [withPartialCoverage(compared, exempt && `Verify that no anonymizer is in the zone "${nameOf(exempt)}"`)];
   },
 });
@@ -111,10 +115,15 @@ function judgeZones(zones: Evidence<JsonList>): FindingDraft {
   if (unread !== undefined) return subject.unreadable(unread.actual);
   const partial = first("review");
   if (partial !== undefined) return subject.manual("needs_review", partial.actual);
-  const enhanced = zones.value.find(
+  return failed(zones.value, "no such zone");
+}
+
+/** Fails for want of the zone that Okta keeps up to date. */
+function failed(zones: JsonList, actual: string): FindingDraft {
+  const enhanced = zones.find(
     (zone) => zone["name"] === "DefaultEnhancedDynamicZone" || (isSystem(zone) && zone["type"] === "DYNAMIC_V2"),
   );
-  return withCause(org.fail("no such zone"), "zone", enhanced ?? {});
+  return withCause(new Subject(null, expected).fail(actual), "zone", enhanced ?? {});
 }
 
 /** The system zone whose addresses bypass blocklists, where it has any; null where it has none. Admins may rename it. */
@@ -132,6 +141,11 @@ function exemptZone(zones: JsonList): JsonObject | null {
 interface ZoneVerdict {
   readonly kind: "blocks" | "review" | "unreadable";
   readonly actual: string;
+}
+
+/** True for a zone that blocks, or may block, by a list that Okta keeps. */
+function isOktasList(zone: JsonObject): boolean {
+  return zone["type"] !== "IP" && judgeZone(zone) !== null;
 }
 
 /** Null for a zone that blocks no anonymizer. */

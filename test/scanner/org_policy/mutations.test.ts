@@ -143,6 +143,16 @@ testChanges([
   ["the document names another role", ({ policy }) => (hrEntry(policy).roles = ["Help Desk"]), { [O]: "FAIL" }],
 
   ["Okta's blocklist is off", ({ org }) => (blocklist(org).status = "INACTIVE"), { [X]: "FAIL" }],
+  [
+    "a list of the org's own stands in place of Okta's",
+    ({ org }) => (block(org, "203.0.113.0/24"), (blocklist(org).status = "INACTIVE")),
+    { [X]: "FAIL" },
+  ],
+  [
+    "Okta's blocklist leaves something out",
+    ({ org }) => (block(org, "203.0.113.0/24"), (blocklist(org).ipServiceCategories.exclude = ["GOOGLE_VPN"])),
+    { [X]: "needs_review" },
+  ],
   ["the document says nothing of anonymizers", ({ policy }) => delete policy.anonymizers, { [X]: open }],
   ["the document has ranges that no zone blocks", ({ policy }) => (policy.anonymizers = cssp), { [X]: "FAIL" }],
   [
@@ -297,3 +307,19 @@ test.each(["ACTIVE", "INACTIVE"])("ranges of the document are added by hand, wit
   const steps = byHand.flatMap((item) => manualSteps(item.check, [item], one.org));
   expect(steps.at(-1)).toMatch(/edit "IP Block list", add its ranges .*: none there for 203\.0\.113\.0\/24$/);
 });
+test("a list of the org's own in place of Okta's is closed by Okta's, which fix switches on", () => {
+  const one = fresh();
+  block(one.org, "203.0.113.0/24");
+  blocklist(one.org).status = "INACTIVE";
+  const results = judge(one);
+  const finding = results.find(({ vuln_id: id }) => id === X)?.findings[0];
+  expect(finding?.detail).toMatch(
+    /found 1 static entry in .*: "AC policy .* says that Okta's own list is to be blocked\.$/,
+  );
+  const [cause] = causesOf(results, one.org, sha256);
+  expect(cause?.change).toMatch(
+    /^In the zone "DefaultEnhancedDynamicZone": set "Enhanced dynamic zone blocklist" .* Active/,
+  );
+  expect(planFixes(results, one.org)).toMatchObject({ byHand: [], resources: [{ type: "okta_network_zone" }] });
+});
+
