@@ -33,7 +33,7 @@ export const userInactivityAutomationEnabled = defineCheck({
     { parameters, orgPolicy },
   ): readonly (DirectoryEvidence | "built_in_groups" | "automation_groups")[] => {
     const drafts = judgeAutomations(policies, criteriaOf(parameters, [groups]));
-    const directory = directoryEvidenceFor(drafts, orgPolicy);
+    const directory = directoryEvidenceFor(drafts, orgPolicy, mayFail);
     const [passing] = drafts.filter((draft) => draft.status === "PASS");
     if (passing === undefined) return directory;
     if (groups === undefined) return [...directory, "built_in_groups"];
@@ -82,10 +82,15 @@ export const userInactivityAutomationEnabled = defineCheck({
     const drafts = judgeAutomations(policies, criteriaOf(parameters, [builtIn, named]));
     const unread = builtIn?.state === "missing" ? builtIn.detail : undefined;
     return drafts.map((draft) =>
-      unlessDirectory("uncovered" in draft ? withNote(draft, unread) : draft, directory, orgPolicy),
+      unlessDirectory("uncovered" in draft ? withNote(draft, unread) : draft, directory, orgPolicy, mayFail),
     );
   },
 });
+
+/** An automation that cannot be read is not known to comply, and where a directory is in use the rule may be the directory's. */
+function mayFail({ status, resource, ...draft }: FindingDraft): boolean {
+  return status === "FAIL" || (resource !== null && "reason" in draft && draft.reason === "unreadable");
+}
 
 function criteriaOf(
   parameters: ParameterValues | undefined,

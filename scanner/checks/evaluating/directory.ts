@@ -109,9 +109,13 @@ export function directoryOfPolicy(policy: JsonObject): Field<string> {
 export function directoryEvidenceFor(
   drafts: readonly FindingDraft[],
   policy: OrgPolicy | undefined,
+  mayFail: (draft: FindingDraft) => boolean = isFail,
 ): readonly DirectoryEvidence[] {
-  const isAsked = policy?.user_sourcing === "directory" || drafts.some(({ status }) => status === "FAIL");
-  return isAsked ? directoryEvidence : [];
+  return policy?.user_sourcing === "directory" || drafts.some(mayFail) ? directoryEvidence : [];
+}
+
+function isFail({ status }: FindingDraft): boolean {
+  return status === "FAIL";
 }
 
 /**
@@ -122,8 +126,9 @@ export function unlessDirectory(
   draft: FindingDraft,
   artifacts: Pick<CollectedArtifacts, DirectoryEvidence>,
   policy: OrgPolicy | undefined,
+  mayFail = isFail,
 ): FindingDraft {
-  const [asked] = directoryEvidenceFor([draft], policy);
+  const [asked] = directoryEvidenceFor([draft], policy, mayFail);
   if (asked === undefined) return draft;
   const { actual } = draft;
   const subject = new Subject(draft.resource, draft.expected);
@@ -133,7 +138,8 @@ export function unlessDirectory(
     const draft = subject.noting(note).manual("not_applicable", `${actual}, and ${source.what}`);
     return { ...draft, notes: { rests_on: restsOn(policy) } };
   }
-  if (draft.status !== "FAIL") return draft;
+  const isInQuestion = source.kind === "in_use" && policy?.user_sourcing === undefined && mayFail(draft);
+  if (draft.status !== "FAIL" && !isInQuestion) return draft;
   if (source.kind === "none" && source.hidesApps) return { ...draft, note: hiddenApps };
   if (source.kind === "none")
     return policy?.user_sourcing === "directory"
@@ -143,8 +149,8 @@ export function unlessDirectory(
   if (source.kind === "unreadable")
     return subject.manual("unreadable", `${actual}, and what this version cannot read, ${source.found}`);
   if (policy?.user_sourcing === undefined) {
-    const note =
-      "if accounts exist that Okta masters, this is a finding; if none does, attest the rule as Not Applicable";
+    const work = draft.status === "FAIL" ? "this is a finding" : "look at it in the Admin Console";
+    const note = `if accounts exist that Okta masters, ${work}; if none does, attest the rule as Not Applicable`;
     return subject.noting(note).manual("needs_review", `${actual}, and ${source.what}`);
   }
   const note = `${citationOf(policy)} says that Okta masters accounts`;

@@ -123,6 +123,15 @@ describe("a directory that sources users", () => {
     expect(outcomeOf(judge([], evidence))).toBe(outcome);
   });
 
+  test.each([
+    ["in use", obtained([aDirectory()]), "needs_review"],
+    ["none", obtained([anApp()]), "unreadable"],
+  ])("%s, beside an automation that cannot be read", (_, apps, outcome) => {
+    const result = judge([[set(anAutomation(), `${inactivity}.unit`, "MONTHS"), [anAction()]]], { apps });
+    expect(outcomeOf(result)).toBe(outcome);
+    expect(result.detail).toContain('the inactivity unit "MONTHS"');
+  });
+
   test("is named with what shows it", () => {
     const { detail } = judge([], {
       apps: obtained([aDirectory()]),
