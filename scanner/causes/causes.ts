@@ -50,7 +50,9 @@ function objectOfFinding({ resource: { type, id, name } }: Finding): ChangeableO
 
 /** Change that closes a rule's findings, in one sentence without its end. */
 function changeOf(object: ChangeableObject, result: CheckResult, finding: Finding): string {
-  if (isDeparture(finding)) return `In ${object.where}: change it to ${finding.expected}`;
+  // The owner of a token cannot be changed.
+  const step = result.check === ownersOfTokens ? "move its application to a token of" : "change it to";
+  if (isDeparture(finding)) return `In ${object.where}: ${step} ${finding.expected}`;
   return `${openingOf(object, result)} ${stepOf(object, result, finding)}`;
 }
 
@@ -63,6 +65,7 @@ function openingOf({ type, where, isBuiltIn }: ChangeableObject, { check }: Chec
 }
 
 const zonesOfApps = "application_authentication_policy_network_zone_enforced";
+const ownersOfTokens = "apitoken_not_super_admin";
 
 /** The last step in the Admin Console, by the organization's own value where it has one. */
 function stepOf(

@@ -158,8 +158,13 @@ function judgePolicy(policyId: string, policies: Policies): FindingDraft {
       : judgeRules(subject, rules, policies.zones);
   // A policy's own rules can prove a FAIL, but no PASS, if other evidence is missing.
   if (verdict.status === "PASS" && policies.missing !== null) return subject.missing(policies.missing);
-  const draft = { ...verdict, actual: `${verdict.actual}, in the policy "${policies.nameOfId(policyId) ?? policyId}"` };
+  const draft = { ...verdict, actual: inPolicy(verdict.actual, policyId, policies) };
   return draft.status === "FAIL" ? { cause: { type: "policy", id: policyId }, ...draft } : draft;
+}
+
+/** Names the policy, which is what has to be changed. */
+function inPolicy(found: string, policyId: string, { nameOfId }: Pick<Policies, "nameOfId">): string {
+  return `${found}, in the policy "${nameOfId(policyId) ?? policyId}"`;
 }
 
 /** Compares the zones of an app's rules with the document's. Thousands of apps may share one policy, and one entry. */
@@ -178,7 +183,14 @@ function createComparison(
   );
   const names = Map.groupBy(listed, nameOf);
   const usesOf = memoize((id: string) => policyZoneUse(entriesOf(rulesOf(id)), { accessPath, zones, everyone: null }));
-  const comparisonOf = memoize((entry: AppEntry) => memoize((id: string) => compareZones(entry, usesOf(id), zones)));
+  const comparisonOf = memoize((entry: AppEntry) =>
+    memoize((id: string): Comparison => {
+      const compared = compareZones(entry, usesOf(id), zones);
+      return compared.kind === "departs"
+        ? { ...compared, found: inPolicy(compared.found, id, { nameOfId }) }
+        : compared;
+    }),
+  );
   return (app) => {
     const policyId = accessPolicyId(app);
     if (typeof policyId !== "string") return notCovered;

@@ -130,8 +130,11 @@ function judgeCertificate(
   );
   // ISO 8601 in UTC sorts as text.
   const invalid = all.find(({ valid_from: from, valid_to: to }) => evaluatedAt < from || evaluatedAt > to);
-  if (certificate !== null && invalid === undefined && orgPolicy?.certificate_authorities !== undefined)
-    return withDocument(trusted, orgPolicy, (policy) => compareAuthorities(all, policy));
+  const outdated = invalid && ` with a certificate valid only from ${invalid.valid_from} to ${invalid.valid_to}`;
+  if (certificate !== null && orgPolicy?.certificate_authorities !== undefined) {
+    const compared = withDocument(trusted, orgPolicy, (policy) => compareAuthorities(all, policy));
+    return outdated === undefined || compared.status === "FAIL" ? compared : review(outdated);
+  }
   if (!namesApprovedIssuer(issuer, approved)) return review("");
   if (certificate === null) return subject.unreadable(`the certificate of the issuer "${issuer}"`);
   if (!namesApprovedIssuer(certificate.issuer, approved)) {
@@ -140,8 +143,7 @@ function judgeCertificate(
   }
   const testing = [issuer, ...all.flatMap((one) => [one.issuer, one.subject])].find((name) => /\bJITC\b/i.test(name));
   if (testing !== undefined) return review(`, and "${testing}" is a test authority (JITC)`);
-  if (invalid === undefined) return trusted;
-  return review(` with a certificate valid only from ${invalid.valid_from} to ${invalid.valid_to}`);
+  return outdated === undefined ? trusted : review(outdated);
 }
 
 /** Compares the fingerprint of every certificate: a name proves nothing. */

@@ -200,6 +200,11 @@ testChanges([
     ({ org }) => (idp(org).certificate.value.valid_to = "2026-01-01T00:00:00.000Z"),
     { [C]: "needs_review" },
   ],
+  [
+    "another certificate has expired",
+    ({ org }) => Object.assign(idp(org).certificate.value, { sha256: "b", valid_to: "2026-01-01T00:00:00.000Z" }),
+    { [C]: "FAIL" },
+  ],
   ["a fingerprint has colons and capitals", ({ policy }) => spellFirst(policy.certificate_authorities), {}],
   ["an approved certificate names no DOD", ({ org }) => (idp(org).certificate.value.issuer = "CN=Agency CA"), {}],
   ["the document says nothing of certificates", ({ policy }) => delete policy.certificate_authorities, { [C]: open }],
@@ -247,6 +252,28 @@ test("a departure tells two certificates of one name apart", () => {
   one.policy.certificate_authorities = [];
   const unlisted = judge(one).find((result) => result.vuln_id === C)?.findings[0];
   expect(unlisted?.expected).toMatch(/^the certificates of nobody, as /);
+});
+
+test("an approved certificate that has expired is shown as that, whatever its issuer's name", () => {
+  const one = fresh();
+  Object.assign(idp(one.org).certificate.value, { issuer: "CN=Agency CA", valid_to: "2026-01-01T00:00:00.000Z" });
+  const finding = judge(one).find((result) => result.vuln_id === C)?.findings[0];
+  expect(finding?.actual).toMatch(/with a certificate valid only from .* to 2026-01-01T00:00:00.000Z$/);
+});
+
+test("a departure names the policy of an app, and what can be changed of a token", () => {
+  const one = fresh();
+  one.policy.apps = [{ app: "*", zones_allowed: ["LegacyIpZone"] }];
+  hrEntry(one.policy).owner = "x@practice.example";
+  const results = judge(one);
+  const ofApp = results
+    .find(({ vuln_id: id }) => id === A)
+    ?.findings.find(({ resource }) => resource.name === "Timekeeping");
+  expect(ofApp?.actual).toBe('access allowed from "Office network", in the policy "STIG strong authentication"');
+  const changes = causesOf(results, one.org, sha256).map(({ change }) => change);
+  expect(changes).toContainEqual(
+    expect.stringMatching(/^In the API token "HR import": move its application to a token of the owner "x@practice/),
+  );
 });
 
 test("a FAIL says that the directory of the document is not there", () => {
@@ -298,15 +325,6 @@ test("the draft asks a person for the source of users, and leaves out zones that
   expect([sourcing, sessions, tokens.map((entry: Json) => entry.zones)]).toEqual(["", undefined, [[], []]]);
 });
 
-test.each(["ACTIVE", "INACTIVE"])("ranges of the document are added by hand, with Okta's list %s", (status) => {
-  const one = fresh();
-  blocklist(one.org).status = status;
-  one.policy.anonymizers = cssp;
-  const { byHand, resources } = planFixes(judge(one), one.org);
-  expect([resources, byHand.map(({ check }) => check.rule.vuln_id)]).toEqual([[], [X]]);
-  const steps = byHand.flatMap((item) => manualSteps(item.check, [item], one.org));
-  expect(steps.at(-1)).toMatch(/edit "IP Block list", add its ranges .*: none there for 203\.0\.113\.0\/24$/);
-});
 test("a list of the org's own in place of Okta's is closed by Okta's, which fix switches on", () => {
   const one = fresh();
   block(one.org, "203.0.113.0/24");
@@ -323,3 +341,12 @@ test("a list of the org's own in place of Okta's is closed by Okta's, which fix 
   expect(planFixes(results, one.org)).toMatchObject({ byHand: [], resources: [{ type: "okta_network_zone" }] });
 });
 
+test.each(["ACTIVE", "INACTIVE"])("ranges of the document are added by hand, with Okta's list %s", (status) => {
+  const one = fresh();
+  blocklist(one.org).status = status;
+  one.policy.anonymizers = cssp;
+  const { byHand, resources } = planFixes(judge(one), one.org);
+  expect([resources, byHand.map(({ check }) => check.rule.vuln_id)]).toEqual([[], [X]]);
+  const steps = byHand.flatMap((item) => manualSteps(item.check, [item], one.org));
+  expect(steps.at(-1)).toMatch(/edit "IP Block list", add its ranges .*: none there for 203\.0\.113\.0\/24$/);
+});
