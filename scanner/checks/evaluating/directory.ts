@@ -140,21 +140,22 @@ export function unlessDirectory(
   }
   const isInQuestion = source.kind === "in_use" && policy?.user_sourcing === undefined && mayFail(draft);
   if (draft.status !== "FAIL" && !isInQuestion) return draft;
-  if (source.kind === "none" && source.hidesApps) return { ...draft, note: hiddenApps };
-  if (source.kind === "none")
+  if (source.kind === "none" && !source.hidesApps)
     return policy?.user_sourcing === "directory"
       ? withNote(draft, `no directory is in use, although ${citationOf(policy)} says that one masters every account`)
       : draft;
+  // Then it does not matter which directories there are.
+  if (policy?.user_sourcing === "okta" || policy?.user_sourcing === "both") {
+    const note = `${citationOf(policy)} says that Okta masters accounts`;
+    return { ...draft, note, notes: { ...draft.notes, rests_on: restsOn(policy) } };
+  }
+  if (source.kind === "none") return { ...draft, note: hiddenApps };
   if (source.kind === "missing") return { ...subject.missing(source.evidence), actual };
   if (source.kind === "unreadable")
     return subject.manual("unreadable", `${actual}, and what this version cannot read, ${source.found}`);
-  if (policy?.user_sourcing === undefined) {
-    const work = draft.status === "FAIL" ? "this is a finding" : "look at it in the Admin Console";
-    const note = `if accounts exist that Okta masters, ${work}; if none does, attest the rule as Not Applicable`;
-    return subject.noting(note).manual("needs_review", `${actual}, and ${source.what}`);
-  }
-  const note = `${citationOf(policy)} says that Okta masters accounts`;
-  return { ...draft, note, notes: { ...draft.notes, rests_on: restsOn(policy) } };
+  const work = draft.status === "FAIL" ? "this is a finding" : "look at it in the Admin Console";
+  const note = `if accounts exist that Okta masters, ${work}; if none does, attest the rule as Not Applicable`;
+  return subject.noting(note).manual("needs_review", `${actual}, and ${source.what}`);
 }
 
 const hiddenApps = "the administrator role of this run cannot see a directory that exists only as an app";

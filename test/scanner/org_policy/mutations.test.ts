@@ -240,6 +240,15 @@ testChanges([
     { "V-273188": "not_applicable", "V-273189": "not_applicable" },
   ]),
   ["Okta masters accounts beside a directory", (one) => useDirectory(one, "both", 10), { "V-273189": "FAIL" }],
+  [
+    "Okta masters accounts, and nobody knows of a directory",
+    (one) => {
+      useDirectory(one, "okta", 10);
+      one.org.saml_idps = { state: "missing", reason: "missing_scope", detail: "refused", partial: null };
+      app(one.org, "Timekeeping").features = [];
+    },
+    { "V-273189": "FAIL" },
+  ],
 ]);
 
 test("a departure tells two certificates of one name apart", () => {
