@@ -108,7 +108,7 @@ function describeApps(apps: Evidence<JsonList>): SeenApps {
     const plural = kind === "directory" ? "directories" : kind?.replace(/^(service )?app/, "$&s");
     return `${found.length} ${found.length === 1 ? kind : plural}, ${listTexts(found.map((app) => `"${nameOf(app)}"`))}`;
   });
-  const note = `left out, because nobody signs in there: ${sortTexts(kinds).join("; ")}`;
+  const note = `others are left out, because nobody signs in there: ${sortTexts(kinds).join("; ")}`;
   const part = `the ${length} ${length === 1 ? "app" : "apps"} that the administrator role of this run sees`;
   return { part: areAllAppsSeen(apps) ? null : part, ...(kinds.length > 0 && { note }) };
 }

@@ -63,7 +63,7 @@ export const signonDodWarningBannerConfigured = defineCheck({
     const others = otherBrands(pages);
     const unseen = entriesOf(pages).filter(isUnseen);
     const names = listTexts(unseen.map(({ brand }) => `"${nameOf(brand)}"`));
-    const note = `left out, because no domain shows their pages: ${names}`;
+    const note = `others are left out, because no domain shows their pages: ${names}`;
     const drafts = judgeList(pages, {
       expected,
       judgeItem: (branded) => (isUnseen(branded) ? null : closeSubdomain(judgeBrand(branded, others), orgPolicy)),

@@ -42,7 +42,7 @@ export function judgeSessionPolicies(
   });
   const unruled = entriesOf(whole).filter(isWithoutRules);
   const names = listTexts(unruled.map(({ policy }) => `"${nameOf(policy)}"`));
-  const note = `left out, because Okta does not consider policies without active rules: ${names}`;
+  const note = `others are left out, because Okta does not consider policies without active rules: ${names}`;
   const drafts = judgeList(whole, {
     expected,
     judgeItem(item) {

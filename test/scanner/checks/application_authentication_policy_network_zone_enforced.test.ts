@@ -71,7 +71,7 @@ describe("apps that nobody signs in to", () => {
     const finding = findings.find(({ resource }) => resource.id === "0oaOne");
     expect(finding?.status).toBe(isLeftOut ? undefined : "FAIL");
     for (const { detail } of findings)
-      expect(detail.includes("left out, because nobody signs in there: 1 ")).toBe(isLeftOut);
+      expect(detail.includes("others are left out, because nobody signs in there: 1 ")).toBe(isLeftOut);
   });
 
   test("apps that nobody signs in to are counted and named by kind; inactive ones are not", () => {
