@@ -68,7 +68,7 @@ export const applicationAuthenticationPolicyNetworkZoneEnforced = defineCheck({
     // Thousands of apps may share one policy.
     const judgeOnce = memoize((policyId: string) => judgePolicy(policyId, policies));
     const compare = createComparison(policies, entriesOf(apps), context.orgPolicy);
-    const hidden = seen.part === null ? null : `Only ${seen.part} were evaluated`;
+    const hidden = seen.part === null ? null : `No app was evaluated but ${seen.part}`;
     return judgeList(apps, {
       expected,
       judgeItem(app) {

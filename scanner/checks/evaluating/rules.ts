@@ -192,8 +192,8 @@ class RuleEvaluation {
         // Groups that cannot be read may be everybody.
         const isByGroup = conditions.every((name) => name === "people");
         const withoutGroup = isByGroup ? missingEveryone(this.#criteria.groups, rule) : null;
-        const unless = withoutGroup ? `, unless the rule is for the group Everyone: ${withoutGroup.detail}` : "";
-        return `Rule "${nameOf(rule)}" has conditions (${conditions.join(", ")}); users who match no earlier rule reach ${weak}${unless}`;
+        const unless = withoutGroup ? `, unless it is for the group Everyone: ${withoutGroup.detail}` : "";
+        return `Rule "${nameOf(rule)}" has conditions (${conditions.join(", ")})${unless}; users who match no earlier rule reach ${weak}`;
       }
       if (others.some((other) => isSure(other) && this.#conditionsOf(other).length === 0)) return null;
     }

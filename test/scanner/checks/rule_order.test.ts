@@ -101,6 +101,8 @@ describe("a rule that denies, with conditions that cannot be read, is MANUAL bef
       const allowed = judge(mfa, [strict({ conditions: forEveryone }), lastRule()], found);
       expect([denied.reason, allowed.reason]).toEqual([reason, "partly_automated"]);
       for (const { detail } of [denied, allowed]) expect(detail).toContain(said);
+      if (said !== "")
+        expect(allowed.detail).toMatch(/\(people\), unless it is for the group Everyone: .*; users who match/);
       expect(judge(mfa, [denies(forEveryone), next], found).status).toBe("PASS");
     }
   });
