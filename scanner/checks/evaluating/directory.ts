@@ -81,7 +81,8 @@ function ifReadable<Value>(field: Field<Value>, decide: (value: Value) => boolea
 }
 
 export function isOktasOwn(app: JsonObject): boolean {
-  return /^(saasure|okta_(?!org2org))/.test(readText(app, "name").value ?? "");
+  // `flow` is Okta Workflows OAuth.
+  return /^(saasure$|flow$|okta_(?!org2org))/.test(readText(app, "name").value ?? "");
 }
 
 /**

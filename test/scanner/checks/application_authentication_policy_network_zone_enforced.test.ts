@@ -106,7 +106,9 @@ describe("a list of apps", () => {
   test("names the policy to change, the zones with their addresses, and Okta's own apps", () => {
     const access_policies = obtained([{ id: "rst1", name: "Any two factors" }]);
     const apps = [adminConsoleApp, dashboardApp, anApp()];
-    const { findings } = judge(apps, { rst1: good.rstOpen }, { access_policies });
+    const workflows = anApp({ id: "0oaFlow", name: "flow", label: "Okta Workflows OAuth" });
+    const { findings } = judge([...apps, workflows], { rst1: good.rstOpen }, { access_policies });
+    expect(findings).toHaveLength(4);
     for (const { status, detail, resource } of findings) {
       expect(status).toBe("FAIL");
       expect(detail).toContain('in the policy "Any two factors"');
