@@ -16,15 +16,23 @@ export const standardStream = "-";
 
 /** Reads a file (or pipe; `-` is stdin), and no more of it than that. Rejects with `FileContentError`, or as Node's own reading does. */
 async function readBytes(path: string, maxBytes: number): Promise<Buffer> {
+  if (path !== standardStream) return unpacked(await readAll(createReadStream(path), maxBytes), maxBytes);
+  standardInput ??= readAll(process.stdin, maxBytes);
+  return unpacked(await standardInput, maxBytes);
+}
+
+/** Kept, because it can be read once: `report --fresh` needs its decisions twice, and so do several organizations. */
+let standardInput: Promise<Buffer> | null = null;
+
+async function readAll(input: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
-  const input = path === standardStream ? process.stdin : createReadStream(path);
-  for await (const chunk of input as AsyncIterable<Buffer>) {
+  for await (const chunk of input) {
     size += chunk.byteLength;
     if (size > maxBytes) throw new FileContentError(`it is too large: expected ${sizeText(maxBytes)} at most`);
     chunks.push(chunk);
   }
-  return unpacked(Buffer.concat(chunks), maxBytes);
+  return Buffer.concat(chunks);
 }
 
 /** Evidence and reports of kept runs are compressed. */

@@ -68,26 +68,33 @@ export interface Criteria<Given extends Settings = Settings> extends Rules {
   readonly checklist: Checklist | null;
 }
 
-/** Reads what the command takes of it; the rest is empty. Throws `UsageError` for a setting or a file that cannot be used. */
+/**
+ * Reads what the command takes of it; the rest is empty. `startedAt` is that of evidence, which may be a kept run itself. Throws
+ * `UsageError` for a setting or a file that cannot be used.
+ */
 export async function readCriteria<Given extends Settings>(
   settings: Given,
-  orgUrl: string,
+  { orgUrl, startedAt }: { readonly orgUrl: string; readonly startedAt?: string },
   io: CommandIo,
 ): Promise<Criteria<Given>> {
   const rules = await readRules(settings, orgUrl, io);
   const checklist = await readChecklist(settings.checklist, rules.revision);
-  const decisions = await openDecisions(settings, { names: rules.names, orgUrl }, io);
+  const decisions = await openDecisions(settings, { names: rules.names, orgUrl, startedAt }, io);
   return { ...rules, settings, io, checklist, decisions };
 }
 
-/** The decisions of files and gateway; `--baseline last` is the report of the newest run. */
+/** The decisions of files and gateway; `--baseline last` is the report of the newest run before the evidence. */
 async function openDecisions(
   { decisions, baseline, decisionsFromGateway }: Settings,
-  { names: rules, orgUrl }: { readonly orgUrl: string } & Pick<Rules, "names">,
+  {
+    names: rules,
+    orgUrl,
+    startedAt,
+  }: { readonly orgUrl: string; readonly startedAt: string | undefined } & Pick<Rules, "names">,
   io: CommandIo,
 ): Promise<Decisions> {
   const isLast = baseline?.file === lastRun;
-  const [last] = isLast ? await listRuns(orgUrl) : [];
+  const [last] = isLast ? await listRuns(orgUrl, startedAt) : [];
   if (isLast && last === undefined) writeLines(io, `${baseline.option} last: no earlier run of ${orgUrl} is kept`);
   const ofRun = last === undefined ? null : { option: `${baseline?.option ?? ""} last`, file: last.report };
   const sources = { decisions, baseline: isLast ? ofRun : baseline };

@@ -54,7 +54,7 @@ export async function collectCommand(flags: Flags, io: CommandIo): Promise<numbe
   const { saveArtifacts: target, quiet: isQuiet } = settings;
   if (target === null)
     throw new UsageError(["--save-artifacts FILE is missing: expected a file for the evidence, or - for stdout"]);
-  const criteria = await readCriteria(settings, settings.connection.orgUrl, io);
+  const criteria = await readCriteria(settings, settings.connection, io);
   const { checks, revision, orgPolicy } = criteria;
   const signer = await readSigning(settings);
   if (target.file !== standardStream) await requireWritable({ file: target });
@@ -97,7 +97,7 @@ async function prepareScan(settings: ConnectedSettings, io: CommandIo, progress:
     throw new UsageError([`${evidenceFile.option} -: stdout already has the report. Name a file, or use collect`]);
   }
   const streamConfig = settings.isStreamed ? readStreamConfig(io.env) : null;
-  const criteria = await readCriteria(settings, orgUrl, io);
+  const criteria = await readCriteria(settings, { orgUrl }, io);
   const target = await readReportTarget(settings, io);
   const { checks, revision } = criteria;
   const benchmark = revision.benchmark.id;

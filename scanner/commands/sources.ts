@@ -67,7 +67,7 @@ const reportWithId = v.object({ scan: v.object({ id: v.string() }) });
 /** Scans the organization, and keeps the run: whole, so that every other command can use it. */
 async function scanNow(settings: ConnectedSettings, io: CommandIo): Promise<Source> {
   const all = { ...settings, check: null, exclude: [], severity: [] };
-  const criteria = await readCriteria(all, settings.connection.orgUrl, io);
+  const criteria = await readCriteria(all, settings.connection, io);
   const scan = await scanOrg(criteria, newProgress(settings, io));
   if (scan.status === "cancelled") io.interrupted.throwIfAborted();
   const text = JSON.stringify(scan.document);
@@ -113,7 +113,8 @@ export function evaluateSource(
 /** The report on evidence by the settings and decisions of now, with what writes it. Throws `UsageError`. */
 export async function reportOn(source: Source, io: CommandIo) {
   const { settings, document, text, id } = source;
-  const criteria = await readCriteria(settings, document.scan.org_url, io);
+  const { org_url: orgUrl, started_at: startedAt } = document.scan;
+  const criteria = await readCriteria(settings, { orgUrl, startedAt }, io);
   const target = await readReportTarget(settings, io);
   const report = toReport(evaluateSource(source, criteria, io), criteria, { text, ...(id !== null && { id }) });
   return { report, run: { ...criteria, target } };

@@ -27,15 +27,19 @@ export function keptHosts(): Promise<readonly string[]> {
   return foldersIn(runsFolder);
 }
 
-/** Paths of evidence and report of the runs of an organization, newest first; null: of the only organization that has runs. */
-export async function listRuns(orgUrl: string | null) {
+/**
+ * Paths of evidence and report of the runs of an organization, newest first; null: of the only organization that has runs. Given a time,
+ * those that began before it.
+ */
+export async function listRuns(orgUrl: string | null, before?: string) {
   const hosts = orgUrl === null ? await keptHosts() : [hostName(orgUrl)];
   const [host, ...others] = hosts;
   if (others.length > 0)
     throw new UsageError([`Runs of several organizations are kept, ${hosts.join(", ")}: choose one with --org-url`]);
   if (host === undefined) return [];
   const times = await timesIn(join(runsFolder, host));
-  return times.toReversed().map((time) => {
+  const earlier = before === undefined ? times : times.filter((time) => time < nameOf(before));
+  return earlier.toReversed().map((time) => {
     const folder = join(runsFolder, host, time);
     return { evidence: join(folder, evidenceName), report: join(folder, reportName) };
   });

@@ -74,6 +74,20 @@ test("collect writes the evidence to stdout and evaluate reads it from stdin, wh
   expect((JSON.parse(stdout) as Report).checks).toHaveLength(catalog.length);
 });
 
+test("report --fresh takes decisions from stdin, and compares with the run before its own", async () => {
+  const folder = await ownFolder();
+  const reportFresh = async () => {
+    const args = ["report", "--fresh", "--format", "json", "--baseline", "last", "--decisions", "-"];
+    const shell = `echo '{"decisions": []}' | "$@"`;
+    const { code, stdout, stderr } = await runCommand(args, { cwd: folder, env: readOnly.env, shell });
+    expect([code, stderr]).toEqual([0, expect.not.stringContaining("empty")]);
+    return JSON.parse(stdout) as Report;
+  };
+  const first = await reportFresh();
+  expect(first.baseline).toBeNull();
+  expect((await reportFresh()).baseline?.scan_id).toBe(first.scan.id);
+});
+
 describe("usage and configuration exit with 2", () => {
   test.each([
     [["scan", "--format", "table,json"], /--output/],
