@@ -42,18 +42,18 @@ export function createMonitorPublisher(
   let monitor: RegisteredMonitor | null = null;
   let update: MonitorUpdate = {};
   let last: MonitorUpdate = { status: "stopped" };
-  /** Times of the last change that the gateway had, and of the last one that was sent. */
+  /** Times of the last change that the gateway had, and of the last one that it stored in this process. */
   let lastChangeAt = "";
-  let sentAt = "";
+  let storedAt = "";
   const publisher = createQueuePublisher<NewChange>({
     kind: "monitor",
     gateway,
     queue: changes,
     heartbeatMs: options.heartbeatMs ?? Math.max(registration.interval_seconds, 20) * 1000,
     warn,
-    toEvent(change) {
-      if (change.cause !== "start") sentAt = change.seen_at;
-      return { type: "finding.updated", payload: toFindingUpdated(id, change) };
+    toEvent: (change) => ({ type: "finding.updated", payload: toFindingUpdated(id, change) }),
+    onStored({ cause, seen_at }) {
+      if (cause !== "start") storedAt = seen_at;
     },
     async register(signal) {
       monitor = await register(signal);
@@ -65,7 +65,7 @@ export function createMonitorPublisher(
       const body = { status: "running", ...update };
       const { last_change_at: at } = await gateway.ask("PATCH", path(), updatedSchema, { body, signal });
       // After a clock was set back, a later change has an earlier time.
-      const isRestored = (at ?? "") < lastChangeAt && at !== sentAt;
+      const isRestored = (at ?? "") < lastChangeAt && at !== storedAt;
       lastChangeAt = at ?? "";
       if (isRestored) onRestored();
     },

@@ -25,6 +25,8 @@ export interface PublishedResource<Item> {
   readonly heartbeatMs: number;
   readonly warn: (message: string) => void;
   readonly toEvent: (item: Item) => CheckedEvent;
+  /** Called for each item that the gateway has stored. */
+  readonly onStored?: (item: Item) => void;
   /** Resolves with its channel. */
   register(signal: AbortSignal): Promise<string>;
   /** Sends the present state: at each heartbeat, and when it was requested. */
@@ -124,7 +126,7 @@ export function createQueuePublisher<Item>(resource: PublishedResource<Item>) {
         }
         const isEnding = ending.signal.aborted;
         if (isEnding || kind === "scan") {
-          const problem = abandoned.signal.aborted ? "it does not answer" : problemOf(error);
+          const problem = error === abandoned.signal.reason ? "it does not answer" : problemOf(error);
           const what = isEnding ? "Stopped trying to reach the gateway" : `The ${kind} continues without its live view`;
           const lack = channel === null ? "registered" : "complete";
           return warn(`${what}; the ${kind} is not ${lack} at the gateway: ${problem}`);
@@ -161,7 +163,8 @@ export function createQueuePublisher<Item>(resource: PublishedResource<Item>) {
     try {
       await sendNumbered(items, (item, refusal) => {
         acknowledged.push(item);
-        if (refusal === null || ++refusedCount > maxRefusalWarnings) return;
+        if (refusal === null) return resource.onStored?.(item);
+        if (++refusedCount > maxRefusalWarnings) return;
         const rest = refusedCount === maxRefusalWarnings ? "; what else is not stored is not named" : "";
         warn(`${nameOf(resource.toEvent(item))} was not stored at the gateway: ${problemOf(refusal)}${rest}`);
       });

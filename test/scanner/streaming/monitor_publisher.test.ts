@@ -164,10 +164,16 @@ describe("createMonitorPublisher", () => {
       const before = updates();
       await expect.poll(updates).toBeGreaterThan(before + 1);
     }
+    // Nor with a change that the gateway refuses: it takes no check of another form.
+    const refused = aChange({ seen_at: "2026-11-22T12:30:00.000Z", check: "x".repeat(201) });
+    monitor.changed([aChange({ seen_at: "2026-11-22T12:00:00.000Z" }), refused]);
+    await expect.poll(() => monitor.warnings).toEqual([expect.stringContaining("was not stored")]);
+    const before = updates();
+    await expect.poll(updates).toBeGreaterThan(before + 1);
     expect(monitor.registrations).toEqual([null]);
     await gateway.owner("update monitors set last_change_at = null where id = $1", monitor.monitorId);
     await expect.poll(() => monitor.registrations).toEqual([null, null]);
-    expect(monitor.warnings).toEqual([]);
+    expect(monitor.warnings).toHaveLength(1);
   });
 
   test("a monitor that is deleted at the gateway goes on without it; a later process makes a new one under its id", async () => {

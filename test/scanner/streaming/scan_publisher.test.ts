@@ -211,6 +211,15 @@ describe("createScanPublisher", () => {
     expect(scan.warnings[0]).not.toContain("scs_");
   });
 
+  test("says at the end what the gateway answered, where it took nothing", async () => {
+    const busy: typeof fetch = async (input, init) =>
+      init?.method === "POST" ? new Response("busy", { status: 503 }) : fetch(input, init);
+    const scan = startScan({ send: busy, endTimeoutMs: 300 });
+    await expect.poll(() => scan.registered()).not.toBeNull();
+    await scan.end("completed", [aCheckResult()]);
+    expect(scan.warnings.at(-1)).toMatch(/^Stopped trying .* is not complete at the gateway: HTTP status 503/);
+  });
+
   test("a heartbeat's response cancels the scan; checks that were not evaluated are stored as reported", async () => {
     const scan = startScan({ heartbeatMs: 20 });
     await expect.poll(() => scan.registered()).not.toBeNull();
