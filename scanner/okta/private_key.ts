@@ -102,8 +102,10 @@ function quoted(texts: readonly string[]): readonly string[] {
 
 function parseJwkText(text: string, keyId: string | null): SigningKey {
   const json = parseJsonObject(text.replaceAll(/\\[rn]/g, "\n"));
-  if (json === null)
-    throw new PrivateKeyError("It starts like JSON, but is not well-formed, or is neither a JWK nor a JWKS");
+  if (json === null) {
+    if (text.startsWith("[")) throw new PrivateKeyError('It is a JSON list: expected one JWK, or {"keys": [...]}');
+    throw new PrivateKeyError("It starts like JSON, but is not well-formed: copy it whole, with its double quotes");
+  }
   const jwk = "keys" in json ? pickKey(json["keys"], keyId) : json;
   return parseJwk(jwk, keyId ?? kidOf(jwk));
 }

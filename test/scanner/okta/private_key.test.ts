@@ -148,8 +148,8 @@ test.each([
   ],
   ["a damaged JWK", JSON.stringify({ ...rsaJwk, p: "AAAA" }), ""],
   ["JSON of something else", '{"client_id":"x"}', '"kty" is missing'],
-  ["a JSON array", "[1]", "neither a JWK nor a JWKS"],
-  ["cut-off JSON", JSON.stringify(rsaJwk).slice(0, 400), "not well-formed"],
+  ["a JSON array", "[1]", "JSON list: expected one JWK"],
+  ["cut-off JSON", JSON.stringify(rsaJwk).slice(0, 400), "not well-formed: copy it whole"],
   ["a cut-off PEM", pkcs8.slice(0, 400), "no complete block"],
   ["a damaged PEM", damaged, ""],
   [
