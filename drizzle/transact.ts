@@ -143,6 +143,8 @@ async function transact<Result>(
       if (hasFailed || (await end()) === "ROLLBACK") throw new Error("Cannot commit: a statement has failed");
       return result;
     } catch (error) {
+      // Queries that `work` has not awaited may follow: behind the rollback they would be stored.
+      isOpen = false;
       // The answer does not matter: the error has undone everything.
       await (committed ?? (isBroken ? undefined : connection.execute("rollback")))?.catch(() => {});
       // The error of `begin` comes first: without it, the statement might not have failed.

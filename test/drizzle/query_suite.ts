@@ -5,6 +5,7 @@ import type { Database } from "../../drizzle/database.ts";
 import { DatabaseError } from "../../drizzle/database_error.ts";
 import { apiKeys, memberships, scans, tenants } from "../../drizzle/schema.ts";
 import { everyTenant, read, readOne, write, type TenantDatabase } from "../../drizzle/transactions.ts";
+import { pause } from "../../shared/abortable.ts";
 import { runSql } from "../support/watched_database.ts";
 import type { OpenDatabase } from "./open_databases.ts";
 import { type SeededTenant, seedTenant } from "./seed.ts";
@@ -150,6 +151,17 @@ export function describeQueries(driver: string, open: () => Promise<OpenDatabase
       await write(database, { tenantId: acme.id }, async (db) => resolve(db));
       const late = (await promise).select().from(scans);
       await expect(late).rejects.toMatchObject({ cause: { sqlState: "25000" } });
+      const insert = (db: TenantDatabase) => db.execute("insert into tenants (name) values ('late')");
+      let outcomes: Promise<readonly { readonly status: string }[]> = Promise.resolve([]);
+      const failed = write(database, everyTenant, async (db) => {
+        const fail = async () => db.execute("bogus");
+        const both = [fail(), fail().catch(() => insert(db))];
+        // Also while the rollback is on its way.
+        outcomes = Promise.allSettled([...both, pause(0, []).then(() => insert(db))]);
+        await Promise.all(both);
+      });
+      await expect(failed).rejects.toMatchObject({ sqlState: "42601" });
+      expect((await outcomes).map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
     });
 
     test("a refused statement is reported without a value in the message", async () => {
