@@ -45,10 +45,12 @@ function merge(byStig: Finding, byOwn: Finding | undefined, limits: Limits): Fin
     return { ...byOwn, stig_status: byStig.status };
   const isMet = byOwn?.status === "PASS" || byOwn?.automated === "PASS";
   if (byStig.status !== "FAIL" || !isMet) return byStig;
+  // A FAIL does not say the part that its own value leaves to a person.
+  const part = byOwn.status === "PASS" ? "" : ", as far as that is automated";
   return {
     ...byStig,
     waived: true,
-    waiver: { reason: `met by the organization's own ${limitsText(limits)}`, expires: null },
+    waiver: { reason: `met by the organization's own ${limitsText(limits)}${part}`, expires: null },
   };
 }
 

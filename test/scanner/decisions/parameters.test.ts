@@ -7,7 +7,14 @@ import type { ParameterValues } from "../../../scanner/checks/parameter.ts";
 import { obtained } from "../../../scanner/evidence/artifacts.ts";
 import { isHolding, isWaived, stateOf } from "../../../shared/rule_result.ts";
 import type { Attestation } from "../../../shared/report.ts";
-import { anAutomation, aPasswordPolicy, compliantArtifacts, evaluate, set } from "../../support/artifact_builders.ts";
+import {
+  anAction,
+  anAutomation,
+  aPasswordPolicy,
+  compliantArtifacts,
+  evaluate,
+  set,
+} from "../../support/artifact_builders.ts";
 import { compliantOrg, paths } from "../../support/compliant_org.ts";
 import { mapIdpClient } from "../../support/map_idp_client.ts";
 
@@ -83,6 +90,19 @@ describe("a value of the organization's own", () => {
     expect(judged(["ou = dod", "OU=eca"]).tailoring).toBeUndefined();
     expect(judged(["OU=PKI, OU=DoD"]).tailoring).toMatchObject({ effect: "stricter" });
     expect(judged(["OU=DoD", "O=Agency"]).tailoring).toMatchObject({ effect: "looser" });
+  });
+
+  test.each([
+    ["Everyone", "00gEveryone", ""],
+    ["others", "00g2", ", as far as that is automated"],
+  ])("is met by an automation for %s as far as the waiver says", (_, group, part) => {
+    const late = set(anAutomation(), "conditions.people.users.inactivity.number", 60);
+    const policy = set(late, "conditions.people.groups.include", [group]);
+    const user_lifecycle_policies = obtained([{ policy, rules: obtained([anAction()]) }]);
+    const artifacts = compliantArtifacts({ user_lifecycle_policies, automation_groups: obtained([]) });
+    const name = "user_inactivity_automation_35d_enabled";
+    const [finding] = evaluate(name, artifacts, { parameters: { user_inactivity_days: 60 } }).findings;
+    expect(finding?.waiver?.reason).toMatch(new RegExp(`so this is looser\\)${part}$`));
   });
 
   test("has the evidence collected that its verdict and the STIG's need", async () => {
