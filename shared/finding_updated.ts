@@ -30,6 +30,7 @@ export function toFindingUpdated(monitorId: string, change: NewChange): FindingU
     to: to?.status ?? null,
     to_reason: to?.reason ?? null,
     to_waived: change.to_waived,
+    advisory: change.advisory,
     waiver_reason: decision(change.waiver_reason),
     waiver_by: decision(change.waiver_by),
     waiver_expires: change.waiver_expires,

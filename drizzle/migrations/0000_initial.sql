@@ -81,6 +81,7 @@ CREATE TABLE "changes" (
 	"to_reason" text,
 	"from_waived" boolean NOT NULL,
 	"to_waived" boolean NOT NULL,
+	"advisory" boolean DEFAULT false NOT NULL,
 	"waiver_reason" text,
 	"waiver_by" text,
 	"waiver_expires" text,

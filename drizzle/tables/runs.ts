@@ -224,6 +224,8 @@ export const changes = pgTable(
     toReason: text("to_reason").$type<ManualReason>(),
     fromWaived: boolean("from_waived").notNull(),
     toWaived: boolean("to_waived").notNull(),
+    /** After it, the finding does not count for the check's status. */
+    advisory: boolean("advisory").notNull().default(false),
     ...ownDecisions(),
     expected: text("expected").notNull().default(""),
     actual: text("actual").notNull(),

@@ -61,7 +61,8 @@ export type ChangeFormat = "table" | "ndjson";
 /** One line of a table. */
 function changeText(line: ChangeLine, options: TextOptions): string {
   const { to, check, resource, cause } = line;
-  const after = verdict(to, line.to_waived, options);
+  const advice = line.advisory ? " (does not change the result of the rule)" : "";
+  const after = `${verdict(to, line.to_waived, options)}${advice}`;
   const moved = cause === "start" ? after : `${verdict(line.from, line.from_waived, options)} → ${after}`;
   const rule = options.ruleOf(check);
   const name =

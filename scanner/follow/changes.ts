@@ -49,8 +49,9 @@ export function isOfDecision({ from, to }: Move): boolean {
   return from !== null && to !== null && isSameVerdict(from, to);
 }
 
-function isSameVerdict(one: Verdict, other: Verdict): boolean {
-  return one.status === other.status && one.reason === other.reason;
+/** Also as much for the rule. */
+function isSameVerdict(one: KnownFinding, other: KnownFinding): boolean {
+  return one.status === other.status && one.reason === other.reason && one.advisory === other.advisory;
 }
 
 function isSameDecision(one: KnownFinding, other: KnownFinding): boolean {
@@ -98,6 +99,7 @@ export function toChangeLine(move: Move, { id, org_url, monitor_id, ...facts }: 
     to: toVerdict(to),
     from_waived: from?.waived ?? false,
     to_waived: to?.waived ?? false,
+    advisory: to?.advisory ?? false,
     ...(to?.own ?? ownDecisionsOf(null, null)),
     expected: shorten(expected, maxTextLength),
     actual: shorten(actual, maxTextLength),

@@ -28,8 +28,8 @@ export function keptHosts(): Promise<readonly string[]> {
 }
 
 /**
- * Paths of evidence and report of the runs of an organization, newest first; null: of the only organization that has runs. Given a time,
- * those that began before it.
+ * Paths of evidence and report of the runs of an organization, newest first; null: of the only organization that has runs. `before`: only
+ * runs that began earlier.
  */
 export async function listRuns(orgUrl: string | null, before?: string) {
   const hosts = orgUrl === null ? await keptHosts() : [hostName(orgUrl)];

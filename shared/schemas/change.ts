@@ -13,7 +13,7 @@ export const changeCauseSchema = v.picklist(
   "expected log, reconciliation, start, decision or org_policy",
 );
 
-const { check, fingerprint, resource_type: name, expected, actual, to_pass: toPass } = findingEntries;
+const { check, fingerprint, resource_type: name, expected, actual, to_pass: toPass, advisory } = findingEntries;
 /** A text of the provider's log, in which anything may be missing. */
 const provided = v.optional(v.nullable(text(0, 2048)), null);
 
@@ -52,6 +52,7 @@ const entries = {
   to: described(v.nullable(verdictSchema), "Null: the finding is gone"),
   from_waived: described(waived, "A waiver was in force before it"),
   to_waived: described(waived, "A waiver is in force after it"),
+  advisory: v.optional(advisory, false),
   expected: v.optional(expected, ""),
   actual,
   to_pass: v.optional(toPass, null),

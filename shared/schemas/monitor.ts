@@ -99,6 +99,7 @@ export const monitorEventSchemas = {
     to: described(v.nullable(statusSchema), "Null: the finding is gone"),
     to_reason: findingEntries.reason,
     to_waived: v.boolean(),
+    advisory: v.optional(findingEntries.advisory, false),
     ...exactOptionalEntries(ownDecisionEntries),
     rule_status: described(statusSchema, "Of the whole rule after it"),
     rule_reason: findingEntries.reason,

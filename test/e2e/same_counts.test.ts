@@ -36,6 +36,9 @@ for (const [profile, role] of [
   await write(`${profile}_limits.json`, { ...signed, limits });
   await write("org_policy.json", { ...draftOrgPolicy(document, aDocument.approved_on), ...signed });
 }
+const advised = JSON.parse(await read("compliant-super.json")) as Streaming;
+advised.artifacts.log_streams.value.push({ id: "0oa9", name: "Other", type: "aws_eventbridge", status: "PAUSED" });
+await write("advised.json", advised);
 const until = { by: "A. Person", expires: "2099-01-01" };
 await write("waivers.json", [{ check: "V-273195", reason: "accepted", ...until }]);
 await write("attestations.json", [
@@ -52,6 +55,7 @@ test.each<[what: string, evidence: string, options: readonly string[]]>([
   ["an organization", "typical-super", []],
   ["one that complies", "compliant-super", []],
   ["a role that sees less", "typical-read-only", []],
+  ["a finding that does not change the result of its rule", "advised", []],
   ["waivers", "typical-super", ["--decisions", "waivers.json"]],
   ["attestations", "typical-read-only", ["--decisions", "attestations.json"]],
   ["own limits", "compliant-super", ["--org-policy", "compliant_limits.json"]],
@@ -147,6 +151,10 @@ function ofSentence(text: string): StatusCounts {
 
 async function countIn(extension: string, pattern: RegExp): Promise<StatusCounts> {
   return ofWords([...(await read(`out/scan.${extension}`)).matchAll(pattern)].map(([, word]) => word));
+}
+
+interface Streaming {
+  readonly artifacts: { readonly log_streams: { readonly value: object[] } };
 }
 
 interface Hdf {

@@ -17,6 +17,7 @@ export function aChange(changes: Partial<NewChange> = {}): NewChange {
     to,
     from_waived: false,
     to_waived: false,
+    advisory: false,
     ...ownDecisionsOf(null, null),
     expected: "at most 15 minutes",
     actual: "120 minutes",

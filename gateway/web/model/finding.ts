@@ -66,7 +66,7 @@ export function toFinding(change: Change, scanned: Finding | undefined): Finding
     // A monitor does not say whether anything was evaluated: only a scan with the same result does.
     automated: isSameResult ? scanned.automated : null,
     to_pass: change.to_pass ?? scanned?.to_pass ?? null,
-    advisory: scanned?.advisory ?? false,
+    advisory: change.advisory,
     ownWaiver: toWaiver(change) ?? (change.to_waived ? gatewayWaiver : null),
     // Only a scan knows the answers of a checklist.
     ownAttestation: toAttestation(change) ?? (isSameResult && !isDecided ? scanned.ownAttestation : null),

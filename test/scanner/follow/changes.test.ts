@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { parseFailOn } from "../../../scanner/decisions/fail_on.ts";
 import { changeTexts } from "../../../scanner/follow/change_text.ts";
 import {
+  isMoved,
   isNewFailure,
   toExplanation,
   toChangeLine,
@@ -52,12 +53,13 @@ describe("isNewFailure", () => {
     [move(review, { ...review, attested: "PASS" }), "manual", false],
     [move(review, { ...review, attested: "FAIL" }), "fail", true],
     [move({}, { status: "FAIL", advisory: true }), "fail", false],
+    [move({ ...review, advisory: true }, review), "manual", true],
     [move({}, review), "manual", true],
     [move({ status: "FAIL" }, review), "manual", false],
     [move({}, notApplicable), "manual", false],
     [move(notApplicable, review), "manual", true],
   ])("%j with --fail-on %s: %s", (change, failOn, isNew) => {
-    expect(isNewFailure(change, parseFailOn(failOn), "medium")).toBe(isNew);
+    expect([isMoved(change), isNewFailure(change, parseFailOn(failOn), "medium")]).toEqual([true, isNew]);
   });
 });
 
