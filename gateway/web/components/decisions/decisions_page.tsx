@@ -119,7 +119,7 @@ export function DecisionsPage({ session, tenant }: { readonly session: Session; 
                       label="Withdraw"
                       disabled={isBusy}
                       title="Withdraw this decision?"
-                      text={`${checkTitle(decision.check)} The next scan with --decisions-from-gateway judges it by what it finds.`}
+                      text={`${checkTitle(decision.check)}. The next scan with --decisions-from-gateway judges it by what it finds.`}
                       confirm="Withdraw"
                       onConfirm={() => void withdraw(decision)}
                     />

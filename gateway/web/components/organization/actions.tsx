@@ -5,7 +5,7 @@ import { readReportFile, reportChoices, saveFile } from "../../model/report_file
 import type { Session } from "../../model/session.ts";
 import { hasEnded } from "../../model/tenant_state.ts";
 import { toScanPath } from "../../model/api.ts";
-import { Button, ConfirmButton, CopyButton, Problem } from "../basics.tsx";
+import { Button, ConfirmButton, Problem } from "../basics.tsx";
 import { useAction } from "../hooks.ts";
 
 interface ActionsProps {
@@ -62,24 +62,25 @@ export function Actions({ session: { api, caller }, scan, running, scanId }: Act
             </div>
           </>
         )}
-        <Button label="⋯" aria-label="More" popovertarget="more" />
-        <div id="more" popover="auto" class="menu stack">
-          <CopyButton label="Copy link" getText={() => location.href} />
-          {scan !== null && mayDo(caller, "decide") && (
-            <ConfirmButton
-              label="Delete scan…"
-              title="Delete this scan?"
-              text="Its findings and its report are deleted too. This cannot be undone. A scan that is still running stops."
-              confirm="Delete for good"
-              onConfirm={() =>
-                void run("delete the scan", async (signal) => {
-                  await api.send("DELETE", toScanPath(scan.id), { signal });
-                  location.hash = "#/";
-                })
-              }
-            />
-          )}
-        </div>
+        {scan !== null && mayDo(caller, "decide") && (
+          <>
+            <Button label="⋯" aria-label="More" popovertarget="more" />
+            <div id="more" popover="auto" class="menu stack">
+              <ConfirmButton
+                label="Delete scan…"
+                title={`Delete the scan of ${formatTime(Date.parse(scan.created_at))}?`}
+                text="Its findings and its report are deleted too. This cannot be undone. A scan that is still running stops."
+                confirm="Delete for good"
+                onConfirm={() =>
+                  void run("delete the scan", async (signal) => {
+                    await api.send("DELETE", toScanPath(scan.id), { signal });
+                    location.hash = "#/";
+                  })
+                }
+              />
+            </div>
+          </>
+        )}
       </div>
       {problem !== null && <Problem text={problem} />}
     </>

@@ -49,7 +49,7 @@ function progressText({ status, checks_done: done, checks_total: total }: Scan):
 /** The moment that is shown, and the progress of a scan that did not complete. */
 export function AsOf(props: { readonly scan: Scan | null; readonly day: string | null; readonly now: number }) {
   const { scan, day, now } = props;
-  if (scan === null) return <strong>{day === null ? "an earlier scan" : `as of ${day} (UTC)`}</strong>;
+  if (scan === null) return <strong>{day === null ? "an earlier scan" : `worst results of ${day} (UTC)`}</strong>;
   const { status, created_at: createdAt, ended_at: endedAt, client_id: client } = scan;
   const took = endedAt === null ? null : `took ${formatDuration(Date.parse(endedAt) - Date.parse(createdAt))}`;
   const facts = [took, revisionText(scan.benchmark), client === null ? null : `client ${client}`]

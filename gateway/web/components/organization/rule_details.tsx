@@ -179,9 +179,9 @@ const reasonWords: Readonly<Record<ManualReason, string>> = {
   provider_error: "Okta did not answer, or answered with an error",
   unreadable: "Okta's answer was not in a form that the check understands",
   interrupted: "The scan was interrupted before the check was evaluated",
-  not_applicable: "The check does not apply to this organization",
+  not_applicable: "The rule does not apply to this resource",
   needs_review: "The API shows too little to decide: a person has to review it",
   rule_changed: "This revision of the STIG words the rule in a new way: a person has to decide",
   not_automated: "scanstream has no check for this rule: a person has to decide",
-  partly_automated: "What the API shows meets the rule: a person verifies the rest",
+  partly_automated: "The API shows only a part of the rule: a person verifies the rest",
 };
