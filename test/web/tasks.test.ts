@@ -254,7 +254,7 @@ test("everything works with the keyboard; / searches, j and k go through the row
   await page.getByRole("dialog").waitFor({ state: "detached" });
   await page.keyboard.press("/");
   await page.keyboard.type("jk");
-  await page.getByText("No rule matches.").waitFor();
+  await page.getByRole("status").filter({ hasText: "No rule matches." }).waitFor();
 });
 
 test("the focus goes to what is next when a decision or a key that had it vanishes; resources have their names", async () => {

@@ -96,6 +96,23 @@ export function SearchField(props: {
   );
 }
 
+/** Says to everybody that a filter lets nothing through, and to screen readers how many it leaves. */
+export function FilterOutcome({
+  shown,
+  all,
+  noun,
+}: {
+  readonly shown: number;
+  readonly all: number;
+  readonly noun: string;
+}) {
+  return (
+    <p class={shown === 0 ? "fine" : "visually-hidden"} role="status">
+      {shown === 0 ? `No ${noun} matches.` : shown < all && `${shown} of ${countOf(all, noun)}`}
+    </p>
+  );
+}
+
 /** The place of a problem; screen readers hear it when it comes. */
 export function Problem({ text, id }: { readonly text: string | null; readonly id?: string }) {
   return (

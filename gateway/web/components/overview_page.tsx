@@ -15,10 +15,10 @@ import type { Session } from "../model/session.ts";
 import { hasEnded } from "../model/tenant_state.ts";
 import type { Tenant } from "../model/tenant_store.ts";
 import { isWatchProblem, watchText } from "../model/watch_state.ts";
-import { Button, CopyButton, Message, Problem, SearchField, Segments, Time } from "./basics.tsx";
+import { Button, CopyButton, FilterOutcome, Message, Problem, SearchField, Segments, Time } from "./basics.tsx";
 import { useAction } from "./hooks.ts";
 import { useTitle } from "./tab_mark.ts";
-import { NewsLine } from "./organization/news.tsx";
+import { Announcement, NewsLine } from "./organization/news.tsx";
 
 interface OverviewProps {
   readonly session: Session;
@@ -63,8 +63,9 @@ export function OverviewPage({ session, tenant, views }: OverviewProps) {
           choose={setNeedingOnly}
         />
       </header>
+      <Announcement news={news.map(({ item, view }) => ({ ...item, name: view.organization.name }))} />
       {shown.length > 0 && <OrganizationTable views={shown} tenant={tenant} nowMs={nowMs} />}
-      {shown.length === 0 && <p class="fine">No organization matches.</p>}
+      <FilterOutcome shown={shown.length} all={views.length} noun="organization" />
       {news.length > 0 && (
         <details class="card news-all">
           <summary>{`${countOf(news.length, "change")} since ${formatTime(sinceOf(tenant, nowMs))}`}</summary>

@@ -53,7 +53,7 @@ export function presentOf({ id, monitor_id: monitorId, last_scan_id: scanId }: O
   return { organizationId: id, monitorId, scanId, isPresent: true };
 }
 
-const shownDays = 90;
+export const shownDays = 90;
 const maxDays = 400;
 const maxChanges = 200;
 const retryEveryMs = 5000;
@@ -62,9 +62,11 @@ interface Source {
   readonly api: Api;
   readonly tenant: Pick<Tenant, "listen">;
   readonly onChange: () => void;
+  /** End of the scan whose results are shown: what came later is not their history. Default: now. */
+  readonly until?: string | null;
 }
 
-export function openOrganization({ api, tenant, onChange }: Source, target: OrganizationTarget) {
+export function openOrganization({ api, tenant, onChange, until = null }: Source, target: OrganizationTarget) {
   const { organizationId, monitorId, scanId, isPresent } = target;
   const closing = new AbortController();
   const { signal } = closing;
@@ -88,7 +90,7 @@ export function openOrganization({ api, tenant, onChange }: Source, target: Orga
     problem: null,
     async readHistory(check, signal) {
       if (organizationId === null) return null;
-      const [rule = null] = await listHistory(api, organizationId, { days: maxDays, check, signal });
+      const [rule = null] = await listHistory(api, organizationId, { days: maxDays, until, check, signal });
       return rule;
     },
   };
@@ -187,7 +189,7 @@ export function openOrganization({ api, tenant, onChange }: Source, target: Orga
     isStale = true;
     read();
     if (organizationId === null) return;
-    listHistory(api, organizationId, { days: shownDays, signal }).then(
+    listHistory(api, organizationId, { days: shownDays, until, signal }).then(
       (rules) => change({ history: new Map(rules.map((rule) => [rule.check, rule])) }),
       // The rows are complete without it.
       () => undefined,
@@ -223,13 +225,27 @@ function withoutStart(changes: readonly Change[]): readonly Change[] {
   return changes.filter(({ cause }) => cause !== "start");
 }
 
+interface HistoryQuery {
+  readonly days: number;
+  readonly until: string | null;
+  readonly check?: string;
+  readonly signal: AbortSignal;
+}
+
 async function listHistory(
   api: Api,
   organizationId: string,
-  { days, check, signal }: { readonly days: number; readonly check?: string; readonly signal: AbortSignal },
+  { days, until, check, signal }: HistoryQuery,
 ): Promise<readonly RuleHistory[]> {
-  const from = new Date(api.nowMs() - (days - 1) * dayMs).toISOString();
-  const query = { resolution: "day", from, limit: "200", ...(check !== undefined && { rule: check }) };
+  const toMs = until === null ? api.nowMs() : Date.parse(until);
+  const from = new Date(toMs - (days - 1) * dayMs).toISOString();
+  const query = {
+    resolution: "day",
+    from,
+    limit: "200",
+    ...(until !== null && { to: until }),
+    ...(check !== undefined && { rule: check }),
+  };
   const path = `${toOrganizationPath(organizationId)}/history`;
   const found: RuleHistory[] = [];
   for await (const page of api.pages(path, organizationHistorySchema, { query, signal })) {

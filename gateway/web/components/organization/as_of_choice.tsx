@@ -1,5 +1,6 @@
 import type { Scan } from "../../../../shared/schemas/scan.ts";
 import { dayMs, formatTime, toDay } from "../../model/format.ts";
+import { shownDays } from "../../model/organization_store.ts";
 import type { RulesView } from "../../model/route.ts";
 import { hasEnded } from "../../model/tenant_state.ts";
 
@@ -39,7 +40,7 @@ export function AsOfChoice({ scans, day, scanId, change, now }: AsOfChoiceProps)
         <span class="fine">or the day</span>
         <input
           type="date"
-          min={toDay(now - 89 * dayMs)}
+          min={toDay(now - (shownDays - 1) * dayMs)}
           max={toDay(now)}
           value={day ?? ""}
           onChange={({ currentTarget }) => change({ asOf: currentTarget.value === "" ? null : currentTarget.value })}

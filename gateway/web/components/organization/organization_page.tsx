@@ -73,7 +73,8 @@ export function OrganizationPage({ session, tenant, route }: OrganizationPagePro
 
 function findOrganization(tenant: Tenant, route: OrganizationPageProps["route"], named: Scan | null) {
   const { organizations, monitors } = tenant;
-  if (route.page === "organization") return organizations.find(({ id }) => id === route.id) ?? null;
-  const { org_url: orgUrl = null } = (route.page === "scan" ? named : monitors.get(route.id)) ?? {};
+  // A scan is shown under the organization that it scanned, no matter which one the address names.
+  if (route.page === "organization" && named === null) return organizations.find(({ id }) => id === route.id) ?? null;
+  const { org_url: orgUrl = null } = named ?? monitors.get(route.id) ?? {};
   return organizations.find(({ org_url: url }) => url === (orgUrl && originOf(orgUrl))) ?? null;
 }

@@ -3,11 +3,10 @@ import { isDay } from "../../../../shared/decisions/expiry.ts";
 import { stateOf } from "../../../../shared/rule_result.ts";
 import type { Organization } from "../../../../shared/schemas/organization.ts";
 import type { Scan } from "../../../../shared/schemas/scan.ts";
-import { checkTitle } from "../../model/check_catalog.ts";
 import { indexDecisions } from "../../model/decisions/decision_index.ts";
 import { formatOrg } from "../../model/format.ts";
 import { sinceOf, toView } from "../../model/needs_you.ts";
-import { byWhom, movedText, toNews } from "../../model/news.ts";
+import { toNews } from "../../model/news.ts";
 import { hasPresent, openOrganization, presentOf, type OrganizationTarget } from "../../model/organization_store.ts";
 import { mayDo } from "../../model/permissions.ts";
 import { toPlan } from "../../model/plan.ts";
@@ -23,7 +22,7 @@ import { useTitle } from "../tab_mark.ts";
 import { Actions } from "./actions.tsx";
 import { AsOfChoice } from "./as_of_choice.tsx";
 import { AsOf, Counts, Freshness, Running } from "./head.tsx";
-import { NewsLine } from "./news.tsx";
+import { Announcement, NewsLine } from "./news.tsx";
 import { PlanSection, PolicySection } from "./plan_section.tsx";
 import { RulesTable } from "./rules_table.tsx";
 
@@ -48,7 +47,8 @@ export function OrganizationView(props: OrganizationViewProps) {
   const { session, tenant, organization, scans, target, scan, isNow, view, change } = props;
   const { api, caller } = session;
   const now = api.nowMs();
-  const store = useStore((onChange) => openOrganization({ api, tenant, onChange }, target));
+  const until = isNow ? null : (scan?.ended_at ?? null);
+  const store = useStore((onChange) => openOrganization({ api, tenant, onChange, until }, target));
   const [draft, setDraft] = useState<DecisionDraft | null>(null);
   const orgUrl = organization?.org_url ?? scan?.org_url ?? null;
   const name = organization?.name ?? formatOrg(orgUrl);
@@ -73,11 +73,6 @@ export function OrganizationView(props: OrganizationViewProps) {
   const isUnread = day === null ? !store.isRead && findings.length === 0 : history === null;
   const figure = isRunning ? `${scan.checks_done}/${scan.checks_total} · ` : isUnread ? "" : `${counts.fail} FAIL · `;
   useTitle(figure + name);
-  const [newest] = news.toSorted((a, b) => b.atMs - a.atMs);
-  const announcement =
-    newest === undefined
-      ? ""
-      : `${checkTitle(newest.change.check)}, ${newest.change.resource.name}: ${movedText(newest)}, ${byWhom(newest)}.`;
   const table = (then: ReturnType<typeof compareRules> | null) => (
     <RulesTable
       rules={rules}
@@ -112,9 +107,7 @@ export function OrganizationView(props: OrganizationViewProps) {
       </header>
       <Problem text={store.problem} />
       <Counts counts={counts} isUnread={isUnread} trend={trend} choose={(state) => change({ state })} />
-      <p class="visually-hidden" role="status">
-        {announcement}
-      </p>
+      <Announcement news={news} />
       {running !== null && <Running api={api} scan={running} now={now} />}
       {!isOld && news.length > 0 && (
         <section class="card news-card" aria-labelledby="news-title">
@@ -142,7 +135,7 @@ export function OrganizationView(props: OrganizationViewProps) {
           />
         </section>
       )}
-      {!isOld && !isRunning && <PlanSection plan={plan} />}
+      {!isOld && !isRunning && store.isRead && <PlanSection plan={plan} />}
       <PolicySection rules={rules} />
       {day !== null ? (
         table(compareRules(rules, current))

@@ -1,11 +1,13 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { isDay } from "../../../../shared/decisions/expiry.ts";
 import { categoryNames } from "../../../../shared/severity.ts";
 import { checkTitle, vulnIdOf } from "../../model/check_catalog.ts";
-import { stateNames, type ShownState } from "../../model/format.ts";
+import { dayMs, stateNames, toDay, type ShownState } from "../../model/format.ts";
+import { shownDays } from "../../model/organization_store.ts";
 import type { RulesView } from "../../model/route.ts";
 import { countRules, filterRules, type RuleRow } from "../../model/rules.ts";
-import { Icon, SearchField, Segments, StateMark } from "../basics.tsx";
+import { FilterOutcome, Icon, SearchField, Segments, StateMark } from "../basics.tsx";
 import { Days, sinceText } from "./days.tsx";
 import { RuleDetails, type OpenRules } from "./rule_details.tsx";
 
@@ -27,6 +29,7 @@ export function RulesTable(props: RulesTableProps) {
   const counts = countRules(rules);
   const shown = filterRules(rules, view);
   const names = { ...stateNames, waived: "waived" };
+  const isTooOld = isDay(view.asOf ?? "") && (view.asOf ?? "") < toDay(props.now - (shownDays - 1) * dayMs);
   const segments = (["fail", "manual", "pass", "not_applicable", "waived"] as const)
     .filter((state) => counts[state] > 0 || state === view.state)
     .map((state) => [state, `${names[state]} ${counts[state]}`] as const);
@@ -52,20 +55,22 @@ export function RulesTable(props: RulesTableProps) {
         {compared !== null && !isUnread && (
           <p class="fine" role="status">
             {rules.every(({ state }) => state === "none")
-              ? "No scan or monitor evaluated the rules then"
+              ? isTooOld
+                ? `The page knows the last ${shownDays} days only`
+                : "No scan or monitor evaluated the rules then"
               : compared.size === 0
                 ? "No rule differs now"
                 : `${compared.size} ${compared.size === 1 ? "rule differs" : "rules differ"} now`}
           </p>
         )}
       </header>
-      {isUnread && (
+      {(isUnread || !store.isRead) && (
         <p role="status">{store.problem === null ? "Loading the findings…" : "The findings could not be read yet."}</p>
       )}
       {(isUnread ? [] : shown).map((rule) => (
         <RuleLine key={rule.check} {...props} rule={rule} other={compared?.get(rule.check) ?? null} />
       ))}
-      {shown.length === 0 && <p class="fine">No rule matches.</p>}
+      <FilterOutcome shown={shown.length} all={rules.length} noun="rule" />
     </section>
   );
 }
