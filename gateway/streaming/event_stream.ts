@@ -28,6 +28,8 @@ export function eventStreamRoute(definition: EventStream): Hono<EventStreamEnvir
   const route = new Hono<EventStreamEnvironment>();
   const handler: MiddlewareHandler<EventStreamEnvironment> = async (c, next) => {
     const url = new URL(c.req.url);
+    // Decoded, as the router has matched it: by its name the stream is found again.
+    url.pathname = c.req.path;
     const named = nameOf(url);
     // Hono answers HEAD by running GET and dropping the body: a stream that no client would ever read or close.
     if (c.req.method !== "GET") throw methodRefused(c.req.method, ["GET"]);
@@ -101,7 +103,8 @@ export function findEventStream(streams: EventStreams, url: URL): RequestedStrea
   const named = nameOf(url);
   for (const [mount, definition] of streams) {
     if (definition.isFor?.(named.query) === false) continue;
-    const pattern = `/api/v1${mount === "/" ? "" : mount}${definition.path}`.replaceAll(/:(\w+)/g, "(?<$1>[^/]+)");
+    const path = [mount, definition.path].filter((part) => part !== "/").join("");
+    const pattern = `/api/v1${path}`.replaceAll(/:(\w+)/g, "(?<$1>[^/]+)");
     const match = new RegExp(`^${pattern}$`).exec(url.pathname);
     if (match !== null) return { definition, params: { ...match.groups }, ...named };
   }

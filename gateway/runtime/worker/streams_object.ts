@@ -1,4 +1,4 @@
-import { AppError, isUnavailable } from "../../../shared/app_error.ts";
+import { AppError, isUnavailable, NotFound } from "../../../shared/app_error.ts";
 import { streamDigest } from "../../auth/stream_tokens.ts";
 import { toBounds } from "../../config.ts";
 import { eventStreamsOf } from "../../features/features.ts";
@@ -88,7 +88,7 @@ export function createStreamsObject<Environment>(
         const { principal, streamName, hasSnapshot } = JSON.parse(decodeURIComponent(header)) as HandOver;
         const { manager, eventStreams } = (this.#opened ??= open(optionsOf(this.#environment)));
         const stream = findEventStream(eventStreams, new URL(streamName, request.url));
-        if (stream === null) throw new TypeError("Cannot open a stream: the Worker has named none");
+        if (stream === null) throw new NotFound("No such event stream");
         return await manager.open({ stream, principal, hasSnapshot, request });
       } catch (error) {
         if (isUnexpected(error)) createLog().error({ error }, "a stream could not be opened");

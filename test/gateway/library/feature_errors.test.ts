@@ -200,10 +200,11 @@ test("S4: a stream that its feature allows no longer is closed by the recheck, a
   const open = (path: string) =>
     gateway.fetch(new Request(`http://gateway.test${path}`, { headers: { authorization: `Api-Key ${apiKey}` } }));
   const other = await open(`/api/v1/healthys/${id}/event-stream`);
-  const stream = await open(`/api/v1/shareds/${id}/event-stream`);
-  expect(stream.status).toBe(200);
+  const paths = ["/shareds", "/%73hareds"].map((mount) => `/api/v1${mount}/${id}/event-stream`);
+  const streams = await Promise.all(paths.map(open));
+  expect(streams.map(({ status }) => status)).toEqual([200, 200]);
   isAllowed = false;
-  expect(await readStream(stream, /^\u0000/)).toMatch(/: close revoked\n $/);
+  for (const stream of streams) expect(await readStream(stream, /^\u0000/)).toMatch(/: close revoked\n $/);
   expect(await readStream(other, ": open")).not.toContain(": close");
   await gateway.close();
 });
@@ -251,6 +252,10 @@ const wrong: readonly (readonly [call: () => unknown, named: RegExp])[] = [
     /the feature "x": its routes did not return a Hono/,
   ],
   [() => createGateway({ ...whole, corsOrigins: ["https://a.example/"] }), /corsOrigins\.0: expected an origin/],
+  ...["/:id{[0-9]+}/event-stream", "/:id/", "jobs"].map((path): (typeof wrong)[number] => [
+    () => defineEventStream({ prefix: "a", getChannels: () => [], path }),
+    /path: expected a path like \/:id\/event-stream/,
+  ]),
   [
     () => defineEventStream({ prefix: "a", getChannel: () => [] } as never),
     /getChannel: .* did you mean "getChannels"/,
