@@ -225,12 +225,18 @@ export class Hub {
 
   /** The members are ended unless what is missing arrives in time. */
   #watchHole(channel: Channel): void {
-    if (channel.numbers.holeSinceMs === null || channel.isOver) return;
-    channel.holeTimer ??= setTimeout(() => {
-      channel.holeTimer = undefined;
-      if (this.#options.now() - (channel.numbers.holeSinceMs ?? Infinity) >= holeMs) this.#lose(channel);
-      else this.#watchHole(channel);
-    }, holeMs);
+    const { now } = this.#options;
+    const { holeSinceMs } = channel.numbers;
+    if (holeSinceMs === null || channel.isOver) return;
+    // The rest of the time: this hole may be a younger one, and Node's timers may be a little early.
+    channel.holeTimer ??= setTimeout(
+      () => {
+        channel.holeTimer = undefined;
+        if (now() - (channel.numbers.holeSinceMs ?? Infinity) >= holeMs) this.#lose(channel);
+        else this.#watchHole(channel);
+      },
+      holeSinceMs + holeMs - now(),
+    );
   }
 
   /** The terminal event is first delivered whole to every member. */
