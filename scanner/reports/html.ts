@@ -100,7 +100,7 @@ function ruleTable(checks: readonly CheckResult[]): Html {
         <th scope="col">Rule</th>
         <th scope="col">CAT</th>
         <th scope="col">Title</th>
-        <th scope="col">Open findings</th>
+        <th scope="col">FAIL or MANUAL</th>
       </tr>
     </thead>
     <tbody>
