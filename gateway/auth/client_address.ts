@@ -1,4 +1,6 @@
 const longest = 45;
+/** Some proxies append the port too: `192.0.2.1:49152`, `[2001:db8::1]:49152`. Each connection would be another address. */
+const withPort = /^(?:([\d.]+)|\[(.*)\])(?::\d+)?$/;
 
 /**
  * The address that a request came from, with so many proxies before this gateway. Each appends to `X-Forwarded-For` whom it spoke to, so
@@ -6,7 +8,8 @@ const longest = 45;
  */
 export function clientAddress(headers: Headers, peer: string | null, trustedProxyHops: number): string {
   if (trustedProxyHops === 0) return networkOf(peer ?? "");
-  const named = headers.get("x-forwarded-for")?.split(",").at(-trustedProxyHops)?.trim() ?? "";
+  const appended = headers.get("x-forwarded-for")?.split(",").at(-trustedProxyHops)?.trim() ?? "";
+  const named = appended.replace(withPort, "$1$2");
   const isAddress = named.length <= longest && /^[\d.]+$|^[\da-f.]*:[\da-f:.]*$/i.test(named);
   return networkOf(isAddress ? named : (peer ?? ""));
 }
