@@ -177,7 +177,8 @@ export function announceScanUpdated(
   { id, tenantId }: Pick<ScanRow, "id" | "tenantId">,
   dependencies: FeatureDependencies,
 ): Promise<void> {
-  return announceThrottled(dependencies, id, async () => {
+  // Another tenant may have chosen the same id.
+  return announceThrottled(dependencies, `${tenantId} ${id}`, async () => {
     const [row] = await readOne(dependencies.database, { tenantId }, (db) => scanStore.byId(db, id));
     // Its end is published by the code that ended it.
     if (row?.endedAt !== null) return;

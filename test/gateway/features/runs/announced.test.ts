@@ -115,6 +115,18 @@ test("an update that waits for its second is not published when the scan has end
   expect(events.map(({ type }) => type)).toEqual(["scan.updated"]);
 });
 
+test("a tenant's scan is announced although another tenant, with a scan of the same id, has an update that waits", async () => {
+  const id = crypto.randomUUID();
+  const { acme, globex } = gateway;
+  for (const { apiKey } of [acme, globex]) await gateway.send("PUT", `/scans/${id}`, {}, `Api-Key ${apiKey}`);
+  const { sendEvent, events } = recordEvents();
+  const announced = [globex, globex, acme].map((tenant) =>
+    announceScanUpdated({ id, tenantId: tenant.id }, { ...options, sendEvent }),
+  );
+  await Promise.all(announced);
+  expect(events.filter(({ channel }) => channel.includes(acme.id))).toHaveLength(1);
+});
+
 test("an end that the database has stored is published, although its answer was lost", async () => {
   let isAnswerLost = false;
   const losing = watchDatabase(await openTestPglite(), async (run, { queries }) => {
