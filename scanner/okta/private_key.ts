@@ -119,8 +119,10 @@ function pickKey(list: unknown, keyId: string | null): JsonObject {
   const found = keyId === null ? unnamed : keys.filter((key) => kidOf(key) === keyId);
   const [only, second] = found;
   if (only !== undefined && second === undefined) return only;
+  if (signing.length === 0)
+    throw new PrivateKeyError('It is a JWKS without a private signing key: expected one with its private half, "d"');
   const wanted = keyId === null ? "private signing keys" : "keys with the kid of IDP_PRIVATE_KEY_ID";
-  const kids = quoted(keys.map((key) => kidOf(key) ?? "(none)")).join(", ") || "none";
+  const kids = quoted(signing.map((key) => kidOf(key) ?? "(none)")).join(", ");
   throw new PrivateKeyError(
     `It is a JWKS with ${found.length} ${wanted}: expected one. Set IDP_PRIVATE_KEY_ID to one of its kids: ${kids}`,
   );

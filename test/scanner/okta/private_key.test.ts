@@ -95,11 +95,10 @@ test("parsePrivateKey picks the key of a JWKS", () => {
   );
   expect(reasonOf(jwks(a, b), "z")).toContain("0 keys with the kid of IDP_PRIVATE_KEY_ID");
   expect(reasonOf(jwks(a, { ...b, kid: "a" }), "a")).toContain("2 keys with the kid");
-  expect(reasonOf(jwks(publicC, forEncryption))).toContain("0 private signing keys");
+  for (const none of [jwks(publicC, forEncryption), jwks(), '{"keys":{}}'])
+    expect(reasonOf(none)).toContain("a JWKS without a private signing key");
   expect(reasonOf(jwks(a, publicC), "c")).toContain('"d" is missing');
-  expect(reasonOf(jwks())).toContain("kids: none");
   expect(reasonOf(jwks(publicC))).toContain('"d" is missing');
-  expect(reasonOf('{"keys":{}}')).toContain("kids: none");
 });
 
 test("parsePrivateKey accepts RSA from 2048 bits", () => {
