@@ -140,9 +140,10 @@ export function problemOf(error: unknown): string {
   if (error instanceof UnexpectedAnswer) return `${error.message}; does SCANSTREAM_URL name a scanstream gateway?`;
   if (error instanceof GatewayRefusal) {
     const { httpStatus, detail } = error;
-    return detail === null
-      ? `HTTP status ${httpStatus}; is SCANSTREAM_URL the address of a scanstream gateway?`
-      : `${httpStatus} ${detail}${httpStatus === 401 ? "; check SCANSTREAM_API_KEY" : ""}`;
+    if (detail !== null) return `${httpStatus} ${detail}${httpStatus === 401 ? "; check SCANSTREAM_API_KEY" : ""}`;
+    // A proxy says that of a gateway that is away, or busy.
+    const isAway = httpStatus === 429 || httpStatus >= 500;
+    return `HTTP status ${httpStatus}${isAway ? "" : "; is SCANSTREAM_URL the address of a scanstream gateway?"}`;
   }
   const problem = networkProblem(error.cause);
   if (problem === null && !/^(fetch failed|terminated)$/.test(error.message)) return error.message;
