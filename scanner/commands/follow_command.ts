@@ -109,7 +109,8 @@ export async function followCommand(flags: Flags, io: CommandIo): Promise<number
     // Interrupting is how it is meant to end, unless it has something to reach.
     const isUnfinished = end === "interrupted" && (settings.once || settings.untilClean);
     if (isUnfinished && io.interrupted.aborted) return exitCodes.interrupted;
-    const ended = end === "failed" ? exitCodes.findings : exitCodes.ok;
+    const isFailing = end === "failed" || (end === "caught_up" && settings.untilClean);
+    const ended = isFailing ? exitCodes.findings : exitCodes.ok;
     return isSaved ? ended : exitCodes.usage;
   } finally {
     await file?.close();

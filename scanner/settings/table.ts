@@ -190,7 +190,7 @@ export const table = {
     // A hundred days at most: longer than the provider keeps its log.
     reconcileMs: number("--reconcile <hours>", "time between two full scans", { range: [0.001, 2400], fallback: 6 }),
     once: onOff("--once", "catch up from the saved state, then exit"),
-    untilClean: onOff("--until-clean", "exit 0 as soon as no check fails"),
+    untilClean: onOff("--until-clean", "exit 0 as soon as no check fails; with --once, else 1"),
     // The file's `fail_on` is about a scan: it must not end a monitor.
     endOn: text("--fail-on <what>", "exit 1 for a new fail, manual, … (default: never)", parseFailOn, {
       words: gates,

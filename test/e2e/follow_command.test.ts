@@ -82,12 +82,13 @@ function linesOf(ndjson: string): readonly Line[] {
     .map((line) => JSON.parse(line) as Line);
 }
 
-test("interrupted before it is clean, it exits with 130", async () => {
-  const { org, start } = await setUp();
+test("not clean, it exits with 130 when it is interrupted, and with 1 where it has only once to become it", async () => {
+  const { org, run, start } = await setUp();
   org.change("fips-off", "dana@practice.example");
   const running = start("--until-clean");
   await running.until("stdout", /First results/);
   expect((await running.stop()).code).toBe(130);
+  expect((await run("--once", "--until-clean")).code).toBe(1);
 });
 
 test("exits with 2 beside another follower and for a place that is no directory, and with 3 without a login", async () => {
