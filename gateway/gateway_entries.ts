@@ -50,7 +50,7 @@ export const workerEntries = {
   broker: adapter,
   streamTokenSecret: secret,
   streams: v.custom((given) => typeof given === "object" && given !== null, "expected the binding of StreamsObject"),
-  shardsPerTenant: v.optional(wholeNumber),
+  shardsPerTenant: v.optional(v.pipe(wholeNumber, v.minValue(1))),
   assets: v.optional(v.any()),
   signIn: v.optional(v.any()),
 };

@@ -51,13 +51,16 @@ test("DATABASE_HTTP_URL may be plain http:// only for loopback", () => {
 
 test("wrong options of a Worker of one's own are named in the same way", async () => {
   watchErrors();
-  const own = createWorker(() => ({ features: [], broker: {}, streamTokenSecret: undefined, stream: {} }) as never);
+  const own = createWorker(
+    () => ({ features: [], broker: {}, streamTokenSecret: undefined, stream: {}, shardsPerTenant: 0 }) as never,
+  );
   const { detail } = await problemOf(await own.worker.fetch(new Request("https://gateway.test/"), {}));
   expect(detail).toMatch(/Cannot call createWorker/);
   for (const option of ["database", "broker.open", "streamTokenSecret", "streams"]) {
     expect(detail).toContain(`${option}: is required`);
   }
   expect(detail).toContain('did you mean "streams"?');
+  expect(detail).toMatch(/shardsPerTenant: .*1/);
 });
 
 test("an object refuses a request that the Worker did not hand over", async () => {
