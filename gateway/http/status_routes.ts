@@ -68,7 +68,7 @@ export function statusRoutes({ readiness, metricsText, peerAddress }: Dependenci
 
   if (metricsText !== null) {
     routes.get("/metrics", openTo("public"), getMetrics, async (c) => {
-      if (!isLocal(peerAddress(c.env), c.req.raw)) {
+      if (!isLocal(peerAddress(c.env), c.req.raw) || isForwarded(c.req.raw)) {
         throw new PermissionDenied(
           "Metrics are available only on this machine, at localhost. Set METRICS_PORT to serve them to others",
         );
@@ -81,12 +81,13 @@ export function statusRoutes({ readiness, metricsText, peerAddress }: Dependenci
   return routes;
 }
 
-/**
- * From this machine, by its loopback name, and not forwarded by a proxy. A name that an attacker's DNS points at loopback is no such name.
- * A proxy that changes `Host` and adds no header (nginx by default) is not recognized: a deployment behind one needs METRICS_PORT.
- */
-function isLocal(address: string | null, { url, headers }: Request): boolean {
+/** From this machine, by its loopback name. A name that an attacker's DNS points at loopback is no such name. */
+export function isLocal(address: string | null, { url }: Request): boolean {
   if (address === null || !/^(?:127\.|::1$|::ffff:127\.)/.test(address)) return false;
-  if (!isLoopback(new URL(url).hostname)) return false;
-  return !["forwarded", "x-forwarded-for", "x-real-ip", "via"].some((name) => headers.has(name));
+  return isLoopback(new URL(url).hostname);
+}
+
+/** A proxy that changes `Host` and adds no header (nginx by default) is not recognized: a deployment behind one needs METRICS_PORT. */
+function isForwarded({ headers }: Request): boolean {
+  return ["forwarded", "x-forwarded-for", "x-real-ip", "via"].some((name) => headers.has(name));
 }

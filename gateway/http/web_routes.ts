@@ -2,13 +2,15 @@ import { Hono, type MiddlewareHandler } from "hono";
 import { etag } from "hono/etag";
 import { serveStatic } from "hono/serve-static";
 import { NotFound, PermissionDenied } from "../../shared/app_error.ts";
-import { isLoopback } from "../../shared/loopback.ts";
 import type { IssuerEndpoints, SignInOffer } from "./session_schema.ts";
 import { anyone } from "./allow.ts";
 import type { Dependencies } from "./dependencies.ts";
+import { isLocal } from "./status_routes.ts";
+
+type WebDependencies = Pick<Dependencies, "webAssets" | "signIn" | "demoSession" | "peerAddress">;
 
 /** The live page and its files, in the smallest coding that the client accepts, and how people sign in there. */
-export function webRoutes({ webAssets, signIn, demoSession }: Dependencies): Hono {
+export function webRoutes({ webAssets, signIn, demoSession, peerAddress }: WebDependencies): Hono {
   const routes = new Hono();
   // Made of the bytes that are sent, so that each encoding has its own.
   const tagged = etag();
@@ -22,12 +24,11 @@ export function webRoutes({ webAssets, signIn, demoSession }: Dependencies): Hon
   };
   const assets = files({ rewriteRequestPath: (path) => path.slice(1) }, async () => immutable);
   routes.get("/assets/:file", anyone, tagged, compressedBefore, assets);
-  // `npm start` signs the page in by itself. Only for the page of this gateway on this machine: without a CORS header no other
-  // origin can read the answer, and a name that an attacker's DNS points at loopback is refused by its `Host`.
+  // `npm start` signs the page in by itself, also where HOST lets others in. Only for the page of this gateway on this machine:
+  // without a CORS header no other origin can read the answer.
   routes.get("/demo/session", anyone, async (c) => {
     if (demoSession === null) throw new NotFound("This gateway is not the demo");
-    const { hostname } = new URL(c.req.url);
-    if (!isLoopback(hostname)) throw new PermissionDenied("The demo answers only on this machine");
+    if (!isLocal(peerAddress(c.env), c.req.raw)) throw new PermissionDenied("The demo answers only on this machine");
     return c.json(await demoSession());
   });
 

@@ -1,6 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { problemResponse } from "../../../gateway/http/problem.ts";
+import { webRoutes } from "../../../gateway/http/web_routes.ts";
 import { createStaticFiles } from "../../../gateway/runtime/static_files.ts";
 import { freePort } from "../../support/free_port.ts";
 import { temporaryFolder } from "../../support/temporary_folder.ts";
@@ -29,4 +31,16 @@ test("an issuer that cannot be reached is named, without endpoints", async () =>
   });
   const policy = (await away.request("/callback")).headers.get("content-security-policy");
   expect(policy).toContain("connect-src 'self';");
+});
+
+test("the demo signs in nobody from another machine, whatever host the request names", async () => {
+  const demoSession = async () => ({ access_token: "t", tenant_id: "i", tenant_name: "Practice Inc." });
+  const statusFor = async (peer: string, host: string) => {
+    const routes = webRoutes({ webAssets, signIn: null, demoSession, peerAddress: () => peer });
+    routes.onError((error) => problemResponse(error));
+    return (await routes.request(`http://${host}/demo/session`)).status;
+  };
+  expect(await statusFor("::ffff:127.0.0.1", "localhost")).toBe(200);
+  expect(await statusFor("192.0.2.7", "localhost")).toBe(403);
+  expect(await statusFor("127.0.0.1", "rebound.test")).toBe(403);
 });
