@@ -64,7 +64,7 @@ export const networkZoneBlockAnonymizedProxies = defineCheck({
   evaluate({ network_zones: zones }, { orgPolicy }) {
     const draft = judgeZones(zones);
     const listed = entriesOf(zones);
-    // A person compares blocklists by address with the CSSP's list, unless the organization's document has it, or says that there is none.
+    // A person compares blocklists by address with the CSSP's list, unless the organization's document has that list, or says that Okta's is used.
     const isByAddress = draft.status === "MANUAL" && draft.reason === "needs_review";
     if (orgPolicy?.anonymizers === "okta_managed" && isByAddress && !listed.some(isOktasList)) {
       const note = `${citationOf(orgPolicy)} says that Okta's own list is to be blocked`;

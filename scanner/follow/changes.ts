@@ -49,7 +49,7 @@ export function isOfDecision({ from, to }: Move): boolean {
   return from !== null && to !== null && isSameVerdict(from, to);
 }
 
-/** Also as much for the rule. */
+/** True for the same result, where both findings count for the rule or neither does. */
 function isSameVerdict(one: KnownFinding, other: KnownFinding): boolean {
   return one.status === other.status && one.reason === other.reason && one.advisory === other.advisory;
 }

@@ -82,7 +82,7 @@ function linesOf(ndjson: string): readonly Line[] {
     .map((line) => JSON.parse(line) as Line);
 }
 
-test("not clean, it exits with 130 when it is interrupted, and with 1 where it has only once to become it", async () => {
+test("while a check fails, an interruption ends it with 130, and --once --until-clean with 1", async () => {
   const { org, run, start } = await setUp();
   org.change("fips-off", "dana@practice.example");
   const running = start("--until-clean");

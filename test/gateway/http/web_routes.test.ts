@@ -33,7 +33,7 @@ test("an issuer that cannot be reached is named, without endpoints", async () =>
   expect(policy).toContain("connect-src 'self';");
 });
 
-test("the demo signs in nobody from another machine, whatever host the request names", async () => {
+test("the demo signs in nobody from another machine, also for a request that names localhost", async () => {
   const demoSession = async () => ({ access_token: "t", tenant_id: "i", tenant_name: "Practice Inc." });
   const statusFor = async (peer: string, host: string) => {
     const routes = webRoutes({ webAssets, signIn: null, demoSession, peerAddress: () => peer });

@@ -126,7 +126,7 @@ describe("a directory that sources users", () => {
   test.each([
     ["in use", obtained([aDirectory()]), "needs_review"],
     ["none", obtained([anApp()]), "unreadable"],
-  ])("%s, beside an automation that cannot be read", (_, apps, outcome) => {
+  ])("%s, and an automation that cannot be read", (_, apps, outcome) => {
     const result = judge([[set(anAutomation(), `${inactivity}.unit`, "MONTHS"), [anAction()]]], { apps });
     expect(outcomeOf(result)).toBe(outcome);
     expect(result.detail).toContain('the inactivity unit "MONTHS"');

@@ -263,7 +263,7 @@ test("a departure tells two certificates of one name apart", () => {
   expect(unlisted?.expected).toMatch(/^the certificates of nobody, as /);
 });
 
-test("an approved certificate that has expired is shown as that, whatever its issuer's name", () => {
+test("an approved certificate that has expired is shown as expired, also where its issuer names no DOD", () => {
   const one = fresh();
   Object.assign(idp(one.org).certificate.value, { issuer: "CN=Agency CA", valid_to: "2026-01-01T00:00:00.000Z" });
   const finding = judge(one).find((result) => result.vuln_id === C)?.findings[0];
