@@ -113,9 +113,9 @@ const roleNames = { read_only_admin: "Read-Only Administrator", super_admin: "Su
 
 /** `docs/reference/rules.md`, from the catalog: DISA's sentence, what a PASS rests on, and what is read for it. */
 export function describeRules(): string {
-  const sections = catalog.map(({ name, rule, explanation }) => {
-    const { disa, examines, rests_on, deciding_fields } = explanation;
-    const fieldsByRequest = Map.groupBy(deciding_fields, ({ request }) => request);
+  const sections = catalog.map(({ name, rule, explanation, decidingFields }) => {
+    const { disa, examines, rests_on } = explanation;
+    const fieldsByRequest = Map.groupBy(decidingFields, ({ request }) => request);
     const lines = [
       ...rests_on,
       ...[...fieldsByRequest].map(
@@ -127,7 +127,7 @@ export function describeRules(): string {
   });
   return `# What each rule rests on
 
-Made by \`npx node tools/schemas.ts\` from the checks. \`scanstream explain V-273195\` shows the same with DISA's texts and the steps of the fix. What holds for every rule is in [verdicts](../verdicts.md). A section without "Left to a person" leaves nothing to ask after a PASS.
+Made by \`npx node tools/schemas.ts\` from \`scanner/catalog/explanations.json\` and the checks. \`scanstream explain V-273195\` shows the same with DISA's texts and the steps of the fix. What holds for every rule is in [verdicts](../verdicts.md). A section without "Left to a person" leaves nothing to ask after a PASS.
 
 ${sections.join("\n")}`;
 }

@@ -1,6 +1,7 @@
 import type { Check } from "../checks/check.ts";
 import { allChecks } from "../checks/all_checks.ts";
 import type { Category, Severity } from "../../shared/report.ts";
+import texts from "./explanations.json" with { type: "json" };
 import stig from "./okta_idaas_stig.json" with { type: "json" };
 
 /** One rule of DISA's STIG, in DISA's words, with what the check of it needs. */
@@ -39,8 +40,21 @@ export interface Benchmark {
   readonly target_key: string;
 }
 
+/** Texts of a check that `explain` and the documents print in addition to DISA's own, whatever the revision. */
+export interface Explanation {
+  readonly examines: string;
+  readonly why: string;
+  /** DISA's sentence that decides, word for word in its check text. */
+  readonly disa: string;
+  /** The needs of a PASS, the cases that are MANUAL, what no PASS covers, and what a person verifies; Markdown, a sentence or more each. */
+  readonly rests_on: readonly string[];
+  /** Steps in the provider's console. */
+  readonly fix: readonly string[];
+}
+
 export interface CatalogCheck extends Check {
   readonly rule: StigRule;
+  readonly explanation: Explanation;
   /** Why nothing judges the rule; absent: the check was written for exactly this text. */
   readonly unjudged?: Unjudged;
 }
@@ -70,6 +84,7 @@ export interface BenchmarkFile extends Benchmark {
 }
 
 const { rules, ...benchmark } = stig as BenchmarkFile;
+const explanations: Readonly<Record<string, Explanation>> = texts;
 
 /** The revision that scanstream was written for, by which it judges unless another one is chosen (`--benchmark`). */
 export const builtIn: Revision = { benchmark, checks: rules.map(withRule) };
@@ -84,6 +99,8 @@ export function revisionName({ version, release_info: release }: Pick<Benchmark,
 
 function withRule(rule: StigRule): CatalogCheck {
   const check = allChecks.find((candidate) => candidate.name === rule.check);
+  const explanation = explanations[rule.check];
   if (check === undefined) throw new Error(`No check is named "${rule.check}", as ${rule.vuln_id} of the catalog says`);
-  return { ...check, rule };
+  if (explanation === undefined) throw new Error(`explanations.json has no "${rule.check}" of ${rule.vuln_id}`);
+  return { ...check, rule, explanation };
 }

@@ -25,33 +25,14 @@ const uncovered = "Verify that the owner is an account made for the token, with 
 export const apitokenNotSuperAdmin = defineCheck({
   name: "apitoken_not_super_admin",
   artifacts: ["api_tokens", "api_token_owners"],
-  explanation: {
-    examines: "Whether the owner of an API token is a Super Administrator, directly or through a group.",
-    why: "A token can do everything that its owner can.",
-    disa:
-      "If the token is using a Super Administrator account, or one that is not properly scoped per the Access Control policy, this is a " +
-      "finding.",
-    rests_on: [
-      "PASS: with an attestation or the organization's document. No token's owner is Super Administrator, directly or through a group. An " +
-        "org without tokens is PASS.",
-      'Left to a person: whether "the account has been specifically created for that token", and its role is "correctly scoped as ' +
-        "required and documented\". No API shows that, and what a custom role permits is not examined. The finding names the owner's " +
-        "login and roles, and the client. An owner of several tokens is left to a person with a document, too.",
-    ],
-    fix: [
-      "Open Security > API > Tokens in the Admin Console",
-      "Create a dedicated account with the narrowest administrator role that the application needs",
-      "Create a new token as a dedicated account, move the application to it, and delete the old token",
-    ],
-    deciding_fields: [
-      decide("api_tokens", ["userId", "clientName"]),
-      decide("user", ["profile.login"]),
-      decide("userRoles", ["type", "label"]),
-      decide("userGroups", ["id"]),
-      decide("groupRoles", ["type", "label"]),
-    ],
-    left_to_person: uncovered,
-  },
+  decidingFields: [
+    decide("api_tokens", ["userId", "clientName"]),
+    decide("user", ["profile.login"]),
+    decide("userRoles", ["type", "label"]),
+    decide("userGroups", ["id"]),
+    decide("groupRoles", ["type", "label"]),
+  ],
+  leftToPerson: uncovered,
   evaluate({ api_tokens: tokens, api_token_owners: owners }, { orgPolicy }) {
     const known = availableValue(owners) ?? {};
     const compare = createTokenComparison(orgPolicy, entriesOf(tokens));

@@ -19,25 +19,8 @@ export const apitokenRestrictedToNetworkZone = defineCheck({
   // A token that names no zone is judged without them.
   conditionalArtifacts: ({ api_tokens: tokens }): readonly "network_zones"[] =>
     entriesOf(tokens).some(namesZones) ? ["network_zones"] : [],
-  explanation: {
-    examines: "Whether each API token can be used only from known network zones.",
-    why: "A token is a password without a second factor: anyone who copies it can use it. A zone makes a stolen token useless elsewhere.",
-    disa: "If a network zone for each API access token is not defined, this is a finding.",
-    rests_on: [
-      "PASS: with an attestation or the organization's document. Each token has the connection ZONE, and the included zones restrict. A " +
-        "token that only excludes zones is FAIL. An org without tokens is PASS.",
-      "Not covered: access tokens of OAuth apps, which are not API tokens.",
-      'Left to a person: that the zone is "for the application calling the API". The finding names the zone\'s addresses and the client, ' +
-        "and marks Okta's agents.",
-    ],
-    fix: [
-      "Open Security > API > Tokens in the Admin Console and each token",
-      'In the "Security" section choose Edit',
-      'Set "Token can be used from" to the zone of the application that calls the API, and save',
-    ],
-    deciding_fields: [decide("api_tokens", ["network.connection", "network.include", "clientName"]), zoneFields],
-    left_to_person: uncovered,
-  },
+  decidingFields: [decide("api_tokens", ["network.connection", "network.include", "clientName"]), zoneFields],
+  leftToPerson: uncovered,
   evaluate({ api_tokens: tokens, network_zones }, { orgPolicy }) {
     const zones = readZones(network_zones);
     const compare = createTokenComparison(orgPolicy, entriesOf(tokens));

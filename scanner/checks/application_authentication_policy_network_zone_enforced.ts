@@ -33,35 +33,13 @@ export const applicationAuthenticationPolicyNetworkZoneEnforced = defineCheck({
   artifacts: ["apps", "app_policy_rules", "network_zones"],
   // Names the policies in the findings.
   conditionalArtifacts: (): readonly "access_policies"[] => ["access_policies"],
-  explanation: {
-    examines:
-      "Whether every rule that lets people in to an active app names network zones that restrict it, and the catch-all rule denies.",
-    why: "One rule without a zone, or a catch-all that allows, opens an app to every network.",
-    disa: "If any application is not configured with network zones, this is a finding.",
-    rests_on: [
-      "PASS: with an attestation or the organization's document. For every active app, the policy has an active allowing rule besides " +
-        "the catch-all, each allowing rule names zones that restrict, and the catch-all denies. A missing catch-all, no other rule, and " +
-        "an allowing catch-all are FAIL.",
-      "A rule that denies needs no zone; a policy with only such rules is MANUAL (`needs_review`).",
-      "Service apps, and apps whose `signOnMode` is null (Active Directory, CSV, HR sources), are left out, counted and named by kind: " +
-        "nobody signs in to them. Findings mark Okta's own apps.",
-      'Left to a person: whether the list "includes all necessary allow or block lists". All apps show only to a Super Administrator; ' +
-        "if Okta hides its first-party apps, the finding says how many were seen, and an org without another app is MANUAL " +
-        "(`partly_automated`) too.",
-    ],
-    fix: [
-      "Open Security > App sign-in policies (Authentication Policies) and each policy that the findings name",
-      'Edit each rule and set "User\'s IP is" (DISA: "User is") to the zones of the Access Control Policy',
-      'Edit the Catch-all Rule and set "Access is" to Denied',
-    ],
-    deciding_fields: [
-      decide("apps", ["status", "_links.accessPolicy.href", "signOnMode", "settings.oauthClient.application_type"]),
-      decide("apps", ["features"], "for the kinds of apps that are left out"),
-      decide("policyRules", ["status", "system", "name", ...networkFields, "actions.appSignOn.access"]),
-      zoneFields,
-    ],
-    left_to_person: uncovered,
-  },
+  decidingFields: [
+    decide("apps", ["status", "_links.accessPolicy.href", "signOnMode", "settings.oauthClient.application_type"]),
+    decide("apps", ["features"], "for the kinds of apps that are left out"),
+    decide("policyRules", ["status", "system", "name", ...networkFields, "actions.appSignOn.access"]),
+    zoneFields,
+  ],
+  leftToPerson: uncovered,
   evaluate({ apps, app_policy_rules: rules, network_zones: zones, access_policies: listed }, context) {
     const seen = describeApps(apps);
     const policies = readPolicies(rules, { zones: readZones(zones), listed: entriesOf(listed) });

@@ -8,11 +8,6 @@ import { readWord } from "./parsing/fields.ts";
 const chainsLeft =
   'DISA names "Password/IdP + Another factor" and "Any 2 factor types", and no authentication chain. Verify that the chains demand as much';
 
-const reasons = {
-  admin_console: "An intruder in the Admin Console can change everything else in the org.",
-  dashboard: "The Dashboard is the way to every app that a user has.",
-};
-
 export const mfaRequiredChecks = builtInAppChecks({
   suffix: "mfa_required",
   expected: "a first rule that requires two different factors",
@@ -22,21 +17,7 @@ export const mfaRequiredChecks = builtInAppChecks({
     ifGood: (paths) => `chains of two factors, ${paths.join("; ")}`,
     chainsLeft,
   },
-  explain: ({ slug, label }) => ({
-    examines: `Whether the authentication policy of the ${label} requires two factors, in its first active rule that allows.`,
-    why: `${reasons[slug]} A password alone can be guessed, phished or bought.`,
-    disa:
-      'In the "User must authenticate with" field, verify that either "Password/IdP + Another factor" or "Any 2 factor types" is ' +
-      "selected.",
-    rests_on: [
-      "PASS: the first active rule of the app's policy that allows demands two factors: `factorMode` is 2FA.",
-      "DISA's field names two choices and no chain, so chains of two factors are MANUAL (`partly_automated`), and a chain of one is " +
-        "FAIL. One step can be two factors: a smart card, or WebAuthn and FastPass with `userVerification` REQUIRED. Other " +
-        "verification methods are MANUAL (`needs_review`).",
-    ],
-    fix: 'Set "User must authenticate with" to a choice of two factor types and save',
-    deciding_fields: ["type", "factorMode", "chains[].authenticationMethods[]"],
-  }),
+  fields: ["type", "factorMode", "chains[].authenticationMethods[]"],
 });
 
 function assurance(subject: Subject, method: JsonObject): FindingDraft {

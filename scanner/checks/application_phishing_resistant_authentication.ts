@@ -13,27 +13,11 @@ export const phishingResistantChecks = builtInAppChecks({
   suffix: "phishing_resistant_authentication",
   expected: "a first rule that only phishing-resistant factors satisfy",
   criteria: { assurance, judgePath, ifGood: () => "a phishing-resistant method in every chain", chainsLeft },
-  explain: ({ label }) => ({
-    examines:
-      `Whether the ${label} accepts phishing-resistant factors only, ` +
-      "in the first active rule of its authentication policy that allows.",
-    why:
-      "A fake sign-in page can relay codes and push prompts as easily as passwords. FIDO2 keys, smart cards and FastPass work only " +
-      "on the real site.",
-    disa: 'If in the "Possession factor constraints are" section the "Phishing resistant" box is not checked, this is a finding.',
-    rests_on: [
-      "PASS: in the first active rule that allows, every one of `constraints[]` has `possession.phishingResistant` REQUIRED: they are " +
-        "alternatives, and one weak constraint is enough to get in.",
-      "Chains that each hold a phishing-resistant method are MANUAL (`partly_automated`); Okta FastPass without the constraint, an " +
-        "optional possession factor, and unknown methods are MANUAL, too.",
-    ],
-    fix: 'Under "Possession factor constraints are" check "Phishing resistant" (if it is missing, choose two factor types first) and save',
-    deciding_fields: [
-      "constraints[].possession.phishingResistant",
-      "constraints[].possession.required",
-      "chains[].authenticationMethods[]",
-    ],
-  }),
+  fields: [
+    "constraints[].possession.phishingResistant",
+    "constraints[].possession.required",
+    "chains[].authenticationMethods[]",
+  ],
 });
 
 /** The constraints are alternatives: one that does not demand it is the way in for a phished factor. */

@@ -13,22 +13,7 @@ const notUsed = "verify that nobody uses Okta Verify, and attest the rule as Not
 export const authenticatorOktaVerifyFipsCompliant = defineCheck({
   name: "authenticator_okta_verify_fips_compliant",
   artifacts: ["authenticators"],
-  explanation: {
-    examines: "Whether Okta Verify enrolls FIPS-compliant devices only.",
-    disa: "If FIPS-compliant authentication is not enabled, this is a finding.",
-    rests_on: [
-      "PASS: every active authenticator of the Okta Verify family has `compliance.fips` REQUIRED. Some orgs have three instead of one " +
-        "(TOTP, Push, FastPass); one without the setting follows its sibling.",
-      "None active is MANUAL (`needs_review`): verify that nobody uses it, and attest the rule as Not Applicable.",
-    ],
-    why: "Validated cryptography must create and store the keys with which Okta Verify signs.",
-    fix: [
-      "Open Security > Authenticators in the Admin Console",
-      'On the Setup tab choose Actions > Edit next to "Okta Verify", and next to each part of it that is listed by itself',
-      'In "FIPS Compliance" choose "FIPS-compliant devices only" and save',
-    ],
-    deciding_fields: [decide("authenticators", ["key", "status", "settings.compliance.fips"], `of ${keys.join(", ")}`)],
-  },
+  decidingFields: [decide("authenticators", ["key", "status", "settings.compliance.fips"], `of ${keys.join(", ")}`)],
   evaluate({ authenticators }) {
     const active = sortBy(authenticatorsThatAre("active", authenticators, keys), nameOf);
     return judgeAuthenticators(authenticators, {

@@ -11,7 +11,7 @@ import type { Engine, FindingResource, ManualReason } from "../../shared/report.
  * It never fetches, waits, logs or reads a clock; `evaluate.ts` turns everything that it does into exactly one result.
  */
 export interface Check {
-  /** The public, snake_case name; the catalog has DISA's texts under it. */
+  /** The public, snake_case name; the catalog has DISA's texts and ours under it. */
   readonly name: string;
   /** Artifacts that `evaluate` always needs. */
   readonly artifacts: readonly ArtifactName[];
@@ -21,24 +21,11 @@ export interface Check {
   readonly parameters: readonly Parameter[];
   /** Null: more than one field decides. */
   readonly setting: Setting | null;
-  readonly explanation: Explanation;
-  readonly evaluate: (artifacts: CollectedArtifacts, context: CheckContext) => readonly FindingDraft[];
-}
-
-/** Texts that `explain` prints in addition to DISA's own. */
-export interface Explanation {
-  /** DISA's sentence that decides, word for word in its check text. */
-  readonly disa: string;
-  readonly examines: string;
-  readonly why: string;
-  /** The needs of a PASS, the cases that are MANUAL, what no PASS covers, and what a person verifies; Markdown, a sentence or more each. */
-  readonly rests_on: readonly string[];
-  /** Steps in the provider's console. */
-  readonly fix: readonly string[];
   /** The API fields that decide. */
-  readonly deciding_fields: readonly DecidingFields[];
-  /** The part of the rule that the API never shows, in one sentence; absent: none. */
-  readonly left_to_person?: string;
+  readonly decidingFields: readonly DecidingFields[];
+  /** The part of the rule that the API never shows, in one sentence; null: none. */
+  readonly leftToPerson: string | null;
+  readonly evaluate: (artifacts: CollectedArtifacts, context: CheckContext) => readonly FindingDraft[];
 }
 
 export interface DecidingFields {
@@ -90,7 +77,7 @@ export type FindingDraft = {
 
 /** A check as its file writes it; `evaluate` sees exactly the artifacts that it declares. */
 export interface CheckDefinition<Needed extends ArtifactName, Conditional extends ArtifactName>
-  extends Pick<Check, "name" | "explanation">, Partial<Pick<Check, "parameters" | "setting">> {
+  extends Pick<Check, "name" | "decidingFields">, Partial<Pick<Check, "parameters" | "setting" | "leftToPerson">> {
   readonly artifacts: readonly Needed[];
   readonly conditionalArtifacts?: (
     artifacts: Pick<Artifacts, Needed> & Pick<CollectedArtifacts, Conditional>,
@@ -106,10 +93,11 @@ export interface CheckDefinition<Needed extends ArtifactName, Conditional extend
 export function defineCheck<Needed extends ArtifactName, Conditional extends ArtifactName = never>(
   definition: CheckDefinition<Needed, Conditional>,
 ): Check {
-  const { name, artifacts, conditionalArtifacts, evaluate } = definition;
+  const { name, artifacts, conditionalArtifacts, setting = null, evaluate } = definition;
   return {
-    parameters: [],
-    setting: null,
+    parameters: typeof setting?.limit === "object" ? [setting.limit] : [],
+    setting,
+    leftToPerson: null,
     ...definition,
     conditionalArtifacts: (collected, values = {}) =>
       conditionalArtifacts !== undefined && hasAll(collected, artifacts) ? conditionalArtifacts(collected, values) : [],

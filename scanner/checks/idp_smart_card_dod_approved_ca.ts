@@ -31,34 +31,11 @@ export const idpSmartCardDodApprovedCa = defineCheck({
   name: "idp_smart_card_dod_approved_ca",
   artifacts: ["smart_card_idps"],
   parameters: [approvedIssuers],
-  explanation: {
-    examines:
-      "Whether each active Smart Card identity provider trusts a certificate authority of the DOD (or an ECA), " +
-      "by certificates that can be read and are valid.",
-    why: "A smart card proves as much as the authority that issued its certificate.",
-    disa: 'Under "Certificate chain", verify the certificate is from a DOD-approved CA.',
-    rests_on: [
-      "PASS: with an attestation or the organization's document. For each ACTIVE Smart Card identity provider, the issuer that it trusts " +
-        "and the issuer of its certificate (`x5c`) name an approved authority: `OU=DoD` or `OU=ECA`. With `certificate_authorities` in " +
-        "the document, the fingerprint of each certificate decides instead of a name. Every certificate is readable, and valid at the " +
-        "time of the scan.",
-      "None active is FAIL. Inactive ones are left out and named. Another issuer, a test authority (JITC), and a refused or unreadable " +
-        "certificate are MANUAL.",
-      "Not covered: keys, signatures and revocation.",
-      "Left to a person: a name proves no authority. Compare the SHA-256 of every certificate, which the finding shows, with the DOD's " +
-        "list.",
-    ],
-    fix: [
-      "Open Security > Identity Providers in the Admin Console",
-      'Activate the identity provider of type "Smart Card", or add one',
-      "Choose Actions > Configure and build the certificate chain from the files of a DOD-approved authority",
-    ],
-    deciding_fields: [
-      decide("smart_card_idps", ["status", "protocol.credentials.trust.issuer", "protocol.credentials.trust.kid"]),
-      decide("idpKey", ["x5c"], "of each certificate issuer, validity and fingerprint"),
-    ],
-    left_to_person: uncovered,
-  },
+  decidingFields: [
+    decide("smart_card_idps", ["status", "protocol.credentials.trust.issuer", "protocol.credentials.trust.kid"]),
+    decide("idpKey", ["x5c"], "of each certificate issuer, validity and fingerprint"),
+  ],
+  leftToPerson: uncovered,
   evaluate({ smart_card_idps: idps }, context) {
     const approved = listOf(approvedIssuers, context.parameters) ?? dodIssuers;
     const expected = `an active Smart Card identity provider that trusts an approved authority (${approved.join(" or ")})`;

@@ -24,43 +24,17 @@ const exemptName = "DefaultExemptIpZone";
 export const networkZoneBlockAnonymizedProxies = defineCheck({
   name: "network_zone_block_anonymized_proxies",
   artifacts: ["network_zones"],
-  explanation: {
-    examines:
-      "Whether a blocklist zone blocks anonymizing proxies before any policy is evaluated. One such zone is enough.",
-    why: "Attackers come through Tor and rented proxies, so that an address says nothing about them.",
-    disa: "If Network Zones are not configured to block anonymous proxies, this is a finding.",
-    rests_on: [
-      "PASS: with an attestation or the organization's document. One ACTIVE zone of usage BLOCKLIST and type DYNAMIC_V2 whose " +
-        "`ipServiceCategories.include` holds ALL_ANONYMIZERS or ALL_IP_SERVICES, with nothing excluded and not narrowed by `asns` or " +
-        "`locations`. Okta keeps this zone up to date.",
-      "A static list, which is only as good as its maintenance, single categories and legacy zones are MANUAL (`needs_review`). Where the " +
-        "document says `okta_managed`, a static list alone is FAIL.",
-      'Left to a person: "If the CSSP has provided a list of anonymizers to block, verify the "IP Block list" is configured with them." ' +
-        "The addresses of DefaultExemptIpZone bypass every blocklist: where it has any, the finding names them, and no document makes the " +
-        "result a PASS.",
-      "Ranges of the document have to stand in the gateways of active blocklists of type IP, as DISA says; those in `proxies` do not count.",
-    ],
-    fix: [
-      "Open Security > Networks in the Admin Console",
-      'Set "Enhanced dynamic zone blocklist" (DefaultEnhancedDynamicZone) to Active, with all anonymizers and no exceptions',
-      'Or, with a list from the CSSP: edit "IP Block list", add its ranges to "Gateway IPs" and save',
-    ],
-    deciding_fields: [
-      decide("network_zones", ["status", "usage", "type"]),
-      decide(
-        "network_zones",
-        ["ipServiceCategories.include", "ipServiceCategories.exclude", "asns", "locations"],
-        "DYNAMIC_V2",
-      ),
-      decide("network_zones", ["proxyType"], "DYNAMIC"),
-      decide(
-        "network_zones",
-        ["gateways", "proxies"],
-        'IP; those of "DefaultExemptIpZone" are said next to the verdict',
-      ),
-    ],
-    left_to_person: uncovered,
-  },
+  decidingFields: [
+    decide("network_zones", ["status", "usage", "type"]),
+    decide(
+      "network_zones",
+      ["ipServiceCategories.include", "ipServiceCategories.exclude", "asns", "locations"],
+      "DYNAMIC_V2",
+    ),
+    decide("network_zones", ["proxyType"], "DYNAMIC"),
+    decide("network_zones", ["gateways", "proxies"], 'IP; those of "DefaultExemptIpZone" are said next to the verdict'),
+  ],
+  leftToPerson: uncovered,
   evaluate({ network_zones: zones }, { orgPolicy }) {
     const draft = judgeZones(zones);
     const listed = entriesOf(zones);

@@ -20,40 +20,12 @@ const loadedElsewhere =
 export const signonDodWarningBannerConfigured = defineCheck({
   name: "signon_dod_warning_banner_configured",
   artifacts: ["brand_sign_in_pages"],
-  explanation: {
-    examines: "Whether the sign-in page of every brand has DISA's notice and consent banner, word for word.",
-    why: "Users consent to monitoring only where the page announces it.",
-    disa: "If the required warning banner is not present and complete, this is a finding.",
-    rests_on: [
-      "PASS: each brand's sign-in page visibly holds every sentence of DISA's banner, in order. The words are compared, not their markup: " +
-        "tags, entities, scripts, quotation marks, dashes and case make no difference. Sections of Okta's template (`{{#…}}`) are read " +
-        "like the rest.",
-      "Text in comments, templates, and elements with `hidden`, `display: none` or `visibility: hidden` does not count (FAIL). What a " +
-        "script shows counts wherever the script stands, such as an `alert()`. Without the banner it is FAIL.",
-      "MANUAL (`needs_review`): DISA's short form, and text that may be hidden by another `style` value or a rule of a `<style>` element, " +
-        "by an element such as a closed dialog, text area or frame, by a comment of the template, or by a script that hides what it names; text " +
-        "that an event handler may show; and a page without the banner that loads scripts from elsewhere or has a frame, which may show it.",
-      "Brands with a domain of their own decide. The default brand stands for the Okta subdomain, where Okta refuses a page of one's own " +
-        "once another brand has a domain. Without such a page it is MANUAL (`partly_automated`): verify that nobody signs in there. An " +
-        "org with no other domain is judged by it.",
-      "A brand with `isDefault` false and no domain, whose page nobody sees, is left out and named. A list of brands without the default " +
-        "one is a part: MANUAL (`missing_role`).",
-      "Not covered: the page is read, not rendered; text in the color of its background is not noticed, nor a script that never runs.",
-      "Left to a person: where a page with the banner loads style sheets or scripts from elsewhere, the result is MANUAL (`partly_automated`). Open the sign-in page and " +
-        "read the banner.",
-    ],
-    fix: [
-      "Open Customizations > Brands in the Admin Console and each brand (it needs a custom domain)",
-      'On the Pages tab choose Configure next to "Sign-in page", and the code editor',
-      "Insert the banner as the Okta DOD Warning Banner Configuration Guide of the STIG package says, and publish",
-    ],
-    deciding_fields: [
-      decide("brand_sign_in_pages", ["id", "name", "isDefault", "_embedded.domains"]),
-      decide("brandDomains", ["domain"], "where the list of brands has no domains"),
-      decide("signInPage", ["pageContent"]),
-      decide("defaultSignInPage", ["pageContent"], "where nothing is customized"),
-    ],
-  },
+  decidingFields: [
+    decide("brand_sign_in_pages", ["id", "name", "isDefault", "_embedded.domains"]),
+    decide("brandDomains", ["domain"], "where the list of brands has no domains"),
+    decide("signInPage", ["pageContent"]),
+    decide("defaultSignInPage", ["pageContent"], "where nothing is customized"),
+  ],
   evaluate({ brand_sign_in_pages: given }, { orgPolicy }) {
     const pages = requireDefault(given, {
       isDefault: ({ brand }) => brand["isDefault"] !== false,

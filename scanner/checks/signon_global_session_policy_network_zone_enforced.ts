@@ -27,33 +27,14 @@ export const signonGlobalSessionPolicyNetworkZoneEnforced = defineCheck({
   name: "signon_global_session_policy_network_zone_enforced",
   artifacts: ["global_session_policies", "network_zones"],
   conditionalArtifacts: groupsOfSessionRules,
-  explanation: {
-    examines: "Whether the deciding rule of every active global session policy names a network zone.",
-    why: "A session policy that treats every address alike cannot tell the organization's networks from an attacker's.",
-    disa: 'verify the "IF User\'s IP is" setting is correctly set to either allow or deny based on the organization defined policy.',
-    rests_on: [
-      "PASS: with an attestation or the organization's document. In every active policy the active rule at priority 1 (built in or not) " +
-        "allows or denies by zones that restrict. A rule that denies everybody passes. The document is compared with all rules.",
-      "ANYWHERE is FAIL, even with a stored list of zones. A zone that is deleted, inactive, a blocklist, or as wide as the internet " +
-        "restricts nothing; a rule that denies only from such zones leaves everybody to the next one.",
-      'Left to a person: whether these zones are "based on the organization defined policy". The finding names their addresses, and, ' +
-        "unless the deciding rule denies by network alone, the first later rule that lets in from elsewhere.",
-    ],
-    fix: [
-      "Define the networks under Security > Networks in the Admin Console",
-      "Open Security > Global Session Policy and each active policy",
-      "Edit the rule at priority 1, the built-in one included",
-      'Set "IF User\'s IP is" to In zone or Not in zone and choose the zones of the Access Control Policy',
-    ],
-    deciding_fields: [
-      decide("global_session_policies", ["status", "system"]),
-      decide("policyRules", ["status", "priority", ...networkFields, "actions.signon.access"]),
-      rulesForEverybody,
-      everyoneGroup,
-      zoneFields,
-    ],
-    left_to_person: uncovered,
-  },
+  decidingFields: [
+    decide("global_session_policies", ["status", "system"]),
+    decide("policyRules", ["status", "priority", ...networkFields, "actions.signon.access"]),
+    rulesForEverybody,
+    everyoneGroup,
+    zoneFields,
+  ],
+  leftToPerson: uncovered,
   evaluate({ network_zones, ...artifacts }, { orgPolicy }) {
     const zones = readZones(network_zones);
     const policies = entriesOf(artifacts.global_session_policies);

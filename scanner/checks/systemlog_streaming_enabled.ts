@@ -14,31 +14,14 @@ export const systemlogStreamingEnabled = defineCheck({
   name: "systemlog_streaming_enabled",
   artifacts: ["log_streams"],
   conditionalArtifacts: (_, { orgPolicy }): readonly "apps"[] => (orgPolicy?.siem === undefined ? [] : ["apps"]),
-  explanation: {
-    examines: "Whether at least one log stream sends the System Log to a central log server.",
-    why: "Records that exist only in the org are lost with the org, and are not correlated with others.",
-    disa: "Verify that a Log Stream connection is configured and active.",
-    rests_on: [
-      "PASS: at least one log stream with `status` ACTIVE.",
-      'DISA also accepts a SIEM that is "pulling Okta logs via an Application Programming Interface (API)". The API does not show who ' +
-        "reads the System Log, so an org without an active stream is MANUAL: interview the ISSM as DISA says, and attest the SIEM. FAIL " +
-        "is only that the service app of the organization's document is inactive, or not there.",
-      "Not covered: whether the logs arrive and are kept.",
-    ],
-    fix: [
-      "Open Reports > Log Streaming in the Admin Console",
-      'Choose "Add Log Stream", then AWS EventBridge or Splunk Cloud',
-      "Complete the fields, save, and see that the stream is Active",
-    ],
-    deciding_fields: [
-      decide("log_streams", ["status"]),
-      decide(
-        "apps",
-        ["status", "settings.oauthClient.application_type", "credentials.oauthClient.client_id"],
-        "with `siem` in the document",
-      ),
-    ],
-  },
+  decidingFields: [
+    decide("log_streams", ["status"]),
+    decide(
+      "apps",
+      ["status", "settings.oauthClient.application_type", "credentials.oauthClient.client_id"],
+      "with `siem` in the document",
+    ),
+  ],
   evaluate({ log_streams: streams, apps }, { orgPolicy }) {
     const drafts = judgeList(streams, {
       expected,

@@ -40,41 +40,18 @@ export const userInactivityAutomationEnabled = defineCheck({
     return "uncovered" in passing ? [...directory, "automation_groups"] : directory;
   },
   parameters: [inactiveDays],
-  explanation: {
-    examines:
-      "Whether an active automation disables accounts after at most 35 days without a sign-in, for the group Everyone.",
-    why: "An unused account that is taken over goes unnoticed.",
-    disa: "If the Okta configuration does not automatically disable accounts after a 35-day period of account inactivity, this is a finding.",
-    rests_on: [
-      "PASS: one automation is ACTIVE with an ACTIVE action, an inactivity of at most 35 days, suspends or deactivates, and is for the " +
-        "group Everyone.",
-      "Okta does not document this endpoint, so unknown shapes are MANUAL.",
-      'DISA: "If Okta Services rely on external directory services for user sourcing, this is not applicable". If no automation ' +
-        "complies and a directory is in use, the result is MANUAL (`needs_review`). If the document says `user_sourcing` directory, it is " +
-        "`not_applicable` while a directory is in use, also where an automation complies.",
-      "Left to a person: for other groups it is MANUAL (`partly_automated`) whether they have every user. If Okta masters no account, " +
-        "attest the rule as Not Applicable.",
-    ],
-    fix: [
-      "Open Workflow > Automations in the Admin Console and choose Add Automation",
-      'Add the condition "User Inactivity in Okta" with 35 days, and a schedule that runs daily',
-      'Under "Select group membership" choose the group Everyone',
-      'Add the action "Change User lifecycle state in Okta" with the state Suspended',
-      'Choose "Activate" at the top of the page',
-    ],
-    deciding_fields: [
-      decide("user_lifecycle_policies", [
-        "status",
-        "conditions.people.users.inactivity",
-        "conditions.people.groups.include",
-      ]),
-      decide("policyRules", ["status", "actions.updateUserLifecycle.targetStatus"]),
-      decide("built_in_groups", ["type", "profile.name"], "which group is Everyone"),
-      decide("group", ["profile.name"], "the names of others"),
-      decide("password_policies", ["conditions.authProvider.provider"], "is a directory in use?"),
-      ...directoryFields,
-    ],
-  },
+  decidingFields: [
+    decide("user_lifecycle_policies", [
+      "status",
+      "conditions.people.users.inactivity",
+      "conditions.people.groups.include",
+    ]),
+    decide("policyRules", ["status", "actions.updateUserLifecycle.targetStatus"]),
+    decide("built_in_groups", ["type", "profile.name"], "which group is Everyone"),
+    decide("group", ["profile.name"], "the names of others"),
+    decide("password_policies", ["conditions.authProvider.provider"], "is a directory in use?"),
+    ...directoryFields,
+  ],
   evaluate(
     { user_lifecycle_policies: policies, built_in_groups: builtIn, automation_groups: named, ...directory },
     { parameters, orgPolicy },

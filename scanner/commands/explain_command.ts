@@ -85,18 +85,18 @@ function describeCheck({ name, rule }: CatalogCheck) {
  * decides alone, the limits that an organization may set, and how to set it in the console.
  */
 function guideTo(check: CatalogCheck) {
-  const { explanation, parameters, setting } = check;
-  const { examines, why, rests_on, fix, deciding_fields, left_to_person } = explanation;
+  const { explanation, decidingFields, leftToPerson, parameters, setting } = check;
+  const { examines, why, rests_on, fix } = explanation;
   return {
     ...describeCheck(check),
     examines,
     why,
     rests_on,
-    deciding_fields: deciding_fields.map(fieldsText),
+    deciding_fields: decidingFields.map(fieldsText),
     setting: setting === null ? null : requiredValue(setting),
     limits: parameters.map(({ name, unit, stigValue }) => ({ name, unit, value: stigValue })),
     fix,
-    left_to_person: left_to_person ?? null,
+    left_to_person: leftToPerson,
   };
 }
 
@@ -132,12 +132,12 @@ export function explainCheck(check: CatalogCheck): string {
   return `${sections.join("\n\n")}\n`;
 }
 
-function judgedSections({ rule, explanation, parameters }: CatalogCheck): readonly string[] {
+function judgedSections({ rule, explanation, decidingFields, parameters }: CatalogCheck): readonly string[] {
   const role = rule.role === "super_admin" ? "Super Administrator" : "Read-Only Administrator";
   return [
     `What a PASS rests on\n${explanation.rests_on.map((text) => indent(`- ${text.replaceAll("`", "")}`)).join("\n")}`,
     `How to fix\n${explanation.fix.map((step, index) => indent(`${index + 1}. ${step}`)).join("\n")}`,
-    `Which API fields decide\n${explanation.deciding_fields.map((one) => indent(fieldsText(one))).join("\n")}`,
+    `Which API fields decide\n${decidingFields.map((one) => indent(fieldsText(one))).join("\n")}`,
     ...(parameters.length === 0
       ? []
       : [`Limits (limits of --org-policy)\n${parameters.map((each) => indent(describeParameter(each))).join("\n")}`]),

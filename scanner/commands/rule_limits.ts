@@ -124,7 +124,7 @@ function limitsOf(
   const { built_in_groups: groups } = artifacts;
   const effect = "so a rule for the group Everyone counts as a rule for some people only";
   return [
-    ...(check.explanation.left_to_person === undefined ? [] : [leftToPerson]),
+    ...(check.leftToPerson === null ? [] : [leftToPerson]),
     ...(check.artifacts.includes("apps") && !seesAll ? [someApps] : []),
     ...(groups?.state === "missing" && check.artifacts.some((name) => withGroups.includes(name))
       ? [{ outcome: "partial", why: `${groups.detail}, ${effect}`, remedy: null } as const]

@@ -147,11 +147,9 @@ function objectOf({ type, id }: Pick<OrgObject, "type" | "id">, lists: readonly 
 }
 
 /** The deciding fields of a rule, or of any other object. */
-function fieldsOf({ explanation }: CatalogCheck, areOfRules: boolean): readonly string[] {
+function fieldsOf({ decidingFields }: CatalogCheck, areOfRules: boolean): readonly string[] {
   const isOfRules = ({ request }: DecidingFields) => request === `GET ${objectParts.policyRules.path}`;
-  const fields = explanation.deciding_fields
-    .filter((one) => isOfRules(one) === areOfRules)
-    .flatMap((one) => one.fields);
+  const fields = decidingFields.filter((one) => isOfRules(one) === areOfRules).flatMap((one) => one.fields);
   const shown = areOfRules ? fields.filter((path) => /^(?:actions|conditions)\./.test(path)) : fields;
   // Lists are shown whole.
   const paths = shown.map((path) => path.replace(/\[\].*/, ""));

@@ -25,7 +25,7 @@ export function benchmarkRules(report: Report, revision: Revision) {
 /** Returns the API calls that the result rests on, with their time; empty where nothing was read. */
 export function evidenceLine(check: CheckResult, { scan }: Report, revision: Revision): string {
   const known = revision.checks.find(({ rule }) => rule.rule_id === check.rule_id);
-  const fields = known?.explanation.deciding_fields ?? [];
+  const fields = known?.decidingFields ?? [];
   if (fields.length === 0 || check.reason === "interrupted") return "";
   const read = check.findings.find(({ read_from: from }) => from !== undefined)?.read_from;
   if (read !== undefined) return `Read from ${read}`;

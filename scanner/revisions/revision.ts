@@ -1,5 +1,4 @@
-import { defineCheck, type Check } from "../checks/check.ts";
-import { allChecks } from "../checks/all_checks.ts";
+import { defineCheck } from "../checks/check.ts";
 import { builtIn, revisionName, type CatalogCheck, type Revision, type StigRule } from "../catalog/catalog.ts";
 import type { DisaBenchmark, DisaRule } from "./read_xccdf.ts";
 
@@ -26,13 +25,12 @@ export function toRevision({ rules, ...benchmark }: DisaBenchmark): Revision {
 }
 
 function toCheck(rule: DisaRule, revision: string): CatalogCheck {
-  const known = builtIn.checks.find((check) => check.rule.vuln_id === rule.vuln_id)?.rule ?? null;
+  const check = builtIn.checks.find((candidate) => candidate.rule.vuln_id === rule.vuln_id);
+  const known = check?.rule ?? null;
   const name = known?.check ?? rule.vuln_id.toLowerCase().replace("-", "_");
   const needs = { check: name, nist_800_53_r5: controlsOf(rule, known) };
-  if (known !== null && isSameText(rule, known)) {
-    const { scopes, role } = known;
-    const check = allChecks.find((candidate) => candidate.name === name);
-    if (check === undefined) throw new Error(`No check is named "${name}"`);
+  if (check !== undefined && isSameText(rule, check.rule)) {
+    const { scopes, role } = check.rule;
     return { ...check, rule: { ...rule, ...needs, scopes, role } };
   }
   const reason = known === null ? "not_automated" : "rule_changed";
@@ -61,24 +59,27 @@ function personsCheck(
   name: string,
   rule: DisaRule,
   { reason, revision }: { readonly reason: "rule_changed" | "not_automated"; readonly revision: string },
-): Check {
+): Omit<CatalogCheck, "rule"> {
   const own = revisionName(builtIn.benchmark);
   const why =
     reason === "rule_changed"
       ? `${revision} words ${rule.vuln_id} otherwise than ${own}, for which the check was written.`
       : `There is no check of ${rule.vuln_id} of ${revision}.`;
   const note = `${why} A person decides`;
-  return defineCheck({
+  const check = defineCheck({
     name,
     artifacts: [],
+    decidingFields: [],
+    evaluate: () => [{ status: "MANUAL", reason, resource: null, expected: rule.title, actual: "not examined", note }],
+  });
+  return {
+    ...check,
     explanation: {
       examines: `Nothing: ${why}`,
       why: "A verdict by another text would prove nothing: a person reads DISA's check and answers it (--decisions).",
       disa: rule.check_text,
       rests_on: [],
       fix: ["See DISA's fix below."],
-      deciding_fields: [],
     },
-    evaluate: () => [{ status: "MANUAL", reason, resource: null, expected: rule.title, actual: "not examined", note }],
-  });
+  };
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { AppError } from "../../shared/app_error.ts";
 import { builtIn, catalog } from "../../scanner/catalog/catalog.ts";
+import explanations from "../../scanner/catalog/explanations.json" with { type: "json" };
 import { stigRuleNames } from "../../shared/rule_names.ts";
 import { findCheck, selectChecks } from "../../scanner/catalog/select_checks.ts";
 import { allChecks } from "../../scanner/checks/all_checks.ts";
@@ -10,6 +11,7 @@ describe("the catalog", () => {
     expect(new Set(catalog.map((check) => check.name)).size).toBe(catalog.length);
     expect(new Set(catalog.map((check) => check.rule.vuln_id)).size).toBe(catalog.length);
     expect(new Set(allChecks.map((check) => check.name))).toEqual(new Set(catalog.map((check) => check.name)));
+    expect(Object.keys(explanations)).toEqual(catalog.map((check) => check.name));
     expect(builtIn.benchmark).toMatchObject({
       benchmark_id: "Okta_IDaaS_STIG",
       version: "1",

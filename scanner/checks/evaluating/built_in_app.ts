@@ -33,55 +33,30 @@ interface BuiltInAppDefinition {
   readonly suffix: string;
   readonly expected: string;
   readonly criteria: VerificationCriteria;
-  readonly explain: (app: FirstPartyApp) => {
-    readonly disa: string;
-    readonly examines: string;
-    readonly why: string;
-    readonly rests_on: readonly string[];
-    /** The last step in the console. */
-    readonly fix: string;
-    /** Below `actions.appSignOn.verificationMethod` of the rule. */
-    readonly deciding_fields: readonly string[];
-  };
+  /** Fields that decide, below `actions.appSignOn.verificationMethod` of the rule. */
+  readonly fields: readonly string[];
 }
 
 /** One check for each first-party app: what the first active rule of its access policy demands of users. */
 export function builtInAppChecks(definition: BuiltInAppDefinition): readonly Check[] {
   return firstPartyApps.map((app) => {
-    const { suffix, expected, criteria: verification, explain } = definition;
-    const { fix, deciding_fields: fields, rests_on: reasons, ...texts } = explain(app);
+    const { suffix, expected, criteria: verification, fields } = definition;
     const artifact = `${app.slug}_app` as const;
     const judgeRule: RuleCriteria["judgeRule"] = (subject, rule) => judgeVerification(subject, rule, verification);
     return defineCheck<typeof artifact, "built_in_groups">({
       name: `application_${app.slug}_${suffix}`,
       artifacts: [artifact],
       conditionalArtifacts: (artifacts) => groupsFor(entriesOf(availableValue(artifacts[artifact])?.rules)),
-      explanation: {
-        ...texts,
-        rests_on: [
-          ...reasons,
-          "A rule that denies lets nobody in, so the first rule that allows decides. On Classic Engine, or on an unknown engine if the app " +
-            "has no policy, the result is MANUAL (`needs_review`); below Super Administrator, which alone sees the app, it is MANUAL " +
-            "(`missing_role`).",
-          "Left to a person: if the deciding rule has conditions, everybody else reaches the later rules. If one of them asks for less, " +
-            "the result is MANUAL (`partly_automated`) and names it.",
-        ],
-        fix: [
-          `Open Security > App sign-in policies (Authentication Policies) and the policy of the ${app.label}`,
-          "Choose Actions > Edit on the top rule",
-          fix,
-        ],
-        deciding_fields: [
-          decide(artifact, ["_links.accessPolicy.href"]),
-          decide("policyRules", ["status", "priority", "actions.appSignOn.access"]),
-          rulesForEverybody,
-          everyoneGroup,
-          decide(
-            "policyRules",
-            fields.map((field) => `actions.appSignOn.verificationMethod.${field}`),
-          ),
-        ],
-      },
+      decidingFields: [
+        decide(artifact, ["_links.accessPolicy.href"]),
+        decide("policyRules", ["status", "priority", "actions.appSignOn.access"]),
+        rulesForEverybody,
+        everyoneGroup,
+        decide(
+          "policyRules",
+          fields.map((field) => `actions.appSignOn.verificationMethod.${field}`),
+        ),
+      ],
       evaluate(artifacts, context) {
         const evidence = artifacts[artifact];
         const criteria = { judgeRule, groups: artifacts.built_in_groups, context };

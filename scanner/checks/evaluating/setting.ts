@@ -1,33 +1,8 @@
 import type { JsonObject } from "../../../shared/json.ts";
-import type { Check, DecidingFields, Explanation, FindingDraft } from "../check.ts";
+import type { FindingDraft } from "../check.ts";
 import { limitOf, meets, type NumberSetting, type ParameterValues, type Setting } from "../parameter.ts";
 import { readBoolean, readNumber } from "../parsing/fields.ts";
 import type { Subject } from "./finding_drafts.ts";
-
-/** A setting with the texts of its check. */
-export type ExplainedSetting = Setting &
-  Pick<Explanation, "examines" | "why" | "disa"> & {
-    readonly name: string;
-    /** The condition of a PASS, and further sentences about it. */
-    readonly passes: string;
-    readonly more?: readonly string[];
-    /** The last step in the console. */
-    readonly console: string;
-  };
-
-/** The parts of the check of one setting that are the same for every kind of object. */
-export function settingCheck(
-  setting: ExplainedSetting,
-  texts: Pick<Explanation, "rests_on" | "fix"> & { readonly deciding_fields: readonly DecidingFields[] },
-): Pick<Check, "name" | "parameters" | "setting" | "explanation"> {
-  const { name, examines, why, disa, limit } = setting;
-  return {
-    name,
-    parameters: typeof limit === "object" ? [limit] : [],
-    setting,
-    explanation: { examines, why, disa, ...texts },
-  };
-}
 
 /** The expectation by the limit that is in force. */
 export function expectationOf(setting: Setting, values: ParameterValues | undefined): string {
