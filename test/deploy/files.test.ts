@@ -20,6 +20,12 @@ test("a query, which may hold a token or a code, is in no line that a proxy writ
   expect(await deployed("Caddyfile")).toMatch(/request>uri regexp \\\?\.\* /);
 });
 
+// nginx counts the 503 that it passes to the next gateway as a failure, and takes the gateway from all requests.
+test("a stream that every gateway refuses leaves nginx all of them", async () => {
+  const servers = (await deployed("nginx.conf")).match(/^ *server 127.*/gm);
+  expect(servers).toEqual([expect.stringContaining("max_fails=0"), expect.stringContaining("max_fails=0")]);
+});
+
 // A gateway that is given a misspelled DATABASE_URL starts with an embedded database.
 test("the compose file gives its gateways variables that they know", async () => {
   const compose = await deployed("compose.yml");
