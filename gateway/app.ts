@@ -65,8 +65,6 @@ export function createApp(dependencies: Dependencies, features: readonly Feature
     // A stream's URL may hold a token.
     setHeader(c, "referrer-policy", "no-referrer");
     if (!c.res.headers.has("cache-control")) setHeader(c, "cache-control", "no-store");
-    // A proxy that keeps the connection may send a request on it while the port closes.
-    if (dependencies.readiness.isDraining()) setHeader(c, "connection", "close");
   });
 
   app.use(

@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import process from "node:process";
 import { findApiKey } from "../drizzle/across_tenants.ts";
 import { ping } from "../drizzle/transactions.ts";
+import { pause } from "../shared/abortable.ts";
 import { AppError } from "../shared/app_error.ts";
 import { createPublisher } from "../shared/send_event.ts";
 import { createApp } from "./app.ts";
@@ -194,9 +195,9 @@ async function open(options: GatewayOptions & ProductOptions, opened: Opened) {
   }
 
   async function stop(servers: readonly HttpServer[], drainMs: number): Promise<void> {
-    const drained = drain(drainMs);
+    // Connections that a proxy keeps are told to close with their next answer.
+    const drained = Promise.all([drain(drainMs), pause(Math.min(drainMs, 1000), [])]);
     await Promise.all(servers.map((server) => server.close({ drained, withinMs: drainMs + answerGraceMs })));
-    await drained;
     await gateway.close();
   }
 

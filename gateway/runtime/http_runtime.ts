@@ -35,7 +35,7 @@ export interface HttpServer {
 
 export interface CloseOptions {
   /** Settles when the streams have ended: the connections that are left can be closed. */
-  readonly drained: Promise<void>;
+  readonly drained: Promise<unknown>;
   readonly withinMs: number;
 }
 

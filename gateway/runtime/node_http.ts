@@ -6,7 +6,7 @@ import {
   type Server,
   type ServerResponse,
 } from "node:http";
-import type { AddressInfo } from "node:net";
+import { Server as PortServer, type AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
 import { AppError } from "../../shared/app_error.ts";
@@ -48,8 +48,7 @@ const serverOptions = {
 /** HTTP on Node: streams are written to their sockets. */
 export const nodeHttp: HttpRuntime = {
   createSink: createNodeSocketSinks(createReadableStreamSinks()),
-  // `env` is what `@hono/node-server` hands to `fetch`.
-  // A request that no server of ours took, as in a test, has no connection.
+  // `env` is what `@hono/node-server` hands to `fetch`. In a test a request may have no connection.
   peerAddress: (env) => (env as Partial<HttpBindings> | undefined)?.incoming?.socket.remoteAddress ?? null,
   onClosed(env, release) {
     const outgoing = (env as Partial<HttpBindings> | undefined)?.outgoing;
@@ -117,8 +116,10 @@ async function listenAlone(
 /** Sockets with a response under way: another one would be read as part of it. */
 const answering = new WeakSet<Duplex>();
 
-function watchAnswer({ socket }: IncomingMessage, response: ServerResponse): void {
+function watchAnswer(this: Server, { socket }: IncomingMessage, response: ServerResponse): void {
   answering.add(socket);
+  // Its next request would find the connection closed.
+  if (!this.listening) response.shouldKeepAlive = false;
   response.once("close", forgetAnswer);
 }
 
@@ -150,13 +151,13 @@ function refuseClient({ code = "" }: NodeJS.ErrnoException, socket: Duplex): voi
 }
 
 async function closeAll(servers: readonly Server[], { drained, withinMs }: CloseOptions): Promise<void> {
-  const closed = servers.map((server) => new Promise<void>((done) => server.close(() => done())));
-  for (const server of servers) server.closeIdleConnections();
+  // Only the port: the server's own `close` also ends connections that are idle, just when a proxy may send a request on one.
+  const closed = servers.map((server) => new Promise((done) => void PortServer.prototype.close.call(server, done)));
   const late = setTimeout(() => {
     for (const server of servers) server.closeAllConnections();
   }, withinMs);
-  await drained;
-  for (const server of servers) server.closeIdleConnections();
+  await Promise.race([drained, Promise.all(closed)]);
+  for (const server of servers) server.close();
   await Promise.all(closed);
   clearTimeout(late);
 }
