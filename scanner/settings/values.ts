@@ -1,3 +1,4 @@
+import { unescape } from "node:querystring";
 import { InvalidSetting } from "../../shared/environment_reader.ts";
 import { isLoopback } from "../../shared/loopback.ts";
 import type { Severity } from "../../shared/report.ts";
@@ -92,10 +93,12 @@ export function parseScopes(items: readonly string[]): readonly string[] {
 }
 
 export function parseProxy(text: string): string {
-  const whole = text.includes("://") ? text : `http://${text}`;
-  const url = URL.canParse(whole) ? new URL(whole) : null;
-  if (url !== null && url.hostname !== "" && (url.protocol === "http:" || url.protocol === "https:")) return url.href;
-  throw new InvalidSetting("is not a proxy's address: expected http://host:port");
+  const url = URL.parse(text.includes("://") ? text : `http://${text}`);
+  if (url === null || !/^https?:$/.test(url.protocol))
+    throw new InvalidSetting("is not a proxy's address: expected http://host:port");
+  // A "%" of a password that encodes nothing stands for itself, as in curl.
+  for (const part of ["username", "password"] as const) url[part] = encodeURIComponent(unescape(url[part]));
+  return url.href;
 }
 
 const atLeast = ["", ":high", ":medium", ":low"];

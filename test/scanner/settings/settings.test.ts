@@ -118,6 +118,7 @@ test("HTTPS_PROXY and NO_PROXY are read in either case, without a scheme too", (
     noProxy: "a,b",
   });
   expect(proxyOf({ https_proxy: "lower:1", HTTPS_PROXY: "upper:2" }).httpsProxy).toBe("http://lower:1/");
+  expect(proxyOf({ HTTPS_PROXY: "http://me:50%off%40@proxy" }).httpsProxy).toBe("http://me:50%25off%40@proxy/");
   expect(failure({}, { ...whole, HTTPS_PROXY: "socks5://me:hunter2@proxy" }).message).not.toContain("hunter2");
 });
 
