@@ -13,11 +13,5 @@ export interface Clock {
 export const systemClock: Clock = {
   nowMs: () => Date.now(),
   random: () => Math.random(),
-  async sleep(ms, signal) {
-    try {
-      await delay(ms, undefined, { signal });
-    } catch {
-      signal.throwIfAborted();
-    }
-  },
+  sleep: (ms, signal) => delay(ms, undefined, { signal }).catch(() => signal.throwIfAborted()),
 };

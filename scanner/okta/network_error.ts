@@ -4,7 +4,7 @@ import { IdpError, type NetworkProblem } from "./idp_error.ts";
 /** A request without an HTTP response. The message says what happened, without address details or secrets. */
 export class NetworkError extends Error {
   readonly kind: NetworkProblem;
-  /** True when the proxy could not be reached, and so nothing is known of the organization. */
+  /** True when the connection led to the proxy, or through it. */
   readonly isOfProxy: boolean;
 
   constructor(kind: NetworkProblem, message: string, isOfProxy = kind === "proxy") {
@@ -17,12 +17,12 @@ export class NetworkError extends Error {
   /** The same, of a connection that led through this proxy: what failed may be either. */
   through(proxyHost: string | null): NetworkError {
     if (proxyHost === null || this.isOfProxy) return this;
-    return new NetworkError(this.kind, `${this.message} (through the proxy ${proxyHost} of HTTPS_PROXY)`);
+    return new NetworkError(this.kind, `${this.message} (through the proxy ${proxyHost} of HTTPS_PROXY)`, true);
   }
 
   /** True when a retry may succeed. */
   get isTransient(): boolean {
-    return ["refused", "network", "reset", "timeout"].includes(this.kind);
+    return ["dns", "refused", "network", "reset", "timeout"].includes(this.kind);
   }
 }
 
@@ -43,7 +43,6 @@ const kinds: Readonly<Record<string, readonly [NetworkProblem, string]>> = {
   EPIPE: ["reset", "the connection was reset"],
   UND_ERR_SOCKET: ["reset", "the connection was closed in the middle"],
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: ["reset", "the answer was cut off"],
-  Z_DATA_ERROR: ["reset", "the answer cannot be decompressed"],
   UND_ERR_HEADERS_OVERFLOW: ["too_large", "the head of the answer is larger than 16 KiB"],
   UND_ERR_ABORTED: proxyRefusal,
   UND_ERR_INVALID_ARG: proxyRefusal,
@@ -72,9 +71,13 @@ export function toNetworkError(error: unknown, httpsProxy: string | null = null)
     if (kind === "proxy") {
       const host = httpsProxy === null ? "" : ` ${new URL(httpsProxy).host}`;
       const status = proxyStatus === undefined ? "" : ` with ${proxyStatus}`;
-      return new NetworkError(kind, `the proxy${host} of HTTPS_PROXY ${text}${status}`);
+      // A proxy that could not reach the organization may reach it with the next request.
+      const problem = Number(proxyStatus) >= 500 ? "network" : kind;
+      return new NetworkError(problem, `the proxy${host} of HTTPS_PROXY ${text}${status}`, true);
     }
     if (kind !== undefined) return new NetworkError(kind, text);
+    if (/^(Z|ZSTD|ERR__ERROR_FORMAT)_/.test(code))
+      return new NetworkError("reset", "the answer cannot be decompressed");
     if (name === "HTTPParserError") return new NetworkError("not_http", "what answered does not speak HTTP");
     if (/^(ERR_SSL|ERR_TLS|EPROTO|CERT_|CRL_|HOSTNAME_)/.test(code) || /\btls\b|ssl routines/i.test(message)) {
       return new NetworkError("tls_failed", "the TLS connection failed");
@@ -90,9 +93,8 @@ export function toProxyError(error: unknown, host: string): NetworkError {
 }
 
 /** The login's error for a request that never reached the organization. */
-export function unreachableError({ kind, message, isOfProxy }: NetworkError, orgUrl: string): IdpError {
-  const problem = isOfProxy && !kind.startsWith("tls_") ? "proxy" : kind;
-  return new IdpError(problem, `Cannot reach ${orgUrl}: ${message}`);
+export function unreachableError({ kind, message, isOfProxy, isTransient }: NetworkError, orgUrl: string): IdpError {
+  return new IdpError(isOfProxy && isTransient ? "proxy" : kind, `Cannot reach ${orgUrl}: ${message}`);
 }
 
 /** The chain of causes, innermost first, and each attempt of a host with several addresses. */

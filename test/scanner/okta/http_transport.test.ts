@@ -82,13 +82,13 @@ test("distinguishes refused, reset, cut off and unknown hosts", async () => {
   const idp = await scripted();
   idp.on("GET", "/api/v1/reset", { fault: "reset" });
   idp.on("GET", "/api/v1/cut", { fault: "cut", body: [{ id: "a" }, { id: "b" }] });
+  idp.on("GET", "/api/v1/packed", { body: "not packed at all", headers: { "content-encoding": "br" } });
   const http = open(idp.url);
   await expect(http.send(get("/api/v1/reset"), never)).rejects.toMatchObject({ kind: "reset" });
   await expect(http.send(get("/api/v1/cut"), never)).rejects.toMatchObject({ kind: "reset" });
+  await expect(http.send(get("/api/v1/packed"), never)).rejects.toThrow("decompressed");
   expect(await failure(`http://127.0.0.1:${await freePort()}`)).toMatchObject({ kind: "refused" });
-  expect(await failure("https://no-such-host.invalid")).toMatchObject({
-    kind: expect.stringMatching(/dns|network/) as string,
-  });
+  expect((await failure("https://no-such-host.invalid")).kind).toMatch(/dns|network/);
 });
 
 test("recognizes servers without HTTP and without TLS", async () => {
@@ -133,15 +133,6 @@ test("an http:// organization, which is on this machine, never goes through a pr
   expect(targets).toEqual([]);
 });
 
-test("an error names a proxy that cannot be reached, and its variable, not the organization's network", async () => {
-  const httpsProxy = `http://127.0.0.1:${await freePort()}`;
-  const error = await failure("https://acme.okta.test", { proxy: { httpsProxy, noProxy: "" } });
-  expect(error).toMatchObject({ kind: "refused", isTransient: true });
-  const { message, remedy } = unreachableError(error, "https://acme.okta.test");
-  expect(message).toContain(`the proxy ${new URL(httpsProxy).host}`);
-  expect(remedy).toMatch(/^Check HTTPS_PROXY/);
-});
-
 test("an error names a proxy that refuses, but not its password", async () => {
   const refusing = createServer();
   refusing.on("connect", (_, socket) => socket.end("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n"));
@@ -149,26 +140,31 @@ test("an error names a proxy that refuses, but not its password", async () => {
   address.username = "me";
   address.password = "hunter2";
   const error = await failure("https://acme.okta.test", { proxy: { httpsProxy: address.href, noProxy: "" } });
-  expect(error).toMatchObject({ kind: "proxy" });
   const loginError = unreachableError(error, "https://acme.okta.test");
   expect(loginError.message).toContain(`the proxy ${address.host} of HTTPS_PROXY refused the connection with 407`);
   expect(loginError).toMatchObject({ code: "unreachable", remedy: expect.stringContaining("HTTPS_PROXY") as string });
   expect(`${loginError.message}${loginError.remedy}${String(error.stack)}`).not.toContain("hunter2");
 });
 
-test.each<[string, (socket: Duplex) => void]>([
-  ["closes the connection", (socket) => socket.end()],
-  ["is silent", () => undefined],
-  ["leads to a web page", (socket) => socket.end("HTTP/1.1 200 OK\r\n\r\n<html>")],
-])("an error names the proxy that it led through where that %s", async (_, answer) => {
+test.each<[string, string, (socket: Duplex) => void]>([
+  ["cannot be reached", "refused", () => undefined],
+  ["closes the connection", "reset", (socket) => socket.end()],
+  ["is silent", "timeout", () => undefined],
+  ["leads to a web page", "tls_failed", (socket) => socket.end("HTTP/1.1 200 OK\r\n\r\n<html>")],
+  ["cannot reach the organization", "network", (socket) => socket.end("HTTP/1.1 503 Unavailable\r\n\r\n")],
+])("an error names a proxy that %s", async (_, kind, answer) => {
   const leading = createServer();
   leading.on("connect", (_request, socket) => {
     onTestFinished(() => void socket.destroy());
     answer(socket);
   });
-  const httpsProxy = await listening(leading);
+  const httpsProxy = kind === "refused" ? `http://127.0.0.1:${await freePort()}` : await listening(leading);
   const error = await failure("https://acme.okta.test", { timeoutMs: 300, proxy: { httpsProxy, noProxy: "" } });
-  expect(error.message).toContain(`(through the proxy ${new URL(httpsProxy).host} of HTTPS_PROXY)`);
+  expect(error.kind).toBe(kind);
+  expect(error.message).toContain(`the proxy ${new URL(httpsProxy).host} of HTTPS_PROXY`);
+  expect(unreachableError(error, "https://acme.okta.test").remedy).toMatch(
+    error.isTransient ? /^Check HTTPS_PROXY/ : /^Check the scheme/,
+  );
 });
 
 function get(path: string): HttpRequest {
