@@ -6,11 +6,11 @@ import type { ConnectionSettings } from "./connection_settings.ts";
 import { HttpIdpClient } from "./http_idp_client.ts";
 import type { Fetch } from "./http_transport.ts";
 import type { IdpClient, IdpRequest, PageReader } from "./idp_client.ts";
-import { grantRemedy, IdpError, type IdpProblem } from "./idp_error.ts";
+import { grantRemedy, IdpError } from "./idp_error.ts";
 import { Login, type LoginParts } from "./login.ts";
 import { readOrganization } from "./organization.ts";
 import { toShownPath } from "./provider_text.ts";
-import type { Missing } from "./refusals.ts";
+import { problemOf, type Missing } from "./refusals.ts";
 import { RequestSender, type RequestCounters, type RequestTrace } from "./request_sender.ts";
 
 /** An authenticated connection to an organization that has proved, by the probe, that it lets the scanner read. */
@@ -136,11 +136,6 @@ function probeError(refused: readonly Refused[], { orgUrl, login }: HttpIdpClien
     return new IdpError("scopes", `Cannot read ${orgUrl}: ${problem}`, grantRemedy(login.requested));
   }
   const { httpStatus } = failed.missing.refusal;
-  const problem = httpStatus === null ? "no_answer" : (probeProblems.get(httpStatus) ?? "unexpected");
+  const problem = httpStatus === null ? "no_answer" : problemOf(httpStatus);
   return new IdpError(problem, `Cannot read ${orgUrl}: ${failed.missing.detail}`);
 }
-
-const probeProblems = new Map<number, IdpProblem>([
-  [403, "forbidden"],
-  [429, "rate_limit"],
-]);

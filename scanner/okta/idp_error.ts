@@ -73,6 +73,7 @@ const problems = {
   provider_error: {
     too_large: "Check the organization's address: an identity provider does not answer like this",
     no_token: "Use the organization's address, such as https://acme.okta.com",
+    in_between: "Check for a proxy or firewall that answers in the organization's place, and try again",
     rate_limit: "The organization's rate limit is used up: try again in some minutes",
     outage: "The organization has its own problem: look at its status page and try again",
     unexpected: "The organization answered, but not as expected: look at its status page and try again",

@@ -8,7 +8,7 @@ import { grantRemedy, IdpError } from "./idp_error.ts";
 import { NetworkError, unreachableError } from "./network_error.ts";
 import type { Organization } from "./organization.ts";
 import type { RequestSender, RetryableRequest } from "./request_sender.ts";
-import { clockRefusal, oauthError, tokenRefusal } from "./refusals.ts";
+import { asksForNonce, clockRefusal, oauthError, tokenRefusal } from "./refusals.ts";
 
 interface AccessToken {
   readonly value: string;
@@ -208,15 +208,9 @@ const tokenAnswer = v.object({
   scope: v.fallback(v.nullable(v.string()), null),
 });
 
-function asksForNonce(response: ReceivedResponse): boolean {
-  if (response.status !== 401 && response.status !== 400) return false;
-  const challenge = response.headers.get("www-authenticate") ?? "";
-  return /use_dpop_nonce/.test(challenge) || oauthError(response).error === "use_dpop_nonce";
-}
-
 /** E0000015 is a 401 too, but for a feature that is off, no matter what the token. */
-function isTokenRefused({ status, body }: ReceivedResponse): boolean {
-  return status === 401 && body.object["errorCode"] !== "E0000015";
+function isTokenRefused(response: ReceivedResponse): boolean {
+  return response.status === 401 && response.body.object["errorCode"] !== "E0000015" && !asksForNonce(response);
 }
 
 /** Before the present, so that a clock which is a little fast is not "issued before the current time". */

@@ -2,7 +2,7 @@ import type { Engine } from "../../shared/report.ts";
 import type { ConnectionSettings } from "./connection_settings.ts";
 import { IdpError } from "./idp_error.ts";
 import { NetworkError, unreachableError } from "./network_error.ts";
-import { redirectTarget } from "./refusals.ts";
+import { problemOf, redirectTarget } from "./refusals.ts";
 import type { RequestSender } from "./request_sender.ts";
 
 /** Facts from `/.well-known/okta-organization`, which any client may read. */
@@ -31,7 +31,7 @@ export async function readOrganization({ orgUrl, sender, scopePrefix }: FirstCon
   if (status >= 300 && status < 400) throw new IdpError("redirect", `${message} redirects${redirectTarget(response)}`);
   // An outage says nothing about the prefix, and a wrong one would look like missing scopes.
   if (scopePrefix === null && (status >= 500 || status === 429))
-    throw new IdpError(status === 429 ? "rate_limit" : "outage", `${message} answered ${status}`);
+    throw new IdpError(problemOf(status), `${message} answered ${status}`);
   const { id, pipeline } = status === 200 ? body.object : {};
   const isOkta = typeof id === "string" || typeof pipeline === "string";
   // Anything else comes from a proxy or a firewall.

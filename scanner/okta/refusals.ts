@@ -92,9 +92,11 @@ function explain(response: HttpResponse): string {
   if (status >= 500) return "the provider has its own problem; scan again later";
   if (status >= 300 && status < 400)
     return `a redirect${redirectTarget(response)} is never followed; check the organization's address`;
+  if (asksForNonce(response)) return "it asks for another DPoP nonce each time; scan again later";
   if (status === 401) return "it did not take the access token, not even a new one";
   if (body.kind === "html")
     return "something between here and the provider refuses; check network zones, proxies and firewalls";
+  if (status === 404) return "it was deleted since it was listed, or this organization does not have it; scan again";
   return "this answer was not expected; scan again, and report it if it stays";
 }
 
@@ -106,6 +108,12 @@ export const clockRefusal =
 export function oauthError({ body }: HttpResponse): { readonly error: string; readonly description: string } {
   const { error, error_description: description } = body.object;
   return { error: toSafeText(error, 80), description: toSafeText(description) };
+}
+
+export function asksForNonce(response: HttpResponse): boolean {
+  if (response.status !== 401 && response.status !== 400) return false;
+  const challenge = response.headers.get("www-authenticate") ?? "";
+  return /use_dpop_nonce/.test(challenge) || oauthError(response).error === "use_dpop_nonce";
 }
 
 /** Meanings of a refusal, by its `error` and its description: the first row that fits counts. */
@@ -132,15 +140,21 @@ export function tokenRefusal(response: HttpResponse, orgUrl: string): IdpError {
   const refusal = (problem: IdpProblem, what = answer) => new IdpError(problem, `Cannot log in to ${orgUrl}: ${what}`);
   const row = tokenRefusals.find(([name, pattern]) => name === error && pattern.test(description));
   if (row !== undefined) return refusal(row[2]);
-  if (status >= 300 && status < 400) return refusal("org_url", `${tokenPath} redirects${redirectTarget(response)}`);
+  if (status >= 300 && status < 400) return refusal("redirect", `${tokenPath} redirects${redirectTarget(response)}`);
   const code = toSafeText(body.object["errorCode"], 20);
   const isPage = body.kind === "html";
   if (status === 404 || status === 405 || (isPage && status < 500 && status !== 429 && status !== 403)) {
     const what = isPage ? "a web page" : `${status} ${code}`.trimEnd();
     return refusal("org_url", `${tokenPath} answered ${what}, so this is not an identity provider's organization`);
   }
-  const problem = status === 403 ? "zone" : status === 429 ? "rate_limit" : "outage";
-  return refusal(problem, `${answer} ${code}`.trimEnd());
+  return refusal(status === 403 ? "zone" : problemOf(status), `${answer} ${code}`.trimEnd());
+}
+
+export function problemOf(status: number): IdpProblem {
+  if (status === 403) return "forbidden";
+  if (status === 429) return "rate_limit";
+  if (status >= 400) return status < 500 ? "unexpected" : "outage";
+  return status < 300 ? "in_between" : "redirect";
 }
 
 /** The origin only: the rest of a redirect may hold more than should be shown. */

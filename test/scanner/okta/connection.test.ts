@@ -73,6 +73,7 @@ test.each<[string, Reply, string]>([
   const error = await refusal(idp, { timeoutMs: reply.fault === "hang" ? 400 : 5000 });
   expect(error.code).toBe(code);
   expect(error.message).not.toMatch(/credential|opaque-token/i);
+  if (reply.body === "<html>") expect(error.remedy).toContain("proxy");
   expect(new Set(apiReads(idp)).size).toBe(2);
 });
 
