@@ -43,7 +43,8 @@ export interface FinishedScan {
   readonly document: ArtifactsDocument;
 }
 
-const interrupted = {
+/** Problem of a rule that an interrupted scan did not reach. */
+export const interrupted = {
   reason: "interrupted",
   detail: "The scan was interrupted before this check was evaluated",
 } as const;

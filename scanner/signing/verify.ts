@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import * as v from "valibot";
 import { usingFile } from "../../command_line/files.ts";
 import { hasCode } from "../../shared/error_code.ts";
-import { parseJsonObject } from "../../shared/json.ts";
+import { isJsonObject, parseJsonObject, type JsonObject } from "../../shared/json.ts";
 import type { Report } from "../../shared/report.ts";
 import { summarizeChecks } from "../../shared/rule_result.ts";
 import { historySchema } from "../../shared/schemas/history.ts";
@@ -13,9 +13,9 @@ import { originOf } from "../../shared/schemas/web_address.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import type { Revision } from "../catalog/catalog.ts";
 import { sha256 } from "../digest.ts";
-import { evaluateCheck } from "../evaluate.ts";
+import { evaluateCheck, unevaluatedResult } from "../evaluate.ts";
 import { parseArtifacts } from "../evidence/artifacts_document.ts";
-import { toContext } from "../run_scan.ts";
+import { interrupted, toContext } from "../run_scan.ts";
 import { NotProven, openEnvelope } from "./envelope.ts";
 import type { Verifier } from "./keys.ts";
 import { statementName, stemOf } from "./sign_files.ts";
@@ -49,22 +49,23 @@ export async function verifyPath(path: string, verifier: Verifier, expected: Exp
     const digests = new Map(statement.subject.map((one) => [one.name, one.digest.sha256]));
     if (digests.size < statement.subject.length) throw new NotProven(`${name} names a file twice`);
     if (subject !== null && !digests.has(subject)) throw new NotProven(`${name} does not name ${subject}`);
-    const contents = new Map<string, Buffer>();
+    const documents: SignedDocument[] = [];
     for (const [file, digest] of digests) {
       const content = await readPlain(folder, file);
       const found = sha256(content);
       if (found !== digest) throw new NotProven(`${file} is not the file that was signed: its digest is ${found}`);
-      contents.set(file, content);
+      documents.push({ name: file, value: parseJsonObject(content.toString("utf8")) });
       signed.add(file);
     }
     const { org_url: org, started_at: from, ended_at: to, rules, scanner } = predicate;
-    const histories = verifyHistories(predicate, contents);
+    requireSameScan(predicate, documents);
+    const histories = verifyHistories(predicate, documents);
     const context = { folder, names, revision: expected.revision };
     lines.push(
       `${name}: signed by ${verifier.keyId}; ${org}, ${from} to ${to}, ${rules.id}, scanstream ${scanner.version}`,
-      `${[...contents.keys()].join(", ")}: as signed`,
+      `${[...digests.keys()].join(", ")}: as signed`,
       // Everything else has evidence, or should have.
-      ...(histories.length > 0 ? histories : await verifyVerdicts(predicate, contents, context)),
+      ...(histories.length > 0 ? histories : await verifyVerdicts(predicate, documents, context)),
     );
   }
   const others = names.filter((name) => !signed.has(name) && !name.endsWith(suffix));
@@ -110,8 +111,24 @@ function orgsOf({ org_url: first, other_org_urls: others = [] }: Predicate): rea
 function requireExpected(predicate: Predicate, { orgUrl, since }: Expected): void {
   const other = orgUrl === null ? undefined : orgsOf(predicate).find((org) => originOf(org) !== originOf(orgUrl));
   if (other !== undefined) throw new NotProven(`it is about ${other}, and not about ${orgUrl}`);
-  if (since !== null && Date.parse(predicate.ended_at) < Date.parse(since))
+  if (since !== null && !(Date.parse(predicate.ended_at) >= Date.parse(since)))
     throw new NotProven(`it is of ${predicate.ended_at}, which is before ${since}`);
+}
+
+/** A signed file as JSON; null: it is not a JSON object. */
+type SignedDocument = { readonly name: string; readonly value: JsonObject | null };
+
+/** A report or evidence of another scan would pass for a newer one, or for another org's. */
+function requireSameScan(stated: Predicate, documents: readonly SignedDocument[]): void {
+  for (const { name, value } of documents) {
+    const scan = value?.["scan"];
+    if (!isJsonObject(scan)) continue;
+    const isSame =
+      scan["org_url"] === stated.org_url &&
+      Date.parse(String(scan["started_at"])) === Date.parse(stated.started_at) &&
+      Date.parse(String(scan["ended_at"])) === Date.parse(stated.ended_at);
+    if (!isSame) throw new NotProven(`${name} is about another org or time than the statement`);
+  }
 }
 
 interface ContentContext {
@@ -121,9 +138,9 @@ interface ContentContext {
 }
 
 /** A line for each history: it is of the organizations that were signed for. */
-function verifyHistories(predicate: Predicate, contents: ReadonlyMap<string, Buffer>): readonly string[] {
+function verifyHistories(predicate: Predicate, documents: readonly SignedDocument[]): readonly string[] {
   const signedFor = orgsOf(predicate);
-  return filesOf(contents, "scanstream.history/1", historySchema).map(({ name, value }) => {
+  return filesOf(documents, "scanstream.history/1", historySchema).map(({ name, value }) => {
     const other = value.organizations.find(({ org_url: orgUrl }) => !signedFor.includes(orgUrl));
     if (other !== undefined)
       throw new NotProven(`${name} is about ${other.org_url}, and the statement about ${signedFor.join(", ")}`);
@@ -131,26 +148,27 @@ function verifyHistories(predicate: Predicate, contents: ReadonlyMap<string, Buf
   });
 }
 
-/** Files that are JSON of a schema. */
-function filesOf<Schema extends v.GenericSchema>(contents: ReadonlyMap<string, Buffer>, id: string, schema: Schema) {
-  return [...contents].flatMap(([name, content]) => {
-    const value = parseJsonObject(content.toString("utf8"));
-    const parsed = value?.["schema"] === id ? v.safeParse(schema, value) : null;
-    return parsed?.success === true ? [{ name, value: parsed.output }] : [];
+/** Files of a schema. One that names it and has another form would be read by others, and evaluated by nobody. */
+function filesOf<Schema extends v.GenericSchema>(documents: readonly SignedDocument[], id: string, schema: Schema) {
+  return documents.flatMap(({ name, value }) => {
+    if (value?.["schema"] !== id) return [];
+    const parsed = v.safeParse(schema, value);
+    if (!parsed.success) throw new NotProven(`${name} has another form than ${id}`);
+    return [{ name, value: parsed.output }];
   });
 }
 
 /** A line for each report: the evidence gives its findings again, or why that was not examined. */
 async function verifyVerdicts(
   { evidence, judging, rules }: Predicate,
-  contents: ReadonlyMap<string, Buffer>,
+  documents: readonly SignedDocument[],
   { folder, names, revision }: ContentContext,
 ): Promise<readonly string[]> {
   const notAgain = "the verdicts were not evaluated again";
-  const reports = filesOf(contents, "scanstream.report/1", reportSchema);
+  const reports = filesOf(documents, "scanstream.report/1", reportSchema);
   if (reports.length === 0) return [`${notAgain}: there is no report as JSON`];
   if (evidence === null) return [`${notAgain}: the statement names no evidence`];
-  const text = await findFile(evidence.sha256, contents, { folder, names });
+  const text = await findFile(evidence.sha256, { folder, names });
   if (text === null) return [`${notAgain}: the evidence is not there`];
   for (const { name, value } of reports)
     if (value.benchmark !== undefined && value.benchmark !== rules.id)
@@ -163,20 +181,24 @@ async function verifyVerdicts(
   const { engine, org_url: orgUrl } = scan;
   const context = toContext({ engine, orgUrl, evaluatedAt, orgPolicy: judging.org_policy });
   return reports.map(({ name, value: report }) => {
-    if (report.scan.org_url !== orgUrl)
-      throw new NotProven(`${name} is about ${report.scan.org_url}, and its evidence about ${orgUrl}`);
-    for (const given of report.checks) {
-      const check = revision.checks.find((one) => one.name === given.check);
+    if (!isDeepStrictEqual({ ...report.scan, ...scan }, report.scan))
+      throw new NotProven(`the scan that ${name} describes is not that of its evidence`);
+    for (const result of report.checks) {
+      const check = revision.checks.find((one) => one.name === result.check);
       if (check === undefined)
-        throw new NotProven(`${name} has results of ${given.check}, which is no rule of ${rules.id}`);
-      if (given.reason === "interrupted") continue;
-      if (verdictsOf(evaluateCheck(check, artifacts, context)) !== verdictsOf(given))
-        throw new NotProven(`the evidence gives other findings of ${given.vuln_id} than ${name} says`);
+        throw new NotProven(`${name} has results of ${result.check}, which is no rule of ${rules.id}`);
+      const again =
+        result.reason === "interrupted"
+          ? unevaluatedResult(check, interrupted, context)
+          : evaluateCheck(check, artifacts, context);
+      if (verdictsOf(again) !== verdictsOf(result))
+        throw new NotProven(`the evidence gives other findings of ${result.vuln_id} than ${name} says`);
     }
+    const evaluated = report.checks.filter(({ reason }) => reason !== "interrupted").map(({ check }) => check);
+    if (new Set(evaluated).size < evaluated.length) throw new NotProven(`${name} has two results of one rule`);
     if (!isDeepStrictEqual(report.summary, summarizeChecks(report.checks)))
       throw new NotProven(`the summary of ${name} is not that of its results`);
-    const given = new Set(report.checks.map(({ check }) => check));
-    const others = revision.checks.filter((check) => !given.has(check.name)).map(({ rule }) => rule.vuln_id);
+    const others = revision.checks.filter((check) => !evaluated.includes(check.name)).map(({ rule }) => rule.vuln_id);
     const rest = others.length === 0 ? "" : `; it has no result of ${others.join(", ")}`;
     return `${name}: the evidence gives the same findings${rest}`;
   });
@@ -185,11 +207,10 @@ async function verifyVerdicts(
 /** Finds the text of a file in the folder by its digest, be it signed or not; null: not found. */
 async function findFile(
   digest: string,
-  contents: ReadonlyMap<string, Buffer>,
   { folder, names }: Pick<ContentContext, "folder" | "names">,
 ): Promise<string | null> {
   for (const name of names) {
-    const content = contents.get(name) ?? (await readPlain(folder, name).catch(() => null));
+    const content = await readPlain(folder, name).catch(() => null);
     if (content !== null && sha256(content) === digest) return content.toString("utf8");
   }
   return null;

@@ -141,6 +141,9 @@ describe("a forgery is refused with its reason", () => {
   const scanned = (json: string): Forgery => ({ files: { "scan.json": json } });
   const ofOther = JSON.stringify({ ...report, scan: { ...report.scan, org_url: "https://b.okta.com" } });
   const miscounted = JSON.stringify({ ...report, summary: { ...report.summary, fail: 0 } });
+  const later: Forgery = {
+    statement: (given) => ({ ...given, predicate: { ...given.predicate, ended_at: "2099-01-01T00:00:00Z" } }),
+  };
   const changePayload = (text: string) => withPayload(text, (payload) => payload.replace("pass", "Pass"));
 
   test.each<[string, Forgery, RegExp]>([
@@ -178,7 +181,9 @@ describe("a forgery is refused with its reason", () => {
       { files: { "second.json": passing() } },
       /the evidence gives other findings of V-\d+ than second\.json says/,
     ],
-    ["another org's report", scanned(ofOther), /its evidence about/],
+    ["another org's report", scanned(ofOther), /scan\.json is about another org or time/],
+    ["a later time than the scan's", later, /\.json is about another org or time/],
+    ["a PASS as not evaluated", scanned(passing({ reason: "interrupted" })), /the evidence gives other findings/],
   ])("%s", async (_, change, reason) => {
     const place = await signed(change);
     await expect(verifyPath(place, keys.verifier, nothing)).rejects.toThrow(reason);
