@@ -4,7 +4,7 @@ import packageJson from "../package.json" with { type: "json" };
 import { AppError } from "../shared/app_error.ts";
 import { UsageError } from "../shared/usage_error.ts";
 import { exitCodes } from "./exit_code.ts";
-import { printable } from "./terminal.ts";
+import { writeLines } from "./terminal.ts";
 
 type Write = (text: string) => void;
 
@@ -19,7 +19,8 @@ export function explainError(
   // Commander has already written its own message.
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
   if (error instanceof UsageError || error instanceof AppError) {
-    write(`${error.message}\n`);
+    // A message may quote a file, or what a server said.
+    writeLines({ terminal: { write } }, ...error.message.split("\n"));
     return exitCodes.usage;
   }
   return isInterrupted ? exitCodes.interrupted : explainBug(error, write);
@@ -27,8 +28,7 @@ export function explainError(
 
 export function explainBug(error: unknown, write: Write): number {
   const trace = error instanceof Error ? (error.stack ?? error.message) : inspect(error);
-  write(
-    `This is a bug of scanstream ${packageJson.version}; please report it in the issue tracker, with these lines:\n${trace.split("\n").map(printable).join("\n")}\n`,
-  );
+  const first = `This is a bug of scanstream ${packageJson.version}; please report it in the issue tracker, with these lines:`;
+  writeLines({ terminal: { write } }, first, ...trace.split("\n"));
   return exitCodes.bug;
 }

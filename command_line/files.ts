@@ -5,7 +5,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { getSystemErrorMessage } from "node:util";
 import { gunzipSync } from "node:zlib";
 import { errorCode, hasCode, readProblem } from "../shared/error_code.ts";
-import { shorten } from "../shared/text.ts";
+import { toLine } from "../shared/text.ts";
 import { ContentError, UsageError } from "../shared/usage_error.ts";
 
 /** A file that is there and is not a text of the expected size; its message is one sentence without the file's name. */
@@ -90,7 +90,7 @@ export async function usingFile<Value>({ option, file }: NamedFile, use: () => V
   } catch (error) {
     if (!(error instanceof ContentError)) throw error;
     const { problems } = error;
-    const named = problems.slice(0, maxProblems).map((problem) => shorten(problem, maxProblemLength));
+    const named = problems.slice(0, maxProblems).map((problem) => toLine(problem, maxProblemLength));
     if (problems.length > maxProblems) named.push(`and ${problems.length - maxProblems} more`);
     throw new UsageError([`Cannot use ${option} ${JSON.stringify(file)}: ${named.join("; ")}`], { cause: error });
   }

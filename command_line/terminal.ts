@@ -23,12 +23,19 @@ export function paintStatus(
 }
 
 /**
- * Text of the provider must not steer the terminal: one line, no control characters, no escape sequences, no bidi
- * overrides, at most 10,000 UTF-16 units.
+ * Text of the provider must not steer the terminal, or the runner of a pipeline: one line, no control characters, no escape
+ * sequences, no bidi overrides, no workflow commands, at most 10,000 UTF-16 units.
  */
 export function printable(text: string): string {
-  return toLine(stripVTControlCharacters(text.slice(0, 2 * maxPrintableLength)), maxPrintableLength);
+  const shown = stripVTControlCharacters(text.slice(0, 2 * maxPrintableLength)).replace(runnerCommand, "$& ");
+  return toLine(shown, maxPrintableLength);
 }
+
+/**
+ * The beginning of `##[name]` and `##vso[name]`, which runners obey anywhere in a line, and of `::name::`, which they obey at the
+ * beginning of a line, as a wrapped text may have it; not of an address such as `fe80::1`.
+ */
+const runnerCommand = /#(?=#\w*\[)|:(?=:[a-f]*[g-z-][a-z-]*(?: .*?)?::)/gis;
 
 /** Writes lines for a person. */
 export function writeLines(

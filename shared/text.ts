@@ -38,7 +38,7 @@ export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** JSON on one line whose text cannot steer a terminal: what is not printable is escaped, and reads back as it was. */
+/** JSON on one line whose text cannot steer a terminal or, by `##[name]`, a pipeline: that is escaped, and reads back as it was. */
 export function toPrintableJson(value: unknown, indent?: number): string {
   return JSON.stringify(value, null, indent).replace(invisible, (character) =>
     character.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`),
@@ -46,7 +46,7 @@ export function toPrintableJson(value: unknown, indent?: number): string {
 }
 
 /** Line breaks are those of the indentation: inside a string JSON has them escaped. */
-const invisible = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+const invisible = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]|#(?=#\w*\[)/gu;
 
 /** C0 and C1 controls, line and paragraph separators, and the marks that turn the direction of the text after them. */
 const unprintable = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu;

@@ -8,17 +8,20 @@ function linesOf(checks: readonly CheckResult[], width: number, color = false): 
 }
 
 const longNames = ["x".repeat(500), "日本語".repeat(100), "a_b".repeat(100), hostileText, `${"word ".repeat(200)}end`];
+const commands = ["##[stop-commands]x", `a##vso[x]b ${"::error title=a:b::c ".repeat(40)}`];
 const checks = [
   ...everyVerdict(),
   aCheckResult({
-    findings: longNames.map((name) =>
+    findings: [...longNames, ...commands].map((name) =>
       aFinding({ resource: { type: "app", id: name, name }, expected: name, actual: name, detail: name }),
     ),
   }),
 ];
 
-test.each([40, 60, 80, 120, 200])("at %i columns every line fits", (width) => {
-  expect(Math.max(...linesOf(checks, width).map(textWidth))).toBeLessThanOrEqual(width);
+test.each([40, 60, 80, 120, 200])("at %i columns every line fits, and none is a command of a pipeline", (width) => {
+  const lines = linesOf(checks, width);
+  expect(Math.max(...lines.map(textWidth))).toBeLessThanOrEqual(width);
+  expect(lines.filter((line) => /##\w*\[|^\s*::\w+.*::/.test(line))).toEqual([]);
 });
 
 test("prints what a check expects once, and what was found for each open resource", () => {
