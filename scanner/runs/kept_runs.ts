@@ -79,7 +79,9 @@ export async function keepRun(
 /** The runs of an organization, oldest first. One of the future was named by a wrong clock and would stay the newest: it is the oldest. */
 async function timesIn(place: string): Promise<readonly string[]> {
   const now = nameOf(new Date().toISOString());
-  return (await foldersIn(place)).toSorted((one, other) => Number(one <= now) - Number(other <= now));
+  // A folder that a person put there or named anew is not a run, and is not removed as one.
+  const runs = (await foldersIn(place)).filter((name) => /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z$/.test(name));
+  return runs.toSorted((one, other) => Number(one <= now) - Number(other <= now));
 }
 
 /** The name of a run's folder. */

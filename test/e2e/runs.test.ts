@@ -80,10 +80,11 @@ test("the newest runs stay, and a run is compared with the one before", async ()
   expect((await run(...gate)).code).toBe(0);
   const later = await readdir(place);
   expect([kept.length, later.length, later.at(0)]).toEqual([2, 2, kept.at(1)]);
-  // A clock that was ahead named a run: it is the first to go.
+  // A clock that was ahead named a run: it is the first to go. A person's own folder is none.
+  await mkdir(join(place, "of-mine"));
   await rename(join(place, later.at(0) ?? ""), join(place, "2999-01-01T00-00-00.000Z"));
   expect((await run(...gate)).code).toBe(0);
-  expect(await readdir(place)).toEqual([later.at(1), expect.stringMatching(/^20[2-9]/)]);
+  expect(await readdir(place)).toEqual([later.at(1), expect.stringMatching(/^20[2-9]/), "of-mine"]);
   const compared = await run("diff", "-f", "json");
   expect([compared.code, (JSON.parse(compared.stdout) as Diff).kind]).toEqual([0, "artifacts"]);
   await org.stop();
