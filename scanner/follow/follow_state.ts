@@ -46,7 +46,7 @@ const stateSchema = v.object({
   orgPolicy: v.nullable(v.string()),
   /** Identities of log entries that were read. */
   seen: listOf<string>(v.string()),
-  answers: listOf<SavedAnswer>(v.object({ path: v.string() })),
+  answers: listOf<SavedAnswer>(v.object({ path: v.string(), reading: v.object({ state: v.string() }) })),
   findings: listOf<KnownFinding>(v.object({ fingerprint: v.string(), own: v.object({}) })),
   /** Events that may explain what is collected again. */
   retryEvents: listOf<Relevant>(v.object({ event: v.object({ type: v.string() }) })),

@@ -4,6 +4,7 @@ import { problemOf, type RestClient } from "../../shared/client/gateway_client.t
 import { toFindingUpdated } from "../../shared/finding_updated.ts";
 import type { NewChange } from "../../shared/schemas/change.ts";
 import { monitorSchema, type MonitorUpdate, type NewMonitor } from "../../shared/schemas/monitor.ts";
+import { GatewayRefusal } from "../../shared/http_refusal.ts";
 import { toLine } from "../../shared/text.ts";
 import { createQueuePublisher, hasEnded, isMissing, type EventQueue } from "./publisher.ts";
 
@@ -28,8 +29,8 @@ export interface MonitorPublisherOptions {
 }
 
 /** Only what is used: a gateway of another release may answer other fields differently. */
-const registeredSchema = v.pick(monitorSchema, ["id", "channel", "last_look_at"]);
-const updatedSchema = v.pick(monitorSchema, ["last_change_at"]);
+const registeredSchema = v.pick(monitorSchema, ["id", "channel", "last_look_at", "started_at"]);
+const updatedSchema = v.pick(monitorSchema, ["last_change_at", "started_at"]);
 
 export type RegisteredMonitor = v.InferOutput<typeof registeredSchema>;
 
@@ -63,7 +64,10 @@ export function createMonitorPublisher(
     },
     async update(signal) {
       const body = { status: "running", ...update };
-      const { last_change_at: at } = await gateway.ask("PATCH", path(), updatedSchema, { body, signal });
+      const updated = await gateway.ask("PATCH", path(), updatedSchema, { body, signal });
+      const { last_change_at: at, started_at: startedAt } = updated;
+      // Both would store each change. One that is restored from a backup has an earlier start.
+      if (monitor !== null && startedAt > monitor.started_at) throw new GatewayRefusal(409, replaced);
       // After a clock was set back, a later change has an earlier time.
       const isRestored = (at ?? "") < lastChangeAt && at !== storedAt;
       lastChangeAt = at ?? "";
@@ -73,7 +77,9 @@ export function createMonitorPublisher(
     onRestored,
     isGone(error) {
       const isGone = hasEnded(error) || (monitor !== null && isMissing(error, "monitor"));
-      if (isGone) warn(`The monitor has ended at the gateway, and continues without it: ${problemOf(error)}`);
+      const isReplaced = error instanceof GatewayRefusal && error.detail === replaced;
+      const ended = `The monitor has ended at the gateway, and continues without it: ${problemOf(error)}`;
+      if (isGone) warn(isReplaced ? replaced : ended);
       return isGone;
     },
   });
@@ -120,6 +126,8 @@ export function createMonitorPublisher(
   }
 }
 
+const replaced =
+  "This follower continues without the gateway, because another one was started with a copy of its --state: give each its own";
 /** While ending: how long the gateway may accept nothing. */
 const endTimeoutMs = 5000;
 /** The bound of the gateway's field, in characters. */

@@ -93,7 +93,7 @@ export async function setUpOrg(options: Partial<PracticeOrgOptions> = {}) {
       calls.push(`started ${monitorId}`);
       const id = registeredAs ?? monitorId;
       // As after the gateway's answer, which takes a turn or more.
-      register = (last_look_at) => onRegistered({ id, channel: "", last_look_at });
+      register = (last_look_at) => onRegistered({ id, channel: "", last_look_at, started_at: "" });
       queueMicrotask(() => register(registeredAs === null ? "2026-11-22" : null));
       return {
         polled: (look) => void looks.push(look),

@@ -106,6 +106,16 @@ describe("createMonitorPublisher", () => {
     expect(monitor.warnings).toEqual([]);
   });
 
+  test("the first of two followers with one state stops publishing, and says why", async () => {
+    const first = await startMonitor({ heartbeatMs: 3_600_000 });
+    const { monitorId } = await startMonitor({ monitorId: first.monitorId });
+    first.polled(aLook());
+    await expect.poll(() => first.warnings).toEqual([expect.stringMatching(/a copy of its --state/)]);
+    first.changed([aChange()]);
+    expect(first.waiting()).toEqual([]);
+    expect(await countStored(monitorId)).toBe(0);
+  });
+
   test("a look without news waits for the heartbeat; news and the heartbeat send it", async () => {
     const resting = await startMonitor({ heartbeatMs: 3_600_000 });
     resting.polled(aLook());
