@@ -59,10 +59,17 @@ function testResult(
 ): XmlNode {
   const { scan } = report;
   const id = idOf("benchmark", benchmark.benchmark_id);
+  const site = siteOf(report);
+  // STIG Manager tells assets of one host apart by these, with the same values as in the checklists.
+  const asset = "tag:stig-manager@users.noreply.github.com,2020:asset:metadata:";
   const facts = Object.entries({
     "urn:scanstream:fact:org_url": scan.org_url,
     "urn:scanstream:fact:role": scan.role,
-    ...siteFacts(report),
+    ...(site !== "" && {
+      [`${asset}cklWebOrDatabase`]: "true",
+      [`${asset}cklHostName`]: hostOf(report),
+      [`${asset}cklWebDbSite`]: site,
+    }),
   }).map(([name, value]) => element("fact", value, { name, type: "string" }));
   const passed = outcomes.filter(({ state }) => state === "pass").length;
   const decided = outcomes.filter(({ state }) => state === "pass" || state === "fail").length;
@@ -83,18 +90,6 @@ function testResult(
     "test-system": `cpe:/a:scanstream:scanstream:${toolVersion}`,
     version: benchmark.version,
   });
-}
-
-/** Facts by which STIG Manager tells assets of one host apart, with the same values as in the checklists. */
-function siteFacts(report: Report): Readonly<Record<string, string>> {
-  const site = siteOf(report);
-  if (site === "") return {};
-  const about = "tag:stig-manager@users.noreply.github.com,2020:asset:metadata:";
-  return {
-    [`${about}cklWebOrDatabase`]: "true",
-    [`${about}cklHostName`]: hostOf(report),
-    [`${about}cklWebDbSite`]: site,
-  };
 }
 
 function ruleResult(outcome: RuleOutcome, time: string): XmlNode {

@@ -72,6 +72,8 @@ export async function verifyPath(path: string, verifier: Verifier, expected: Exp
   return folder === path && others.length > 0 ? [...lines, `Not signed: ${others.join(", ")}`] : lines;
 }
 
+type Folder = Pick<Awaited<ReturnType<typeof openFolder>>, "folder" | "names">;
+
 /** The folder itself or that of a file, all names in it, the statements to verify, and a file that each of them has to name; null: any. */
 async function openFolder(path: string) {
   const entry = await lstat(path).catch((error: unknown) => {
@@ -131,12 +133,6 @@ function requireSameScan(stated: Predicate, documents: readonly SignedDocument[]
   }
 }
 
-interface ContentContext {
-  readonly folder: string;
-  readonly names: readonly string[];
-  readonly revision: Revision;
-}
-
 /** A line for each history: it is of the organizations that were signed for. */
 function verifyHistories(predicate: Predicate, documents: readonly SignedDocument[]): readonly string[] {
   const signedFor = orgsOf(predicate);
@@ -162,7 +158,7 @@ function filesOf<Schema extends v.GenericSchema>(documents: readonly SignedDocum
 async function verifyVerdicts(
   { evidence, judging, rules }: Predicate,
   documents: readonly SignedDocument[],
-  { folder, names, revision }: ContentContext,
+  { folder, names, revision }: Folder & Pick<Expected, "revision">,
 ): Promise<readonly string[]> {
   const notAgain = "the verdicts were not evaluated again";
   const reports = filesOf(documents, "scanstream.report/1", reportSchema);
@@ -205,10 +201,7 @@ async function verifyVerdicts(
 }
 
 /** Finds the text of a file in the folder by its digest, be it signed or not; null: not found. */
-async function findFile(
-  digest: string,
-  { folder, names }: Pick<ContentContext, "folder" | "names">,
-): Promise<string | null> {
+async function findFile(digest: string, { folder, names }: Folder): Promise<string | null> {
   for (const name of names) {
     const content = await readPlain(folder, name).catch(() => null);
     if (content !== null && sha256(content) === digest) return content.toString("utf8");

@@ -77,9 +77,7 @@ export function createMonitorPublisher(
     onRestored,
     isGone(error) {
       const isGone = hasEnded(error) || (monitor !== null && isMissing(error, "monitor"));
-      const isReplaced = error instanceof GatewayRefusal && error.detail === replaced;
-      const ended = `The monitor has ended at the gateway, and continues without it: ${problemOf(error)}`;
-      if (isGone) warn(isReplaced ? replaced : ended);
+      if (isGone) warn(`The gateway takes no more of this monitor, which continues without it: ${problemOf(error)}`);
       return isGone;
     },
   });
@@ -126,8 +124,7 @@ export function createMonitorPublisher(
   }
 }
 
-const replaced =
-  "This follower continues without the gateway, because another one was started with a copy of its --state: give each its own";
+const replaced = "another follower was started with a copy of its --state; give each its own";
 /** While ending: how long the gateway may accept nothing. */
 const endTimeoutMs = 5000;
 /** The bound of the gateway's field, in characters. */

@@ -230,11 +230,8 @@ test.each([
   await expect(readSigner({ option: "--sign", file: path("bad") }, null)).rejects.toThrow(reason);
 });
 
-test("a private key verifies nothing", async () => {
+test("a private key to verify with, an encrypted key, two variables, and a key from a variable", async () => {
   await expect(readVerifier({ option: "--key", file: path("one") })).rejects.toThrow("it is a private key");
-});
-
-test("an encrypted key, two variables, and a key from a variable", async () => {
   const options = { type: "pkcs8", format: "pem", cipher: "aes-256-cbc", passphrase: "secret" } as const;
   await writeFile(path("encrypted"), generateKeyPairSync("ed25519").privateKey.export(options));
   await expect(readSigner({ option: "--sign", file: path("encrypted") }, null)).rejects.toThrow("the key is encrypted");

@@ -191,7 +191,7 @@ describe("createMonitorPublisher", () => {
     await gateway.send("DELETE", `/monitors/${monitor.monitorId}`);
     monitor.changed([aChange()]);
     await expect.poll(() => monitor.waiting()).toEqual([]);
-    expect(monitor.warnings).toEqual([expect.stringMatching(/has ended at the gateway.*No such monitor/)]);
+    expect(monitor.warnings).toEqual([expect.stringMatching(/takes no more of this monitor.*No such monitor/)]);
     expect(monitor.requests.filter((request) => request === "PUT")).toHaveLength(1);
     await startMonitor({ monitorId: monitor.monitorId });
     expect(await read(monitor.monitorId)).toMatchObject({ status: "running" });
