@@ -125,11 +125,9 @@ function requireSameScan(stated: Predicate, documents: readonly SignedDocument[]
   for (const { name, value } of documents) {
     const scan = value?.["scan"];
     if (!isJsonObject(scan)) continue;
-    const isSame =
-      scan["org_url"] === stated.org_url &&
-      Date.parse(String(scan["started_at"])) === Date.parse(stated.started_at) &&
-      Date.parse(String(scan["ended_at"])) === Date.parse(stated.ended_at);
-    if (!isSame) throw new NotProven(`${name} is about another org or time than the statement`);
+    const isSameTime = (fact: "started_at" | "ended_at") => Date.parse(String(scan[fact])) === Date.parse(stated[fact]);
+    if (scan["org_url"] !== stated.org_url || !isSameTime("started_at") || !isSameTime("ended_at"))
+      throw new NotProven(`${name} is about another org or time than the statement`);
   }
 }
 
