@@ -1,7 +1,9 @@
 import type { CheckResult, Finding, Tailoring } from "../shared/report.ts";
+import { isHolding, type Verdict } from "../shared/rule_result.ts";
 import type { CatalogCheck } from "./catalog/catalog.ts";
 import type { CheckContext } from "./checks/check.ts";
 import { effectOf } from "./checks/parameter.ts";
+import { isNotShown } from "./evidence/artifacts.ts";
 
 type Limits = Tailoring["parameters"];
 
@@ -16,8 +18,8 @@ export function ownLimits(check: CatalogCheck, { parameters = {} }: CheckContext
 }
 
 /**
- * A result counts by the STIG. A stricter limit of the organization's own can only add a FAIL; a looser one that is met waives what
- * fails by the STIG.
+ * A result counts by the STIG. A stricter limit of the organization's own can only add a FAIL, or MANUAL where the evidence that would
+ * prove one was not obtained; a looser one that is met waives what fails by the STIG.
  */
 export function withOwnLimits(
   byStig: CheckResult,
@@ -29,7 +31,7 @@ export function withOwnLimits(
   const known = new Set(byStig.findings.map(({ fingerprint }) => fingerprint));
   const findings = [
     ...byStig.findings.map((finding) => merge(finding, own.get(finding.fingerprint), limits)),
-    ...byOwn.filter(({ status, fingerprint }) => status === "FAIL" && !known.has(fingerprint)),
+    ...byOwn.filter((finding) => mayFail(finding, byStig) && !known.has(finding.fingerprint)),
   ];
   const effect = limits.some((limit) => limit.effect === "looser") ? "looser" : "stricter";
   return {
@@ -38,10 +40,15 @@ export function withOwnLimits(
   };
 }
 
+/** Evidence that was not obtained may prove a FAIL, so that nothing that holds by the STIG rests on its absence. */
+function mayFail({ status, reason }: Finding, byStig: Verdict): boolean {
+  return status === "FAIL" || (isHolding(byStig) && isNotShown(reason));
+}
+
 function merge(byStig: Finding, byOwn: Finding | undefined, limits: Limits): Finding {
   // A finding that fails by both has to meet the stricter of the two.
   const isStricter = limits.every(({ effect }) => effect === "stricter");
-  if (byOwn?.status === "FAIL" && (byStig.status !== "FAIL" || isStricter))
+  if (byOwn !== undefined && mayFail(byOwn, byStig) && (byStig.status !== "FAIL" || isStricter))
     return { ...byOwn, stig_status: byStig.status };
   const isMet = byOwn?.status === "PASS" || byOwn?.automated === "PASS";
   if (byStig.status !== "FAIL" || !isMet) return byStig;

@@ -35,7 +35,7 @@ export type DirectorySource =
 /** A directory is in use where an active password policy is a directory's, or an active app or SAML identity provider sources users. */
 export function directoryOf(artifacts: Pick<CollectedArtifacts, DirectoryEvidence>): DirectorySource {
   const lists = directoryEvidence.map((name) => {
-    const listed: Evidence<JsonList> = artifacts[name] ?? notRequested;
+    const listed: Evidence<JsonList> = artifacts[name] ?? notCollected(name);
     const evidence = name === "password_policies" ? wholePasswordPolicies(listed) : listed;
     const perhaps = entriesOf(evidence).filter((object) => activityOf(object) !== "inactive");
     return { name, evidence, perhaps: perhaps.map((object) => ({ object, sources: sourcesUsers[name](object) })) };
@@ -66,7 +66,11 @@ export function wholePasswordPolicies(policies: Evidence<JsonList>): Evidence<Js
 
 const words = { password_policies: "password policy", saml_idps: "SAML identity provider", apps: "app" } as const;
 
-const notRequested = missing<JsonList>("provider_error", "Whether a directory sources the users was not asked");
+/** Evidence that was saved before the organization's document asked for more than the STIG does. */
+function notCollected(name: DirectoryEvidence): MissingEvidence<JsonList> {
+  const detail = `${firstRequestText(name)} was not asked for when this evidence was collected; scan again with the same --org-policy`;
+  return missing("provider_error", detail);
+}
 
 /** Null where it cannot be read. */
 const sourcesUsers: Readonly<Record<DirectoryEvidence, (object: JsonObject) => boolean | null>> = {

@@ -52,6 +52,16 @@ describe("a value of the organization's own", () => {
     expect(changes).toEqual(Array(2).fill(expect.stringContaining("1 to 30")));
   });
 
+  test.each([
+    ["user_inactivity_automation_35d_enabled", "user_inactivity_days"],
+    ["authenticator_password_lockout_threshold_3", "password_lockout_attempts"],
+  ])("%s: a stricter value is MANUAL where its evidence was not collected", (name, limit) => {
+    const { saml_idps: _notCollected, ...artifacts } = compliantArtifacts();
+    const result = evaluate(name, artifacts, { parameters: { [limit]: 2 } });
+    expect(result).toMatchObject({ status: "MANUAL", reason: "provider_error", tailoring: { stig_status: "PASS" } });
+    expect(result.detail).toMatch(/GET .*idps.* was not asked for .*scan again with the same --org-policy/);
+  });
+
   test("a looser value closes nothing that fails by the STIG, even where a person attests it", () => {
     expect(stateOf({ ...judge(90, { password_maximum_age_days: 90 }), attestation: attested })).toBe("fail");
   });
