@@ -174,6 +174,9 @@ function summarize(findings: readonly Finding[], decisive: readonly Finding[], v
   const deciding = decisive.filter((finding) => stateOf(finding) === state);
   const first = deciding.find(({ reason }) => reason === verdict.reason)?.detail ?? "";
   if (findings.length === 1) return first;
-  const verbs = { pass: "pass", fail: "fail", manual: "need manual review", not_applicable: "do not apply" };
-  return `${deciding.length} of ${findings.length} findings ${verbs[state]}; the first: ${first}`;
+  const [isOne, length] = [deciding.length === 1, findings.length];
+  const verbs = isOne
+    ? { pass: "passes", fail: "fails", manual: "needs manual review", not_applicable: "does not apply" }
+    : { pass: "pass", fail: "fail", manual: "need manual review", not_applicable: "do not apply" };
+  return `${deciding.length} of ${length} findings ${verbs[state]}; the first: ${first}`;
 }

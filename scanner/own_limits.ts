@@ -1,4 +1,5 @@
 import type { CheckResult, Finding, Tailoring } from "../shared/report.ts";
+import { countOf } from "../shared/outcome_text.ts";
 import { isHolding, type Verdict } from "../shared/rule_result.ts";
 import type { CatalogCheck } from "./catalog/catalog.ts";
 import type { CheckContext } from "./checks/check.ts";
@@ -64,7 +65,7 @@ function merge(byStig: Finding, byOwn: Finding | undefined, limits: Limits): Fin
 /** Says that a looser limit is another way to close a finding, because it waives what meets it; empty where none is looser. */
 export function looserLimitText({ parameters }: Tailoring): string {
   const looser = parameters.filter(({ effect }) => effect === "looser");
-  const texts = looser.map(({ value, unit }) => `${valueText(value)} ${unit}`);
+  const texts = looser.map(({ value, unit }) => limitText(value, unit));
   return texts.length === 0 ? "" : `, or meet the organization's own limit of ${texts.join(", ")}, which waives it`;
 }
 
@@ -73,9 +74,13 @@ export function limitsText(limits: Limits): string {
   return limits
     .map(
       ({ name, unit, value, stig_value: stigValue, effect }) =>
-        `${name} ${valueText(value)} ${unit} (STIG: ${valueText(stigValue)}, so this is ${effect})`,
+        `${name} ${limitText(value, unit)} (STIG: ${valueText(stigValue)}, so this is ${effect})`,
     )
     .join(", ");
+}
+
+function limitText(value: number | readonly string[], unit: string): string {
+  return typeof value === "number" ? countOf(value, unit.replace(/s$/, "")) : `${valueText(value)} ${unit}`;
 }
 
 function valueText(value: number | readonly string[]): string {

@@ -14,7 +14,7 @@ import { judgeList, Subject } from "./evaluating/finding_drafts.ts";
 import { memoize } from "./evaluating/memoize.ts";
 import { clientNote } from "./parsing/api_token.ts";
 import { readText, showValue } from "./parsing/fields.ts";
-import { listTexts, nameOf, quoteAll, sortBy, resourceOf } from "./parsing/names.ts";
+import { listTexts, nameOf, nounFor, quoteAll, sortBy, resourceOf } from "./parsing/names.ts";
 import { createTokenComparison, sameTexts, withDocument, type Comparison } from "../org_policy/comparison.ts";
 import type { ApiTokenEntry } from "../org_policy/document.ts";
 import { isSuperAdminRole } from "./parsing/super_admin_role.ts";
@@ -75,8 +75,8 @@ function judgeOwner(id: string, owner: ApiTokenOwner | undefined): FindingDraft 
   const groups = sortBy(entriesOf(owner.groups), (group) => `${group.name} ${group.id}`);
   const group = groups.find((candidate) => includesSuperAdmin(candidate.roles));
   if (group !== undefined) return subject.fail(`${name}, who is Super Administrator through the group "${group.name}"`);
-  const roles = rolesOf(owner).map(nameOf);
-  const held = roles.length === 0 ? "without a role" : `with the role ${listTexts([...new Set(roles)])}`;
+  const roles = [...new Set(rolesOf(owner).map(nameOf))];
+  const held = roles.length === 0 ? "without a role" : `with the ${nounFor(roles, "role")} ${listTexts(roles)}`;
   return firstMissing(subject, owner, groups) ?? subject.pass(`${name} ${held}`, uncovered);
 }
 
@@ -92,7 +92,7 @@ function compareOwner(
   const labels = new Map(rolesOf(owner).map((role) => [role["type"], nameOf(role)]));
   const roles = named.map((role) => (role === "CUSTOM" ? role : (labels.get(role) ?? role)));
   const say = (one: string, names: readonly string[], others: readonly string[]) =>
-    `the owner "${one}" with ${names.length === 0 ? "no role" : `the role ${quoteAll(names, others)}`}`;
+    `the owner "${one}" with ${names.length === 0 ? "no role" : `the ${nounFor([...new Set(names)], "role")} ${quoteAll(names, others)}`}`;
   if (roles.some((label) => isSuperAdminRole({ label })))
     return { kind: "doubtful", why: "it gives the token a Super Administrator, which the STIG refuses" };
   const said = say(login, roles, held);

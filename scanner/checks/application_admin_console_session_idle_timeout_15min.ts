@@ -1,14 +1,13 @@
 import { decide, defineCheck } from "./check.ts";
 import { Subject } from "./evaluating/finding_drafts.ts";
-import { expectationOf, judgeSetting } from "./evaluating/setting.ts";
+import { expectationOf, judgeSetting, showLimit, upTo } from "./evaluating/setting.ts";
 import { most, type Setting } from "./parameter.ts";
-import { showMinutes } from "./parsing/fields.ts";
 
 const setting: Setting = {
   path: "sessionIdleTimeoutMinutes",
   limit: most("admin_console_idle_minutes", "minutes", 15, { max: 43_200 }),
-  expected: (minutes) => `a maximum app session idle time of 1 to ${minutes} minutes`,
-  show: showMinutes,
+  expected: (minutes) => `a maximum app session idle time of ${upTo(minutes, "minute")}`,
+  show: (minutes) => showLimit(minutes, "minute"),
 };
 
 export const applicationAdminConsoleSessionIdleTimeout = defineCheck({

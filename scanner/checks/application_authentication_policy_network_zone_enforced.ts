@@ -1,4 +1,5 @@
 import { decide, defineCheck, networkFields, zoneFields, type CheckContext, type FindingDraft } from "./check.ts";
+import { countOf } from "../../shared/outcome_text.ts";
 import { policyZoneUse } from "../org_policy/facts.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import {
@@ -16,7 +17,7 @@ import { isDirectoryApp, isOktasOwn } from "./evaluating/directory.ts";
 import { withoutPolicy } from "./evaluating/built_in_app.ts";
 import { judgeList, notSet, Subject, withCause, withNote, withPartialCoverage } from "./evaluating/finding_drafts.ts";
 import { readText, readWord, showValue } from "./parsing/fields.ts";
-import { listTexts, nameOf, resourceOf, sortBy, sortTexts } from "./parsing/names.ts";
+import { listNames, nameOf, resourceOf, sortBy, sortTexts } from "./parsing/names.ts";
 import { areAllAppsSeen } from "./parsing/whole_list.ts";
 import { memoize } from "./evaluating/memoize.ts";
 import { restrictionsOf } from "./parsing/rule_conditions.ts";
@@ -84,10 +85,10 @@ function describeApps(apps: Evidence<JsonList>): SeenApps {
   const without = apps.value.filter((app) => activityOf(app) !== "inactive" && kindWithoutSignIn(app) !== null);
   const kinds = [...Map.groupBy(without, kindWithoutSignIn)].map(([kind, found]) => {
     const plural = kind === "directory" ? "directories" : kind?.replace(/^(service )?app/, "$&s");
-    return `${found.length} ${found.length === 1 ? kind : plural}, ${listTexts(found.map((app) => `"${nameOf(app)}"`))}`;
+    return `${found.length} ${found.length === 1 ? kind : plural}, ${listNames(found)}`;
   });
-  const note = `others are left out, because nobody signs in there: ${sortTexts(kinds).join("; ")}`;
-  const part = `the ${length} ${length === 1 ? "app" : "apps"} that the administrator role of this run sees`;
+  const note = `left out, because nobody signs in there: ${sortTexts(kinds).join("; ")}`;
+  const part = `those that the administrator role of this run sees (${countOf(length, "app")})`;
   return { part: areAllAppsSeen(apps) ? null : part, ...(kinds.length > 0 && { note }) };
 }
 
@@ -206,7 +207,7 @@ function judgeRules(subject: Subject, rules: Evidence<JsonList>, zones: Zones): 
   const zoned = custom.filter((rule) => accessOf(rule, accessPath) === "ALLOW");
   if (zoned.length === 0)
     return subject.manual("needs_review", "only rules that deny, and no rule names a zone to allow");
-  const restricted = zoned.map((rule) => `rule "${nameOf(rule)}" ${networkConditionOf(rule, zones).actual}`);
+  const restricted = zoned.map((rule) => `rule "${nameOf(rule)}" with ${networkConditionOf(rule, zones).actual}`);
   const first = restricted.slice(0, 5).join("; ");
   const more = restricted.length > 5 ? ` and ${restricted.length - 5} more` : "";
   return subject.pass(`${first}${more}, and a catch-all that denies`);

@@ -14,7 +14,7 @@ export const mfaRequiredChecks = builtInAppChecks({
   criteria: {
     assurance,
     judgePath,
-    ifGood: (paths) => `chains of two factors, ${paths.join("; ")}`,
+    ifGood: (paths) => `${paths.length === 1 ? "a chain" : "chains"} of two factors, ${paths.join("; ")}`,
     chainsLeft,
   },
   fields: ["type", "factorMode", "chains[].authenticationMethods[]"],

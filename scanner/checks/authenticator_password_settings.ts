@@ -3,7 +3,7 @@ import { decide, defineCheck, type Check, type FindingDraft } from "./check.ts";
 import type { OrgPolicy } from "../org_policy/document.ts";
 import type { CollectedArtifacts, Evidence, JsonList } from "../evidence/artifacts.ts";
 import { judgeList, Subject, withPartialCoverage } from "./evaluating/finding_drafts.ts";
-import { expectationOf, judgeSetting } from "./evaluating/setting.ts";
+import { expectationOf, judgeSetting, showLimit, upTo } from "./evaluating/setting.ts";
 import { least, most, type ParameterValues, type Setting } from "./parameter.ts";
 import {
   directoryEvidenceFor,
@@ -20,7 +20,7 @@ const settings: Readonly<Record<string, PasswordSetting>> = {
   authenticator_password_minimum_length_15: {
     path: "settings.password.complexity.minLength",
     limit: least("password_length", "characters", 15, { max: 200 }),
-    expected: (length) => `a minimum length of at least ${length} characters`,
+    expected: (length) => `a minimum length of at least ${countOf(length, "character")}`,
     show: (length) => countOf(length, "character"),
     ofDirectory: enforcedByDirectory,
   },
@@ -32,14 +32,14 @@ const settings: Readonly<Record<string, PasswordSetting>> = {
     path: "settings.password.age.minAgeMinutes",
     limit: least("password_minimum_age_minutes", "minutes", 1440, { max: 525_600 }),
     expected: (minutes) =>
-      `a minimum password age of at least ${minutes} minutes${minutes === 1440 ? " (24 hours)" : ""}`,
+      `a minimum password age of at least ${countOf(minutes, "minute")}${minutes === 1440 ? " (24 hours)" : ""}`,
     show: (minutes) => countOf(minutes, "minute"),
   },
   authenticator_password_maximum_age_60d: {
     path: "settings.password.age.maxAgeDays",
     limit: most("password_maximum_age_days", "days", 60, { max: 3650 }),
-    expected: (days) => `a maximum password age of 1 to ${days} days`,
-    show: (days) => (days === 0 ? "no limit (0)" : countOf(days, "day")),
+    expected: (days) => `a maximum password age of ${upTo(days, "day")}`,
+    show: (days) => showLimit(days, "day"),
   },
   authenticator_password_history_5: {
     path: "settings.password.age.historyCount",
@@ -56,8 +56,8 @@ const settings: Readonly<Record<string, PasswordSetting>> = {
   authenticator_password_lockout_threshold_3: {
     path: "settings.password.lockout.maxAttempts",
     limit: most("password_lockout_attempts", "attempts", 3, { max: 100 }),
-    expected: (attempts) => `a lockout after 1 to ${attempts} unsuccessful attempts`,
-    show: (attempts) => (attempts === 0 ? "no limit (0)" : countOf(attempts, "attempt")),
+    expected: (attempts) => `a lockout after ${upTo(attempts, "unsuccessful attempt")}`,
+    show: (attempts) => showLimit(attempts, "attempt"),
     ofDirectory: lockedByDirectory,
   },
 };

@@ -1,5 +1,5 @@
 import { decide, defineCheck } from "./check.ts";
-import { listTexts, nameOf } from "./parsing/names.ts";
+import { listNames } from "./parsing/names.ts";
 import { authenticatorsThatAre, judgeAuthenticators } from "./evaluating/authenticators.ts";
 import { withOneEnough } from "./evaluating/finding_drafts.ts";
 
@@ -11,11 +11,11 @@ export const authenticatorSmartCardActive = defineCheck({
   decidingFields: [decide("authenticators", ["key", "status"], "of smart_card_idp")],
   evaluate: ({ authenticators }) => {
     const others = authenticatorsThatAre("inactive", authenticators, keys);
-    const note = `not active are ${listTexts(others.map((other) => `"${nameOf(other)}"`))}`;
     const drafts = judgeAuthenticators(authenticators, {
       keys,
       expected: "the Smart Card authenticator to be active",
-      judgeActive: (subject) => (others.length === 0 ? subject : subject.noting(note)).pass("ACTIVE"),
+      judgeActive: (subject) =>
+        (others.length === 0 ? subject : subject.noting(`not active: ${listNames(others)}`)).pass("ACTIVE"),
     });
     return authenticators.state === "missing" ? drafts : withOneEnough(drafts);
   },

@@ -7,12 +7,12 @@ import {
   type TrustedCertificate,
 } from "../evidence/artifacts.ts";
 import { explicitActivityOf, unknownActivity } from "./parsing/activity.ts";
-import { judgeList, Subject, withNote } from "./evaluating/finding_drafts.ts";
+import { judgeList, Subject, withNames } from "./evaluating/finding_drafts.ts";
 import { withDocument, type Comparison } from "../org_policy/comparison.ts";
 import type { OrgPolicy } from "../org_policy/document.ts";
 import { readText, showValue } from "./parsing/fields.ts";
 import { listOf, type ListParameter } from "./parameter.ts";
-import { listTexts, nameOf, quoteAll, resourceOf } from "./parsing/names.ts";
+import { listTexts, quoteAll, resourceOf } from "./parsing/names.ts";
 
 /** Parts of the names of issuers that the DOD approves: its own authorities, and the external ones. */
 const dodIssuers: readonly string[] = ["OU=DoD", "OU=ECA"];
@@ -40,13 +40,13 @@ export const idpSmartCardDodApprovedCa = defineCheck({
     const approved = listOf(approvedIssuers, context.parameters) ?? dodIssuers;
     const expected = `an active Smart Card identity provider that trusts an approved authority (${approved.join(" or ")})`;
     const inactive = entriesOf(idps).filter(({ idp }) => isSmartCard(idp) && isInactive(idp));
-    const names = listTexts(inactive.map(({ idp }) => `"${nameOf(idp)}"`));
     const drafts = judgeList(idps, {
       expected,
       judgeItem: (item) => judgeIdp(item, { expected, approved, context }),
       judgeEmpty: (org) => [org.fail("no active Smart Card identity provider")],
     });
-    return names === "" ? drafts : drafts.map((draft) => withNote(draft, `inactive and left out: ${names}`));
+    const others = inactive.map(({ idp }) => idp);
+    return withNames(drafts, "inactive and left out", others);
   },
 });
 

@@ -2,12 +2,12 @@ import { decide, defineCheck, firstRequestText, type FindingDraft } from "./chec
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import { entriesOf, type BrandSignInPage, type Evidence, type SignInPage } from "../evidence/artifacts.ts";
 import { bannerSentences, shortBanner } from "./parsing/dod_banner.ts";
-import { judgeList, Subject, withNote } from "./evaluating/finding_drafts.ts";
+import { judgeList, Subject, withNames } from "./evaluating/finding_drafts.ts";
 import { notCovered, withDocument } from "../org_policy/comparison.ts";
 import type { OrgPolicy } from "../org_policy/document.ts";
 import { showValue } from "./parsing/fields.ts";
 import { readPage, wordsOf, type UncertainPart } from "./parsing/page_text.ts";
-import { listTexts, nameOf, resourceOf } from "./parsing/names.ts";
+import { listTexts, resourceOf } from "./parsing/names.ts";
 import { requireDefault } from "./parsing/whole_list.ts";
 
 const expected = "a sign-in page with the whole Standard Mandatory DOD Notice and Consent Banner";
@@ -34,14 +34,13 @@ export const signonDodWarningBannerConfigured = defineCheck({
     });
     const others = otherBrands(pages);
     const unseen = entriesOf(pages).filter(isUnseen);
-    const names = listTexts(unseen.map(({ brand }) => `"${nameOf(brand)}"`));
-    const note = `others are left out, because no domain shows their pages: ${names}`;
     const drafts = judgeList(pages, {
       expected,
       judgeItem: (branded) => (isUnseen(branded) ? null : closeSubdomain(judgeBrand(branded, others), orgPolicy)),
       judgeEmpty: (org, all) => [all.length === 0 ? org.fail("no brand") : org.unreadable("no brand that is shown")],
     });
-    return unseen.length === 0 ? drafts : drafts.map((draft) => withNote(draft, note));
+    const brands = unseen.map(({ brand }) => brand);
+    return withNames(drafts, "left out, because no domain shows the page", brands);
   },
 });
 

@@ -1,8 +1,8 @@
 import { decide, defineCheck, everyoneGroup, rulesForEverybody, type Check, type FindingDraft } from "./check.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { notSet, type Subject } from "./evaluating/finding_drafts.ts";
-import { showMinutes, showValue } from "./parsing/fields.ts";
-import { expectationOf, judgeSetting } from "./evaluating/setting.ts";
+import { showValue } from "./parsing/fields.ts";
+import { expectationOf, judgeSetting, showLimit, upTo } from "./evaluating/setting.ts";
 import { most, type Setting } from "./parameter.ts";
 import { isBuiltIn } from "./parsing/rule_order.ts";
 import { groupsOfSessionRules, judgeSessionPolicies } from "./evaluating/session_policies.ts";
@@ -14,15 +14,15 @@ const settings: Readonly<Record<string, Setting>> = {
   signon_global_session_idle_timeout_15min: {
     path: "actions.signon.session.maxSessionIdleMinutes",
     limit: most("global_session_idle_minutes", "minutes", 15, { max: 43_200 }),
-    expected: (minutes) => `${atPriorityOne} with a maximum idle time of 1 to ${minutes} minutes`,
-    show: showMinutes,
+    expected: (minutes) => `${atPriorityOne} with a maximum idle time of ${upTo(minutes, "minute")}`,
+    show: (minutes) => showLimit(minutes, "minute"),
   },
   signon_global_session_lifetime_18h: {
     path: "actions.signon.session.maxSessionLifetimeMinutes",
     limit: most("global_session_lifetime_minutes", "minutes", 1080, { max: 525_600 }),
     expected: (minutes) =>
-      `${atPriorityOne} with a maximum session lifetime of 1 to ${minutes} minutes${minutes === 1080 ? " (18 hours)" : ""}`,
-    show: showMinutes,
+      `${atPriorityOne} with a maximum session lifetime of ${upTo(minutes, "minute")}${minutes === 1080 ? " (18 hours)" : ""}`,
+    show: (minutes) => showLimit(minutes, "minute"),
   },
   signon_global_session_cookies_not_persistent: {
     path: "actions.signon.session.usePersistentCookie",

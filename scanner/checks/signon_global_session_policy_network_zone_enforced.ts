@@ -88,5 +88,5 @@ function judgeDenial(subject: Subject, rule: JsonObject, zones: Zones): FindingD
   // However wide the denied zone is, those in it are kept out.
   const denied: ZonesVerdict =
     network.kind === "everywhere" || network.kind === "broad" ? { ...network, kind: "zoned" } : network;
-  return judgeNetwork(subject, denied, `, where rule "${nameOf(rule)}" denies access`);
+  return judgeNetwork(subject, denied, `, which rule "${nameOf(rule)}" denies`);
 }

@@ -1,3 +1,4 @@
+import { countOf } from "../../shared/outcome_text.ts";
 import { decide, defineCheck, type FindingDraft } from "./check.ts";
 import {
   entriesOf,
@@ -11,7 +12,7 @@ import type { FindingResource } from "../../shared/report.ts";
 import { limitOf, most, type ParameterValues } from "./parameter.ts";
 import { explicitActivityOf, unknownActivity } from "./parsing/activity.ts";
 import { readNumber, readObject, readText, readTexts, showValue } from "./parsing/fields.ts";
-import { listTexts, resourceOf, sortBy } from "./parsing/names.ts";
+import { listTexts, nounFor, resourceOf, sortBy } from "./parsing/names.ts";
 import {
   directoryEvidenceFor,
   directoryFields,
@@ -85,7 +86,7 @@ function judgeAutomations(
   policies: Artifacts["user_lifecycle_policies"],
   criteria: AutomationCriteria,
 ): readonly FindingDraft[] {
-  const expected = `an active automation that suspends or deactivates users after at most ${criteria.maxDays} days of inactivity`;
+  const expected = `an active automation that suspends or deactivates users after at most ${countOf(criteria.maxDays, "day")} of inactivity`;
   const org = new Subject(null, expected);
   if (policies.state === "missing") return [org.missing(policies)];
   const automations = sortBy(
@@ -135,14 +136,14 @@ interface AutomationCriteria {
   readonly groupNames: ReadonlyMap<unknown, string | null>;
 }
 
-/** A part of what the rule asks for. `lacking` is proven, no matter what else cannot be read. */
+/** A part of what the rule asks for, in words that follow "found". `lacking` is proven, no matter what else cannot be read. */
 type Piece = readonly [kind: "fine" | "lacking" | "unreadable", text: string];
 
 /** A policy without rules lacks the action. The console shows the policy. Its own pieces are read once for all its rules. */
 function automationsOf({ policy, rules }: PolicyWithRules, criteria: AutomationCriteria): readonly Automation[] {
   if (rules?.state !== "obtained") return [];
   const ofPolicy = [
-    activityPiece("the automation", policy),
+    activityPiece("automation", policy),
     inactivityPiece(policy, criteria.maxDays),
     groupsPiece(policy, criteria.groupNames),
   ];
@@ -155,7 +156,7 @@ function automationsOf({ policy, rules }: PolicyWithRules, criteria: AutomationC
   });
   if (rules.value.length === 0) return [automation([["lacking", "no action"]])];
   return rules.value.map((rule) => {
-    const pieces = [activityPiece("its action", rule), targetPiece(rule)];
+    const pieces = [activityPiece("action", rule), targetPiece(rule)];
     if (rules.value.length === 1) return automation(pieces);
     const { id, name } = resourceOf("action", rule);
     return automation(pieces, { ...whole, id: `${whole.id}/${id}`, name: `${whole.name} / ${name}` });
@@ -164,9 +165,9 @@ function automationsOf({ policy, rules }: PolicyWithRules, criteria: AutomationC
 
 function activityPiece(what: string, object: JsonObject): Piece {
   const activity = explicitActivityOf(object);
-  if (activity === "active") return ["fine", `${what} is active`];
-  if (activity === "inactive") return ["lacking", `${what} is not active`];
-  return ["unreadable", `${unknownActivity(object)} of ${what}`];
+  if (activity === "active") return ["fine", `an active ${what}`];
+  if (activity === "inactive") return ["lacking", `an inactive ${what}`];
+  return ["unreadable", `${unknownActivity(object)} of the ${what}`];
 }
 
 const hoursPerUnit: ReadonlyMap<string, number> = new Map(Object.entries({ HOUR: 1, DAY: 24, WEEK: 168 }));
@@ -182,7 +183,10 @@ function inactivityPiece(policy: JsonObject, maxDays: number): Piece {
   const hours = hoursPerUnit.get(unit.value.toUpperCase().replace(/S$/, ""));
   if (hours === undefined) return ["unreadable", `the inactivity unit ${showValue(unit.value)}`];
   const isMet = number.value > 0 && number.value * hours <= maxDays * 24;
-  return [isMet ? "fine" : "lacking", `inactivity of ${number.value} ${unit.value.toLowerCase()}`];
+  return [
+    isMet ? "fine" : "lacking",
+    `inactivity of ${countOf(number.value, unit.value.toLowerCase().replace(/s$/, ""))}`,
+  ];
 }
 
 function isForEveryone(policy: JsonObject, everyone: AutomationCriteria["everyone"]): boolean {
@@ -198,7 +202,7 @@ function groupsPiece(policy: JsonObject, names: AutomationCriteria["groupNames"]
   if (groups.kind === "unreadable") return ["unreadable", `the groups ${groups.found}`];
   if (groups.kind === "absent" || groups.value.length === 0) return ["lacking", "no groups"];
   const texts = groups.value.map((id) => (typeof names.get(id) === "string" ? `"${names.get(id)}"` : id));
-  return ["fine", `for the ${texts.length === 1 ? "group" : "groups"} ${listTexts(texts)}`];
+  return ["fine", `the ${nounFor(texts, "group")} ${listTexts(texts)}`];
 }
 
 const disablingStatuses = "SUSPENDED DEACTIVATED DEPROVISIONED".split(" ");
@@ -210,7 +214,7 @@ function targetPiece(rule: JsonObject): Piece {
   if (target.kind === "unreadable") return ["unreadable", `the target status ${target.found}`];
   if (target.kind === "absent") return ["lacking", "no change of the user's status"];
   const word = target.value.toUpperCase();
-  if (disablingStatuses.includes(word)) return ["fine", `then ${word}`];
-  if (otherStatuses.includes(word)) return ["lacking", `then ${word}`];
+  if (disablingStatuses.includes(word)) return ["fine", `the target status ${word}`];
+  if (otherStatuses.includes(word)) return ["lacking", `the target status ${word}`];
   return ["unreadable", `the target status ${showValue(target.value)}`];
 }

@@ -12,7 +12,7 @@ import {
 } from "../../evidence/artifacts.ts";
 import { activityOf } from "../parsing/activity.ts";
 import { readBoolean, readText, readTexts, unreadable, type Field } from "../parsing/fields.ts";
-import { listTexts, nameOf } from "../parsing/names.ts";
+import { listNames, nameOf } from "../parsing/names.ts";
 import { isSystem, requireDefault } from "../parsing/whole_list.ts";
 
 /** The evidence that shows whether a directory sources the users of the org. */
@@ -42,7 +42,7 @@ export function directoryOf(artifacts: Pick<CollectedArtifacts, DirectoryEvidenc
   });
   const found = lists.flatMap(({ name, perhaps }) => {
     const sure = perhaps.filter(({ object, sources }) => sources === true && activityOf(object) === "active");
-    return sure.length === 0 ? [] : [`${words[name]} ${listTexts(sure.map(({ object }) => `"${nameOf(object)}"`))}`];
+    return sure.length === 0 ? [] : [`${words[name]} ${listNames(sure.map(({ object }) => object))}`];
   });
   if (found.length > 0) return { kind: "in_use", what: `a directory is in use (${found.join("; ")})` };
   for (const { evidence } of lists) if (evidence.state === "missing") return { kind: "missing", evidence };

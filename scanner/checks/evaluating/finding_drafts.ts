@@ -1,11 +1,11 @@
-import type { Evidence, MissingEvidence } from "../../evidence/artifacts.ts";
+import type { Evidence, JsonList, MissingEvidence } from "../../evidence/artifacts.ts";
 import type { JsonObject } from "../../../shared/json.ts";
 import type { CauseType } from "../../../shared/schemas/report.ts";
 import type { FindingDraft } from "../check.ts";
 import type { FindingResource, ManualReason } from "../../../shared/report.ts";
 import { activityOf, unknownActivity } from "../parsing/activity.ts";
 import type { Field } from "../parsing/fields.ts";
-import { isUsableId } from "../parsing/names.ts";
+import { isUsableId, listNames } from "../parsing/names.ts";
 
 export const notSet = "not set";
 
@@ -82,6 +82,12 @@ export function withCause<Draft extends FindingDraft | null>(draft: Draft, type:
 export function withNote(draft: FindingDraft, note: string | undefined): FindingDraft {
   if (note === undefined) return draft;
   return { ...draft, note: draft.note === undefined ? note : `${draft.note}; ${note}` };
+}
+
+/** Names objects at the end of each finding's sentence, as `left out: "A", "B"`. */
+export function withNames(drafts: readonly FindingDraft[], why: string, objects: JsonList): readonly FindingDraft[] {
+  if (objects.length === 0) return drafts;
+  return drafts.map((draft) => withNote(draft, `${why}: ${listNames(objects)}`));
 }
 
 /** Marks the unknown elements as advisory if one good element satisfies the rule. */

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../../shared/json.ts";
 import type { FindingDraft } from "../check.ts";
 import { activityOf } from "../parsing/activity.ts";
 import { withCause, withNote, withPartialCoverage, type Subject } from "./finding_drafts.ts";
-import { readText, showValue } from "../parsing/fields.ts";
+import { readWord, showValue } from "../parsing/fields.ts";
 import { sortBy, nameOf } from "../parsing/names.ts";
 import { everyoneIn, missingEveryone, restrictionsOf } from "../parsing/rule_conditions.ts";
 import {
@@ -222,8 +222,8 @@ class RuleEvaluation {
   }
 
   #describeAccess(rule: JsonObject): string {
-    const { value } = readText(rule, this.#criteria.accessPath);
-    return `the access ${value === null ? "that cannot be read" : showValue(value)}`;
+    const access = readWord(rule, this.#criteria.accessPath, ["ALLOW", "DENY"]);
+    return `the access ${access.kind === "unreadable" ? access.found : access.value}`;
   }
 }
 

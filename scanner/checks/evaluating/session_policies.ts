@@ -9,9 +9,9 @@ import {
 } from "../../evidence/artifacts.ts";
 import { memoize } from "./memoize.ts";
 import { activityOf } from "../parsing/activity.ts";
-import { judgeList, Subject, withNote } from "./finding_drafts.ts";
+import { judgeList, Subject, withNames } from "./finding_drafts.ts";
 import { judgeByRuleAtPriorityOne, type RuleCriteria } from "./rules.ts";
-import { listTexts, nameOf, resourceOf } from "../parsing/names.ts";
+import { resourceOf } from "../parsing/names.ts";
 import { isSystem, requireDefault } from "../parsing/whole_list.ts";
 import { groupsFor } from "../parsing/rule_conditions.ts";
 
@@ -41,8 +41,6 @@ export function judgeSessionPolicies(
     request: firstRequestText("global_session_policies"),
   });
   const unruled = entriesOf(whole).filter(isWithoutRules);
-  const names = listTexts(unruled.map(({ policy }) => `"${nameOf(policy)}"`));
-  const note = `others are left out, because Okta does not consider policies without active rules: ${names}`;
   const drafts = judgeList(whole, {
     expected,
     judgeItem(item) {
@@ -57,7 +55,8 @@ export function judgeSessionPolicies(
     },
     judgeEmpty: (org) => [org.fail("no active global session policy")],
   });
-  return unruled.length === 0 ? drafts : drafts.map((draft) => withNote(draft, note));
+  const policiesLeft = unruled.map(({ policy }) => policy);
+  return withNames(drafts, "left out, because Okta does not consider policies without active rules", policiesLeft);
 }
 
 /** A custom policy whose rules are known, none of them active. Okta's own policy needs one. */

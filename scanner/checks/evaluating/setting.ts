@@ -1,3 +1,4 @@
+import { countOf } from "../../../shared/outcome_text.ts";
 import type { JsonObject } from "../../../shared/json.ts";
 import type { FindingDraft } from "../check.ts";
 import { limitOf, meets, type NumberSetting, type ParameterValues, type Setting } from "../parameter.ts";
@@ -11,6 +12,16 @@ export function expectationOf(setting: Setting, values: ParameterValues | undefi
 
 function limitIn({ limit }: NumberSetting, values: ParameterValues | undefined): number {
   return typeof limit === "object" ? limitOf(limit, values) : limit;
+}
+
+/** `1 to 15 minutes`, or `1 minute` where that is the most: 0 means no limit. */
+export function upTo(limit: number, noun: string): string {
+  return limit === 1 ? countOf(limit, noun) : `1 to ${countOf(limit, noun)}`;
+}
+
+/** `15 minutes`, of a setting in which 0 means no limit. */
+export function showLimit(value: number, noun: string): string {
+  return value === 0 ? "no limit (0)" : countOf(value, noun);
 }
 
 /** Reads the value of an object, with the one that it needs: the same if it complies. */

@@ -5,7 +5,7 @@ import { entriesOf, missing, type Evidence, type JsonList, type MissingEvidence 
 import { explicitActivityOf, unknownActivity } from "../parsing/activity.ts";
 import { extentOf, readAddressRange, type AddressRange } from "../parsing/address_ranges.ts";
 import { readList, readText, readTexts, readWord, showValue, textsIn, type Field } from "../parsing/fields.ts";
-import { isUsableId, listTexts, sortTexts, nameOf } from "../parsing/names.ts";
+import { isUsableId, listTexts, nounFor, sortTexts, nameOf } from "../parsing/names.ts";
 
 const notRequested = missing<JsonList>("provider_error", "The network zones were not asked for.");
 
@@ -71,14 +71,15 @@ export function judgeIncludedZones(ids: readonly string[], unread: string | null
 /** Returns how far excluding these zones restricts: one that keeps somebody out is enough. */
 function judgeExcludedZones(ids: readonly string[], zones: Zones): ZonesVerdict {
   const read = readAll(ids, zones);
-  const names = `not in ${describeZones(ids, zones)}`;
+  const names = `access from outside ${describeZones(ids, zones)}`;
   if (extentOf(read.flatMap(({ ranges }) => ranges)) === "everywhere") {
     return { kind: "review", actual: `${names} of every address, so that the rule is for nobody` };
   }
   if (read.some(({ kind }) => kind === "zoned")) return { kind: "zoned", actual: names };
   const unclear = firstUnclear(read) ?? read[0];
   if (unclear === undefined) return { kind: "open", actual: "no zone" };
-  return { ...unclear, actual: `not in ${unclear.actual}` };
+  if (unclear.kind === "unreadable") return unclear;
+  return { ...unclear, actual: `access from outside ${unclear.actual}` };
 }
 
 function firstUnclear(read: readonly ReadZone[]): ReadZone | undefined {
@@ -93,7 +94,7 @@ function describeZones(ids: readonly string[], zones: Zones): string {
     maxZoneText,
   );
   if (ids.some((id) => isAllZones(id, zones))) return texts === "" ? allZones : `${allZones} (${texts})`;
-  return `${ids.length === 1 ? "zone" : "zones"} ${texts}`;
+  return `${nounFor(ids, "zone")} ${texts}`;
 }
 
 /** The names of the zones; an id without a zone stands for itself. */
@@ -141,8 +142,8 @@ export function networkConditionOf(rule: JsonObject, zones: Zones): ZonesVerdict
   }
   if (!["everywhere", "wrong", "zoned"].includes(included.kind)) return included;
   const isNarrowed = included.kind === "zoned" && excluded.length > 0;
-  const except = isNarrowed ? ` and not in ${describeZones(excluded, zones)}` : "";
-  return { ...included, actual: `in ${included.actual}${except}` };
+  const except = isNarrowed ? ` but not from ${describeZones(excluded, zones)}` : "";
+  return { ...included, actual: `access from ${included.actual}${except}` };
 }
 
 /**

@@ -54,11 +54,6 @@ export function showValue(value: unknown): string {
   return shorten(text, 80);
 }
 
-/** A time limit, of which zero means none. */
-export function showMinutes(minutes: number): string {
-  return minutes === 0 ? "no limit (0)" : `${minutes} ${minutes === 1 ? "minute" : "minutes"}`;
-}
-
 function readField(object: JsonObject, path: string): Field<unknown> {
   let value: unknown = object;
   for (const name of path.split(".")) {

@@ -48,6 +48,16 @@ function listInOrder(texts: readonly string[], maxLength: number): string {
   return `${first.join(", ")}${rest}`;
 }
 
+/** `"A", "B"`, the names of objects. */
+export function listNames(objects: readonly JsonObject[]): string {
+  return listTexts(objects.map((object) => `"${nameOf(object)}"`));
+}
+
+/** `zone` before one text, `zones` before others. */
+export function nounFor({ length }: readonly string[], noun: string): string {
+  return length === 1 ? noun : `${noun}s`;
+}
+
 /** The names that are not in `compared` come first: in a long list only they matter. */
 export function quoteAll(names: readonly string[], compared: readonly string[] = []): string {
   const [known, other] = [new Set(compared), sortTexts([...new Set(names)])];

@@ -71,7 +71,7 @@ describe("apps that nobody signs in to", () => {
     const finding = findings.find(({ resource }) => resource.id === "0oaOne");
     expect(finding?.status).toBe(isLeftOut ? undefined : "FAIL");
     for (const { detail } of findings)
-      expect(detail.includes("others are left out, because nobody signs in there: 1 ")).toBe(isLeftOut);
+      expect(detail.includes("left out, because nobody signs in there: 1 ")).toBe(isLeftOut);
   });
 
   test("apps that nobody signs in to are counted and named by kind; inactive ones are not", () => {
@@ -97,7 +97,7 @@ describe("a list of apps", () => {
       expect(finding).toMatchObject({ automated: "PASS", reason: "partly_automated" });
       expect(finding.detail).toContain("all necessary allow and block");
       expect(finding.detail).toContain(
-        "No app was evaluated but the 2 apps that the administrator role of this run sees",
+        "No app was evaluated but those that the administrator role of this run sees (2 apps)",
       );
     }
     expect(judge([anApp({ _links: {} })], good).detail).not.toContain("administrator role");
@@ -114,7 +114,7 @@ describe("a list of apps", () => {
       expect(detail).toContain('in the policy "Any two factors"');
       expect(detail.includes("Okta's own apps")).toBe(resource.name !== "Payroll");
     }
-    expect(judge(apps, good).detail).toContain('rule "Known networks" in zone "Offices" (192.0.2.0/24)');
+    expect(judge(apps, good).detail).toContain('rule "Known networks" with access from zone "Offices" (192.0.2.0/24)');
   });
 
   test("a list of apps that broke off proves an open app, and nothing else", () => {

@@ -67,7 +67,7 @@ describe("an active one among others is enough", () => {
       authenticators: obtained([card("ACTIVE"), card("INACTIVE", "Old")]),
     });
     expect(outcomeOf(result)).toBe("PASS");
-    expect(result.detail).toMatch(/not active are "Old"/);
+    expect(result.detail).toMatch(/not active: "Old"/);
   });
 
   test("one active log stream is enough, and one of unknown status is only advisory", () => {

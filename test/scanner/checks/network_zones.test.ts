@@ -103,7 +103,7 @@ test("ALL_ZONES is named with the zones that count, and their addresses", () => 
   const listed = [aZone(), aZone({ id: "b", name: "VPN", ...gateways("0.0.0.0/0") }), aZone({ id: "c", gateways: [] })];
   const result = judge({ connection: "ZONE", include: ["ALL_ZONES"] }, [...listed, blocked]);
   expect(result.findings[0]?.actual).toBe(
-    'in ALL_ZONES ("Offices" (192.0.2.0/24), "VPN" (0.0.0.0/0)) of every address in rule "STIG rule"',
+    'access from ALL_ZONES ("Offices" (192.0.2.0/24), "VPN" (0.0.0.0/0)) of every address in rule "STIG rule"',
   );
 });
 
@@ -112,7 +112,7 @@ test("a zone of long addresses is named with five of them", () => {
   const addresses = `${values.slice(0, 5).join(", ")} and 1 more`;
   const zone = aZone({ gateways: values.map((value) => ({ type: "CIDR", value })) });
   const result = judge({ connection: "ZONE", include: ["nzo1"] }, [zone]);
-  expect(result.findings[0]?.actual).toBe(`in zone "Offices" (${addresses}) in rule "STIG rule"`);
+  expect(result.findings[0]?.actual).toBe(`access from zone "Offices" (${addresses}) in rule "STIG rule"`);
 });
 
 test("a zone without a usable id may be the included one", () => {

@@ -187,7 +187,7 @@ describe("the rules of a session policy", () => {
       "a DENY for a zone that is gone, then one from a zone",
       [deny({ conditions: from("nzoGone") }), session({ priority: 2, conditions: from("nzo1") })],
       "partly",
-      /in zone .* in rule "Strict".*: Verify /,
+      /access from zone .* in rule "Strict".*: Verify /,
     ],
   ])("about zones: %s", (...row) => expectRow(zones, row));
 

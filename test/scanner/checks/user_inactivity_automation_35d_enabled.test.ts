@@ -68,7 +68,9 @@ describe("an automation", () => {
   test("an automation for another group FAILs and names the group", () => {
     const policy = set(anAutomation(), "conditions.people.groups.include", ["00g2"]);
     const evidence = { automation_groups: obtained([{ id: "00g2", profile: { name: "Contractors" } }]) };
-    expect(judge([[policy, [anAction()]]], evidence).detail).toContain('for the group "Contractors"');
+    expect(judge([[policy, [anAction()]]], evidence).detail).toContain(
+      'days, the group "Contractors", an active action, the target status SUSPENDED',
+    );
     const unread = { built_in_groups: missing<JsonList>("missing_scope", "groups.read is not granted") };
     expect(judge([[policy, [anAction()]]], unread).detail).toContain("groups.read is not granted; Verify that");
   });

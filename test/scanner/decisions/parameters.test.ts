@@ -5,6 +5,7 @@ import { causesOf } from "../../../scanner/causes/causes.ts";
 import { findCheck } from "../../../scanner/catalog/select_checks.ts";
 import type { ParameterValues } from "../../../scanner/checks/parameter.ts";
 import { obtained } from "../../../scanner/evidence/artifacts.ts";
+import { tailoringLine } from "../../../scanner/reports/result_text.ts";
 import { isHolding, isWaived, stateOf } from "../../../shared/rule_result.ts";
 import type { Attestation } from "../../../shared/report.ts";
 import {
@@ -89,6 +90,16 @@ describe("a value of the organization's own", () => {
       const looser = judged(parameter.stigValue - step);
       expect(isHolding(looser)).toBe(true);
       expect(looser.tailoring?.effect).toBe("looser");
+    },
+  );
+
+  test.each(catalog.filter(({ parameters }) => parameters.some(({ kind }) => kind === "number")))(
+    "$name has words for a limit of 1",
+    ({ name, parameters: [parameter] }) => {
+      const result = evaluate(name, compliantArtifacts(), { parameters: { [parameter?.name ?? ""]: 1 } });
+      const texts = [tailoringLine(result), ...result.findings.map(({ detail }) => detail)].join("\n");
+      expect(texts).toMatch(/\b1 \w/);
+      expect(texts).not.toMatch(/\b1 (?:unsuccessful )?(?:minute|day|character|password|attempt)s|1 to 1\b/);
     },
   );
 
