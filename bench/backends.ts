@@ -1,5 +1,5 @@
 import { scanChannel } from "../shared/scan_events.ts";
-import { toChannelKey } from "../shared/brokers/channel_key.ts";
+import { channelKeys } from "../shared/brokers/channel_key.ts";
 import { startEdgeBackends } from "../test/support/edge_backends.ts";
 import { asAdmin } from "../test/support/postgres.ts";
 import { temporaryFolder } from "../test/support/temporary_folder.ts";
@@ -57,7 +57,7 @@ export async function startBackends(): Promise<Backends> {
     // The number of subscribers that got it; an error starts with a minus.
     if (answers.includes(0x2d)) throw new Error(`Cannot publish: Redis answered ${new TextDecoder().decode(answers)}`);
   });
-  const key = toChannelKey(brokerDatabase, scanChannel(tenantId, scanIdOf(0)));
+  const key = channelKeys(brokerDatabase)(scanChannel(tenantId, scanIdOf(0)));
   return {
     environment: {
       ...backends.processEnvironment,

@@ -62,8 +62,7 @@ export interface DatabaseOptions {
   readonly logger?: Logger;
 }
 
-export const defaultConnectTimeoutMs = 3_000;
-export const defaultStatementTimeoutMs = 4_000;
+export const defaultTimeouts = { connectTimeoutMs: 3_000, statementTimeoutMs: 4_000 };
 
 /** A server that is alive answers a cancelled statement within this; after it the connection counts as dead. */
 export const answerGraceMs = 500;

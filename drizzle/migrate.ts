@@ -2,7 +2,7 @@ import { drizzle } from "drizzle-orm/node-postgres";
 import { migrate as applyMigrations } from "drizzle-orm/node-postgres/migrator";
 import { Client } from "pg";
 import { UsageError } from "../shared/usage_error.ts";
-import { defaultConnectTimeoutMs } from "./database.ts";
+import { defaultTimeouts } from "./database.ts";
 import { toDatabaseError, unwrapDatabaseError } from "./database_error.ts";
 import { toClientConfig } from "./databases/pg.ts";
 import type { FeatureTables } from "./feature_tables.ts";
@@ -37,7 +37,7 @@ async function withClient(url: string, work: (client: Client) => Promise<void>):
   const client = new Client({
     ...toClientConfig(url),
     application_name: "scanstream migrate",
-    connectionTimeoutMillis: defaultConnectTimeoutMs,
+    connectionTimeoutMillis: defaultTimeouts.connectTimeoutMs,
   });
   // A connection that breaks also fails the query that waits on it.
   client.on("error", () => {});

@@ -4,7 +4,7 @@ import {
   answerGraceMs,
   type Database,
   type DatabaseOptions,
-  defaultStatementTimeoutMs,
+  defaultTimeouts,
   type TenantDatabase,
   type TransactionSettings,
 } from "./database.ts";
@@ -71,7 +71,7 @@ export interface ConnectionPool {
 /** Transactions over connections that are kept. */
 export function createPooledDatabase(
   pool: ConnectionPool,
-  { statementTimeoutMs = defaultStatementTimeoutMs }: DatabaseOptions = {},
+  { statementTimeoutMs = defaultTimeouts.statementTimeoutMs }: DatabaseOptions = {},
 ): Database {
   let closed: Promise<void> | null = null;
 

@@ -1,5 +1,5 @@
 import { defaultHeartbeatSeconds } from "../shared/client/subscribe_options.ts";
-import { UsageError } from "../shared/usage_error.ts";
+import { settingsError } from "../shared/usage_error.ts";
 import { parseBrokerConfig } from "../shared/brokers/broker_config.ts";
 import {
   createEnvironmentReader,
@@ -36,11 +36,6 @@ export type StreamBounds = Readonly<ReturnType<typeof parseBounds>>;
 /** The bounds of an embedded gateway, each with its default. */
 export function toBounds(given: Partial<StreamBounds> = {}): StreamBounds {
   return { ...parseBounds(createEnvironmentReader({}), given), ...given };
-}
-
-/** Tells the operator every problem of the settings, and no values. */
-export function settingsError(problems: readonly string[], options?: ErrorOptions): UsageError {
-  return new UsageError(problems, { ...options, heading: "Cannot use the configuration" });
 }
 
 /** Reads and checks the whole environment. Throws as `readVariables`. */

@@ -14,8 +14,7 @@ export function rankableFailures(results: readonly CheckResult[]) {
     .flatMap((result) => {
       const { check, vuln_id, severity, findings } = result;
       return decidingFindings(findings).map((finding) => {
-        const { waived, cause } = finding;
-        return { check, vuln_id, severity, waived, cause, result, finding };
+        return { check, vuln_id, severity, waived: finding.waived, cause: finding.cause, result, finding };
       });
     });
 }

@@ -12,6 +12,11 @@ export class UsageError extends Error {
   }
 }
 
+/** Tells the operator every problem of the settings, and no values. */
+export function settingsError(problems: readonly string[], options?: ErrorOptions): UsageError {
+  return new UsageError(problems, { ...options, heading: "Cannot use the configuration" });
+}
+
 /** Content that cannot be used: the problems do not name its file, which the reader of the file does. */
 export class ContentError extends UsageError {}
 

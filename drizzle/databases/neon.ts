@@ -7,8 +7,7 @@ import {
   answerGraceMs,
   type Database,
   type DatabaseOptions,
-  defaultConnectTimeoutMs,
-  defaultStatementTimeoutMs,
+  defaultTimeouts,
   type TenantDatabase,
 } from "../database.ts";
 import { toDatabaseError } from "../database_error.ts";
@@ -28,7 +27,7 @@ export interface NeonOptions extends Pick<DatabaseOptions, "connectTimeoutMs" | 
 export function createNeonDatabase(url: string, options: NeonOptions = {}): Database {
   requireUrl(url);
   configurePackage(options.endpoint);
-  const { connectTimeoutMs = defaultConnectTimeoutMs, statementTimeoutMs = defaultStatementTimeoutMs } = options;
+  const { connectTimeoutMs, statementTimeoutMs } = { ...defaultTimeouts, ...options };
   const pool = new Pool({
     connectionString: url,
     connectionTimeoutMillis: connectTimeoutMs,

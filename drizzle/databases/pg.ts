@@ -1,25 +1,19 @@
 import { drizzle } from "drizzle-orm/node-postgres";
 import { Client, type ClientConfig, Pool, type PoolClient } from "pg";
-import {
-  answerGraceMs,
-  type Database,
-  type DatabaseOptions,
-  defaultConnectTimeoutMs,
-  defaultStatementTimeoutMs,
-} from "../database.ts";
-import { UsageError } from "../../shared/usage_error.ts";
+import { answerGraceMs, type Database, type DatabaseOptions, defaultTimeouts } from "../database.ts";
+import { settingsError } from "../../shared/usage_error.ts";
 import { createPooledDatabase, toConnectionPool } from "../transact.ts";
 
 /**
  * Any Postgres, over TCP, on Node and Deno. Connects when first used. Throws `UsageError` for a URL that cannot be used.
  */
 export function createPgDatabase(url: string, options: DatabaseOptions = {}): Database {
-  const { maxConnections = 10, statementTimeoutMs = defaultStatementTimeoutMs } = options;
+  const { maxConnections = 10, connectTimeoutMs, statementTimeoutMs } = { ...defaultTimeouts, ...options };
   const pool = new Pool({
     ...toClientConfig(url),
     application_name: "scanstream",
     max: maxConnections,
-    connectionTimeoutMillis: options.connectTimeoutMs ?? defaultConnectTimeoutMs,
+    connectionTimeoutMillis: connectTimeoutMs,
     idleTimeoutMillis: 30_000,
     allowExitOnIdle: true,
     // Queries are sent without waiting for the answer to the one before.
@@ -41,9 +35,7 @@ export function toClientConfig(url: string): ClientConfig {
   } catch (error) {
     // The message only: Node's error for a URL carries the whole URL with it.
     const problem = error instanceof Error ? error.message : "it is not understood";
-    throw new UsageError([`DATABASE_URL: ${problem}: expected postgres://user:password@host/database`], {
-      heading: "Cannot use the configuration",
-    });
+    throw settingsError([`DATABASE_URL: ${problem}: expected postgres://user:password@host/database`]);
   }
 }
 

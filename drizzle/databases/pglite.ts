@@ -2,7 +2,7 @@ import type { PGlite, PGliteOptions } from "@electric-sql/pglite";
 import type { drizzle } from "drizzle-orm/pglite";
 import packageJson from "../../package.json" with { type: "json" };
 import { hasCode } from "../../shared/error_code.ts";
-import { UsageError } from "../../shared/usage_error.ts";
+import { settingsError } from "../../shared/usage_error.ts";
 import type { Database, DatabaseOptions } from "../database.ts";
 import { unwrapDatabaseError } from "../database_error.ts";
 import { embeddedPostgres } from "../embedded_files.ts";
@@ -10,18 +10,15 @@ import type { FeatureTables } from "../feature_tables.ts";
 import { migrateAll } from "../migrate_features.ts";
 import { createPooledDatabase } from "../transact.ts";
 
-export interface PgliteOptions {
-  /** Folder of the data; null: in memory. */
-  readonly directory: string | null;
-  readonly features?: readonly FeatureTables[];
-}
-
 /**
- * The embedded default: Postgres in this process, migrated at open. It has one connection, so transactions run one after
- * another. Only one process may have a directory open. Rejects with `UsageError` where the package is not
- * installed, and with `Error` that says why the database cannot be opened.
+ * The embedded default: Postgres in this process, migrated at open, with its data in this folder; null: in memory. It has one
+ * connection, so transactions run one after another. Only one process may have a directory open. Rejects with `UsageError` where
+ * the package is not installed, and with `Error` that says why the database cannot be opened.
  */
-export async function openPgliteDatabase({ directory, features }: PgliteOptions): Promise<Database> {
+export async function openPgliteDatabase(
+  directory: string | null,
+  features: readonly FeatureTables[],
+): Promise<Database> {
   const { PGlite, drizzle, migrate } = await loadPglite();
   try {
     const wasm = await embeddedPostgres();
@@ -93,7 +90,7 @@ async function loadPglite() {
     const problem =
       "DATABASE_URL: unset, and the embedded database is not installed: " +
       `run \`npm install @electric-sql/pglite@${version}\`, or set DATABASE_URL to a Postgres database`;
-    throw new UsageError([problem], { heading: "Cannot use the configuration", cause });
+    throw settingsError([problem], { cause });
   }
 }
 

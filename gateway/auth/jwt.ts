@@ -15,7 +15,8 @@ import {
 import { AppError, type LoginProblem } from "../../shared/app_error.ts";
 import { isUuid, lowerCaseUuids } from "../../shared/channel_name.ts";
 import { readBounded } from "../../shared/read_bounded.ts";
-import { settingsError, type IssuerOptions, type Jwks } from "../config.ts";
+import { settingsError } from "../../shared/usage_error.ts";
+import type { IssuerOptions, Jwks } from "../config.ts";
 import type { Identity } from "./principal.ts";
 
 /** Checks a user's JWT. Rejects with `AppError` `not_authenticated`, or `unavailable` when no key can be had at all. */

@@ -1,9 +1,8 @@
 import { lockStateDirectory, type StateLock } from "../../command_line/state_lock.ts";
 import { openPgliteDatabase } from "../../drizzle/databases/pglite.ts";
 import { pause } from "../../shared/abortable.ts";
-import { UsageError } from "../../shared/usage_error.ts";
+import { settingsError, UsageError } from "../../shared/usage_error.ts";
 import { checkOptions, optionalText } from "../check_options.ts";
-import { settingsError } from "../config.ts";
 import type { Feature } from "../features/features.ts";
 import type { DatabaseAdapter } from "../gateway_options.ts";
 import { createLocalState, stateDirectory, type LocalState } from "../operator/local_state.ts";
@@ -43,7 +42,7 @@ export function pglite(options: PgliteOptions = {}): DatabaseAdapter {
 
 async function openEmbedded(directory: string, features: readonly Feature[]) {
   try {
-    return await openPgliteDatabase({ directory, features });
+    return await openPgliteDatabase(directory, features);
   } catch (cause) {
     if (cause instanceof UsageError) throw cause;
     const reason = cause instanceof Error ? cause.message : String(cause);

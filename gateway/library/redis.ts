@@ -4,7 +4,7 @@ import type { Broker } from "../../shared/broker.ts";
 import { withTimeout } from "../../shared/with_timeout.ts";
 import { checkOptions, optionalNumber, someText } from "../check_options.ts";
 import type { BrokerAdapter } from "../gateway_options.ts";
-import { settingsError } from "../config.ts";
+import { settingsError } from "../../shared/usage_error.ts";
 
 export interface RedisOptions {
   /** `redis://host:6379`, or sentinels: `redis+sentinel://host:26379,host:26379/name`. */

@@ -45,7 +45,7 @@ export interface TestDatabaseOptions {
 export async function openTestDatabase(options: TestDatabaseOptions): Promise<TestDatabase> {
   checkOptions("openTestDatabase", { features: featureList }, options);
   const { features } = options;
-  const database = await openPgliteDatabase({ directory: null, features });
+  const database = await openPgliteDatabase(null, features);
   const run = (operation: AdminOperation, args: Readonly<Record<string, unknown>>) =>
     executeAdmin({ database }, operation, args) as Promise<{ readonly id: string; readonly api_key: string }>;
   return {

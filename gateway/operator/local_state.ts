@@ -1,11 +1,10 @@
 import { errorCode, hasCode } from "../../shared/error_code.ts";
 import { makeDirectory } from "../../command_line/files.ts";
-import { settingsError } from "../config.ts";
 import { randomBytes, randomUUID } from "node:crypto";
 import { chmod, link, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { exportJWK, generateKeyPair, importJWK, SignJWT, type JWK } from "jose";
-import type { UsageError } from "../../shared/usage_error.ts";
+import { settingsError, type UsageError } from "../../shared/usage_error.ts";
 
 /**
  * The state of the embedded defaults in `.scanstream/`: the database, a secret for stream tokens, and the development key

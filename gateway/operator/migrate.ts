@@ -1,5 +1,5 @@
 import { pause } from "../../shared/abortable.ts";
-import { parseAdminConfig, settingsError } from "../config.ts";
+import { parseAdminConfig } from "../config.ts";
 import type { Database } from "../../drizzle/database.ts";
 import { createPgDatabase } from "../../drizzle/databases/pg.ts";
 import type { FeatureTables } from "../../drizzle/feature_tables.ts";
@@ -10,7 +10,7 @@ import { DatabaseError } from "../../drizzle/database_error.ts";
 import { isMigrated } from "../../drizzle/transactions.ts";
 import { AppError } from "../../shared/app_error.ts";
 import { errorCode, networkProblem } from "../../shared/error_code.ts";
-import { UsageError } from "../../shared/usage_error.ts";
+import { settingsError, UsageError } from "../../shared/usage_error.ts";
 
 /** `scanstream migrate`: applies the migrations to `DATABASE_URL`, and returns the exit code. */
 export async function migrateCommand({ env, terminal }: Pick<GatewayIo, "env" | "terminal">): Promise<number> {

@@ -1,6 +1,6 @@
 import { AppError } from "../../shared/app_error.ts";
 import { hasCode } from "../../shared/error_code.ts";
-import { settingsError } from "../config.ts";
+import { settingsError } from "../../shared/usage_error.ts";
 import { problemResponse } from "../http/problem.ts";
 import type { CreateSink } from "../streaming/sinks/sink.ts";
 

@@ -1,5 +1,5 @@
 import type { Broker } from "../broker.ts";
-import { requireDatabase, toChannelKey } from "./channel_key.ts";
+import { channelKeys } from "./channel_key.ts";
 import { createBroker } from "./create_broker.ts";
 import { openRedisConnection, type RedisSettings } from "./redis_connection.ts";
 import { openSubscriberConnection } from "./redis_subscriber.ts";
@@ -20,7 +20,7 @@ export interface RedisBrokerOptions extends Partial<Omit<RedisSettings, "address
  */
 export function createRedisBroker(options: RedisBrokerOptions): Broker {
   const { database, timeoutMs = 5000, pingEveryMs = 5000, pingTimeoutMs = 10_000 } = options;
-  requireDatabase(database);
+  const toKey = channelKeys(database);
   const address = parseOption("url (REDIS_URL)", options.url, parseRedisUrl);
   const settings = { address, database, timeoutMs, pingEveryMs, pingTimeoutMs };
   const commands = openedWhenNeeded((onClosed) => openRedisConnection(settings, onClosed));
@@ -28,10 +28,9 @@ export function createRedisBroker(options: RedisBrokerOptions): Broker {
 
   return createBroker({
     async publish(channel, message) {
-      await commands.get().send("publish", (redis) => redis.publish(toChannelKey(database, channel), message));
+      await commands.get().send("publish", (redis) => redis.publish(toKey(channel), message));
     },
-    openChannel: (channel, handlers, signal) =>
-      subscriber.get().open(toChannelKey(database, channel), handlers, signal),
+    openChannel: (channel, handlers, signal) => subscriber.get().open(toKey(channel), handlers, signal),
     close() {
       subscriber.drop();
       commands.drop();

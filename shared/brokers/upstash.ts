@@ -4,7 +4,7 @@ import { createParser } from "eventsource-parser";
 import type { AppError } from "../app_error.ts";
 import type { Broker, LostReason, SubscriptionHandlers } from "../broker.ts";
 import { eventStreamOf, readRefusalText } from "../http_refusal.ts";
-import { requireDatabase, toChannelKey } from "./channel_key.ts";
+import { channelKeys } from "./channel_key.ts";
 import { createBroker } from "./create_broker.ts";
 import { isLongerThan } from "../text.ts";
 import { withTimeout } from "../with_timeout.ts";
@@ -40,7 +40,7 @@ export interface UpstashBrokerOptions {
  */
 export function createUpstashBroker(options: UpstashBrokerOptions): Broker {
   const { database, timeoutMs = 5000, idleMs = 20_000, graceMs = 10_000 } = options;
-  requireDatabase(database);
+  const toKey = channelKeys(database);
   const url = parseOption("url (UPSTASH_REDIS_REST_URL)", options.url, parseServiceUrl);
   const token = parseOption("token (UPSTASH_REDIS_REST_TOKEN)", options.token, parseCredential);
   const closing = new AbortController();
@@ -60,7 +60,7 @@ export function createUpstashBroker(options: UpstashBrokerOptions): Broker {
   });
   const queue = createSendQueue(async (entries) => {
     const pipeline = redis.pipeline();
-    for (const { channel, message } of entries) pipeline.publish(toChannelKey(database, channel), message);
+    for (const { channel, message } of entries) pipeline.publish(toKey(channel), message);
     const replies = await pipeline.exec<unknown[]>({ keepErrors: true }).catch((error: unknown) => {
       throw toFailure("publish", error);
     });
@@ -73,7 +73,7 @@ export function createUpstashBroker(options: UpstashBrokerOptions): Broker {
 
   return createBroker({
     publish: (channel, message) => queue.push(channel, message),
-    openChannel: (channel, handlers, signal) => openSubscription(toChannelKey(database, channel), handlers, signal),
+    openChannel: (channel, handlers, signal) => openSubscription(toKey(channel), handlers, signal),
     close: () => closing.abort(),
   });
 

@@ -226,14 +226,10 @@ export async function runAttempt(attempt: Attempt): Promise<RawEvent | null | Su
       return await abortable(new Promise<Value>((resolve) => resolve(callback())), signal);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      throw explainCallback(code, name, error);
+      // A token or a refetch that fails permanently keeps its own code; an event that cannot be handled is a bug.
+      if (error instanceof SubscribeError && code !== "callback_failed") throw error;
+      const text = error instanceof Error ? error.message : String(error);
+      throw new SubscribeError(code, `${name} failed: ${text}`, { cause: error });
     }
   }
-}
-
-function explainCallback(code: SubscribeErrorCode, name: string, error: unknown): SubscribeError {
-  // A token or a refetch that fails permanently keeps its own code; an event that cannot be handled is a bug.
-  if (error instanceof SubscribeError && code !== "callback_failed") return error;
-  const text = error instanceof Error ? error.message : String(error);
-  return new SubscribeError(code, `${name} failed: ${text}`, { cause: error });
 }

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { manualReasonSchema, severitySchema, statusSchema } from "./finding.ts";
 import { exposureSchema, historySchema } from "./history.ts";
 import { monitorSchema } from "./monitor.ts";
-import { count, described, time, uuid, type Output } from "./primitives.ts";
+import { count, described, nextCursor, time, uuid, type Output } from "./primitives.ts";
 import { statusCountsEntries } from "./scan.ts";
 
 /** An Okta org as its tenant sees it: what scans and monitors found last, and what is open. */
@@ -48,10 +48,7 @@ export const organizationExposureSchema = v.object({
 });
 
 /** A page of the history: whole rules, in the order of their names. */
-export const organizationHistorySchema = v.object({
-  ...historySchema.entries,
-  next_cursor: described(v.nullable(v.string()), "Null at the end"),
-});
+export const organizationHistorySchema = v.object({ ...historySchema.entries, next_cursor: nextCursor });
 
 /** As events carry it. */
 const organizationResourceSchema = v.object({ organization_id: uuid(), ...flatEntries });

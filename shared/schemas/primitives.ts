@@ -88,10 +88,10 @@ export function exactOptionalEntries<Entries extends v.ObjectEntries>(entries: E
   return Object.fromEntries(pairs) as ExactOptional<Entries>;
 }
 
+/** The field of a page with which the next one is asked for. */
+export const nextCursor = described(v.nullable(v.string()), "Null at the end");
+
 /* @__NO_SIDE_EFFECTS__ */
 export function pageOf<Item extends v.GenericSchema>(item: Item) {
-  return v.object({
-    items: v.array(item),
-    next_cursor: described(v.nullable(v.string()), "Null at the end"),
-  });
+  return v.object({ items: v.array(item), next_cursor: nextCursor });
 }

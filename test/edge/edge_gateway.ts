@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { toChannelKey } from "../../shared/brokers/channel_key.ts";
+import { channelKeys } from "../../shared/brokers/channel_key.ts";
 import { call, createScan, keyOf, openStream, type GatewayCase, type GatewayUnderTest } from "../contract/harness.ts";
 import { startEdgeBackends, type EdgeBackends } from "../support/edge_backends.ts";
 import { startDenoGateway, startNodeGateway, startWranglerDev, type ServerProcess } from "../support/server_process.ts";
@@ -27,7 +27,7 @@ export async function startEdgeGateway(runtime: Runtime, bounds: Variables = sma
   const brokerNetwork = runtime === "Workers" ? backends.bridgeNetwork : backends.redisNetwork;
   const databaseNetwork = runtime === "Workers" ? backends.neonNetwork : backends.databaseNetwork;
   const stranger = await backends.createTenant("Globex");
-  const key = (channel: string) => toChannelKey(brokerDatabase, channel);
+  const key = channelKeys(brokerDatabase);
   return {
     url,
     backends,

@@ -1,6 +1,7 @@
 import { isLoopback } from "../../../shared/loopback.ts";
 import { InvalidSetting, type Environment } from "../../../shared/environment_reader.ts";
-import { readConfig, readVariables, settingsError } from "../../config.ts";
+import { settingsError } from "../../../shared/usage_error.ts";
+import { readConfig, readVariables } from "../../config.ts";
 
 /** More objects for one tenant than this would each hold next to nothing. */
 const maxShards = 256;
