@@ -25,6 +25,7 @@ export function BackLink() {
   );
 }
 
+const unfolded = 4;
 const maxFolded = 200;
 
 interface TimeProps {
@@ -97,15 +98,8 @@ export function SearchField(props: {
 }
 
 /** Says to everybody that a filter lets nothing through, and to screen readers how many it leaves. */
-export function FilterOutcome({
-  shown,
-  all,
-  noun,
-}: {
-  readonly shown: number;
-  readonly all: number;
-  readonly noun: string;
-}) {
+export function FilterOutcome(props: { readonly shown: number; readonly all: number; readonly noun: string }) {
+  const { shown, all, noun } = props;
   return (
     <p class={shown === 0 ? "fine" : "visually-hidden"} role="status">
       {shown === 0 ? `No ${noun} matches.` : shown < all && `${shown} of ${countOf(all, noun)}`}
@@ -186,23 +180,20 @@ export function MissingPage(props: Omit<Parameters<typeof Message>[0], "level">)
   );
 }
 
-/** The first of a list, and the others behind a line that counts them. */
+/** The first of a list of changes, and the others behind a line that counts them. */
 export function Folded<Item>(props: {
   readonly items: readonly Item[];
-  readonly first: number;
-  /** `more change`. */
-  readonly noun: string;
   readonly class: string;
   readonly row: (item: Item) => ComponentChildren;
 }) {
-  const { items, first, noun, row } = props;
-  const others = items.slice(first, maxFolded);
+  const { items, row } = props;
+  const others = items.slice(unfolded, maxFolded);
   return (
     <>
-      <ol class={props.class}>{items.slice(0, first).map(row)}</ol>
+      <ol class={props.class}>{items.slice(0, unfolded).map(row)}</ol>
       {others.length > 0 && (
         <details>
-          <summary>{countOf(items.length - first, noun)}</summary>
+          <summary>{countOf(items.length - unfolded, "more change")}</summary>
           <ol class={props.class}>{others.map(row)}</ol>
         </details>
       )}

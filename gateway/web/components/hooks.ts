@@ -56,16 +56,9 @@ export function useRulesView() {
   return [parseRulesView(location.hash), change] as const;
 }
 
-interface ReadList<Item> {
-  /** Null: not read yet. */
-  readonly items: readonly Item[] | null;
-  /** Why it could not be read. */
-  readonly problem: string | null;
-}
-
-/** A list that is read when the component appears, and when `read` is another function. */
+/** A list that is read when the component appears, and when `read` is another function: null until then, or with the problem. */
 export function useList<Item>(read: (signal: AbortSignal) => Promise<readonly Item[]>) {
-  const [state, setState] = useState<ReadList<Item>>({ items: null, problem: null });
+  const [state, setState] = useState({ items: null as readonly Item[] | null, problem: null as string | null });
   const [round, setRound] = useState(0);
   useEffect(() => {
     const closing = new AbortController();

@@ -71,6 +71,12 @@ function inTwo(large: readonly [number, string], small: readonly [number, string
   return [large, small].flatMap(([count, unit]) => (count === 0 ? [] : [`${count} ${unit}`])).join(" ");
 }
 
+/** True for a text that has each of these words, in any case. */
+export function wordsFinder(text: string): (searched: string) => boolean {
+  const words = text.toLowerCase().split(/\s+/);
+  return (searched) => words.every((word) => searched.toLowerCase().includes(word));
+}
+
 /** The org's host, which is how people call it; the whole text where it is not an address. */
 export function formatOrg(orgUrl: string | null): string {
   if (orgUrl === null || orgUrl === "") return "Unnamed organization";

@@ -5,7 +5,7 @@ import type { Organization } from "../../../shared/schemas/organization.ts";
 import { isLost } from "./connection.ts";
 import { indexDecisions, type DecisionIndex } from "./decisions/decision_index.ts";
 import { toWaiver } from "./finding.ts";
-import { dayMs, formatAgo } from "./format.ts";
+import { dayMs, formatAgo, wordsFinder } from "./format.ts";
 import { isUnexplained, toNews, type NewsItem } from "./news.ts";
 import type { FailingRule } from "./tenant_state.ts";
 import type { Tenant } from "./tenant_store.ts";
@@ -112,11 +112,8 @@ function byWorst(a: OrganizationView, b: OrganizationView): number {
 
 /** Restricts by name or address, each word of it. */
 export function filterViews(views: readonly OrganizationView[], text: string): readonly OrganizationView[] {
-  const words = text.toLowerCase().split(/\s+/);
-  return views.filter(({ organization: { name, org_url: url } }) => {
-    const haystack = `${name} ${url}`.toLowerCase();
-    return words.every((word) => haystack.includes(word));
-  });
+  const isFound = wordsFinder(text);
+  return views.filter(({ organization: { name, org_url: url } }) => isFound(`${name} ${url}`));
 }
 
 /** The worst thing that is known now, for the title and the icon. Not being connected is worse than anything known before. */

@@ -225,18 +225,17 @@ function withoutStart(changes: readonly Change[]): readonly Change[] {
   return changes.filter(({ cause }) => cause !== "start");
 }
 
-interface HistoryQuery {
-  readonly days: number;
-  readonly until: string | null;
-  readonly check?: string;
-  readonly signal: AbortSignal;
-}
-
 async function listHistory(
   api: Api,
   organizationId: string,
-  { days, until, check, signal }: HistoryQuery,
+  given: {
+    readonly days: number;
+    readonly until: string | null;
+    readonly check?: string;
+    readonly signal: AbortSignal;
+  },
 ): Promise<readonly RuleHistory[]> {
+  const { days, until, check, signal } = given;
   const toMs = until === null ? api.nowMs() : Date.parse(until);
   const from = new Date(toMs - (days - 1) * dayMs).toISOString();
   const query = {

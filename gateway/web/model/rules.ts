@@ -8,7 +8,7 @@ import { categoryNames, severities } from "../../../shared/severity.ts";
 import { checkNames, checkTitle, findCheck, vulnIdOf } from "./check_catalog.ts";
 import type { DecisionIndex } from "./decisions/decision_index.ts";
 import type { Finding, KnownDecision } from "./finding.ts";
-import type { ShownState } from "./format.ts";
+import { wordsFinder, type ShownState } from "./format.ts";
 import type { OpenOrganization } from "./organization_store.ts";
 
 /** The rules of an organization as its page, its counts and its filters show them. */
@@ -181,10 +181,10 @@ export interface RulesFilter {
 
 /** The rules that the filter lets through, each word of the text anywhere in the rule or its findings. */
 export function filterRules(rules: readonly RuleRow[], { state, text }: RulesFilter): readonly RuleRow[] {
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const isFound = wordsFinder(text);
   return rules.filter((rule) => {
     if (state === "waived" ? !rule.isWaived : state !== null && rule.state !== state) return false;
-    return words.every((word) => haystackOf(rule).includes(word));
+    return isFound(haystackOf(rule));
   });
 }
 
@@ -192,7 +192,7 @@ function haystackOf({ check, severity, findings, since }: RuleRow): string {
   const rule = findCheck(check);
   const ids = [check, rule?.vuln_id, rule?.stig_id, ...(rule?.nist_800_53_r5 ?? [])];
   const ofFindings = findings.flatMap(({ resource_name, resource_id, actual }) => [resource_name, resource_id, actual]);
-  return [...ids, checkTitle(check), categoryNames[severity], since?.actor, ...ofFindings].join("\n").toLowerCase();
+  return [...ids, checkTitle(check), categoryNames[severity], since?.actor, ...ofFindings].join("\n");
 }
 
 /** The rules whose state differs between two moments. A rule that one of them did not evaluate is not a difference. */

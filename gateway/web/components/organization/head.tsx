@@ -5,8 +5,10 @@ import type { Scan, ScanEvents } from "../../../../shared/schemas/scan.ts";
 import { categoryNames } from "../../../../shared/severity.ts";
 import { type Api, toScanPath } from "../../model/api.ts";
 import { checkTitle, revisionText, ruleIds } from "../../model/check_catalog.ts";
-import { formatDuration, formatTime, stateNames } from "../../model/format.ts";
+import { dayMs, formatDuration, formatTime, stateNames, toDay } from "../../model/format.ts";
 import { scannedText, type OrganizationView } from "../../model/needs_you.ts";
+import { shownDays } from "../../model/organization_store.ts";
+import type { RulesView } from "../../model/route.ts";
 import type { RuleCounts, TrendDay } from "../../model/rules.ts";
 import { hasEnded } from "../../model/tenant_state.ts";
 import { isWatchProblem, watchText } from "../../model/watch_state.ts";
@@ -66,14 +68,55 @@ export function AsOf(props: { readonly scan: Scan | null; readonly day: string |
   );
 }
 
-interface RunningProps {
-  readonly api: Api;
-  readonly scan: Scan;
+interface AsOfChoiceProps {
+  readonly scans: readonly Scan[];
+  readonly day: string | null;
+  readonly scanId: string | null;
+  readonly change: (changed: Partial<RulesView>) => void;
   readonly now: number;
 }
 
+const listedScans = 30;
+
+/** Now, a run, or a day of the last 90. */
+export function AsOfChoice({ scans, day, scanId, change, now }: AsOfChoiceProps) {
+  const listed = scans.filter(({ status }) => hasEnded(status)).slice(0, listedScans);
+  const isListed = scanId === null || listed.some(({ id }) => id === scanId);
+  return (
+    <div class="as-of row wrap">
+      <label class="row">
+        As of
+        <select
+          value={day === null ? (scanId ?? "now") : ""}
+          onChange={({ currentTarget }) => change({ asOf: currentTarget.value === "now" ? null : currentTarget.value })}
+        >
+          <option value="now">now</option>
+          {day !== null && <option value="">{day}</option>}
+          {day === null && !isListed && <option value={scanId}>this scan</option>}
+          {listed.map(({ id, created_at: createdAt, status }) => (
+            <option key={id} value={id}>
+              {`scan ${formatTime(Date.parse(createdAt))}${status === "completed" ? "" : `, ${status}`}`}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label class="row">
+        <span class="fine">or the day</span>
+        <input
+          type="date"
+          min={toDay(now - (shownDays - 1) * dayMs)}
+          max={toDay(now)}
+          value={day ?? ""}
+          onChange={({ currentTarget }) => change({ asOf: currentTarget.value === "" ? null : currentTarget.value })}
+        />
+      </label>
+    </div>
+  );
+}
+
 /** The progress of a running scan, read from its own stream. */
-export function Running({ api, scan, now }: RunningProps) {
+export function Running(props: { readonly api: Api; readonly scan: Scan; readonly now: number }) {
+  const { api, scan, now } = props;
   const { id, checks_done: done, checks_total: total } = scan;
   const [lastCheck, setLastCheck] = useState<string | null>(null);
   const [problems, setProblems] = useState<readonly string[]>([]);

@@ -20,8 +20,7 @@ import { DecideDialog, type DecisionDraft } from "../decisions/decide_dialog.tsx
 import { useStore } from "../hooks.ts";
 import { useTitle } from "../tab_mark.ts";
 import { Actions } from "./actions.tsx";
-import { AsOfChoice } from "./as_of_choice.tsx";
-import { AsOf, Counts, Freshness, Running } from "./head.tsx";
+import { AsOf, AsOfChoice, Counts, Freshness, Running } from "./head.tsx";
 import { Announcement, NewsLine } from "./news.tsx";
 import { PlanSection, PolicySection } from "./plan_section.tsx";
 import { RulesTable } from "./rules_table.tsx";
@@ -126,8 +125,6 @@ export function OrganizationView(props: OrganizationViewProps) {
           </header>
           <Folded
             items={news}
-            first={4}
-            noun="more change"
             class="news"
             row={(item) => (
               <NewsLine key={item.id} item={item} href={ruleAddress(location.hash, item.change.check)} nowMs={now} />

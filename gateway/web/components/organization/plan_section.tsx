@@ -13,8 +13,6 @@ export function PlanSection({ plan: { headline, changes } }: { readonly plan: Pl
       <h2 id="plan-title">{`Do next: ${headline}`}</h2>
       <Folded
         items={changes}
-        first={4}
-        noun="more change"
         class="plan"
         row={({ id, number, change, isCatI, checks, closes }) => (
           <li key={id} class="plan-change">

@@ -7,7 +7,7 @@ import type { RuleHistory } from "../../../../shared/schemas/history.ts";
 import { labelledNotes } from "../../../../shared/schemas/finding_notes.ts";
 import { checkTitle, findCheck } from "../../model/check_catalog.ts";
 import { toTerms, toVerb, type DecisionIndex } from "../../model/decisions/decision_index.ts";
-import type { Finding, KnownDecision } from "../../model/finding.ts";
+import type { Finding } from "../../model/finding.ts";
 import { fixText } from "../../model/fix_texts.ts";
 import { formatVerdict, stateNames } from "../../model/format.ts";
 import { byWhom, toNews } from "../../model/news.ts";
@@ -61,12 +61,7 @@ export function RuleDetails({ rule, store, decisions, onDecide, now }: OpenRules
       {attestation !== null && <p class="fine">{`${toVerb(attestation)} ${toTerms(attestation)}`}</p>}
       <ul class="findings">
         {findings.slice(0, limit).map((finding) => (
-          <FindingLine
-            key={finding.fingerprint}
-            finding={finding}
-            decision={decisions.ofFinding(finding)}
-            onDecide={onDecide}
-          />
+          <FindingLine key={finding.fingerprint} finding={finding} decisions={decisions} onDecide={onDecide} />
         ))}
       </ul>
       {findings.length > limit && (
@@ -107,18 +102,14 @@ export function RuleDetails({ rule, store, decisions, onDecide, now }: OpenRules
   );
 }
 
-interface FindingLineProps {
-  readonly finding: Finding;
-  /** The waiver of it, else the attestation of its check. */
-  readonly decision: KnownDecision | null;
-  readonly onDecide: OpenRules["onDecide"];
-}
+type FindingLineProps = Pick<OpenRules, "decisions" | "onDecide"> & { readonly finding: Finding };
 
 /** The expected and the actual value on one line, the decision about it, and how it was read. */
-function FindingLine({ finding, decision, onDecide }: FindingLineProps) {
+function FindingLine({ finding, decisions, onDecide }: FindingLineProps) {
   const { resource_name: name, expected, actual, detail, reason, evaluation, read_from } = finding;
   const state = stateOf(finding);
   const isFailing = state === "fail";
+  const decision = decisions.ofFinding(finding);
   const waiver = decision?.kind === "waiver" ? decision : null;
   return (
     <li class="finding" id={`finding-${finding.fingerprint}`}>

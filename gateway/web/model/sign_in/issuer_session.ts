@@ -9,18 +9,14 @@ import { explainRefusal, explainToken } from "./tokens.ts";
 /** Signing in at an issuer: loaded when somebody does. */
 export { beginSignIn } from "./authorization.ts";
 
-export interface SessionEvents {
-  /** The gateway no longer accepts the credential. */
-  readonly onExpired: () => void;
-  /** `endsAtMs` of the credential is another one. */
-  readonly onChange: () => void;
-}
-
-/** Goes on with the answer that the issuer has sent the person back with. Rejects with `SignInError` or as `RestClient` does. */
+/**
+ * Goes on with the answer that the issuer has sent the person back with. `onExpired`: the gateway no longer accepts the credential;
+ * `onChange`: its `endsAtMs` is another one. Rejects with `SignInError` or as `RestClient` does.
+ */
 export async function openIssuerSession(
   provider: Provider | null,
   answer: URLSearchParams,
-  { onExpired, onChange }: SessionEvents,
+  { onExpired, onChange }: Readonly<Record<"onExpired" | "onChange", () => void>>,
 ): Promise<Session> {
   const pending = takePending();
   // Neither a reload nor the history may bring it again.
