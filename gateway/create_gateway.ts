@@ -212,7 +212,7 @@ async function open(options: GatewayOptions & ProductOptions, opened: Opened) {
 async function requireSecret({ streamTokenSecret, database }: GatewayOptions): Promise<string> {
   const secret = streamTokenSecret ?? (await database.embedded?.streamTokenSecret());
   if (secret !== undefined) return secret;
-  throw settingsError(["streamTokenSecret: required with this database: expected 32 random bytes or more"]);
+  throw settingsError("streamTokenSecret: required with this database: expected 32 random bytes or more");
 }
 
 /** Made when it is first requested: a start does not wait for it. */

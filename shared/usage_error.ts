@@ -12,9 +12,9 @@ export class UsageError extends Error {
   }
 }
 
-/** Tells the operator every problem of the settings, and no values. */
-export function settingsError(problems: readonly string[], options?: ErrorOptions): UsageError {
-  return new UsageError(problems, { ...options, heading: "Cannot use the configuration" });
+/** Tells the operator a problem of the settings, or all of them, and no values. */
+export function settingsError(problems: string | readonly string[], options?: ErrorOptions): UsageError {
+  return new UsageError([problems].flat(), { ...options, heading: "Cannot use the configuration" });
 }
 
 /** Content that cannot be used: the problems do not name its file, which the reader of the file does. */

@@ -35,7 +35,7 @@ export function toClientConfig(url: string): ClientConfig {
   } catch (error) {
     // The message only: Node's error for a URL carries the whole URL with it.
     const problem = error instanceof Error ? error.message : "it is not understood";
-    throw settingsError([`DATABASE_URL: ${problem}: expected postgres://user:password@host/database`]);
+    throw settingsError(`DATABASE_URL: ${problem}: expected postgres://user:password@host/database`);
   }
 }
 

@@ -90,7 +90,7 @@ async function loadPglite() {
     const problem =
       "DATABASE_URL: unset, and the embedded database is not installed: " +
       `run \`npm install @electric-sql/pglite@${version}\`, or set DATABASE_URL to a Postgres database`;
-    throw settingsError([problem], { cause });
+    throw settingsError(problem, { cause });
   }
 }
 

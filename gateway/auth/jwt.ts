@@ -82,8 +82,7 @@ export async function createIssuerVerifier(
 /** Keys given inline. Rejects with `UsageError` when no key can be used, so that it is found at start. */
 async function createInlineKeys(jwks: Jwks): Promise<KeySource> {
   const usable = await Promise.all(jwks.keys.map(isUsable));
-  if (!usable.includes(true))
-    throw settingsError(["AUTH_JWKS: expected a key that can be imported, but no key can be"]);
+  if (!usable.includes(true)) throw settingsError("AUTH_JWKS: expected a key that can be imported, but no key can be");
   return createLocalJWKSet({ keys: [...jwks.keys] });
 }
 

@@ -47,10 +47,8 @@ async function openEmbedded(directory: string, features: readonly Feature[]) {
     if (cause instanceof UsageError) throw cause;
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw settingsError(
-      [
-        `DATABASE_URL: unset, and the embedded database in ${directory} cannot be opened: ` +
-          `restore a copy of that folder, or move it away to start afresh (${reason})`,
-      ],
+      `DATABASE_URL: unset, and the embedded database in ${directory} cannot be opened: ` +
+        `restore a copy of that folder, or move it away to start afresh (${reason})`,
       { cause },
     );
   }
@@ -67,10 +65,10 @@ async function lockEmbedded(state: LocalState): Promise<StateLock> {
     const lock = await lockStateDirectory(state.directory);
     if (lock !== null) return lock;
     if (Date.now() > deadlineMs) {
-      throw settingsError([
+      throw settingsError(
         `DATABASE_URL: unset, and the embedded database in ${state.directory} is open in a gateway: ` +
           "stop it, use another folder, or name a Postgres database",
-      ]);
+      );
     }
     await pause(100, []);
   }

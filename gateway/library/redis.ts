@@ -39,7 +39,7 @@ function open(options: Required<RedisOptions>): Broker {
     return createRedisBroker(options);
   } catch (error) {
     // It names the variable.
-    if (error instanceof TypeError || error instanceof RangeError) throw settingsError([error.message]);
+    if (error instanceof TypeError || error instanceof RangeError) throw settingsError(error.message);
     throw error;
   }
 }
@@ -48,5 +48,5 @@ function open(options: Required<RedisOptions>): Broker {
 async function requireDatabase(broker: Broker, database: number): Promise<void> {
   const failure: unknown = await withTimeout(broker.ping(), startPingMs).catch((error: unknown) => error);
   if (!(failure instanceof AppError) || !failure.message.includes("EVENTSTREAM_CACHE_DB")) return;
-  throw settingsError([`EVENTSTREAM_CACHE_DB: Redis has no database ${database}`]);
+  throw settingsError(`EVENTSTREAM_CACHE_DB: Redis has no database ${database}`);
 }

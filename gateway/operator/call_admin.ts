@@ -6,7 +6,7 @@ import { exportTenant } from "../features/tenant/export_tenant.ts";
 import { parseArgument, type AdminArguments } from "./arguments.ts";
 import { executeAdmin, requireTenant, type AdminContext, type AdminOperation } from "./operations.ts";
 import { parseAdminConfig } from "../config.ts";
-import { AppError } from "../../shared/app_error.ts";
+import { isUnavailable } from "../../shared/app_error.ts";
 import type { Environment } from "../../shared/environment_reader.ts";
 import { createLocalState, stateDirectory, type LocalState } from "./local_state.ts";
 import { pglite } from "../library/pglite.ts";
@@ -54,9 +54,7 @@ async function withAdmin<Result>(
   try {
     return await work(adminContext(config, createLocalState(directory), database));
   } catch (error) {
-    throw config.databaseUrl !== null && error instanceof AppError && error.code === "unavailable"
-      ? unreachable(error)
-      : error;
+    throw config.databaseUrl !== null && isUnavailable(error) ? unreachable(error) : error;
   } finally {
     await database.close();
   }

@@ -46,9 +46,9 @@ export function createLocalState(directory: string) {
       await rm(probe, { force: true });
       const kept = await stat(databaseDirectory).catch(() => null);
       if (kept === null || kept.uid === own.uid) return;
-      throw settingsError([
+      throw settingsError(
         `DATABASE_URL: unset, and the embedded database in ${databaseDirectory} is another user's: run the command as user ${kept.uid}`,
-      ]);
+      );
     },
     streamTokenSecret: () =>
       keep("stream_token_secret", async () => randomBytes(32).toString("base64url"), requireSecret),
@@ -66,7 +66,7 @@ export function createLocalState(directory: string) {
       return await parse(text);
     } catch (cause) {
       // A machine that loses power may leave the file empty.
-      throw settingsError([`${path} is damaged: delete it, and the next start makes a new one`], { cause });
+      throw settingsError(`${path} is damaged: delete it, and the next start makes a new one`, { cause });
     }
   }
 }
@@ -75,9 +75,7 @@ function cannotKeep(directory: string, cause: unknown): UsageError {
   const code = errorCode(cause);
   const reason = code === null ? "" : ` (${code})`;
   return settingsError(
-    [
-      `DATABASE_URL, STREAM_TOKEN_SECRET, AUTH_JWKS_URL or AUTH_JWKS: expected all three, or a folder ${directory} that can be written${reason}`,
-    ],
+    `DATABASE_URL, STREAM_TOKEN_SECRET, AUTH_JWKS_URL or AUTH_JWKS: expected all three, or a folder ${directory} that can be written${reason}`,
     { cause },
   );
 }

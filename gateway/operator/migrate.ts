@@ -16,9 +16,9 @@ import { settingsError, UsageError } from "../../shared/usage_error.ts";
 export async function migrateCommand({ env, terminal }: Pick<GatewayIo, "env" | "terminal">): Promise<number> {
   const { databaseUrl } = parseAdminConfig(env);
   if (databaseUrl === null) {
-    throw settingsError([
+    throw settingsError(
       "DATABASE_URL: required: expected postgres://user:password@host/database (the embedded database migrates itself)",
-    ]);
+    );
   }
   await migrateDatabase(databaseUrl);
   terminal.write("The database is up to date.\n");
@@ -78,13 +78,13 @@ export async function requireMigrated(database: Database, options: RequireMigrat
   for (;;) {
     try {
       if (await isMigrated(database)) return;
-      throw settingsError([
+      throw settingsError(
         "DATABASE_URL: expected a database with the tables of this version: run `scanstream migrate`, " +
           "or migrate({ database, features }) for a gateway of your own",
-      ]);
+      );
     } catch (error) {
       if (error instanceof UsageError) throw error;
-      if (error instanceof DatabaseError) throw settingsError([roleProblem(error)]);
+      if (error instanceof DatabaseError) throw settingsError(roleProblem(error));
       if (!(error instanceof AppError)) throw error;
       options.signal?.throwIfAborted();
       if (Date.now() + retryMs > deadlineMs) throw unreachable(error);
@@ -101,13 +101,13 @@ function roleProblem(error: DatabaseError): string {
 export function unreachable({ cause }: AppError): UsageError {
   const code = errorCode(cause) ?? "";
   const why = networkProblem(cause) ?? "no answer";
-  if (code.startsWith("28")) return settingsError(["DATABASE_URL: the server refuses this user or password"]);
-  if (code === "3D000") return settingsError(["DATABASE_URL: the server has no database of this name"]);
+  if (code.startsWith("28")) return settingsError("DATABASE_URL: the server refuses this user or password");
+  if (code === "3D000") return settingsError("DATABASE_URL: the server has no database of this name");
   const isSqlState = /^(?=.*\d)[0-9A-Z]{5}$/.test(code);
   if (isSqlState && cause instanceof Error) {
-    return settingsError([`DATABASE_URL: the database does not serve: ${cause.message} (SQLSTATE ${code})`]);
+    return settingsError(`DATABASE_URL: the database does not serve: ${cause.message} (SQLSTATE ${code})`);
   }
-  return settingsError([
+  return settingsError(
     `DATABASE_URL: the database cannot be reached: check its host, its port and the network (${why})`,
-  ]);
+  );
 }

@@ -55,7 +55,7 @@ export function refuseRequest(error: unknown): Response {
 
 /** The `UsageError` for an address that cannot be listened on, or the error itself. */
 export function listenProblem(error: unknown, { host, port, names }: ListenAddress): unknown {
-  const because = (problem: string) => settingsError([problem], { cause: error });
+  const because = (problem: string) => settingsError(problem, { cause: error });
   if (hasCode(error, "EADDRINUSE")) {
     return because(`${names.port}: expected a free port: another program listens on ${host}:${port}`);
   }

@@ -31,7 +31,7 @@ export function parseWorkerConfig(environment: Environment) {
   if (databaseUrl !== null && streamTokenSecret !== null && broker.kind === "upstash") {
     return { ...config, databaseUrl, broker, streamTokenSecret };
   }
-  throw settingsError(["DATABASE_URL, STREAM_TOKEN_SECRET, UPSTASH_REDIS_REST_URL: required on Workers"]);
+  throw settingsError("DATABASE_URL, STREAM_TOKEN_SECRET, UPSTASH_REDIS_REST_URL: required on Workers");
 }
 
 /** The whole connection string travels to this address, password and all. */
