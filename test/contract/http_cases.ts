@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { get, type IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
-import { call, createScan, gatewayCase, keyOf, refused, type GatewayCase } from "./harness.ts";
+import { call, createScan, gatewayCase, refused, type GatewayCase } from "./harness.ts";
 
-/** Status, pages, resources, CORS, and who is refused what: all but the streams themselves. */
+/** Status, and the files of the page. */
 export const httpCases: readonly GatewayCase[] = [
   gatewayCase("says that it is alive and ready", async (gateway) => {
     for (const path of ["/healthz", "/readyz"]) {
@@ -27,26 +27,6 @@ export const httpCases: readonly GatewayCase[] = [
     assert.match(file.headers.get("cache-control") ?? "", /immutable/);
     assert.ok((await file.text()).length > 0);
     await refused(await call(gateway, "/assets/none-0000000000.js"), 404);
-  }),
-  gatewayCase("shows a tenant's scans and monitors to no other tenant", async (gateway) => {
-    const { id } = await createScan(gateway);
-    const as = `Api-Key ${gateway.strangerApiKey}`;
-    const monitor = `/api/v1/monitors/${crypto.randomUUID()}`;
-    const json = { org_url: "https://acme.okta.com", interval_seconds: 10 };
-    const put = await call(gateway, monitor, { method: "PUT", as: keyOf(gateway.tenant), json });
-    assert.equal(put.status, 201, await put.text());
-    for (const path of [`/api/v1/scans/${id}`, monitor]) {
-      for (const part of ["", "/findings", "/event-stream"]) {
-        await refused(await call(gateway, `${path}${part}`, { as }), 404);
-      }
-    }
-    const patched = await call(gateway, `/api/v1/scans/${id}`, { method: "PATCH", as, json: { checks_done: 1 } });
-    await refused(patched, 404);
-    await refused(await call(gateway, `/api/v1/scans/${id}/cancel`, { method: "POST", as }), 404);
-    const list = (await (await call(gateway, "/api/v1/scans?limit=200", { as })).json()) as {
-      items: { id: string }[];
-    };
-    assert.ok(!list.items.some((scan) => scan.id === id));
   }),
 ];
 

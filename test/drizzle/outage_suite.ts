@@ -62,6 +62,11 @@ export function describeOutages(driver: string, { connect, startFront }: Breakab
       return database;
     }
 
+    async function alter(change: string): Promise<void> {
+      const { adminUrl, name } = testDatabase;
+      await asAdmin(adminUrl, (admin) => admin.query(`alter database ${name} ${change}`));
+    }
+
     async function expectWell(database: Database): Promise<void> {
       const rows = await write(database, { tenantId: acme.id }, (db) => db.select().from(scans));
       expect(rows).toHaveLength(acme.scanIds.length);
@@ -92,8 +97,6 @@ export function describeOutages(driver: string, { connect, startFront }: Breakab
     });
 
     test("a database that only reads is unavailable; its date style and isolation change nothing", async () => {
-      const { adminUrl, name } = testDatabase;
-      const alter = (change: string) => asAdmin(adminUrl, (admin) => admin.query(`alter database ${name} ${change}`));
       await alter("set default_transaction_read_only = on");
       await expectUnavailable(() => ping(open()));
       await alter("reset default_transaction_read_only");
@@ -115,16 +118,13 @@ export function describeOutages(driver: string, { connect, startFront }: Breakab
         await expectUnavailable(() => ping(wrongPassword)),
         await expectUnavailable(() => ping(wrongDatabase)),
       ];
-      await asAdmin(testDatabase.adminUrl, async (admin) => {
-        await admin.query(`alter database ${testDatabase.name} connection limit 0`);
-        await admin.query("select pg_terminate_backend(pid) from pg_stat_activity where datname = $1", [
-          testDatabase.name,
-        ]);
-      });
+      await alter("connection limit 0");
+      const { adminUrl, name } = testDatabase;
+      const end = "select pg_terminate_backend(pid) from pg_stat_activity where datname = $1";
+      await asAdmin(adminUrl, (admin) => admin.query(end, [name]));
       const full = open();
       errors.push(await expectUnavailable(() => ping(full)));
-      const { adminUrl, name } = testDatabase;
-      await asAdmin(adminUrl, (admin) => admin.query(`alter database ${name} connection limit -1`));
+      await alter("connection limit -1");
       await expectWellSoon(() => expectWell(full));
       const { password } = new URL(testDatabase.ownerUrl);
       for (const error of errors) {

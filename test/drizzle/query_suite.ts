@@ -27,17 +27,11 @@ export function describeQueries(driver: string, open: () => Promise<OpenDatabase
     test("values come back as they were written", async () => {
       const orgUrl = "quotes ' \" back\\slash {a,b} $1 \n\t π 🙂 NULL";
       const startedAt = new Date("2026-02-03T04:05:06.789Z");
+      const given = { orgUrl, clientId: null, startedAt, checksTotal: 2_147_483_647, cancelRequested: true };
       const [written] = await write(database, { tenantId: acme.id }, (db) =>
         db
           .insert(scans)
-          .values({
-            tenantId: acme.id,
-            orgUrl,
-            clientId: null,
-            startedAt,
-            checksTotal: 2_147_483_647,
-            cancelRequested: true,
-          })
+          .values({ tenantId: acme.id, ...given })
           .returning(),
       );
       const [read] = await write(database, { tenantId: acme.id }, (db) =>
@@ -47,13 +41,7 @@ export function describeQueries(driver: string, open: () => Promise<OpenDatabase
           .where(and(eq(scans.id, written?.id ?? ""), eq(scans.startedAt, startedAt))),
       );
       expect(read).toEqual(written);
-      expect(read).toMatchObject({
-        orgUrl,
-        clientId: null,
-        startedAt,
-        checksTotal: 2_147_483_647,
-        cancelRequested: true,
-      });
+      expect(read).toMatchObject(given);
       expect(read?.createdAt).toBeInstanceOf(Date);
       expect(Math.abs(Date.now() - (read?.createdAt.getTime() ?? 0))).toBeLessThan(1_800_000);
     });

@@ -1,10 +1,9 @@
-import type { Page } from "playwright-core";
 import { afterAll, expect, test } from "vitest";
 import { launchChromium } from "../support/chromium.ts";
 import { openSignInStage } from "../support/sign_in_stage.ts";
 import { freePort } from "../support/free_port.ts";
 import { startWebGateway } from "../support/web_gateway.ts";
-import { logIn, openPage, signIn, signInAs, signOut } from "./watched_page.ts";
+import { expectNothingStored, logIn, openPage, signIn, signInAs, signOut } from "./watched_page.ts";
 
 /** The page signs in at an issuer, in a browser that reports every violation of the content security policy. */
 const browser = await launchChromium();
@@ -13,13 +12,6 @@ const stage = await openSignInStage();
 const { gateway, issuer, people, acme, globex } = stage;
 
 const open = (url = gateway.url) => openPage(browser, url, { otherOrigins: [new URL(issuer).origin] });
-
-/** The names of what is stored. */
-async function storageOf(page: Page): Promise<readonly string[]> {
-  return page.evaluate(() => [...Object.keys(localStorage), ...Object.keys(sessionStorage), document.cookie]);
-}
-
-const emptyStorage = [""];
 
 test("signs in with code and PKCE, leaves nothing in storage or in an address, signs out at the issuer too, and can be cancelled there", async () => {
   const scan = await acme.producer.register({ org_url: "https://acme.okta.com", checks_total: 1 });
@@ -30,7 +22,7 @@ test("signs in with code and PKCE, leaves nothing in storage or in an address, s
   await page.untilConnection("live");
   expect(page.url()).toBe(`${gateway.url}/#/scans/${scan.id}`);
   expect(await page.getByText("Olga One").count()).toBe(1);
-  expect(await storageOf(page)).toEqual(emptyStorage);
+  await expectNothingStored(page);
   const authorize = new URL(requestUrls.find((url) => url.includes("/v1/authorize?")) ?? "");
   expect(authorize.searchParams.get("code_challenge_method")).toBe("S256");
   for (const url of requestUrls) expect(url).not.toMatch(/access_token|eyJ|code_verifier/);
@@ -38,13 +30,13 @@ test("signs in with code and PKCE, leaves nothing in storage or in an address, s
   await signOut(page);
   await page.getByRole("button", { name: /^Sign in at / }).waitFor();
   expect(page.url()).toBe(`${gateway.url}/`);
-  expect(await storageOf(page)).toEqual(emptyStorage);
+  await expectNothingStored(page);
   // The issuer has forgotten them as well.
   await page.getByRole("button", { name: /^Sign in at / }).click();
   await page.getByLabel("Email").waitFor();
   await page.getByRole("button", { name: "Cancel" }).click();
   await page.getByText(/The sign-in was cancelled, .*\(access_denied: User canceled the sign-in\.\)/).waitFor();
-  expect(await storageOf(page)).toEqual(emptyStorage);
+  await expectNothingStored(page);
 });
 
 test("a person with two tenants switches between them, and sees each one's scans with the role there", async () => {

@@ -258,16 +258,8 @@ function decisionUntil(expires: string) {
 test("a waived rule of CAT I needs nobody, and an unwaived one is in the tab's title", () => {
   const organizationId = "2f0f3d0e-4a5b-4d63-9f6c-0b7f1d3a9c55";
   const organization = { id: organizationId, name: "acme.okta.com", cat1_open: 1, monitor_id: null } as never;
-  const findings = [
-    {
-      resource_id: "0oa1",
-      resource_name: "App",
-      to_pass: null,
-      waiver_reason: null,
-      waiver_by: null,
-      waiver_expires: null,
-    },
-  ];
+  const noWaiver = { waiver_reason: null, waiver_by: null, waiver_expires: null };
+  const findings = [{ resource_id: "0oa1", resource_name: "App", to_pass: null, ...noWaiver }];
   const rule = { organization_id: organizationId, check: "mfa", actor: null, findings };
   const tenant = {
     organizations: [],

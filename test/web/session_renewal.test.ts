@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { afterAll, expect, test } from "vitest";
 import { launchChromium } from "../support/chromium.ts";
 import { openSignInStage, type SignInStage } from "../support/sign_in_stage.ts";
-import { logIn, openPage, signInAs } from "./watched_page.ts";
+import { expectNothingStored, logIn, openPage, signInAs } from "./watched_page.ts";
 
 /** Sessions at an issuer that are about to end, with tokens of a few seconds. */
 const browser = await launchChromium();
@@ -63,7 +63,7 @@ for (const [name, stage, sign] of [
     await page.untilConnection("live");
     expect(await states()).toEqual(["live"]);
     expect(await page.getByText("Olga One").count()).toBe(1);
-    expect(await page.evaluate(() => localStorage.length + sessionStorage.length)).toBe(0);
+    await expectNothingStored(page);
     // The frame is gone when it has done its work.
     await expect.poll(() => page.locator("iframe").count()).toBe(0);
     expect(requestUrls.some((url) => url.includes("prompt=none"))).toBe(stage === inFrame);

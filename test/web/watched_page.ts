@@ -86,6 +86,15 @@ export async function openPage(
   });
 }
 
+/** Nothing of a sign-in is left in the browser. */
+export async function expectNothingStored(page: Page): Promise<void> {
+  const stored = await page.evaluate(async () => {
+    const databases = await indexedDB.databases();
+    return [...Object.keys(localStorage), ...Object.keys(sessionStorage), document.cookie, databases.length];
+  });
+  expect(stored).toEqual(["", 0]);
+}
+
 /** The rows of the rules that fail. */
 export const failingRule = ".rule:has(> summary .state-fail)";
 

@@ -38,6 +38,22 @@ function featureOf(prefix: string, getChannels: GetChannels): Feature {
 const database = await openTestDatabase({ features: [] });
 afterAll(() => database.close());
 
+/** A gateway of these features, the requests of a tenant with its key, and the errors that were logged. */
+async function startOwn(features: readonly Feature[], bounds = {}) {
+  const lines: string[] = [];
+  const log = createLog({ write: (line) => void lines.push(line) });
+  const gateway = await createGateway({ features, database, broker: memory(), log, bounds });
+  const { id: tenantId, apiKey } = await database.createTenant("Acme");
+  const headers = { authorization: `Api-Key ${apiKey}`, "content-type": "application/json" };
+  return {
+    tenantId,
+    send: (path: string, init: RequestInit = {}) =>
+      gateway.fetch(new Request(`http://gateway.test/api/v1${path}`, { ...init, headers })),
+    errors: () => lines.filter((line) => line.includes('"error"')).join(),
+    [Symbol.asyncDispose]: () => gateway.close(),
+  };
+}
+
 const healthy = featureOf("healthy", ({ principal }) => [makeChannelName("healthy", principal.tenantId, id)]);
 
 const mistakes: readonly (readonly [what: string, getChannels: unknown, status: number, said: RegExp])[] = [
@@ -65,23 +81,13 @@ const mistakes: readonly (readonly [what: string, getChannels: unknown, status: 
 test.each(mistakes)(
   "a feature whose getChannels %s is refused and logged by name, and another's stream stays open",
   async (_what, getChannels, status, said) => {
-    const lines: string[] = [];
-    const gateway = await createGateway({
-      features: [featureOf("broken", getChannels as GetChannels), healthy],
-      database,
-      broker: memory(),
-      log: createLog({ write: (line) => void lines.push(line) }),
-    });
-    const { apiKey } = await database.createTenant("Acme");
-    const get = (path: string) =>
-      gateway.fetch(new Request(`http://gateway.test${path}`, { headers: { authorization: `Api-Key ${apiKey}` } }));
-    const stream = await get(`/api/v1/healthys/${id}/event-stream`);
-    const refusal = await get(`/api/v1/brokens/${id}/event-stream`);
+    await using gateway = await startOwn([featureOf("broken", getChannels as GetChannels), healthy]);
+    const stream = await gateway.send(`/healthys/${id}/event-stream`);
+    const refusal = await gateway.send(`/brokens/${id}/event-stream`);
     expect(refusal.status).toBe(status);
     expect((await problemOf(refusal)).detail).not.toMatch(said);
-    expect(lines.filter((line) => line.includes('"error"')).join()).toMatch(said);
+    expect(gateway.errors()).toMatch(said);
     expect(await readStream(stream, ": open")).not.toContain(": close");
-    await gateway.close();
   },
 );
 
@@ -164,23 +170,12 @@ test.each([
 ] as const)(
   "%s is answered as the feature's own mistake, or as what it refuses",
   async (_what, path, json, status, said) => {
-    const lines: string[] = [];
-    const log = createLog({ write: (line) => void lines.push(line) });
-    const gateway = await createGateway({ features: [broken], database, broker: memory(), log });
-    const { id: tenantId, apiKey } = await database.createTenant("Acme");
+    await using gateway = await startOwn([broken]);
     const body = json === undefined ? {} : { method: "POST", body: JSON.stringify(json) };
-    const url = `http://gateway.test/api/v1${path.replace(":channel", makeChannelName("broken", tenantId, id))}`;
-    const answer = await gateway.fetch(
-      new Request(url, {
-        ...body,
-        headers: { authorization: `Api-Key ${apiKey}`, "content-type": "application/json" },
-      }),
-    );
-    expect(answer.status).toBe(status);
-    const errors = lines.filter((line) => line.includes('"error"')).join();
-    if (said === null) expect(errors).toBe("");
-    else expect(errors).toMatch(said);
-    await gateway.close();
+    const channel = makeChannelName("broken", gateway.tenantId, id);
+    expect((await gateway.send(path.replace(":channel", channel), body)).status).toBe(status);
+    if (said === null) expect(gateway.errors()).toBe("");
+    else expect(gateway.errors()).toMatch(said);
   },
 );
 
@@ -190,23 +185,14 @@ test("S4: a stream that its feature allows no longer is closed by the recheck, a
     if (!isAllowed) throw new PermissionDenied("Not shared with you");
     return [makeChannelName("shared", principal.tenantId, id)];
   });
-  const gateway = await createGateway({
-    features: [shared, healthy],
-    database,
-    broker: memory(),
-    bounds: { recheckSeconds: 0.5 },
-  });
-  const { apiKey } = await database.createTenant("Acme");
-  const open = (path: string) =>
-    gateway.fetch(new Request(`http://gateway.test${path}`, { headers: { authorization: `Api-Key ${apiKey}` } }));
-  const other = await open(`/api/v1/healthys/${id}/event-stream`);
-  const paths = ["/shareds", "/%73hareds"].map((mount) => `/api/v1${mount}/${id}/event-stream`);
-  const streams = await Promise.all(paths.map(open));
+  await using gateway = await startOwn([shared, healthy], { recheckSeconds: 0.5 });
+  const open = (mount: string) => gateway.send(`/${mount}/${id}/event-stream`);
+  const other = await open("healthys");
+  const streams = await Promise.all(["shareds", "%73hareds"].map(open));
   expect(streams.map(({ status }) => status)).toEqual([200, 200]);
   isAllowed = false;
   for (const stream of streams) expect(await readStream(stream, /^\u0000/)).toMatch(/: close revoked\n $/);
   expect(await readStream(other, ": open")).not.toContain(": close");
-  await gateway.close();
 });
 
 test("features that do not fit together are an error that names both", async () => {

@@ -1,4 +1,7 @@
 import { expect, test, vi } from "vitest";
+import { neon } from "../../../gateway/library/neon.ts";
+import { upstash } from "../../../gateway/library/upstash.ts";
+import { silentLog, type Log } from "../../../gateway/observability/log.ts";
 import worker, { StreamsObject } from "../../../gateway/runtime/main_worker.ts";
 import { createWorker } from "../../../gateway/runtime/worker/create_worker.ts";
 import { parseWorkerConfig } from "../../../gateway/runtime/worker/worker_config.ts";
@@ -68,4 +71,25 @@ test("an object refuses a request that the Worker did not hand over", async () =
   const object = new StreamsObject({}, bindings);
   const response = await object.fetch(new Request("https://streams.internal/"));
   expect(await problemOf(response)).toMatchObject({ status: 500, code: "internal" });
+});
+
+test("a request counts for the address that Cloudflare names, and for no header of the caller's own", async () => {
+  const addresses: unknown[] = [];
+  const log: Log = { ...silentLog, info: ({ address }) => void (address !== undefined && addresses.push(address)) };
+  const { DATABASE_URL: url, UPSTASH_REDIS_REST_URL: restUrl, UPSTASH_REDIS_REST_TOKEN: token } = whole;
+  const options = { database: neon({ url }), broker: upstash({ url: restUrl, token }), streams: bindings.STREAMS };
+  const streamTokenSecret = whole.STREAM_TOKEN_SECRET;
+  const { worker: own } = createWorker(() => ({ ...options, features: [], streamTokenSecret, log }));
+  // A key in the place of a token: refused before the database is asked, and logged once a second for each address.
+  const authorization = `Bearer scs_${"0".repeat(8)}_${"0".repeat(64)}`;
+  const from = (headers: Readonly<Record<string, string>>) =>
+    own.fetch(new Request("https://gateway.test/api/v1/session", { headers: { authorization, ...headers } }), whole);
+  vi.useFakeTimers({ toFake: ["Date"] });
+  await from({ "cf-connecting-ip": "203.0.113.7" });
+  await from({ "cf-connecting-ip": "203.0.113.7", "x-forwarded-for": "198.51.100.1" });
+  await from({ "cf-connecting-ip": "203.0.113.8" });
+  // A host has a whole /64 to choose from.
+  for (const host of ["2::1", "2:ffff::2", "3::1"]) await from({ "cf-connecting-ip": `2001:db8:1:${host}` });
+  expect(addresses).toHaveLength(4);
+  vi.useRealTimers();
 });

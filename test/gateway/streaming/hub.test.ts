@@ -1,22 +1,8 @@
 import { expect, test, vi } from "vitest";
-import {
-  tenantId,
-  aId,
-  bId,
-  a,
-  b,
-  uuid,
-  lingerMs,
-  createMember,
-  setUp,
-  join,
-  turn,
-  delta,
-  frame,
-  useFakeTimers,
-} from "./recording_hub.ts";
+import { a, aId, b, bId, tenantId, uuid } from "./recording_hub.ts";
+import { aMember, delta, fakeTimers, frame, join, lingerMs, setUp, turn } from "./recording_hub.ts";
 
-useFakeTimers();
+fakeTimers();
 
 test("S1: a member of several channels waits for every confirmation, of a hundred too", async () => {
   const { broker, hub } = setUp({ confirms: "by script" });
@@ -33,7 +19,7 @@ test("S1: a member of several channels waits for every confirmation, of a hundre
 
 test("the events of a turn are one chunk, the same bytes for every member", async () => {
   const { broker, hub } = setUp();
-  const members = [createMember(), createMember()];
+  const members = [aMember(), aMember()];
   for (const member of members) await join(hub, [a], member);
   for (let n = 1; n <= 3; n += 1) broker.publish(a, "job.delta", delta(n));
   expect(members.map(({ chunks }) => chunks.length)).toEqual([0, 0]);
@@ -48,7 +34,7 @@ test("a reconnect within the linger reuses the subscription, one after it subscr
   const { broker, hub } = setUp();
   hub.leave(await join(hub, [a]));
   vi.advanceTimersByTime(lingerMs - 1);
-  const member = createMember();
+  const member = aMember();
   const second = await join(hub, [a], member);
   vi.advanceTimersByTime(2 * lingerMs);
   broker.publish(a, "job.delta", delta(1));
@@ -59,7 +45,7 @@ test("a reconnect within the linger reuses the subscription, one after it subscr
   await join(hub, [b]);
   vi.advanceTimersByTime(lingerMs);
   expect([broker.newest(a).signal.aborted, broker.newest(b).signal.aborted]).toEqual([true, false]);
-  const late = createMember();
+  const late = aMember();
   await join(hub, [a], late);
   broker.publish(a, "job.delta", delta(1));
   await turn();
@@ -70,7 +56,7 @@ test("a reconnect within the linger reuses the subscription, one after it subscr
 
 test("a subscription stays while another member still waits for its confirmation", async () => {
   const { broker, hub } = setUp({ confirms: "by script" });
-  const [leaving, staying] = [createMember(), createMember()];
+  const [leaving, staying] = [aMember(), aMember()];
   const left = expect(join(hub, [a], leaving)).rejects.toMatchObject({ code: "unavailable" });
   const joined = join(hub, [a], staying);
   hub.leave(leaving);
@@ -117,7 +103,7 @@ test.each(["before", "after"])("a subscription lost right %s its confirmation re
 
 test("S2: a lost subscription ends its members at once, after what had arrived, and no others", async () => {
   const { broker, hub } = setUp();
-  const [first, second, other, both] = [createMember(), createMember(), createMember(), createMember()];
+  const [first, second, other, both] = [aMember(), aMember(), aMember(), aMember()];
   await join(hub, [a], first);
   await join(hub, [a], second);
   await join(hub, [b], other);
@@ -142,7 +128,7 @@ test("S2: a lost subscription ends its members at once, after what had arrived, 
 test("S2, S8: a malformed message ends the channel's members and is counted", async () => {
   const count = vi.fn();
   const { broker, hub } = setUp({ count });
-  const [member, other] = [createMember(), createMember()];
+  const [member, other] = [aMember(), aMember()];
   await join(hub, [a], member);
   await join(hub, [b], other);
   broker.newest(a).message(`{"type":"job.explode","data":{}}`);
@@ -156,7 +142,7 @@ test("S2, S8: a malformed message ends the channel's members and is counted", as
 test("the channel's terminal event is delivered whole and ends its members; another resource's ends nothing", async () => {
   const count = vi.fn();
   const { broker, hub } = setUp({ count });
-  const member = createMember();
+  const member = aMember();
   await join(hub, [a], member);
   broker.publish(a, "job.delta", delta(1));
   broker.publish(a, "part.end", { part_id: uuid });
@@ -181,7 +167,7 @@ test("a member that throws is ended and logged, and the others receive everythin
   const { broker, hub } = setUp({
     log: { debug() {}, info() {}, warn() {}, error: (fields) => void logged.push(fields["error"]) },
   });
-  const [before, broken, after] = [createMember(), createMember(), createMember()];
+  const [before, broken, after] = [aMember(), aMember(), aMember()];
   await join(hub, [a], before);
   await join(hub, [a], {
     ...broken,

@@ -1,16 +1,16 @@
 import { expect, test, vi } from "vitest";
-import { tenantId, aId, a, b, uuid, createMember, setUp, join, turn, frame, useFakeTimers } from "./recording_hub.ts";
+import { tenantId, aId, a, b, uuid, aMember, setUp, join, turn, frame, fakeTimers } from "./recording_hub.ts";
 
 /** Numbered events that are late, repeated or missing. */
 
-useFakeTimers();
+fakeTimers();
 
 const numbered = (n: number, producer = "gateway") =>
   `{"type":"job.delta","data":{"n":${n}},"delivery_id":"${producer}.${n}"}`;
 
 test("an event that another process hands over late is delivered, and one that is sent again is not", async () => {
   const { broker, hub } = setUp();
-  const member = createMember();
+  const member = aMember();
   await join(hub, [a], member);
   for (const n of [1, 3, 2, 2, 4]) broker.newest(a).message(numbered(n));
   await turn();
@@ -21,7 +21,7 @@ test("an event that another process hands over late is delivered, and one that i
 
 test("S2: an event that does not arrive 2 s after a later one of its producer ends the channel's members", async () => {
   const { broker, hub } = setUp();
-  const [member, other] = [createMember(), createMember()];
+  const [member, other] = [aMember(), aMember()];
   await join(hub, [a], member);
   await join(hub, [b], other);
   // The first number of a producer of which nothing is stored is where it begins.
@@ -45,7 +45,7 @@ test("S2: what was stored when a stream opened is no hole, and what was stored a
       return channels.map((channel) => ({ channel, producer: "gateway", lastN: 3, ageMs: 1, lostAgeMs: null }));
     },
   });
-  const members = [createMember(), createMember(), createMember()];
+  const members = [aMember(), aMember(), aMember()];
   const joined = [[a], [b], [`job:${tenantId}:${uuid}`]].map((channels, n) => join(hub, channels, members[n]));
   await turn();
   // Before it is known how far they were stored, and each once.
@@ -71,7 +71,7 @@ test("a query that began for a member that has left tells the next one nothing",
       return [{ channel: a, producer: "gateway", lastN, ageMs: 1, lostAgeMs: null }];
     },
   });
-  const [left, member] = [createMember(), createMember()];
+  const [left, member] = [aMember(), aMember()];
   void join(hub, [a], left);
   await turn();
   hub.leave(left);
@@ -88,7 +88,7 @@ test("a query that began for a member that has left tells the next one nothing",
 
 test("S2: a terminal event does not hide that others are missing", async () => {
   const { broker, hub } = setUp();
-  const member = createMember();
+  const member = aMember();
   await join(hub, [a], member);
   for (const n of [1, 3]) broker.newest(a).message(numbered(n, "ci"));
   broker.publish(a, "job.end", { job_id: aId });
@@ -99,7 +99,7 @@ test("S2: a terminal event does not hide that others are missing", async () => {
 
 test("members of a channel that lacks a stored event are ended; one that was stored after the look may be on its way", async () => {
   const { broker, hub } = setUp();
-  const member = createMember();
+  const member = aMember();
   await join(hub, [a], member);
   for (const n of [1, 2, 5]) broker.newest(a).message(numbered(n));
   const stored = { channel: a, producer: "gateway", ageMs: 6000, lostAgeMs: null };

@@ -15,7 +15,7 @@ export { tenantId, uuid };
 export const lingerMs = 20;
 const decoder = new TextDecoder();
 
-export function createMember() {
+export function aMember() {
   const chunks: Chunk[] = [];
   const ends: string[] = [];
   return {
@@ -33,7 +33,7 @@ export function setUp(options: Partial<HubOptions> & { readonly confirms?: "at o
   return { broker, hub };
 }
 
-export async function join(hub: Hub, channels: readonly string[], member: HubMember = createMember()) {
+export async function join(hub: Hub, channels: readonly string[], member: HubMember = aMember()) {
   await hub.join(member, channels);
   return member;
 }
@@ -45,7 +45,7 @@ export const delta = (n: number) => ({ n });
 export const frame = (type: string, data: string) => `event: ${type}\ndata: ${data}\n\n`;
 
 /** Immediates stay real: the hub writes in the next turn of the event loop. */
-export function useFakeTimers(): void {
+export function fakeTimers(): void {
   beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] }));
   afterEach(() => void vi.useRealTimers());
 }

@@ -1,36 +1,19 @@
 import { expect, test } from "vitest";
 import { momentsOf } from "../../../shared/history/observation.ts";
-import { aChange, anExplanation } from "../../support/change_builders.ts";
+import { aChange, anExplanation, fail, pass } from "../../support/change_builders.ts";
 
-const [pass, fail] = [
-  { status: "PASS", reason: null },
-  { status: "FAIL", reason: null },
-] as const;
 const review = { status: "MANUAL", reason: "needs_review" } as const;
 const at = (second: number) => new Date(second * 1000).toISOString();
 
 test("a moment has the results that its lines state, the worst of each rule, and who caused it", () => {
   const ben = { id: "2", login: "ben@acme.example", name: "Ben" };
   const byBen = { explained_by: [anExplanation({ actor: { type: "User", ...ben } })] };
+  const found = { cause: "reconciliation", explained_by: [] } as const;
   const lines = [
     aChange({ check: "a", to: pass, rule: { ...review, severity: "high" }, seen_at: at(2) }),
     aChange({ check: "a", to: fail, rule: { ...fail, severity: "high" }, seen_at: at(2), ...byBen }),
-    aChange({
-      check: "b",
-      to: null,
-      rule: { ...pass, severity: "low" },
-      seen_at: at(2),
-      cause: "reconciliation",
-      explained_by: [],
-    }),
-    aChange({
-      check: "a",
-      to: pass,
-      rule: { ...pass, severity: "high" },
-      seen_at: at(1),
-      cause: "start",
-      explained_by: [],
-    }),
+    aChange({ check: "b", to: null, rule: { ...pass, severity: "low" }, seen_at: at(2), ...found }),
+    aChange({ check: "a", to: pass, rule: { ...pass, severity: "high" }, seen_at: at(1), ...found, cause: "start" }),
   ];
   const expected = [
     { at: 1000, moved: { a: { status: "PASS", severity: "high", cause: "start" } } },

@@ -33,13 +33,14 @@ async function createKey(): Promise<string> {
 
 const keyId = await createKey();
 const scanId = randomUUID();
-const monitor = { id: randomUUID(), org_url: "https://acme.okta.com" };
+const [monitorId, org_url] = [randomUUID(), "https://acme.okta.com"];
 await byAda("POST", "/scans", {});
 await send("PUT", `/scans/${scanId}`, {});
-await send("PUT", `/monitors/${monitor.id}`, { org_url: monitor.org_url, interval_seconds: 10 });
+await send("PUT", `/monitors/${monitorId}`, { org_url, interval_seconds: 10 });
 const organizations = await gateway.read<{ readonly items: readonly [{ readonly id: string }] }>("/organizations");
-const organizationId = organizations.items[0].id;
+const orgId = organizations.items[0].id;
 const bob = (role?: string) => ({ sub: "bob", ...(role !== undefined && { role }) });
+const moved = (from: string, to: string) => ({ role: { from, to } });
 const ofBob = (role: string) => ({ tenant: acme.id, ...bob(role) });
 
 type Step = readonly [work: () => Promise<unknown>, actor: object, action?: string, target?: string, detail?: object];
@@ -47,22 +48,10 @@ type Step = readonly [work: () => Promise<unknown>, actor: object, action?: stri
 /** In this order. Without an action nothing changes, and nothing is written. */
 const steps: readonly Step[] = [
   [() => admin("user.create", ofBob("viewer")), operator, "member.created", "bob", { role: "viewer" }],
-  [
-    () => admin("user.create", ofBob("operator")),
-    operator,
-    "member.updated",
-    "bob",
-    { role: { from: "viewer", to: "operator" } },
-  ],
+  [() => admin("user.create", ofBob("operator")), operator, "member.updated", "bob", moved("viewer", "operator")],
   [() => admin("user.remove", ofBob("operator")), operator, "member.deleted", "bob"],
   [() => byAda("POST", "/members", bob()), ada, "member.created", "bob", { role: "operator" }],
-  [
-    () => byAda("POST", "/members", bob("viewer")),
-    ada,
-    "member.updated",
-    "bob",
-    { role: { from: "operator", to: "viewer" } },
-  ],
+  [() => byAda("POST", "/members", bob("viewer")), ada, "member.updated", "bob", moved("operator", "viewer")],
   [() => byAda("POST", "/members", bob("viewer")), ada],
   [() => byAda("PATCH", "/members/bob", { role: "admin" }), ada, "member.updated", "bob"],
   [() => byAda("DELETE", "/members/bob"), ada, "member.deleted", "bob"],
@@ -72,14 +61,8 @@ const steps: readonly Step[] = [
   [() => byAda("PATCH", "/tenant", { name: "Acme Ltd." }), ada, "tenant.updated", acme.id],
   [() => byAda("POST", `/scans/${scanId}/cancel`), ada, "scan.cancel_requested", scanId],
   [() => byAda("DELETE", `/scans/${scanId}`), ada, "scan.deleted", scanId],
-  [() => byAda("DELETE", `/monitors/${monitor.id}`), ada, "monitor.deleted", monitor.id],
-  [
-    () => byAda("DELETE", `/organizations/${organizationId}`),
-    ada,
-    "organization.deleted",
-    organizationId,
-    { org_url: monitor.org_url },
-  ],
+  [() => byAda("DELETE", `/monitors/${monitorId}`), ada, "monitor.deleted", monitorId],
+  [() => byAda("DELETE", `/organizations/${orgId}`), ada, "organization.deleted", orgId, { org_url }],
 ];
 
 test("each change of an operator, a member and a key leaves one event that names them, and no secret", async () => {
