@@ -20,7 +20,7 @@ import { readText, readWord, showValue } from "./parsing/fields.ts";
 import { listNames, nameOf, resourceOf, sortBy, sortTexts } from "./parsing/names.ts";
 import { areAllAppsSeen } from "./parsing/whole_list.ts";
 import { memoize } from "./evaluating/memoize.ts";
-import { restrictionsOf } from "./parsing/rule_conditions.ts";
+import { everyoneIn, groupsFor, restrictionsOf } from "./parsing/rule_conditions.ts";
 import { accessOf, isBuiltIn, isSure } from "./parsing/rule_order.ts";
 import { judgeNetwork, networkConditionOf, readZones, type Zones } from "./evaluating/zones.ts";
 import { compareSole, compareZones, notCovered, withDocument, type Comparison } from "../org_policy/comparison.ts";
@@ -32,8 +32,14 @@ const uncovered = "Verify that the network zones include all necessary allow and
 export const applicationAuthenticationPolicyNetworkZoneEnforced = defineCheck({
   name: "application_authentication_policy_network_zone_enforced",
   artifacts: ["apps", "app_policy_rules", "network_zones"],
-  // Names the policies in the findings.
-  conditionalArtifacts: (): readonly "access_policies"[] => ["access_policies"],
+  // Names the policies in the findings, and says whether a rule that the document is compared with is for everybody.
+  conditionalArtifacts: (
+    { app_policy_rules: byId },
+    { orgPolicy },
+  ): readonly ("access_policies" | "built_in_groups")[] => {
+    const rules = Object.values(availableValue(byId) ?? {}).flatMap(entriesOf);
+    return ["access_policies", ...(orgPolicy?.apps === undefined ? [] : groupsFor(rules))];
+  },
   decidingFields: [
     decide("apps", ["status", "_links.accessPolicy.href", "signOnMode", "settings.oauthClient.application_type"]),
     decide("apps", ["features"], "for the kinds of apps that are left out"),
@@ -41,9 +47,13 @@ export const applicationAuthenticationPolicyNetworkZoneEnforced = defineCheck({
     zoneFields,
   ],
   leftToPerson: uncovered,
-  evaluate({ apps, app_policy_rules: rules, network_zones: zones, access_policies: listed }, context) {
+  evaluate(
+    { apps, app_policy_rules: rules, network_zones, access_policies: listed, built_in_groups: groups },
+    context,
+  ) {
     const seen = describeApps(apps);
-    const policies = readPolicies(rules, { zones: readZones(zones), listed: entriesOf(listed) });
+    const [zones, everyone] = [readZones(network_zones), everyoneIn(groups)];
+    const policies = readPolicies(rules, { zones, everyone, listed: entriesOf(listed) });
     // Thousands of apps may share one policy.
     const judgeOnce = memoize((policyId: string) => judgePolicy(policyId, policies));
     const compare = createComparison(policies, entriesOf(apps), context.orgPolicy);
@@ -111,6 +121,7 @@ function judgeApp(subject: Subject, app: JsonObject, { judgeOnce, context }: App
 
 interface Policies {
   readonly zones: Zones;
+  readonly everyone: ReadonlySet<string> | null;
   /** The policies of apps, as far as they are known. */
   readonly listed: JsonList;
   readonly nameOfId: (policyId: string) => string | undefined;
@@ -120,7 +131,7 @@ interface Policies {
   readonly missing: MissingEvidence | null;
 }
 
-function readPolicies(all: Evidence<RulesById>, known: Pick<Policies, "zones" | "listed">): Policies {
+function readPolicies(all: Evidence<RulesById>, known: Pick<Policies, "zones" | "everyone" | "listed">): Policies {
   const byId = new Map(Object.entries(availableValue(all) ?? {}));
   const names = new Map(known.listed.map((policy) => [policy["id"], nameOf(policy)]));
   const unread = all.state === "missing" ? missing<never>(all.reason, all.detail) : null;
@@ -148,7 +159,7 @@ function inPolicy(found: string, policyId: string, { nameOfId }: Pick<Policies, 
 
 /** Compares the zones of an app's rules with the document's. Thousands of apps may share one policy, and one entry. */
 function createComparison(
-  { rulesOf, zones, listed, nameOfId }: Policies,
+  { rulesOf, zones, everyone, listed, nameOfId }: Policies,
   apps: JsonList,
   orgPolicy: OrgPolicy | undefined,
 ): (app: JsonObject) => Comparison {
@@ -161,7 +172,7 @@ function createComparison(
     nameOf,
   );
   const names = Map.groupBy(listed, nameOf);
-  const usesOf = memoize((id: string) => policyZoneUse(entriesOf(rulesOf(id)), { accessPath, zones, everyone: null }));
+  const usesOf = memoize((id: string) => policyZoneUse(entriesOf(rulesOf(id)), { accessPath, zones, everyone }));
   const comparisonOf = memoize((entry: AppEntry) =>
     memoize((id: string): Comparison => {
       const compared = compareZones(entry, usesOf(id), zones);

@@ -2,9 +2,10 @@ import type { FindingDraft } from "../checks/check.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import type { JsonList } from "../evidence/artifacts.ts";
 import { explicitActivityOf } from "../checks/parsing/activity.ts";
+import { areApart } from "../checks/parsing/address_ranges.ts";
 import { nameOf, quoteAll } from "../checks/parsing/names.ts";
 import { withNote } from "../checks/evaluating/finding_drafts.ts";
-import type { Zones } from "../checks/evaluating/zones.ts";
+import { readGateways, type Zones } from "../checks/evaluating/zones.ts";
 import { citationOf, restsOn, type ApiTokenEntry, type OrgPolicy, type ZoneLists } from "./document.ts";
 import type { ZoneUse } from "./facts.ts";
 
@@ -77,8 +78,23 @@ export function compareZones(
   if (use === null) return { kind: "doubtful", why: "the rules let nobody in, or cannot be compared by zones" };
   const said = sayZones({ allowed, denied, open: null }, use);
   const isOpen = use.open !== null && allowed.length > 0;
-  const isSame = !isOpen && sameTexts(allowed, use.allowed) && sameTexts(denied, use.denied);
+  // A zone without an address of those that may come in is denied by whatever denies everybody else.
+  const isKeptOut = (zone: string) => use.open === null && isApart(zone, use.allowed, zones);
+  const missing = denied.filter((zone) => !use.denied.includes(zone));
+  const isSame =
+    !isOpen && sameTexts(allowed, use.allowed) && sameTexts(denied, [...use.denied, ...missing.filter(isKeptOut)]);
   return isSame ? { kind: "agrees", said } : { kind: "departs", said, found: sayZones(use, { allowed, denied }) };
+}
+
+/** True where the addresses of a zone are known, and none of them is in the others. */
+function isApart(zone: string, others: readonly string[], zones: Zones): boolean {
+  const rangesOf = (name: string) =>
+    zones.named(name).flatMap((one) => {
+      const { ranges, unread } = readGateways(one);
+      return unread === undefined ? ranges : [];
+    });
+  const areKnown = [zone, ...others].every((name) => rangesOf(name).length > 0);
+  return areKnown && areApart(rangesOf(zone), others.flatMap(rangesOf));
 }
 
 /** Why the zones that a document names cannot be compared; null where they can. */

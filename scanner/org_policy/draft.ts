@@ -66,10 +66,11 @@ function withSoleName<Entry>(entries: readonly Entry[], nameOfEntry: (entry: Ent
 }
 
 /** Drafts by policy where its name is known: the entry counts for the apps that will be bound to it, too. */
-function draftApps({ apps, app_policy_rules: byId, access_policies: named }: CollectedArtifacts, zones: Zones) {
+function draftApps(artifacts: CollectedArtifacts, zones: Zones) {
+  const { apps, app_policy_rules: byId, access_policies: named, built_in_groups: groups } = artifacts;
   const names = new Map(entriesOf(named).map((policy) => [policy["id"], nameOf(policy)]));
   const rules = (byId === undefined ? null : availableValue(byId)) ?? {};
-  const reading = { accessPath: "actions.appSignOn.access", zones, everyone: null } as const;
+  const reading = { accessPath: "actions.appSignOn.access", zones, everyone: everyoneIn(groups) } as const;
   const entries = new Map<string, AppEntry>();
   for (const app of entriesOf(apps)) {
     const policyId = activityOf(app) === "active" && app["signOnMode"] !== null ? accessPolicyId(app) : null;

@@ -42,6 +42,11 @@ export function coverageOf(ranges: readonly AddressRange[]): (wanted: AddressRan
   };
 }
 
+/** True where no address is in both. */
+export function areApart(one: readonly AddressRange[], other: readonly AddressRange[]): boolean {
+  return countIn([...one, ...other], all) === countIn(one, all) + countIn(other, all);
+}
+
 function countIn(ranges: readonly AddressRange[], block: AddressRange): bigint {
   const sizes = merged(ranges).map(({ first, last }) => {
     const from = first > block.first ? first : block.first;
@@ -105,6 +110,7 @@ function rangeOf(text: string): AddressRange {
   return range;
 }
 
+const all = rangeOf("::/0");
 const mapped = rangeOf("::ffff:0:0/96");
 /** Every IPv6 address that the internet routes is in it. */
 const globalUnicast = rangeOf("2000::/3");

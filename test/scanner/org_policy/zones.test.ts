@@ -3,7 +3,19 @@ import { causesOf } from "../../../scanner/causes/causes.ts";
 import { sha256 } from "../../../scanner/digest.ts";
 import { manualSteps } from "../../../scanner/fix/manual_steps.ts";
 import { planFixes } from "../../../scanner/fix/plan_fixes.ts";
-import { addZone, app, draft, fresh, judge, named, session, testChanges, zones, type Json } from "./documented_org.ts";
+import {
+  addZone,
+  app,
+  draft,
+  fresh,
+  judge,
+  named,
+  session,
+  testChanges,
+  zones,
+  type Change,
+  type Json,
+} from "./documented_org.ts";
 
 /** Zones of session policies and of apps: each single change of the org or of its document changes one rule. */
 
@@ -21,6 +33,7 @@ const fromZone = (include: string) => ({ network: { connection: "ZONE", include:
 const notFromZone = (exclude: string) => ({ network: { connection: "ZONE", exclude: [exclude] } });
 const officeId = (org: Json): string => named(zones(org), "Office network").id;
 const onlyOffice = (org: Json) => fromZone(officeId(org));
+const oneGroup = { people: { groups: { include: ["00gA"] } } };
 const oneUser = { people: { users: { include: ["00uA"] } } };
 
 /** Makes these the rules of each session policy, in their order: Okta's own lets everybody in at the end. */
@@ -76,10 +89,19 @@ testChanges([
     {},
   ],
   [
-    "the document denies sessions a zone",
+    "the document denies sessions a zone that nobody can come in from",
     ({ org, policy }) => (addZone(org), (policy.session_policies[0].zones_denied = ["Branch office"])),
-    { [S]: "FAIL" },
+    {},
   ],
+  ...[["198.51.100.7"], []].map((addresses): Change => [
+    `the document denies sessions a zone with the addresses ${addresses.join()}, and no rule names it`,
+    ({ org, policy }) => {
+      addZone(org);
+      named(zones(org), "Branch office").gateways = addresses.map((value) => ({ type: "CIDR", value }));
+      policy.session_policies[0].zones_denied = ["Branch office"];
+    },
+    { [S]: "FAIL" },
+  ]),
   [
     "the document denies sessions a blocklist, which no rule can name",
     ({ policy }) => (policy.session_policies[0].zones_denied = ["BlockedIpZone"]),
@@ -166,6 +188,7 @@ testChanges([
     {},
   ],
   ["the first rule of an app denies everybody", ({ org }) => addAppRule(org, "DENY", everybody), { [A]: open }],
+  ["the first rule of an app denies a group", ({ org }) => addAppRule(org, "DENY", oneGroup), {}],
   [
     "rules of apps deny one of all zones before they let in from these, as the draft says",
     ({ org, policy }) => (
