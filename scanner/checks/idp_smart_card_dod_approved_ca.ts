@@ -101,6 +101,9 @@ function judgeCertificate(
   const all = certificate === null ? [] : [certificate, ...certificate.chain];
   const shown = all.length === 0 ? subject : subject.noting(all.map(describeCertificate).join("; "));
   const review = (actual: string) => shown.manual("needs_review", `the issuer "${issuer}"${actual}`);
+  // Only an organization's own list leaves out an authority of the DOD.
+  const refused = (name: string, actual = "") =>
+    namesApprovedIssuer(name, dodIssuers) ? shown.fail(`the issuer "${issuer}"${actual}`) : review(actual);
   const trusted = shown.pass(
     `the issuer "${issuer}" with a certificate valid until ${certificate?.valid_to}`,
     uncovered,
@@ -112,11 +115,11 @@ function judgeCertificate(
     const compared = withDocument(trusted, orgPolicy, (policy) => compareAuthorities(all, policy));
     return outdated === undefined || compared.status === "FAIL" ? compared : review(outdated);
   }
-  if (!namesApprovedIssuer(issuer, approved)) return review("");
+  if (!namesApprovedIssuer(issuer, approved)) return refused(issuer);
   if (certificate === null) return subject.unreadable(`the certificate of the issuer "${issuer}"`);
   if (!namesApprovedIssuer(certificate.issuer, approved)) {
     const from = certificate.issuer.trim() === "" ? "nobody" : `"${certificate.issuer}"`;
-    return review(` with a certificate from ${from}`);
+    return refused(certificate.issuer, ` with a certificate from ${from}`);
   }
   const testing = [issuer, ...all.flatMap((one) => [one.issuer, one.subject])].find((name) => /\bJITC\b/i.test(name));
   if (testing !== undefined) return review(`, and "${testing}" is a test authority (JITC)`);
