@@ -3,6 +3,7 @@ import { ruleFields, type CatalogCheck } from "./catalog/catalog.ts";
 import { causeTypes } from "../shared/schemas/report.ts";
 import type { CauseObject, CheckContext, FindingDraft } from "./checks/check.ts";
 import { isUsableId, sortBy } from "./checks/parsing/names.ts";
+import { restsOn } from "./org_policy/document.ts";
 import { ownLimits, withOwnLimits } from "./own_limits.ts";
 import { notesOf } from "../shared/schemas/finding_notes.ts";
 import { toLine } from "../shared/text.ts";
@@ -29,7 +30,12 @@ export function evaluateCheck(
   const byStig = toResult(check, findingsBy(stigContext));
   const limits = ownLimits(check, context);
   if (limits.length === 0) return byStig;
-  return withOwnLimits(byStig, findingsBy(context), limits, (merged) => toResult(check, merged));
+  const { orgPolicy } = context;
+  const cite = (finding: Finding): Finding =>
+    orgPolicy === undefined || byStig.findings.includes(finding)
+      ? finding
+      : { ...finding, rests_on: restsOn(orgPolicy) };
+  return withOwnLimits(byStig, findingsBy(context), limits, (merged) => toResult(check, merged.map(cite)));
 }
 
 /** The result of a check that could not be evaluated at all, as in a scan that was interrupted. */

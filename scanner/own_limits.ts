@@ -9,7 +9,7 @@ import { isNotShown } from "./evidence/artifacts.ts";
 type Limits = Tailoring["parameters"];
 
 /** The values of a rule that the organization has set otherwise than the STIG. */
-export function ownLimits(check: CatalogCheck, { parameters = {} }: CheckContext): Limits {
+export function ownLimits(check: CatalogCheck, { parameters = {} }: Pick<CheckContext, "parameters">): Limits {
   return check.parameters.flatMap((parameter) => {
     const { name, unit, stigValue } = parameter;
     const value = Object.hasOwn(parameters, name) ? parameters[name] : undefined;

@@ -98,9 +98,11 @@ export function orgPolicyText({ org_policy: policy, checks }: Report): string {
   if (standing === "expired") return `${which} expired on ${expires}: it decides nothing.`;
   if (standing === "not_in_force_yet") return `${which} is in force from that day: it decides nothing yet.`;
   const resting = checks.filter(({ findings }) => findings.some(({ rests_on: document }) => document !== undefined));
-  // One of a rule's tokens, policies or apps may not be in the document.
-  const inPart = resting.filter((one) => stateOf(one) === "manual");
-  const decided = resting.filter((one) => !inPart.includes(one));
+  // One of a rule's tokens, policies or apps may not be in the document, or fail by the STIG.
+  const isDecided = (one: CheckResult) =>
+    stateOf(one) !== "manual" && one.findings.some((found) => found.rests_on && stateOf(found) === stateOf(one));
+  const decided = resting.filter(isDecided);
+  const inPart = resting.filter((one) => !isDecided(one));
   const ids = idsOf(decided);
   const part = inPart.length === 0 ? "" : `, and a part of ${countOf(inPart.length, "rule")}: ${idsOf(inPart)}`;
   return `${which} decides ${countOf(decided.length, "rule")} until ${expires}${ids === "" ? "" : `: ${ids}`}${part}.`;

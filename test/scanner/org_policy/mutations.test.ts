@@ -207,6 +207,11 @@ testChanges([
   ],
   ["a fingerprint has colons and capitals", ({ policy }) => spellFirst(policy.certificate_authorities), {}],
   ["an approved certificate names no DOD", ({ org }) => (idp(org).certificate.value.issuer = "CN=Agency CA"), {}],
+  [
+    "the document's own list of issuers leaves out the one of the org",
+    ({ policy }) => (delete policy.certificate_authorities, (policy.limits = { approved_issuers: ["OU=ECA"] })),
+    { [C]: "FAIL" },
+  ],
   ["the document says nothing of certificates", ({ policy }) => delete policy.certificate_authorities, { [C]: open }],
 
   ["the document says nothing of the subdomain", ({ policy }) => delete policy.okta_subdomain, { [B]: open }],
@@ -323,6 +328,19 @@ test("the change that closes a failure names a looser limit of the organization,
   expect(changes).toHaveLength(2);
   for (const change of changes)
     expect(change).toMatch(/of 1 to 60 days, or meet the organization's own limit of 90 days, which waives it$/);
+});
+
+test.each([
+  [14, false],
+  [16, true],
+])("a failure that a limit of %d characters waives or adds names the document", (characters, isAdded) => {
+  const one = fresh();
+  for (const { settings } of one.org.password_policies.value)
+    settings.password.complexity.minLength = isAdded ? 15 : 14;
+  one.policy.limits = { password_length: characters };
+  const findings = judge(one).find(({ vuln_id: id }) => id === "V-273195")?.findings;
+  for (const finding of findings ?? [])
+    expect(finding).toMatchObject({ status: "FAIL", waived: !isAdded, rests_on: expect.stringContaining("v3") });
 });
 
 test("the draft asks a person for the source of users, and leaves out zones that the org does not have once", () => {

@@ -63,7 +63,12 @@ test("the statement counts in DISA's words and says what the role cannot see and
   const unseen = aCheckResult({ vuln_id: "V-2", findings: [aFinding({ status: "MANUAL", reason: "missing_role" })] });
   const rests_on = '"AC policy" (approved by Jane Roe on 2026-11-01)';
   const decided = aCheckResult({ vuln_id: "V-3", findings: [aFinding({ status: "PASS", rests_on })] });
-  const failing = aCheckResult({ vuln_id: "V-4", category: "I", severity: "high" });
+  const failing = aCheckResult({
+    vuln_id: "V-4",
+    category: "I",
+    severity: "high",
+    findings: [aFinding({ status: "FAIL" }), aFinding({ status: "PASS", rests_on })],
+  });
   const { scan } = report;
   const of = aReport([unseen, decided, failing], {
     scan: { ...scan, role: "read_only_admin" },
@@ -80,7 +85,9 @@ test("the statement counts in DISA's words and says what the role cannot see and
   const header = elementsOf(parse(renderAs("html", of)).childNodes).find(({ tagName }) => tagName === "header");
   const shown = (header === undefined ? "" : textOf(header)).replaceAll(/\s+/g, " ");
   expect(shown).toContain("It cannot see what these rules need: V-2.");
-  expect(shown).toContain('"AC policy", approved by Jane Roe on 2026-11-01, decides 1 rule until 2027-11-01: V-3.');
+  expect(shown).toContain(
+    '"AC policy", approved by Jane Roe on 2026-11-01, decides 1 rule until 2027-11-01: V-3, and a part of 1 rule: V-4.',
+  );
   expect(shown).toContain("ab".repeat(32));
   expect(shown).toMatch(/Open ?Not Reviewed ?Not a Finding ?Not Applicable CAT I 1 0 0 0 CAT II 0 1 1 0/);
   expect(shown).toMatch(/Name Date Signature/);
