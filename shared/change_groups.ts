@@ -48,7 +48,7 @@ export function alsoText({ also }: Pick<Change, "also">): string {
 }
 
 /** Why a result changed although nothing in the org did. */
-export const orgPolicyText = "another version of the organization's document decides";
+export const orgPolicyText = "the organization's document changed, began or ended";
 
 /**
  * Returns the decisions after a change whose cause is a decision. A change does not say which of them moved, so both are named; nobody is named for
