@@ -107,8 +107,24 @@ test("check says what is covered, when it ends, and what the org does not have",
     network_zones: obtained([zone("Office"), zone("Branch")]),
     api_tokens: obtained([]),
   });
+  const [siem, star] = [zone("SIEM"), zone("*")];
   expect(isFine).toBe(false);
   expect(lines).toContain('The org has no zone "Ofice": did you mean "Office"?');
   expect(lines).toContain('The org has no API token "SIEM"');
   expect(lines).toContain('The org has no API token "*"');
+  const twins = examineOrgPolicy(policy, "2026-11-28T12:00:00.000Z", { api_tokens: obtained([siem, siem, star]) });
+  expect(twins.lines.slice(-1)).toEqual(['The org has more than one API token "SIEM": the document decides nothing']);
+});
+
+test("check says what limits change, and what the STIG refuses of a token", () => {
+  const limits = { password_lockout_attempts: 2, approved_issuers: ["OU=ECA"] };
+  const refused = { ...token, zones: [], roles: ["Super Administrator"] };
+  const { lines, isFine } = examineOrgPolicy(parse({ limits, api_tokens: [refused] }), "2026-11-28T12:00:00Z", null);
+  expect(isFine).toBe(true);
+  expect(lines).toContain("V-273189: password_lockout_attempts 2 attempts (STIG: 3, so this is stricter)");
+  expect(lines.filter((line) => /^V-273(188|189|207).*not covered/.test(line))).toEqual([]);
+  expect(lines.slice(-2)).toEqual([
+    'The API token "SIEM" decides nothing for V-279689: it has no zone',
+    'The API token "SIEM" decides nothing for V-279690: Super Administrator',
+  ]);
 });
