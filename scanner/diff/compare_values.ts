@@ -49,14 +49,12 @@ function idOf(entry: JsonObject): string {
   return typeof entry["id"] === "string" ? entry["id"] : nameOf(entry);
 }
 
-/** The one link that is a setting: which policy an app is bound to. */
-const accessPolicy = "accessPolicy";
-
+/** But for the one link that is a setting: which policy an app is bound to. */
 function withoutLinks(object: JsonObject): JsonObject {
   if (!Object.hasOwn(object, "_links") && !Object.hasOwn(object, "_embedded")) return object;
   const { _links, _embedded, ...rest } = object;
   const policy = accessPolicyId(object);
-  return policy === null ? rest : { ...rest, [accessPolicy]: typeof policy === "string" ? policy : "unreadable" };
+  return policy === null ? rest : { ...rest, accessPolicy: typeof policy === "string" ? policy : "unreadable" };
 }
 
 const timestampName = /^(?:created|updated|last[A-Z]\w*|(?:created|updated)At)$/;
