@@ -57,7 +57,8 @@ export function createHttpTransport({
   maxBodyBytes,
   fetch: request = fetch,
 }: HttpTransportOptions) {
-  const connect = { timeout: timeoutMs };
+  // Node gives an address 250 ms. A satellite link takes longer, and the other family of addresses may have no route.
+  const connect = { timeout: timeoutMs, autoSelectFamilyAttemptTimeout: 2500 };
   /** Null while no request has gone through a proxy. */
   let proxyHost: string | null = null;
   // No separate timeouts below the one on the whole request, so that there is one error for all of them.

@@ -18,23 +18,18 @@ const escaped = pkcs8.replaceAll("\n", "\\n");
 test.each([
   ["PKCS#8", pkcs8],
   ["PKCS#1", pem(rsa.privateKey, "pkcs1")],
-  ["PKCS#8 without a last line break", pkcs8.trimEnd()],
   ["\\n escapes", escaped],
   ["\\r\\n escapes", pkcs8.replaceAll("\n", "\\r\\n")],
   ["CRLF", pkcs8.replaceAll("\n", "\r\n")],
   ["double quotes", `"${pkcs8}"`],
-  ["quotes and \\n escapes", `"${escaped}"`],
   ["single quotes and blanks", `  '${pkcs8}' \n`],
   ["line breaks turned into blanks", pkcs8.replaceAll("\n", " ")],
-  ["indented lines", pkcs8.replaceAll("\n", "\n    ")],
   ["a byte order mark", `\uFEFF${pkcs8}`],
   ["base64 of a PEM", Buffer.from(pkcs8).toString("base64")],
   ["base64 in lines", Buffer.from(pkcs8).toString("base64").replaceAll(/.{76}/g, "$&\n")],
-  ["base64 of a PEM with \\n escapes", Buffer.from(escaped).toString("base64")],
   ["a certificate beside the key", `${createSelfSigned("localhost").cert}${pkcs8}`],
   ["JWK", JSON.stringify(jwk(rsa.privateKey))],
   ["JWK of the console", JSON.stringify(jwk(rsa.privateKey, { use: "sig", alg: "RS256", status: "ACTIVE" }))],
-  ["JWK in quotes", `'${JSON.stringify(jwk(rsa.privateKey))}'`],
   ["JWK escaped in quotes", JSON.stringify(JSON.stringify(jwk(rsa.privateKey)))],
   ["base64 of a JWK", Buffer.from(JSON.stringify(jwk(rsa.privateKey))).toString("base64")],
   ["JWKS of one", JSON.stringify({ keys: [jwk(rsa.privateKey)] })],
@@ -62,14 +57,11 @@ test.each([
   expectSame(key, pair.publicKey);
 });
 
-test("parsePrivateKey takes the algorithm that an RSA JWK names", () => {
+test("parsePrivateKey takes the algorithm that a JWK names, if its key can sign with it", () => {
   expect(parse(JSON.stringify(jwk(rsa.privateKey, { alg: "RS512" }))).alg).toBe("RS512");
   expect(reasonOf(JSON.stringify(jwk(rsa.privateKey, { alg: "RSA-OAEP" })))).toContain(
     '"alg" is "RSA-OAEP": expected RS256',
   );
-});
-
-test("parsePrivateKey refuses an EC JWK that names the algorithm of another curve", () => {
   expect(parse(JSON.stringify(jwk(p384.privateKey, { alg: "ES384" }))).alg).toBe("ES384");
   expect(reasonOf(JSON.stringify(jwk(p256.privateKey, { alg: "ES384" })))).toContain(
     '"alg" is "ES384": expected ES256',
