@@ -182,13 +182,15 @@ test.each<[string, readonly Partial<Finding>[], object | null]>([
   expect(rule?.since).toEqual(since && { ...since, days: null });
 });
 
-test("news: a failure that passes again is over, asks for no fix, and still calls for a person", () => {
-  const news = toNews([aChange({ from: fail, to: pass }), aChange({ seen_at: ago(minuteMs) })], null);
-  expect(news.map((item) => [item.kind, movedText(item), remedyOf(item)])).toEqual([
+test("news: a failure that passed again is over, asks for no fix, also when it fails anew, and still calls for a person", () => {
+  const [passes, before] = [aChange({ from: fail, to: pass }), aChange({ seen_at: ago(minuteMs) })];
+  const over = toNews([passes, before], null);
+  expect(over.map((item) => [item.kind, movedText(item), remedyOf(item)])).toEqual([
     ["better", "PASS", null],
-    ["over", "FAIL, now PASS", null],
+    ["over", "FAIL, then PASS", null],
   ]);
-  expect(needsYou({ watch: "live", news, cat1Open: 0, decisions: [] }, nowMs)).toEqual(["regression"]);
+  expect(toNews([aChange(), passes, before], null).map(({ kind }) => kind)).toEqual(["worse", "better", "over"]);
+  expect(needsYou({ watch: "live", news: over, cat1Open: 0, decisions: [] }, nowMs)).toEqual(["regression"]);
 });
 
 test("news: what one act moved is one line, CAT I for the worse is first, and what was seen is left out", () => {

@@ -8,14 +8,14 @@ import type { DecisionIndex } from "./decisions/decision_index.ts";
 import { isWorse, toFinding } from "./finding.ts";
 import { formatVerdict } from "./format.ts";
 
-/** A change, and the result that its finding has now; null: it is gone. */
-type Fresh = Change & { readonly present: Change["to"] };
+/** A change, and the next result of its finding that is over it: one that holds, or null for one that is gone. Undefined: it lasts. */
+type Fresh = Change & { readonly end: Change["to"] | undefined };
 
 /** Changes of one act, or of none that is known: one line for a person. */
 export interface NewsItem {
   /** Id of its newest change. */
   readonly id: string;
-  /** `over`: it got worse, and holds again or is gone. */
+  /** `over`: it got worse, and held again or was gone after that. */
   readonly kind: "worse" | "over" | "better" | "other";
   readonly atMs: number;
   /** The worst of what moved. */
@@ -33,16 +33,17 @@ export function toNews(
   sinceMs: number | null,
   waiverOf?: DecisionIndex["waiverOf"],
 ): readonly NewsItem[] {
-  const newest = new Map(changes.toReversed().map((change) => [change.fingerprint, change]));
+  const ends = new Map<string, Change["to"]>();
   const fresh = changes
-    // Compares times of the gateway's clock, as the last look is one; a follower may deliver late.
-    .filter(({ created_at }) => sinceMs === null || Date.parse(created_at) > sinceMs)
     .map((one): Fresh => {
-      const change = { ...one, present: newest.get(one.fingerprint)?.to ?? null };
+      const change = { ...one, end: ends.get(one.fingerprint) };
+      if (one.to === null || isHolding(one.to)) ends.set(one.fingerprint, one.to);
       if (one.to?.status !== "FAIL" || waiverOf === undefined) return change;
       const finding = toFinding(one, undefined);
       return { ...change, to_waived: finding !== null && waiverOf(finding) !== null };
-    });
+    })
+    // Compares times of the gateway's clock, as the last look is one; a follower may deliver late.
+    .filter(({ created_at }) => sinceMs === null || Date.parse(created_at) > sinceMs);
   const explained = groupChanges(fresh.filter((change) => !isUnexplained(change)));
   const unexplained: Fresh[][] = [];
   for (const change of fresh.filter(isUnexplained)) {
@@ -70,15 +71,15 @@ export function isUnexplained({ cause, explained_by: events }: Change): boolean 
 }
 
 /** A waived failure is not worse news, and a result that is no longer known is not better news. */
-function kindOf({ from, to, present, to_waived: isWaived }: Fresh): NewsItem["kind"] {
+function kindOf({ from, to, end, to_waived: isWaived }: Fresh): NewsItem["kind"] {
   if (isWorse(from, to) && isWaived) return "other";
-  if (isWorse(from, to)) return present === null || isHolding(present) ? "over" : "worse";
+  if (isWorse(from, to)) return end === undefined ? "worse" : "over";
   return from !== null && to !== null && !isHolding(from) && isHolding(to) ? "better" : "other";
 }
 
-/** Returns the result that it left, and the present one where the worse is over: `FAIL, now PASS`. */
-export function movedText({ kind, change: { to, to_waived: isWaived, present } }: NewsItem): string {
-  return `${formatVerdict(to)}${isWaived ? ", waived" : ""}${kind === "over" ? `, now ${formatVerdict(present)}` : ""}`;
+/** Returns the result that it left, and the next one where the worse is over: `FAIL, then PASS`. */
+export function movedText({ change: { to, to_waived: isWaived, end }, kind }: NewsItem): string {
+  return `${formatVerdict(to)}${isWaived ? ", waived" : ""}${kind === "over" ? `, then ${formatVerdict(end ?? null)}` : ""}`;
 }
 
 /** Returns the remedy of a CAT I rule that fails, as the check has it, else as DISA has it. */
