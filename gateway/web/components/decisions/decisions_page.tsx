@@ -1,14 +1,16 @@
 import type { ComponentChildren } from "preact";
 import { useCallback, useEffect, useState } from "preact/hooks";
+import { pipe, transform, union } from "valibot";
 import { endOfExpiry, isExpired } from "../../../../shared/decisions/expiry.ts";
+import { changeSchema } from "../../../../shared/schemas/change.ts";
 import { decisionSchema, type Decision } from "../../../../shared/schemas/decision.ts";
+import { storedFindingSchema } from "../../../../shared/schemas/finding.ts";
 import { pageOf } from "../../../../shared/schemas/primitives.ts";
 import { checkTitle, ruleIds } from "../../model/check_catalog.ts";
-import { type Api, decisionsPath, toDecisionPath } from "../../model/api.ts";
+import { type Api, decisionsPath, toDecisionPath, toMonitorPath, toScanPath } from "../../model/api.ts";
 import { toVerb } from "../../model/decisions/decision_index.ts";
 import { formatDuration, formatOrg, formatTime } from "../../model/format.ts";
 import { endsSoon } from "../../model/needs_you.ts";
-import { openOrganization, presentOf, type OrganizationTarget } from "../../model/organization_store.ts";
 import { mayDo } from "../../model/permissions.ts";
 import type { Session } from "../../model/session.ts";
 import type { Tenant } from "../../model/tenant_store.ts";
@@ -104,7 +106,7 @@ export function DecisionsPage({ session, tenant }: { readonly session: Session; 
                   <span class="decision-title">{checkTitle(decision.check)}</span>
                 </th>
                 <td data-label="Resource">
-                  {resourceText(decision, names, tenant)}
+                  {resourceText(decision, names)}
                   <div class="fine">
                     {decision.org_url === null ? "every organization" : formatOrg(decision.org_url)}
                   </div>
@@ -151,31 +153,47 @@ function endText(decision: Decision): string {
   return expires ?? "never";
 }
 
-/** The name that a finding or a change gives the resource; else what was decided about it. */
-function resourceText({ resource, kind }: Decision, names: ReadonlyMap<string, string>, tenant: Tenant): string {
+/** The name that a run gives the resource; else what was decided about it. */
+function resourceText({ resource, kind }: Decision, names: ReadonlyMap<string, string>): string {
   if (resource === null) return kind === "waiver" ? "every finding" : "the whole rule";
   const plain = resource.replaceAll(/\\([*?\\])/g, "$1");
-  const changed = [...tenant.changes.values()].flat().find((change) => change.resource.id === plain);
-  return names.get(plain) || changed?.resource.name || plain;
+  return names.get(plain) || plain;
 }
 
-/** Names of resources by their ids, as the present findings of the organizations have them that were decided about. */
-function useNames(api: Api, tenant: Tenant, decisions: readonly Decision[]): ReadonlyMap<string, string> {
+const namedResource = union([
+  pipe(
+    changeSchema,
+    transform(({ resource }) => [resource.id, resource.name] as const),
+  ),
+  pipe(
+    storedFindingSchema,
+    transform((finding) => [finding.resource_id, finding.resource_name] as const),
+  ),
+]);
+
+/** Names of resources by their ids, as the monitor or the last scan has them of each organization that was decided about. */
+function useNames(api: Api, { organizations }: Tenant, decisions: readonly Decision[]): ReadonlyMap<string, string> {
   const [names, setNames] = useState<ReadonlyMap<string, string>>(new Map());
-  const { organizations, listen } = tenant;
+  const [done] = useState(() => new Set<string>());
   const decided = new Set(decisions.flatMap(({ resource, org_url: url }) => (resource === null ? [] : [url])));
-  const wanted = JSON.stringify(organizations.filter(({ org_url: url }) => decided.has(url)).map(presentOf));
+  const ofDecided = organizations.filter(({ org_url: url }) => decided.has(url));
+  const runs = ofDecided.flatMap(({ monitor_id: monitorId, last_scan_id: scanId }) =>
+    monitorId !== null ? toMonitorPath(monitorId) : scanId !== null ? toScanPath(scanId) : [],
+  );
+  const wanted = runs.toSorted().join(" ");
   useEffect(() => {
-    const stores = (JSON.parse(wanted) as OrganizationTarget[]).map((target) => {
-      const onChange = () => {
-        const found = store.current.findings.map((one) => [one.resource_id, one.resource_name] as const);
-        setNames((before) => new Map([...before, ...found]));
-      };
-      const store = openOrganization({ api, tenant: { listen }, onChange }, target);
-      return store;
-    });
-    return () => stores.forEach((store) => store.close());
-  }, [api, listen, wanted]);
+    const closing = new AbortController();
+    async function read(run: string): Promise<void> {
+      const found = await api.list(`${run}/findings`, namedResource, closing.signal);
+      done.add(run);
+      setNames((before) => new Map([...before, ...found]));
+    }
+    // One after the other: there may be hundreds. Without a name, the id stands for the resource.
+    let last = Promise.resolve();
+    const left = wanted.split(" ").filter((run) => run !== "" && !done.has(run));
+    for (const run of left) last = last.then(() => read(run)).catch(() => undefined);
+    return () => closing.abort();
+  }, [api, done, wanted]);
   return names;
 }
 
