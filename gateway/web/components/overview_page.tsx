@@ -125,11 +125,8 @@ function OrganizationTable({ views, tenant, nowMs }: Omit<OverviewProps, "sessio
               </td>
               <td data-label="CAT II">{cat2 === 0 ? "–" : cat2}</td>
               <td class="organization-why">
-                {scan === undefined ? (
-                  <Reason view={view} nowMs={nowMs} />
-                ) : (
-                  `scanning, ${scan.checks_done} of ${scan.checks_total} rules`
-                )}
+                <Reason view={view} nowMs={nowMs} />
+                {scan !== undefined && ` · scanning, ${scan.checks_done} of ${scan.checks_total} rules`}
               </td>
               <td data-label="New" class="fine">
                 {worse > 0 ? `+${worse}` : ""}
@@ -158,7 +155,7 @@ function Reason({ view, nowMs }: { readonly view: OrganizationView; readonly now
           {`${categoryNames[rule.severity]} ${checkTitle(check)}`}
         </span>
         {` · ${byWhom(worst)} · `}
-        <Time atMs={worst.atMs} isClockOnly />
+        <Time atMs={worst.atMs} isClockOnly={nowMs - worst.atMs < dayMs} />
         {remedy !== null && <span class="fine">{` · Fix: ${remedy}`}</span>}
       </>
     );

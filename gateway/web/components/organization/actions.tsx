@@ -18,7 +18,9 @@ interface ActionsProps {
 
 /** The files to hand over, and what a person can do to the scan. */
 export function Actions({ session: { api, caller }, scan, running, scanId }: ActionsProps) {
-  const { isBusy, problem, run } = useAction();
+  const { problem: refused, run } = useAction();
+  const writing = useAction();
+  const problem = writing.problem ?? refused;
   const hasReport = scanId !== null && (scan === null || hasEnded(scan.status));
   return (
     <>
@@ -36,7 +38,7 @@ export function Actions({ session: { api, caller }, scan, running, scanId }: Act
         )}
         {hasReport && (
           <>
-            <Button label={isBusy ? "Writing…" : "Download ▾"} popovertarget="download" />
+            <Button label={writing.isBusy ? "Writing…" : "Download ▾"} popovertarget="download" />
             <div id="download" popover="auto" class="menu stack">
               {scan !== null && <p class="fine">{`Scan of ${formatTime(Date.parse(scan.created_at))}`}</p>}
               {reportChoices.map(({ name, label, purpose }) => (
@@ -50,7 +52,7 @@ export function Actions({ session: { api, caller }, scan, running, scanId }: Act
                   }
                   popovertarget="download"
                   onClick={() =>
-                    void run("write the report", async (signal) =>
+                    void writing.run("write the report", async (signal) =>
                       saveFile(await readReportFile(api, scanId, { format: name, signal })),
                     )
                   }

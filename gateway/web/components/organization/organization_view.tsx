@@ -70,7 +70,8 @@ export function OrganizationView(props: OrganizationViewProps) {
   const isRunning = scan !== null && !hasEnded(scan.status);
   const isOld = !isNow || day !== null;
   const isUnread = day === null ? !store.isRead && findings.length === 0 : history === null;
-  const figure = isRunning ? `${scan.checks_done}/${scan.checks_total} · ` : isUnread ? "" : `${counts.fail} FAIL · `;
+  const isUnknown = isUnread || counts.none === rules.length;
+  const figure = isRunning ? `${scan.checks_done}/${scan.checks_total} · ` : isUnknown ? "" : `${counts.fail} FAIL · `;
   useTitle(figure + name);
   const table = (then: ReturnType<typeof compareRules> | null) => (
     <RulesTable
@@ -107,7 +108,7 @@ export function OrganizationView(props: OrganizationViewProps) {
       <Problem text={store.problem} />
       <Counts counts={counts} isUnread={isUnread} trend={trend} choose={(state) => change({ state })} />
       <Announcement news={news} />
-      {running !== null && <Running api={api} scan={running} now={now} />}
+      {running !== null && <Running key={running.id} api={api} scan={running} now={now} />}
       {!isOld && news.length > 0 && (
         <section class="card news-card" aria-labelledby="news-title">
           <header class="row">

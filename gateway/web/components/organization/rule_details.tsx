@@ -38,9 +38,9 @@ export function RuleDetails({ rule, store, decisions, onDecide, now }: OpenRules
   const signal = useLifetime();
   const { readHistory } = store;
   useEffect(() => {
-    // The row says it of 90 days, which are known already.
+    // The row says it of 90 days, which are known already. Another result is a new day of it.
     readHistory(check, signal).then(setHistory, () => undefined);
-  }, [readHistory, check, signal]);
+  }, [readHistory, check, signal, rule.state]);
   const info = findCheck(check);
   const fix = fixText(check);
   const passing = passingDays(history);
