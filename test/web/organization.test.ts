@@ -87,11 +87,11 @@ test("a broken CAT I rule is on the first screen of its organization, with actor
 
   // A change that was seen is news no more, also in another browser; the rule still fails.
   const overviewRead = Promise.withResolvers<void>();
-  await page.route("**/api/v1/overview", async (route) => {
+  await page.route("**/api/v1/overview?*", async (route) => {
     await overviewRead.promise;
     await route.continue();
   });
-  const asked = page.waitForRequest("**/api/v1/overview");
+  const asked = page.waitForRequest("**/api/v1/overview?*");
   await monitor.store([
     aChange({ ...idle, from: fail, to: pass, actual: "15 minutes", rule: { ...pass, severity: "medium" } }),
   ]);

@@ -1,4 +1,4 @@
-import { and, desc, eq, getTableColumns, isNotNull, ne, sql, type SQL } from "drizzle-orm";
+import { and, desc, eq, getTableColumns, gt, isNotNull, ne, sql, type SQL } from "drizzle-orm";
 import { changes, findings, memberships, monitors } from "../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import type { Overview } from "./overview_schema.ts";
@@ -15,7 +15,7 @@ const maxOrganizations = 500;
 const maxMonitors = 1000;
 const maxScans = 50;
 const maxDecisions = 200;
-const changesOfMonitor = 20;
+const changesOfMonitor = { newest: 20, since: 200 };
 const maxChanges = 500;
 const maxExposed = 20;
 const maxFailing = 500;
@@ -23,11 +23,10 @@ const maxFailing = 500;
 const maxChangesLength = 1_048_576;
 const maxFailingLength = 65_536;
 
-/** Reads what the first view of the page shows, in the transaction's tenant. */
+/** Reads what the first view of the page shows, in the transaction's tenant. Null: the newest changes, no matter when they were stored. */
 export async function readOverview(
   db: TenantDatabase,
-  principal: Principal,
-  nowMs: number,
+  { principal, since, nowMs }: { readonly principal: Principal; readonly since: Date | null; readonly nowMs: number },
 ): Promise<Omit<Overview, "session">> {
   const seenAt = await selectSeenAt(db, principal);
   const organizations = (await selectOrganizations(db, newest(maxOrganizations - 1))).slice(0, maxOrganizations);
@@ -44,7 +43,7 @@ export async function readOverview(
     monitors: monitorRows.map((row) => toMonitor(row, nowMs)),
     scans: [...scanRows.values()].map(toScan),
     decisions: decisionRows.map((row) => toDecision(row, nowMs)),
-    changes: await selectNewestChanges(db),
+    changes: await selectChanges(db, since),
     cat1: await readFailingCat1(db, organizations, nowMs),
   };
 }
@@ -70,20 +69,21 @@ function isMembershipOf({ kind, tenantId, id }: Principal): SQL | undefined {
   return kind === "user" ? and(eq(memberships.tenantId, tenantId), eq(memberships.userId, id)) : sql`false`;
 }
 
-async function selectNewestChanges(db: TenantDatabase): Promise<Overview["changes"]> {
+async function selectChanges(db: TenantDatabase, since: Date | null): Promise<Overview["changes"]> {
   const own = db
-    .select(getTableColumns(changes))
+    .select({ ...getTableColumns(changes), rank: sql`row_number() over (order by ${desc(changes.number)})`.as("rank") })
     .from(changes)
     .where(and(eq(changes.tenantId, monitors.tenantId), eq(changes.monitorId, monitors.id)))
     .orderBy(desc(changes.number))
-    .limit(changesOfMonitor)
+    .limit(since === null ? changesOfMonitor.newest : changesOfMonitor.since)
     .as("own");
   const rows = await db
     .select({ ...own._.selectedFields })
     .from(monitors)
     .innerJoinLateral(own, sql`true`)
-    .where(ne(monitors.status, "ended"))
-    .orderBy(desc(own.seenAt))
+    .where(and(ne(monitors.status, "ended"), since === null ? undefined : gt(own.createdAt, since)))
+    // A monitor with many changes leaves room for those of the others.
+    .orderBy(own.rank, desc(own.seenAt))
     .limit(maxChanges);
   // The first state is one line for each finding, and no change.
   const moves = rows.filter((row) => row.cause !== "start");

@@ -22,7 +22,7 @@ export const overviewSchema = v.object({
   decisions: described(v.array(decisionSchema), "The newest 200 that hold"),
   changes: described(
     v.array(v.object({ monitor_id: uuid(), ...changeSchema.entries })),
-    "The newest 20 of each monitor that has not ended, newest first, without the first state; at most 500, of 1 MiB",
+    "The newest 20 of each monitor that has not ended (since a time: 200), newest first, without the first state; at most 500, of 1 MiB",
   ),
   cat1: described(
     v.array(

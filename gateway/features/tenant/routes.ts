@@ -7,6 +7,7 @@ import { answer, component, json, problem } from "../../description/operation.ts
 import type { Allowed } from "../../http/allow.ts";
 import { accountOf } from "../../limits.ts";
 import { pulledStream } from "../../http/pulled_stream.ts";
+import { timeParameter } from "../../http/query.ts";
 import { defineResource } from "../../http/resource.ts";
 import { sessionOf } from "../../http/session_route.ts";
 import { deleteInBatches } from "../stored_rows.ts";
@@ -42,9 +43,10 @@ function tenantRoutes(dependencies: FeatureDependencies, { retentionDays }: Keep
     allow: "read",
     operationId: "getOverview",
     summary: "Read what the first view of the page shows, with the session, in one request",
+    query: { since: timeParameter("Changes that were stored after it only") },
     answers: { 200: json(component("Overview", overviewSchema), "The tenant now") },
-    handle: async ({ c, principal, read }) => {
-      const overview = await read((db) => readOverview(db, principal, nowMs()));
+    handle: async ({ c, principal, parameters: { since }, read }) => {
+      const overview = await read((db) => readOverview(db, { principal, since, nowMs: nowMs() }));
       return { session: await sessionOf(c, principal), ...overview };
     },
   });

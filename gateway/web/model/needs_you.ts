@@ -7,7 +7,7 @@ import { indexDecisions, type DecisionIndex } from "./decisions/decision_index.t
 import { toWaiver } from "./finding.ts";
 import { dayMs, formatAgo, wordsFinder } from "./format.ts";
 import { isUnexplained, toNews, type NewsItem } from "./news.ts";
-import type { FailingRule } from "./tenant_state.ts";
+import { sinceOf, type FailingRule } from "./tenant_state.ts";
 import type { Tenant } from "./tenant_store.ts";
 import { isWatchProblem, watchStateOf, type WatchState } from "./watch_state.ts";
 
@@ -29,8 +29,6 @@ export interface OrganizationView {
 export type Need = "cat1" | "regression" | "unexplained" | "not watched" | "decision ends";
 
 const soonMs = 14 * dayMs;
-/** Without a time that was stored, the last day is new. */
-const firstVisitMs = dayMs;
 
 type Source = Pick<
   Tenant,
@@ -79,11 +77,6 @@ export function needsYou({ watch, news, cat1Open, decisions }: NeedSource, nowMs
 
 export function endsSoon({ expires }: Pick<Decision, "expires">, nowMs: number): boolean {
   return expires !== null && !isExpired(expires, nowMs) && endOfExpiry(expires) - nowMs < soonMs;
-}
-
-/** From when on changes are new. */
-export function sinceOf({ seenAtMs }: Pick<Tenant, "seenAtMs">, nowMs: number): number {
-  return seenAtMs ?? nowMs - firstVisitMs;
 }
 
 /** Every finding of it that fails is waived; without findings only a waiver of the whole rule says so. */

@@ -5,6 +5,7 @@ import type { Monitor } from "../../../shared/schemas/monitor.ts";
 import type { Organization } from "../../../shared/schemas/organization.ts";
 import type { Overview } from "../../features/tenant/overview_schema.ts";
 import type { Scan } from "../../../shared/schemas/scan.ts";
+import { dayMs } from "./format.ts";
 import type { TenantEvents } from "../../../shared/schemas/tenant_events.ts";
 
 export type TenantEvent = StreamEvent<TenantEvents>;
@@ -27,6 +28,11 @@ export interface TenantState {
   readonly cat1: ReadonlyMap<string, readonly FailingRule[]>;
   /** Newer changes are shown as new; null: the member was never here, or is an API key. */
   readonly seenAtMs: number | null;
+}
+
+/** From when on changes are new: without a time that was stored, the last day. */
+export function sinceOf({ seenAtMs }: Pick<TenantState, "seenAtMs">, nowMs: number): number {
+  return seenAtMs ?? nowMs - dayMs;
 }
 
 /** The state as the overview has it; null: it is the first one. */

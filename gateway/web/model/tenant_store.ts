@@ -10,6 +10,7 @@ import { noConnection, toConnection, toProblem, type Connection } from "./connec
 import { oneAtATime } from "./one_at_a_time.ts";
 import {
   isIncomplete,
+  sinceOf,
   withDecision,
   withEvent,
   withOverview,
@@ -93,7 +94,8 @@ export function createTenantStore(api: Api, { overview, onChange, onRefused }: T
     const events: TenantEvent[] = [];
     meanwhile.add(events);
     try {
-      const overview = await api.get("api/v1/overview", overviewSchema, signal);
+      const since = new Date(sinceOf(current, api.nowMs())).toISOString();
+      const overview = await api.get(`api/v1/overview?since=${since}`, overviewSchema, signal);
       const next = withOverview(current, overview);
       change(events.reduce((state, event) => withEvent(state, event, api.nowMs()), next));
     } finally {

@@ -9,8 +9,8 @@ import { openTestGateway } from "../../../support/test_gateway.ts";
 
 const gateway = await openTestGateway();
 
-async function readOverview(as: string): Promise<Overview> {
-  const response = await gateway.request("/api/v1/overview", { as });
+async function readOverview(as: string, query = ""): Promise<Overview> {
+  const response = await gateway.request(`/api/v1/overview${query}`, { as });
   expect(response.status).toBe(200);
   return parse(overviewSchema, await response.json());
 }
@@ -75,9 +75,15 @@ test("what a member has seen is kept for that member in that tenant, and a key k
   expect((await readOverview(key)).seen_at).toBeNull();
 });
 
-test("it is no larger than a page shows, however much was published", async () => {
+test("it is no larger than a page shows, however much was published, and has all that is new", async () => {
   const long = "x".repeat(20_000);
-  const { id } = await createProducer(gateway.url, gateway.globex.apiKey).follow({ org_url: orgUrl });
+  const monitor = await createProducer(gateway.url, gateway.globex.apiKey).follow({ org_url: orgUrl });
+  const { id } = monitor;
+  await monitor.store([aChange({ fingerprint: "seen" })]);
+  const since = new Date().toISOString();
+  await monitor.store(Array.from({ length: 22 }, (_, n) => aChange({ fingerprint: `new ${n}` })));
+  const fresh = await readOverview(`Api-Key ${gateway.globex.apiKey}`, `?since=${since}`);
+  expect([fresh.changes.length, fresh.changes.at(-1)?.fingerprint]).toEqual([22, "new 0"]);
   const { events } = changeEvents(
     id,
     Array.from({ length: 20 }, (_, n) => aChange({ fingerprint: `${n}` })),
