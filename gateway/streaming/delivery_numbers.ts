@@ -1,4 +1,4 @@
-import type { StoredNumber } from "./published.ts";
+import { gatewayProducer, type StoredNumber } from "./published.ts";
 
 /** A channel has one producer, or a few. */
 const maxProducers = 16;
@@ -43,6 +43,11 @@ export class DeliveryNumbers {
     for (const oldest of this.#missing.keys()) if (this.#missing.size > maxMissing) this.#missing.delete(oldest);
     this.#setLast(producer, n);
     return false;
+  }
+
+  /** True for a repeated number of the gateway, which sends none again: a database that lost rows gives its numbers a second time. */
+  hasGoneBack(deliveryId: string): boolean {
+    return deliveryId.startsWith(`${gatewayProducer}.`) && performance.now() - this.#sinceMs > deliveryGraceMs;
   }
 
   /** Takes how far the events were stored since the first member joined, the latest first: everything after that arrives, or is missing. */

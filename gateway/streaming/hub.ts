@@ -171,7 +171,10 @@ export class Hub {
     // Only a program with its own access to the broker sends this. It must not end another resource's streams.
     if (!fitsChannel(channel.parts, event)) return this.#options.count("broker_messages_dropped", null);
     const { numbers } = channel;
-    if (event.deliveryId !== undefined && numbers.isRepeated(event.deliveryId, this.#options.now())) return;
+    if (event.deliveryId !== undefined && numbers.isRepeated(event.deliveryId, this.#options.now())) {
+      if (numbers.hasGoneBack(event.deliveryId)) this.#lose(channel);
+      return;
+    }
     const isEnd = event.type === channel.terminalType;
     // No client looks for what is missing once it has the terminal event.
     if (isEnd && numbers.holeSinceMs !== null) return this.#lose(channel);

@@ -96,9 +96,7 @@ test("the application role may neither rewrite what was recorded nor read the ha
     "update scanstream.migrations set created_at = 0",
   ];
   for (const statement of denied) {
-    await expect(runIn(asTenant(acme.id), statement), statement).rejects.toMatchObject({
-      sqlState: "42501",
-    });
+    await expect(runIn(asTenant(acme.id), statement), statement).rejects.toMatchObject({ sqlState: "42501" });
   }
 });
 
@@ -158,9 +156,7 @@ test("a role that was granted everything changes, removes and adds no row of ano
       expect((await touch(own)).length, `own rows of ${table} updated`).toBe(own.length);
       expect(await touch(foreign), `foreign rows of ${table} updated`).toEqual([]);
       expect(await remove(foreign), `foreign rows of ${table} deleted`).toEqual([]);
-      await expect(insertCopies(mine, table, theirs), table).rejects.toMatchObject({
-        sqlState: "42501",
-      });
+      await expect(insertCopies(mine, table, theirs), table).rejects.toMatchObject({ sqlState: "42501" });
       // The same insert of an own row gets as far as the row that is there already.
       await expect(insertCopies(mine, table, mine), table).rejects.toMatchObject({ sqlState: "23505" });
     }

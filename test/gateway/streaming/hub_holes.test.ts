@@ -19,6 +19,19 @@ test("an event that another process hands over late is delivered, and one that i
   expect(member.ends).toEqual([]);
 });
 
+test("S2: a number that a restored database gives a second time ends the channel's members", async () => {
+  const { broker, hub } = setUp();
+  const member = aMember();
+  await join(hub, [a], member);
+  broker.newest(a).message(numbered(3));
+  vi.spyOn(performance, "now").mockReturnValue(performance.now() + 6000);
+  broker.newest(a).message(numbered(3, "producer"));
+  broker.newest(a).message(numbered(3, "producer"));
+  expect(member.ends).toEqual([]);
+  broker.newest(a).message(numbered(2));
+  expect(member.ends).toEqual(["lost"]);
+});
+
 test("S2: an event that does not arrive 2 s after a later one of its producer ends the channel's members", async () => {
   const { broker, hub } = setUp();
   const [member, other] = [aMember(), aMember()];

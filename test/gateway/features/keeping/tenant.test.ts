@@ -48,12 +48,7 @@ async function fill({ id: tenantId, apiKey }: TestTenant) {
   const monitor = randomUUID();
   await sendAll("PUT", `/monitors/${monitor}`, { org_url: "https://acme.okta.com", interval_seconds: 10 });
   await sendAll("POST", `/channels/monitor:${tenantId}:${monitor}/events`, changeEvents(monitor, [aChange()]));
-  await sendAll("POST", "/decisions", {
-    kind: "waiver",
-    check: randomUUID(),
-    reason: "accepted",
-    expires: "never",
-  });
+  await sendAll("POST", "/decisions", { kind: "waiver", check: randomUUID(), reason: "accepted", expires: "never" });
 }
 
 const gateway = await openTestGateway({ RETENTION_DAYS: "90" });
