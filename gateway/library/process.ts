@@ -39,12 +39,8 @@ export async function serveOn(http: HttpRuntime, gateway: Gateway, options: Port
     throw new TypeError("Cannot serve the gateway: expected what createGateway resolves with");
   }
   const opened = gateway as ProcessGateway;
-  const served = await opened.serve(http, {
-    host,
-    port,
-    metricsPort: null,
-    names: { host: "host", port: "port" },
-  });
+  const names = { host: "host", port: "port" };
+  const served = await opened.serve(http, { host, port, metricsPort: null, names });
   return { url: served.url, firstKey: await opened.firstKey(), stop: () => served.stop() };
 }
 

@@ -44,10 +44,9 @@ export async function exportTenantCommand(
 async function withAdmin<Result>(
   environment: Environment,
   work: (context: AdminContext) => Promise<Result>,
-  options: { readonly directory?: string } = {},
+  { directory = stateDirectory }: { readonly directory?: string } = {},
 ): Promise<Result> {
   const config = parseAdminConfig(environment);
-  const { directory = stateDirectory } = options;
   const database = await (config.databaseUrl === null
     ? pglite({ directory }).open({ features: [] })
     : openMigrated(config.databaseUrl, { maxConnections: 1 }));

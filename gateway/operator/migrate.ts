@@ -10,7 +10,7 @@ import { DatabaseError } from "../../drizzle/database_error.ts";
 import { isMigrated } from "../../drizzle/transactions.ts";
 import { AppError } from "../../shared/app_error.ts";
 import { errorCode, networkProblem } from "../../shared/error_code.ts";
-import { settingsError, UsageError } from "../../shared/usage_error.ts";
+import { settingsError, type UsageError } from "../../shared/usage_error.ts";
 
 /** `scanstream migrate`: applies the migrations to `DATABASE_URL`, and returns the exit code. */
 export async function migrateCommand({ env, terminal }: Pick<GatewayIo, "env" | "terminal">): Promise<number> {
@@ -46,13 +46,10 @@ function explain(error: unknown): unknown {
   return error;
 }
 
-export interface RequireMigratedOptions {
+interface OpenOptions {
   /** How long to retry while the database is unavailable: it may be starting too. Default 0. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal | undefined;
-}
-
-interface OpenOptions extends RequireMigratedOptions {
   readonly maxConnections: number;
   readonly features?: readonly FeatureTables[];
 }
@@ -73,7 +70,10 @@ export async function openMigrated(url: string, { maxConnections, features = [],
 const retryMs = 500;
 
 /** Rejects with `UsageError` when the database is unavailable, lacks our tables, or its role may not use them. */
-export async function requireMigrated(database: Database, options: RequireMigratedOptions = {}): Promise<void> {
+export async function requireMigrated(
+  database: Database,
+  options: Pick<OpenOptions, "timeoutMs" | "signal"> = {},
+): Promise<void> {
   const deadlineMs = Date.now() + (options.timeoutMs ?? 0);
   for (;;) {
     try {
@@ -83,7 +83,6 @@ export async function requireMigrated(database: Database, options: RequireMigrat
           "or migrate({ database, features }) for a gateway of your own",
       );
     } catch (error) {
-      if (error instanceof UsageError) throw error;
       if (error instanceof DatabaseError) throw settingsError(roleProblem(error));
       if (!(error instanceof AppError)) throw error;
       options.signal?.throwIfAborted();
