@@ -30,9 +30,6 @@ export async function audit(
       as line ("tenantId" uuid, action text, "targetId" text, detail jsonb)`);
 }
 
-/** Marks work that no caller asked for. */
-export const byGateway = { by: sql`''` };
-
 /** Rows as they were made, or as they were before they went: a line each. */
 export async function auditRows(
   db: TenantDatabase,

@@ -1,7 +1,7 @@
 import { and, eq, gte, isNull, lte, ne, or, type SQL, sql } from "drizzle-orm";
 import type { PgUpdateSetSource } from "drizzle-orm/pg-core";
 import * as v from "valibot";
-import { audit, auditRows, byGateway, columnsOf } from "../../../drizzle/audit.ts";
+import { audit, auditRows, columnsOf } from "../../../drizzle/audit.ts";
 import { requireRoom } from "../../../drizzle/limits.ts";
 import { decisions, findings } from "../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
@@ -136,7 +136,7 @@ export async function endContradicted(
     sql`${decisions.check} = any (array(select distinct ${findings.check} from ${findings}
       where ${findings.scanId} = ${id}::uuid and ${findings.status} = 'FAIL' and not ${findings.advisory}))`,
   );
-  await endDecisions(db, isContradicted, { endedReason: "contradicted", endedScanId: id }, byGateway);
+  await endDecisions(db, isContradicted, { endedReason: "contradicted", endedScanId: id }, { by: sql`''` });
 }
 
 /** Now, unless another time is given. */
@@ -144,7 +144,7 @@ async function endDecisions(
   db: TenantDatabase,
   condition: SQL | undefined,
   end: PgUpdateSetSource<typeof decisions>,
-  by?: typeof byGateway,
+  by?: Parameters<typeof audit>[2],
 ): Promise<readonly DecisionRow[]> {
   const ended = await db
     .update(decisions)

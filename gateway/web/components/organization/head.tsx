@@ -15,14 +15,13 @@ import { isWatchProblem, watchText } from "../../model/watch_state.ts";
 import { useLifetime } from "../hooks.ts";
 import { Trend } from "./days.tsx";
 
-interface FreshnessProps {
+/** The one line that says how far what is shown can be trusted. */
+export function Freshness(props: {
   readonly view: OrganizationView | null;
   readonly scan: Scan | null;
   readonly now: number;
-}
-
-/** The one line that says how far what is shown can be trusted. */
-export function Freshness({ view, scan, now }: FreshnessProps) {
+}) {
+  const { view, scan, now } = props;
   const revision = revisionText(view?.monitor?.benchmark ?? scan?.benchmark ?? null);
   const watch = view?.watch ?? null;
   const isBad = isWatchProblem(watch) || watch === "unknown";
