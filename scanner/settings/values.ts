@@ -94,8 +94,11 @@ export function parseScopes(items: readonly string[]): readonly string[] {
 
 export function parseProxy(text: string): string {
   const url = URL.parse(text.includes("://") ? text : `http://${text}`);
-  if (url === null || !/^https?:$/.test(url.protocol))
-    throw new InvalidSetting("is not a proxy's address: expected http://host:port");
+  // With "/", "?" or "#" in a password the user would be the host, its beginning the port, and errors would show them.
+  if (url === null || !/^https?:\/\/[^/]*\/[^@]*$/.test(url.href)) {
+    const encoded = "with %2F, %3F and %23 for /, ? and # in its password";
+    throw new InvalidSetting(`is not a proxy's address: expected http://host:port, ${encoded}`);
+  }
   // A "%" of a password that encodes nothing stands for itself, as in curl.
   for (const part of ["username", "password"] as const) url[part] = encodeURIComponent(unescape(url[part]));
   return url.href;

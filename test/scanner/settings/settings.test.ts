@@ -119,7 +119,8 @@ test("HTTPS_PROXY and NO_PROXY are read in either case, without a scheme too", (
   });
   expect(proxyOf({ https_proxy: "lower:1", HTTPS_PROXY: "upper:2" }).httpsProxy).toBe("http://lower:1/");
   expect(proxyOf({ HTTPS_PROXY: "http://me:50%off%40@proxy" }).httpsProxy).toBe("http://me:50%25off%40@proxy/");
-  expect(failure({}, { ...whole, HTTPS_PROXY: "socks5://me:hunter2@proxy" }).message).not.toContain("hunter2");
+  for (const HTTPS_PROXY of ["socks5://me:hunter2@proxy", "me:hunter2/x@proxy", "http://me:12#hunter2@proxy"])
+    expect(failure({}, { ...whole, HTTPS_PROXY }).message).not.toContain("hunter2");
 });
 
 function failure(flags: Flags, env: Environment): UsageError {
