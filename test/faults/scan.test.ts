@@ -3,7 +3,6 @@ import { catalog } from "../../scanner/catalog/catalog.ts";
 import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_practice_org.ts";
 import type { Report } from "../../shared/report.ts";
 import { countStates } from "../../shared/rule_result.ts";
-import { callCommand } from "../support/called_command.ts";
 import { ownFolder } from "../support/clean_up.ts";
 import { startCommand, type Outcome, type Running } from "../support/command_line.ts";
 import { freePort } from "../support/free_port.ts";
@@ -36,9 +35,8 @@ beforeAll(async () => {
   [gatewayNetwork, brokerNetwork, gatewayBrokerNetwork] = await Promise.all(
     [{ host: "127.0.0.1", port }, redis, redis].map(startTcpProxy),
   );
-  const { id = "" } = await admin("tenant", "create", "--name", "Acme");
-  apiKey = (await admin("api-key", "create", "--tenant", id, "--name", "ci"))["api_key"] ?? "";
   await startServe();
+  [, apiKey = ""] = await serve.until("stdout", /shown this once: (\S+)/);
   const outcome = await startCommand([...scanArguments, "--no-stream"], { cwd: folder, env: envOf(org) }).finished;
   calm = { outcome, report: JSON.parse(outcome.stdout) as Report };
   expect(outcome.code).toBe(1);
@@ -60,11 +58,6 @@ async function startServe(): Promise<void> {
   const env = { PORT: String(port), REDIS_URL: `redis://127.0.0.1:${gatewayBrokerNetwork?.port}` };
   serve = startCommand(["serve"], { cwd: folder, env });
   await serve.until("stdout", /http:\/\/127\.0\.0\.1:\d+/);
-}
-
-async function admin(...args: readonly string[]): Promise<Record<string, string>> {
-  const { stdout } = await callCommand(["admin", ...args, "--format", "json"], { cwd: folder });
-  return JSON.parse(stdout) as Record<string, string>;
 }
 
 interface RunningScan {
