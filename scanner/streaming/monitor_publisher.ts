@@ -46,6 +46,7 @@ export function createMonitorPublisher(
   /** Times of the last change that the gateway had, and of the last one that it stored in this process. */
   let lastChangeAt = "";
   let storedAt = "";
+  let hasTakenBack = false;
   const publisher = createQueuePublisher<NewChange>({
     kind: "monitor",
     gateway,
@@ -64,10 +65,16 @@ export function createMonitorPublisher(
     },
     async update(signal) {
       const body = { status: "running", ...update };
-      const updated = await gateway.ask("PATCH", path(), updatedSchema, { body, signal });
-      const { last_change_at: at, started_at: startedAt } = updated;
-      // Both would store each change. One that is restored from a backup has an earlier start.
-      if (monitor !== null && startedAt > monitor.started_at) throw new GatewayRefusal(409, replaced);
+      const patch = () => gateway.ask("PATCH", path(), updatedSchema, { body, signal });
+      const { last_change_at: at, started_at: startedAt } = await patch();
+      // One that is restored from a backup has an earlier start.
+      if (monitor !== null && startedAt > monitor.started_at) {
+        // Two followers would both store each change. A registration of this one that arrived late looks the same, once.
+        if (hasTakenBack) throw new GatewayRefusal(409, replaced);
+        hasTakenBack = true;
+        monitor = await register(signal);
+        await patch();
+      }
       // After a clock was set back, a later change has an earlier time.
       const isRestored = (at ?? "") < lastChangeAt && at !== storedAt;
       lastChangeAt = at ?? "";

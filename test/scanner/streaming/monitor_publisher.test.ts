@@ -108,12 +108,18 @@ describe("createMonitorPublisher", () => {
 
   test("the first of two followers with one state stops publishing, and says why", async () => {
     const first = await startMonitor({ heartbeatMs: 3_600_000 });
-    const { monitorId } = await startMonitor({ monitorId: first.monitorId });
+    const second = await startMonitor({ monitorId: first.monitorId, heartbeatMs: 3_600_000 });
+    // As after a registration that the network delivered late.
     first.polled(aLook());
+    await expect.poll(() => first.requests).toEqual(["PUT", "PATCH", "PUT", "PATCH"]);
+    second.polled(aLook());
+    await expect.poll(() => second.requests).toEqual(["PUT", "PATCH", "PUT", "PATCH"]);
+    first.polled(aLook({ fail: 4 }));
     await expect.poll(() => first.warnings).toEqual([expect.stringMatching(/a copy of its --state/)]);
     first.changed([aChange()]);
     expect(first.waiting()).toEqual([]);
-    expect(await countStored(monitorId)).toBe(0);
+    expect(await countStored(first.monitorId)).toBe(0);
+    expect(second.warnings).toEqual([]);
   });
 
   test("a look without news waits for the heartbeat; news and the heartbeat send it", async () => {
