@@ -60,7 +60,8 @@ export function policyZoneUse(rules: JsonList, { accessPath, zones, everyone }: 
       if (remaining.length > 0 && !include.every((zone) => remaining.includes(zone))) return null;
       const from = include.length > 0 ? include : remaining;
       if (from.length === 0) open ??= describeOpen(rule, exclude);
-      letIn.push({ include: from, exclude });
+      const left = from.filter((zone) => !exclude.includes(zone));
+      if (from.length === 0 || left.length > 0) letIn.push({ include: left, exclude });
     } else if (others.length === 0) {
       if (exclude.length > 0 && include.length + remaining.length > 0) return null;
       denied.push(...include.filter((zone) => !letIn.some((earlier) => isIn(zone, earlier))));

@@ -166,6 +166,15 @@ testChanges([
     },
     { [S]: open },
   ],
+  [
+    "session rules deny all zones but one, and then leave that one out",
+    ({ org, policy }) => {
+      const branch = notFromZone(addZone(org));
+      setSessionRules(org, ["ALLOW", onlyOffice(org)], ["DENY", branch], ["ALLOW", branch], ["DENY", everybody]);
+      policy.session_policies = [{ policy: "*", zones_allowed: ["Office network", "Branch office"] }];
+    },
+    { [S]: "FAIL" },
+  ],
   ["session rules deny all zones but one", ({ org }) => setSessionRules(org, ["DENY", notFromZone(officeId(org))]), {}],
   [
     "session rules name any zone, and the document each",
