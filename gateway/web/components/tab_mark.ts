@@ -19,20 +19,14 @@ export function useTitle(text: string): void {
 /** Puts what needs somebody before the title, whatever page sets it, and into the icon, until nobody is signed in. */
 export function useTabMark({ level, words }: ReturnType<typeof toAttention>): void {
   useEffect(() => {
-    mark = words === "" ? "" : `⚠ ${words} · `;
-    showTitle();
-    return () => {
-      mark = "";
-      showTitle();
-    };
-  }, [words]);
-  useEffect(() => {
     const link = document.querySelector<HTMLLinkElement>('link[rel="icon"]');
-    if (link === null) return undefined;
-    const plain = link.href;
-    link.href = link.dataset[level] ?? plain;
-    return () => {
-      link.href = plain;
+    const plain = link?.href ?? "";
+    const show = (words: string, icon: string) => {
+      mark = words === "" ? "" : `⚠ ${words} · `;
+      showTitle();
+      if (link !== null) link.href = icon;
     };
-  }, [level]);
+    show(words, link?.dataset[level] ?? plain);
+    return () => show("", plain);
+  }, [words, level]);
 }

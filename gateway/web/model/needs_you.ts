@@ -59,12 +59,9 @@ export function toView(tenant: Source, organization: Organization, nowMs: number
   return { ...view, needs: needsYou({ ...view, decisions }, nowMs) };
 }
 
-interface NeedSource extends Pick<OrganizationView, "watch" | "news" | "cat1Open"> {
-  /** About the organization. */
-  readonly decisions: readonly Decision[];
-}
+type NeedSource = Pick<OrganizationView, "watch" | "news" | "cat1Open"> & Pick<Tenant, "decisions">;
 
-/** The one definition of what calls for a person, for title, icon, filter and overview. */
+/** The one definition of what calls for a person, for title, icon, filter and overview. The decisions are about the organization. */
 export function needsYou({ watch, news, cat1Open, decisions }: NeedSource, nowMs: number): readonly Need[] {
   const needs: Need[] = [];
   if (cat1Open > 0) needs.push("cat1");

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useCallback, useEffect, useState } from "preact/hooks";
-import { pipe, transform, union } from "valibot";
+import { union } from "valibot";
 import { endOfExpiry, isExpired } from "../../../../shared/decisions/expiry.ts";
 import { changeSchema } from "../../../../shared/schemas/change.ts";
 import { decisionSchema, type Decision } from "../../../../shared/schemas/decision.ts";
@@ -160,17 +160,6 @@ function resourceText({ resource, kind }: Decision, names: ReadonlyMap<string, s
   return names.get(plain) || plain;
 }
 
-const namedResource = union([
-  pipe(
-    changeSchema,
-    transform(({ resource }) => [resource.id, resource.name] as const),
-  ),
-  pipe(
-    storedFindingSchema,
-    transform((finding) => [finding.resource_id, finding.resource_name] as const),
-  ),
-]);
-
 /** Names of resources by their ids, as the monitor or the last scan has them of each organization that was decided about. */
 function useNames(api: Api, { organizations }: Tenant, decisions: readonly Decision[]): ReadonlyMap<string, string> {
   const [names, setNames] = useState<ReadonlyMap<string, string>>(new Map());
@@ -184,9 +173,12 @@ function useNames(api: Api, { organizations }: Tenant, decisions: readonly Decis
   useEffect(() => {
     const closing = new AbortController();
     async function read(run: string): Promise<void> {
-      const found = await api.list(`${run}/findings`, namedResource, closing.signal);
+      const found = await api.list(`${run}/findings`, union([changeSchema, storedFindingSchema]), closing.signal);
+      const named = found.map((one) =>
+        "resource" in one ? one.resource : { id: one.resource_id, name: one.resource_name },
+      );
       done.add(run);
-      setNames((before) => new Map([...before, ...found]));
+      setNames((before) => new Map([...before, ...named.map(({ id, name }) => [id, name] as const)]));
     }
     // One after the other: there may be hundreds. Without a name, the id stands for the resource.
     let last = Promise.resolve();

@@ -30,9 +30,7 @@ export function NewsLine({ item, name, href, nowMs }: NewsLineProps) {
         {name !== undefined && <span>{`${name}: `}</span>}
         {checkTitle(change.check)}
       </a>
-      <span>
-        <Time atMs={atMs} isClockOnly={isDay} />
-      </span>
+      <Time atMs={atMs} isClockOnly={isDay} />
       <span class="news-who">
         {`${movedText(item)} · ${byWhom(item)}`}
         {change.resource.name !== "" && ` · ${change.resource.name}`}
