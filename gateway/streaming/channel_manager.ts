@@ -73,13 +73,19 @@ interface FoundChannels {
   readonly hasEnded: boolean;
 }
 
-/** Both gates before a stream. Rejects with `AppError` `not_found`, `permission_denied`, or `unavailable`. */
+/** Each open stream keeps its name: 100 ids have half of it. */
+const maxNameLength = 8192;
+
+/** Both gates before a stream. Rejects with `AppError` `malformed`, `not_found`, `permission_denied`, or `unavailable`. */
 export async function findChannels(
   stream: RequestedStream,
   principal: Principal,
   database: Database,
 ): Promise<FoundChannels> {
   const { params, name } = stream;
+  if (name.length > maxNameLength) {
+    throw new AppError("malformed", `The query of an event stream has over ${maxNameLength} characters`);
+  }
   if (principal.onlyStream !== null && principal.onlyStream !== (await streamDigest(name))) {
     throw new PermissionDenied("This stream token is for another event stream");
   }
@@ -91,8 +97,11 @@ export async function findChannels(
   return accessOf(database, { ...principal, permission: "read" }).read((db) => channelsOf(stream, principal, db));
 }
 
+/** Openings that are repeated in one transaction, which may take 4 s. */
+const maxReopened = 100;
+
 /**
- * Repeats the opening of one principal's streams, those of each feature in one transaction: see `RecheckChannels`. A stream whose
+ * Repeats the opening of one principal's streams, some of one feature in each transaction: see `RecheckChannels`. A stream whose
  * resource has ended, or was deleted, may have missed its terminal event: it was published between the look-up and the
  * subscription, or the broker did not take it. A feature that fails keeps its streams; those of others are checked.
  */
@@ -104,11 +113,13 @@ function createRecheck(eventStreams: EventStreams, database: Database, log: Log 
       const stream = findEventStream(eventStreams, new URL(name, "http://gateway.internal"));
       return stream === null ? [] : [{ name, stream }];
     });
-    for (const [feature, ofFeature] of Map.groupBy(streams, ({ stream }) => stream.definition.prefix)) {
+    const stepOf = (prefix: string, index: number) => `${prefix} ${Math.floor(index / maxReopened)}`;
+    const steps = Map.groupBy(streams, ({ stream }, index) => stepOf(stream.definition.prefix, index));
+    for (const [step, ofStep] of steps) {
       try {
         await read(async (db) => {
           const open: string[] = [];
-          for (const { name, stream } of ofFeature) {
+          for (const { name, stream } of ofStep) {
             const state = await stateOf(stream, principal, db);
             if (typeof state === "string") found.set(name, state);
             else open.push(...state);
@@ -118,7 +129,7 @@ function createRecheck(eventStreams: EventStreams, database: Database, log: Log 
         });
       } catch (error) {
         if (!isUnexpected(error)) throw error;
-        log.error({ feature, error }, "the channels of open streams could not be checked again");
+        log.error({ feature: step.split(" ")[0], error }, "the channels of open streams could not be checked again");
       }
     }
     return found;

@@ -30,7 +30,7 @@ export function eventStreamRoute(definition: EventStream): Hono<EventStreamEnvir
     const url = new URL(c.req.url);
     // Decoded, as the router has matched it: by its name the stream is found again.
     url.pathname = c.req.path;
-    const named = nameOf(url);
+    const named = nameOf(url, definition);
     // Hono answers HEAD by running GET and dropping the body: a stream that no client would ever read or close.
     if (c.req.method !== "GET") throw methodRefused(c.req.method, ["GET"]);
     if (definition.isFor?.(named.query) === false) {
@@ -63,8 +63,9 @@ const snapshotParameter: StreamParameter = {
   schema: { type: "string", enum: ["1"] },
 };
 
-function describeStream({ path, getSnapshot }: EventStream, text: StreamText): MiddlewareHandler {
-  const { what, ended, notFound, parameters = [], ...texts } = text;
+function describeStream(definition: EventStream, text: StreamText): MiddlewareHandler {
+  const { path, parameters = [], getSnapshot } = definition;
+  const { what, ended, notFound, ...texts } = text;
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name = ""]) => name);
   return describeRoute({
     ...texts,
@@ -90,8 +91,8 @@ export interface RequestedStream {
   readonly definition: EventStream;
   readonly params: Readonly<Record<string, string>>;
   /**
-   * Path and query without what is not part of the stream: `access_token` and `snapshot`. The same for every order of the query's
-   * parameters, and of one parameter's values; what a stream token opens.
+   * Path, and the query's parameters that the stream reads. The same for every order of these, and of one parameter's values; what a
+   * stream token opens.
    */
   readonly name: string;
   /** In the name's order: all that have the name get the same stream. */
@@ -100,8 +101,8 @@ export interface RequestedStream {
 
 /** The stream that a URL would open; null when it opens none. */
 export function findEventStream(streams: EventStreams, url: URL): RequestedStream | null {
-  const named = nameOf(url);
   for (const [mount, definition] of streams) {
+    const named = nameOf(url, definition);
     if (definition.isFor?.(named.query) === false) continue;
     const path = [mount, definition.path].filter((part) => part !== "/").join("");
     const pattern = `/api/v1${path}`.replaceAll(/:(\w+)/g, "(?<$1>[^/]+)");
@@ -111,12 +112,11 @@ export function findEventStream(streams: EventStreams, url: URL): RequestedStrea
   return null;
 }
 
-function nameOf(url: URL): Pick<RequestedStream, "name" | "query"> {
+function nameOf(url: URL, { parameters = [] }: EventStream): Pick<RequestedStream, "name" | "query"> {
   const pathname = lowerCaseUuids(url.pathname);
-  const byValue = [...url.searchParams].toSorted(([, one], [, other]) => (one < other ? -1 : Number(one > other)));
-  const query = new URLSearchParams(byValue);
-  query.delete("access_token");
-  query.delete("snapshot");
+  const isRead = new Set(parameters.map(({ name }) => name));
+  const read = [...url.searchParams].filter(([name]) => isRead.has(name));
+  const query = new URLSearchParams(read.toSorted(([, one], [, other]) => (one < other ? -1 : Number(one > other))));
   // Sorts by name, which keeps the order of the values.
   query.sort();
   return { name: query.size === 0 ? pathname : `${pathname}?${query}`, query };

@@ -3,7 +3,7 @@ import type { TenantDatabase } from "../../drizzle/database.ts";
 import * as v from "valibot";
 import { makeChannelName } from "../../shared/channel_name.ts";
 import { isEventType, terminalTypeOf, type EventPayload } from "../../shared/event.ts";
-import { checkOptions, optionalFunction, somePath } from "../check_options.ts";
+import { checkOptions, optionalFunction, somePath, someText } from "../check_options.ts";
 import type { Principal } from "../auth/principal.ts";
 
 export type DefaultPath = "/:id/event-stream";
@@ -28,6 +28,11 @@ export interface EventStreamDefinition<Path extends string = DefaultPath> {
   readonly getSnapshot?: (request: ChannelsRequest<Path>) => Promise<Snapshot>;
   /** Relative to where the route is mounted; each parameter is a UUID. Default `/:id/event-stream`. */
   readonly path?: Path;
+  /**
+   * The query's parameters that it reads, in `isFor` too. Others are ignored: streams that differ in nothing else are one, which a
+   * stream token opens and the recheck repeats once. Default: none.
+   */
+  readonly parameters?: readonly StreamParameter[];
   /** True if the query asks for this one of several streams on the same path. Default: always. */
   readonly isFor?: (query: URLSearchParams) => boolean;
   /** Words of the OpenAPI document. Default: another stream on the same path says it. */
@@ -43,7 +48,6 @@ export interface StreamText {
   /** Meanings of 204 and of 404. */
   readonly ended: string;
   readonly notFound: string;
-  readonly parameters?: readonly StreamParameter[];
 }
 
 /** A parameter of the query, as OpenAPI describes it; `schema` is JSON Schema. */
@@ -61,7 +65,7 @@ export interface ChannelsRequest<Path extends string = DefaultPath> {
   /** The path's parameters: `params.id` of `/:id/event-stream`. */
   readonly params: { readonly [Name in ParamKeys<Path>]: string };
   readonly db: TenantDatabase;
-  /** The query's parameters, without `access_token` and `snapshot`; of a repeated one the first. */
+  /** The `parameters` of the stream that the query has; of a repeated one the first value. */
   readonly query: Readonly<Record<string, string>>;
   /** Every value of a parameter that may be repeated. */
   readonly queryAll: (name: string) => readonly string[];
@@ -126,24 +130,31 @@ export interface EventStream extends EventStreamDefinition<string> {
   readonly path: string;
 }
 
+const parameterName = v.pipe(someText, v.notValues(["access_token", "snapshot"], "expected a name of the feature's"));
 const streamEntries = {
   prefix: v.string(),
   getChannels: v.function(),
   getSnapshot: optionalFunction,
   path: v.optional(somePath),
+  parameters: v.optional(v.array(v.looseObject({ name: parameterName }))),
   isFor: optionalFunction,
   text: v.optional(v.looseObject({})),
 };
 
 /**
  * Defines a feature's event stream. Throws `UsageError` for options that it does not have, and `TypeError` for a prefix that no channel
- * name or no terminal event can have.
+ * name or no terminal event can have, and for `isFor` without parameters that it could read.
  */
 export function defineEventStream<const Path extends string = DefaultPath>(
   definition: EventStreamDefinition<Path>,
 ): EventStream {
   checkOptions("defineEventStream", streamEntries, definition);
   requirePrefix(definition.prefix);
+  if (definition.isFor !== undefined && definition.parameters === undefined) {
+    throw new TypeError(
+      `Cannot define the event stream of "${definition.prefix}": isFor reads no query without parameters`,
+    );
+  }
   return { path: "/:id/event-stream", ...definition };
 }
 

@@ -6,6 +6,7 @@ import { createMemoryBroker } from "../../shared/brokers/memory.ts";
 import { eventStreamRoute, type EventStreamDependencies } from "../../gateway/streaming/event_stream.ts";
 import type { EventStream } from "../../gateway/streaming/event_stream_definition.ts";
 import { ChannelManager } from "../../gateway/streaming/channel_manager.ts";
+import type { StreamBounds } from "../../gateway/config.ts";
 import type { Principal } from "../../gateway/auth/principal.ts";
 import { problemResponse } from "../../gateway/http/problem.ts";
 import { bounds, tenantId, user } from "./stream_server.ts";
@@ -27,7 +28,7 @@ export async function openTestDatabase(): Promise<Database> {
 }
 
 /** An app with one event stream under `/things`, whose requests name their principal. */
-export function createRouteApp(database: Database, stream: EventStream) {
+export function createRouteApp(database: Database, stream: EventStream, given: Partial<StreamBounds> = {}) {
   const broker = createMemoryBroker();
   let statements = 0;
   const watched = watchDatabase(database, (run) => {
@@ -38,7 +39,7 @@ export function createRouteApp(database: Database, stream: EventStream) {
     subscriber: broker,
     database: watched,
     eventStreams: [["/things", stream]],
-    bounds,
+    bounds: { ...bounds, ...given },
     lingerMs: 0,
     closeGraceMs: 10,
   });

@@ -44,9 +44,30 @@ const staleSeconds = 15 * 60;
 const scansEventStream = defineEventStream({
   prefix: scanKind.name,
   path: "/event-stream",
+  parameters: [
+    {
+      name: "scan_id",
+      in: "query",
+      description: "1 to 100 scans; the same one twice counts once",
+      style: "form",
+      explode: true,
+      schema: { type: "array", items: { type: "string", format: "uuid" }, minItems: 1 },
+    },
+  ],
   isFor: (query) => query.has("scan_id"),
   getChannels: (request) => getChannels(scanKind, request.db, parseScanIds(request)),
   getSnapshot: async (request) => getSnapshot(scanKind, request.db, parseScanIds(request)),
+  text: {
+    operationId: "followTenant",
+    summary: "Follow everything of the tenant, or some of its scans",
+    description:
+      "Without `scan_id`: all scans and monitors of the tenant and what is decided about findings, on a stream that outlives each of them; `scan.updated` comes " +
+      "at most once a second for each scan from each process of the gateway, and its last state always comes. With `scan_id`: the events of those scans' own streams, " +
+      "until the last of them has ended. One that is not visible is 404 for the whole.",
+    what: "tenant",
+    ended: "All named scans have ended: do not reconnect",
+    notFound: "One of the scans does not exist",
+  },
 });
 
 /** Scans, their findings, reports and streams. */

@@ -97,6 +97,7 @@ const broken = defineFeature({
   eventStreams: {
     "/brokens": defineEventStream({
       prefix: "broken",
+      parameters: [{ name: "of", in: "query", schema: {} }],
       getChannels: ({ principal }) => [makeChannelName("broken", principal.tenantId, id)],
       getSnapshot: async ({ query }) => ({
         events: [query["of"] === "created" ? ({ type: "broken.created", data: {} } as never) : wrongEvent],
@@ -245,6 +246,10 @@ const wrong: readonly (readonly [call: () => unknown, named: RegExp])[] = [
   [
     () => defineEventStream({ prefix: "a", getChannel: () => [] } as never),
     /getChannel: .* did you mean "getChannels"/,
+  ],
+  [
+    () => defineEventStream({ prefix: "a", getChannels: () => [], isFor: () => true }),
+    /"a": isFor reads no query without parameters/,
   ],
   ...[
     new Hono<Allowed>().get("/x", (c) => c.text("secret")),

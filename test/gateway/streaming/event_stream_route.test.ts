@@ -15,8 +15,12 @@ const ownChannel = ({ principal, params }: ChannelsRequest) => [
   makeChannelName("thing", principal.tenantId, params.id),
 ];
 
-function createApp(getChannels: Parameters<typeof defineEventStream>[0]["getChannels"] = ownChannel) {
-  return createRouteApp(database, defineEventStream({ prefix: "thing", getChannels }));
+function createApp(
+  getChannels: Parameters<typeof defineEventStream>[0]["getChannels"] = ownChannel,
+  bounds?: Parameters<typeof createRouteApp>[2],
+) {
+  const parameters = ["a", "b", "since"].map((name) => ({ name, in: "query" as const, schema: { type: "string" } }));
+  return createRouteApp(database, defineEventStream({ prefix: "thing", parameters, getChannels }), bounds);
 }
 
 /** Leaves a stream that was opened: a drain waits for one that nobody reads. */
@@ -62,7 +66,7 @@ test("a channel of another feature is the feature's bug: 500", async () => {
 test("a stream token opens its stream in any order of the query, and no wider one, ended or not", async () => {
   await using app = createApp();
   const narrower = { ...ada, onlyStream: await streamDigest(`/api/v1/things${path}?a=1&b=1&b=2`) };
-  for (const sameStream of ["?b=2&access_token=x&a=1&b=1", "?b=1&a=1&b=2"]) {
+  for (const sameStream of ["?b=2&access_token=x&a=1&b=1", "?b=1&a=1&b=2&unknown=1"]) {
     expect(await statusOf(app.get(`${path}${sameStream}`, narrower))).toBe(200);
   }
   expect((await app.get(`${path}?b=1&a=1`, narrower)).status).toBe(403);
@@ -74,8 +78,22 @@ test("a stream token opens its stream in any order of the query, and no wider on
 test("getChannels sees the path's and the query's parameters, but no token", async () => {
   const getChannels = vi.fn(ownChannel);
   await using app = createApp(getChannels);
-  await statusOf(app.get(`${path}?access_token=secret&since=1&since=2&snapshot=1`, ada));
+  await statusOf(app.get(`${path}?access_token=secret&since=1&since=2&snapshot=1&unknown=1`, ada));
   expect(getChannels.mock.calls[0]?.[0]).toMatchObject({ principal: ada, params: { id: resourceId } });
   expect(getChannels.mock.calls[0]?.[0].query).toEqual({ since: "1" });
   expect(getChannels.mock.calls[0]?.[0].queryAll("since")).toEqual(["1", "2"]);
+});
+
+test("streams that differ in nothing that is read are rechecked once, and a hundred in one transaction", async () => {
+  const getChannels = vi.fn(ownChannel);
+  await using app = createApp(getChannels, { recheckSeconds: 1 });
+  const queries = ["", "?unknown=1", "?unknown=2", ...Array.from({ length: 100 }, (_, n) => `?since=${n}`)];
+  const bodies = await Promise.all(queries.map(async (query) => (await app.get(path + query, ada)).body));
+  getChannels.mockClear();
+  await vi.waitFor(() => expect(getChannels.mock.calls.length).toBeGreaterThan(100), 5000);
+  const requests = getChannels.mock.calls.slice(0, 101).map(([request]) => request);
+  expect(new Set(requests.map(({ query }) => query["since"])).size).toBe(101);
+  expect(new Set(requests.map(({ db }) => db)).size).toBe(2);
+  await Promise.all(bodies.map((body) => body?.cancel()));
+  expect((await app.get(`${path}?since=${"x".repeat(8192)}`, ada)).status).toBe(400);
 });
