@@ -124,6 +124,7 @@ function countRequest({ limits, addressOf, onClosed }: Dependencies): Middleware
       // On Workers no request may wait for another one.
       if (onClosed !== null) await limits.begin(account.holder);
       await next();
+      if (c.error instanceof AppError && c.error.loginProblem !== null) account.refused();
     } finally {
       account.answered();
       if (onClosed === null) account.close();

@@ -1,5 +1,6 @@
 import type { Database } from "../drizzle/database.ts";
 import { AppError } from "../shared/app_error.ts";
+import type { Principal } from "./auth/principal.ts";
 import { afterReading, Turns } from "./turns.ts";
 
 export interface LimitOptions {
@@ -43,7 +44,7 @@ export class Limits {
   readonly unreadBytes: Limit;
   /** Requests of members and keys, until their responses are closed. */
   readonly requests: Limit;
-  /** Requests of whom they seem to be from, until that is known. */
+  /** Requests of whom they seem to be from, until it is known that these are of the tenant. */
   readonly arrivals: Limit;
   readonly bodyBytes: Limit;
   /** Undefined: one tenant may have all of them. */
@@ -66,7 +67,7 @@ export class Limits {
     this.arrivals = new Limit(
       2 * maxRequests,
       partOf(maxRequests),
-      "requests that are not authenticated yet",
+      "requests that are not authorized yet",
       "caller",
     );
     this.bodyBytes = shared(bytes, "bytes of bodies");
@@ -106,6 +107,10 @@ export class Limits {
     if (credential === "") return;
     if (this.#tenants.size >= maxCredentials) this.#tenants.clear();
     this.#tenants.set(credential, tenantId);
+  }
+
+  forget(credential: string): void {
+    this.#tenants.delete(credential);
   }
 
   /** The database, with a few transactions of each tenant at a time. */
@@ -194,11 +199,26 @@ export class RequestAccount {
     this.#take(limits.arrivals, 1);
   }
 
+  /** The caller is known, and not yet that it is still of the tenant: it counts on nobody else. False: its credential was valid here. */
+  isNew({ tenantId, id }: Pick<Principal, "tenantId" | "id">): boolean {
+    if (this.holder === tenantId) return false;
+    this.#give(this.#limits.arrivals);
+    this.holder = `${tenantId} ${id}`;
+    this.#take(this.#limits.arrivals, 1);
+    return true;
+  }
+
+  /** Its authority in the tenant holds. */
   belongsTo(tenantId: string): void {
     this.holder = tenantId;
     this.#take(this.#limits.requests, 1);
     this.#give(this.#limits.arrivals);
     this.#limits.remember(this.#credential, tenantId);
+  }
+
+  /** Its next requests do not count on the tenant whose credential it was. */
+  refused(): void {
+    this.#limits.forget(this.#credential);
   }
 
   /** Bytes of the request's body that are in memory, or will be; until it is answered. */

@@ -29,7 +29,7 @@ export const allow: Allow = (permission) => allowBy(permission, true);
 
 /**
  * As `allow`, for a handler that changes nothing: its first transaction is the check, and where it makes none, its answer waits for
- * one. So reading waits once for the database.
+ * one. So reading waits once for the database, but for the first time with a credential.
  */
 export const allowReader: Allow = (permission) => allowBy(permission, false);
 
@@ -48,9 +48,10 @@ function allowBy(permission: Permission, isCheckedFirst: boolean): MiddlewareHan
         return (query as Access["read"])(work);
       });
     }
+    const account = accountOf(c.req.raw);
     // A token says nothing about its subject's role, and a key may have been revoked since it was found.
-    if (isCheckedFirst) await requireAuthority(database, principal);
-    accountOf(c.req.raw).belongsTo(principal.tenantId);
+    if (account.isNew(principal) || isCheckedFirst) await requireAuthority(database, principal);
+    account.belongsTo(principal.tenantId);
     await next();
     // Also a refusal says nothing to a caller without the authority.
     if (!isChecked) await requireAuthority(database, principal);

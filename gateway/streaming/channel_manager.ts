@@ -17,6 +17,7 @@ import type { Principal } from "../auth/principal.ts";
 import { streamDigest } from "../auth/stream_tokens.ts";
 import type { EventStreams } from "../features/features.ts";
 import { isUnexpected } from "../http/problem.ts";
+import { accountOf } from "../limits.ts";
 import { silentLog, type Log } from "../observability/log.ts";
 import { encodeChunk } from "./encoded_chunk.ts";
 import { FeatureError, mapResult, unexpectedResult, type ChannelsRequest } from "./event_stream_definition.ts";
@@ -55,6 +56,7 @@ export class ChannelManager implements StreamOpener {
 
   async open({ stream, principal, hasSnapshot, request, platform }: RequestedOpening): Promise<Response> {
     const { channels, hasEnded } = await findChannels(stream, principal, this.#database);
+    accountOf(request).belongsTo(principal.tenantId);
     if (hasEnded) return new Response(null, { status: 204, headers: { "cache-control": "no-store" } });
     const readsSnapshot = hasSnapshot && stream.definition.getSnapshot !== undefined;
     return this.streams.open({

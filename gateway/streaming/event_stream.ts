@@ -43,7 +43,7 @@ export function eventStreamRoute(definition: EventStream): Hono<EventStreamEnvir
     const principal = await authenticator.authenticateStream(c.req.raw);
     c.set("principal", principal);
     const account = accountOf(c.req.raw);
-    account.belongsTo(principal.tenantId);
+    account.isNew(principal);
     const hasSnapshot = isSnapshotRequested(url);
     const response = await streams.open({ stream, principal, hasSnapshot, request: c.req.raw, platform: c.env });
     account.close();

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { connect, type Socket } from "node:net";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { RequestAccount } from "../../gateway/limits.ts";
 import { aReport, reportUpload } from "../support/report_builders.ts";
 import { watchDatabase } from "../support/watched_database.ts";
 import { createScan, openTestDatabase, openTestGateway, type TestGateway } from "../support/test_gateway.ts";
@@ -95,6 +96,16 @@ test.each([
   expect((await gateway.request(others, { as: victim(), method: "HEAD" })).status).toBe(200);
   for (const socket of sockets) socket.destroy();
   await expect.poll(async () => (await gateway.request(path, { as: attacker(), method: "HEAD" })).status).toBe(200);
+});
+
+test("a removed member takes no place of the tenant's", async () => {
+  const { id } = await createScan(gateway, gateway.acme);
+  const as = `Bearer ${await gateway.sign({ tenant_id: gateway.acme.id, sub: "eve" })}`;
+  const paths = ["/api/v1/scans", "/api/v1/organizations", "/api/v1/event-stream", `/api/v1/scans/${id}/event-stream`];
+  const belongsTo = vi.spyOn(RequestAccount.prototype, "belongsTo");
+  onTestFinished(() => belongsTo.mockRestore());
+  for (const path of paths) expect((await gateway.request(path, { as })).status).toBe(403);
+  expect(belongsTo).not.toHaveBeenCalled();
 });
 
 test("guesses of keys take turns as one address, the streams' as well", async () => {

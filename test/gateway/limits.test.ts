@@ -50,6 +50,20 @@ test("requests that are not authenticated count for their address", () => {
   expect(open("192.0.2.3").holder).toBe("192.0.2.3");
 });
 
+test("a caller who is not known to be of the tenant, or is not any more, takes nothing of it", () => {
+  const limits = new Limits(ofStreams);
+  const open = () =>
+    limits.open(new Request("http://gateway/", { headers: { authorization: "Bearer eve's" } }), "192.0.2.1");
+  const arrive = () => open().isNew({ tenantId: "tenant", id: "eve" });
+  for (let n = 0; n < 512; n += 1) expect(arrive()).toBe(true);
+  expect(arrive).toThrow("The caller's limit of 512");
+  open().belongsTo("tenant");
+  expect(arrive()).toBe(false);
+  open().refused();
+  expect(open().holder).toBe("192.0.2.1");
+  expect(begin(limits, "tenant").accounts).toHaveLength(511);
+});
+
 test("a few requests begin in a turn of the event loop, and one behind hundreds of others in the next", async () => {
   const limits = new Limits(ofStreams);
   const begun: string[] = [];
