@@ -6,7 +6,7 @@ import { requestId } from "hono/request-id";
 import { AppError } from "../shared/app_error.ts";
 import { anyone, requireDeclared } from "./http/allow.ts";
 import type { Dependencies } from "./http/dependencies.ts";
-import { eventStreamsOf, type EventStreams, type Feature } from "./features/features.ts";
+import { eventStreamsOf, requireOwnPrefixes, type EventStreams, type Feature } from "./features/features.ts";
 import { isUnexpected, methodRefused, problemResponse } from "./http/problem.ts";
 import { publishRoute } from "./http/publish_route.ts";
 import { requestLog, routeOf, type RequestVariables } from "./http/request_log.ts";
@@ -139,14 +139,6 @@ const platformTags = [
   { name: "streams", description: "Live event streams" },
   { name: "publishing", description: "Publishing with an API key, without access to the broker" },
 ];
-
-/** A follower of one feature would otherwise read the events of another. */
-function requireOwnPrefixes(features: readonly Feature[]): void {
-  const prefixes = features.map(({ prefix }) => prefix);
-  const shared = prefixes.find((prefix, index) => prefixes.indexOf(prefix) !== index);
-  if (shared === undefined) return;
-  throw new TypeError(`Cannot mount the features: two of them have the channel prefix ${JSON.stringify(shared)}`);
-}
 
 /** The first stream of a path answers, unless it is for some queries only. */
 function requireOwnPaths(eventStreams: EventStreams): void {

@@ -64,12 +64,7 @@ export class Limits {
     this.unreadBytes = shared(bytes, "bytes that clients have not read");
     this.requests = shared(maxRequests, "requests at the same time");
     // Twice as many: a tenant has a part with its credential, and its address another without.
-    this.arrivals = new Limit(
-      2 * maxRequests,
-      partOf(maxRequests),
-      "requests that are not authorized yet",
-      "caller",
-    );
+    this.arrivals = new Limit(2 * maxRequests, partOf(maxRequests), "requests that are not authorized yet", "caller");
     this.bodyBytes = shared(bytes, "bytes of bodies");
     if (options.tenantPercent !== 100) this.deliveries = new DeliveryRate(partOf(maxDeliveriesPerSecond));
     const transactions = maxConnections - maxLookups;

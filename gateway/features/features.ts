@@ -114,6 +114,14 @@ export function defineFeature<Events = undefined>(definition: FeatureDefinition<
   };
 }
 
+/** A follower of one feature would otherwise read the events of another. */
+export function requireOwnPrefixes(features: readonly Pick<Feature, "prefix">[]): void {
+  const prefixes = features.map(({ prefix }) => prefix);
+  const shared = prefixes.find((prefix, index) => prefixes.indexOf(prefix) !== index);
+  if (shared === undefined) return;
+  throw new TypeError(`Cannot mount the features: two of them have the channel prefix ${JSON.stringify(shared)}`);
+}
+
 /** Event streams by where they are mounted, below `/api/v1`; the first that a request fits is the one. */
 export type EventStreams = readonly (readonly [mount: string, EventStream])[];
 

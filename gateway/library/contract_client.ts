@@ -106,7 +106,8 @@ export async function openStream(
   async function read(until: () => boolean, wanted: string): Promise<boolean> {
     const deadlineMs = Date.now() + maxWaitMs;
     while (!until()) {
-      const late = () => new assert.AssertionError({ message: `Nothing came: ${wanted} in ${JSON.stringify(tail())}` });
+      const late = () =>
+        new assert.AssertionError({ message: `Nothing came on ${path}: ${wanted} in ${JSON.stringify(tail())}` });
       const chunk = await withTimeout(reader.read(), deadlineMs - Date.now(), late);
       if (chunk.done) return true;
       text += decoder.decode(chunk.value, { stream: true });

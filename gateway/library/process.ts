@@ -1,5 +1,6 @@
+import * as v from "valibot";
 import { UsageError } from "../../shared/usage_error.ts";
-import { checkOptions, optionalNumber, optionalText } from "../check_options.ts";
+import { checkOptions, optionalText, wholeNumber } from "../check_options.ts";
 import { createGateway as createProcessGateway, type ProcessGateway } from "../create_gateway.ts";
 import type { Feature } from "../features/features.ts";
 import { adapter, featureList, gatewayEntries } from "../gateway_entries.ts";
@@ -33,7 +34,8 @@ export interface ServedGateway {
 }
 
 export async function serveOn(http: HttpRuntime, gateway: Gateway, options: PortOptions): Promise<ServedGateway> {
-  checkOptions("serve", { host: optionalText, port: optionalNumber }, options);
+  const somePort = v.pipe(wholeNumber, v.maxValue(65_535, "expected a port from 0 to 65535"));
+  checkOptions("serve", { host: optionalText, port: v.optional(somePort) }, options);
   const { host = "127.0.0.1", port = 8787 } = options;
   if (!(gateway instanceof Object && "serve" in gateway)) {
     throw new TypeError("Cannot serve the gateway: expected what createGateway resolves with");

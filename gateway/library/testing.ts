@@ -2,7 +2,7 @@ import { openPgliteDatabase } from "../../drizzle/databases/pglite.ts";
 import { read, write, type TenantDatabase } from "../../drizzle/transactions.ts";
 import type { Principal } from "../auth/principal.ts";
 import { checkOptions } from "../check_options.ts";
-import type { Feature } from "../features/features.ts";
+import { requireOwnPrefixes, type Feature } from "../features/features.ts";
 import { featureList } from "../gateway_entries.ts";
 import type { DatabaseAdapter } from "../gateway_options.ts";
 import { executeAdmin, type AdminOperation } from "../operator/operations.ts";
@@ -45,6 +45,7 @@ export interface TestDatabaseOptions {
 export async function openTestDatabase(options: TestDatabaseOptions): Promise<TestDatabase> {
   checkOptions("openTestDatabase", { features: featureList }, options);
   const { features } = options;
+  requireOwnPrefixes(features);
   const database = await openPgliteDatabase(null, features);
   const run = (operation: AdminOperation, args: Readonly<Record<string, unknown>>) =>
     executeAdmin({ database }, operation, args) as Promise<{ readonly id: string; readonly api_key: string }>;

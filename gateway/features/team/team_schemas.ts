@@ -1,6 +1,7 @@
 import * as v from "valibot";
-import { described, instant, strictObject, text, time, type Output } from "../../../shared/schemas/primitives.ts";
+import { described, instant, strictObject, time, type Output } from "../../../shared/schemas/primitives.ts";
 import { actorKindSchema, roleSchema, scopeSchema, type Role, type Scope } from "../../../shared/schemas/team.ts";
+import { isLine } from "../../../shared/text.ts";
 
 /** The bodies that tenants, members and API keys are made and changed with, and the audit trail. */
 
@@ -8,29 +9,26 @@ import { actorKindSchema, roleSchema, scopeSchema, type Role, type Scope } from 
 export const defaultRole: Role = "operator";
 export const defaultScopes: readonly Scope[] = ["read", "publish"];
 
-const nameMessage = "expected a name that is not blank, without control characters";
-
-/** The name that people give it. */
-export const tenantNameSchema = strictObject({
-  name: v.pipe(
-    text(1, 200),
-    // Control characters would also forge lines of a terminal.
-    v.regex(/^(?=[^\u0000-\u001f\u007f]*$) *[^ ]/, nameMessage),
-  ),
-});
-
-/** Control characters would forge lines of a terminal and of a log. */
+/** Control characters would forge lines of a terminal and of a log, and marks of direction other names. */
 /* @__NO_SIDE_EFFECTS__ */
 export function line(maxLength: number) {
-  const message = `expected text of 1 to ${maxLength} characters, without control characters`;
+  const message = `expected text of 1 to ${maxLength} characters, without control characters and marks of direction`;
   return v.pipe(
     v.string(message),
     v.minLength(1, message),
     v.maxLength(maxLength, message),
-    v.regex(/^[^\u0000-\u001f\u007f]*$/, message),
-    v.check((value) => value.isWellFormed(), message),
+    v.check((value) => isLine(value, maxLength), message),
+    v.metadata({ pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028-\\u202e\\u2066-\\u2069]*$" }),
   );
 }
+
+/** The name that people give it. */
+export const tenantNameSchema = strictObject({
+  name: v.pipe(
+    line(200),
+    v.check((name) => name.trim() !== "", "expected a name that is not blank"),
+  ),
+});
 
 /** The `sub` claim of a member's tokens. As a segment of a path, every client takes dots alone off the address. */
 export const subSchema = v.pipe(line(255), v.regex(/^(?!\.{1,2}$)/, "expected a subject that is not dots alone"));

@@ -221,6 +221,11 @@ const wrong: readonly (readonly [call: () => unknown, named: RegExp])[] = [
     async () => serve(await createGateway(whole), { prt: 1 } as never),
     /Cannot call serve: prt: .* did you mean "port"/,
   ],
+  [
+    async () => serve(await createGateway(whole), { port: 70_000 }),
+    /Cannot call serve: port: expected a port from 0 to 65535/,
+  ],
+  [() => openTestDatabase({ features: [healthy, healthy] }), /two of them have the channel prefix "healthy"/],
   [() => createGateway({ ...whole, bounds: { maxStreams: 0 } }), /bounds\.maxStreams: expected a number above 0/],
   [() => postgres({} as never), /Cannot call postgres: url: is required/],
   [() => postgres({ url: "mysql://a:b@127.0.0.1/x" }), /url: expected postgres:\/\/user:password@host\/database$/],
