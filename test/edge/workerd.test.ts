@@ -9,14 +9,15 @@ afterAll(() => worker.close());
 
 describeGateway("the gateway on workerd", workersContract, () => worker);
 
-test("streams of a tenant are authorized over one kept connection, and nothing compresses them", async () => {
+test("streams of a tenant are authorized over kept connections, and nothing compresses them", async () => {
   const tenant = await worker.backends.createTenant("Initech");
   const scan = await createScan(worker, tenant);
   const before = worker.backends.neon.tunnels();
   const open = () => openStream(worker, scan.event_stream, `Bearer ${tenant.token}`);
-  for (let n = 0; n < 3; n += 1) (await open()).leave();
+  for (let n = 0; n < 11; n += 1) (await open()).leave();
   const stream = await open();
-  expect(worker.backends.neon.tunnels() - before).toBe(1);
+  // A recheck takes another one while a stream opens: the pool keeps four. Not kept, they were a dozen.
+  expect(worker.backends.neon.tunnels() - before).toBeLessThanOrEqual(4);
   // Else Cloudflare's edge may, and then holds events back.
   expect(stream.response.headers.get("content-encoding")).toBe("identity");
   stream.leave();
