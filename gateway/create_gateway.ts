@@ -69,12 +69,18 @@ export async function createGateway(options: GatewayOptions & ProductOptions) {
 }
 
 /** How to close each thing that was opened. */
-type Opened = (() => Promise<void> | void)[];
+type Opened = (() => unknown)[];
 
-/** Closes everything once, also when one of them fails; rejects with the first failure. */
+/** Closes everything once, the last first: tasks need the broker and the database. Also when one fails, and rejects as that does. */
 async function closeAll(opened: Opened): Promise<void> {
-  const closed = await Promise.allSettled(opened.splice(0).map(async (close) => close()));
-  for (const outcome of closed) if (outcome.status === "rejected") throw outcome.reason;
+  const left = opened.splice(0);
+  const close = left.pop();
+  if (close === undefined) return;
+  try {
+    await close();
+  } finally {
+    await closeAll(left);
+  }
 }
 
 async function open(options: GatewayOptions & ProductOptions, opened: Opened) {

@@ -7,6 +7,7 @@ import type { Database } from "../../drizzle/database.ts";
 import type { Due, FeatureTables } from "../../drizzle/feature_tables.ts";
 import { pause } from "../../shared/abortable.ts";
 import type { Publisher } from "../../shared/send_event.ts";
+import { withTimeout } from "../../shared/with_timeout.ts";
 import { checkOptions, optionalFunction, somePath, someText } from "../check_options.ts";
 import type { Allowed } from "../http/allow.ts";
 import type { Log } from "../observability/log.ts";
@@ -134,10 +135,14 @@ type Working = Pick<Feature, "tasks">;
 /** The most steps of one run; the next run continues. All tasks together stay below the subrequests of one Worker invocation. */
 const maxSteps = 50;
 
-/** Does what is due. Never rejects. */
-async function runTask({ due, afterSeconds = 0, run }: Task, dependencies: FeatureDependencies): Promise<void> {
+/** Does what is due, until it is stopped. Never rejects. */
+async function runTask(
+  { due, afterSeconds = 0, run }: Task,
+  dependencies: FeatureDependencies,
+  stopping?: AbortSignal,
+): Promise<void> {
   try {
-    for (let step = 0; step < maxSteps; step += 1) {
+    for (let step = 0; step < maxSteps && stopping?.aborted !== true; step += 1) {
       const tenantId = await findDueTenant(dependencies.database, due, afterSeconds);
       if (tenantId === null || !(await run(tenantId, dependencies))) return;
     }
@@ -151,16 +156,22 @@ export async function runTasks(features: readonly Working[], dependencies: Featu
   await Promise.all(tasksOf(features).map((task) => runTask(task, dependencies)));
 }
 
-/** Does each task again and again, never two runs of it at once; returns how to stop. */
-export function repeatTasks(features: readonly Working[], dependencies: FeatureDependencies): () => void {
+/** As long as a transaction may take. */
+const lastStepMs = 5000;
+
+/** Does each task again and again, never two runs of it at once; returns how to stop, after the step in which each is. */
+export function repeatTasks(features: readonly Working[], dependencies: FeatureDependencies): () => Promise<unknown> {
   const stopping = new AbortController();
-  for (const task of tasksOf(features)) void repeat(task);
-  return () => stopping.abort();
+  const repeated = Promise.all(tasksOf(features).map(repeat));
+  return () => {
+    stopping.abort();
+    return withTimeout(repeated, lastStepMs).catch(() => undefined);
+  };
 
   async function repeat(task: Task): Promise<void> {
     await pause(task.firstAfterMs, [stopping.signal]);
     while (!stopping.signal.aborted) {
-      await runTask(task, dependencies);
+      await runTask(task, dependencies, stopping.signal);
       await pause(task.everyMs, [stopping.signal]);
     }
   }

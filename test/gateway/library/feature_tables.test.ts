@@ -1,10 +1,12 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { generateDrizzleJson, generateMigration } from "drizzle-kit/api";
 import { and, isNull, lte, sql } from "drizzle-orm";
 import { index, pgTable, text, timestamp, uuid } from "drizzle-orm/pg-core";
 import { expect, test } from "vitest";
+import type { Task } from "../../../gateway/features/features.ts";
 import { createGateway, defineFeature, migrate, tenantPolicy, write } from "../../../gateway/library/gateway.ts";
 import { memory } from "../../../gateway/library/memory.ts";
 import { postgres } from "../../../gateway/library/postgres.ts";
@@ -42,25 +44,20 @@ test("a task of anybody's feature finds, as the application's role, each tenant 
   await using folder = await temporaryFolder();
   const statements = await generateMigration(generateDrizzleJson({}), generateDrizzleJson({ drafts }));
   const visited: string[] = [];
-  const feature = defineFeature({
-    prefix: "draft",
-    tables: [drafts],
-    migrations: await writeMigration(folder.path, ...statements),
-    tasks: [
-      {
-        due: "drafts_due",
-        afterSeconds: 60,
-        firstAfterMs: 3_600_000,
-        everyMs: 3_600_000,
-        async run(tenantId, { database }) {
-          visited.push(tenantId);
-          const isDue = and(isNull(drafts.keptBy), lte(drafts.expiresAt, sql`now() - interval '60 seconds'`));
-          await write(database, { tenantId }, (db) => db.delete(drafts).where(isDue));
-          return true;
-        },
-      },
-    ],
-  });
+  const task: Task = {
+    due: "drafts_due",
+    afterSeconds: 60,
+    firstAfterMs: 3_600_000,
+    everyMs: 3_600_000,
+    async run(tenantId, { database }) {
+      visited.push(tenantId);
+      const isDue = and(isNull(drafts.keptBy), lte(drafts.expiresAt, sql`now() - interval '60 seconds'`));
+      await write(database, { tenantId }, (db) => db.delete(drafts).where(isDue));
+      return true;
+    },
+  };
+  const migrations = await writeMigration(folder.path, ...statements);
+  const feature = defineFeature({ prefix: "draft", tables: [drafts], migrations, tasks: [task] });
   const features = [feature];
   await migrate({ database: postgres({ url: empty.ownerUrl }), features });
   const streamTokenSecret = "x".repeat(32);
@@ -86,8 +83,21 @@ test("a task of anybody's feature finds, as the application's role, each tenant 
     db.execute(sql`select scanstream.find_due_tenant('drafts_by_time', 0)`),
   );
   await expect(asked).rejects.toMatchObject({ sqlState: "42704" });
-  await database.close();
   await gateway.close();
+  // A step that runs is done before what it needs is closed.
+  await store(second, 9000);
+  const begun = Promise.withResolvers<void>();
+  const slow: Task["run"] = async (...step) => {
+    begun.resolve();
+    await setTimeout(300);
+    return task.run(...step);
+  };
+  const leaving = { ...feature, tasks: [{ ...task, firstAfterMs: 0, run: slow }] };
+  const other = await createGateway({ ...opened, features: [leaving] });
+  await begun.promise;
+  await other.close();
+  expect(await left(second)).toBe(0);
+  await database.close();
   await empty.drop();
 });
 
