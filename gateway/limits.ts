@@ -96,16 +96,12 @@ export class Limits {
     this.#transactions.limitToOne(holder, bytes > largeAnswerBytes);
   }
 
-  /** Requests with the credential are the tenant's from their arrival. It authorizes nobody. */
-  remember(credential: string, tenantId: string): void {
+  /** Requests with the credential are the tenant's from their arrival, or nobody's any more. It authorizes nobody. */
+  remember(credential: string, tenantId: string | null): void {
     // Browsers give a stream's token in its address: a request without the header is nobody's.
-    if (credential === "") return;
+    if (credential === "" || tenantId === null) return void this.#tenants.delete(credential);
     if (this.#tenants.size >= maxCredentials) this.#tenants.clear();
     this.#tenants.set(credential, tenantId);
-  }
-
-  forget(credential: string): void {
-    this.#tenants.delete(credential);
   }
 
   /** The database, with a few transactions of each tenant at a time. */
@@ -213,7 +209,7 @@ export class RequestAccount {
 
   /** Its next requests do not count on the tenant whose credential it was. */
   refused(): void {
-    this.#limits.forget(this.#credential);
+    this.#limits.remember(this.#credential, null);
   }
 
   /** Bytes of the request's body that are in memory, or will be; until it is answered. */

@@ -11,7 +11,7 @@ export interface Principal {
   readonly id: string;
   /** When the authority ends by itself (the JWT's `exp`, the API key's `expires_at`), in milliseconds since the epoch; null: it does not. */
   readonly expiresAtMs: number | null;
-  /** Set for a stream token: the `streamDigest` of the only stream it opens. */
+  /** Set for a stream token: the SHA-256 of the name of the only stream it opens. */
   readonly onlyStream: string | null;
 }
 

@@ -29,7 +29,8 @@ export function createStreamTokens(secret: string, nowMs: () => number) {
       return new SignJWT({
         kind: principal.kind,
         tenant_id: principal.tenantId,
-        stream_digest: await streamDigest(streamName),
+        // The name may be long, and a token is part of a URL.
+        stream_digest: await sha256Hex(streamName),
         authority_expires_at_ms: principal.expiresAtMs,
       })
         .setProtectedHeader({ alg: "HS256", typ: type })
@@ -61,11 +62,6 @@ export function createStreamTokens(secret: string, nowMs: () => number) {
       }
     },
   };
-}
-
-/** Digests the stream's name, which may be long: a token is part of a URL. */
-export async function streamDigest(streamName: string): Promise<string> {
-  return sha256Hex(streamName);
 }
 
 /** True when the token's header claims a stream token. It only chooses the verifier, which rejects a false claim. */

@@ -142,7 +142,8 @@ async function runTask(
   stopping?: AbortSignal,
 ): Promise<void> {
   try {
-    for (let step = 0; step < maxSteps && stopping?.aborted !== true; step += 1) {
+    for (let step = 0; step < maxSteps; step += 1) {
+      if (stopping?.aborted === true) return;
       const tenantId = await findDueTenant(dependencies.database, due, afterSeconds);
       if (tenantId === null || !(await run(tenantId, dependencies))) return;
     }

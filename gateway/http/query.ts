@@ -5,7 +5,8 @@ import { base64url } from "jose";
 import * as v from "valibot";
 import { AppError } from "../../shared/app_error.ts";
 import { isUuid } from "../../shared/channel_name.ts";
-import { instant, text } from "../../shared/schemas/primitives.ts";
+import { requireCheckName } from "../../shared/rule_names.ts";
+import { described, instant, text } from "../../shared/schemas/primitives.ts";
 import type { Parameter } from "../description/operation.ts";
 
 /** The parameters of a route's query, each with the schema of its text. Its message says what is expected. */
@@ -35,10 +36,18 @@ function readParameter(c: Context, name: string, schema: v.GenericSchema<string,
   throw new AppError("malformed", `The query's ${name} is not valid: ${expected}`);
 }
 
-/** Makes a parameter that a column is compared with. */
+/** The name of the check that a query's parameter names. */
 /* @__NO_SIDE_EFFECTS__ */
-export function textParameter(maxLength: number, description: string) {
-  return v.pipe(text(1, maxLength), v.description(description));
+export function checkParameter(description: string) {
+  return v.pipe(
+    described(text(1, 200), description),
+    v.rawTransform(({ dataset, addIssue, NEVER }) => {
+      const named = requireCheckName(dataset.value);
+      if ("check" in named) return named.check;
+      addIssue({ message: named.problem });
+      return NEVER;
+    }),
+  );
 }
 
 /* @__NO_SIDE_EFFECTS__ */

@@ -16,11 +16,7 @@ const pathMessage = "expected the path of an event stream, like /api/v1/event-st
 const streamTokenRequestSchema = v.pipe(
   strictObject({
     event_stream: v.exactOptional(
-      v.pipe(
-        v.string(pathMessage),
-        v.maxLength(8192, pathMessage),
-        v.description("Path and query of any event stream of this gateway"),
-      ),
+      described(v.string(pathMessage), "Path and query of any event stream of this gateway"),
     ),
     scan_id: v.exactOptional(described(uuid("expected the UUID of a scan"), "In place of a scan's path")),
   }),

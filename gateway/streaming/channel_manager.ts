@@ -14,7 +14,7 @@ import { withTimeout } from "../../shared/with_timeout.ts";
 import { encodeEvent } from "../../shared/event.ts";
 import { encodeComment, encodeEventFrame } from "./event_stream_encoding.ts";
 import type { Principal } from "../auth/principal.ts";
-import { streamDigest } from "../auth/stream_tokens.ts";
+import { sha256Hex } from "../auth/sha256.ts";
 import type { EventStreams } from "../features/features.ts";
 import { isUnexpected } from "../http/problem.ts";
 import { accountOf } from "../limits.ts";
@@ -88,7 +88,7 @@ export async function findChannels(
   if (name.length > maxNameLength) {
     throw new AppError("malformed", `The query of an event stream has over ${maxNameLength} characters`);
   }
-  if (principal.onlyStream !== null && principal.onlyStream !== (await streamDigest(name))) {
+  if (principal.onlyStream !== null && principal.onlyStream !== (await sha256Hex(name))) {
     throw new PermissionDenied("This stream token is for another event stream");
   }
   if (!Object.values(params).every((value) => isUuid(lowerCaseUuids(value)))) {

@@ -44,7 +44,7 @@ const heartbeatChunk = encodeChunk(encodeComment("heartbeat"));
  */
 export class OpenStream implements HubMember, SinkOwner {
   readonly principal: Principal;
-  /** Path and query, as in `StreamRequest`. */
+  /** As in `RequestedStream`. */
   readonly name: string;
   /** When the last check of its authority began: before it was opened, or a recheck. */
   checkedMs: number;

@@ -101,27 +101,24 @@ export class TenantStreams {
 
   /** One subject after the other, so that a tenant with thousands of them takes one connection of the pool. Never rejects. */
   async #reopenAll(bySubject: readonly (readonly OpenStream[])[]): Promise<void> {
-    if (this.#isReopening) return;
-    this.#isReopening = true;
-    for (const streams of bySubject) await this.#reopen(streams);
-    this.#isReopening = false;
-  }
-
-  /** Never rejects. */
-  async #reopen(streams: readonly OpenStream[]): Promise<void> {
     const { recheckChannels, onStored, count, now } = this.#options;
-    const principal = streams[0]?.principal;
-    if (recheckChannels === undefined || principal === undefined) return;
-    try {
-      const found = await recheckChannels(principal, [...new Set(streams.map(({ name }) => name))], onStored);
-      for (const stream of streams) {
-        const state = found.get(stream.name);
-        if (state === "denied") stream.close("revoked");
-        else if (state === "ended") stream.endBy(now() + endGraceMs, "ended");
+    if (recheckChannels === undefined || this.#isReopening) return;
+    this.#isReopening = true;
+    for (const streams of bySubject) {
+      const [first] = streams;
+      if (first === undefined) continue;
+      try {
+        const found = await recheckChannels(first.principal, [...new Set(streams.map(({ name }) => name))], onStored);
+        for (const stream of streams) {
+          const state = found.get(stream.name);
+          if (state === "denied") stream.close("revoked");
+          else if (state === "ended") stream.endBy(now() + endGraceMs, "ended");
+        }
+      } catch {
+        count("authority_rechecks_failed", null);
       }
-    } catch {
-      count("authority_rechecks_failed", null);
     }
+    this.#isReopening = false;
   }
 
   #closeUnconfirmed(): void {

@@ -10,8 +10,7 @@ import { endOfExpiry, toExpires } from "../../../shared/decisions/expiry.ts";
 import { decisionSchema, type Decision, type NewDecision } from "../../../shared/schemas/decision.ts";
 import { originOf } from "../../../shared/schemas/web_address.ts";
 import type { Principal } from "../../auth/principal.ts";
-import { choiceParameter, newestFirst, type PageRequest, type QueryValues } from "../../http/query.ts";
-import { checkParameter } from "../check_parameter.ts";
+import { checkParameter, choiceParameter, newestFirst, type PageRequest, type QueryValues } from "../../http/query.ts";
 import type { ScanRow } from "../runs/run.ts";
 import { toFields } from "../stored_rows.ts";
 

@@ -9,9 +9,16 @@ import {
   type OrganizationHistory,
 } from "../../../shared/schemas/organization.ts";
 import { component, json } from "../../description/operation.ts";
-import { choiceParameter, isText, listOf, ofResource, timeParameter, toCursor } from "../../http/query.ts";
+import {
+  checkParameter,
+  choiceParameter,
+  isText,
+  listOf,
+  ofResource,
+  timeParameter,
+  toCursor,
+} from "../../http/query.ts";
 import type { Resource } from "../../http/resource.ts";
-import { checkParameter } from "../check_parameter.ts";
 import { selectObservations } from "./organization_store.ts";
 
 const historyQuery = {

@@ -7,13 +7,13 @@ import { toMovedFinding } from "../../../shared/finding_updated.ts";
 import { toCheckName } from "../../../shared/rule_names.ts";
 import { changeSchema, type Change } from "../../../shared/schemas/change.ts";
 import { monitorEventSchemas, type FindingUpdated } from "../../../shared/schemas/monitor.ts";
+import { described, text } from "../../../shared/schemas/primitives.ts";
 import { parseBody } from "../../http/body.ts";
 import { invalidField } from "../../http/problem.ts";
-import { textParameter, type PageRequest, type QueryValues } from "../../http/query.ts";
+import { checkParameter, type PageRequest, type QueryValues } from "../../http/query.ts";
 import type { Call } from "../../http/resource.ts";
 import type { ChannelEvent, PublishedEvent } from "../../streaming/published.ts";
 import { tenantChannel } from "../announce.ts";
-import { checkParameter } from "../check_parameter.ts";
 import { observeChanges } from "../organizations/observe.ts";
 import { organizationUpdated } from "../organizations/organization.ts";
 import { emptyRow, insertRows, toFields } from "../stored_rows.ts";
@@ -83,10 +83,8 @@ function toRow(tenantId: string, update: FindingUpdated): object {
   };
 }
 
-const maxFilterLength = 200;
-
 export const changeQuery = {
-  fingerprint: textParameter(maxFilterLength, "One finding"),
+  fingerprint: described(text(1, 200), "One finding"),
   check: checkParameter("One check"),
 };
 

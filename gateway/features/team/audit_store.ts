@@ -2,18 +2,19 @@ import { and, eq, getTableColumns, gte, lt, type SQL, sql } from "drizzle-orm";
 import type { AnyPgColumn } from "drizzle-orm/pg-core";
 import { auditEvents } from "../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
-import { newestFirst, textParameter, timeParameter, type PageRequest, type QueryValues } from "../../http/query.ts";
+import { newestFirst, timeParameter, type PageRequest, type QueryValues } from "../../http/query.ts";
+import { described, text } from "../../../shared/schemas/primitives.ts";
 import { toFields } from "../stored_rows.ts";
 import { auditEventSchema, type AuditEvent } from "./team_schemas.ts";
 
 /** The audit trail of the transaction's tenant. `audit` writes it; nothing changes or deletes it. */
 
-const maxFilterLength = 255;
+const filter = text(1, 255);
 
 export const auditQuery = {
-  action: textParameter(maxFilterLength, "Such as `member.created`"),
-  actor: textParameter(maxFilterLength, "A token's `sub` or an API key's id"),
-  target: textParameter(maxFilterLength, "The target: a member's `sub`, or an id"),
+  action: described(filter, "Such as `member.created`"),
+  actor: described(filter, "A token's `sub` or an API key's id"),
+  target: described(filter, "The target: a member's `sub`, or an id"),
   from: timeParameter("From then on"),
   to: timeParameter("Before then"),
 };

@@ -1,5 +1,5 @@
 import { AppError, isUnavailable, NotFound } from "../../../shared/app_error.ts";
-import { streamDigest } from "../../auth/stream_tokens.ts";
+import { sha256Hex } from "../../auth/sha256.ts";
 import { toBounds } from "../../config.ts";
 import { eventStreamsOf } from "../../features/features.ts";
 import { isUnexpected, problemResponse } from "../../http/problem.ts";
@@ -16,7 +16,7 @@ import type { ObjectNamespace, StreamsObjectClass, WorkerOptions } from "./worke
  * reached through the Worker only, and the Worker creates the request to it: a client's own copy of the header is dropped.
  */
 interface HandOver extends Pick<RequestedOpening, "principal" | "hasSnapshot"> {
-  /** Path and query, as in `RequestedStream`. */
+  /** The name of the `RequestedStream`. */
   readonly streamName: string;
 }
 
@@ -58,7 +58,7 @@ export function createObjectStreams(objects: ObjectNamespace, shardsPerTenant: n
 /** All streams of a name share an object, and so its subscriptions. Another count of shards names other objects. */
 async function objectName(tenantId: string, streamName: string, shards: number): Promise<string> {
   if (shards === 1) return tenantId;
-  const digest = await streamDigest(streamName);
+  const digest = await sha256Hex(streamName);
   return `${tenantId}:${Number.parseInt(digest.slice(0, 8), 16) % shards}/${shards}`;
 }
 

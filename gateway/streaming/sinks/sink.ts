@@ -5,7 +5,7 @@ import type { Chunk } from "../encoded_chunk.ts";
 export interface StreamRequest {
   readonly request: Request;
   readonly principal: Principal;
-  /** Path and query that it was opened by, without `access_token` and `snapshot`. */
+  /** As in `RequestedStream`. */
   readonly name: string;
   /** At least one, checked by `ChannelManager`. */
   readonly channels: readonly string[];

@@ -1,6 +1,6 @@
 import { afterAll, expect, test, vi } from "vitest";
 import { makeChannelName } from "../../../shared/channel_name.ts";
-import { streamDigest } from "../../../gateway/auth/stream_tokens.ts";
+import { sha256Hex } from "../../../gateway/auth/sha256.ts";
 import { defineEventStream, ended, type ChannelsRequest } from "../../../gateway/streaming/event_stream_definition.ts";
 import { ada, createRouteApp, openTestDatabase, stranger } from "../../support/route_app.ts";
 import { otherTenantId, resourceId, tenantId } from "../../support/stream_server.ts";
@@ -65,7 +65,7 @@ test("a channel of another feature is the feature's bug: 500", async () => {
 // `contract/tenant_cases.ts` has what else a stream token opens, and what not.
 test("a stream token opens its stream in any order of the query, and no wider one, ended or not", async () => {
   await using app = createApp();
-  const narrower = { ...ada, onlyStream: await streamDigest(`/api/v1/things${path}?a=1&b=1&b=2`) };
+  const narrower = { ...ada, onlyStream: await sha256Hex(`/api/v1/things${path}?a=1&b=1&b=2`) };
   for (const sameStream of ["?b=2&access_token=x&a=1&b=1", "?b=1&a=1&b=2&unknown=1"]) {
     expect(await statusOf(app.get(`${path}${sameStream}`, narrower))).toBe(200);
   }
@@ -88,12 +88,12 @@ test("streams that differ in nothing that is read are rechecked once, and a hund
   const getChannels = vi.fn(ownChannel);
   await using app = createApp(getChannels, { recheckSeconds: 1 });
   const queries = ["", "?unknown=1", "?unknown=2", ...Array.from({ length: 100 }, (_, n) => `?since=${n}`)];
-  const bodies = await Promise.all(queries.map(async (query) => (await app.get(path + query, ada)).body));
+  const streams = await Promise.all(queries.map((query) => app.get(path + query, ada)));
   getChannels.mockClear();
   await vi.waitFor(() => expect(getChannels.mock.calls.length).toBeGreaterThan(100), 5000);
   const requests = getChannels.mock.calls.slice(0, 101).map(([request]) => request);
   expect(new Set(requests.map(({ query }) => query["since"])).size).toBe(101);
   expect(new Set(requests.map(({ db }) => db)).size).toBe(2);
-  await Promise.all(bodies.map((body) => body?.cancel()));
+  await Promise.all(streams.map(async ({ body }) => body?.cancel()));
   expect((await app.get(`${path}?since=${"x".repeat(8192)}`, ada)).status).toBe(400);
 });
