@@ -54,7 +54,8 @@ export class ChannelManager implements StreamOpener {
     });
   }
 
-  async open({ stream, principal, hasSnapshot, request, platform }: RequestedOpening): Promise<Response> {
+  async open(opening: RequestedOpening): Promise<Response> {
+    const { stream, principal, hasSnapshot, request, platform } = opening;
     const { channels, hasEnded } = await findChannels(stream, principal, this.#database);
     accountOf(request).belongsTo(principal.tenantId);
     if (hasEnded) return new Response(null, { status: 204, headers: { "cache-control": "no-store" } });
@@ -64,7 +65,7 @@ export class ChannelManager implements StreamOpener {
       principal,
       name: stream.name,
       channels,
-      ...(readsSnapshot && { readSnapshot: () => readSnapshot(stream, principal, this.#database) }),
+      ...(readsSnapshot && { readSnapshot: () => readSnapshot(opening, this.#database) }),
       platform,
     });
   }
@@ -176,8 +177,7 @@ async function channelsOf(stream: RequestedStream, principal: Principal, db: Ten
 
 /** Reads and encodes the stream's snapshot. Rejects as `findChannels` does. */
 async function readSnapshot(
-  stream: RequestedStream,
-  principal: Principal,
+  { stream, principal, request }: RequestedOpening,
   database: Database,
 ): Promise<StreamSnapshot> {
   return accessOf(database, { ...principal, permission: "read" }).read(async (db) => {
@@ -191,7 +191,9 @@ async function readSnapshot(
       if (type.endsWith(".snapshot")) return encodeEventFrame(event);
       throw new TypeError(`${JSON.stringify(type)} is not a snapshot`);
     });
-    return { chunk: encodeChunk(frames.join("") + encodeComment("snapshot complete")), hasEnded };
+    const chunk = encodeChunk(frames.join("") + encodeComment("snapshot complete"));
+    accountOf(request).chargeAnswer(chunk.bytes.byteLength);
+    return { chunk, hasEnded };
   });
 }
 

@@ -1,4 +1,5 @@
 import { afterAll, expect, test, vi } from "vitest";
+import { RequestAccount } from "../../../gateway/limits.ts";
 import { makeChannelName } from "../../../shared/channel_name.ts";
 import { createPublisher } from "../../../shared/send_event.ts";
 import { defineEventStream, type Snapshot } from "../../../gateway/streaming/event_stream_definition.ts";
@@ -61,6 +62,7 @@ const codeOf = async (response: Response) => ((await response.json()) as { code:
 
 test("S1: what happens while the snapshot is read follows it, in order and once", async () => {
   await using thing = createApp();
+  const charge = vi.spyOn(RequestAccount.prototype, "chargeAnswer");
   let isAnswered = false;
   const opening = thing.app.get(path, ada);
   void opening.then(() => (isAnswered = true));
@@ -73,6 +75,8 @@ test("S1: what happens while the snapshot is read follows it, in order and once"
   expect(isAnswered).toBe(false);
   thing.answer();
   const stream = await opening;
+  // The tenant pays for it as for any answer.
+  expect(charge).toHaveBeenCalledWith(snapshot(3).length);
   await thing.update();
   const updates = Array.from({ length: 7 }, (_, index) => update(index + 1)).join("");
   expect(await readStream(stream, update(7))).toBe(head + snapshot(3) + updates);
