@@ -19,9 +19,8 @@ import {
 import { accountOf } from "../limits.ts";
 import { allow, allowReader, type Allowed } from "./allow.ts";
 import { parseBody, readJson, type BodyOptions } from "./body.ts";
-import { ofResource, pageParameters, parsePageRequest, toPage } from "./query.ts";
-import type { CursorKind, List, PageRequest } from "./query.ts";
-import { readQuery, type QueryParameters, type QueryValues } from "./query.ts";
+import { ofResource, pageParameters, parsePageRequest, readQuery, toPage } from "./query.ts";
+import type { CursorKind, List, PageRequest, QueryParameters, QueryValues } from "./query.ts";
 
 export interface ResourceOptions {
   /** Tag of its operations in the OpenAPI document. */

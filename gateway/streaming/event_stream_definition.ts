@@ -143,18 +143,13 @@ const streamEntries = {
 
 /**
  * Defines a feature's event stream. Throws `UsageError` for options that it does not have, and `TypeError` for a prefix that no channel
- * name or no terminal event can have, and for `isFor` without parameters that it could read.
+ * name or no terminal event can have.
  */
 export function defineEventStream<const Path extends string = DefaultPath>(
   definition: EventStreamDefinition<Path>,
 ): EventStream {
   checkOptions("defineEventStream", streamEntries, definition);
   requirePrefix(definition.prefix);
-  if (definition.isFor !== undefined && definition.parameters === undefined) {
-    throw new TypeError(
-      `Cannot define the event stream of "${definition.prefix}": isFor reads no query without parameters`,
-    );
-  }
   return { path: "/:id/event-stream", ...definition };
 }
 

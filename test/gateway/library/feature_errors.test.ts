@@ -252,10 +252,6 @@ const wrong: readonly (readonly [call: () => unknown, named: RegExp])[] = [
     () => defineEventStream({ prefix: "a", getChannel: () => [] } as never),
     /getChannel: .* did you mean "getChannels"/,
   ],
-  [
-    () => defineEventStream({ prefix: "a", getChannels: () => [], isFor: () => true }),
-    /"a": isFor reads no query without parameters/,
-  ],
   ...[
     new Hono<Allowed>().get("/x", (c) => c.text("secret")),
     new Hono<Allowed>().all("/x", (c) => c.text("secret")),
