@@ -1,6 +1,5 @@
 import { and, eq, gte, isNull, lte, ne, or, type SQL, sql } from "drizzle-orm";
 import type { PgUpdateSetSource } from "drizzle-orm/pg-core";
-import * as v from "valibot";
 import { audit, auditRows, columnsOf } from "../../../drizzle/audit.ts";
 import { requireRoom } from "../../../drizzle/limits.ts";
 import { decisions, findings } from "../../../drizzle/schema.ts";
@@ -8,7 +7,8 @@ import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import { endOfExpiry, toExpires } from "../../../shared/decisions/expiry.ts";
 import { decisionSchema, type Decision, type NewDecision } from "../../../shared/schemas/decision.ts";
-import { originOf } from "../../../shared/schemas/web_address.ts";
+import { described } from "../../../shared/schemas/primitives.ts";
+import { originOf, webAddress } from "../../../shared/schemas/web_address.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { checkParameter, choiceParameter, newestFirst, type PageRequest, type QueryValues } from "../../http/query.ts";
 import type { ScanRow } from "../runs/run.ts";
@@ -18,24 +18,13 @@ import { toFields } from "../stored_rows.ts";
 
 export type DecisionRow = typeof decisions.$inferSelect;
 
-const maxUrlLength = 2048;
-
-const orgUrlMessage = "expected one address like https://acme.okta.com";
-const orgUrlParameter = v.pipe(
-  v.string(),
-  v.maxLength(maxUrlLength, orgUrlMessage),
-  v.check((text) => URL.canParse(text), orgUrlMessage),
-  v.metadata({ format: "uri", pattern: "^https?://[a-z0-9.-]+$" }),
-  v.description("Decisions for this organization, and for all organizations"),
-);
-
 export const decisionQuery = {
   active: choiceParameter(["true", "false"], {
     description: "true: active decisions; false: withdrawn, contradicted and expired decisions",
   }),
   kind: choiceParameter(["waiver", "attestation"]),
   check: checkParameter("Decisions about this check"),
-  org_url: orgUrlParameter,
+  org_url: described(webAddress, "Decisions for this organization, and for all organizations"),
 };
 
 /** Newest first, one row beyond the limit. */

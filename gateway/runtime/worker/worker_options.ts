@@ -36,10 +36,6 @@ export interface Fetcher {
 
 /** Durable Objects by name. A stub belongs to the request that created it. */
 export interface ObjectNamespace {
-  idFromName(name: string): ObjectId;
-  get(id: ObjectId): Fetcher;
-}
-
-export interface ObjectId {
-  toString(): string;
+  idFromName(name: string): object;
+  get(id: object): Fetcher;
 }
