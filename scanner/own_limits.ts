@@ -3,16 +3,16 @@ import { countOf } from "../shared/outcome_text.ts";
 import { isHolding, type Verdict } from "../shared/rule_result.ts";
 import type { CatalogCheck } from "./catalog/catalog.ts";
 import type { CheckContext } from "./checks/check.ts";
-import { effectOf } from "./checks/parameter.ts";
+import { effectOf, ownValue } from "./checks/parameter.ts";
 import { isNotShown } from "./evidence/artifacts.ts";
 
 type Limits = Tailoring["parameters"];
 
 /** The values of a rule that the organization has set otherwise than the STIG. */
-export function ownLimits(check: CatalogCheck, { parameters = {} }: Pick<CheckContext, "parameters">): Limits {
+export function ownLimits(check: CatalogCheck, { parameters }: Pick<CheckContext, "parameters">): Limits {
   return check.parameters.flatMap((parameter) => {
     const { name, unit, stigValue } = parameter;
-    const value = Object.hasOwn(parameters, name) ? parameters[name] : undefined;
+    const value = ownValue(parameter, parameters);
     const effect = value === undefined ? null : effectOf(parameter, value);
     return value === undefined || effect === null ? [] : [{ name, unit, value, stig_value: stigValue, effect }];
   });

@@ -90,9 +90,9 @@ function compareOwner(
   const held = [...new Set(rolesOf(owner).map(nameOf))];
   // The API and Terraform say READ_ONLY_ADMIN. Every role that an org made itself is CUSTOM there.
   const labels = new Map(rolesOf(owner).map((role) => [role["type"], nameOf(role)]));
-  const roles = named.map((role) => (role === "CUSTOM" ? role : (labels.get(role) ?? role)));
+  const roles = [...new Set(named.map((role) => (role === "CUSTOM" ? role : (labels.get(role) ?? role))))];
   const say = (one: string, names: readonly string[], others: readonly string[]) =>
-    `the owner "${one}" with ${names.length === 0 ? "no role" : `the ${nounFor([...new Set(names)], "role")} ${quoteAll(names, others)}`}`;
+    `the owner "${one}" with ${names.length === 0 ? "no role" : `the ${nounFor(names, "role")} ${quoteAll(names, others)}`}`;
   if (roles.some((label) => isSuperAdminRole({ label })))
     return { kind: "doubtful", why: "it gives the token a Super Administrator, which the STIG refuses" };
   const said = say(login, roles, held);

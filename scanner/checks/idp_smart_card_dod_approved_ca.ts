@@ -15,13 +15,11 @@ import { listOf, type ListParameter } from "./parameter.ts";
 import { listTexts, quoteAll, resourceOf } from "./parsing/names.ts";
 
 /** Parts of the names of issuers that the DOD approves: its own authorities, and the external ones. */
-const dodIssuers: readonly string[] = ["OU=DoD", "OU=ECA"];
-
 const approvedIssuers: ListParameter = {
   kind: "list",
   name: "approved_issuers",
   unit: "issuers",
-  stigValue: dodIssuers,
+  stigValue: ["OU=DoD", "OU=ECA"],
   isWithin: namesApprovedIssuer,
 };
 
@@ -37,7 +35,7 @@ export const idpSmartCardDodApprovedCa = defineCheck({
   ],
   leftToPerson: uncovered,
   evaluate({ smart_card_idps: idps }, context) {
-    const approved = listOf(approvedIssuers, context.parameters) ?? dodIssuers;
+    const approved = listOf(approvedIssuers, context.parameters);
     const expected = `an active Smart Card identity provider that trusts an approved authority (${approved.join(" or ")})`;
     const inactive = entriesOf(idps).filter(({ idp }) => isSmartCard(idp) && isInactive(idp));
     const drafts = judgeList(idps, {
@@ -103,7 +101,9 @@ function judgeCertificate(
   const review = (actual: string) => shown.manual("needs_review", `the issuer "${issuer}"${actual}`);
   // Only an organization's own list leaves out an authority of the DOD.
   const refused = (name: string, actual = "") =>
-    namesApprovedIssuer(name, dodIssuers) ? shown.fail(`the issuer "${issuer}"${actual}`) : review(actual);
+    namesApprovedIssuer(name, approvedIssuers.stigValue)
+      ? shown.fail(`the issuer "${issuer}"${actual}`)
+      : review(actual);
   const trusted = shown.pass(
     `the issuer "${issuer}" with a certificate valid until ${certificate?.valid_to}`,
     uncovered,

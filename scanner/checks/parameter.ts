@@ -46,15 +46,20 @@ export interface ListParameter {
 export type ParameterValue = number | readonly string[];
 export type ParameterValues = Readonly<Record<string, ParameterValue>>;
 
-/** The organization's value, else the STIG's. */
-export function limitOf({ name, stigValue }: NumberParameter, values: ParameterValues | undefined): number {
-  const value = values === undefined || !Object.hasOwn(values, name) ? undefined : values[name];
-  return typeof value === "number" ? value : stigValue;
+/** The organization's own value, where it sets one. */
+export function ownValue({ name }: Parameter, values: ParameterValues = {}): ParameterValue | undefined {
+  return Object.hasOwn(values, name) ? values[name] : undefined;
 }
 
-export function listOf({ name }: ListParameter, values: ParameterValues | undefined): readonly string[] | null {
-  const value = values === undefined || !Object.hasOwn(values, name) ? undefined : values[name];
-  return value === undefined || typeof value === "number" ? null : value;
+/** The organization's value, else the STIG's. */
+export function limitOf(parameter: NumberParameter, values: ParameterValues | undefined): number {
+  const value = ownValue(parameter, values);
+  return typeof value === "number" ? value : parameter.stigValue;
+}
+
+export function listOf(parameter: ListParameter, values: ParameterValues | undefined): readonly string[] {
+  const value = ownValue(parameter, values);
+  return typeof value === "object" ? value : parameter.stigValue;
 }
 
 /** How a value differs from the STIG's; null where it does not. */
