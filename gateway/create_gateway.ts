@@ -94,7 +94,7 @@ async function open(options: GatewayOptions & ProductOptions, opened: Opened) {
   const broker = await options.broker.open();
   opened.push(() => broker.close());
   // Without a server, as in a test, a stream is the body of its response, and nobody knows an address.
-  let http: Pick<HttpRuntime, "createSink" | "peerAddress" | "onClosed"> = {
+  let http: Pick<HttpRuntime, "createSink" | "peerAddress" | "onClosed" | "endsIdle"> = {
     createSink: createReadableStreamSinks(),
     peerAddress: () => null,
     onClosed: (_env, release) => release(),
@@ -153,7 +153,11 @@ async function open(options: GatewayOptions & ProductOptions, opened: Opened) {
   opened.push(repeatTasks(features, dependencies));
 
   const gateway: Gateway = {
-    fetch: async (request, env = {}) => app.fetch(request, env),
+    async fetch(request, env = {}) {
+      const response = await app.fetch(request, env);
+      if (isDraining && http.endsIdle) response.headers.set("connection", "close");
+      return response;
+    },
     scheduled: () => runTasks(features, dependencies),
     async close() {
       await drain(0);

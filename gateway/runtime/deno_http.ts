@@ -19,6 +19,7 @@ export const denoHttp: HttpRuntime = {
   createSink: createReadableStreamSinks({ completed: (info) => (info as ServeInfo).completed }),
   peerAddress: (info) => (info as ServeInfo).remoteAddr.hostname,
   onClosed: (info, release) => void (info as ServeInfo).completed.then(release, release),
+  endsIdle: true,
   async serve(fetch, address) {
     const server = listen(fetch, address);
     return {

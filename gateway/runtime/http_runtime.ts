@@ -12,6 +12,8 @@ export interface HttpRuntime {
   readonly peerAddress: (env: unknown) => string | null;
   /** Calls `release` once the client has the whole answer, or is gone. */
   readonly onClosed: (env: unknown, release: () => void) => void;
+  /** A server that closes ends connections that are idle, just when a proxy may send a request on one: answers say so before. */
+  readonly endsIdle?: true;
   /** Rejects with `UsageError` for an address that cannot be listened on. */
   serve(fetch: Fetch, address: ListenAddress): Promise<HttpServer>;
 }
