@@ -44,8 +44,11 @@ export class Limits {
   readonly unreadBytes: Limit;
   /** Requests of members and keys, until their responses are closed. */
   readonly requests: Limit;
-  /** Requests of whom they seem to be from, until it is known that these are of the tenant. */
+  /** Requests of whom they seem to be from, until their caller is known. */
   readonly arrivals: Limit;
+  /** Requests of callers, until it is known that these are still of the tenant that they name: of all of these, and of each. */
+  readonly newcomers: Limit;
+  readonly callers: Limit;
   readonly bodyBytes: Limit;
   /** Undefined: one tenant may have all of them. */
   readonly deliveries: DeliveryRate | undefined;
@@ -64,7 +67,19 @@ export class Limits {
     this.unreadBytes = shared(bytes, "bytes that clients have not read");
     this.requests = shared(maxRequests, "requests at the same time");
     // Twice as many: a tenant has a part with its credential, and its address another without.
-    this.arrivals = new Limit(2 * maxRequests, partOf(maxRequests), "requests that are not authorized yet", "caller");
+    this.arrivals = new Limit(
+      2 * maxRequests,
+      partOf(maxRequests),
+      "requests that are not authenticated yet",
+      "caller",
+    );
+    this.newcomers = shared(maxRequests, "requests that are not authorized yet");
+    this.callers = new Limit(
+      maxRequests,
+      partOf(partOf(maxRequests)),
+      "requests that are not authorized yet",
+      "caller",
+    );
     this.bodyBytes = shared(bytes, "bytes of bodies");
     if (options.tenantPercent !== 100) this.deliveries = new DeliveryRate(partOf(maxDeliveriesPerSecond));
     const transactions = maxConnections - maxLookups;
@@ -190,20 +205,22 @@ export class RequestAccount {
     this.#take(limits.arrivals, 1);
   }
 
-  /** The caller is known, and not yet that it is still of the tenant: it counts on nobody else. False: its credential was valid here. */
+  /** The caller is known, and not yet that it is still of the tenant: it takes none of its requests. False: its credential was valid here. */
   isNew({ tenantId, id }: Pick<Principal, "tenantId" | "id">): boolean {
     if (this.holder === tenantId) return false;
-    this.#give(this.#limits.arrivals);
+    this.#give(null);
+    this.holder = tenantId;
+    this.#take(this.#limits.newcomers, 1);
     this.holder = `${tenantId} ${id}`;
-    this.#take(this.#limits.arrivals, 1);
+    this.#take(this.#limits.callers, 1);
     return true;
   }
 
   /** Its authority in the tenant holds. */
   belongsTo(tenantId: string): void {
+    this.#give(null);
     this.holder = tenantId;
     this.#take(this.#limits.requests, 1);
-    this.#give(this.#limits.arrivals);
     this.#limits.remember(this.#credential, tenantId);
   }
 

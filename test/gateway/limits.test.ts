@@ -54,9 +54,10 @@ test("a caller who is not known to be of the tenant, or is not any more, takes n
   const limits = new Limits(ofStreams);
   const open = () =>
     limits.open(new Request("http://gateway/", { headers: { authorization: "Bearer eve's" } }), "192.0.2.1");
-  const arrive = () => open().isNew({ tenantId: "tenant", id: "eve" });
-  for (let n = 0; n < 512; n += 1) expect(arrive()).toBe(true);
-  expect(arrive).toThrow("The caller's limit of 512");
+  const arrive = (id = "eve") => open().isNew({ tenantId: "tenant", id });
+  for (let n = 0; n < 512; n += 1) expect(arrive(n < 128 ? "eve" : `another ${n}`)).toBe(true);
+  expect(arrive).toThrow("The tenant's limit of 512 requests that are not authorized yet is reached");
+  expect(limits.newcomers.total).toBe(512);
   open().belongsTo("tenant");
   expect(arrive()).toBe(false);
   open().refused();
