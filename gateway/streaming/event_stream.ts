@@ -112,10 +112,11 @@ export function findEventStream(streams: EventStreams, url: URL): RequestedStrea
   return null;
 }
 
-function nameOf(url: URL, { parameters = [] }: EventStream): Pick<RequestedStream, "name" | "query"> {
+function nameOf(url: URL, { parameters }: EventStream): Pick<RequestedStream, "name" | "query"> {
   const pathname = lowerCaseUuids(url.pathname);
-  const isRead = new Set(parameters.map(({ name }) => name));
-  const read = [...url.searchParams].filter(([name]) => isRead.has(name));
+  const names = new Set(parameters?.map(({ name }) => name) ?? url.searchParams.keys());
+  for (const name of ["access_token", "snapshot"]) names.delete(name);
+  const read = [...url.searchParams].filter(([name]) => names.has(name));
   const query = new URLSearchParams(read.toSorted(([, one], [, other]) => (one < other ? -1 : Number(one > other))));
   // Sorts by name, which keeps the order of the values.
   query.sort();

@@ -30,7 +30,7 @@ export interface EventStreamDefinition<Path extends string = DefaultPath> {
   readonly path?: Path;
   /**
    * The query's parameters that it reads, in `isFor` too. Others are ignored: streams that differ in nothing else are one, which a
-   * stream token opens and the recheck repeats once. Default: none.
+   * stream token opens and the recheck repeats once. Default: all but `access_token` and `snapshot`.
    */
   readonly parameters?: readonly StreamParameter[];
   /** True if the query asks for this one of several streams on the same path. Default: always. */
@@ -130,13 +130,12 @@ export interface EventStream extends EventStreamDefinition<string> {
   readonly path: string;
 }
 
-const parameterName = v.pipe(someText, v.notValues(["access_token", "snapshot"], "expected a name of the feature's"));
 const streamEntries = {
   prefix: v.string(),
   getChannels: v.function(),
   getSnapshot: optionalFunction,
   path: v.optional(somePath),
-  parameters: v.optional(v.array(v.looseObject({ name: parameterName }))),
+  parameters: v.optional(v.array(v.looseObject({ name: someText }))),
   isFor: optionalFunction,
   text: v.optional(v.looseObject({})),
 };

@@ -156,6 +156,7 @@ export function defineRuns<Row extends RunRow, Update extends { readonly status?
   function defineStream(): EventStream {
     return defineEventStream({
       prefix: name,
+      parameters: [],
       getChannels: ({ db, params }) => getChannels(kind, db, [params.id]),
       getSnapshot: ({ db, params }) => getSnapshot(kind, db, [params.id]),
       text: {

@@ -12,6 +12,7 @@ const maxSnapshots = 1000;
 export const tenantEventStream = defineEventStream({
   prefix: tenantPrefix,
   path: "/event-stream",
+  parameters: [],
   getChannels: ({ principal }) => [tenantChannel(principal.tenantId)],
   async getSnapshot({ db, principal }) {
     const [scanRows, monitorRows, organizationRows] = await Promise.all([

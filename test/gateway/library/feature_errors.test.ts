@@ -97,7 +97,6 @@ const broken = defineFeature({
   eventStreams: {
     "/brokens": defineEventStream({
       prefix: "broken",
-      parameters: [{ name: "of", in: "query", schema: {} }],
       getChannels: ({ principal }) => [makeChannelName("broken", principal.tenantId, id)],
       getSnapshot: async ({ query }) => ({
         events: [query["of"] === "created" ? ({ type: "broken.created", data: {} } as never) : wrongEvent],
