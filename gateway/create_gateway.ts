@@ -155,8 +155,11 @@ async function open(options: GatewayOptions & ProductOptions, opened: Opened) {
   const gateway: Gateway = {
     async fetch(request, env = {}) {
       const response = await app.fetch(request, env);
-      if (isDraining && http.endsIdle) response.headers.set("connection", "close");
-      return response;
+      if (!isDraining || http.endsIdle !== true) return response;
+      // The headers of an answer of the global `fetch` cannot be changed.
+      const last = new Response(response.body, response);
+      last.headers.set("connection", "close");
+      return last;
     },
     scheduled: () => runTasks(features, dependencies),
     async close() {

@@ -11,7 +11,7 @@ type Variables = Readonly<Record<string, string>>;
 /** Bounds that a suite of seconds can meet. */
 export const smallBounds = {
   EVENTSTREAM_HEARTBEAT_SECONDS: "1",
-  EVENTSTREAM_RECHECK_SECONDS: "2",
+  EVENTSTREAM_RECHECK_SECONDS: "3",
   EVENTSTREAM_MAX_BUFFER_BYTES: "262144",
   EVENTSTREAM_MAX_STREAMS_PER_TENANT: "60",
 } as const;
