@@ -6,7 +6,7 @@ import type { Dependencies } from "./dependencies.ts";
 import { problemSchema, toProblem } from "./problem.ts";
 import { AppError, PermissionDenied } from "../../shared/app_error.ts";
 import { isLoopback } from "../../shared/loopback.ts";
-import { answer, component, json, problem } from "../description/operation.ts";
+import { answer, component, json, parameter, problem } from "../description/operation.ts";
 
 const availability = v.picklist(["ok", "away"]);
 const healthSchema = v.object({ status: v.literal("ok") });
@@ -23,11 +23,15 @@ const getHealth = describeRoute({
   responses: { 200: json(component("Health", healthSchema), "Alive") },
 });
 
+const onlyDraining =
+  "Not ready from SIGTERM on only. For a proxy that sends nothing to a gateway that is not ready: without a broker scans are still stored";
+
 const getReadiness = describeRoute({
   ...status,
   operationId: "getReadiness",
   summary: "Readiness: database and broker answer",
   description: "Also not ready from SIGTERM on, for DRAIN_DELAY_SECONDS before the port is closed.",
+  parameters: [parameter("query", "only", v.pipe(v.literal("draining"), v.description(onlyDraining)))],
   responses: {
     200: json(component("Ready", readySchema), "Ready"),
     503: problem("Not ready, with what is unavailable", ["Retry-After"], component("NotReady", notReadySchema)),
@@ -55,7 +59,8 @@ export function statusRoutes({ readiness, metricsText, peerAddress }: Dependenci
     const { database, broker } = await readiness.check();
     const isDraining = readiness.isDraining();
     const checks = { database: database ? "ok" : "away", broker: broker ? "ok" : "away", draining: isDraining };
-    if (database && broker && !isDraining) return c.json({ status: "ready", checks });
+    const isUp = (database && broker) || c.req.query("only") === "draining";
+    if (isUp && !isDraining) return c.json({ status: "ready", checks });
     const reasons = [
       ...(database ? [] : ["the database is unavailable"]),
       ...(broker ? [] : ["the broker is unavailable"]),

@@ -68,6 +68,9 @@ test("scanstream_broker_up follows the broker, without a readiness check", async
   expect(await isUp()).toBe("0");
   const detail = "Not ready: the broker is unavailable";
   expect(await problemOf(await gateway.request("/readyz"))).toMatchObject({ status: 503, detail });
+  expect((await gateway.request("/readyz?only=draining")).status).toBe(200);
+  gateway.gateway.parts.announceDrain();
+  expect((await gateway.request("/readyz?only=draining")).status).toBe(503);
   isAway = false;
   expect(await isUp()).toBe("1");
 });
