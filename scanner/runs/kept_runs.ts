@@ -17,6 +17,9 @@ const reportName = "report.json.gz";
 /** The word of `--baseline` for the newest run. */
 export const lastRun = "last";
 
+/** The folder of a run that is being written. Without the dot it is the run's. */
+const hiddenRun = /^\.\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z$/;
+
 interface KeptBy {
   readonly settings: { readonly isKept: boolean; readonly keep: number };
   readonly io: Pick<CommandIo, "terminal">;
@@ -66,7 +69,10 @@ export async function keepRun(
     await Promise.all([write(evidenceName, document), write(reportName, report)]);
     await rename(part, join(place, name));
     const times = await timesIn(place);
-    for (const old of times.slice(0, Math.max(0, times.length - keep)))
+    // One that was killed while it was written, and not one that another scan writes now.
+    const dayAgo = nameOf(new Date(Date.now() - 86_400_000).toISOString());
+    const abandoned = (await readdir(place)).filter((entry) => hiddenRun.test(entry) && entry < `.${dayAgo}`);
+    for (const old of [...times.slice(0, Math.max(0, times.length - keep)), ...abandoned])
       await rm(join(place, old), { recursive: true, force: true });
     return true;
   } catch (error) {
@@ -80,7 +86,7 @@ export async function keepRun(
 async function timesIn(place: string): Promise<readonly string[]> {
   const now = nameOf(new Date().toISOString());
   // A folder that a person put there or named anew is not a run, and is not removed as one.
-  const runs = (await foldersIn(place)).filter((name) => /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z$/.test(name));
+  const runs = (await foldersIn(place)).filter((name) => hiddenRun.test(`.${name}`));
   return runs.toSorted((one, other) => Number(one <= now) - Number(other <= now));
 }
 

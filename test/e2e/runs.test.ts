@@ -82,6 +82,8 @@ test("the newest runs stay, and a run is compared with the one before", async ()
   expect([kept.length, later.length, later.at(0)]).toEqual([2, 2, kept.at(1)]);
   // A clock that was ahead named a run: it is the first to go. A person's own folder is none.
   await mkdir(join(place, "of-mine"));
+  // A scan was killed while it kept its run.
+  await mkdir(join(place, ".2026-01-01T00-00-00.000Z"));
   await rename(join(place, later.at(0) ?? ""), join(place, "2999-01-01T00-00-00.000Z"));
   expect((await run(...gate)).code).toBe(0);
   expect(await readdir(place)).toEqual([later.at(1), expect.stringMatching(/^20[2-9]/), "of-mine"]);
