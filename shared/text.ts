@@ -38,9 +38,13 @@ export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** JSON on one line whose text cannot steer a terminal or, by `##[name]`, a pipeline: that is escaped, and reads back as it was. */
 export function toPrintableJson(value: unknown, indent?: number): string {
-  return JSON.stringify(value, null, indent).replace(invisible, (character) =>
+  return escapeInvisible(JSON.stringify(value, null, indent));
+}
+
+/** JSON whose text cannot steer a terminal or, by `##[name]`, a pipeline: that is escaped, and reads back as it was. */
+export function escapeInvisible(json: string): string {
+  return json.replace(invisible, (character) =>
     character.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`),
   );
 }

@@ -9,6 +9,7 @@ import { findCheck } from "../catalog/select_checks.ts";
 import { explainOrg } from "../explain/explain_org.ts";
 import { explanationText, fitText } from "../explain/explain_text.ts";
 import { readRevision } from "../revisions/read_stig_file.ts";
+import { toPrintableJson } from "../../shared/text.ts";
 import { ownValues } from "../org_policy/document.ts";
 import { keptHosts } from "../runs/kept_runs.ts";
 import { oneOrganization, settingsOfSaved, severalNames } from "../settings/organizations.ts";
@@ -61,7 +62,7 @@ async function explainOfOrg(check: CatalogCheck, flags: Flags, io: CommandIo): P
   const width = widthOf(io);
   io.stdout(
     source.settings.textFormat === "json"
-      ? `${JSON.stringify({ ...describeCheck(check), org: explained[0] }, null, 2)}\n`
+      ? `${toPrintableJson({ ...describeCheck(check), org: explained[0] }, 2)}\n`
       : `${explained.map((one) => explanationText(one, width)).join("\n")}\n${fitText(explainCheck(check), width)}`,
   );
   return exitCodes.ok;

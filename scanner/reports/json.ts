@@ -1,4 +1,5 @@
 import type { Report } from "../../shared/report.ts";
+import { escapeInvisible } from "../../shared/text.ts";
 import { controlResults } from "./controls.ts";
 import type { RenderOptions } from "./report_format.ts";
 
@@ -10,5 +11,5 @@ export function renderJson(report: Report, { revision }: RenderOptions): string 
 /** A file of JSON that every parser takes: many refuse the escape of half a surrogate pair, so that one becomes U+FFFD. */
 export function toJson(value: unknown): string {
   const wellFormed = (_key: string, part: unknown) => (typeof part === "string" ? part.toWellFormed() : part);
-  return `${JSON.stringify(value, wellFormed, 2)}\n`;
+  return `${escapeInvisible(JSON.stringify(value, wellFormed, 2))}\n`;
 }

@@ -27,6 +27,12 @@ test.each([40, 60, 80, 120, 200])(
   },
 );
 
+test.each(["json", "hdf", "sarif", "oscal"])("no text in %s steers a terminal or a pipeline", (format) => {
+  const text = renderAs(format, aReport(checks));
+  expect(text).not.toMatch(/(?!\n)\p{Cc}|\u202e|##\w*\[/u);
+  expect(JSON.stringify(JSON.parse(text))).toContain("##[stop-commands]x");
+});
+
 test("prints what a check expects once, and what was found for each open resource", () => {
   const findings = ["One", "Two"].map((name) =>
     aFinding({
