@@ -205,7 +205,7 @@ export class RequestAccount {
     this.#take(limits.arrivals, 1);
   }
 
-  /** The caller is known, and not yet that it is still of the tenant: it takes none of its requests. False: its credential was valid here. */
+  /** Counts a caller that may have left its tenant apart from the tenant's requests. Returns false for a credential that was valid before. */
   isNew({ tenantId, id }: Pick<Principal, "tenantId" | "id">): boolean {
     if (this.holder === tenantId) return false;
     this.#give(null);

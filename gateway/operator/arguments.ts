@@ -19,8 +19,8 @@ const scopeList = v.pipe(
 const schemas = {
   tenant: [uuid(), "--tenant", "a lower-case UUID"],
   id: [uuid(), "the API key's id", "a lower-case UUID"],
-  name: [v.pipe(v.string(), v.trim(), line(200)), "--name", "1 to 200 characters, none of them a control character"],
-  sub: [line(255), "--sub", "1 to 255 characters, none of them a control character"],
+  name: [v.pipe(v.string(), v.trim(), line(200)), "--name", "1 to 200 characters without control characters"],
+  sub: [line(255), "--sub", "1 to 255 characters without control characters"],
   role: [v.optional(roleSchema), "--role", roleSchema.options.join(", ")],
   scopes: [scopeList, "--scopes", `a comma list of ${scopeSchema.options.join(", ")}`],
   ttl: [integer(3600, maxTtlSeconds), "--ttl", `an integer of seconds from 1 to ${maxTtlSeconds}`],

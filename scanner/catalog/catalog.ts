@@ -40,7 +40,7 @@ export interface Benchmark {
   readonly target_key: string;
 }
 
-/** Texts of a check that `explain` and the documents print in addition to DISA's own, whatever the revision. */
+/** Texts of a check that `explain` and the documents print in addition to DISA's own. They are the same for every revision. */
 export interface Explanation {
   readonly examines: string;
   readonly why: string;

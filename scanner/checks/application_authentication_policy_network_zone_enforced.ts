@@ -57,7 +57,9 @@ export const applicationAuthenticationPolicyNetworkZoneEnforced = defineCheck({
     // Thousands of apps may share one policy.
     const judgeOnce = memoize((policyId: string) => judgePolicy(policyId, policies));
     const compare = createComparison(policies, entriesOf(apps), context.orgPolicy);
-    const hidden = seen.part === null ? null : `No app was evaluated but ${seen.part}`;
+    const role = "the administrator role of this run";
+    const hidden =
+      seen.count === null ? null : `Apps that ${role} does not see were not evaluated; it sees ${seen.count}`;
     return judgeList(apps, {
       expected,
       judgeItem(app) {
@@ -68,8 +70,8 @@ export const applicationAuthenticationPolicyNetworkZoneEnforced = defineCheck({
       },
       judgeEmpty() {
         const org = new Subject(null, expected, seen.note);
-        if (seen.part === null) return [org.manual("needs_review", "no active app that people sign in to")];
-        return [org.manual("partly_automated", `no app that people sign in to among ${seen.part}`)];
+        if (seen.count === null) return [org.manual("needs_review", "no active app that people sign in to")];
+        return [org.manual("partly_automated", `no app that people sign in to; ${role} sees ${seen.count}`)];
       },
     });
   },
@@ -85,12 +87,12 @@ function kindWithoutSignIn(app: JsonObject): "directory" | "service app" | "app 
 interface SeenApps {
   /** Note of every finding that names the apps that are left out. */
   readonly note?: string;
-  /** The apps that were seen, in words, where there may be others; null where all were. */
-  readonly part: string | null;
+  /** How many apps were seen, in words; null if there are no others. */
+  readonly count: string | null;
 }
 
 function describeApps(apps: Evidence<JsonList>): SeenApps {
-  if (apps.state === "missing") return { part: null };
+  if (apps.state === "missing") return { count: null };
   const { length } = apps.value;
   const without = apps.value.filter((app) => activityOf(app) !== "inactive" && kindWithoutSignIn(app) !== null);
   const kinds = [...Map.groupBy(without, kindWithoutSignIn)].map(([kind, found]) => {
@@ -98,8 +100,8 @@ function describeApps(apps: Evidence<JsonList>): SeenApps {
     return `${found.length} ${found.length === 1 ? kind : plural}, ${listNames(found)}`;
   });
   const note = `left out, because nobody signs in there: ${sortTexts(kinds).join("; ")}`;
-  const part = `those that the administrator role of this run sees (${countOf(length, "app")})`;
-  return { part: areAllAppsSeen(apps) ? null : part, ...(kinds.length > 0 && { note }) };
+  const count = areAllAppsSeen(apps) ? null : countOf(length, "app");
+  return { count, ...(kinds.length > 0 && { note }) };
 }
 
 interface AppContext {

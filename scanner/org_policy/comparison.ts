@@ -78,7 +78,7 @@ export function compareZones(
   if (use === null) return { kind: "doubtful", why: "the rules let nobody in, or cannot be compared by zones" };
   const said = sayZones({ allowed, denied, open: null }, use);
   const isOpen = use.open !== null && allowed.length > 0;
-  // A zone without an address of those that may come in is denied by whatever denies everybody else.
+  // The rule that denies everybody else denies a zone, too, if no allowed zone has one of its addresses.
   const isKeptOut = (zone: string) => use.open === null && isApart(zone, use.allowed, zones);
   const missing = denied.filter((zone) => !use.denied.includes(zone));
   const isSame =
@@ -86,7 +86,7 @@ export function compareZones(
   return isSame ? { kind: "agrees", said } : { kind: "departs", said, found: sayZones(use, { allowed, denied }) };
 }
 
-/** True where the addresses of a zone are known, and none of them is in the others. */
+/** Returns true if the addresses of a zone are known and no other zone has one of them. */
 function isApart(zone: string, others: readonly string[], zones: Zones): boolean {
   const rangesOf = (name: string) =>
     zones.named(name).flatMap((one) => {

@@ -80,7 +80,7 @@ test("the newest runs stay, and a run is compared with the one before", async ()
   expect((await run(...gate)).code).toBe(0);
   const later = await readdir(place);
   expect([kept.length, later.length, later.at(0)]).toEqual([2, 2, kept.at(1)]);
-  // A clock that was ahead named a run: it is the first to go. A person's own folder is none.
+  // A run that a wrong clock named is removed first. A person's own folder stays.
   await mkdir(join(place, "of-mine"));
   // A scan was killed while it kept its run.
   await mkdir(join(place, ".2026-01-01T00-00-00.000Z"));

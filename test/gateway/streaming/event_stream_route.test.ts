@@ -90,10 +90,13 @@ test("streams that differ in nothing that is read are rechecked once, and a hund
   const queries = ["", "?unknown=1", "?unknown=2", ...Array.from({ length: 100 }, (_, n) => `?since=${n}`)];
   const streams = await Promise.all(queries.map((query) => app.get(path + query, ada)));
   getChannels.mockClear();
-  await vi.waitFor(() => expect(getChannels.mock.calls.length).toBeGreaterThan(100), 5000);
-  const requests = getChannels.mock.calls.slice(0, 101).map(([request]) => request);
-  expect(new Set(requests.map(({ query }) => query["since"])).size).toBe(101);
-  expect(new Set(requests.map(({ db }) => db)).size).toBe(2);
+  // A recheck that began before all streams were open is a part of one.
+  await expect.poll(() => getChannels.mock.calls.length).toBeGreaterThan(300);
+  const requests = getChannels.mock.calls.map(([request]) => request);
+  const seen = [...Map.groupBy(requests, ({ db }) => db).values()].map((one) => one.map(({ query }) => query["since"]));
+  expect(new Set(seen.flat()).size).toBe(101);
+  for (const values of seen) expect(new Set(values).size).toBe(values.length);
+  expect(Math.max(...seen.map(({ length }) => length))).toBe(100);
   await Promise.all(streams.map(async ({ body }) => body?.cancel()));
   expect((await app.get(`${path}?since=${"x".repeat(8192)}`, ada)).status).toBe(400);
 });

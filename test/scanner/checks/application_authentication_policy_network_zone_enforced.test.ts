@@ -97,7 +97,7 @@ describe("a list of apps", () => {
       expect(finding).toMatchObject({ automated: "PASS", reason: "partly_automated" });
       expect(finding.detail).toContain("all necessary allow and block");
       expect(finding.detail).toContain(
-        "No app was evaluated but those that the administrator role of this run sees (2 apps)",
+        "Apps that the administrator role of this run does not see were not evaluated; it sees 2 apps",
       );
     }
     expect(judge([anApp({ _links: {} })], good).detail).not.toContain("administrator role");
