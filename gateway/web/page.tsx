@@ -2,6 +2,8 @@ import { render } from "preact";
 import { App } from "./components/app.tsx";
 import { keepFocus } from "./components/keep_focus.ts";
 
+const tooOld =
+  "This browser is too old for this page. Use Chrome or Edge 123, Firefox 125, Safari 17.5, or a later one.";
 const page = document.getElementById("page") ?? document.body;
 
 if (window.parent === window) {
@@ -10,9 +12,7 @@ if (window.parent === window) {
     render(<App />, page);
     keepFocus();
   } else {
-    const text =
-      "This browser is too old for this page. Use Chrome or Edge 123, Firefox 125, Safari 17.5, or a later one.";
-    render(<main class="center">{text}</main>, page);
+    render(<main class="center">{tooOld}</main>, page);
   }
 }
 // In the hidden frame that renews a sign-in. The answer goes only to a page of the gateway; nothing else may frame this one.
