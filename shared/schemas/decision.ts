@@ -14,7 +14,7 @@ export const attestedStatusSchema = v.picklist(
   "expected PASS, FAIL or NOT_APPLICABLE",
 );
 
-export const maxReasonLength = 2000;
+const maxReasonLength = 2000;
 /** The last moment that both JavaScript and Postgres write with a year of four digits. */
 const maxTimeMs = Date.UTC(9999, 11, 31);
 

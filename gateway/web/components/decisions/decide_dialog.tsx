@@ -1,11 +1,6 @@
 import type { TargetedSubmitEvent } from "preact";
 import { useState } from "preact/hooks";
-import {
-  decisionSchema,
-  maxReasonLength,
-  type Decision,
-  type DecisionKind,
-} from "../../../../shared/schemas/decision.ts";
+import { decisionSchema, type Decision, type DecisionKind } from "../../../../shared/schemas/decision.ts";
 import { originOf } from "../../../../shared/schemas/web_address.ts";
 import { type Api, decisionsPath } from "../../model/api.ts";
 import { checkTitle, ruleIds } from "../../model/check_catalog.ts";
@@ -115,7 +110,6 @@ export function DecideDialog({ api, kind, finding, orgUrl, onDecided, onClose }:
               name="reason"
               rows={3}
               required
-              maxLength={maxReasonLength}
               onInput={({ currentTarget }) =>
                 currentTarget.setCustomValidity(currentTarget.value.trim() === "" ? "Enter a reason" : "")
               }

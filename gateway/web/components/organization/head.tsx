@@ -169,7 +169,7 @@ export function Counts({ counts, isUnread, trend, choose }: CountsProps) {
     </button>
   );
   return (
-    <div class="counts row wrap" role="group" aria-label="Rules by result">
+    <div class="counts row wrap" role="group" aria-label="Counts of rules">
       {tile("fail")}
       {counts.fail > 0 && (
         <span class="count-parts">
