@@ -71,10 +71,9 @@ function readMethod(value: unknown): ChainMethod {
   };
 }
 
-/** A key or FastPass that also verifies its user proves possession, and a PIN or a trait of the person. */
+/** A key, FastPass or a push that also verifies its user proves possession, and a PIN or a trait of the person. */
 function factorOf(value: JsonObject, known: KnownMethod | undefined): ChainMethod["factor"] {
-  const isCode = ["push", "totp"].includes(readText(value, "method").value ?? "");
-  if (known?.verifiesUser !== true || isCode) return known?.factor ?? null;
+  if (known?.verifiesUser !== true || readText(value, "method").value === "totp") return known?.factor ?? null;
   const demanded = readWord(value, "userVerification", ["REQUIRED", "OPTIONAL", "PREFERRED", "DISCOURAGED"]);
   if (demanded.kind === "unreadable") return null;
   return demanded.value === "REQUIRED" ? "both" : known.factor;
@@ -114,10 +113,11 @@ const knownMethods: ReadonlyMap<string, KnownMethod> = new Map(
   (
     [
       ["okta_password password security_question", knowledge],
-      ["okta_email email phone_number sms voice push totp otp google_otp custom_otp custom_app", possession],
+      ["okta_email email phone_number sms voice totp otp google_otp custom_otp", possession],
       ["onprem_mfa rsa_token symantec_vip yubikey_token", possession],
-      ["okta_verify", { ...possession, verifiesUser: true }],
-      ["okta_verify_totp okta_verify_push", { ...possession, ignoresDemand: true }],
+      ["okta_verify push custom_app", { ...possession, verifiesUser: true }],
+      ["okta_verify_totp", { ...possession, ignoresDemand: true }],
+      ["okta_verify_push", { ...possession, ignoresDemand: true, verifiesUser: true }],
       ["okta_verify_fastpass signed_nonce", { ...depends, verifiesUser: true }],
       ["duo external_idp idp", depends],
       ["webauthn", { factor: "possession", isPhishingResistant: true, verifiesUser: true }],

@@ -41,9 +41,10 @@ describe("an authentication chain", () => {
   test.each<[what: string, steps: Steps, mfa: string, phishing: string]>([
     ["two kinds of factors", [[password], [webauthn]], "PASS", "PASS"],
     ["two steps of one kind", [[email], [webauthn]], "FAIL", "PASS"],
-    ["one step", [[webauthn]], "FAIL", "PASS"],
     ["a smart card, which is two factors", [[{ key: "smart_card_idp", method: "idp" }]], "PASS", "PASS"],
     ["a key that verifies its user", [[verified(webauthn)]], "PASS", "PASS"],
+    ["a push that verifies its user", [[verified(push)]], "PASS", "FAIL"],
+    ["a code, which verifies nobody", [[verified({ key: "okta_verify", method: "totp" })]], "FAIL", "FAIL"],
     ["a verification that is not demanded", [[{ ...webauthn, userVerification: "OPTIONAL" }]], "FAIL", "PASS"],
     ["a choice of one factor", [[verified(webauthn), email]], "FAIL", "FAIL"],
     ["FastPass", [[password], [fastPass]], "PASS", "needs_review"],
