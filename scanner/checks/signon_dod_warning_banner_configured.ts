@@ -101,8 +101,9 @@ function judgeShown(subject: Subject, page: Evidence<SignInPage>): FindingDraft 
   try {
     return judgePage(annotated, content);
   } catch (error) {
-    if (error instanceof RangeError) return subject.unreadable(error.message);
-    throw error;
+    if (!(error instanceof RangeError)) throw error;
+    const isOfEngine = error.message.startsWith("Maximum call stack");
+    return subject.unreadable(isOfEngine ? "a page that is nested too deep" : error.message);
   }
 }
 

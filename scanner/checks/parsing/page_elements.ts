@@ -26,11 +26,6 @@ export function attributeOf(element: Element, name: string): string | undefined 
   return element.attrs.find((attribute) => attribute.name === name)?.value;
 }
 
-/** Attributes that are scripts, such as `onload`. */
-export function handlersOf(element: Element): Element["attrs"] {
-  return element.attrs.filter(({ name }) => name.startsWith("on"));
-}
-
 export function classesOf(element: Element): readonly string[] {
   return (attributeOf(element, "class") ?? "").split(/\s+/).filter((name) => name !== "");
 }
@@ -45,6 +40,7 @@ export function unreadPartOf(element: Element): UnreadPart | null {
     const source = attributeOf(element, "src")?.trim() ?? "";
     return source === "" || /^(?:https:)?\/\/[\w.-]+\.oktacdn\.com\//.test(source) ? null : "script";
   }
+  if (element.tagName === "style") return /@import\b/i.test(sourceOf(element)) ? "style" : null;
   const isStyleSheet =
     element.tagName === "link" && /(?:^|\s)stylesheet(?:\s|$)/i.test(attributeOf(element, "rel") ?? "");
   const isOwn = /^\s*\{\{\s*themedStylesUrl\s*\}\}\s*$/.test(attributeOf(element, "href") ?? "");

@@ -4,7 +4,6 @@ import {
   attributeOf,
   classesOf,
   doubtfulElements,
-  handlersOf,
   inlineElements,
   isRun,
   sourceOf,
@@ -13,7 +12,7 @@ import {
   type UnreadPart,
 } from "./page_elements.ts";
 import { textsOfScript, type ScriptText } from "./script_texts.ts";
-import { HidingRules, hidingOf, type Hiding } from "./style_visibility.ts";
+import { hidingOf, hidingRulesOf, type HidingRule } from "./style_visibility.ts";
 
 /** The words of a page, in its order, folded to lower case, with one space between words and no punctuation. */
 export interface PageWords {
@@ -36,50 +35,90 @@ export interface UncertainPart {
 const maxLength = 4_194_304;
 /** Limit for a page and all markup in its scripts, attributes counted too: a parser repeats the elements of misnested tags. */
 const maxElements = 300_000;
-// Scripts that write scripts that write scripts, and so on.
-const maxDepth = 5;
+/** More rules of styles times elements than a real page has. */
+const maxComparisons = 10_000_000;
 
 /**
  * Reads the words of a page that a browser that runs scripts can show. Takes time in proportion to the page. Throws `RangeError` for a page
- * that is too long, makes too many elements or has too many styles.
+ * that is too long, makes too many elements, has too many styles, or is nested so deep that the engine runs out of stack.
  */
 export function readPage(html: string): PageWords {
   if (html.length > maxLength) throw new RangeError(`a page of more than ${maxLength} characters`);
   const { text, comments } = splitTemplate(html);
   const treeAdapter = boundedAdapter();
+  const codesOf = memoize((element: Element) => readCodes(element, treeAdapter));
   const { childNodes } = parse(text, { treeAdapter });
-  const page = surveyOf(
-    childNodes,
-    memoize((element: Element) => codeIn(element, treeAdapter)),
-  );
-  readNodes(childNodes, page, { doubt: null, scripts: 0 });
+  const survey = surveyOf(childNodes, codesOf);
+  const parts: Part[] = [];
+  for (const node of childNodes) read(node, { doubt: null, isInert: false });
   const commented = parseFragment(comments, { treeAdapter }).childNodes;
-  readNodes(commented, page, { doubt: { reason: "a comment of the template", isInert: true }, scripts: 0 });
-  const wordsIn = (parts: readonly Part[]) => wordsOf(parts.map(({ text: one }) => one).join(""));
-  const doubtful = Map.groupBy(page.parts, ({ doubt }) => doubt);
+  for (const node of commented) read(node, { doubt: "a comment of the template", isInert: true });
+  const byDoubt = Map.groupBy(parts, ({ doubt }) => doubt);
+  byDoubt.delete(unseen);
   return {
-    shown: wordsIn(doubtful.get(null) ?? []),
-    possible: wordsIn(page.parts),
-    uncertainParts: [...doubtful].flatMap(([doubt, parts]) =>
-      doubt === null ? [] : { reason: doubt.reason, words: wordsIn(parts) },
-    ),
-    unread: page.unread,
+    shown: wordsIn(byDoubt.get(null) ?? []),
+    possible: wordsIn(parts.filter(({ doubt }) => doubt !== unseen)),
+    uncertainParts: [...byDoubt].flatMap(([reason, own]) => (reason === null ? [] : { reason, words: wordsIn(own) })),
+    unread: survey.unread,
   };
+
+  function read(node: Node | string, { doubt, isInert }: Place): void {
+    if (typeof node === "string" || defaultTreeAdapter.isTextNode(node)) {
+      parts.push({ text: typeof node === "string" ? node : node.value, doubt });
+      return;
+    }
+    if (!defaultTreeAdapter.isElementNode(node)) return;
+    const obstacle = obstacleOf(node, survey);
+    // Elements that start a new line part words; `<b>U</b>SG` is one word.
+    const gap = { text: inlineElements.has(node.tagName) ? "" : " ", doubt };
+    parts.push(gap);
+    for (const { texts, reason } of codesOf(node)) {
+      // An element that nobody sees may hold a script that runs.
+      const unsure = doubt === null || (doubt === unseen && !isInert) ? reason : doubt;
+      for (const { nodes, isShown } of texts) {
+        const isSeen = isShown && !isInert;
+        for (const written of [" ", ...nodes, " "]) read(written, { doubt: isSeen ? null : unsure, isInert: !isSeen });
+      }
+    }
+    const inside = doubt === unseen || obstacle === unseen ? unseen : (doubt ?? obstacle);
+    const children = childrenOf(node);
+    const summary = obstacle === closedDetails ? children.find(({ nodeName }) => nodeName === "summary") : undefined;
+    const place = { doubt: inside, isInert: isInert || node.tagName === "template" };
+    for (const child of children) read(child, child === summary ? { doubt, isInert } : place);
+    parts.push(gap);
+  }
+}
+
+interface Part {
+  readonly text: string;
+  readonly doubt: Doubt;
+}
+
+/** The outermost obstacle that may keep something from being seen. Null: none; `unseen`: nobody can see it. */
+type Doubt = string | null;
+const unseen = "unseen";
+
+/** The place of a node. Scripts do not run in an inert one. */
+interface Place {
+  readonly doubt: Doubt;
+  readonly isInert: boolean;
+}
+
+function wordsIn(parts: readonly Part[]): string {
+  return wordsOf(parts.map(({ text }) => text).join(""));
 }
 
 /** Separates the comments of Okta's template language, `{{! … }}` and `{{!-- … --}}`, from the page. */
 function splitTemplate(html: string): { readonly text: string; readonly comments: string } {
-  const texts: string[] = [];
   const comments: string[] = [];
-  let from = 0;
-  for (let start = html.indexOf("{{!"); start !== -1; start = html.indexOf("{{!", from)) {
-    const end = html.indexOf(html.startsWith("--", start + 3) ? "--}}" : "}}", start + 3);
-    if (end === -1) break;
-    texts.push(html.slice(from, start));
-    comments.push(html.slice(start + 3, end));
-    from = html.indexOf("}}", end) + 2;
-  }
-  return { text: [...texts, html.slice(from)].join(" "), comments: comments.join(" ") };
+  const text = html.replaceAll(
+    /\{\{!(?:--([^]*?)(?:--\}\}|$)|([^]*?)(?:\}\}|$))/g,
+    (_, long?: string, short?: string) => {
+      comments.push(long ?? short ?? "");
+      return " ";
+    },
+  );
+  return { text, comments: comments.join(" ") };
 }
 
 function boundedAdapter(): typeof defaultTreeAdapter {
@@ -117,83 +156,69 @@ interface Code {
   readonly reason: string;
 }
 
-function codeIn(element: Element, treeAdapter: typeof defaultTreeAdapter): readonly Code[] {
-  const handlers = handlersOf(element).map(({ name, value }) => ({
-    source: value,
-    runs: /^on(?:load|pageshow|error)$/.test(name),
+function readCodes(element: Element, treeAdapter: typeof defaultTreeAdapter): readonly Code[] {
+  const handlers = element.attrs.filter(({ name }) => name.startsWith("on"));
+  const codes = handlers.map(({ name, value }) => {
+    const runs = /^on(?:load|pageshow|error)$/.test(name);
     // Nobody knows whether the event comes: a page that is loaded, or a person who clicks.
-    texts: textsOfScript(value).map(({ text }) => ({ text, isShown: false })),
-    reason: "an event handler that may show it",
-  }));
+    const texts = textsOfScript(value).map(({ text }) => read({ text, isShown: false }));
+    return { source: value, runs, texts, reason: "an event handler that may show it" };
+  });
   // The content of a script element with `src` does not run.
-  const isScript = element.tagName === "script" && attributeOf(element, "src") === undefined;
-  return [...(isScript ? [codeOf(element)] : []), ...handlers].map((code) => ({
-    ...code,
-    texts: code.texts.map(({ text, isShown }) => {
-      const nodes = /[<&]/.test(text) ? parseFragment(text, { treeAdapter }).childNodes : [text];
-      return { text, isShown, nodes };
-    }),
-  }));
-}
-
-function codeOf(script: Element) {
-  const [source, runs] = [sourceOf(script), isRun(script)];
+  if (element.tagName !== "script" || attributeOf(element, "src") !== undefined) return codes;
+  const [source, runs] = [sourceOf(element), isRun(element)];
   // A script that does not run may be a template.
-  const texts = runs ? textsOfScript(source) : [{ text: source, isShown: false }];
-  return { source, runs, texts, reason: "a script that is not seen to show it" };
+  const texts = (runs ? textsOfScript(source) : [{ text: source, isShown: false }]).map(read);
+  return [{ source, runs, texts, reason: "a script that is not seen to show it" }, ...codes];
+
+  function read(found: ScriptText) {
+    return {
+      ...found,
+      nodes: /[<&]/.test(found.text) ? parseFragment(found.text, { treeAdapter }).childNodes : [found.text],
+    };
+  }
 }
 
-interface Page {
-  readonly codeIn: (element: Element) => readonly Code[];
-  readonly rules: HidingRules;
+/** Facts about the elements of a page from its style sheets and scripts. */
+interface Survey {
+  readonly rules: readonly HidingRule[];
   /** Words of all scripts. */
   readonly named: ReadonlySet<string>;
   /** Words of the selectors in scripts that hide or replace something. */
   readonly hideable: ReadonlySet<string>;
   readonly unread: ReadonlySet<UnreadPart>;
-  /** Texts that were read so far. */
-  readonly parts: Part[];
 }
 
-interface Part {
-  readonly text: string;
-  /** Null: it is shown. */
-  readonly doubt: Reading["doubt"];
-}
-
-/** The place of the nodes that are read. */
-interface Reading {
-  /** The outermost obstacle that may keep them from being seen; `isInert`: scripts among them do not run. Null: none. */
-  readonly doubt: { readonly reason: string; readonly isInert: boolean } | null;
-  /** How many scripts wrote the nodes. */
-  readonly scripts: number;
-}
-
-/** Reads all style sheets and scripts, which say what elements are hidden. */
-function surveyOf(nodes: readonly Node[], codeIn: Page["codeIn"]): Page {
-  const rules = new HidingRules();
+function surveyOf(nodes: readonly Node[], codesOf: (element: Element) => readonly Code[]): Survey {
+  const rules: HidingRule[] = [];
+  let elements = 0;
   const [named, hideable] = [new Set<string>(), new Set<string>()];
   const unread = new Set<UnreadPart>();
-  const stack = nodes.map((node): [Node | string, number] => [node, 0]);
-  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
-    const [node, scripts] = next;
-    if (typeof node === "string" || !defaultTreeAdapter.isElementNode(node)) continue;
-    if (node.tagName === "style") rules.add(sourceOf(node));
+  nodes.forEach(visit);
+  if (rules.length * elements > maxComparisons) throw new RangeError("a page with too many styles to compare");
+  return { rules, named, hideable, unread };
+
+  function visit(node: Node | string): void {
+    if (typeof node === "string" || !defaultTreeAdapter.isElementNode(node)) return;
+    elements += 1;
+    if (node.tagName === "style") rules.push(...hidingRulesOf(sourceOf(node)));
     const part = unreadPartOf(node);
     if (part !== null) unread.add(part);
-    for (const { source, runs, texts } of codeIn(node)) {
+    for (const { source, runs, texts } of codesOf(node)) {
       // A name may be joined of several texts, or written with escapes.
-      for (const text of [source, ...texts.map((one) => one.text)])
-        for (const word of wordsOfCode(text)) named.add(word);
-      const selectors =
-        runs && hidingCode.test(source) ? texts.filter(({ text }) => text.length <= maxSelectorLength) : [];
-      for (const { text } of selectors) for (const word of wordsOfCode(text)) hideable.add(word);
-      if (scripts < maxDepth) for (const one of texts) for (const child of one.nodes) stack.push([child, scripts + 1]);
+      for (const text of [source, ...texts.map((one) => one.text)]) addWords(text, named);
+      const hides = runs && hidingCode.test(source);
+      for (const { text, nodes: written } of texts) {
+        if (hides && text.length <= maxSelectorLength) addWords(text, hideable);
+        written.forEach(visit);
+      }
     }
-    for (const child of node.childNodes) stack.push([child, scripts]);
+    node.childNodes.forEach(visit);
   }
-  if (rules.importsMore) unread.add("style");
-  return { codeIn, rules, named, hideable, unread, parts: [] };
+}
+
+function addWords(text: string, words: Set<string>): void {
+  for (const word of wordsOfCode(text)) words.add(word);
 }
 
 function wordsOfCode(text: string): readonly string[] {
@@ -205,96 +230,42 @@ const hidingCode =
   /\.(?:remove|hide|fadeOut|slideUp|detach|empty|replaceWith|replaceChildren|toggle)\s*\(|\.(?:style|classList|className|innerHTML|outerHTML|innerText|textContent)\b|\.hidden\b(?!\s*=\s*(?:false|!1))|["'](?:none|hidden)["']/;
 const maxSelectorLength = 200;
 
-/** Reads nodes with a list instead of recursion: a page may be nested deeper than the engine's stack. */
-function readNodes(nodes: readonly (Node | string)[], page: Page, { doubt: outer, scripts }: Reading): void {
-  const stack = nodes.toReversed().map((node): [Node | string, Reading["doubt"]] => [node, outer]);
-  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
-    const [node, doubt] = next;
-    if (typeof node === "string") page.parts.push({ text: node, doubt });
-    else if (defaultTreeAdapter.isTextNode(node)) page.parts.push({ text: node.value, doubt });
-    else if (defaultTreeAdapter.isElementNode(node)) {
-      const obstacle = obstacleOf(node, page);
-      // Elements that start a new line part words; `<b>U</b>SG` is one word.
-      const gap = inlineElements.has(node.tagName) ? "" : " ";
-      page.parts.push({ text: gap, doubt });
-      if (scripts < maxDepth) readCode(page.codeIn(node), page, { doubt, scripts });
-      stack.push([gap, doubt]);
-      const inside = obstacle?.kind === "hidden" ? scriptsIn(node) : childrenOf(node);
-      const summary = obstacle === closedDetails ? inside.find(({ nodeName }) => nodeName === "summary") : undefined;
-      const doubtInside = obstacle?.kind === "doubtful" ? doubtOf(node, obstacle.reason, doubt) : doubt;
-      for (const child of inside.toReversed()) stack.push([child, child === summary ? doubt : doubtInside]);
-    }
-  }
-}
+const closedDetails = "details that are closed";
 
-function readCode(codes: readonly Code[], page: Page, { doubt, scripts }: Reading): void {
-  for (const { texts, reason } of codes) {
-    for (const { nodes, isShown } of texts) {
-      const isSeen = isShown && doubt?.isInert !== true;
-      const doubtInside = isSeen ? null : { reason: doubt?.reason ?? reason, isInert: true };
-      readNodes([" ", ...nodes, " "], page, { doubt: doubtInside, scripts: scripts + 1 });
-    }
-  }
-}
-
-function doubtOf({ tagName }: Element, reason: string, outer: Reading["doubt"]): Reading["doubt"] {
-  const isInert = tagName === "template";
-  return outer === null || isInert ? { reason: outer?.reason ?? reason, isInert } : outer;
-}
-
-/** Scripts of a template do not run; parse5 keeps them apart from the children. */
-function scriptsIn(element: Element): readonly Element[] {
-  const found: Element[] = [];
-  const stack: Node[] = element.childNodes.toReversed();
-  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
-    if (!defaultTreeAdapter.isElementNode(node)) continue;
-    if (node.tagName === "script") found.push(node);
-    for (const child of node.childNodes.toReversed()) stack.push(child);
-  }
-  return found;
-}
-
-const closedDetails: Hiding = { kind: "doubtful", reason: "details that are closed" };
-
-/** Returns what keeps an element's content from being seen; null if nothing does. */
-function obstacleOf(element: Element, page: Page): Hiding | null {
+/** Returns what keeps an element's content from being seen. */
+function obstacleOf(element: Element, { rules, named, hideable }: Survey): Doubt {
   const { tagName } = element;
   const attributes = new Map(element.attrs.map(({ name, value }) => [name, value]));
   // In a drawing attributes are styles, too.
   const drawn = element.namespaceURI.endsWith("svg") ? element.attrs.map(({ name, value }) => `${name}:${value};`) : [];
   const style = hidingOf(`${drawn.join("")}${attributes.get("style") ?? ""}`);
-  if (unshownElements.has(tagName)) return { kind: "hidden", reason: tagName };
-  if (attributes.has("hidden") || style?.kind === "hidden" || tagName === "template") {
-    const names = [...namesOf(element), ...(tagName === "template" ? [tagName] : [])];
-    const isNamed = names.some((name) => wordsOfCode(name).every((word) => page.named.has(word)));
-    return isNamed
-      ? { kind: "doubtful", reason: "an element that only a script may show" }
-      : { kind: "hidden", reason: tagName };
+  const [id, classes] = [attributes.get("id") ?? "", classesOf(element)];
+  const names = [id, ...classes].filter((name) => name !== "");
+  if (unshownElements.has(tagName)) return unseen;
+  if (attributes.has("hidden") || style?.isCertain === true || tagName === "template") {
+    const others = tagName === "template" ? [...names, tagName] : names;
+    const isNamed = others.some((name) => wordsOfCode(name).every((word) => named.has(word)));
+    return isNamed ? "an element that only a script may show" : unseen;
   }
-  if (style !== null) return style;
-  if (doubtfulElements.has(tagName.toLowerCase())) return { kind: "doubtful", reason: `the element ${tagName}` };
+  if (style !== null) return style.reason;
+  if (doubtfulElements.has(tagName.toLowerCase())) return `the element ${tagName}`;
   const attribute = ["popover", "inert"].find((name) => attributes.has(name));
-  if (attribute !== undefined) return { kind: "doubtful", reason: `the attribute ${attribute}` };
-  const names = [
+  if (attribute !== undefined) return `the attribute ${attribute}`;
+  const compared = [
     tagName,
-    `#${attributes.get("id") ?? ""}`,
-    ...classesOf(element).map((name) => `.${name}`),
+    `#${id}`,
+    ...classes.map((name) => `.${name}`),
     ...[...attributes.keys()].map((name) => `[${name}`),
   ];
-  const reason = page.rules.reasonToHide(new Set(names.map((name) => name.toLowerCase())));
-  if (reason !== null) return { kind: "doubtful", reason };
-  if (namesOf(element).some((name) => page.hideable.has(name)))
-    return { kind: "doubtful", reason: "an element that a script may hide" };
+  const own = new Set(compared.map((name) => name.toLowerCase()));
+  const rule = rules.find((one) => one.names.every((name) => own.has(name)));
+  if (rule !== undefined) return rule.reason;
+  if (names.some((name) => hideable.has(name))) return "an element that a script may hide";
   if (attributes.has("open")) return null;
-  if (tagName === "dialog") return { kind: "doubtful", reason: "a dialog that is closed" };
+  if (tagName === "dialog") return "a dialog that is closed";
   return tagName === "details" ? closedDetails : null;
 }
 
 function childrenOf(element: Element): readonly Node[] {
   return "content" in element ? (element as DefaultTreeAdapterTypes.Template).content.childNodes : element.childNodes;
-}
-
-/** Id and classes. */
-function namesOf(element: Element): readonly string[] {
-  return [attributeOf(element, "id") ?? "", ...classesOf(element)].filter((name) => name !== "");
 }

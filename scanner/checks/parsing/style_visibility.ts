@@ -1,193 +1,120 @@
 /** Styles that can hide text, read from CSS without rendering it. What cannot be evaluated counts as hiding. */
 
 export interface Hiding {
-  /** `hidden`: certainly not displayed. `doubtful`: a reader may not see it. */
-  readonly kind: "hidden" | "doubtful";
+  /** True: certainly not displayed. False: a reader may not see it. */
+  readonly isCertain: boolean;
   /** The declaration, as `opacity: 0`. */
   readonly reason: string;
 }
 
-/** Parts of a page that Okta's template language shows or not: what is between the tags is read. */
-const section = /\{\{[#/^][^{}]*\}\}/g;
-const template = /\{\{\{?[^{}]*\}?\}\}/g;
-/** Stands for a value that is not known. */
-const anyValue = "var(--)";
-
-/** A template, `{{bgImageUrl}}`, could be anything. */
-function withoutTemplates(css: string): string {
-  return css.replaceAll(section, " ").replaceAll(template, anyValue);
-}
-
 /** Returns how the declarations of a `style` attribute hide an element; null if they do not. */
 export function hidingOf(style: string): Hiding | null {
-  const declarations = readBlocks(withoutTemplates(style))[0]?.declarations ?? [];
+  const declarations = plain(style).split(";").map(declarationOf);
   for (const property of ["display", "visibility"]) {
     const values = declarations.filter(([name]) => name === property).map(([, value]) => value);
     // Another declaration of the same property may win.
     if (values.length > 0 && values.every(hidingValues.get(property) ?? (() => false)))
-      return { kind: "hidden", reason: `${property}: ${values[0]}` };
+      return { isCertain: true, reason: `${property}: ${values[0]}` };
   }
-  const hiding = declarations.find(([property, value]) => canHide(property, value));
-  return hiding === undefined ? null : { kind: "doubtful", reason: hiding.join(": ") };
+  const hiding = declarations.find(canHide);
+  return hiding === undefined ? null : { isCertain: false, reason: hiding.join(": ") };
 }
 
-/** More names than a real page needs to compare. */
-const maxComparisons = 10_000_000;
-
-/**
- * The rules of a page's style sheets that can hide text. Only the rightmost part of a selector is compared; combinators
- * and pseudo-classes count as fitting, and so does every condition of `@media` and `@supports`.
- */
-export class HidingRules {
-  /** By the last of their names, so that most elements are compared with few of them; by `*` those without names. */
-  readonly #compounds = new Map<string, Compound[]>();
-  #comparisons = 0;
-  /** True if a style sheet imports another one, which is not read. */
-  importsMore = false;
-
-  add(styleSheet: string): void {
-    const css = withoutTemplates(styleSheet);
-    // In the place of a rule a template may be any rule.
-    if (/(?:^|[};])\s*var\(--\)/.test(css)) this.#add([], "a template in a style of the page");
-    for (const { selector, declarations, isImport } of readBlocks(css)) {
-      this.importsMore ||= isImport;
-      const hiding = declarations.find(([property, value]) => canHide(property, value));
-      if (selector === null || hiding === undefined) continue;
-      for (const names of compoundsOf(selector)) this.#add(names, `a style of the page, ${hiding.join(": ")}`);
-    }
-  }
-
-  #add(names: readonly string[], reason: string): void {
-    const key = names.at(-1) ?? "*";
-    const others = this.#compounds.get(key) ?? [];
-    others.push({ names, reason });
-    this.#compounds.set(key, others);
-  }
-
-  /** Why an element of these names may be hidden; null where no rule fits. Throws `RangeError` after too many comparisons. */
-  reasonToHide(names: ReadonlySet<string>): string | null {
-    for (const key of ["*", ...names]) {
-      for (const compound of this.#compounds.get(key) ?? []) {
-        this.#comparisons += 1 + compound.names.length;
-        if (this.#comparisons > maxComparisons) throw new RangeError("a page with too many styles to compare");
-        if (compound.names.every((name) => names.has(name))) return compound.reason;
-      }
-    }
-    return null;
-  }
-}
-
-interface Compound {
-  /** All lower-case: `div`, `#id`, `.class`, `[attribute`. A compound without names fits every element. */
+/** A rule of a style sheet that can hide text, of which only the rightmost part of one selector is compared. */
+export interface HidingRule {
+  /** All lower-case: `div`, `#id`, `.class`, `[attribute`. A rule without names fits every element. */
   readonly names: readonly string[];
   readonly reason: string;
 }
 
-type Declaration = readonly [property: string, value: string];
-
-interface Block {
-  /** Null outside of every rule: a style sheet itself, or the text of a `style` attribute. */
-  readonly selector: string | null;
-  readonly declarations: Declaration[];
-  isImport: boolean;
+/** The rules that can hide text: combinators and pseudo-classes count as fitting, and so does every condition of `@media` and `@supports`. */
+export function hidingRulesOf(styleSheet: string): readonly HidingRule[] {
+  const css = plain(styleSheet);
+  const rules: HidingRule[] = [];
+  // In the place of a rule a template may be any rule.
+  if (/(?:^|[};])\s*var\(--\)/.test(css)) rules.push({ names: [], reason: "a template in a style of the page" });
+  /** The selectors of the blocks that are open; null outside of every rule. */
+  const open: (string | null)[] = [];
+  for (const [, text = "", mark] of css.matchAll(/([^{};]*)([{};]|$)/g)) {
+    const selector = open.at(-1) ?? null;
+    const declaration = declarationOf(text);
+    if (mark === "{") open.push(text.trim().startsWith("@") ? selector : text);
+    else if (selector !== null && canHide(declaration)) {
+      const reason = `a style of the page, ${declaration.join(": ")}`;
+      rules.push(...compoundsOf(selector).map((names) => ({ names, reason })));
+    }
+    if (mark === "}") open.pop();
+  }
+  return rules;
 }
 
-const cssToken =
-  /\/\*[^]*?(?:\*\/|$)|"(?:\\[^]|[^"\\\n])*"?|'(?:\\[^]|[^'\\\n])*'?|url\([^"')]*\)?|\\[^]|[^"'\\/{}();[\]u]+|[^]/giy;
-// Their blocks hold no rules for elements.
-const otherRules = /^@(?:-\w+-)?(?:keyframes|starting-style)\b/i;
+type Declaration = readonly [property: string, value: string];
 
-/** The blocks of CSS with their declarations, the text outside of every rule first. Never fails. */
-function readBlocks(css: string): readonly Block[] {
-  const blocks: Block[] = [{ selector: null, declarations: [], isImport: false }];
-  const open: (Block | undefined)[] = [blocks[0]];
-  let text = "";
-  let depth = 0;
-  const end = (): void => {
-    const block = open.at(-1);
-    const declaration = text.trim();
-    text = "";
-    if (block === undefined || declaration === "") return;
-    if (declaration.startsWith("@")) block.isImport ||= /^@import\b/i.test(declaration);
-    else block.declarations.push(declarationOf(declaration));
-  };
-  for (const [token] of css.matchAll(cssToken)) {
-    if (token === "(" || token === "[") depth += 1;
-    if (token === ")" || token === "]") depth = Math.max(0, depth - 1);
-    if (depth === 0 && token === ";") end();
-    else if (depth === 0 && token === "}") {
-      end();
-      if (open.length > 1) open.pop();
-    } else if (depth === 0 && token === "{") {
-      const prelude = text
-        .trim()
-        .replace(/^<!--|-->$/g, "")
-        .trim();
-      text = "";
-      const parent = open.at(-1);
-      const selector = prelude.startsWith("@") ? (parent?.selector ?? null) : prelude;
-      const block =
-        parent === undefined || otherRules.test(prelude) ? undefined : { selector, declarations: [], isImport: false };
-      if (block !== undefined) blocks.push(block);
-      open.push(block);
-    } else if (!token.startsWith("/*")) text += token;
-  }
-  end();
-  return blocks;
+/** Stands for a value that is not known. */
+const anyValue = "var(--)";
+/** Parts of a page that Okta's template language shows or not: what is between the tags is read. */
+const section = /\{\{[#/^][^{}]*\}\}/g;
+const template = /\{\{\{?[^{}]*\}?\}\}/g;
+const unstructured =
+  /\/\*[^]*?(?:\*\/|$)|<!--|-->|"(?:\\[^]|[^"\\\n])*"?|'(?:\\[^]|[^'\\\n])*'?|url\([^"')]*\)?|\\(?:([0-9a-f]{1,6})\s?|([^]))/gi;
+/** Characters that were escaped have no meaning for the structure; these stand for them meanwhile. */
+const firstEscaped = 0xe0_00;
+
+/** CSS that its marks part: no comment, text, address or escape in it has one. A template, `{{bgImageUrl}}`, could be anything. */
+function plain(css: string): string {
+  return css
+    .replaceAll(section, " ")
+    .replaceAll(template, anyValue)
+    .replaceAll(unstructured, (found, hex?: string, char?: string) => {
+      if (/^[/<-]/.test(found)) return " ";
+      if (!found.startsWith("\\")) return '""';
+      const code = hex === undefined ? (char?.charCodeAt(0) ?? 0) : Number.parseInt(hex, 16);
+      return String.fromCharCode(code < 128 ? firstEscaped + code : code);
+    });
+}
+
+/** The text with its escaped characters, in lower case: names are compared without regard to it. */
+function named(text: string): string {
+  const plainOf = (char: string) => String.fromCharCode(char.charCodeAt(0) - firstEscaped);
+  return text
+    .replaceAll(/[\uE000-\uE07F]/g, plainOf)
+    .trim()
+    .toLowerCase();
 }
 
 function declarationOf(text: string): Declaration {
-  const [, property = "", value = ""] = /^([^:]*):?([^]*)$/.exec(unescaped(text).toLowerCase()) ?? [];
+  const [, property = "", value = ""] = /^([^:]*):?([^]*)$/.exec(named(text)) ?? [];
   return [property.trim().replace(/^-(?:webkit|moz|ms|o)-/, ""), value.replace(/!\s*important\s*$/, "").trim()];
 }
-
-function unescaped(text: string): string {
-  if (!text.includes("\\")) return text;
-  return text.replaceAll(/\\(?:([0-9a-f]{1,6})\s?|([^]))/gi, (_, hex?: string, char?: string) => {
-    const code = Number.parseInt(hex ?? "", 16);
-    return char ?? (code > 0 && code <= 0x10_ff_ff ? String.fromCodePoint(code) : " ");
-  });
-}
-
-const selectorToken =
-  /(?<comma>\s*,\s*)|(?<combinator>\s*[\s>+~]\s*)|(?<name>[.#]?(?:\\[0-9a-f]{1,6}\s?|\\[^]|[-\w\u0080-\uFFFF])+)|(?<pseudo>::?[-\w]+)|\[\s*(?<attribute>[-\w]+)\s*(?:[~|^$*]?=(?:"[^"]*"|'[^']*'|[^\]"'])*)?\]|(?<nesting>[*&])|[^]/giy;
-const pseudoElement = /^:(?::|before|after|first-line|first-letter)/i;
 
 /**
  * The names in the rightmost part of each selector of a list, without selectors of pseudo-elements. A selector that cannot
  * be read fits everything, so it has no names.
  */
-function compoundsOf(selector: string): readonly (readonly string[])[] {
-  const compounds: string[][] = [[]];
-  let isPseudoElement = false;
-  let depth = 0;
-  const last = (): string[] => compounds.at(-1) ?? [];
-  const end = (): void => {
-    if (isPseudoElement) compounds.pop();
-    isPseudoElement = false;
-  };
-  for (const { 0: token, groups = {} } of selector.trim().matchAll(selectorToken)) {
-    if (token === "(") depth += 1;
-    else if (token === ")") depth -= 1;
+function compoundsOf(selectors: string): readonly (readonly string[])[] {
+  const simple = selectors
+    .replaceAll(/\[\s*([-\w]+)\s*(?:[~|^$*]?=[^[\]]*)?\]/g, "[$1")
     // Selectors inside `:not(…)` are part of a pseudo-class.
-    else if (depth > 0) continue;
-    else if (groups["comma"] !== undefined) {
-      end();
-      compounds.push([]);
-    } else if (groups["combinator"] !== undefined) last().length = 0;
-    else if (groups["pseudo"] !== undefined) isPseudoElement ||= pseudoElement.test(token);
-    else if (groups["attribute"] !== undefined) last().push(`[${groups["attribute"].toLowerCase()}`);
-    else if (groups["name"] !== undefined) last().push(unescaped(token).toLowerCase());
-    else if (groups["nesting"] === undefined || depth < 0) return [[]];
-  }
-  end();
-  return selector.includes(anyValue) ? [[]] : compounds;
+    .replaceAll(/\((?:[^()]|\([^()]*\))*\)/g, "")
+    .replaceAll(/::[-\w]+|:(?:before|after|first-line|first-letter)\b/gi, "::")
+    .replaceAll(/(?<!:):[-\w]+/g, "");
+  if (/[^-\w\s,.#[*&>+~:%\u0080-\uFFFF]/.test(simple) || selectors.includes(anyValue)) return [[]];
+  return simple
+    .split(",")
+    .map(rightmostOf)
+    .filter((compound) => !compound.includes("::"))
+    .map((compound) => (compound.match(/[.#[]?[-\w%\u0080-\uFFFF]+/g) ?? []).map(named));
+}
+
+function rightmostOf(selector: string): string {
+  const parts = selector.trim().split(/[\s>+~]+/);
+  return parts.at(-1) ?? "";
 }
 
 // Functions whose value depends on more than the declaration.
 const unknownValue = /\b(?:var|calc|env|attr|min|max|clamp|color-mix|light-dark|if)\(/;
 
-function canHide(property: string, value: string): boolean {
+function canHide([property, value]: Declaration): boolean {
   // Text that is not a declaration, such as a template that could be several.
   if (value === "") return property.includes(anyValue);
   const hides = hidingValues.get(property);
@@ -225,22 +152,23 @@ function each<Value>(names: string, value: Value) {
 
 function isTiny(value: string): boolean {
   // A percentage is one of the font.
-  const [size] = lengthsIn(value.replaceAll("%", "ppt"));
+  const [size] = lengthsIn(value, 0.16);
   return size !== undefined && size < 6;
 }
 
 // In pixels, for a font of 16 and a screen of 1000 of them.
 const pixelsPerUnit: ReadonlyMap<string, number> = new Map([
   ...each("em rem pc lh rlh cap ic", 16),
-  ...each("% vw vh vi vb vmin vmax", 10),
+  ...each("vw vh vi vb vmin vmax", 10),
   ...each("ex ch", 8),
-  ...Object.entries({ pt: 4 / 3, in: 96, cm: 37.8, mm: 3.78, q: 0.945, ppt: 0.16 }),
+  ...Object.entries({ pt: 4 / 3, in: 96, cm: 37.8, mm: 3.78, q: 0.945 }),
 ]);
 
-function lengthsIn(value: string): readonly number[] {
+function lengthsIn(value: string, pixelsPerPercent = 10): readonly number[] {
   const lengths = value.matchAll(/(?<![\w.#-])([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)(%|[a-z]*)/g);
   return [...lengths].map(([, number, unit = ""]) => {
-    return Number(number) * (pixelsPerUnit.get(unit.replace(/^[sld]v|^cq/, "v")) ?? 1);
+    const pixels = pixelsPerUnit.get(unit.replace(/^[sld]v|^cq/, "v")) ?? 1;
+    return Number(number) * (unit === "%" ? pixelsPerPercent : pixels);
   });
 }
 
