@@ -5,9 +5,9 @@ import { explicitActivityOf } from "../checks/parsing/activity.ts";
 import { areApart } from "../checks/parsing/address_ranges.ts";
 import { nameOf, quoteAll } from "../checks/parsing/names.ts";
 import { withNote } from "../checks/evaluating/finding_drafts.ts";
-import { readGateways, type Zones } from "../checks/evaluating/zones.ts";
+import type { Zones } from "../checks/evaluating/zones.ts";
 import { citationOf, restsOn, type ApiTokenEntry, type OrgPolicy, type ZoneLists } from "./document.ts";
-import type { ZoneUse } from "./facts.ts";
+import { addressesOf, type ZoneUse } from "./facts.ts";
 
 /** Compares what an org has with what its document says. */
 export type Comparison =
@@ -88,13 +88,8 @@ export function compareZones(
 
 /** Returns true if the addresses of a zone are known and no other zone has one of them. */
 function isApart(zone: string, others: readonly string[], zones: Zones): boolean {
-  const rangesOf = (name: string) =>
-    zones.named(name).flatMap((one) => {
-      const { ranges, unread } = readGateways(one);
-      return unread === undefined ? ranges : [];
-    });
-  const areKnown = [zone, ...others].every((name) => rangesOf(name).length > 0);
-  return areKnown && areApart(rangesOf(zone), others.flatMap(rangesOf));
+  const [own, ...rest] = [addressesOf(zone, zones), ...others.map((name) => addressesOf(name, zones))];
+  return [own, ...rest].every((known) => known.length > 0) && areApart(own, rest.flat());
 }
 
 /** Why the zones that a document names cannot be compared; null where they can. */

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../shared/json.ts";
-import { zoneNames, type Zones } from "../checks/evaluating/zones.ts";
+import { readGateways, zoneNames, type Zones } from "../checks/evaluating/zones.ts";
+import { areApart, type AddressRange } from "../checks/parsing/address_ranges.ts";
 import { readText, textsIn } from "../checks/parsing/fields.ts";
 import { nameOf, quoteAll } from "../checks/parsing/names.ts";
 import { restrictionsOf } from "../checks/parsing/rule_conditions.ts";
@@ -64,7 +65,7 @@ export function policyZoneUse(rules: JsonList, { accessPath, zones, everyone }: 
       if (from.length === 0 || left.length > 0) letIn.push({ include: left, exclude });
     } else if (others.length === 0) {
       if (exclude.length > 0 && include.length + remaining.length > 0) return null;
-      denied.push(...include.filter((zone) => !letIn.some((earlier) => isIn(zone, earlier))));
+      denied.push(...include.filter((zone) => !letIn.some((earlier) => mayComeFrom(zone, earlier, zones))));
       remaining = exclude.length > 0 ? exclude : remaining;
     } else if (!others.includes("some")) return null;
     if (restrictions.size === 0) break;
@@ -80,8 +81,17 @@ export function policyZoneUse(rules: JsonList, { accessPath, zones, everyone }: 
   return { allowed, denied, open };
 }
 
-function isIn(zone: string, { include, exclude }: NamedZones): boolean {
-  return include.length > 0 ? include.includes(zone) : !exclude.includes(zone);
+/** True for a zone that is let in, by name or by one of its addresses. */
+function mayComeFrom(zone: string, { include, exclude }: NamedZones, zones: Zones): boolean {
+  if (exclude.includes(zone)) return false;
+  const addresses = include.flatMap((name) => addressesOf(name, zones));
+  return include.length === 0 || include.includes(zone) || !areApart(addressesOf(zone, zones), addresses);
+}
+
+/** Returns the addresses of the zones with a name; none where a zone does not list all of them. */
+export function addressesOf(name: string, zones: Zones): readonly AddressRange[] {
+  const read = zones.named(name).map(readGateways);
+  return read.some(({ unread }) => unread !== undefined) ? [] : read.flatMap(({ ranges }) => ranges);
 }
 
 function describeOpen(rule: JsonObject, exclude: readonly string[]): string {

@@ -51,14 +51,9 @@ export const session = (org: Json, policy: string): Json => named(org.global_ses
 export const app = (org: Json, label: string): Json => named(org.apps.value, label);
 
 /** Adds a second zone with addresses of its own, active and of usage POLICY. */
-export function addZone(org: Json): string {
-  const gateways = [{ type: "CIDR", value: "192.0.2.0/24" }];
-  zones(org).push({
-    ...structuredClone(named(zones(org), "Office network")),
-    id: "nzoB",
-    name: "Branch office",
-    gateways,
-  });
+export function addZone(org: Json, value = "192.0.2.0/24"): string {
+  const office = structuredClone(named(zones(org), "Office network"));
+  zones(org).push({ ...office, id: "nzoB", name: "Branch office", gateways: [{ type: "CIDR", value }] });
   return "nzoB";
 }
 

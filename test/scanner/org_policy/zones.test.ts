@@ -137,6 +137,15 @@ testChanges([
     {},
   ],
   [
+    "session rules deny a zone as the document does, and before it let in from another that holds its addresses",
+    ({ org, policy }) => {
+      const branch = fromZone(addZone(org, "198.51.100.7"));
+      setSessionRules(org, ["ALLOW", onlyOffice(org)], ["DENY", branch], ["DENY", everybody]);
+      policy.session_policies[0].zones_denied = ["Branch office"];
+    },
+    { [S]: "FAIL" },
+  ],
+  [
     "session rules deny one user a zone that the document denies",
     ({ org, policy }) => (
       setSessionRules(org, ["DENY", { ...fromZone(addZone(org)), ...oneUser }]),
