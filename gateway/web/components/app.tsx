@@ -77,7 +77,7 @@ export function App() {
     } catch {
       // The browser has its cryptography for encrypted pages only, and for those of this machine.
       const notice = isSecureContext
-        ? "The sign-in could not be loaded: try again."
+        ? "The sign-in could not be loaded: reload the page."
         : "To sign in, open this page at its https:// address.";
       signedOut(offer, notice);
     }
