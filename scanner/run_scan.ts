@@ -118,8 +118,8 @@ export function toContext(facts: {
   return { engine, evaluatedAt, orgUrl, digest: sha256, ...ownValues(orgPolicy, evaluatedAt) };
 }
 
-/** Null when the scan was interrupted; every other failure is thrown. */
-async function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value | null> {
+/** Null when the work was interrupted; every other failure is thrown. */
+export async function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value | null> {
   try {
     return await promise;
   } catch (error) {

@@ -1,4 +1,5 @@
 import type { CommandIo } from "../../command_line/command_io.ts";
+import type { NamedFile } from "../../command_line/files.ts";
 import { requireGatewayAccess } from "../../command_line/gateway_access.ts";
 import { writeLines } from "../../command_line/terminal.ts";
 import { findRule, unknownRule, type RuleNames } from "../../shared/rule_names.ts";
@@ -74,37 +75,34 @@ export interface Criteria<Given extends Settings = Settings> extends Rules {
  */
 export async function readCriteria<Given extends Settings>(
   settings: Given,
-  { orgUrl, startedAt }: { readonly orgUrl: string; readonly startedAt?: string },
+  about: { readonly orgUrl: string; readonly startedAt?: string },
   io: CommandIo,
 ): Promise<Criteria<Given>> {
+  const { orgUrl } = about;
   const rules = await readRules(settings, orgUrl, io);
   const checklist = await readChecklist(settings.checklist, rules.revision);
-  const decisions = await openDecisions(settings, { names: rules.names, orgUrl, startedAt }, io);
+  const sources = { decisions: settings.decisions, baseline: await findBaseline(settings, about, io) };
+  const files = await readDecisions(sources, { rules: rules.names, warn: (line) => writeLines(io, line) });
+  const { orgUrl: comparedUrl = orgUrl } = files.baseline ?? {};
+  if (!isSameOrg(comparedUrl, orgUrl))
+    writeLines(io, `${settings.baseline?.option ?? ""} is a report of ${comparedUrl}; this scan is of ${orgUrl}`);
+  if (!settings.decisionsFromGateway) return { ...rules, settings, io, checklist, decisions: files };
+  const fetched = await fetchDecisions(requireGatewayAccess(io.env, []), orgUrl, io.interrupted);
+  const { decisions, warnings } = mergeDecisions(files, fetched, { rules: rules.names, nowMs: io.now().getTime() });
+  writeLines(io, ...warnings);
   return { ...rules, settings, io, checklist, decisions };
 }
 
-/** The decisions of files and gateway; `--baseline last` is the report of the newest run before the evidence. */
-async function openDecisions(
-  { decisions, baseline, decisionsFromGateway }: Settings,
-  {
-    names: rules,
-    orgUrl,
-    startedAt,
-  }: { readonly orgUrl: string; readonly startedAt: string | undefined } & Pick<Rules, "names">,
+/** The report of `--baseline`; `last` is that of the newest run before the evidence. */
+async function findBaseline(
+  { baseline }: Settings,
+  { orgUrl, startedAt }: Parameters<typeof readCriteria>[1],
   io: CommandIo,
-): Promise<Decisions> {
-  const isLast = baseline?.file === lastRun;
-  const [last] = isLast ? await listRuns(orgUrl, startedAt) : [];
-  if (isLast && last === undefined) writeLines(io, `${baseline.option} last: no earlier run of ${orgUrl} is kept`);
-  const ofRun = last === undefined ? null : { option: `${baseline?.option ?? ""} last`, file: last.report };
-  const sources = { decisions, baseline: isLast ? ofRun : baseline };
-  const files = await readDecisions(sources, { rules, warn: (line) => writeLines(io, line) });
-  const { orgUrl: comparedUrl = orgUrl } = files.baseline ?? {};
-  if (!isSameOrg(comparedUrl, orgUrl))
-    writeLines(io, `${baseline?.option ?? ""} is a report of ${comparedUrl}; this scan is of ${orgUrl}`);
-  if (!decisionsFromGateway) return files;
-  const fetched = await fetchDecisions(requireGatewayAccess(io.env, []), orgUrl, io.interrupted);
-  const { decisions: all, warnings } = mergeDecisions(files, fetched, { rules, nowMs: io.now().getTime() });
-  writeLines(io, ...warnings);
-  return all;
+): Promise<NamedFile | null> {
+  if (baseline?.file !== lastRun) return baseline;
+  const option = `${baseline.option} last`;
+  const [last] = await listRuns(orgUrl, startedAt);
+  if (last !== undefined) return { option, file: last.report };
+  writeLines(io, `${option}: no earlier run of ${orgUrl} is kept`);
+  return null;
 }

@@ -91,13 +91,9 @@ function limitTexts({ rules, outcome, why, remedy }: RuleLimit, next: RuleLimit 
   return remedy === null || remedy === next?.remedy ? [limit] : [limit, `  → ${remedy}`];
 }
 
-export interface DoctorInput extends Pick<ConnectOptions, "signal" | "trace"> {
-  readonly given: Given;
-}
+type DoctorInput = Pick<ConnectOptions, "signal" | "trace"> & { readonly given: Given };
 
-export interface DoctorResult extends Omit<StepResult, "state"> {
-  /** `skipped`: an earlier step failed that this one needs. */
-  readonly state: StepResult["state"] | "skipped";
+export interface DoctorResult extends StepResult {
   /** Scopes of the token, without prefix: of the step `scopes`. */
   readonly granted?: readonly string[];
   /** Answers of this organization to the role, where the provider's documents do not say. */

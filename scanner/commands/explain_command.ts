@@ -110,48 +110,41 @@ function requiredValue({ path, isOn, limit }: Setting) {
 
 /** `explain`: one line each. */
 function listChecks(checks: readonly CatalogCheck[]): string {
-  const lines = checks.map(({ name, rule }) => {
-    const role = rule.role === "super_admin" ? "Super Administrator" : "Read-Only Administrator";
-    return `${rule.vuln_id}  ${rule.stig_id}  ${levelOf(rule).padEnd(7)} ${rule.title}\n          ${name} · ${role} · ${rule.scopes.join(" ")}`;
-  });
+  const lines = checks.map(
+    ({ name, rule }) =>
+      `${rule.vuln_id}  ${rule.stig_id}  ${levelOf(rule).padEnd(7)} ${rule.title}\n          ${name} · ${roleOf(rule)} · ${rule.scopes.join(" ")}`,
+  );
   return `${lines.join("\n")}\n`;
 }
 
 /** `explain CHECK`: what it examines, why, how to fix it in the console, which API fields decide. */
 export function explainCheck(check: CatalogCheck): string {
-  const { rule, explanation, unjudged } = check;
-  const sections = [
-    `${rule.vuln_id} ${levelOf(rule)}\n${rule.title}`,
-    `${rule.stig_id} · ${rule.rule_id}`,
-    `Examines\n${indent(explanation.examines)}`,
-    `Why\n${indent(explanation.why)}`,
-    ...(unjudged === undefined ? judgedSections(check) : []),
-    `DISA's check\n${indent(rule.check_text)}`,
-    `DISA's fix\n${indent(rule.fix_text)}`,
-    ...changedSections(check),
+  const { rule, explanation, decidingFields, parameters, unjudged } = check;
+  const judged = [
+    ["What a PASS rests on", ...explanation.rests_on.map((text) => `- ${text.replaceAll("`", "")}`)],
+    ["How to fix", ...explanation.fix.map((step, index) => `${index + 1}. ${step}`)],
+    ["Which API fields decide", ...decidingFields.map(fieldsText)],
+    ...(parameters.length === 0 ? [] : [["Limits (limits of --org-policy)", ...parameters.map(describeParameter)]]),
+    ["Needs", `scopes ${rule.scopes.join(", ")}; role ${roleOf(rule)}`],
   ];
-  return `${sections.join("\n\n")}\n`;
-}
-
-function judgedSections({ rule, explanation, decidingFields, parameters }: CatalogCheck): readonly string[] {
-  const role = rule.role === "super_admin" ? "Super Administrator" : "Read-Only Administrator";
-  return [
-    `What a PASS rests on\n${explanation.rests_on.map((text) => indent(`- ${text.replaceAll("`", "")}`)).join("\n")}`,
-    `How to fix\n${explanation.fix.map((step, index) => indent(`${index + 1}. ${step}`)).join("\n")}`,
-    `Which API fields decide\n${decidingFields.map((one) => indent(fieldsText(one))).join("\n")}`,
-    ...(parameters.length === 0
-      ? []
-      : [`Limits (limits of --org-policy)\n${parameters.map((each) => indent(describeParameter(each))).join("\n")}`]),
-    `Needs\n${indent(`scopes ${rule.scopes.join(", ")}; role ${role}`)}`,
-  ];
-}
-
-/** The text that the check was written for, next to the one of this revision. */
-function changedSections({ unjudged }: CatalogCheck): readonly string[] {
-  if (unjudged?.writtenFor === undefined || unjudged.writtenFor === null) return [];
-  const { check_text: check, fix_text: fix } = unjudged.writtenFor;
+  const { writtenFor: known = null } = unjudged ?? {};
   const own = revisionName(builtIn.benchmark);
-  return [`DISA's check in ${own}\n${indent(check)}`, `DISA's fix in ${own}\n${indent(fix)}`];
+  const sections = [
+    ["Examines", explanation.examines],
+    ["Why", explanation.why],
+    ...(unjudged === undefined ? judged : []),
+    ["DISA's check", rule.check_text],
+    ["DISA's fix", rule.fix_text],
+    // The text that the check was written for, next to the one of this revision.
+    ...(known === null ? [] : [[`DISA's check in ${own}`, known.check_text]]),
+    ...(known === null ? [] : [[`DISA's fix in ${own}`, known.fix_text]]),
+  ].map(([title, ...lines]) => [title, ...lines.map(indent)].join("\n"));
+  const head = [`${rule.vuln_id} ${levelOf(rule)}\n${rule.title}`, `${rule.stig_id} · ${rule.rule_id}`];
+  return `${[...head, ...sections].join("\n\n")}\n`;
+}
+
+function roleOf({ role }: CatalogCheck["rule"]): string {
+  return role === "super_admin" ? "Super Administrator" : "Read-Only Administrator";
 }
 
 /** `global_session_idle_minutes: 15 minutes in the STIG; less is stricter`. */

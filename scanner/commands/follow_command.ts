@@ -19,8 +19,8 @@ import { systemClock } from "../okta/clock.ts";
 import { connect } from "../okta/connection.ts";
 import { readSigner, type Signer } from "../signing/keys.ts";
 import { monitorOpener, readStreamConfig } from "../streaming/start_publishing.ts";
-import { settingsOfOne } from "../settings/organizations.ts";
-import type { Flags } from "../settings/read_settings.ts";
+import { oneOrganization } from "../settings/organizations.ts";
+import { readConnectedSettings, type Flags } from "../settings/read_settings.ts";
 import { hostName } from "../setup/key_pair.ts";
 import { readRules } from "./criteria.ts";
 import { createTrace } from "./progress.ts";
@@ -33,8 +33,8 @@ import type { StatementFacts } from "../signing/statement.ts";
 
 /** `follow`: verdicts that stay true while it runs. Resolves with the exit code. */
 export async function followCommand(flags: Flags, io: CommandIo): Promise<number> {
-  const settings = await settingsOfOne("follow", flags, io);
-  const { connection, intervalMs, reconcileMs, lineFormat: format, lineFile } = settings;
+  const settings = readConnectedSettings(await oneOrganization("follow", flags, io));
+  const { connection, lineFormat: format, lineFile } = settings;
   const directory = settings.state?.file ?? join(".scanstream/follow", hostName(connection.orgUrl));
   const { revision, checks, names } = await readRules(settings, connection.orgUrl, io);
   if (lineFile === null && settings.sign?.option === "--sign")
@@ -74,17 +74,12 @@ export async function followCommand(flags: Flags, io: CommandIo): Promise<number
     }
     const { end, isSaved } = await follow(
       {
-        orgUrl: connection.orgUrl,
-        clientId: connection.clientId,
+        ...settings,
+        ...connection,
         checks,
         benchmark: revision.benchmark.id,
         orgPolicy,
-        intervalMs,
-        reconcileMs,
-        once: settings.once,
-        untilClean: settings.untilClean,
         failOn: settings.endOn,
-        withAddresses: settings.withAddresses,
         directory,
         signal: AbortSignal.any([io.interrupted, io.stdoutFailed]),
       },

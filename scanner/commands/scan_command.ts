@@ -11,7 +11,7 @@ import { IdpError } from "../okta/idp_error.ts";
 import { reportFormats } from "../reports/formats.ts";
 import { requireTarget, writeFormats } from "../reports/write_reports.ts";
 import type { FinishedScan } from "../run_scan.ts";
-import { settingsOfEach, settingsOfOne } from "../settings/organizations.ts";
+import { oneOrganization, settingsOfEach } from "../settings/organizations.ts";
 import {
   readConnectedSettings,
   readSettings,
@@ -50,7 +50,7 @@ export async function scanCommand(flags: Flags, io: CommandIo): Promise<number> 
 
 /** `collect`: the evidence alone, which `evaluate` reads later. */
 export async function collectCommand(flags: Flags, io: CommandIo): Promise<number> {
-  const settings = await settingsOfOne("collect", flags, io);
+  const settings = readConnectedSettings(await oneOrganization("collect", flags, io));
   const { saveArtifacts: target, quiet: isQuiet } = settings;
   if (target === null)
     throw new UsageError(["--save-artifacts FILE is missing: expected a file for the evidence, or - for stdout"]);

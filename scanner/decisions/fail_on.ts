@@ -13,7 +13,7 @@ export interface FailOn {
 }
 
 interface FailCondition {
-  readonly status: "FAIL" | "MANUAL";
+  readonly statuses: readonly Finding["status"][];
   readonly leastSeverity: Severity;
 }
 
@@ -29,8 +29,8 @@ export interface FailRule {
 export function parseFailOn(text: string): FailOn {
   if (text.trim() === "never") return { text, conditions: [] };
   const words = text.split(",");
-  const conditions = words.map((word) => parseWord(word.trim()));
-  if (!conditions.includes(null)) return { text, conditions: conditions.flatMap((condition) => condition ?? []) };
+  const conditions = words.flatMap((word) => parseWord(word.trim()) ?? []);
+  if (conditions.length === words.length) return { text, conditions };
   const alone = words.find((word) => parseSeverity(word) !== null)?.trim();
   const expected =
     alone === undefined
@@ -39,28 +39,22 @@ export function parseFailOn(text: string): FailOn {
   throw new InvalidSetting(`${JSON.stringify(text)}: ${expected}`);
 }
 
-function parseWord(word: string): readonly FailCondition[] | null {
+function parseWord(word: string): FailCondition | null {
   const [verdict, severity = "low", ...rest] = word.split(":");
   const leastSeverity = parseSeverity(severity);
   if (leastSeverity === null || rest.length > 0 || (verdict !== "fail" && verdict !== "manual")) return null;
-  const statuses = verdict === "fail" ? (["FAIL"] as const) : (["FAIL", "MANUAL"] as const);
-  return statuses.map((status) => ({ status, leastSeverity }));
+  return { statuses: verdict === "fail" ? ["FAIL"] : ["FAIL", "MANUAL"], leastSeverity };
 }
 
 /** True when a finding of that verdict and severity fails the run. */
 export function isNamed({ conditions }: FailOn, status: Finding["status"], severity: Severity): boolean {
-  return conditions.some(
-    (condition) =>
-      condition.status === status && severities.indexOf(severity) <= severities.indexOf(condition.leastSeverity),
-  );
+  const rank = severities.indexOf(severity);
+  return conditions.some((one) => one.statuses.includes(status) && rank <= severities.indexOf(one.leastSeverity));
 }
 
 export function applyGate(report: Report, rule: FailRule) {
   const open = report.checks.flatMap((check) => openOf(check, rule));
-  const waived = open.filter(({ finding }) => finding.waived);
-  const others = open.filter(({ finding }) => !finding.waived);
-  const named = others.filter((one) => one.isNamed);
-  const unnamed = others.filter((one) => !one.isNamed);
+  const { named = [], unnamed = [], waived = [] } = Object.groupBy(open, ({ kind }) => kind);
   const unread = unreadRules(report);
   const unreadPart = unread.length === 0 ? [] : [`${unreadText(unread)}: ${listIds(unread)}`];
   const left = [
@@ -75,7 +69,8 @@ export function applyGate(report: Report, rule: FailRule) {
     unread: unread.length,
     /** The last line of a run that exits with the code: why, `problem` first, and what is open and did not count. */
     line(exitCode: number, problem?: string): string {
-      const reasons = [problem ?? [], namedParts(named, rule), rule.allowUnread ? [] : unreadPart].flat();
+      const failed = `${countParts(named).join(" and ")} (${optionOf(rule)}): ${listIds(named.map(({ check }) => check))}`;
+      const reasons = [problem ?? [], named.length === 0 ? [] : failed, rule.allowUnread ? [] : unreadPart].flat();
       const why = reasons.length === 0 ? "" : `: ${reasons.join("; ")}`;
       const options = [named.length === 0 ? optionOf(rule) : "", rule.allowUnread ? "--allow-unread" : ""];
       const fulfilled = options.some(Boolean) ? ` (${options.filter(Boolean).join(", ")})` : "";
@@ -84,32 +79,20 @@ export function applyGate(report: Report, rule: FailRule) {
   };
 }
 
-/** An open finding as it stands to `--fail-on`. */
-interface OpenFinding {
-  readonly check: CheckResult;
-  readonly finding: Finding;
-  readonly status: "FAIL" | "MANUAL";
-  /** False: too low a severity, the other verdict, or known to the baseline. */
-  readonly isNamed: boolean;
-}
+type OpenFinding = ReturnType<typeof openOf>[number];
 
-function openOf(check: CheckResult, { failOn, onlyNew }: FailRule): readonly OpenFinding[] {
+/** The open findings of a check as they stand to `--fail-on`: it does not name too low a severity, the other verdict, or what the baseline has. */
+function openOf(check: CheckResult, { failOn, onlyNew }: FailRule) {
   const stateIn = findingStates(check);
   return openFindings(check).map((finding) => {
-    const status = stateIn(finding) === "fail" ? "FAIL" : "MANUAL";
+    const status = stateIn(finding) === "fail" ? ("FAIL" as const) : ("MANUAL" as const);
     const isNamedBy = isNamed(failOn, status, check.severity) && (!onlyNew || finding.change === "new");
-    return { check, finding, status, isNamed: isNamedBy };
+    const kind = finding.waived ? ("waived" as const) : isNamedBy ? ("named" as const) : ("unnamed" as const);
+    return { check, status, kind };
   });
 }
 
 const maxIds = 5;
-
-/** Reason why the run fails; none where nothing does. */
-function namedParts(named: readonly OpenFinding[], rule: FailRule): readonly string[] {
-  if (named.length === 0) return [];
-  const counts = countParts(named, () => "").join(" and ");
-  return [`${counts} (${optionOf(rule)}): ${listIds(named.map(({ check }) => check))}`];
-}
 
 /** `V-273186, V-273187 and 3 more rules`. */
 function listIds(rules: readonly CheckResult[]): string {
@@ -124,10 +107,7 @@ function optionOf({ failOn, onlyNew }: FailRule): string {
 }
 
 /** `2 findings failed`, `1 finding needs manual review`, each with what `more` says of them. */
-function countParts(
-  findings: readonly OpenFinding[],
-  more: (findings: readonly OpenFinding[]) => string,
-): readonly string[] {
+function countParts(findings: readonly OpenFinding[], more = (_: readonly OpenFinding[]) => ""): readonly string[] {
   return (["FAIL", "MANUAL"] as const).flatMap((wanted) => {
     const of = findings.filter(({ status }) => status === wanted);
     const verb = wanted === "FAIL" ? "failed" : `${of.length === 1 ? "needs" : "need"} manual review`;

@@ -1,6 +1,5 @@
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import type { Cause, CheckResult, Finding } from "../../shared/report.ts";
-import { stateOf } from "../../shared/rule_result.ts";
 import { shorten } from "../../shared/text.ts";
 import type { CatalogCheck } from "../catalog/catalog.ts";
 import { isCauseOf } from "../causes/cause_objects.ts";
@@ -18,7 +17,7 @@ import type { ArtifactsDocument } from "../evidence/artifacts_document.ts";
 import { consoleSettings } from "../evidence/listed_objects.ts";
 import { objectLists, type ObjectList, type OrgObject } from "../evidence/org_objects.ts";
 import type { OwnValues } from "../org_policy/document.ts";
-import { findingMarks, noteOf } from "../reports/result_text.ts";
+import { failuresFirst, findingMarks, noteOf } from "../reports/result_text.ts";
 import { sha256 } from "../digest.ts";
 
 /** Explanation of one rule of the STIG by an org's evidence. */
@@ -42,10 +41,8 @@ export function explainOrg(
   const { artifacts, scan } = document;
   const causes = causesOf([result], artifacts, sha256);
   const lists = objectLists(artifacts);
-  const order = { fail: 0, manual: 1, pass: 2, not_applicable: 3 };
-  const sorted = result.findings.toSorted((one, other) => order[stateOf(one)] - order[stateOf(other)]);
   const alike = ({ cause, fingerprint, actual }: Finding) => (cause === null ? fingerprint : `${cause} ${actual}`);
-  const findings = [...Map.groupBy(sorted, alike).values()];
+  const findings = [...Map.groupBy(failuresFirst(result.findings), alike).values()];
   return {
     org_url: scan.org_url,
     status: result.status,

@@ -1,4 +1,5 @@
 import { DecidingOrgPolicy } from "../org_policy/read_org_policy.ts";
+import { unlessAborted } from "../run_scan.ts";
 import type { FollowEnd, FollowParts, FollowPlan } from "./follow_plan.ts";
 import { createRecord } from "./follow_record.ts";
 import { loadState, type FollowState } from "./follow_state.ts";
@@ -13,40 +14,35 @@ const retryMs = 45_000;
 /** Events that are kept to explain a change that is seen later. */
 const maxKeptEvents = 500;
 
-interface Followed {
-  readonly end: FollowEnd;
-  /** False where the state could not be saved. */
-  readonly isSaved: boolean;
-}
-
-/** Follows an org: resolves when it has done what it was asked for, or was interrupted; its state is saved then. */
-export async function follow(plan: FollowPlan, parts: FollowParts): Promise<Followed> {
-  const saved = await loadState(plan.directory, plan.orgUrl, parts.say);
-  let follower: ReturnType<typeof createFollower> | null = null;
-  let end: FollowEnd = "interrupted";
-  try {
-    follower = createFollower(plan, parts, { saved, org: await connectOrg(plan, parts, saved) });
-    end = await follower.run();
-  } catch (error) {
-    if (!plan.signal.aborted) throw error;
-  } finally {
-    await follower?.close(endReasons[end] ?? null);
-  }
-  return { end, isSaved: follower?.isSaved() ?? true };
-}
-
 const endReasons: Partial<Record<FollowEnd, string>> = {
   clean: "No check fails any more (--until-clean)",
   failed: "A new finding matches --fail-on",
 };
 
-interface Beginning {
-  /** Null: nobody has followed the org before. */
-  readonly saved: FollowState | null;
-  readonly org: FollowedOrg;
+/**
+ * Follows an org: resolves when it has done what it was asked for, or was interrupted; its state is saved then. `isSaved`: false where
+ * it could not be.
+ */
+export async function follow(plan: FollowPlan, parts: FollowParts) {
+  const { signal } = plan;
+  const saved = await loadState(plan.directory, plan.orgUrl, parts.say);
+  const org = await unlessAborted(connectOrg(plan, parts, saved), signal);
+  if (org === null) return { end: "interrupted", isSaved: true } as const;
+  const { run, close, isSaved } = createFollower(plan, parts, { saved, org });
+  let end: FollowEnd | null = null;
+  try {
+    end = await unlessAborted(run(), signal);
+  } finally {
+    await close(end && (endReasons[end] ?? null));
+  }
+  return { end: end ?? "interrupted", isSaved: isSaved() };
 }
 
-function createFollower(plan: FollowPlan, parts: FollowParts, { saved, org }: Beginning) {
+function createFollower(
+  plan: FollowPlan,
+  parts: FollowParts,
+  { saved, org }: { readonly saved: FollowState | null; readonly org: FollowedOrg },
+) {
   const { clock, say } = parts;
   const { orgUrl, reconcileMs } = plan;
   const record = createRecord(plan, parts, saved);

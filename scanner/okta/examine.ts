@@ -19,14 +19,12 @@ export type Step = (typeof steps)[number];
 
 export interface StepResult {
   readonly step: Step;
-  /** `warn`: a scan works, but something should be better. */
-  readonly state: "ok" | "warn" | "fail";
+  /** `warn`: a scan works, but something should be better. `skipped`: an earlier step failed that this one needs. */
+  readonly state: "ok" | "warn" | "fail" | "skipped";
   /** Observation, in one sentence. */
   readonly detail: string;
   /** Remedy: what to click or set; null where there is nothing to do. */
   readonly remedy: string | null;
-  /** Scopes of the token, without prefix: of the step `scopes`. */
-  readonly granted?: readonly string[];
 }
 
 export function ok(step: Step, detail: string): StepResult {

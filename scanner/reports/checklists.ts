@@ -100,7 +100,7 @@ function toRule(
     benchmark,
     stigUuid,
     endedAt,
-  }: { readonly benchmark: Benchmark; readonly stigUuid: string; readonly endedAt: string },
+  }: { readonly benchmark: Benchmark } & Readonly<Record<"stigUuid" | "endedAt", string>>,
 ): CklbRule {
   return {
     uuid: stableUuid("rule", stigUuid, rule.rule_id),

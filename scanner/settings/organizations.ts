@@ -2,26 +2,13 @@ import type { CommandIo } from "../../command_line/command_io.ts";
 import { adviceFor } from "../../shared/nearest_name.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { isAbout, openConfigFile, type ConfigFile, type Organization } from "./config_file.ts";
-import {
-  readConnectedSettings,
-  readSettings,
-  textOf,
-  type ConnectedSettings,
-  type Flags,
-  type Given,
-  type Settings,
-} from "./read_settings.ts";
+import { readSettings, textOf, type Flags, type Given, type Settings } from "./read_settings.ts";
 import { attributeOf, flagOf, type CommandName, type Setting } from "./setting.ts";
 import { table } from "./table.ts";
 
 /** The organizations of `scanstream.config.json` that a command is about, and the settings of each. */
 
 type Io = Pick<CommandIo, "env">;
-
-/** The settings of a command that works on one organization and connects to it. Throws `UsageError`. */
-export async function settingsOfOne(command: CommandName, flags: Flags, io: Io): Promise<ConnectedSettings> {
-  return readConnectedSettings(await oneOrganization(command, flags, io));
-}
 
 /** The one organization of a command. Throws `UsageError` where there are several. */
 export async function oneOrganization(command: CommandName, flags: Flags, { env }: Io): Promise<Given> {
