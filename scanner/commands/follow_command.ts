@@ -28,8 +28,7 @@ import { appendFileSync, closeSync, openSync, readSync, statSync } from "node:fs
 import { dayMs, startOfDay } from "../../shared/history/rule_history.ts";
 import type { WatchLine } from "../../shared/schemas/history.ts";
 import type { ChangeLine } from "../follow/changes.ts";
-import { signFiles } from "../signing/sign_files.ts";
-import type { StatementFacts } from "../signing/statement.ts";
+import { signFiles, type StatementFacts } from "../signing/statement.ts";
 
 /** `follow`: verdicts that stay true while it runs. Resolves with the exit code. */
 export async function followCommand(flags: Flags, io: CommandIo): Promise<number> {

@@ -14,7 +14,7 @@ import { historyOf } from "../history/history_input.ts";
 import { historyFormats } from "../history/history_formats.ts";
 import { readFolder } from "../history/read_folder.ts";
 import { chooseFormats, requireTarget, writeFormats } from "../reports/write_reports.ts";
-import { signFiles } from "../signing/sign_files.ts";
+import { signFiles } from "../signing/statement.ts";
 import { runsFolder } from "../runs/kept_runs.ts";
 import { readSettings, type Flags } from "../settings/read_settings.ts";
 import { readSigning } from "./report_output.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import type { CommandIo } from "../../command_line/command_io.ts";
-import { exitCodes, worstOf, type Outcome } from "../../command_line/exit_code.ts";
+import { exitCodes, worstOf } from "../../command_line/exit_code.ts";
 import { standardStream, writeWhole, type NamedFile } from "../../command_line/files.ts";
 import { writeLines } from "../../command_line/terminal.ts";
 import { countOf } from "../../shared/outcome_text.ts";
@@ -21,7 +21,7 @@ import { chooseFormats, fileNameOf, requireTarget, writeFormats, type WrittenFil
 import type { FinishedScan } from "../run_scan.ts";
 import type { Settings } from "../settings/read_settings.ts";
 import { readSigner, type Signer } from "../signing/keys.ts";
-import { signFiles } from "../signing/sign_files.ts";
+import { signFiles } from "../signing/statement.ts";
 import { checklistLines, nextLines, overdueLines, writtenLines, type NextSource } from "./closing_lines.ts";
 import type { Criteria } from "./criteria.ts";
 
@@ -149,11 +149,8 @@ export async function writeReport(report: Report, run: WriteRun, isBrief = false
   return { files, problems };
 }
 
-/** Writes the reports and decides how the run ends; `gateLine` is the verdict of the gates, in one line. */
-export async function finishScan(
-  report: Report,
-  run: WriteRun,
-): Promise<{ readonly files: readonly string[]; readonly gateLine: string; readonly outcome: Outcome }> {
+/** Writes the reports and decides how the run ends; `line` is the verdict of the gates, in one line. */
+export async function finishScan(report: Report, run: WriteRun) {
   const { settings, io, target, areSaved = true } = run;
   const { formats, outputDir } = target;
   const { quiet: isQuiet, verbose, status, allowUnread, failOn } = settings;
@@ -171,18 +168,18 @@ export async function finishScan(
     gate.isFailed && "findings",
     gate.unread > 0 && !allowUnread && "unread",
   ]);
-  const gateLine = isCancelled
+  const line = isCancelled
     ? interruptedLine(report)
     : gate.line(exitCodes[outcome], areWritten ? undefined : "a file could not be written");
   const isSummaryShown = outputDir === null && formats.some((format) => !format.isMachine);
   // A run that fails or could not read everything says so, however quiet it is.
   if (!isQuiet && !isSummaryShown) writeLines(io, summaryLine(report));
-  if (!isQuiet || outcome !== "ok" || gate.unread > 0) writeLines(io, gateLine);
+  if (!isQuiet || outcome !== "ok" || gate.unread > 0) writeLines(io, line);
   const isScreen = !isQuiet && isBrief && isSummaryShown && formats[0]?.name === "table";
   const next = nextLines(report, settings.again, run);
   // However quiet: the command that finds out why rules could not be read.
   writeLines(io, ...(isScreen ? next : outcome === "unread" ? next.slice(1) : []));
-  return { files, gateLine, outcome };
+  return { report, files, line, outcome };
 }
 
 function interruptedLine({ checks }: Report): string {

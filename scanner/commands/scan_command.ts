@@ -21,7 +21,7 @@ import {
   type Settings,
 } from "../settings/read_settings.ts";
 import { keepRun } from "../runs/kept_runs.ts";
-import { signFiles } from "../signing/sign_files.ts";
+import { signFiles } from "../signing/statement.ts";
 import { readStreamConfig, startPublishing } from "../streaming/start_publishing.ts";
 import { readCriteria } from "./criteria.ts";
 import { endOf, writeGitHubFeedback } from "./github_actions.ts";
@@ -82,8 +82,8 @@ export async function evaluateCommand(flags: Flags, io: CommandIo): Promise<numb
       "--from-artifacts FILE is missing: expected evidence that scan or collect saved, or - for stdin",
     ]);
   const { report, run } = await reportOn(await openSource("evaluate", flags, io), io);
-  const { outcome, gateLine } = await finishScan(report, { ...run, from: file });
-  await writeGitHubFeedback([{ name: null, report, revision: run.revision }], io, endOf(outcome, gateLine));
+  const { outcome, line } = await finishScan(report, { ...run, from: file });
+  await writeGitHubFeedback([{ name: null, report, revision: run.revision }], io, endOf(outcome, line));
   return exitCodes[outcome];
 }
 
@@ -118,12 +118,8 @@ async function prepareScan(settings: ConnectedSettings, io: CommandIo, progress:
       await stream?.end("failed", []);
       if (!isRefused) throw error;
       await writeIdpError(error, target, io);
-      return {
-        outcome: "refused",
-        report: null,
-        error,
-        line: [error.message, error.remedy].filter(Boolean).join(". "),
-      };
+      const line = [error.message, error.remedy].filter(Boolean).join(". ");
+      return { outcome: "refused", report: null, error, line };
     }
     const text = JSON.stringify(scan.document);
     let areSaved: boolean;
@@ -138,10 +134,9 @@ async function prepareScan(settings: ConnectedSettings, io: CommandIo, progress:
     const isWhole = scan.status === "completed" && !isNarrowed(settings);
     const isKept = isWhole && (await keepRun({ document: scan.document, report }, criteria));
     const saved = areSaved ? evidenceFile?.file : undefined;
-    const finished = { ...criteria, target, evidenceFile: saved, areSaved, isKept };
-    const { outcome, files, gateLine } = await finishScan(report, finished);
+    const end = await finishScan(report, { ...criteria, target, evidenceFile: saved, areSaved, isKept });
     await stream?.storeReport(report);
-    return { outcome, report, line: gateLine, files };
+    return end;
   }
 }
 

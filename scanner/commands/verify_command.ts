@@ -3,7 +3,7 @@ import { exitCodes } from "../../command_line/exit_code.ts";
 import { printable } from "../../command_line/terminal.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { readRevision } from "../revisions/read_stig_file.ts";
-import { NotProven } from "../signing/envelope.ts";
+import { NotProven } from "../signing/statement.ts";
 import { settingsOfSaved } from "../settings/organizations.ts";
 import type { Flags } from "../settings/read_settings.ts";
 import { readVerifier } from "../signing/keys.ts";

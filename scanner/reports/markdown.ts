@@ -80,18 +80,12 @@ function controlRow(control: ControlResult, report: Report): string {
 
 function ruleRow(check: CheckResult): string {
   const ids = [check.vuln_id, check.stig_id].map(markdownCell);
-  return `| ${icons[stateOf(check)]} | ${ids.join(" · ")} | ${markdownCell(check.title)} | ${levelOf(check)} | ${markdownText(resultOf(check))}${waivedNote(check)} |`;
-}
-
-function resultOf(check: CheckResult): string {
   const state = stateOf(check);
-  if (check.attestation === null) return verdictOf(check);
-  return `${state === "not_applicable" ? "Not Applicable" : stateLabels[state]}, attested`;
-}
-
-function waivedNote(check: CheckResult): string {
+  const attested = `${state === "not_applicable" ? "Not Applicable" : stateLabels[state]}, attested`;
+  const result = markdownText(check.attestation === null ? verdictOf(check) : attested);
   const waived = check.findings.filter((finding) => finding.waived).length;
-  return waived === 0 ? "" : `, ${countOf(waived, "finding")} waived`;
+  const note = waived === 0 ? "" : `, ${countOf(waived, "finding")} waived`;
+  return `| ${icons[state]} | ${ids.join(" · ")} | ${markdownCell(check.title)} | ${levelOf(check)} | ${result}${note} |`;
 }
 
 function ruleSection(check: CheckResult): readonly string[] {

@@ -8,15 +8,12 @@ export function normalized(text: string): string {
 }
 
 /** True when two revisions ask for the same and fix it the same way. */
-export function isSameText(
-  one: Pick<StigRule, "check_text" | "fix_text">,
-  other: Pick<StigRule, "check_text" | "fix_text">,
-): boolean {
-  return (
-    normalized(one.check_text) === normalized(other.check_text) &&
-    normalized(one.fix_text) === normalized(other.fix_text)
-  );
+export function isSameText(one: RuleTexts, other: RuleTexts): boolean {
+  const names = ["check_text", "fix_text"] as const;
+  return names.every((name) => normalized(one[name]) === normalized(other[name]));
 }
+
+type RuleTexts = Pick<StigRule, "check_text" | "fix_text">;
 
 /** A revision with the checks that were written for exactly its texts; every other rule is MANUAL. */
 export function toRevision({ rules, ...benchmark }: DisaBenchmark): Revision {

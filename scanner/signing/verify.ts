@@ -16,10 +16,8 @@ import { sha256 } from "../digest.ts";
 import { evaluateCheck, unevaluatedResult } from "../evaluate.ts";
 import { parseArtifacts } from "../evidence/artifacts_document.ts";
 import { interrupted, toContext } from "../run_scan.ts";
-import { NotProven, openEnvelope } from "./envelope.ts";
 import type { Verifier } from "./keys.ts";
-import { statementName, stemOf } from "./sign_files.ts";
-import { rulesDigest, type Predicate } from "./statement.ts";
+import { NotProven, openEnvelope, rulesDigest, statementName, stemOf, type Predicate } from "./statement.ts";
 
 /** Facts that the caller knows of the statement, so that an older one or another org's is not proof. */
 export interface Expected {

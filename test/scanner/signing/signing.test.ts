@@ -3,9 +3,8 @@ import { mkdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promise
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
-import { signStatement } from "../../../scanner/signing/envelope.ts";
 import { readSigner, readVerifier, type Signer } from "../../../scanner/signing/keys.ts";
-import { makeStatement, type Statement } from "../../../scanner/signing/statement.ts";
+import { makeStatement, signStatement, type Statement } from "../../../scanner/signing/statement.ts";
 import { verifyPath } from "../../../scanner/signing/verify.ts";
 import { causesOf } from "../../../scanner/causes/causes.ts";
 import { sha256 } from "../../../scanner/digest.ts";
