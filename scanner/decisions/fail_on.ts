@@ -107,7 +107,7 @@ function optionOf({ failOn, onlyNew }: FailRule): string {
 }
 
 /** `2 findings failed`, `1 finding needs manual review`, each with what `more` says of them. */
-function countParts(findings: readonly OpenFinding[], more = (_: readonly OpenFinding[]) => ""): readonly string[] {
+function countParts(findings: readonly OpenFinding[], more: typeof byCategory = () => ""): readonly string[] {
   return (["FAIL", "MANUAL"] as const).flatMap((wanted) => {
     const of = findings.filter(({ status }) => status === wanted);
     const verb = wanted === "FAIL" ? "failed" : `${of.length === 1 ? "needs" : "need"} manual review`;
