@@ -47,7 +47,7 @@ export const predicateSchema = v.object({
   }),
 });
 
-export const statementSchema = v.object({
+const statementSchema = v.object({
   _type: v.literal("https://in-toto.io/Statement/v1"),
   subject: v.pipe(v.array(v.object({ name: text, digest })), v.minLength(1)),
   predicateType: v.literal(predicateType),
