@@ -96,13 +96,14 @@ export function explainFinding(finding: Finding, { check, artifacts, lists, caus
     rules: inOrder(rules ?? []).map((rule) => {
       const conditions = [...restrictionsOf(rule, everyone).keys()];
       const wasReached = isReached;
+      const isOfApp = isJsonObject(rule["actions"]) && "appSignOn" in rule["actions"];
       isReached &&= activityOf(rule) !== "active" || conditions.length > 0;
       return {
         id: typeof rule["id"] === "string" ? rule["id"] : "",
         name: nameOf(rule),
         priority: rule["priority"] ?? null,
         status: activityOf(rule),
-        access: accessOf(rule, isOfApp(rule) ? "actions.appSignOn.access" : "actions.signon.access"),
+        access: accessOf(rule, isOfApp ? "actions.appSignOn.access" : "actions.signon.access"),
         /** The names of the conditions that leave others to the next rule; empty: the rule is for everybody. */
         conditions,
         decides: rule === deciding,
@@ -161,8 +162,4 @@ function valuesOf(object: JsonObject, fields: readonly string[]) {
       .reduce<unknown>((inner, key) => (isJsonObject(inner) ? inner[key] : undefined), object);
     return value === undefined ? [] : [{ field, value: shorten(JSON.stringify(value), maxValueLength) }];
   });
-}
-
-function isOfApp(rule: JsonObject): boolean {
-  return isJsonObject(rule["actions"]) && "appSignOn" in rule["actions"];
 }
