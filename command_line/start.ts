@@ -15,6 +15,7 @@ import { createPracticeOrg, type PracticeOrg } from "../practice_org/create_prac
 import { publishCredentials, loadKeyPair } from "../practice_org/auth/credentials.ts";
 import { followCommand } from "../scanner/commands/follow_command.ts";
 import { scanCommand } from "../scanner/commands/scan_command.ts";
+import { configFileName } from "../scanner/settings/config_file.ts";
 
 /**
  * `npm start`: the main job on embedded defaults. A gateway, a practice org, one scan of it that is seen live in this
@@ -87,7 +88,9 @@ async function main(): Promise<void> {
   const own = (text: string) =>
     text.replaceAll(/\bscanstream (?=(?:doctor|explain|fix|report)\b)/g, "npm run -s scanstream -- ");
   const terminal = { ...io.terminal, write: (text: string) => io.terminal.write(own(text)) };
-  const flags = { config: false, format: "table", failOn: "never", concurrency: String(practiceConcurrency) };
+  // Next steps say --no-config only where there is a file.
+  const config = !existsSync(configFileName);
+  const flags = { config, format: "table", failOn: "never", concurrency: String(practiceConcurrency) };
   await scanCommand(flags, { ...io, terminal });
   if (!interruption.signal.aborted) {
     say(`The scan is kept at ${gateway.url}/. To scan again yourself:\n`);
@@ -106,7 +109,7 @@ async function followPracticeOrg(org: PracticeOrg, io: CommandIo): Promise<void>
   const flags = { config: false, state, interval: String(followSeconds), format: "table" };
   const invite = () =>
     say(
-      `Open the admin page ${org.url}/, turn MFA for the Admin Console off or on, and watch the result change on the live page.\n`,
+      `Open the admin page ${org.url}/, turn MFA for the Admin Console off\nor on, and watch the result change on the live page.\n`,
     );
   // The first results already hold a change that was made before them, and nobody could be named for it.
   if (existsSync(join(state, "state.json"))) invite();

@@ -5,6 +5,8 @@ import type { Report } from "../../shared/report.ts";
 import { openFindings, stateOf } from "../../shared/rule_result.ts";
 import { shellWord } from "../../shared/text.ts";
 import type { Revision } from "../catalog/catalog.ts";
+import type { Settings } from "../settings/read_settings.ts";
+import type { CommandName } from "../settings/setting.ts";
 import { carriedLines, type Checklist } from "../checklists/checklist.ts";
 import { checklistStatuses, type ChecklistStatus } from "../checklists/status.ts";
 import { unreadRules } from "../decisions/fail_on.ts";
@@ -46,6 +48,7 @@ export function checklistLines(report: Report, checklist: Checklist, revision: R
 }
 
 export interface NextSource {
+  readonly settings: Settings;
   /** Evidence that was evaluated offline; absent: the org was scanned. */
   readonly from?: string;
   /** Set where other commands find this run. */
@@ -53,20 +56,24 @@ export interface NextSource {
 }
 
 /**
- * The commands that a reader of the first screen needs next. After an offline run they stay offline. `again`: options that choose the
- * same organization.
+ * The commands that a reader of the first screen needs next. After an offline run they stay offline. `again`: options of that command
+ * for the same organization and results.
  */
-export function nextLines(report: Report, again: string, { from, isKept = false }: NextSource): readonly string[] {
+export function nextLines(
+  report: Report,
+  { from, isKept = false, settings: { again } }: NextSource,
+): readonly string[] {
+  const evidence = from === undefined ? "" : ` --from-artifacts ${shellWord(from)}`;
+  const command = (name: CommandName, words = "") => `scanstream ${name}${words}${again(name)}${evidence}`;
   const all = isKept
-    ? `Every rule and finding: scanstream report${again}, or scanstream report${again} -f html -o report`
+    ? `Every rule and finding: ${command("report")}, or ${command("report")} -f html -o report`
     : "Every rule and finding: add --verbose, or --format html --output report";
   const unread = unreadRules(report);
   // An interruption is the person's own.
   const mayHelp = from === undefined && unread.some(({ reason }) => reason !== "interrupted");
-  if (unread.length > 0) return [all, ...(mayHelp ? [`Next: scanstream doctor${again}`] : [])];
+  if (unread.length > 0) return [all, ...(mayHelp ? [`Next: ${command("doctor")}`] : [])];
   // Stdin cannot be read again, and other commands would answer about another run than one that is not kept.
   if (from === undefined ? !isKept : from === standardStream) return [all];
-  const source = from === undefined ? again : `${again} --from-artifacts ${shellWord(from)}`;
   const [worst] = report.checks
     .filter((check) => openFindings(check).some(({ waived }) => !waived))
     .toSorted(worstFirst);
@@ -75,9 +82,9 @@ export function nextLines(report: Report, again: string, { from, isKept = false 
   const draft =
     isFailing || report.org_policy !== undefined
       ? []
-      : [`Your own policy decides more: scanstream org-policy draft${source}`];
-  const then = isFailing ? `scanstream fix${source} -o fixes` : "answer it in a checklist or an attestation";
-  return [`Next: scanstream explain ${worst.vuln_id}${source}, then ${then}`, ...draft, all];
+      : [`Your own policy decides more: ${command("org-policy", " draft")}`];
+  const then = isFailing ? `${command("fix")} -o fixes` : "answer it in a checklist or an attestation";
+  return [`Next: ${command("explain", ` ${worst.vuln_id}`)}, then ${then}`, ...draft, all];
 }
 
 /** Lines about findings that were planned to be remediated by now and still fail. */

@@ -12,7 +12,7 @@ import { causesOf } from "../causes/causes.ts";
 import { applyDecisions } from "../decisions/apply_decisions.ts";
 import { applyGate } from "../decisions/fail_on.ts";
 import { sha256 } from "../digest.ts";
-import { toErrorReport, type IdpError } from "../okta/idp_error.ts";
+import type { IdpError } from "../okta/idp_error.ts";
 import { reportedOrgPolicy } from "../org_policy/document.ts";
 import { reportFormats } from "../reports/formats.ts";
 import { summaryLine } from "../reports/statement.ts";
@@ -38,9 +38,7 @@ export async function readReportTarget(settings: Settings, { isStdoutTerminal }:
   if (settings.failOnNew && settings.baseline === null)
     throw new UsageError([`${nameOf("failOnNew")} needs --baseline REPORT.json, to know which findings are new`]);
   if (outputDir === null && isStdoutTerminal && formats[0]?.name === "html")
-    throw new UsageError([
-      `${nameOf("format")} html is a page for a browser: expected --output DIR, or a file of stdout`,
-    ]);
+    throw new UsageError([`${nameOf("format")} html is a page for a browser: expected --output DIR, or > FILE`]);
   const signer = await readSigning(settings);
   const target = { name: "scan", formats, outputDir, signer };
   await requireTarget(target, fileOf(saveArtifacts));
@@ -176,7 +174,7 @@ export async function finishScan(report: Report, run: WriteRun) {
   if (!isQuiet && !isSummaryShown) writeLines(io, summaryLine(report));
   if (!isQuiet || outcome !== "ok" || gate.unread > 0) writeLines(io, line);
   const isScreen = !isQuiet && isBrief && isSummaryShown && formats[0]?.name === "table";
-  const next = nextLines(report, settings.again, run);
+  const next = nextLines(report, run);
   // However quiet: the command that finds out why rules could not be read.
   writeLines(io, ...(isScreen ? next : outcome === "unread" ? next.slice(1) : []));
   return { report, files, line, outcome };
@@ -189,10 +187,11 @@ function interruptedLine({ checks }: Report): string {
 
 /** Nothing was evaluated (exit code 3): a program gets the error as JSON in the report's place. */
 export async function writeIdpError(error: IdpError, target: ReportTarget, io: CommandIo): Promise<void> {
-  writeLines(io, error.message, error.remedy);
+  const { code, message, remedy } = error;
+  writeLines(io, message, remedy);
   const json = target.formats.find((format) => format.name === "json");
   if (json === undefined) return;
-  const text = `${JSON.stringify(toErrorReport(error), null, 2)}\n`;
+  const text = `${JSON.stringify({ schema: "scanstream.error/1", code, message, remedy }, null, 2)}\n`;
   // Replaces the report of an earlier run, which would be mistaken for this run's.
   if (target.outputDir === null) return io.stdout(text);
   const file = join(target.outputDir.file, fileNameOf("scan", json));

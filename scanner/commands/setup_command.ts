@@ -2,7 +2,7 @@ import { dirname, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
-import { printable, wrapText } from "../../command_line/terminal.ts";
+import { wrapped } from "../../command_line/terminal.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { configFileName } from "../settings/config_file.ts";
 import { readSettings, type Flags } from "../settings/read_settings.ts";
@@ -27,8 +27,8 @@ export async function setupCommand(flags: Flags, io: CommandIo): Promise<number>
   const settings = readSettings({ command: "setup", flags, env: io.env });
   const file = settings.config?.file ?? configFileName;
   const say = (text: string) => {
-    for (const line of wrapText(printable(text), Math.min(io.terminal.columns || 80, 80)))
-      io.terminal.write(`${line}\n`);
+    const margin = /^ +\d\. /.exec(text)?.[0].length ?? 0;
+    for (const line of wrapped(text, margin, Math.min(io.terminal.columns || 80, 80))) io.terminal.write(`${line}\n`);
   };
   const ask = settings.yes || io.ask === null ? null : asking(io.ask, say);
   let close = async () => {};
@@ -59,7 +59,7 @@ export async function setupCommand(flags: Flags, io: CommandIo): Promise<number>
     say(`Wrote ${file}${name === null ? "" : ` (organization "${name}")`}.`);
     if (ask === null) return exitCodes.ok;
     if (/^n/i.test(await ask("Run the first scan now? [Y/n] ", String))) {
-      say("Scan at any time: scanstream scan");
+      say(`Scan at any time: scanstream scan${settings.again("scan")}`);
       return exitCodes.ok;
     }
     return await scanCommand({ config: flags["config"], ...(name === null ? {} : { org: name }) }, io);

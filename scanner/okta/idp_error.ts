@@ -126,8 +126,3 @@ export async function attempt<Value>(promise: Promise<Value>): Promise<Value | I
     throw error;
   }
 }
-
-/** The document on stdout instead of a report when nothing could be evaluated (exit code 3). */
-export function toErrorReport({ code, message, remedy }: IdpError) {
-  return { schema: "scanstream.error/1", code, message, remedy };
-}

@@ -42,8 +42,8 @@ export interface Settings extends Values {
   readonly nameOf: (name: SettingName) => string;
   /** The organization of the list. */
   readonly organization: string | null;
-  /** The options with which another command works on the same organization: ` --config FILE --org NAME`, mostly none. */
-  readonly again: string;
+  /** The options with which another command has the same organization and results: ` --config FILE --org NAME`, mostly none. */
+  readonly again: (other: CommandName) => string;
 }
 
 export type ConnectedSettings = Settings & { readonly connection: ConnectionSettings };
@@ -212,7 +212,15 @@ function read(given: Given, needs: "address" | "identity" | "connection") {
   const key = needs === "connection" ? readKey() : null;
   if (problems.length > 0) throw new SettingsError(problems);
   const nameOf = (name: SettingName) => sources.get(name) ?? ungiven(name);
-  const again = `${values.config === null ? "" : ` --config ${shellWord(values.config.file)}`}${isNamed ? ` --org ${organization}` : ""}`;
+  const again = (other: CommandName) => {
+    const options = [...carried, ...(other === "doctor" ? identity : [])].flatMap((name) => {
+      const found = rowOf(name).commands.includes(other) ? flags(name) : null;
+      // Stdin cannot be read again.
+      if (found === null || found.raw === "-") return [];
+      return [typeof found.raw === "boolean" ? found.source : `${found.source} ${shellWord(String(found.raw))}`];
+    });
+    return [...options, ...(isNamed ? [`--org ${organization}`] : [])].map((option) => ` ${option}`).join("");
+  };
   return { settings: { ...values, nameOf, organization, again }, key };
 }
 
@@ -232,6 +240,11 @@ function isSame(row: Setting<unknown>, one: Found, other: Found): boolean {
   };
   return one.source.toLowerCase() === other.source.toLowerCase() || isDeepStrictEqual(valueOf(one), valueOf(other));
 }
+
+/** Options that a next command repeats; one that connects also those of the service app. */
+const criteria = ["orgPolicy", "benchmark", "decisions", "decisionsFromGateway", "checklist"] as const;
+const carried = ["config", "hasConfig", "orgUrl", ...criteria] as const;
+const identity = ["clientId", "privateKeyFile"] as const;
 
 /** The settings that have a key, in the order in which they win in one layer: its content, its variable, its file. */
 const keySettings = ["privateKey", "privateKeyEnv", "privateKeyFile"] as const;

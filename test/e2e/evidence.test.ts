@@ -112,10 +112,12 @@ test("--format all writes every format, and what a run has to say beside them st
   expect(stderr).toMatch(/findings? past the planned remediation date: V-273195 \(2026-10-31\)/);
 });
 
-test("the next commands of an evaluation can be pasted, also where its file has a blank in its name", async () => {
+test("the next commands of an evaluation can be pasted, also where its files have a blank in their names", async () => {
   await cp(join(stage.path, "evidence.json"), join(stage.path, "its evidence.json"));
-  const { stdout, stderr } = await run("evaluate", "--from-artifacts", "its evidence.json", "--severity", "medium");
-  expect(`${stdout}${stderr}`).toContain("scanstream fix --from-artifacts 'its evidence.json' -o fixes");
+  await writeFile(join(stage.path, "my plans.json"), JSON.stringify([planned]));
+  const { stdout, stderr } = await run("evaluate", "--from-artifacts", "its evidence.json", "-d", "my plans.json");
+  const options = "--decisions 'my plans.json' --from-artifacts 'its evidence.json' -o fixes";
+  expect(`${stdout}${stderr}`).toContain(`scanstream fix ${options}`);
 });
 
 test("the example of docs/decisions.md runs as it stands there, with its plan", async () => {
