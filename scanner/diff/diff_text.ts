@@ -1,8 +1,8 @@
 import { vulnIdOf } from "../../shared/rule_names.ts";
 import { categoryNames } from "../../shared/severity.ts";
 import { objectChanges, type Diff, type FindingChange, type ObjectChange } from "./diff_schema.ts";
-import { printable, wrapText } from "../../command_line/terminal.ts";
 import { shorten, toLine } from "../../shared/text.ts";
+import { fitLine } from "../explain/explain_text.ts";
 import { verdictOf } from "../reports/result_text.ts";
 
 const defaultWidth = 80;
@@ -30,7 +30,7 @@ export function renderText(diff: Diff, { width }: { readonly width: number }): s
     summaryText(diff),
     "",
   ]
-    .flatMap((line) => wrapLine(line, Math.max(width || defaultWidth, minWidth)))
+    .flatMap((line) => fitLine(line, Math.max(width || defaultWidth, minWidth)))
     .join("\n");
 }
 
@@ -51,13 +51,6 @@ function objectLines({ change, type, name, id, fields, checks }: ObjectChange): 
     ...fields.map(({ path, from, to }) => `  ${path}: ${valueText(from)} → ${valueText(to)}`),
     `  ${checks.length === 0 ? "no rule examines it" : `examined for ${idsOf(checks)}`}`,
   ];
-}
-
-/** Lines after the first stand under its text. */
-function wrapLine(line: string, width: number): readonly string[] {
-  const indent = line.length - line.trimStart().length;
-  const [first = "", ...more] = wrapText(printable(line.trimStart()), width - indent - 2);
-  return [`${" ".repeat(indent)}${first}`, ...more.map((text) => `${" ".repeat(indent + 2)}${text}`)];
 }
 
 /** `FAIL 120 minutes`, with what was expected where the other side expected something else. */

@@ -1,4 +1,4 @@
-import { wrapText, printable } from "../../command_line/terminal.ts";
+import { wrapped } from "../../command_line/terminal.ts";
 import { countOf } from "../../shared/outcome_text.ts";
 import { listTexts } from "../checks/parsing/names.ts";
 import { verdictOf } from "../reports/result_text.ts";
@@ -26,7 +26,7 @@ export function explanationText(explained: OrgExplanation, width: number): strin
 export function fitText(text: string, width: number): string {
   return text
     .split("\n")
-    .flatMap((line) => fitted(line, width))
+    .flatMap((line) => fitLine(line, width))
     .join("\n");
 }
 
@@ -72,9 +72,6 @@ function readText({ request, at, state }: ReadArtifact): string {
 }
 
 /** Long lines are broken behind their own margin. */
-function fitted(line: string, width: number): readonly string[] {
-  const margin = (/^[ →]*/.exec(line)?.[0].length ?? 0) + 2;
-  const [first = "", ...rest] = wrapText(printable(line), width);
-  if (rest.length === 0) return [first];
-  return [first, ...wrapText(rest.join(" "), width - margin).map((more) => " ".repeat(margin) + more)];
+export function fitLine(line: string, width: number): readonly string[] {
+  return wrapped(line, (/^[ →]*/.exec(line)?.[0].length ?? 0) + 2, width);
 }
