@@ -36,6 +36,9 @@ export function parseOrgUrl(given: string): string {
   if (url === null || url.hostname === "") throw new InvalidSetting(`is not a URL: ${expected}`);
   if (url.username !== "" || url.password !== "")
     throw new InvalidSetting(`holds a user name or password: ${expected}`);
+  // An address of the Admin Console, as a browser shows it.
+  if (providerDomains.test(url.hostname) && /^[^.]+-admin\./.test(url.hostname))
+    return parseOrgUrl(url.origin.replace("-admin.", "."));
   if (url.pathname !== "/" || url.search !== "" || url.hash !== "") {
     throw new InvalidSetting(`has a path, query or fragment: ${expected}`);
   }
@@ -43,9 +46,6 @@ export function parseOrgUrl(given: string): string {
     throw new InvalidSetting("is http:// and not on this machine: expected https:// (http:// only for loopback)");
   }
   if (url.protocol !== "https:" && url.protocol !== "http:") throw new InvalidSetting(`is not https://: ${expected}`);
-  if (providerDomains.test(url.hostname) && /^[^.]+-admin\./.test(url.hostname)) {
-    throw new InvalidSetting("is the address of the admin console: expected the organization's own, without -admin");
-  }
   return url.origin;
 }
 
@@ -60,7 +60,7 @@ export function isSameOrg(one: string, other: string): boolean {
 
 /** A bare host means https. */
 function withScheme(text: string): string {
-  return /^[a-z0-9-]+(\.[a-z0-9-]+)+(:\d+)?\/?$/i.test(text) ? `https://${text}` : text;
+  return /^[a-z0-9-]+(\.[a-z0-9-]+)+(:\d+)?(\/.*)?$/i.test(text) ? `https://${text}` : text;
 }
 
 export const parseClientId = matching(

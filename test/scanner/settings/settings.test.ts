@@ -75,6 +75,7 @@ test.each([
   ["https://acme.okta.com", "https://acme.okta.com"],
   ["acme.okta.com", "https://acme.okta.com"],
   [" https://ACME.okta.com:443 ", "https://acme.okta.com"],
+  ["https://acme-admin.okta.com/admin/apps/active?x=1#y", "https://acme.okta.com"],
   ["http://127.0.0.1:8080", "http://127.0.0.1:8080"],
 ])("IDP_ORG_URL may be %s", (given, orgUrl) => {
   expect(connectionOf({}, { ...whole, IDP_ORG_URL: given }).orgUrl).toBe(orgUrl);
@@ -86,7 +87,7 @@ test.each([
   ["https://me:pw@acme.okta.com", "user name or password"],
   ["https://acme.okta.com/admin/dashboard", "path, query or fragment"],
   ["https://acme.okta.com?x=1", "path, query or fragment"],
-  ["https://acme-admin.okta.com", "without -admin"],
+  ["acme.okta.com/login", "path, query or fragment"],
 ])("IDP_ORG_URL may not be %s", (given, text) => {
   const { problems } = failure({}, { ...whole, IDP_ORG_URL: given });
   expect(problems).toEqual([expect.stringMatching(/^IDP_ORG_URL (is|has|holds) /)]);
