@@ -41,7 +41,10 @@ process.on("uncaughtException", (error) => {
 });
 
 try {
-  await program.parseAsync();
+  const [help, name, ...more] = process.argv.slice(2);
+  // Commander answers help about an unknown command with the whole help, and the command itself with its nearest name.
+  const isUnknown = help === "help" && more.length === 0 && !program.commands.some((known) => known.name() === name);
+  await program.parseAsync(isUnknown && name !== undefined ? [name] : process.argv.slice(2), { from: "user" });
 } catch (error) {
   exitCode = explainError(error, { isInterrupted: interruption.interrupted.aborted, write: writeError });
 }

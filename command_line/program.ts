@@ -30,7 +30,9 @@ export function createProgram(run: Run, output: OutputConfiguration = {}): Comma
   addPracticeOrgCommand(program, run);
   addCompletionCommands(program, run);
   addShortFlags(program);
-  for (const command of program.commands) command.helpGroup(groupOf(command.name()));
+  for (const [heading, names] of Object.entries(groups))
+    for (const command of program.commands) if (names.includes(command.name())) command.helpGroup(heading);
+  program.showHelpAfterError("Begin with scanstream setup; scanstream help lists every command.");
   return program;
 }
 
@@ -42,10 +44,6 @@ const groups: Readonly<Record<string, readonly string[]>> = {
   "Gateway:": ["serve", "migrate", "admin"],
   "Try:": ["practice-org"],
 };
-
-function groupOf(name: string): string {
-  return Object.keys(groups).find((heading) => groups[heading]?.includes(name) === true) ?? "Try:";
-}
 
 /** Help of a command leaves out help itself and the options of the program, so that it fits two screens. */
 function formatItemList(heading: string, items: readonly string[]): string[] {

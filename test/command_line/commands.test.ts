@@ -106,8 +106,6 @@ function givenOptions(line: string): readonly (readonly [Option, string])[] {
 
 test.each([
   ["scan --quiet --verbose", /option '-v, --verbose' cannot be used with option '-q, --quiet'/],
-  ["collect --quiet --verbose", /cannot be used with option/],
-  ["fix --quiet --verbose", /cannot be used with option/],
   ["watch --format xml", /'xml' is invalid. Allowed choices are text, json, ndjson/],
 ])("%s is refused", async (words, message) => {
   const program = createProgram(() => Promise.resolve(), { writeErr: () => {} });

@@ -94,8 +94,7 @@ describe("usage and configuration exit with 2", () => {
     [["scan", "--check", "authenticator_password_minimum_lenght_15"], /did you mean/],
     [["scan", "--decisions", "missing.json"], /missing\.json.*no such file/],
     [["scan", "--fail-on-new"], /--baseline/],
-    [["scan", "--no-such-option"], /unknown option/],
-    [["scann"], /unknown command/],
+    [["init"], /unknown command[^]* scanstream setup/],
     [["evaluate"], /--from-artifacts/],
     [["collect"], /--save-artifacts/],
     [["explain", "no_such_check"], /Unknown rule "no_such_check"/],
@@ -109,6 +108,11 @@ describe("usage and configuration exit with 2", () => {
     expect(code).toBe(2);
     expect(stderr).not.toMatch(/\n\s+at /);
   });
+});
+
+test("help about an unknown command names the nearest", async () => {
+  const { code, stderr } = await runCommand(["help", "scann"], { cwd });
+  expect([code, stderr]).toEqual([2, expect.stringMatching(/^error: unknown command 'scann'\n.*Did you mean scan\?/)]);
 });
 
 /** Preloaded into the command: records where each socket connects, and lets it connect to nothing but `ALLOWED`. */
