@@ -52,7 +52,8 @@ export function createProgress(terminal: Terminal, form: ProgressForm, now: () =
     },
     /** Writes a message in between; it never breaks the bar. */
     message(text: string): void {
-      terminal.write(`${isBarShown ? eraseLine : ""}${text}\n`);
+      if (isBarShown) terminal.write(eraseLine);
+      terminal.write(`${text}\n`);
       draw();
     },
     ended(): void {

@@ -113,7 +113,9 @@ export function summaryMarkdown(summary: Summary): string {
     line(headings),
     line(alignments.map((side) => (side === "right" ? "---:" : "---"))),
     // Numbers hold no text of others.
-    ...rowsOf(summary).map((cells) => line(cells.map((cell) => (/^\d*$/.test(cell) ? cell : markdownCell(cell))))),
+    ...rowsOf(summary).map((cells) =>
+      line(cells.map((cell) => (/^\d*( of \d+)?$/.test(cell) ? cell : markdownCell(cell)))),
+    ),
     "",
     ...notes.flatMap(([name, note]) => (note === "" ? [] : [`- ${markdownText(name)}: ${markdownText(note)}`])),
     "",

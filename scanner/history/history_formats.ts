@@ -60,7 +60,7 @@ function ruleLines(rules: readonly RuleHistory[]): readonly Line[] {
   return [
     "Days (UTC): ✓ passed, ✗ failed, ? needs manual review, – not applicable, · unknown; a day has the worst that was known. A date after the result: it was not known later.",
     [
-      ["RULE", "NOW", `LAST ${days} DAYS`, "KNOWN", "FAILED"],
+      ["RULE", "NOW", `LAST ${countOf(days, "day").toUpperCase()}`, "KNOWN", "FAILED"],
       ...rules.map((rule) => [
         ruleText(rule),
         nowText(rule.intervals),

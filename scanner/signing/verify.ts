@@ -88,7 +88,7 @@ async function openFolder(path: string) {
   const [own, whole] = [name.endsWith(suffix) ? name : statementName(stemOf(name)), statementName("scan")];
   const statement = names.includes(own) ? own : whole;
   if (!names.includes(statement))
-    throw new NotProven(`there is neither ${own} nor ${whole}, which would hold the signature`);
+    throw new NotProven(`there is no ${[...new Set([own, whole])].join(" or ")}, which would hold the signature`);
   return { folder, names, statements: [statement], subject: statement === own ? null : name };
 }
 
