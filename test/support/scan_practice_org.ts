@@ -2,6 +2,7 @@ import { catalog } from "../../scanner/catalog/catalog.ts";
 import { readConnectedSettings } from "../../scanner/settings/read_settings.ts";
 import type { Clock } from "../../scanner/okta/clock.ts";
 import { connect } from "../../scanner/okta/connection.ts";
+import type { ConnectionSettings } from "../../scanner/okta/connection_settings.ts";
 import type { Fetch } from "../../scanner/okta/http_transport.ts";
 import { runScan, type FinishedScan } from "../../scanner/run_scan.ts";
 
@@ -19,8 +20,7 @@ export async function scanPracticeOrg(
   { url, clientId, privateKeyPem }: ScannedOrg,
   by: { readonly clock?: Clock; readonly fetch?: Fetch } = {},
 ): Promise<FinishedScan> {
-  const env = { IDP_ORG_URL: url, IDP_CLIENT_ID: clientId, IDP_PRIVATE_KEY: privateKeyPem };
-  const config = readConnectedSettings({ command: "scan", flags: {}, env }).connection;
+  const config = settingsOf({ IDP_ORG_URL: url, IDP_CLIENT_ID: clientId, IDP_PRIVATE_KEY: privateKeyPem });
   const { signal } = new AbortController();
   return runScan(
     { orgUrl: config.orgUrl, clientId, checks: catalog, orgPolicy: null, signal },
@@ -30,4 +30,14 @@ export async function scanPracticeOrg(
       now: () => new Date(by.clock?.nowMs() ?? Date.now()),
     },
   );
+}
+
+const known = new Map<string, ConnectionSettings>();
+
+/** The same client scans thousands of organizations, and reading a key tries it. */
+function settingsOf(env: Readonly<Record<string, string>>): ConnectionSettings {
+  const name = JSON.stringify(env);
+  const settings = known.get(name) ?? readConnectedSettings({ command: "scan", flags: {}, env }).connection;
+  known.set(name, settings);
+  return settings;
 }

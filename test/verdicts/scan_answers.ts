@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from "node:crypto";
-import { Request, Response } from "undici";
+import { Headers, Request, type Response } from "undici";
 import type { Fetch } from "../../scanner/okta/http_transport.ts";
 import { IdpError } from "../../scanner/okta/idp_error.ts";
 import type { FinishedScan } from "../../scanner/run_scan.ts";
@@ -44,7 +44,9 @@ export async function scanAnswers(
       "x-rate-limit-reset": String(nowSeconds + 60),
       ...answer.headers,
     };
-    return new Response(answer.body, { status: answer.status, headers });
+    // All that a transport reads of a response: undici's own, with its streams, takes a tenth of the time of a scan.
+    const response = { status: answer.status, headers: new Headers(headers), body: [Buffer.from(answer.body)] };
+    return response as unknown as Response;
   };
   const conclusion = await scanBy(replay, { clientId, privateKey }, clock);
   if (unknown.length > 0) throw unknown[0];
