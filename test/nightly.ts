@@ -4,6 +4,7 @@ import { spawnSync } from "node:child_process";
 const programs: readonly (readonly [environment: Readonly<Record<string, string>>, command: string])[] = [
   [{}, "npx vitest run --project nightly"],
   [{ NIGHTLY: "1", FUZZ_SEED: "random" }, "npx vitest run test/shared/history test/gateway/features/keeping/history"],
+  [{ VERDICT_CASES: "all" }, "npx vitest run test/verdicts"],
   [{ FUZZ_ORGS: "10000" }, "npx vitest run test/fuzz/orgs.test.ts"],
   [{}, "node bench/soak/main.ts --minutes 5"],
 ];

@@ -17,11 +17,13 @@ export interface Digest {
   readonly faults: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** `P3fa F09c …`, in the order of `checks`. */
   readonly generated: { readonly checks: string; readonly orgs: Readonly<Record<string, string>> };
+  /** The cases that show each recorded organization, fault, path and kind of row twice. */
+  readonly daily: readonly string[];
 }
 
-/** `rows`: all that the hashes stand for, each after the name of its case. */
-export async function computeDigest(): Promise<{ readonly digest: Digest; readonly rows: readonly string[] }> {
-  const all: string[] = [];
+/** `isWanted`: of each fault and each generated organization. `rows`: all that the hashes stand for, by case. */
+export async function computeDigest(isWanted: (title: string) => boolean) {
+  const all = new Map<string, readonly string[]>();
   const recorded: Record<string, Record<string, readonly string[]>> = {};
   const faulty: Record<string, Record<string, string>> = {};
   const generated: Record<string, string> = {};
@@ -33,6 +35,7 @@ export async function computeDigest(): Promise<{ readonly digest: Digest; readon
     recorded[name] = right;
     for (const fault of faultsOf(org)) {
       const title = `${name} ${fault.name} ${fault.at}`;
+      if (!isWanted(title)) continue;
       const rows = note(title, await scanAnswers((path) => answerOf(org, path), { clientId, fault }));
       const changed = Object.entries(rows).filter(([check, own]) => own.join("\n") !== right[check]?.join("\n"));
       faulty[title] = Object.fromEntries(changed.map(([check, own]) => [check, summaryOf(own)]));
@@ -41,21 +44,26 @@ export async function computeDigest(): Promise<{ readonly digest: Digest; readon
   let number = 0;
   for (const answering of generateOrgs()) {
     const title = `generated ${String(++number).padStart(4, "0")}`;
+    if (!isWanted(title)) continue;
     const rows = note(title, await scanAnswers(answering, { clientId: "0oaGenerated" }));
     checks ||= Object.keys(rows).join(" ");
     generated[title] = Object.values(rows)
       .map((own) => summaryOf(own).charAt(0) + hashOf(own, 3))
       .join(" ");
   }
-  return { digest: { recorded, faults: faulty, generated: { checks, orgs: generated } }, rows: all };
+  const digest: Digest = { recorded, faults: faulty, generated: { checks, orgs: generated }, daily: dailyOf(all) };
+  return { digest, rows: all };
 
   function note(title: string, conclusion: Conclusion): Record<string, readonly string[]> {
     if ("notScanned" in conclusion) {
-      all.push(`${title}: not scanned: ${conclusion.notScanned}`);
+      all.set(title, [`not scanned: ${conclusion.notScanned}`]);
       return { "not scanned": [JSON.stringify(["", conclusion.notScanned])] };
     }
     const rows = Object.fromEntries(conclusion.results.map((result) => [result.check, rowsOf(result)]));
-    for (const [check, own] of Object.entries(rows)) all.push(...own.map((row) => `${title}: ${check} ${row}`));
+    all.set(
+      title,
+      Object.entries(rows).flatMap(([check, own]) => own.map((row) => `${check} ${row}`)),
+    );
     return rows;
   }
 }
@@ -84,9 +92,20 @@ function hashOf(rows: readonly string[], length: number): string {
   return hash("sha256", rows.join("\n"), "base64url").slice(0, length);
 }
 
-/** One line for each difference: the case, the check, what was and what is. */
-export function compareDigests(was: Digest, is: Digest): readonly string[] {
-  const [before, after] = [linesOf(was), linesOf(is)];
+/** Rows that differ only in words with a digit, as ids and limits, are of one kind. */
+function dailyOf(cases: ReadonlyMap<string, readonly string[]>): readonly string[] {
+  const times = new Map<string, number>();
+  return [...cases].flatMap(([title, rows]) => {
+    const kinds = new Set([...title.split(" "), ...rows].map((text) => text.replaceAll(/\b\w*\d[\w.:-]*/g, "#")));
+    if ([...kinds].every((kind) => (times.get(kind) ?? 0) >= 2)) return [];
+    for (const kind of kinds) times.set(kind, (times.get(kind) ?? 0) + 1);
+    return [title];
+  });
+}
+
+/** One line for each difference in the wanted cases: the case, the check, what was and what is. */
+export function compareDigests(was: Digest, is: Digest, isWanted: (title: string) => boolean): readonly string[] {
+  const [before, after] = [linesOf(was, isWanted), linesOf(is, isWanted)];
   const same = "as without the fault";
   return [...new Set([...before.keys(), ...after.keys()])].flatMap((name) => {
     const [one = same, other = same] = [before.get(name), after.get(name)];
@@ -94,14 +113,18 @@ export function compareDigests(was: Digest, is: Digest): readonly string[] {
   });
 }
 
-/** The result of each check of each case. */
-function linesOf({ recorded, faults, generated }: Digest): ReadonlyMap<string, string> {
+/** The result of each check of each recorded organization and each wanted case. */
+function linesOf(
+  { recorded, faults, generated }: Digest,
+  isWanted: (title: string) => boolean,
+): ReadonlyMap<string, string> {
   const names = generated.checks.split(" ");
   const columns = Object.entries(generated.orgs).map(([name, line]) => {
     const entries = line.split(" ").map((column, index) => [names[index] ?? "", column] as const);
     return [name, Object.fromEntries(entries)] as const;
   });
-  const cases = [...Object.entries(recorded), ...Object.entries(faults), ...columns];
+  const wanted = [...Object.entries(faults), ...columns].filter(([title]) => isWanted(title));
+  const cases = [...Object.entries(recorded), ...wanted];
   return new Map(
     cases.flatMap(([name, checks]) =>
       Object.entries(checks).map(([check, found]) => [`${name}: ${check}`, [found].flat().join("\n    ")] as const),
