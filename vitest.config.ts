@@ -57,6 +57,8 @@ export default defineConfig({
         ? ["default", "github-actions", "./test/support/summary_reporter.ts"]
         : ["default", "./test/support/summary_reporter.ts"],
     pool: "forks",
+    // Node strips the types itself: a worker that imports the whole gateway through Vite takes half as much CPU time again.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     // More than two cores have use for: many system tests wait for a server or for time to pass.
     maxWorkers: 4,
     // More cases of the contract at a time would overload a gateway on two cores.
