@@ -1,6 +1,7 @@
 import { Interruption } from "../gateway/runtime/interruption.ts";
 import type { CommandIo, GatewayIo } from "./command_io.ts";
 import { createProcessIo, openStandardStreams } from "./process_io.ts";
+import { hasCode } from "../shared/error_code.ts";
 import { exitCodes, isVerdict } from "./exit_code.ts";
 import { explainBug, explainError } from "./explain_error.ts";
 import { explainWriteError } from "./files.ts";
@@ -13,11 +14,13 @@ const streams = openStandardStreams();
 /** Time for cleaning up after an unexpected error: a scan publishes its end, a gateway closes its streams. */
 const lastWorkMs = 10_000;
 let exitCode: number = exitCodes.ok;
+let hasRun = false;
 let hasBug = false;
 const { stderr } = process;
 const writeError = (text: string) => void stderr.write(stderr.isTTY ? wrapLines(text, stderr.columns) : text);
 
 const run = async (command: (io: CommandIo & GatewayIo) => Promise<number>): Promise<void> => {
+  hasRun = true;
   const { color: mayColor } = program.opts<{ readonly color: boolean }>();
   const { interrupted, skipDelay } = interruption;
   exitCode = await command({ ...createProcessIo(streams, { env: process.env, interrupted, mayColor }), skipDelay });
@@ -55,7 +58,8 @@ process.exit(hasBug ? exitCodes.bug : withStdoutFailure(exitCode));
 /** Output that did not reach stdout is a failure, whether a disk was full or the reader closed the pipe. */
 function withStdoutFailure(code: number): number {
   const { aborted: hasFailed, reason } = streams.stdoutFailed;
-  if (!hasFailed) return code;
+  // Whoever pipes a help text into head has read enough.
+  if (!hasFailed || (!hasRun && hasCode(reason, "EPIPE"))) return code;
   writeError(`${explainWriteError("standard output", reason)}\n`);
   return isVerdict(code) ? exitCodes.usage : code;
 }

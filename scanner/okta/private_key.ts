@@ -72,7 +72,7 @@ const pemTypes: Readonly<Record<string, "pkcs8" | "pkcs1" | "sec1">> = {
 /** Commands that make an accepted key of a PEM that is not one. */
 const conversions: Readonly<Record<string, string>> = {
   "ENCRYPTED PRIVATE KEY": ". Decrypt it into a file: openssl pkey -in FILE -out decrypted.pem",
-  "OPENSSH PRIVATE KEY": ". Convert it: ssh-keygen -p -m PKCS8 -f key.pem",
+  "OPENSSH PRIVATE KEY": ". Convert it: ssh-keygen -p -m PKCS8 -f FILE",
 };
 
 function parsePem(text: string, kid: string | null): SigningKey {

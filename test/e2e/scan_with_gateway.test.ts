@@ -75,6 +75,12 @@ test.each([
   expect(outcome).toMatchObject({ code: 2, stdout: "", stderr: expect.stringMatching(message) as string });
 });
 
+test("a help text whose reader ends: no error", async () => {
+  const shell = '"$@" | true; exit "${PIPESTATUS[0]}"';
+  const outcome = await runCommand(["scan", "--help"], { cwd: stage.path, env: stage.env, shell });
+  expect(outcome).toMatchObject({ code: 0, stderr: "" });
+});
+
 test("an internal error of a scan: exit 4, and its followers receive the end", async () => {
   const bug = "process.on('SIGUSR2',()=>{throw(new(Error)('boom'))})";
   const env = { NODE_OPTIONS: `--import=data:text/javascript,${bug}` };
