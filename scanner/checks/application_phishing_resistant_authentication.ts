@@ -12,7 +12,7 @@ const chainsLeft =
 export const phishingResistantChecks = builtInAppChecks({
   suffix: "phishing_resistant_authentication",
   expected: "a first rule that only phishing-resistant factors satisfy",
-  criteria: { assurance, judgePath, ifGood: () => "a phishing-resistant method in every chain", chainsLeft },
+  criteria: () => ({ assurance, judgePath, ifGood: () => "a phishing-resistant method in every chain", chainsLeft }),
   fields: [
     "constraints[].possession.phishingResistant",
     "constraints[].possession.required",

@@ -7,7 +7,7 @@ import {
   type CheckContext,
   type FindingDraft,
 } from "../check.ts";
-import { availableValue, entriesOf, type BuiltInApp } from "../../evidence/artifacts.ts";
+import { availableValue, entriesOf, type BuiltInApp, type CollectedArtifacts } from "../../evidence/artifacts.ts";
 import { accessPolicyId, unreadablePolicy } from "../parsing/access_policy.ts";
 import { Subject } from "./finding_drafts.ts";
 import { showValue } from "../parsing/fields.ts";
@@ -16,23 +16,19 @@ import { resourceOf } from "../parsing/names.ts";
 import { groupsFor } from "../parsing/rule_conditions.ts";
 import { judgeVerification, type VerificationCriteria } from "./verification_method.ts";
 
-/** A first-party app, by the name that the API gives it and the one that the console shows. */
-interface FirstPartyApp {
-  readonly name: "saasure" | "okta_enduser";
-  readonly label: string;
-  readonly slug: "admin_console" | "dashboard";
-}
-
-const firstPartyApps: readonly FirstPartyApp[] = [
+/** First-party apps, by the name that the API gives each and the one that the console shows. */
+const firstPartyApps = [
   { name: "saasure", label: "Okta Admin Console", slug: "admin_console" },
   { name: "okta_enduser", label: "Okta Dashboard", slug: "dashboard" },
-];
+] as const;
 
 interface BuiltInAppDefinition {
   /** The names of the checks after `application_admin_console_` and `application_dashboard_`. */
   readonly suffix: string;
   readonly expected: string;
-  readonly criteria: VerificationCriteria;
+  /** Given the identity providers of smart cards, where `readsCards` and a rule names such a card. */
+  readonly criteria: (cards: CollectedArtifacts["smart_card_idps"]) => VerificationCriteria;
+  readonly readsCards?: true;
   /** Fields that decide, below `actions.appSignOn.verificationMethod` of the rule. */
   readonly fields: readonly string[];
 }
@@ -40,13 +36,16 @@ interface BuiltInAppDefinition {
 /** One check for each first-party app: what the first active rule of its access policy demands of users. */
 export function builtInAppChecks(definition: BuiltInAppDefinition): readonly Check[] {
   return firstPartyApps.map((app) => {
-    const { suffix, expected, criteria: verification, fields } = definition;
+    const { suffix, expected, fields, readsCards = false } = definition;
     const artifact = `${app.slug}_app` as const;
-    const judgeRule: RuleCriteria["judgeRule"] = (subject, rule) => judgeVerification(subject, rule, verification);
-    return defineCheck<typeof artifact, "built_in_groups">({
+    return defineCheck<typeof artifact, "built_in_groups" | "smart_card_idps">({
       name: `application_${app.slug}_${suffix}`,
       artifacts: [artifact],
-      conditionalArtifacts: (artifacts) => groupsFor(entriesOf(availableValue(artifacts[artifact])?.rules)),
+      conditionalArtifacts(artifacts) {
+        const rules = entriesOf(availableValue(artifacts[artifact])?.rules);
+        const hasCard = readsCards && JSON.stringify(rules).includes('"smart_card_idp"');
+        return [...groupsFor(rules), ...(hasCard ? ["smart_card_idps" as const] : [])];
+      },
       decidingFields: [
         decide(artifact, ["_links.accessPolicy.href"]),
         decide("policyRules", ["status", "priority", "actions.appSignOn.access"]),
@@ -56,9 +55,14 @@ export function builtInAppChecks(definition: BuiltInAppDefinition): readonly Che
           "policyRules",
           fields.map((field) => `actions.appSignOn.verificationMethod.${field}`),
         ),
+        ...(readsCards
+          ? [decide("smart_card_idps", ["properties.additionalAmr"], "where a chain has a smart card")]
+          : []),
       ],
       evaluate(artifacts, context) {
         const evidence = artifacts[artifact];
+        const verification = definition.criteria(artifacts.smart_card_idps);
+        const judgeRule: RuleCriteria["judgeRule"] = (subject, rule) => judgeVerification(subject, rule, verification);
         const criteria = { judgeRule, groups: artifacts.built_in_groups, context };
         const unnamed = new Subject({ type: "app", id: app.name, name: app.label }, expected);
         if (evidence.state === "obtained") return [judgeApp(evidence.value, unnamed, criteria)];

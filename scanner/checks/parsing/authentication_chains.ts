@@ -5,8 +5,11 @@ import { sortTexts } from "./names.ts";
 
 export type FactorKind = "knowledge" | "possession";
 
-/** `both`: two factors in one step. `unclear`: a known method; a person has to judge what it proves here. */
-type ChainFactor = FactorKind | "both" | "unclear";
+/**
+ * `both`: two factors in one step. `card`: a smart card, which is both if its PIN is asked for. `unclear`: a known method; a
+ * person has to judge what it proves here.
+ */
+type ChainFactor = FactorKind | "both" | "card" | "unclear";
 
 /** One way to take a step. */
 interface ChainMethod {
@@ -62,8 +65,8 @@ function readMethod(value: unknown): ChainMethod {
   const known = knownMethods.get(key ?? "") ?? (key === null ? knownMethods.get(method ?? "") : undefined);
   const name = method !== null && method !== key ? `${key ?? "method"} (${method})` : (key ?? "unnamed");
   const factor = factorOf(value, known);
-  // Two factors in one step look like one without these words. A smart card says it by its name.
-  const proof = factor === "both" && known?.verifiesUser === true ? " with user verification" : "";
+  // Two factors in one step look like one without these words.
+  const proof = factor === "both" ? " with user verification" : "";
   return {
     name: `${shorten(name, maxNameLength)}${proof}`,
     factor,
@@ -71,7 +74,7 @@ function readMethod(value: unknown): ChainMethod {
   };
 }
 
-/** A key, FastPass or a push that also verifies its user proves possession, and a PIN or a trait of the person. */
+/** A key, card, FastPass or push that also verifies its user proves possession, and a PIN or a trait of the person. */
 function factorOf(value: JsonObject, known: KnownMethod | undefined): ChainMethod["factor"] {
   if (known?.verifiesUser !== true || readText(value, "method").value === "totp") return known?.factor ?? null;
   const demanded = readWord(value, "userVerification", ["REQUIRED", "OPTIONAL", "PREFERRED", "DISCOURAGED"]);
@@ -105,8 +108,6 @@ interface KnownMethod {
 const knowledge: KnownMethod = { factor: "knowledge", isPhishingResistant: false };
 const possession: KnownMethod = { factor: "possession", isPhishingResistant: false };
 const depends: KnownMethod = { factor: "possession", isPhishingResistant: "depends" };
-// A smart card is used with its PIN.
-const smartCard: KnownMethod = { factor: "both", isPhishingResistant: true };
 
 /** Factors by authenticator key, and by method if an answer gives only that. */
 const knownMethods: ReadonlyMap<string, KnownMethod> = new Map(
@@ -121,7 +122,7 @@ const knownMethods: ReadonlyMap<string, KnownMethod> = new Map(
       ["okta_verify_fastpass signed_nonce", { ...depends, verifiesUser: true }],
       ["duo external_idp idp", depends],
       ["webauthn", { factor: "possession", isPhishingResistant: true, verifiesUser: true }],
-      ["smart_card_idp cert", smartCard],
+      ["smart_card_idp cert", { factor: "card", isPhishingResistant: true, verifiesUser: true }],
       // Only the organization knows how a temporary code reaches its user, and which proof it asked for.
       ["tac", { factor: "unclear", isPhishingResistant: "depends", ignoresDemand: true }],
     ] satisfies readonly (readonly [string, KnownMethod])[]

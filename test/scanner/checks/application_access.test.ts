@@ -14,6 +14,7 @@ const email = { key: "okta_email", method: "email" };
 const webauthn = { key: "webauthn", method: "webauthn" };
 const push = { key: "okta_verify_push", method: "push" };
 const fastPass = { key: "okta_verify_fastpass", method: "signed_nonce" };
+const card = { key: "smart_card_idp", method: "idp" };
 const accessCode = { key: "tac", method: "tac" };
 const verified = (one: JsonObject) => ({ ...one, userVerification: "REQUIRED" });
 const resistant = (one: JsonObject) => ({ ...one, phishingResistant: "REQUIRED" });
@@ -41,7 +42,7 @@ describe("an authentication chain", () => {
   test.each<[what: string, steps: Steps, mfa: string, phishing: string]>([
     ["two kinds of factors", [[password], [webauthn]], "PASS", "PASS"],
     ["two steps of one kind", [[email], [webauthn]], "FAIL", "PASS"],
-    ["a smart card, which is two factors", [[{ key: "smart_card_idp", method: "idp" }]], "PASS", "PASS"],
+    ["a smart card with its PIN", [[verified(card)]], "PASS", "PASS"],
     ["a key that verifies its user", [[verified(webauthn)]], "PASS", "PASS"],
     ["a push that verifies its user", [[verified(push)]], "PASS", "FAIL"],
     ["a code, which verifies nobody", [[verified({ key: "okta_verify", method: "totp" })]], "FAIL", "FAIL"],
@@ -57,6 +58,23 @@ describe("an authentication chain", () => {
   ])("of %s", (_, steps, mfa, phishing) => {
     const chains = { type: "AUTH_METHOD_CHAIN", chains: [chain(steps)] };
     expect([judge(mfaCheck, chains), judge(phishingCheck, chains)].map(outcomeOf)).toEqual([mfa, phishing]);
+  });
+
+  test.each<[providers: readonly JsonObject[] | null, outcome: string]>([
+    [[{ status: "ACTIVE", properties: { additionalAmr: ["sc", "hwk", "pin", "mfa"] } }], "PASS"],
+    [[{ status: "ACTIVE", properties: { additionalAmr: ["sc", "hwk"] } }], "needs_review"],
+    [[{ status: "INACTIVE", properties: { additionalAmr: ["sc", "pin", "mfa"] } }], "needs_review"],
+    [[{ status: "ACTIVE", properties: null }], "needs_review"],
+    [null, "needs_review"],
+  ])("of a smart card from the providers %j is %s", (providers, outcome) => {
+    const idps = providers?.map((idp) => ({ idp, certificate: obtained(null) }));
+    const smart_card_idps = idps === undefined ? missing<never>("missing_scope", "") : obtained(idps);
+    const rules = obtained([set(anAccessRule(), method, { type: "AUTH_METHOD_CHAIN", chains: [chain([[card]])] })]);
+    const result = evaluate(mfaCheck, {
+      admin_console_app: obtained({ app: adminConsoleApp, rules }),
+      smart_card_idps,
+    });
+    expect(outcomeOf(result)).toBe(outcome);
   });
 
   test.each<[what: string, chains: unknown, outcome: string]>([
