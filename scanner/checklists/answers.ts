@@ -13,12 +13,6 @@ export interface AutomatedAnswer extends Answer {
   readonly hasVerdict: boolean;
 }
 
-/** Answer that is written at a rule. */
-interface MergedAnswer extends Answer {
-  /** A person's status that differs from the verdict that is written; null: none does. */
-  readonly differing: ChecklistStatus | null;
-}
-
 /** Begins each line of the comments that the scanner wrote, so that the next run replaces it. */
 const ownLine = "scanstream: ";
 
@@ -28,13 +22,14 @@ export const noAnswer: Answer = { status: "not_reviewed", details: "", comments:
  * A rule that a person may have answered, with the result of this scan. Where the scan has no verdict, the person's answer
  * stays as it is; where it has one, the status is the scan's and the person's words stay next to it. Earlier results of the
  * scanner are replaced, so the same run again changes nothing. Without a `given` answer nobody worked in the checklist; without a result
- * this scan did not examine the rule. `engine`: the scanner's version, and the time of the result.
+ * this scan did not examine the rule. `engine`: the scanner's version, and the time of the result. `differing` in the answer: the status
+ * of a person where it is another than the verdict.
  */
 export function mergeAnswer(
   given: Answer | undefined,
   result: AutomatedAnswer | null,
   engine: { readonly toolVersion: string; readonly time: string },
-): MergedAnswer {
+): Answer & { readonly differing: ChecklistStatus | null } {
   if (result === null)
     return { ...(given ?? { ...noAnswer, comments: `${ownLine}Not selected in this scan.` }), differing: null };
   const before = given ?? noAnswer;

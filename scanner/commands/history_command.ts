@@ -62,9 +62,9 @@ async function fromReports(directory: string, { org, rules, period }: HistoryQue
   return org === null ? history : { ...history, organizations: chooseOrganizations(org, history.organizations) };
 }
 
-async function fromGateway(wanted: HistoryQuery, io: CommandIo): Promise<History | number> {
-  const access = requireGatewayAccess(io.env, []);
-  return withGateway("read the history", { access, io }, (_, signal) => readGatewayHistory(access, wanted, signal));
+function fromGateway(wanted: HistoryQuery, io: CommandIo): Promise<History | number> {
+  const work = { access: requireGatewayAccess(io.env, []), io, maxAnswerBytes: 64 * 1_048_576 };
+  return withGateway("read the history", work, (gateway, signal) => readGatewayHistory(gateway, wanted, signal));
 }
 
 function factsOf({ from, to, organizations }: History, io: CommandIo) {

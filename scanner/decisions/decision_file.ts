@@ -27,15 +27,9 @@ export interface DecisionFileSource {
   readonly warn?: (message: string) => void;
 }
 
-/** The files that hold them; null: not given. */
-export interface DecisionFiles {
-  readonly decisions: NamedFile | null;
-  readonly baseline: NamedFile | null;
-}
-
-/** Throws `UsageError` naming every file that cannot be used, and why. */
+/** Throws `UsageError` naming every file that cannot be used, and why; null: it was not given. */
 export async function readDecisions(
-  { decisions: source, baseline }: DecisionFiles,
+  { decisions: source, baseline }: Readonly<Record<"decisions" | "baseline", NamedFile | null>>,
   known: Pick<DecisionFileSource, "rules" | "warn">,
 ): Promise<Decisions> {
   const [decided, compared] = await Promise.allSettled([

@@ -9,12 +9,7 @@ import { catalog } from "../catalog/catalog.ts";
 export interface FailOn {
   /** The word of the command line, for messages. */
   readonly text: string;
-  readonly conditions: readonly FailCondition[];
-}
-
-interface FailCondition {
-  readonly statuses: readonly Finding["status"][];
-  readonly leastSeverity: Severity;
+  readonly conditions: readonly { readonly statuses: readonly Finding["status"][]; readonly leastSeverity: Severity }[];
 }
 
 export interface FailRule {
@@ -39,7 +34,7 @@ export function parseFailOn(text: string): FailOn {
   throw new InvalidSetting(`${JSON.stringify(text)}: ${expected}`);
 }
 
-function parseWord(word: string): FailCondition | null {
+function parseWord(word: string): FailOn["conditions"][number] | null {
   const [verdict, severity = "low", ...rest] = word.split(":");
   const leastSeverity = parseSeverity(severity);
   if (leastSeverity === null || rest.length > 0 || (verdict !== "fail" && verdict !== "manual")) return null;

@@ -85,16 +85,10 @@ export function touchedBy(events: readonly LogEvent[], known: readonly KnownAnsw
   }
 }
 
-interface KnownArtifact {
-  readonly name: ArtifactName;
-  readonly row: ArtifactRow<unknown>;
-  /** Paths of the answers to its first request. */
-  readonly lists: ReadonlySet<string>;
-  /** Paths of the answers about its objects. */
-  readonly parts: ReadonlySet<string>;
-}
+type KnownArtifact = ReturnType<typeof indexOf>[number];
 
-function indexOf(known: readonly KnownAnswer[]): readonly KnownArtifact[] {
+/** Each artifact with the paths of the answers to its first request (`lists`), and of those about its objects (`parts`). */
+function indexOf(known: readonly KnownAnswer[]) {
   const paths = known.map(({ path }) => path);
   return rows.map(([name, row]) => {
     const list = row.request === null ? null : listIdentity(row.request.path);

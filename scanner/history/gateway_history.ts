@@ -1,13 +1,9 @@
 import * as v from "valibot";
-import { openGateway } from "../../shared/client/gateway_client.ts";
-import type { GatewayAccess } from "../../command_line/gateway_access.ts";
+import type { RestClient } from "../../shared/client/gateway_client.ts";
 import type { Span } from "../../shared/history/observation.ts";
 import { historySchema, type History, type RuleHistory } from "../../shared/schemas/history.ts";
 import { originOf } from "../../shared/schemas/web_address.ts";
 import { UsageError } from "../../shared/usage_error.ts";
-
-const timeoutMs = 30_000;
-const maxAnswerBytes = 64 * 1_048_576;
 
 const organizationSchema = v.object({ id: v.string(), org_url: v.string() });
 const historyPage = v.object({ ...historySchema.entries, next_cursor: v.optional(v.nullable(v.string()), null) });
@@ -23,11 +19,10 @@ export interface HistoryQuery {
 
 /** The history that a gateway keeps. Throws `UsageError` for an organization that it does not know, and as its calls do. */
 export async function readGatewayHistory(
-  access: GatewayAccess,
+  gateway: RestClient,
   { org, period, rules }: HistoryQuery,
   signal: AbortSignal,
 ): Promise<History> {
-  const gateway = openGateway({ ...access, timeoutMs, maxAnswerBytes });
   const known = await gateway.list("/api/v1/organizations", organizationSchema, signal);
   const chosen = org === null ? known : chooseOrganizations(org, known);
   const times = { from: new Date(period.from).toISOString(), to: new Date(period.to).toISOString() };

@@ -4,10 +4,10 @@ import * as v from "valibot";
 import { readText } from "../../command_line/files.ts";
 import { readProblem } from "../../shared/error_code.ts";
 import { dayMs } from "../../shared/history/rule_history.ts";
-import { toRuleResult, type Span } from "../../shared/history/observation.ts";
+import { toRuleResult } from "../../shared/history/observation.ts";
 import { parseJsonObject, type JsonObject } from "../../shared/json.ts";
 import { countOf } from "../../shared/outcome_text.ts";
-import { changeLineSchema, type ChangeLineInput } from "../../shared/schemas/change.ts";
+import { changeLineSchema } from "../../shared/schemas/change.ts";
 import { watchSchema } from "../../shared/schemas/history.ts";
 import { reportSchema } from "../../shared/schemas/report.ts";
 import { originOf } from "../../shared/schemas/web_address.ts";
@@ -129,29 +129,20 @@ export async function readFolder(directory: string, nowMs: number) {
   }
 }
 
-/** A line of `follow` that was read. */
-interface Line extends Span {
-  readonly orgUrl: string;
-  readonly monitorId: string | undefined;
-  /** Null: the follower looked in this time. */
-  readonly change: ChangeLineInput | null;
-}
-
 const lineSchema = v.variant("schema", [watchSchema, changeLineSchema]);
 
 function isLine(value: JsonObject | null): boolean {
   return value?.["schema"] === "scanstream.change/1" || value?.["schema"] === "scanstream.watch/1";
 }
 
-/** The line, or why it cannot be used. */
-function parseLine(text: string, nowMs: number): Line | string {
-  const value = parseJsonObject(text);
-  const parsed = v.safeParse(lineSchema, value);
+/** The line, or why it cannot be used; without a change the follower looked in its time. */
+function parseLine(text: string, nowMs: number) {
+  const parsed = v.safeParse(lineSchema, parseJsonObject(text));
   if (!parsed.success) return "it is no line of follow";
   const line = parsed.output;
   if (line.org_url === undefined) return "it names no org_url";
-  const change = line.schema === "scanstream.watch/1" ? null : line;
-  const [from, to] = line.schema === "scanstream.watch/1" ? [line.from, line.to] : [line.seen_at, line.seen_at];
+  const change = line.schema === "scanstream.change/1" ? line : null;
+  const { from, to } = line.schema === "scanstream.watch/1" ? line : { from: line.seen_at, to: line.seen_at };
   const about = { orgUrl: originOf(line.org_url), monitorId: line.monitor_id, change };
   return timeProblem(from, to, nowMs) ?? { ...about, from: Date.parse(from), to: Date.parse(to) };
 }
