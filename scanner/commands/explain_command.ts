@@ -31,13 +31,12 @@ export async function explainCommand(flags: Flags, io: CommandIo, name?: string)
   const names = flags["fromArtifacts"] === undefined && flags["org"] === undefined ? await severalNames(flags) : [];
   if (names.length > 0) writeLines(io, `To see what decides in your org, add --org with one of ${names.join(", ")}`);
   if (names.length === 0 && (await hasOrganization(settings, flags, io))) return explainOfOrg(check, flags, io);
-  const { rule } = check;
-  const described = {
-    ...guideTo(check),
-    check_text: rule.check_text,
-    fix_text: rule.fix_text,
-    ...writtenFor(check),
-  };
+  const textsOf = ({ check_text, fix_text }: CatalogCheck["rule"]) => ({ check_text, fix_text });
+  const { rule, unjudged } = check;
+  // The texts that a check was written for, where the revision words its rule otherwise.
+  const { reason, writtenFor = null } = unjudged ?? {};
+  const others = unjudged && { reason, written_for: writtenFor && textsOf(writtenFor) };
+  const described = { ...guideTo(check), ...textsOf(rule), ...others };
   io.stdout(isJson ? `${JSON.stringify(described, null, 2)}\n` : fit(explainCheck(check)));
   return exitCodes.ok;
 }
@@ -66,13 +65,6 @@ async function explainOfOrg(check: CatalogCheck, flags: Flags, io: CommandIo): P
       : `${explained.map((one) => explanationText(one, width)).join("\n")}\n${fitText(explainCheck(check), width)}`,
   );
   return exitCodes.ok;
-}
-
-/** The texts that a check was written for, where the revision words its rule otherwise. */
-function writtenFor({ unjudged }: CatalogCheck): object {
-  if (unjudged === undefined) return {};
-  const { reason, writtenFor: rule } = unjudged;
-  return { reason, written_for: rule === null ? null : { check_text: rule.check_text, fix_text: rule.fix_text } };
 }
 
 /** Names, needs and title of a check. */

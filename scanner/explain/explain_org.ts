@@ -22,7 +22,6 @@ import { sha256 } from "../digest.ts";
 
 /** Explanation of one rule of the STIG by an org's evidence. */
 export type OrgExplanation = ReturnType<typeof explainOrg>;
-export type ReadArtifact = OrgExplanation["read"][number];
 export type ExplainedFinding = OrgExplanation["findings"][number];
 export type ExplainedRule = ExplainedFinding["rules"][number];
 export type DecidingValue = ExplainedFinding["values"][number];

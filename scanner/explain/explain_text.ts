@@ -2,7 +2,7 @@ import { wrapped } from "../../command_line/terminal.ts";
 import { countOf } from "../../shared/outcome_text.ts";
 import { listTexts } from "../checks/parsing/names.ts";
 import { verdictOf } from "../reports/result_text.ts";
-import type { DecidingValue, ExplainedFinding, ExplainedRule, OrgExplanation, ReadArtifact } from "./explain_org.ts";
+import type { DecidingValue, ExplainedFinding, ExplainedRule, OrgExplanation } from "./explain_org.ts";
 
 /** The lines for a terminal of this width. */
 export function explanationText(explained: OrgExplanation, width: number): string {
@@ -17,7 +17,7 @@ export function explanationText(explained: OrgExplanation, width: number): strin
     ...(more > 0 ? ["", `and ${countOf(more, "more finding")}: see evaluate --verbose`] : []),
     "",
     "Read with",
-    ...read.map((artifact) => `  ${readText(artifact)}`),
+    ...read.map(({ request, at, state }) => `  ${request} at ${at}${state === "obtained" ? "" : ` (${state})`}`),
   ];
   return fitText(`${lines.join("\n")}\n`, width);
 }
@@ -65,10 +65,6 @@ function ruleText({ priority, name, status, access, conditions, decides, isReach
 
 function valueText({ field, value }: DecidingValue): string {
   return `${field} = ${value}`;
-}
-
-function readText({ request, at, state }: ReadArtifact): string {
-  return `${request} at ${at}${state === "obtained" ? "" : ` (${state})`}`;
 }
 
 /** Long lines are broken behind their own margin. */

@@ -37,11 +37,5 @@ export interface FollowParts extends Pick<ScanParts, "connect" | "trace"> {
   readonly openMonitor: ((followed: FollowedMonitor) => MonitorPublisher) | null;
 }
 
-export type FollowEnd =
-  | "interrupted"
-  /** `--once` is done. */
-  | "caught_up"
-  /** `--until-clean`: nothing fails. */
-  | "clean"
-  /** `--fail-on`: a finding newly fails. */
-  | "failed";
+/** `caught_up`: `--once` is done. `clean`: `--until-clean`, and nothing fails. `failed`: `--fail-on`, and a finding newly fails. */
+export type FollowEnd = "interrupted" | "caught_up" | "clean" | "failed";

@@ -110,7 +110,10 @@ export function createVerdicts(plan: FollowPlan, parts: FollowParts, saved: Foll
       return {
         cause,
         explained_by: explaining.map(({ event }) => toExplanation(event, withAddresses)),
-        also: others.slice(0, maxExplanations).map(textOf),
+        // The type of an event and the name of its object, without who made it.
+        also: others
+          .slice(0, maxExplanations)
+          .map(({ event }) => [event.type, objectOf(event)?.name ?? ""].join(" ").trimEnd()),
       };
     };
   }
@@ -156,11 +159,6 @@ function toKnown({ check, attestation }: CheckResult, finding: Finding, isFailin
 function missingOf(needs: readonly ArtifactName[], artifacts: CollectedArtifacts): MissingEvidence | null {
   const found = needs.map((name) => artifacts[name]).find((evidence) => evidence?.state === "missing");
   return found?.state === "missing" ? found : null;
-}
-
-/** Returns the type of an event and the name of its object, without who made it. */
-function textOf({ event }: Relevant): string {
-  return [event.type, objectOf(event)?.name ?? ""].join(" ").trimEnd();
 }
 
 /** False where nothing of the org's configuration moved the finding: a decision did, or the provider refused to show it. */
