@@ -76,6 +76,17 @@ export function compareZones(
   const problem = zoneProblem([...allowed, ...denied], zones);
   if (problem !== null) return { kind: "doubtful", why: problem };
   if (use === null) return { kind: "doubtful", why: "the rules let nobody in, or cannot be compared by zones" };
+  const unclear = [...(use.unclear ?? [])];
+  const compareWith = (more: readonly string[]) =>
+    compareUse({ allowed, denied }, { ...use, denied: [...use.denied, ...more] }, zones);
+  const [compared, other] = [compareWith([]), compareWith(unclear.map(([zone]) => zone))];
+  if (compared.kind === other.kind) return compared;
+  const pairs = unclear.map(([zone, before]) => `"${zone}" may share addresses with ${quoteAll(before)}`);
+  return { kind: "doubtful", why: `${pairs.join(", and ")}, from where an earlier rule lets in` };
+}
+
+/** The comparison where it is known what is denied. */
+function compareUse({ allowed, denied }: Omit<ZoneUse, "open">, use: ZoneUse, zones: Zones): Comparison {
   const said = sayZones({ allowed, denied, open: null }, use);
   const isOpen = use.open !== null && allowed.length > 0;
   // The rule that denies everybody else denies a zone, too, if no allowed zone has one of its addresses.

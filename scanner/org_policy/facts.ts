@@ -15,6 +15,8 @@ export interface ZoneUse {
   readonly denied: readonly string[];
   /** Describes a rule that lets in from more than zones that it names; null where none does. */
   readonly open: string | null;
+  /** Zones that a rule denies after another let in from zones that may share addresses with them, each with these. */
+  readonly unclear?: ReadonlyMap<string, readonly string[]>;
 }
 
 /** Returns the zones that an API token is mapped to, which a token may narrow; null where its network cannot be read or is not by zone. */
@@ -46,6 +48,7 @@ export function policyZoneUse(rules: JsonList, { accessPath, zones, everyone }: 
   if (stages.some((stage) => stage.length > 1 && stage.some(isDenial))) return null;
   const letIn: NamedZones[] = [];
   const denied: string[] = [];
+  const unclear = new Map<string, readonly string[]>();
   let open: string | null = null;
   /** A DENY for all other zones leaves these to the rules after it. */
   let remaining: readonly string[] = [];
@@ -65,7 +68,12 @@ export function policyZoneUse(rules: JsonList, { accessPath, zones, everyone }: 
       if (from.length === 0 || left.length > 0) letIn.push({ include: left, exclude });
     } else if (others.length === 0) {
       if (exclude.length > 0 && include.length + remaining.length > 0) return null;
-      denied.push(...include.filter((zone) => !letIn.some((earlier) => mayComeFrom(zone, earlier, zones))));
+      for (const zone of include) {
+        const shared = letIn.map((earlier) => sharesAddresses(zone, earlier, zones));
+        const perhaps = letIn.flatMap((earlier, index) => (shared[index] === null ? earlier.include : []));
+        if (!shared.includes(true) && perhaps.length > 0) unclear.set(zone, perhaps);
+        else if (!shared.includes(true)) denied.push(zone);
+      }
       remaining = exclude.length > 0 ? exclude : remaining;
     } else if (!others.includes("some")) return null;
     if (restrictions.size === 0) break;
@@ -78,14 +86,16 @@ export function policyZoneUse(rules: JsonList, { accessPath, zones, everyone }: 
     ({ include, exclude }) => include.length === 0 && exclude.every((zone) => denied.includes(zone)),
   );
   const allowed = isEverywhere ? [] : letIn.flatMap(({ include }) => include).filter((zone) => !denied.includes(zone));
-  return { allowed, denied, open };
+  return { allowed, denied, open, unclear };
 }
 
-/** True for a zone that is let in, by name or by one of its addresses. */
-function mayComeFrom(zone: string, { include, exclude }: NamedZones, zones: Zones): boolean {
+/** True for a zone that is let in, by name or by one of its addresses; null where they are not all known. */
+function sharesAddresses(zone: string, { include, exclude }: NamedZones, zones: Zones): boolean | null {
   if (exclude.includes(zone)) return false;
-  const addresses = include.flatMap((name) => addressesOf(name, zones));
-  return include.length === 0 || include.includes(zone) || !areApart(addressesOf(zone, zones), addresses);
+  if (include.length === 0 || include.includes(zone)) return true;
+  const [own, ...others] = [zone, ...include].map((name) => addressesOf(name, zones));
+  if (own === undefined || !areApart(own, others.flat())) return true;
+  return [own, ...others].every((known) => known.length > 0) ? false : null;
 }
 
 /** Returns the addresses of the zones with a name; none where a zone does not list all of them. */
