@@ -6,7 +6,7 @@ import { withGateway } from "../../command_line/gateway_api.ts";
 import { writeLines } from "../../command_line/terminal.ts";
 import { lastDays } from "../../shared/history/rule_history.ts";
 import { stigRuleNames } from "../../shared/rule_names.ts";
-import type { History } from "../../shared/schemas/history.ts";
+import type { History, RuleHistory } from "../../shared/schemas/history.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { builtIn } from "../catalog/catalog.ts";
 import { chooseOrganizations, readGatewayHistory, type HistoryQuery } from "../history/gateway_history.ts";
@@ -25,8 +25,8 @@ export async function historyCommand(flags: Flags, io: CommandIo, org?: string):
   const settings = readSettings({ command: "history", flags, env: io.env });
   const { historyFormat, writeTo: directory, fromReports: folder } = settings;
   const formats = chooseFormats(historyFormats, historyFormat, directory);
-  const found = findRules(settings, "rule", { names: stigRuleNames, io });
-  const rules = settings.rule === null ? null : new Set(found);
+  const named = findRules(settings, "rule", { names: stigRuleNames, io });
+  const rules = settings.rule === null ? null : new Set(named);
   const signer = await readSigning(settings);
   const period = lastDays(settings.days, io.now().getTime());
   const isOfGateway = folder === null && ["SCANSTREAM_URL", "SCANSTREAM_API_KEY"].some((name) => io.env[name]);
@@ -35,8 +35,10 @@ export async function historyCommand(flags: Flags, io: CommandIo, org?: string):
       "history needs reports, and no run is kept here: scan first, name a folder with --from-reports DIR, or set SCANSTREAM_URL and SCANSTREAM_API_KEY for a gateway",
     ]);
   const wanted: HistoryQuery = { org: org ?? null, rules, period };
-  const history = await (isOfGateway ? fromGateway(wanted, io) : fromReports(folder?.file ?? runsFolder, wanted, io));
-  if (typeof history === "number") return history;
+  const found = await (isOfGateway ? fromGateway(wanted, io) : fromReports(folder?.file ?? runsFolder, wanted, io));
+  if (typeof found === "number") return found;
+  const organizations = found.organizations.map((one) => ({ ...one, rules: one.rules.toSorted(byNumber) }));
+  const history = { ...found, organizations };
   if (history.organizations.length === 0) writeLines(io, "No organization has a history yet: scan one first");
   const target = { name: "history", formats, outputDir: directory, stdout: io.stdout, fileWidth: 160 };
   await requireTarget(target);
@@ -48,6 +50,11 @@ export async function historyCommand(flags: Flags, io: CommandIo, org?: string):
   const problems = [...written.problems, ...signed.problems];
   writeLines(io, ...[...written.files, ...signed.files].map((path) => `Wrote ${path}`), ...problems);
   return problems.length === 0 ? exitCodes.ok : exitCodes.usage;
+}
+
+/** In the STIG's order; a check of an older catalog may have no number. */
+function byNumber(one: RuleHistory, other: RuleHistory): number {
+  return (one.vuln_id ?? one.check) < (other.vuln_id ?? other.check) ? -1 : 1;
 }
 
 /** Files that cannot be used are named. Throws `UsageError` where no other is left. */

@@ -47,7 +47,7 @@ export function addMonitor({ monitors }: OrganizationInput, monitor: MonitorInpu
   for (const other of others) monitors.splice(monitors.indexOf(other), 1);
 }
 
-/** `rules`: checks to show even where nothing is known of them; null: every one that is known, in the STIG's order. */
+/** `rules`: checks to show even where nothing is known of them; null: every one that is known. */
 export function historyOf(
   organizations: readonly OrganizationInput[],
   period: Span,
@@ -64,7 +64,7 @@ export function historyOf(
       const known = new Set(observations.flatMap(({ results }) => Object.keys(results)));
       return {
         org_url: orgUrl,
-        rules: [...(rules ?? inStigOrder(known))].map((check) => {
+        rules: [...(rules ?? known)].map((check) => {
           const vulnId = vulnIds.get(check) ?? stigVulnIds.get(check) ?? null;
           return ruleHistoryOf({ check, vulnId, observations, period });
         }),
@@ -75,11 +75,6 @@ export function historyOf(
 }
 
 const stigVulnIds = new Map(stigRuleNames.map(({ check, vuln_id: vulnId }) => [check, vulnId]));
-
-function inStigOrder(checks: ReadonlySet<string>): readonly string[] {
-  const others = [...checks].filter((check) => !stigVulnIds.has(check));
-  return [...[...stigVulnIds.keys()].filter((check) => checks.has(check)), ...others.sort()];
-}
 
 /** Versions of the document on which results in the period rest. */
 function documentsOf({ documented }: OrganizationInput, period: Span, rules: ReadonlySet<string> | null) {

@@ -68,6 +68,9 @@ test("a gateway and the files of follow and scan tell one history; the file and 
   expect(await run("history", "--format", "json,csv", "--output", "history", "--sign", "key")).toMatchObject({
     code: 0,
   });
+  const whole = JSON.parse(await readFile(join(path, "history/history.json"), "utf8")) as History;
+  const numbers = whole.organizations[0]?.rules.map(({ vuln_id: number }) => number);
+  expect(numbers).toEqual(numbers?.toSorted());
   const verified = await run("verify", "history", "--key", "key.pub", "--org-url", org.url);
   expect(verified).toMatchObject({
     code: 0,
