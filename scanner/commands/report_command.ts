@@ -34,7 +34,7 @@ export async function reportCommand(flags: Flags, io: CommandIo, source?: string
 
 /** Writes the folder of `--sign`: report, checklist, and the evidence from which `verify` gives the findings again. */
 async function writeForAssessor(source: Source, flags: Flags, io: CommandIo): Promise<number> {
-  const isChosen = flags["format"] !== undefined || source.settings.output !== null;
+  const isChosen = flags["format"] !== undefined || source.settings.format.join() !== "table";
   const output = source.settings.output ?? { option: "--output", file: "assessor" };
   const format = isChosen ? source.settings.format : (["html", "json", "cklb", "ckl"] as const);
   const settings = { ...source.settings, output, format };
