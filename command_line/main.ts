@@ -26,7 +26,7 @@ const run = async (command: (io: CommandIo & GatewayIo) => Promise<number>): Pro
   exitCode = await command({ ...createProcessIo(streams, { env: process.env, interrupted, mayColor }), skipDelay });
 };
 
-const program = createProgram(run, { writeOut: streams.write });
+const program = createProgram(run, { writeOut: streams.write, writeErr: writeError });
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.on(signal, () => {

@@ -45,10 +45,11 @@ export function writeLines(
   for (const line of lines) terminal.write(`${printable(line)}\n`);
 }
 
-/** Columns that printable text takes: East Asian wide characters and emoji take two, combining marks none. */
+/** Columns that text takes, also painted: East Asian wide characters and emoji take two, combining marks none. */
 export function textWidth(text: string): number {
   let width = 0;
-  for (const character of text) width += combining.test(character) ? 0 : wide.test(character) ? 2 : 1;
+  for (const character of stripVTControlCharacters(text))
+    width += combining.test(character) ? 0 : wide.test(character) ? 2 : 1;
   return width;
 }
 

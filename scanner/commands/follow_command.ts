@@ -5,7 +5,7 @@ import { exitCodes } from "../../command_line/exit_code.ts";
 import { explainWriteError, makeDirectory, requireWritable } from "../../command_line/files.ts";
 import { requireGatewayAccess } from "../../command_line/gateway_access.ts";
 import { lockStateDirectory, type StateLock } from "../../command_line/state_lock.ts";
-import { writeLines } from "../../command_line/terminal.ts";
+import { wrapText, writeLines } from "../../command_line/terminal.ts";
 import { errorCode } from "../../shared/error_code.ts";
 import { toPrintableJson } from "../../shared/text.ts";
 import { UsageError } from "../../shared/usage_error.ts";
@@ -91,7 +91,9 @@ export async function followCommand(flags: Flags, io: CommandIo): Promise<number
           file?.append(lines);
           const color = io.colorStdout;
           const texts = changeTexts(lines, { format, color, ruleOf: (check) => rules.get(check) });
-          io.stdout(texts.map((text) => `${text}\n`).join(""));
+          const width = io.isStdoutTerminal && format === "table" ? io.terminal.columns || 80 : Infinity;
+          const shown = texts.map((text) => wrapText(text, width - margin.length).join(`\n${margin}`));
+          io.stdout(shown.map((text) => `${text}\n`).join(""));
         },
         unfiled: () => file?.unfiled() ?? [],
         writeState: (lines) => file?.begin(lines),
@@ -111,6 +113,9 @@ export async function followCommand(flags: Flags, io: CommandIo): Promise<number
     await lock.release();
   }
 }
+
+/** Indents the rest of a long line, so that times alone stand at the left. */
+const margin = " ".repeat("00:00:00  ".length);
 
 /** Two followers would overwrite each other's state. A place that knows no locks is used without one. */
 async function lockDirectory(directory: string): Promise<StateLock> {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { exitCodes, worstOf } from "../../command_line/exit_code.ts";
 import { wantsColor } from "../../command_line/process_io.ts";
-import { wrapLines } from "../../command_line/terminal.ts";
+import { textWidth, wrapLines } from "../../command_line/terminal.ts";
 
 test.each<[variables: Record<string, string>, withoutTerminal: boolean, onTerminal: boolean]>([
   [{}, false, true],
@@ -23,6 +23,7 @@ test.each<[variables: Record<string, string>, withoutTerminal: boolean, onTermin
 
 test("wrapLines breaks lines between words, and leaves those that move the cursor", () => {
   const bar = `\r\u001b[2K${"#".repeat(30)}`;
+  expect(textWidth("\u001b[31mFAIL\u001b[39m")).toBe(4);
   expect(wrapLines(`V-273195 and V-273193 failed\n${bar}\n`, 20)).toBe(`V-273195 and\nV-273193 failed\n${bar}\n`);
 });
 
