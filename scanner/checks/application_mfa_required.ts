@@ -39,14 +39,18 @@ function assurance(subject: Subject, method: JsonObject): FindingDraft {
 
 /** A user takes the same kind in every step where every step offers it; a step that is both kinds is two factors. */
 function judgePath(subject: Subject, path: ChainPath, words: string, hasPin: boolean): FindingDraft {
-  const offers = (...factors: readonly ChainStep[number]["factor"][]) =>
-    kinds.some((kind) => path.every((step) => step.some(({ factor }) => factor === kind || factors.includes(factor))));
+  type Factor = ChainStep[number]["factor"];
+  const isOneKind = (mayBe: (factor: Factor, kind: FactorKind) => boolean) =>
+    kinds.some((kind) => path.every((step) => step.some(({ factor }) => factor === kind || mayBe(factor, kind))));
+  // A card without a PIN is a possession.
+  const isUnclear = (factor: Factor, kind: FactorKind) =>
+    factor === "unclear" || (factor === "card" && kind === "possession" && !hasPin);
   const isCard = !hasPin && path.flat().some(({ factor }) => factor === "card");
   const chain = `the chain ${words}${isCard ? `, and no proof that the cards' providers are "PIN protected"` : ""}`;
-  const unclear = hasPin ? (["unclear"] as const) : (["unclear", "card"] as const);
-  if (offers()) return subject.fail(`the one-factor chain ${words}`);
-  if (offers(...unclear)) return subject.manual("needs_review", chain);
-  return offers(...unclear, null) ? subject.unreadable(chain) : subject.pass(chain);
+  if (isOneKind(() => false)) return subject.fail(`the one-factor chain ${words}`);
+  if (isOneKind(isUnclear)) return subject.manual("needs_review", chain);
+  const isPerhaps = isOneKind((factor, kind) => factor === null || isUnclear(factor, kind));
+  return isPerhaps ? subject.unreadable(chain) : subject.pass(chain);
 }
 
 const kinds: readonly FactorKind[] = ["knowledge", "possession"];

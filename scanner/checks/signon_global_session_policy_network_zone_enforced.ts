@@ -11,7 +11,6 @@ import { policyZoneUse } from "../org_policy/facts.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { withPartialCoverage, type Subject } from "./evaluating/finding_drafts.ts";
 import { everyoneIn } from "./parsing/rule_conditions.ts";
-import { readText, textsIn } from "./parsing/fields.ts";
 import { nameOf } from "./parsing/names.ts";
 import { groupsOfSessionRules, judgeSessionPolicies } from "./evaluating/session_policies.ts";
 import { judgeNetwork, networkConditionOf, readZones, type Zones, type ZonesVerdict } from "./evaluating/zones.ts";
@@ -81,10 +80,8 @@ function comparePolicy(resource: FindingDraft["resource"], { policy, policies, .
 /** DISA accepts a rule that denies by network. One that denies some people on every network says nothing about networks. */
 function judgeDenial(subject: Subject, rule: JsonObject, zones: Zones): FindingDraft | null {
   const network = networkConditionOf(rule, zones);
-  if (network.kind === "open") return null;
-  // A zone that is gone or inactive holds nobody, so that everybody comes to the next rule.
-  const isByZone = readText(rule, "conditions.network.connection").kind === "value";
-  if (network.kind === "wrong" && isByZone && textsIn(rule, "conditions.network.include").length > 0) return null;
+  // A zone that is gone or inactive holds nobody, so that the next rule decides.
+  if (network.kind === "open" || network.kind === "wrong") return null;
   // However wide the denied zone is, those in it are kept out.
   const denied: ZonesVerdict =
     network.kind === "everywhere" || network.kind === "broad" ? { ...network, kind: "zoned" } : network;

@@ -43,6 +43,7 @@ describe("an authentication chain", () => {
     ["two kinds of factors", [[password], [webauthn]], "PASS", "PASS"],
     ["two steps of one kind", [[email], [webauthn]], "FAIL", "PASS"],
     ["a smart card with its PIN", [[verified(card)]], "PASS", "PASS"],
+    ["a smart card and a password", [[password], [card]], "PASS", "PASS"],
     ["a key that verifies its user", [[verified(webauthn)]], "PASS", "PASS"],
     ["a push that verifies its user", [[verified(push)]], "PASS", "FAIL"],
     ["a code, which verifies nobody", [[verified({ key: "okta_verify", method: "totp" })]], "FAIL", "FAIL"],
@@ -64,17 +65,13 @@ describe("an authentication chain", () => {
     [[{ status: "ACTIVE", properties: { additionalAmr: ["sc", "hwk", "pin", "mfa"] } }], "PASS"],
     [[{ status: "ACTIVE", properties: { additionalAmr: ["sc", "hwk"] } }], "needs_review"],
     [[{ status: "INACTIVE", properties: { additionalAmr: ["sc", "pin", "mfa"] } }], "needs_review"],
-    [[{ status: "ACTIVE", properties: null }], "needs_review"],
     [null, "needs_review"],
   ])("of a smart card from the providers %j is %s", (providers, outcome) => {
     const idps = providers?.map((idp) => ({ idp, certificate: obtained(null) }));
-    const smart_card_idps = idps === undefined ? missing<never>("missing_scope", "") : obtained(idps);
     const rules = obtained([set(anAccessRule(), method, { type: "AUTH_METHOD_CHAIN", chains: [chain([[card]])] })]);
-    const result = evaluate(mfaCheck, {
-      admin_console_app: obtained({ app: adminConsoleApp, rules }),
-      smart_card_idps,
-    });
-    expect(outcomeOf(result)).toBe(outcome);
+    const admin_console_app = obtained({ app: adminConsoleApp, rules });
+    const smart_card_idps = idps === undefined ? missing<never>("missing_scope", "") : obtained(idps);
+    expect(outcomeOf(evaluate(mfaCheck, { admin_console_app, smart_card_idps }))).toBe(outcome);
   });
 
   test.each<[what: string, chains: unknown, outcome: string]>([
