@@ -1,7 +1,8 @@
 import type { CollectedArtifacts } from "./evidence/artifacts.ts";
 import { ruleFields, type CatalogCheck } from "./catalog/catalog.ts";
 import { causeTypes } from "../shared/schemas/report.ts";
-import type { CauseObject, CheckContext, FindingDraft } from "./checks/check.ts";
+import type { CheckContext } from "./checks/check.ts";
+import type { CauseObject, FindingDraft } from "./checks/evaluating/finding_drafts.ts";
 import { isUsableId, sortBy } from "./checks/parsing/names.ts";
 import { restsOn } from "./org_policy/document.ts";
 import { ownLimits, withOwnLimits } from "./own_limits.ts";

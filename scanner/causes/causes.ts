@@ -1,7 +1,7 @@
 import { rankableFailures, joinChanges, rankCauses } from "../../shared/causes.ts";
 import type { Cause, CheckResult, Finding } from "../../shared/report.ts";
 import { catalog } from "../catalog/catalog.ts";
-import type { CauseObject } from "../checks/check.ts";
+import type { CauseObject } from "../checks/evaluating/finding_drafts.ts";
 import { causeId } from "../evaluate.ts";
 import { looserLimitText } from "../own_limits.ts";
 import { isDeparture } from "../org_policy/document.ts";

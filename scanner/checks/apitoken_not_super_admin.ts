@@ -1,4 +1,4 @@
-import { decide, defineCheck, type FindingDraft } from "./check.ts";
+import { decide, defineCheck } from "./check.ts";
 import { rolesOf } from "../org_policy/facts.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import {
@@ -10,7 +10,7 @@ import {
   type JsonList,
   type OwnerGroup,
 } from "../evidence/artifacts.ts";
-import { judgeList, Subject } from "./evaluating/finding_drafts.ts";
+import { judgeList, Subject, type FindingDraft } from "./evaluating/finding_drafts.ts";
 import { memoize } from "./evaluating/memoize.ts";
 import { clientNote } from "./parsing/api_token.ts";
 import { readText, showValue } from "./parsing/fields.ts";

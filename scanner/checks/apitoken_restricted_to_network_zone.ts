@@ -1,9 +1,9 @@
-import { decide, defineCheck, zoneFields, type FindingDraft } from "./check.ts";
+import { decide, defineCheck, zoneFields } from "./check.ts";
 import { tokenZoneUse } from "../org_policy/facts.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { entriesOf } from "../evidence/artifacts.ts";
 import { clientNote } from "./parsing/api_token.ts";
-import { judgeList, Subject, withPartialCoverage } from "./evaluating/finding_drafts.ts";
+import { judgeList, Subject, withPartialCoverage, type FindingDraft } from "./evaluating/finding_drafts.ts";
 import { readText, showValue, textsIn } from "./parsing/fields.ts";
 import { resourceOf } from "./parsing/names.ts";
 import { judgeInclude, judgeNetwork, readZones, type Zones } from "./evaluating/zones.ts";

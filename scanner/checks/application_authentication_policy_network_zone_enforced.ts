@@ -1,4 +1,4 @@
-import { decide, defineCheck, networkFields, zoneFields, type CheckContext, type FindingDraft } from "./check.ts";
+import { decide, defineCheck, networkFields, zoneFields, type CheckContext } from "./check.ts";
 import { countOf } from "../../shared/outcome_text.ts";
 import { policyZoneUse } from "../org_policy/facts.ts";
 import type { JsonObject } from "../../shared/json.ts";
@@ -15,7 +15,15 @@ import { accessPolicyId, unreadablePolicy } from "./parsing/access_policy.ts";
 import { activityOf, unknownActivity } from "./parsing/activity.ts";
 import { isDirectoryApp, isOktasOwn } from "./evaluating/directory.ts";
 import { withoutPolicy } from "./evaluating/built_in_app.ts";
-import { judgeList, notSet, Subject, withCause, withNote, withPartialCoverage } from "./evaluating/finding_drafts.ts";
+import {
+  judgeList,
+  notSet,
+  Subject,
+  withCause,
+  withNote,
+  withPartialCoverage,
+  type FindingDraft,
+} from "./evaluating/finding_drafts.ts";
 import { readText, readWord, showValue } from "./parsing/fields.ts";
 import { listNames, nameOf, resourceOf, sortBy, sortTexts } from "./parsing/names.ts";
 import { areAllAppsSeen } from "./parsing/whole_list.ts";

@@ -1,9 +1,8 @@
 import type { JsonObject } from "../../shared/json.ts";
 import { builtInAppChecks } from "./evaluating/built_in_app.ts";
-import type { FindingDraft } from "./check.ts";
 import { entriesOf, type Evidence, type SmartCardIdp } from "../evidence/artifacts.ts";
 import { activityOf } from "./parsing/activity.ts";
-import type { Subject } from "./evaluating/finding_drafts.ts";
+import type { FindingDraft, Subject } from "./evaluating/finding_drafts.ts";
 import type { ChainPath, ChainStep, FactorKind } from "./parsing/authentication_chains.ts";
 import { readWord, textsIn } from "./parsing/fields.ts";
 

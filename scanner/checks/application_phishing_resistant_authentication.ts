@@ -1,7 +1,6 @@
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import { builtInAppChecks } from "./evaluating/built_in_app.ts";
-import type { FindingDraft } from "./check.ts";
-import { worstOf, type Subject } from "./evaluating/finding_drafts.ts";
+import { worstOf, type Subject, type FindingDraft } from "./evaluating/finding_drafts.ts";
 import type { ChainPath, ChainStep } from "./parsing/authentication_chains.ts";
 import { readBoolean, readList, readWord, showValue } from "./parsing/fields.ts";
 import { sortBy } from "./parsing/names.ts";

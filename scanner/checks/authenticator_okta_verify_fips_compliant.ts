@@ -1,8 +1,8 @@
-import { decide, defineCheck, type FindingDraft } from "./check.ts";
+import { decide, defineCheck } from "./check.ts";
 import type { JsonList } from "../evidence/artifacts.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { authenticatorsThatAre, judgeAuthenticators } from "./evaluating/authenticators.ts";
-import { notSet, withCause, worstOf, type Subject } from "./evaluating/finding_drafts.ts";
+import { notSet, withCause, worstOf, type Subject, type FindingDraft } from "./evaluating/finding_drafts.ts";
 import { readObject, readWord } from "./parsing/fields.ts";
 import { sortBy, nameOf } from "./parsing/names.ts";
 

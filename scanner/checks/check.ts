@@ -1,10 +1,9 @@
 import { objectParts, requestsText } from "../evidence/artifact_table.ts";
 import type { ArtifactName, Artifacts, CollectedArtifacts } from "../evidence/artifacts.ts";
 import type { Parameter, Setting } from "./parameter.ts";
-import type { FindingNotes } from "../../shared/schemas/finding_notes.ts";
+import type { FindingDraft } from "./evaluating/finding_drafts.ts";
 import type { OwnValues } from "../org_policy/document.ts";
-import type { CauseType } from "../../shared/schemas/report.ts";
-import type { Engine, FindingResource, ManualReason } from "../../shared/report.ts";
+import type { Engine } from "../../shared/report.ts";
 
 /**
  * One check: a pure function of declared artifacts, named after what it examines.
@@ -15,7 +14,7 @@ export interface Check {
   readonly name: string;
   /** Artifacts that `evaluate` always needs. */
   readonly artifacts: readonly ArtifactName[];
-  /** Artifacts that `evaluate` needs too, given the values collected so far; called again until it names nothing new. */
+  /** Artifacts that `evaluate` needs too, given those that it always needs and the ones named so far; called again until it names nothing new. */
   readonly conditionalArtifacts: (artifacts: CollectedArtifacts, values?: OwnValues) => readonly ArtifactName[];
   /** The values of its rule that an organization may set otherwise (`limits` of its document). */
   readonly parameters: readonly Parameter[];
@@ -44,75 +43,35 @@ export interface CheckContext extends OwnValues {
   readonly evaluatedAt: string;
 }
 
-/** An object of the org, by what kind of thing it is and its id. */
-export interface CauseObject {
-  readonly type: CauseType;
-  readonly id: string;
-}
-
-/** A finding without its fingerprint. A null resource means the org. */
-export type FindingDraft = {
-  readonly resource: FindingResource | null;
-  readonly expected: string;
-  readonly actual: string;
-  /** An addition at the end of the finding's sentence. */
-  readonly note?: string;
-  /** Smallest object whose change makes this finding pass, if it is not the resource. */
-  readonly cause?: CauseObject;
-  readonly notes?: FindingNotes;
-} & (
-  | {
-      readonly status: "PASS";
-      /** The part of the rule that it leaves to a person, in one sentence: then the finding is MANUAL, `partly_automated`. */
-      readonly uncovered?: string;
-    }
-  | { readonly status: "FAIL" }
-  | {
-      readonly status: "MANUAL";
-      readonly reason: ManualReason;
-      /** Shown next to the verdict of the check, without changing it. */
-      readonly isAdvisory?: true;
-    }
-);
+/** The artifacts that a check declares. */
+type Declared<Needed extends ArtifactName, Conditional extends ArtifactName> = Pick<Artifacts, Needed> &
+  Pick<CollectedArtifacts, Conditional>;
 
 /** A check as its file writes it; `evaluate` sees exactly the artifacts that it declares. */
-export interface CheckDefinition<Needed extends ArtifactName, Conditional extends ArtifactName>
+interface CheckDefinition<Needed extends ArtifactName, Conditional extends ArtifactName>
   extends Pick<Check, "name" | "decidingFields">, Partial<Pick<Check, "parameters" | "setting" | "leftToPerson">> {
   readonly artifacts: readonly Needed[];
   readonly conditionalArtifacts?: (
-    artifacts: Pick<Artifacts, Needed> & Pick<CollectedArtifacts, Conditional>,
+    artifacts: Declared<Needed, Conditional>,
     values: OwnValues,
   ) => readonly Conditional[];
-  readonly evaluate: (
-    artifacts: Pick<Artifacts, Needed> & Pick<CollectedArtifacts, Conditional>,
-    context: CheckContext,
-  ) => readonly FindingDraft[];
+  readonly evaluate: (artifacts: Declared<Needed, Conditional>, context: CheckContext) => readonly FindingDraft[];
 }
 
-/** Returns the check; evaluating it without its artifacts throws `TypeError`. */
+/** Returns the check, whose functions are called with every artifact that it always needs. */
 export function defineCheck<Needed extends ArtifactName, Conditional extends ArtifactName = never>(
   definition: CheckDefinition<Needed, Conditional>,
 ): Check {
-  const { name, artifacts, conditionalArtifacts, setting = null, evaluate } = definition;
+  const { setting = null, conditionalArtifacts = () => [], evaluate } = definition;
   return {
     parameters: typeof setting?.limit === "object" ? [setting.limit] : [],
     setting,
     leftToPerson: null,
     ...definition,
-    conditionalArtifacts: (collected, values = {}) =>
-      conditionalArtifacts !== undefined && hasAll(collected, artifacts) ? conditionalArtifacts(collected, values) : [],
-    evaluate(collected, context) {
-      if (hasAll(collected, artifacts)) return evaluate(collected, context);
-      throw new TypeError(`Cannot evaluate "${name}": it needs the artifacts ${artifacts.join(", ")}`);
-    },
+    conditionalArtifacts: (artifacts, values = {}) =>
+      conditionalArtifacts(artifacts as Declared<Needed, Conditional>, values),
+    evaluate: evaluate as Check["evaluate"],
   };
-}
-
-function hasAll<Needed extends ArtifactName>(
-  collected: CollectedArtifacts,
-  names: readonly Needed[],
-): collected is CollectedArtifacts & Pick<Artifacts, Needed> {
-  return names.every((name) => collected[name] !== undefined);
 }
 
 /** Fields of an artifact's first request, or of the part of an object. */

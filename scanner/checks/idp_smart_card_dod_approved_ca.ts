@@ -1,4 +1,4 @@
-import { decide, defineCheck, type CheckContext, type FindingDraft } from "./check.ts";
+import { decide, defineCheck, type CheckContext } from "./check.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import {
   entriesOf,
@@ -7,7 +7,7 @@ import {
   type TrustedCertificate,
 } from "../evidence/artifacts.ts";
 import { explicitActivityOf, unknownActivity } from "./parsing/activity.ts";
-import { judgeList, Subject, withNames } from "./evaluating/finding_drafts.ts";
+import { judgeList, Subject, withNames, type FindingDraft } from "./evaluating/finding_drafts.ts";
 import { withDocument, type Comparison } from "../org_policy/comparison.ts";
 import type { OrgPolicy } from "../org_policy/document.ts";
 import { readText, showValue } from "./parsing/fields.ts";

@@ -1,11 +1,11 @@
-import { decide, defineCheck, type FindingDraft } from "./check.ts";
+import { decide, defineCheck } from "./check.ts";
 import { entriesOf, type Evidence, type JsonList } from "../evidence/artifacts.ts";
 import { notCovered, withDocument, type Comparison } from "../org_policy/comparison.ts";
 import { citationOf, restsOn, type OrgPolicy } from "../org_policy/document.ts";
 import { coverageOf, readAddressRange, type AddressRange } from "./parsing/address_ranges.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { explicitActivityOf, unknownActivity } from "./parsing/activity.ts";
-import { Subject, withCause, withNote, withPartialCoverage } from "./evaluating/finding_drafts.ts";
+import { Subject, withCause, withNote, withPartialCoverage, type FindingDraft } from "./evaluating/finding_drafts.ts";
 import { readList, readText, readTexts, readWord, showValue } from "./parsing/fields.ts";
 import { listTexts, nameOf, sortBy, sortTexts } from "./parsing/names.ts";
 import { isSystem } from "./parsing/whole_list.ts";

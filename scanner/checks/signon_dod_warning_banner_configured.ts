@@ -1,8 +1,8 @@
-import { decide, defineCheck, firstRequestText, type FindingDraft } from "./check.ts";
+import { decide, defineCheck, firstRequestText } from "./check.ts";
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import { entriesOf, type BrandSignInPage, type Evidence, type SignInPage } from "../evidence/artifacts.ts";
 import { bannerSentences, shortBanner } from "./parsing/dod_banner.ts";
-import { judgeList, Subject, withNames } from "./evaluating/finding_drafts.ts";
+import { judgeList, Subject, withNames, type FindingDraft } from "./evaluating/finding_drafts.ts";
 import { notCovered, withDocument } from "../org_policy/comparison.ts";
 import type { OrgPolicy } from "../org_policy/document.ts";
 import { showValue } from "./parsing/fields.ts";

@@ -1,6 +1,6 @@
-import { decide, defineCheck, everyoneGroup, rulesForEverybody, type Check, type FindingDraft } from "./check.ts";
+import { decide, defineCheck, everyoneGroup, rulesForEverybody, type Check } from "./check.ts";
 import type { JsonObject } from "../../shared/json.ts";
-import { notSet, type Subject } from "./evaluating/finding_drafts.ts";
+import { notSet, type Subject, type FindingDraft } from "./evaluating/finding_drafts.ts";
 import { showValue } from "./parsing/fields.ts";
 import { expectationOf, judgeSetting, showLimit, upTo } from "./evaluating/setting.ts";
 import { most, type Setting } from "./parameter.ts";

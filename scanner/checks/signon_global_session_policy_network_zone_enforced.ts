@@ -1,15 +1,7 @@
-import {
-  decide,
-  defineCheck,
-  everyoneGroup,
-  networkFields,
-  rulesForEverybody,
-  zoneFields,
-  type FindingDraft,
-} from "./check.ts";
+import { decide, defineCheck, everyoneGroup, networkFields, rulesForEverybody, zoneFields } from "./check.ts";
 import { policyZoneUse } from "../org_policy/facts.ts";
 import type { JsonObject } from "../../shared/json.ts";
-import { withPartialCoverage, type Subject } from "./evaluating/finding_drafts.ts";
+import { withPartialCoverage, type Subject, type FindingDraft } from "./evaluating/finding_drafts.ts";
 import { everyoneIn } from "./parsing/rule_conditions.ts";
 import { nameOf } from "./parsing/names.ts";
 import { groupsOfSessionRules, judgeSessionPolicies } from "./evaluating/session_policies.ts";

@@ -1,8 +1,8 @@
-import { decide, defineCheck, type FindingDraft } from "./check.ts";
+import { decide, defineCheck } from "./check.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { activityOf } from "./parsing/activity.ts";
 import { readText } from "./parsing/fields.ts";
-import { judgeList, Subject, withOneEnough } from "./evaluating/finding_drafts.ts";
+import { judgeList, Subject, withOneEnough, type FindingDraft } from "./evaluating/finding_drafts.ts";
 import { nameOf, resourceOf } from "./parsing/names.ts";
 import { entriesOf, type Evidence, type JsonList } from "../evidence/artifacts.ts";
 import { areAllAppsSeen } from "./parsing/whole_list.ts";

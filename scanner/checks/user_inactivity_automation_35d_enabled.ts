@@ -1,5 +1,5 @@
 import { countOf } from "../../shared/outcome_text.ts";
-import { decide, defineCheck, type FindingDraft } from "./check.ts";
+import { decide, defineCheck } from "./check.ts";
 import {
   entriesOf,
   type Artifacts,
@@ -20,7 +20,7 @@ import {
   type DirectoryEvidence,
 } from "./evaluating/directory.ts";
 import { everyoneIn, restrictionsOf } from "./parsing/rule_conditions.ts";
-import { Subject, withNote } from "./evaluating/finding_drafts.ts";
+import { Subject, withNote, type FindingDraft } from "./evaluating/finding_drafts.ts";
 
 const inactiveDays = most("user_inactivity_days", "days", 35, { max: 3650 });
 

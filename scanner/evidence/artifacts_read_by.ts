@@ -12,13 +12,14 @@ export function artifactsReadBy(
   values: OwnValues = {},
 ): readonly ArtifactName[] {
   const names = new Set<ArtifactName>(check.artifacts);
+  if (check.artifacts.some((name) => all[name] === undefined)) return [...names];
   try {
     // A conditional artifact may depend on the ones before.
     for (let size = 0; size < names.size;) {
       size = names.size;
       const read = Object.fromEntries([...names].map((name) => [name, all[name]]));
       for (const name of check.conditionalArtifacts(read, values)) names.add(name);
-      for (const name of check.conditionalArtifacts(read)) names.add(name);
+      for (const name of check.conditionalArtifacts(read, {})) names.add(name);
     }
   } catch {
     // Such evidence makes the check itself fail, whose result says so.

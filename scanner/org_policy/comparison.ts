@@ -1,10 +1,9 @@
-import type { FindingDraft } from "../checks/check.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import type { JsonList } from "../evidence/artifacts.ts";
 import { explicitActivityOf } from "../checks/parsing/activity.ts";
 import { areApart } from "../checks/parsing/address_ranges.ts";
 import { nameOf, quoteAll } from "../checks/parsing/names.ts";
-import { withNote } from "../checks/evaluating/finding_drafts.ts";
+import { withNote, type FindingDraft } from "../checks/evaluating/finding_drafts.ts";
 import type { Zones } from "../checks/evaluating/zones.ts";
 import { citationOf, restsOn, type ApiTokenEntry, type OrgPolicy, type ZoneLists } from "./document.ts";
 import { addressesOf, type ZoneUse } from "./facts.ts";

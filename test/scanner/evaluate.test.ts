@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { missing, obtained, type ArtifactName, type CollectedArtifacts } from "../../scanner/evidence/artifacts.ts";
 import { catalog, type CatalogCheck } from "../../scanner/catalog/catalog.ts";
 import { findCheck } from "../../scanner/catalog/select_checks.ts";
-import type { FindingDraft } from "../../scanner/checks/check.ts";
+import type { FindingDraft } from "../../scanner/checks/evaluating/finding_drafts.ts";
 import { evaluateCheck, unevaluatedResult } from "../../scanner/evaluate.ts";
 import { missingReasons } from "../../shared/schemas/finding.ts";
 import {

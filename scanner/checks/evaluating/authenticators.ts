@@ -1,8 +1,7 @@
 import type { JsonObject } from "../../../shared/json.ts";
 import { entriesOf, type Evidence, type JsonList } from "../../evidence/artifacts.ts";
-import type { FindingDraft } from "../check.ts";
 import { explicitActivityOf, type Activity } from "../parsing/activity.ts";
-import { judgeList, Subject, withCause } from "./finding_drafts.ts";
+import { judgeList, Subject, withCause, type FindingDraft } from "./finding_drafts.ts";
 import { showValue } from "../parsing/fields.ts";
 import { nameOf, resourceOf, sortBy } from "../parsing/names.ts";
 

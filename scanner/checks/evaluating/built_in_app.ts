@@ -1,15 +1,7 @@
-import {
-  decide,
-  defineCheck,
-  everyoneGroup,
-  rulesForEverybody,
-  type Check,
-  type CheckContext,
-  type FindingDraft,
-} from "../check.ts";
+import { decide, defineCheck, everyoneGroup, rulesForEverybody, type Check, type CheckContext } from "../check.ts";
 import { availableValue, entriesOf, type BuiltInApp, type CollectedArtifacts } from "../../evidence/artifacts.ts";
 import { accessPolicyId, unreadablePolicy } from "../parsing/access_policy.ts";
-import { Subject } from "./finding_drafts.ts";
+import { Subject, type FindingDraft } from "./finding_drafts.ts";
 import { showValue } from "../parsing/fields.ts";
 import { judgeByFirstRule, type RuleCriteria } from "./rules.ts";
 import { resourceOf } from "../parsing/names.ts";

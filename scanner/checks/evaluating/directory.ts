@@ -1,6 +1,6 @@
-import { decide, firstRequestText, type FindingDraft } from "../check.ts";
+import { decide, firstRequestText } from "../check.ts";
 import { citationOf, restsOn, type OrgPolicy } from "../../org_policy/document.ts";
-import { Subject, withNote } from "./finding_drafts.ts";
+import { Subject, withNote, type FindingDraft } from "./finding_drafts.ts";
 import type { JsonObject } from "../../../shared/json.ts";
 import {
   entriesOf,

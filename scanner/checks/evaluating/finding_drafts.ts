@@ -1,11 +1,42 @@
 import type { Evidence, JsonList, MissingEvidence } from "../../evidence/artifacts.ts";
 import type { JsonObject } from "../../../shared/json.ts";
+import type { FindingNotes } from "../../../shared/schemas/finding_notes.ts";
 import type { CauseType } from "../../../shared/schemas/report.ts";
-import type { FindingDraft } from "../check.ts";
 import type { FindingResource, ManualReason } from "../../../shared/report.ts";
 import { activityOf, unknownActivity } from "../parsing/activity.ts";
 import type { Field } from "../parsing/fields.ts";
 import { isUsableId, listNames } from "../parsing/names.ts";
+
+/** An object of the org, by what kind of thing it is and its id. */
+export interface CauseObject {
+  readonly type: CauseType;
+  readonly id: string;
+}
+
+/** A finding without its fingerprint. A null resource means the org. */
+export type FindingDraft = {
+  readonly resource: FindingResource | null;
+  readonly expected: string;
+  readonly actual: string;
+  /** An addition at the end of the finding's sentence. */
+  readonly note?: string;
+  /** Smallest object whose change makes this finding pass, if it is not the resource. */
+  readonly cause?: CauseObject;
+  readonly notes?: FindingNotes;
+} & (
+  | {
+      readonly status: "PASS";
+      /** The part of the rule that it leaves to a person, in one sentence: then the finding is MANUAL, `partly_automated`. */
+      readonly uncovered?: string;
+    }
+  | { readonly status: "FAIL" }
+  | {
+      readonly status: "MANUAL";
+      readonly reason: ManualReason;
+      /** Shown next to the verdict of the check, without changing it. */
+      readonly isAdvisory?: true;
+    }
+);
 
 export const notSet = "not set";
 

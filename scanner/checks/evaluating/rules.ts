@@ -1,8 +1,7 @@
 import type { Evidence, JsonList } from "../../evidence/artifacts.ts";
 import type { JsonObject } from "../../../shared/json.ts";
-import type { FindingDraft } from "../check.ts";
 import { activityOf } from "../parsing/activity.ts";
-import { withCause, withNote, withPartialCoverage, type Subject } from "./finding_drafts.ts";
+import { withCause, withNote, withPartialCoverage, type Subject, type FindingDraft } from "./finding_drafts.ts";
 import { readWord, showValue } from "../parsing/fields.ts";
 import { sortBy, nameOf } from "../parsing/names.ts";
 import { everyoneIn, missingEveryone, restrictionsOf } from "../parsing/rule_conditions.ts";

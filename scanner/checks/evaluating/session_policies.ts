@@ -1,4 +1,4 @@
-import { firstRequestText, type FindingDraft } from "../check.ts";
+import { firstRequestText } from "../check.ts";
 import {
   entriesOf,
   type Artifacts,
@@ -9,7 +9,7 @@ import {
 } from "../../evidence/artifacts.ts";
 import { memoize } from "./memoize.ts";
 import { activityOf } from "../parsing/activity.ts";
-import { judgeList, Subject, withNames } from "./finding_drafts.ts";
+import { judgeList, Subject, withNames, type FindingDraft } from "./finding_drafts.ts";
 import { judgeByRuleAtPriorityOne, type RuleCriteria } from "./rules.ts";
 import { resourceOf } from "../parsing/names.ts";
 import { isSystem, requireDefault } from "../parsing/whole_list.ts";

@@ -1,9 +1,8 @@
 import { countOf } from "../../../shared/outcome_text.ts";
 import type { JsonObject } from "../../../shared/json.ts";
-import type { FindingDraft } from "../check.ts";
 import { limitOf, meets, type NumberSetting, type ParameterValues, type Setting } from "../parameter.ts";
 import { readBoolean, readNumber } from "../parsing/fields.ts";
-import type { Subject } from "./finding_drafts.ts";
+import type { Subject, FindingDraft } from "./finding_drafts.ts";
 
 /** The expectation by the limit that is in force. */
 export function expectationOf(setting: Setting, values: ParameterValues | undefined): string {

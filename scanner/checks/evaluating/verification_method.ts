@@ -1,6 +1,5 @@
 import type { JsonObject } from "../../../shared/json.ts";
-import type { FindingDraft } from "../check.ts";
-import { worstOf, type Subject } from "./finding_drafts.ts";
+import { worstOf, type Subject, type FindingDraft } from "./finding_drafts.ts";
 import { readObject, readText } from "../parsing/fields.ts";
 import { describePath, readChains, type ChainPath } from "../parsing/authentication_chains.ts";
 import { nameOf, sortBy } from "../parsing/names.ts";

@@ -1,5 +1,5 @@
-import { firstRequestText, type FindingDraft } from "../check.ts";
-import type { Subject } from "./finding_drafts.ts";
+import { firstRequestText } from "../check.ts";
+import type { Subject, FindingDraft } from "./finding_drafts.ts";
 import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
 import { entriesOf, missing, type Evidence, type JsonList, type MissingEvidence } from "../../evidence/artifacts.ts";
 import { explicitActivityOf, unknownActivity } from "../parsing/activity.ts";
