@@ -47,7 +47,8 @@ export class RateFamily {
   /** The latest; undefined before the first answer, null when the last answer named none. */
   #window: RateWindow | null | undefined;
   inFlight = 0;
-  isAsleep = false;
+  /** Resolves when the request before may begin. */
+  turns: Promise<unknown> = Promise.resolve();
 
   /** Null where its answers name no window. */
   get window(): RateWindow | null {

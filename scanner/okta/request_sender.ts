@@ -14,7 +14,6 @@ import {
   parseRetryAfterMs,
   parseWindow,
   type Endpoint,
-  type RateFamily,
   type RateWindow,
 } from "./rate_limit.ts";
 
@@ -79,8 +78,8 @@ export class RequestSender {
   /** Aborts when the caller's signal does, and when this is closed. */
   readonly #stop: AbortSignal;
   readonly #endpoints = new Endpoints();
-  /** Attempts that may not begin yet, oldest first. */
-  #waiting: Waiting[] = [];
+  /** Resolves when a request has ended. */
+  #ended = Promise.withResolvers<void>();
   #concurrency: number;
   #inFlight = 0;
   #asleep = 0;
@@ -95,10 +94,7 @@ export class RequestSender {
     this.#options = options;
     this.#concurrency = config.concurrency;
     this.#stop = AbortSignal.any([options.signal, this.#closed.signal]);
-    const onAbort = () => {
-      for (const { reject } of this.#waiting.splice(0)) reject(this.#stop.reason);
-    };
-    this.#stop.addEventListener("abort", onAbort, { once: true });
+    this.#stop.addEventListener("abort", () => this.#ended.resolve(), { once: true });
   }
 
   /**
@@ -156,38 +152,34 @@ export class RequestSender {
       endpoint.family.inFlight--;
       this.#inFlight -= weight;
       endpoint.family.learn(window, this.#options.clock.nowMs());
-      this.#begin();
+      this.#ended.resolve();
+      this.#ended = Promise.withResolvers();
     }
   }
 
-  /** Resolves when an attempt may begin, in the order of the calls, or with the refusal of an endpoint that was given up. */
-  #turn(endpoint: Endpoint, weight: number): Promise<ReceivedResponse | null> {
+  /** Resolves when an attempt may begin, in the order of the family's calls, or with the refusal of an endpoint that was given up. */
+  async #turn(endpoint: Endpoint, weight: number): Promise<ReceivedResponse | null> {
+    const { family } = endpoint;
     this.#options.signal.throwIfAborted();
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ endpoint, weight, resolve, reject });
-      this.#begin();
-    });
+    const turn = family.turns.then(() => this.#wait(endpoint, weight));
+    family.turns = turn.catch(() => undefined);
+    return turn;
   }
 
-  /** Begins what the limits allow. */
-  #begin(): void {
-    this.#waiting = this.#waiting.filter((waiting) => !this.#hasBegun(waiting));
-  }
-
-  #hasBegun({ endpoint, weight, resolve }: Waiting): boolean {
-    const refusal = this.#finalRefusal(endpoint);
-    if (refusal === null) {
-      if (weight > 0 && this.#inFlight >= this.#concurrency) return false;
-      const untilMs = endpoint.family.blockedUntilMs(this.#options.clock.nowMs());
-      if (untilMs > 0) {
-        if (untilMs < Number.POSITIVE_INFINITY) void this.#sleep(endpoint.family, untilMs);
-        return false;
+  async #wait(endpoint: Endpoint, weight: number): Promise<ReceivedResponse | null> {
+    const { family } = endpoint;
+    for (;;) {
+      const refusal = this.#finalRefusal(endpoint);
+      if (refusal !== null) return refusal;
+      const untilMs = family.blockedUntilMs(this.#options.clock.nowMs());
+      if (untilMs === 0 && (weight === 0 || this.#inFlight < this.#concurrency)) {
+        family.inFlight++;
+        this.#inFlight += weight;
+        return null;
       }
-      endpoint.family.inFlight++;
-      this.#inFlight += weight;
+      await (untilMs > 0 && untilMs < Number.POSITIVE_INFINITY ? this.#sleep(untilMs) : this.#ended.promise);
+      this.#stop.throwIfAborted();
     }
-    resolve(refusal);
-    return true;
   }
 
   async #sendOnce({ method, path, prepare }: RetryableRequest): Promise<ReceivedResponse> {
@@ -209,18 +201,13 @@ export class RequestSender {
     }
   }
 
-  async #sleep(family: RateFamily, untilMs: number): Promise<void> {
-    if (family.isAsleep) return;
+  async #sleep(untilMs: number): Promise<void> {
     const { clock, trace } = this.#options;
     const nowMs = clock.nowMs();
-    family.isAsleep = true;
     if (this.#asleep++ === 0) this.#asleepSinceMs = nowMs;
     trace?.waitBegun({ reason: "rate limit", ms: untilMs - nowMs });
-    // An abort has rejected everything that waited.
     await clock.sleep(untilMs - nowMs, this.#stop).catch(() => undefined);
     if (--this.#asleep === 0) this.#throttledMs += clock.nowMs() - this.#asleepSinceMs;
-    family.isAsleep = false;
-    this.#begin();
   }
 
   /** The window of the family after a 429. An endpoint whose 429s do not end is given up. */
@@ -268,14 +255,6 @@ export class RequestSender {
   #jittered(ms: number): number {
     return Math.round(ms * (0.5 + this.#options.clock.random() / 2));
   }
-}
-
-interface Waiting {
-  readonly endpoint: Endpoint;
-  /** How much of the concurrency it takes. */
-  readonly weight: number;
-  readonly resolve: (refusal: ReceivedResponse | null) => void;
-  readonly reject: (reason: unknown) => void;
 }
 
 function isTransient(result: Result): boolean {
